@@ -1,0 +1,110 @@
+//! The command line: what can be asked, and how a mistake in asking is told. It must not know how anything is answered.
+
+use argreduce::{AxisDirection, Isa, NanPolicy};
+use clap::{Parser, ValueEnum};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+/// Where is the largest or smallest element of a .npy file along these axes?
+///
+/// Without any argument: runs on a sample (class scores of an image) and leaves it as scores.npy.
+#[derive(Parser)]
+#[command(name = "argreduce", version)]
+pub struct Arguments {
+    /// Which element to look for
+    pub function: Function,
+
+    /// The .npy file: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, C or Fortran order, rank 0 to 8
+    pub file: PathBuf,
+
+    /// Axes to reduce, as in 0,-1; negative ones count from the end [default: all; empty: none]
+    #[arg(long, allow_hyphen_values = true)]
+    pub axes: Option<Axes>,
+
+    /// Which of equal elements wins: the first (increasing) or the last (decreasing)
+    #[arg(long, default_value_t)]
+    pub direction: AxisDirection,
+
+    /// Whether a NaN beats every number (propagate) or loses to every number (ignore)
+    #[arg(long, default_value_t)]
+    pub nan: NanPolicy,
+
+    /// Type of the indices written; i64 is NumPy's
+    #[arg(long, value_enum, default_value_t)]
+    pub index_type: IndexType,
+
+    /// Keep the reduced axes, with size 1
+    #[arg(long)]
+    pub keepdims: bool,
+
+    /// Where the indices go
+    #[arg(short, long, value_name = "NPY", default_value = "labels.npy")]
+    pub output: PathBuf,
+
+    /// Where the elements found go, if wanted: the input's type, the indices' shape
+    #[arg(long, value_name = "NPY")]
+    pub values: Option<PathBuf>,
+
+    /// Where a picture of the indices goes, if wanted: one colour per index; the result must have two axes
+    #[arg(long, value_name = "PNG")]
+    pub picture: Option<PathBuf>,
+
+    /// Instruction set: portable, avx2, avx512, neon [default: the best this machine has]
+    #[arg(long)]
+    pub isa: Option<Isa>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Function {
+    Argmin,
+    Argmax,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum IndexType {
+    I32,
+    #[default]
+    I64,
+    U32,
+    U64,
+}
+
+/// A list of its own, because clap would take an empty one for a forgotten value.
+#[derive(Clone)]
+pub struct Axes(pub Vec<isize>);
+
+impl FromStr for Axes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let axis = |word: &str| {
+            let axis = word.trim().parse();
+            axis.map_err(|_| format!("'{word}' is not an axis: expected whole numbers, as in 0,-1"))
+        };
+        let words = text.split(',').filter(|_| !text.is_empty());
+        words.map(axis).collect::<Result<_, _>>().map(Axes)
+    }
+}
+
+/// Prints what clap has to say: help at length, a mistake in one line.
+pub fn explain(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Help that nobody waits for any more (`| head -1`) is no failure.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    // The first paragraph is the mistake and what was allowed, the others are hints.
+    let text = error.to_string();
+    let mistake: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+    fail(&mistake.join("\n"))
+}
+
+/// One line on standard error, whatever file names and libraries put into the message.
+pub fn fail(message: &str) -> ExitCode {
+    let words: Vec<&str> = message.lines().map(str::trim).collect();
+    // Nowhere is left to complain to when this fails.
+    let _ = writeln!(std::io::stderr(), "{}", words.join(" "));
+    ExitCode::from(2)
+}

@@ -1,0 +1,119 @@
+//! The header of a `.npy` file, versions 1 to 3: bytes to dtype, order and sizes. It must not know what the elements are for.
+//!
+//! npyz can read headers, but takes them for any Python literal: nested brackets cost it exponential time, deep ones its
+//! stack, and an overflowing shape panics. A header has three keys of known form, so that is all that is read here.
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use npyz::TypeStr;
+
+pub struct Header {
+    pub dtype: TypeStr,
+    pub fortran_order: bool,
+    pub sizes: Vec<usize>,
+}
+
+/// The header, and the bytes behind it.
+pub fn split(file: &[u8]) -> Result<(Header, &[u8])> {
+    ensure!(!file.is_empty(), "the file is empty");
+    let file = file.strip_prefix(b"\x93NUMPY").context("not a .npy file")?;
+    let (length, file) = match file {
+        [1, 0, a, b, file @ ..] => (u32::from_le_bytes([*a, *b, 0, 0]), file),
+        [2 | 3, 0, a, b, c, d, file @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]), file),
+        [1..=3, 0, ..] | [] | [_] => bail!("the file ends within its header"),
+        [major, minor, ..] => bail!(".npy version {major}.{minor} is none of 1.0, 2.0 and 3.0"),
+    };
+    let split = file.split_at_checked(length as usize);
+    let (header, data) = split.context("the file ends within its header")?;
+    let header = str::from_utf8(header).context("the header is not text")?;
+    Ok((Text(header).header()?, data))
+}
+
+/// What is left of the header's text.
+struct Text<'a>(&'a str);
+
+impl<'a> Text<'a> {
+    fn header(mut self) -> Result<Header> {
+        let (mut dtype, mut fortran_order, mut sizes) = (None, None, None);
+        self.expect("{")?;
+        while !self.eat("}") {
+            let key = self.quoted().ok_or_else(|| self.unlike("a key in quotes"))?;
+            self.expect(":")?;
+            match key {
+                "descr" => dtype = Some(self.dtype()?),
+                "fortran_order" => fortran_order = Some(self.boolean()?),
+                "shape" => sizes = Some(self.sizes()?),
+                _ => bail!("the header has an unknown key {key:?}"),
+            }
+            if !self.eat(",") {
+                self.expect("}")?;
+                break;
+            }
+        }
+        ensure!(self.0.trim().is_empty(), self.unlike("nothing more"));
+        Ok(Header {
+            dtype: dtype.context("the header has no 'descr'")?,
+            fortran_order: fortran_order.context("the header has no 'fortran_order'")?,
+            sizes: sizes.context("the header has no 'shape'")?,
+        })
+    }
+
+    fn dtype(&mut self) -> Result<TypeStr> {
+        let text = self.quoted().ok_or_else(|| self.unlike("a plain dtype, not a structured one,"))?;
+        text.parse().with_context(|| format!("dtype {text:?}"))
+    }
+
+    fn boolean(&mut self) -> Result<bool> {
+        let value = self.eat("True");
+        ensure!(value || self.eat("False"), self.unlike("True or False"));
+        Ok(value)
+    }
+
+    fn sizes(&mut self) -> Result<Vec<usize>> {
+        let mut sizes = Vec::new();
+        self.expect("(")?;
+        while !self.eat(")") {
+            sizes.push(self.size()?);
+            // Python 2 wrote (3L, 4L).
+            self.eat("L");
+            if !self.eat(",") {
+                self.expect(")")?;
+                break;
+            }
+        }
+        // NumPy's own rule, which holds for arrays without elements too.
+        let product = sizes.iter().try_fold(1_usize, |n, &size| n.checked_mul(size.max(1)));
+        ensure!(product.is_some(), "shape {sizes:?} has more elements than can be counted");
+        Ok(sizes)
+    }
+
+    fn size(&mut self) -> Result<usize> {
+        let text = self.0.trim_start();
+        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let size = text[..end].parse().map_err(|_| self.unlike("a size"))?;
+        self.0 = &text[end..];
+        Ok(size)
+    }
+
+    fn quoted(&mut self) -> Option<&'a str> {
+        let quote = ["'", "\""].into_iter().find(|quote| self.eat(quote))?;
+        let (text, rest) = self.0.split_once(quote)?;
+        self.0 = rest;
+        Some(text)
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        let rest = self.0.trim_start().strip_prefix(token);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn expect(&mut self, token: &str) -> Result<()> {
+        ensure!(self.eat(token), self.unlike(token));
+        Ok(())
+    }
+
+    fn unlike(&self, expected: &str) -> anyhow::Error {
+        let found: String = self.0.trim().chars().take(30).collect();
+        anyhow!("the header should have {expected} where it has {found:?}")
+    }
+}

@@ -1,0 +1,36 @@
+//! A label map as a PNG picture, one colour per label. It must not know where labels come from.
+
+use anyhow::{Result, bail, ensure};
+use png::{BitDepth, ColorType, Encoder};
+
+/// Width and height of the picture of a result with these sizes.
+pub fn pixels(sizes: &[usize]) -> Result<[u32; 2]> {
+    // A batch of one image is a picture too; one row of pixels stays one.
+    let sizes: Vec<usize> = match sizes.len() {
+        0..=2 => sizes.to_vec(),
+        _ => sizes.iter().copied().filter(|&size| size != 1).collect(),
+    };
+    let [height, width] = sizes[..] else {
+        bail!("a picture needs a result with two axes, this one has sizes {sizes:?}");
+    };
+    ensure!(height > 0 && width > 0, "a picture needs pixels, the result has sizes {sizes:?}");
+    Ok([u32::try_from(width)?, u32::try_from(height)?])
+}
+
+/// A whole file.
+pub fn encode([width, height]: [u32; 2], labels: impl Iterator<Item = i128>) -> Result<Vec<u8>> {
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&labels.flat_map(colour).collect::<Vec<u8>>())?;
+    writer.finish()?;
+    Ok(file)
+}
+
+/// The colour map of PASCAL VOC, which has one for each of 2^24 labels: every third bit of the label goes to the same
+/// channel, the lowest ones to the highest, so that neighbouring labels look different.
+fn colour(label: i128) -> [u8; 3] {
+    [0, 1, 2].map(|channel| (0..8).map(|i| ((label >> (3 * i + channel) & 1) as u8) << (7 - i)).sum())
+}

@@ -1,0 +1,179 @@
+//! From values (an ISA, a strategy, a function, a policy) to one kernel: the only place where all four become types. A new ISA or strategy is
+//! one line in a match here.
+
+use crate::element::Element;
+use crate::isa::portable::Portable;
+use crate::lanes::{Task, Token};
+use crate::order::{Function, Ignore, Key, Max, Min, NanPolicy, Order, Policy, Ranking, ReduceFunction};
+use crate::strategy::{self, Body};
+use crate::tile::Tile;
+use core::mem::MaybeUninit;
+
+#[cfg(target_arch = "x86_64")]
+use crate::isa::avx2::Avx2;
+
+/// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
+///
+/// ```
+/// use argreduce_kernels::Isa;
+/// assert!(Isa::available().any(|isa| isa == Isa::detect()));
+/// assert_eq!("portable".parse(), Ok(Isa::Portable));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// Plain arrays: runs everywhere.
+    Portable,
+    /// 256-bit vectors of x86-64 (with the other features of x86-64-v3).
+    Avx2,
+    /// 512-bit vectors of x86-64. No kernels yet: never available.
+    Avx512,
+    /// 128-bit vectors of aarch64. No kernels yet: never available.
+    Neon,
+}
+
+impl Isa {
+    /// The best that this machine has.
+    pub fn detect() -> Isa {
+        Isa::available().next().unwrap_or(Isa::Portable)
+    }
+
+    /// All that this machine has and this build has kernels for, the best first; [`Isa::Portable`] is always the last.
+    pub fn available() -> impl Iterator<Item = Isa> + Clone {
+        Isa::ALL.into_iter().filter(|isa| isa.is_available())
+    }
+
+    /// Whether this machine has it, and this build has kernels for it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Isa::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => Avx2::is_available(),
+            _ => false,
+        }
+    }
+}
+
+// The widest first.
+crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable = "portable");
+
+/// How a kernel goes through memory. Each file in `strategy/` tells when one is the right choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// The fastest reduced loop has stride 1 or -1: vectors run along it.
+    Rows,
+    /// The inner loop over outputs has stride 1 and at least [`kernel`]'s `LANES` steps: each lane is an output.
+    Columns,
+    /// Neither: elements of one output are gathered into a small buffer, then as [`Strategy::Rows`].
+    PackedRows,
+    /// Neither: elements of many outputs are gathered into a small buffer, then as [`Strategy::Columns`].
+    PackedColumns,
+}
+
+crate::names!(Strategy:
+    Rows = "rows",
+    Columns = "columns",
+    PackedRows = "packed rows",
+    PackedColumns = "packed columns",
+);
+
+/// A kernel: one entry, made for one ISA, strategy, lane type and order. It writes to `positions[n]` the position of the first best
+/// element of output `n` of the tile.
+///
+/// # Safety
+/// - The ISA that the kernel was made for is there (as [`kernel`] checks).
+/// - `tile.input` was cast from a pointer to the element type that the kernel was made for, and every element that the
+///   loops of the tile reach from it may be read.
+/// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
+///
+/// # Panics
+/// If `positions` is not as long as the tile has outputs, or the tile does not fit the strategy.
+pub type Kernel = unsafe fn(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]);
+
+/// The kernel for elements `T`, or `None` where the ISA is not available.
+///
+/// The crate's own page has an example.
+#[inline]
+pub fn kernel<T: Element>(isa: Isa, strategy: Strategy, function: ReduceFunction, policy: NanPolicy) -> Option<Kernel> {
+    if isa.is_available() { T::kernel(isa, strategy, function, policy) } else { None }
+}
+
+impl Isa {
+    /// Bytes in a vector: [`Strategy::Columns`] needs as many in the inner loop over outputs.
+    pub const fn vector_bytes(self) -> usize {
+        match self {
+            Isa::Portable | Isa::Neon => 16,
+            Isa::Avx2 => 32,
+            Isa::Avx512 => 64,
+        }
+    }
+}
+
+/// Elements that have a key on each ISA of this build.
+#[cfg(target_arch = "x86_64")]
+pub(crate) trait EveryIsa: Key<Portable<16>> + Key<Avx2> {}
+#[cfg(target_arch = "x86_64")]
+impl<K: Key<Portable<16>> + Key<Avx2>> EveryIsa for K {}
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) trait EveryIsa: Key<Portable<16>> {}
+#[cfg(not(target_arch = "x86_64"))]
+impl<K: Key<Portable<16>>> EveryIsa for K {}
+
+pub(crate) fn by_isa<K: EveryIsa>(
+    isa: Isa,
+    strategy: Strategy,
+    function: ReduceFunction,
+    policy: NanPolicy,
+) -> Option<Kernel> {
+    match isa {
+        Isa::Portable => Some(by_order::<Portable<16>, K>(strategy, function, policy)),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => Some(by_order::<Avx2, K>(strategy, function, policy)),
+        _ => None,
+    }
+}
+
+pub(crate) fn by_order<S: 'static, K: Key<S>>(
+    strategy: Strategy,
+    function: ReduceFunction,
+    policy: NanPolicy,
+) -> Kernel {
+    match (function, policy) {
+        (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, K, Max, K::Propagate>(strategy),
+        (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, K, Max, Ignore>(strategy),
+        (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<S, K, Min, K::Propagate>(strategy),
+        (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, K, Min, Ignore>(strategy),
+    }
+}
+
+fn by_strategy<S: 'static, K: Key<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
+    match strategy {
+        Strategy::Rows => enter::<S, K, F, P, strategy::Rows>,
+        Strategy::Columns => enter::<S, K, F, P, strategy::Columns>,
+        Strategy::PackedRows => enter::<S, K, F, P, strategy::PackedRows>,
+        Strategy::PackedColumns => enter::<S, K, F, P, strategy::PackedColumns>,
+    }
+}
+
+/// The body of every [`Kernel`]; see there for the safety.
+unsafe fn enter<S: 'static, K: Key<S>, F: Function, P: Policy, B: Body>(
+    tile: &Tile<'_>,
+    positions: &mut [MaybeUninit<u32>],
+) {
+    struct Call<'a, O, B> {
+        order: O,
+        tile: &'a Tile<'a>,
+        positions: &'a mut [MaybeUninit<u32>],
+        body: core::marker::PhantomData<B>,
+    }
+    impl<O: Order, B: Body> Task for Call<'_, O, B> {
+        #[inline(always)]
+        fn run(self) {
+            // SAFETY: a `Call` is made below only, where the caller of the kernel promises all that a body asks for.
+            unsafe { B::run(self.order, self.tile, self.positions) }
+        }
+    }
+    assert_eq!(positions.len(), tile.outputs());
+    // SAFETY: the caller promises that the ISA is there.
+    let order = unsafe { Ranking::<S, K, F, P>::assume() };
+    order.simd().enter(Call { order, tile, positions, body: core::marker::PhantomData::<B> });
+}

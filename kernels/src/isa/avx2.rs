@@ -1,0 +1,330 @@
+//! AVX2 through pulp's `V3` token: vectors, masks and counts of all lane types are 256-bit integers, and the table names the
+//! intrinsics that differ between lane types.
+
+use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use core::arch::x86_64::*;
+use pulp::x86::V3;
+
+/// The token; pulp's, under a name of ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(V3);
+
+impl Avx2 {
+    pub(crate) fn is_available() -> bool {
+        V3::is_available()
+    }
+
+    #[inline(always)]
+    fn all_ones(self) -> __m256i {
+        self.0.avx._mm256_set1_epi32(-1)
+    }
+
+    #[inline(always)]
+    fn not(self, a: __m256i) -> __m256i {
+        self._mm256_xor_si256(a, self.all_ones())
+    }
+
+    // AVX2 has no unsigned comparison: `a > b` where the maximum of both is not `b`.
+    #[inline(always)]
+    fn gt_u8(self, a: __m256i, b: __m256i) -> __m256i {
+        self.not(self._mm256_cmpeq_epi8(self._mm256_max_epu8(a, b), b))
+    }
+    #[inline(always)]
+    fn gt_u16(self, a: __m256i, b: __m256i) -> __m256i {
+        self.not(self._mm256_cmpeq_epi16(self._mm256_max_epu16(a, b), b))
+    }
+    #[inline(always)]
+    fn gt_u32(self, a: __m256i, b: __m256i) -> __m256i {
+        self.not(self._mm256_cmpeq_epi32(self._mm256_max_epu32(a, b), b))
+    }
+
+    // AVX2 has no 64-bit maximum.
+    #[inline(always)]
+    fn max_i64(self, new: __m256i, kept: __m256i) -> __m256i {
+        self.0.avx2._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(new, kept))
+    }
+    #[inline(always)]
+    fn min_i64(self, new: __m256i, kept: __m256i) -> __m256i {
+        self.0.avx2._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(kept, new))
+    }
+
+    /// AVX2 compares 64-bit integers as signed only: with their top bit flipped, unsigned ones have the same order. Vectors of
+    /// `u64` are kept flipped from load to mask; no other file can tell.
+    #[inline(always)]
+    fn flip_u64(self, a: __m256i) -> __m256i {
+        self._mm256_xor_si256(a, self.0.avx._mm256_set1_epi64x(i64::MIN))
+    }
+
+    /// What the other integers are kept as.
+    #[inline(always)]
+    fn same(self, a: __m256i) -> __m256i {
+        a
+    }
+
+    #[inline(always)]
+    fn bits_8(self, mask: __m256i) -> u64 {
+        u64::from(self.0.avx2._mm256_movemask_epi8(mask) as u32)
+    }
+    #[inline(always)]
+    fn bits_32(self, mask: __m256i) -> u64 {
+        let V3 { avx, .. } = self.0;
+        avx._mm256_movemask_ps(avx._mm256_castsi256_ps(mask)) as u64
+    }
+    #[inline(always)]
+    fn bits_64(self, mask: __m256i) -> u64 {
+        let V3 { avx, .. } = self.0;
+        avx._mm256_movemask_pd(avx._mm256_castsi256_pd(mask)) as u64
+    }
+
+    /// Lane `i` gets lane `i ^ (bytes / size of a lane)`.
+    #[inline(always)]
+    fn swap_bytes(self, v: __m256i, bytes: usize) -> __m256i {
+        let V3 { avx2, .. } = self.0;
+        match bytes {
+            16 => avx2._mm256_permute2x128_si256::<0x01>(v, v),
+            8 => avx2._mm256_shuffle_epi32::<0b01_00_11_10>(v),
+            4 => avx2._mm256_shuffle_epi32::<0b10_11_00_01>(v),
+            // In each 128-bit half: the bytes' numbers, with the neighbouring pairs (or bytes) exchanged.
+            2 => avx2._mm256_shuffle_epi8(v, self.halves(0x0504_0706_0100_0302)),
+            _ => avx2._mm256_shuffle_epi8(v, self.halves(0x0607_0405_0203_0001)),
+        }
+    }
+
+    /// A byte shuffle that does to bytes 8 to 15 of each 128-bit half what `order` does to bytes 0 to 7.
+    #[inline(always)]
+    fn halves(self, order: i64) -> __m256i {
+        const EIGHT: i64 = 0x0808_0808_0808_0808;
+        self.0.avx._mm256_set_epi64x(order + EIGHT, order, order + EIGHT, order)
+    }
+}
+
+/// Intrinsics as methods, so that the tables below can name them. (Closures would do, but nothing forces them inline, and one that
+/// is not turns the intrinsic into a call.)
+macro_rules! binary_intrinsics {
+    ($($name:ident)+) => {
+        impl Avx2 {$(
+            #[inline(always)]
+            fn $name(self, a: __m256i, b: __m256i) -> __m256i {
+                self.0.avx2.$name(a, b)
+            }
+        )+}
+    };
+}
+binary_intrinsics! {
+    _mm256_cmpgt_epi8 _mm256_cmpgt_epi16 _mm256_cmpgt_epi32 _mm256_cmpgt_epi64
+    _mm256_cmpeq_epi8 _mm256_cmpeq_epi16 _mm256_cmpeq_epi32 _mm256_cmpeq_epi64
+    _mm256_max_epi8 _mm256_max_epi16 _mm256_max_epi32 _mm256_max_epu8 _mm256_max_epu16 _mm256_max_epu32
+    _mm256_min_epi8 _mm256_min_epi16 _mm256_min_epi32 _mm256_min_epu8 _mm256_min_epu16 _mm256_min_epu32
+    _mm256_xor_si256
+}
+
+impl Token for Avx2 {
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        // SAFETY: the caller promises that the ISA is there.
+        Avx2(unsafe { V3::new_unchecked() })
+    }
+
+    #[inline(always)]
+    fn enter<T: Task>(self, task: T) {
+        struct Call<T>(T);
+        impl<T: Task> pulp::NullaryFnOnce for Call<T> {
+            type Output = ();
+            #[inline(always)]
+            fn call(self) {
+                self.0.run();
+            }
+        }
+        self.0.vectorize(Call(task));
+    }
+}
+
+/// What depends on the width of a lane alone.
+macro_rules! by_width {
+    (8) => {
+        by_width!(u8 as i8, _mm256_set1_epi8, _mm256_add_epi8, bits_8, 1);
+    };
+    // Two equal bits for each 16-bit lane.
+    (16) => {
+        by_width!(u16 as i16, _mm256_set1_epi16, _mm256_add_epi16, bits_8, 2);
+    };
+    (32) => {
+        by_width!(u32 as i32, _mm256_set1_epi32, _mm256_add_epi32, bits_32, 1);
+    };
+    (64) => {
+        by_width!(u64 as i64, _mm256_set1_epi64x, _mm256_add_epi64, bits_64, 1);
+    };
+    ($count:ident as $signed:ident, $splat:ident, $add:ident, $bits:ident, $bits_per_lane:literal) => {
+        type Vector = __m256i;
+        type Mask = __m256i;
+        type Count = __m256i;
+        type CountLane = $count;
+        type CountArray = [$count; 32 / size_of::<$count>()];
+
+        const LANES: usize = 32 / size_of::<$count>();
+        const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
+        const BITS_PER_LANE: u32 = $bits_per_lane;
+
+        #[inline(always)]
+        fn select(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
+            self.0.avx2._mm256_blendv_epi8(no, yes, mask)
+        }
+        #[inline(always)]
+        fn swap(self, v: __m256i, lanes: usize) -> __m256i {
+            self.swap_bytes(v, lanes * size_of::<$count>())
+        }
+        #[inline(always)]
+        fn none(self) -> __m256i {
+            self.0.avx._mm256_setzero_si256()
+        }
+        #[inline(always)]
+        fn or(self, a: __m256i, b: __m256i) -> __m256i {
+            self.0.avx2._mm256_or_si256(a, b)
+        }
+        #[inline(always)]
+        fn and_not(self, a: __m256i, b: __m256i) -> __m256i {
+            self.0.avx2._mm256_andnot_si256(b, a)
+        }
+        #[inline(always)]
+        fn bits(self, mask: __m256i) -> u64 {
+            self.$bits(mask)
+        }
+        #[inline(always)]
+        fn count(self, n: u32) -> __m256i {
+            self.0.avx.$splat(n as $count as $signed)
+        }
+        #[inline(always)]
+        fn add(self, a: __m256i, b: __m256i) -> __m256i {
+            self.0.avx2.$add(a, b)
+        }
+        #[inline(always)]
+        fn select_count(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
+            self.0.avx2._mm256_blendv_epi8(no, yes, mask)
+        }
+        #[inline(always)]
+        fn counts(self, counts: __m256i) -> Self::CountArray {
+            bytemuck::cast(counts)
+        }
+    };
+}
+
+/// Integers: how a vector is kept, splat, comparisons, maximum and minimum.
+macro_rules! integers {
+    ($($lane:ident: $bits:tt, $keep:ident, $splat:ident as $signed:ident, $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
+        impl Lanes<$lane> for Avx2 {
+            by_width!($bits);
+
+            #[inline(always)]
+            fn splat(self, value: $lane) -> __m256i {
+                self.$keep(self.0.avx.$splat(value as $signed))
+            }
+            #[inline(always)]
+            unsafe fn load(self, at: *const $lane) -> __m256i {
+                // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
+                self.$keep(unsafe { self.0.avx._mm256_loadu_si256(at.cast()) })
+            }
+            #[inline(always)]
+            fn gt(self, a: __m256i, b: __m256i) -> __m256i {
+                self.$gt(a, b)
+            }
+            #[inline(always)]
+            fn gt_or_unordered(self, a: __m256i, b: __m256i) -> __m256i {
+                self.$gt(a, b)
+            }
+            #[inline(always)]
+            fn eq(self, a: __m256i, b: __m256i) -> __m256i {
+                self.$eq(a, b)
+            }
+            #[inline(always)]
+            fn unordered(self, _: __m256i, _: __m256i) -> __m256i {
+                self.0.avx._mm256_setzero_si256()
+            }
+            #[inline(always)]
+            fn max(self, new: __m256i, kept: __m256i) -> __m256i {
+                self.$max(new, kept)
+            }
+            #[inline(always)]
+            fn min(self, new: __m256i, kept: __m256i) -> __m256i {
+                self.$min(new, kept)
+            }
+        }
+    )+};
+}
+
+#[rustfmt::skip]
+integers! {
+    i8:  8,  same,     _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,  _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
+    u8:  8,  same,     _mm256_set1_epi8 as i8,    gt_u8,              _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
+    i16: 16, same,     _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16, _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
+    u16: 16, same,     _mm256_set1_epi16 as i16,  gt_u16,             _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
+    i32: 32, same,     _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32, _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
+    u32: 32, same,     _mm256_set1_epi32 as i32,  gt_u32,             _mm256_cmpeq_epi32, _mm256_max_epu32, _mm256_min_epu32;
+    i64: 64, same,     _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64, _mm256_cmpeq_epi64, max_i64,          min_i64;
+    u64: 64, flip_u64, _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64, _mm256_cmpeq_epi64, max_i64,          min_i64;
+}
+
+/// Floats: the same operations under the names of each width, between casts that cost nothing.
+macro_rules! floats {
+    ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident, $to:ident;)+) => {$(
+        impl Lanes<$lane> for Avx2 {
+            by_width!($bits);
+
+            #[inline(always)]
+            fn splat(self, value: $lane) -> __m256i {
+                self.0.avx.$to(self.0.avx.$splat(value))
+            }
+            #[inline(always)]
+            unsafe fn load(self, at: *const $lane) -> __m256i {
+                // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
+                unsafe { self.0.avx._mm256_loadu_si256(at.cast()) }
+            }
+            #[inline(always)]
+            fn gt(self, a: __m256i, b: __m256i) -> __m256i {
+                let V3 { avx, .. } = self.0;
+                avx.$to(avx.$cmp::<_CMP_GT_OQ>(avx.$from(a), avx.$from(b)))
+            }
+            #[inline(always)]
+            fn gt_or_unordered(self, a: __m256i, b: __m256i) -> __m256i {
+                let V3 { avx, .. } = self.0;
+                avx.$to(avx.$cmp::<_CMP_NLE_UQ>(avx.$from(a), avx.$from(b)))
+            }
+            #[inline(always)]
+            fn eq(self, a: __m256i, b: __m256i) -> __m256i {
+                let V3 { avx, .. } = self.0;
+                avx.$to(avx.$cmp::<_CMP_EQ_OQ>(avx.$from(a), avx.$from(b)))
+            }
+            #[inline(always)]
+            fn unordered(self, a: __m256i, b: __m256i) -> __m256i {
+                let V3 { avx, .. } = self.0;
+                avx.$to(avx.$cmp::<_CMP_UNORD_Q>(avx.$from(a), avx.$from(b)))
+            }
+            // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
+            #[inline(always)]
+            fn max(self, new: __m256i, kept: __m256i) -> __m256i {
+                let V3 { avx, .. } = self.0;
+                avx.$to(avx.$max(avx.$from(new), avx.$from(kept)))
+            }
+            #[inline(always)]
+            fn min(self, new: __m256i, kept: __m256i) -> __m256i {
+                let V3 { avx, .. } = self.0;
+                avx.$to(avx.$min(avx.$from(new), avx.$from(kept)))
+            }
+        }
+    )+};
+}
+
+floats! {
+    f32: 32, _mm256_set1_ps, _mm256_cmp_ps, _mm256_max_ps, _mm256_min_ps, _mm256_castsi256_ps, _mm256_castps_si256;
+    f64: 64, _mm256_set1_pd, _mm256_cmp_pd, _mm256_max_pd, _mm256_min_pd, _mm256_castsi256_pd, _mm256_castpd_si256;
+}
+
+impl HalfLanes for Avx2 {
+    #[inline(always)]
+    fn half_keys(self, raw: __m256i, infinity: i16, nan: i16) -> __m256i {
+        let V3 { avx, avx2, .. } = self.0;
+        let magnitude = avx2._mm256_and_si256(raw, avx._mm256_set1_epi16(i16::MAX));
+        let keys = avx2._mm256_sign_epi16(magnitude, raw);
+        let is_nan = avx2._mm256_cmpgt_epi16(magnitude, avx._mm256_set1_epi16(infinity));
+        avx2._mm256_blendv_epi8(keys, avx._mm256_set1_epi16(nan), is_nan)
+    }
+}

@@ -1,0 +1,147 @@
+//! Vectors as plain arrays: the ISA of every machine, and a way to run the control flow of wide ISAs anywhere. The compiler
+//! makes of it what the target's baseline has.
+
+use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use core::array::from_fn;
+
+/// Arrays of `BYTES` bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portable<const BYTES: usize>;
+
+impl<const BYTES: usize> Token for Portable<BYTES> {
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        Portable
+    }
+
+    #[inline(always)]
+    fn enter<T: Task>(self, task: T) {
+        task.run();
+    }
+}
+
+/// All ones where `test` holds: masks are as wide as their lanes, which is what baselines without mask registers compare into.
+macro_rules! mask {
+    ($count:ty, $test:expr) => {
+        from_fn(|i| if $test(i) { <$count>::MAX } else { 0 })
+    };
+}
+
+macro_rules! portable {
+    ($bytes:literal: $($lane:ident / $count:ident x $lanes:literal),+) => {$(
+        impl Lanes<$lane> for Portable<$bytes> {
+            type Vector = [$lane; $lanes];
+            type Mask = [$count; $lanes];
+            type Count = [$count; $lanes];
+            type CountLane = $count;
+            type CountArray = [$count; $lanes];
+
+            const LANES: usize = $lanes;
+            const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
+            const BITS_PER_LANE: u32 = 1;
+
+            #[inline(always)]
+            fn splat(self, value: $lane) -> Self::Vector {
+                [value; $lanes]
+            }
+            #[inline(always)]
+            unsafe fn load(self, at: *const $lane) -> Self::Vector {
+                // SAFETY: the caller promises `LANES` readable elements; an array has the alignment of its element.
+                unsafe { at.cast::<Self::Vector>().read() }
+            }
+            #[inline(always)]
+            fn gt(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
+                mask!($count, |i: usize| a[i] > b[i])
+            }
+            #[inline(always)]
+            #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN makes the comparison true, on purpose")]
+            fn gt_or_unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
+                mask!($count, |i: usize| !(a[i] <= b[i]))
+            }
+            #[inline(always)]
+            fn eq(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
+                mask!($count, |i: usize| a[i] == b[i])
+            }
+            #[inline(always)]
+            #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+            fn unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
+                mask!($count, |i: usize| a[i] != a[i] || b[i] != b[i])
+            }
+            #[inline(always)]
+            fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector {
+                from_fn(|i| if new[i] > kept[i] { new[i] } else { kept[i] })
+            }
+            #[inline(always)]
+            fn min(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector {
+                from_fn(|i| if new[i] < kept[i] { new[i] } else { kept[i] })
+            }
+            #[inline(always)]
+            fn select(self, mask: Self::Mask, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
+                from_fn(|i| if mask[i] != 0 { yes[i] } else { no[i] })
+            }
+            #[inline(always)]
+            fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector {
+                from_fn(|i| v[i ^ lanes])
+            }
+            #[inline(always)]
+            fn none(self) -> Self::Mask {
+                [0; $lanes]
+            }
+            #[inline(always)]
+            fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+                from_fn(|i| a[i] | b[i])
+            }
+            #[inline(always)]
+            fn and_not(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+                from_fn(|i| a[i] & !b[i])
+            }
+            #[inline(always)]
+            fn bits(self, mask: Self::Mask) -> u64 {
+                mask.iter().rev().fold(0, |bits, &lane| bits << 1 | (lane != 0) as u64)
+            }
+            #[inline(always)]
+            fn count(self, n: u32) -> Self::Count {
+                [n as $count; $lanes]
+            }
+            #[inline(always)]
+            fn add(self, a: Self::Count, b: Self::Count) -> Self::Count {
+                from_fn(|i| a[i].wrapping_add(b[i]))
+            }
+            #[inline(always)]
+            fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count {
+                from_fn(|i| if mask[i] != 0 { yes[i] } else { no[i] })
+            }
+            #[inline(always)]
+            fn counts(self, counts: Self::Count) -> Self::CountArray {
+                counts
+            }
+        }
+    )+
+
+        impl HalfLanes for Portable<$bytes> {
+            #[inline(always)]
+            fn half_keys(self, raw: Self::Vector, infinity: i16, nan: i16) -> Self::Vector {
+                from_fn(|i| {
+                    let magnitude = raw[i] & i16::MAX;
+                    if magnitude > infinity {
+                        nan
+                    } else if raw[i] < 0 {
+                        -magnitude
+                    } else {
+                        magnitude
+                    }
+                })
+            }
+        }
+    };
+}
+
+portable!(16: i8 / u8 x 16, u8 / u8 x 16, i16 / u16 x 8, i32 / u32 x 4, u16 / u16 x 8, u32 / u32 x 4, f32 / u32 x 4,
+    i64 / u64 x 2, u64 / u64 x 2, f64 / u64 x 2);
+// The wider ones exist to run the control flow of wider ISAs in tests.
+#[cfg(test)]
+portable!(32: i8 / u8 x 32, u8 / u8 x 32, i16 / u16 x 16, i32 / u32 x 8, u16 / u16 x 16, u32 / u32 x 8, f32 / u32 x 8,
+    i64 / u64 x 4, u64 / u64 x 4, f64 / u64 x 4);
+#[cfg(test)]
+portable!(64: i8 / u8 x 64, u8 / u8 x 64, i16 / u16 x 32, i32 / u32 x 16, u16 / u16 x 32, u32 / u32 x 16, f32 / u32 x 16,
+    i64 / u64 x 8, u64 / u64 x 8, f64 / u64 x 8);

@@ -1,0 +1,87 @@
+//! The table of vector operations that an ISA fills in, once per lane type. Nothing here knows about orders, NaN policies
+//! or strategies; nothing above here knows about an ISA.
+
+/// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
+pub(crate) trait Token: Copy + 'static {
+    /// The token, unchecked.
+    ///
+    /// # Safety
+    /// - The machine has the ISA.
+    unsafe fn assume() -> Self;
+
+    /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
+    /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
+    fn enter<T: Task>(self, task: T);
+}
+
+/// What runs inside [`Token::enter`]: a closure, but with `run` marked `#[inline(always)]`.
+pub(crate) trait Task {
+    fn run(self);
+}
+
+/// The widest vector, in bytes, that any ISA here may have.
+pub(crate) const MAX_VECTOR_BYTES: usize = 64;
+
+/// Vectors of lanes of type `T`, with masks (one truth value per lane) and counts (one unsigned integer per lane, as wide as the
+/// lane, so that a mask of values selects counts too).
+pub(crate) trait Lanes<T>: Token {
+    /// The values.
+    type Vector: Copy;
+    /// A truth value per lane.
+    type Mask: Copy;
+    /// An unsigned integer per lane.
+    type Count: Copy;
+    /// One lane of a count.
+    type CountLane: Copy + Ord + Into<u64>;
+    /// A count as an array of `LANES` integers.
+    type CountArray: AsRef<[Self::CountLane]>;
+
+    /// Lanes in a vector.
+    const LANES: usize;
+    /// The largest count (cut to 32 bits).
+    const MAX_COUNT: u32;
+    /// Bits per lane in [`Lanes::bits`].
+    const BITS_PER_LANE: u32;
+
+    fn splat(self, value: T) -> Self::Vector;
+    /// `LANES` consecutive elements.
+    ///
+    /// # Safety
+    /// - `at` points to `LANES` readable elements; it need not be aligned to the vector.
+    unsafe fn load(self, at: *const T) -> Self::Vector;
+
+    /// `a > b`; false where either is NaN.
+    fn gt(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// `a > b`, and true where either is NaN.
+    fn gt_or_unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    fn eq(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// True where `a` or `b` is NaN.
+    fn unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// `new > kept ? new : kept`: equals and NaN in `new` leave `kept`, bit for bit.
+    fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
+    /// `new < kept ? new : kept`.
+    fn min(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
+    fn select(self, mask: Self::Mask, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
+    /// Exchanges neighbouring groups of `lanes` lanes (a power of two, below `LANES`): lane `i` gets lane `i ^ lanes`.
+    fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector;
+
+    fn none(self) -> Self::Mask;
+    fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// `a`, but not where `b`.
+    fn and_not(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// The mask as bits, `BITS_PER_LANE` equal ones per lane, lane 0 lowest.
+    fn bits(self, mask: Self::Mask) -> u64;
+
+    /// `n` in every lane; `n` at most `MAX_COUNT`.
+    fn count(self, n: u32) -> Self::Count;
+    fn add(self, a: Self::Count, b: Self::Count) -> Self::Count;
+    fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count;
+    fn counts(self, counts: Self::Count) -> Self::CountArray;
+}
+
+/// The one thing that 16-bit floats need beyond 16-bit integers.
+pub(crate) trait HalfLanes: Lanes<i16> {
+    /// Integers in the order of the floats whose bits are `raw`: with `magnitude = raw & 0x7fff`, the key is `-magnitude` where the
+    /// sign is set and `magnitude` elsewhere, so that -0 equals +0; `nan` where the magnitude is above `infinity`.
+    fn half_keys(self, raw: Self::Vector, infinity: i16, nan: i16) -> Self::Vector;
+}

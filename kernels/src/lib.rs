@@ -1,0 +1,50 @@
+//! The fast half of [`argreduce`](https://docs.rs/argreduce): kernels that find the first best element of each of many
+//! small loop nests.
+//!
+//! A kernel takes pointers and extents ([`Tile`]) and gives, for each output of the tile, the *position* of the first
+//! best element in the order in which the reduced loops visit it. It knows no tensors, no axes, no index types and no
+//! direction: the facade turns all of those into loops with signed strides before it calls, and positions into indices
+//! afterwards. No allocation happens here, and the crate is `no_std`.
+//!
+//! The way from the outside in: [`kernel`] picks a function pointer for an [`Isa`], a [`Strategy`], an element type and an
+//! order; behind it one generic body per strategy (`strategy/`) is written against one order (`order.rs`) of one table of
+//! vector operations (`lanes.rs`), which each ISA fills in (`isa/`).
+//!
+//! ```
+//! use argreduce_kernels::{Isa, Loop, NanPolicy, ReduceFunction, Strategy, Tile, kernel};
+//! use core::mem::MaybeUninit;
+//!
+//! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
+//! let tile = Tile {
+//!     input: rows.as_ptr().cast(),
+//!     outer: Loop { size: 1, stride: 0 },
+//!     inner: Loop { size: 2, stride: 3 },
+//!     reduced: &[Loop { size: 3, stride: 1 }],
+//! };
+//! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
+//! let mut positions = [MaybeUninit::uninit(); 2];
+//! // SAFETY: every element that the loops reach lies in `rows`.
+//! unsafe { argmax(&tile, &mut positions) };
+//! // SAFETY: a kernel initialises every position.
+//! assert_eq!(positions.map(|p| unsafe { p.assume_init() }), [1, 0]);
+//! ```
+#![cfg_attr(not(feature = "std"), no_std)]
+
+#[cfg(test)]
+extern crate std;
+
+mod dispatch;
+mod element;
+mod gather;
+mod isa;
+mod lanes;
+mod names;
+mod order;
+mod strategy;
+mod tile;
+
+pub use dispatch::{Isa, Kernel, Strategy, kernel};
+pub use element::{DataType, Element};
+pub use names::UnknownName;
+pub use order::{NanPolicy, ReduceFunction, better};
+pub use tile::{Loop, MAX_RANK, Tile, Walk, offset_of};

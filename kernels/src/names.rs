@@ -1,0 +1,59 @@
+//! Lower-case names for the values of small enums: one macro for `Display`, `FromStr` and the list of all values.
+
+use core::fmt;
+
+/// The error of parsing an enum of this crate from a name. Displays the names that there are.
+///
+/// ```
+/// use argreduce_kernels::NanPolicy;
+/// let error = "first".parse::<NanPolicy>().unwrap_err();
+/// assert_eq!(error.to_string(), "no such name: expected one of propagate, ignore");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    #[doc(hidden)]
+    pub expected: &'static [&'static str],
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no such name: expected one of ")?;
+        for (n, name) in self.expected.iter().enumerate() {
+            write!(f, "{}{name}", if n > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownName {}
+
+/// Gives an enum `ALL`, `Display` and `FromStr`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! names {
+    ($type:ident: $($variant:ident = $name:expr),+ $(,)?) => {
+        impl $type {
+            /// All of them.
+            pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
+        }
+
+        impl core::fmt::Display for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(match self {
+                    $($type::$variant => $name),+
+                })
+            }
+        }
+
+        impl core::str::FromStr for $type {
+            type Err = $crate::UnknownName;
+
+            fn from_str(name: &str) -> Result<$type, $crate::UnknownName> {
+                match name {
+                    $(name if name == $name => Ok($type::$variant),)+
+                    _ => Err($crate::UnknownName { expected: &[$($name),+] }),
+                }
+            }
+        }
+    };
+}

@@ -1,0 +1,238 @@
+//! One differential test, generic over the ISA, instantiated for every ISA that this machine can run, and for portable vectors of
+//! 16, 32 and 64 bytes, which run the control flow of the wider ISAs anywhere. The expected answer is a plain loop over the walk.
+
+use crate::dispatch::by_order;
+use crate::element::Element;
+use crate::isa::portable::Portable;
+use crate::order::{Key, NanPolicy, ReduceFunction, better};
+use crate::{Loop, Strategy, Tile, Walk};
+use core::mem::MaybeUninit;
+use half::{bf16, f16};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use std::vec::Vec;
+
+/// Test data for a type: few distinct values, so that ties are everywhere, the extremes among them.
+trait Sample: Element {
+    const VALUES: &'static [Self];
+}
+
+macro_rules! integer_samples {
+    ($($t:ident)+) => {$(
+        impl Sample for $t {
+            const VALUES: &'static [$t] = &[$t::MIN, $t::MIN + 1, 0, 1, 2, $t::MAX / 2, $t::MAX - 1, $t::MAX];
+        }
+    )+};
+}
+integer_samples!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+macro_rules! float_samples {
+    ($($t:ident: $from_bits:expr, $quiet_nan:literal, $signalling_nan:literal, $negative_nan:literal;)+) => {$(
+        impl Sample for $t {
+            const VALUES: &'static [$t] = &[
+                $t::NEG_INFINITY, $t::INFINITY, $t::MAX, $t::MIN, $from_bits(0), $from_bits(1 << (size_of::<$t>() * 8 - 1)),
+                $from_bits(1), $from_bits((1 << (size_of::<$t>() * 8 - 1)) + 1),
+                $from_bits($quiet_nan), $from_bits($signalling_nan), $from_bits($negative_nan),
+            ];
+        }
+    )+};
+}
+float_samples! {
+    f32: f32::from_bits, 0x7fc0_0000, 0x7f80_0001, 0xffff_ffff;
+    f64: f64::from_bits, 0x7ff8_0000_0000_0000, 0x7ff0_0000_0000_0001, 0xffff_ffff_ffff_ffff;
+    f16: f16::from_bits, 0x7e00, 0x7c01, 0xffff;
+    bf16: bf16::from_bits, 0x7fc0, 0x7f81, 0xffff;
+}
+
+/// What a test holds against the expected answer: one ISA's way of ordering one element type.
+struct Case<'a, T> {
+    isa: &'static str,
+    lanes: usize,
+    kernel: &'a dyn Fn(Strategy, ReduceFunction, NanPolicy) -> crate::Kernel,
+    element: core::marker::PhantomData<T>,
+}
+
+impl<T: Sample> Case<'_, T> {
+    /// Runs the strategies that fit on one tile of `data`, by every order.
+    fn check(&self, data: &[T], start: usize, outer: Loop, inner: Loop, reduced: &[Loop]) {
+        let line = reduced[reduced.len() - 1];
+        let fits = |strategy: &Strategy| match strategy {
+            Strategy::Rows => line.stride.abs() == 1,
+            Strategy::Columns => inner.stride == 1 && inner.size >= self.lanes,
+            Strategy::PackedRows | Strategy::PackedColumns => true,
+        };
+        let tile = Tile { input: data[start..].as_ptr().cast(), outer, inner, reduced };
+        for function in ReduceFunction::ALL {
+            for policy in NanPolicy::ALL {
+                let mut expected = Vec::new();
+                for output in Walk::new(&[outer, inner]) {
+                    let mut best: Option<(u32, T)> = None;
+                    for (position, offset) in Walk::new(reduced).enumerate() {
+                        // Safe indexing: this also proves that the tile stays inside the data.
+                        let value = data[(start as isize + output + offset) as usize];
+                        if best.is_none_or(|(_, best)| better(function, policy, value, best)) {
+                            best = Some((position as u32, value));
+                        }
+                    }
+                    expected.push(best.unwrap().0);
+                }
+                for strategy in Strategy::ALL.into_iter().filter(fits) {
+                    let mut positions = std::vec![MaybeUninit::new(u32::MAX); expected.len()];
+                    // SAFETY: the kernel is for `T` and an ISA that is there, and the loop above has read every element of the tile.
+                    unsafe { (self.kernel)(strategy, function, policy)(&tile, &mut positions) };
+                    // SAFETY: they were initialised above.
+                    let found: Vec<u32> = positions.iter().map(|p| unsafe { p.assume_init() }).collect();
+                    assert!(
+                        found == expected,
+                        "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
+                        T::DATA_TYPE,
+                        self.isa,
+                    );
+                }
+            }
+        }
+    }
+
+    fn run_all(&self) {
+        let mut rng = SmallRng::seed_from_u64(size_of::<T>() as u64);
+        let longest = 9 * self.lanes + 3;
+        // A row of every length up to several vectors plus 3, at every misalignment of a vector, in both directions.
+        for len in 1..=longest {
+            let start = len % self.lanes;
+            let data = self.random(&mut rng, start + len);
+            self.check(&data, start, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
+            self.check(&data, start + len - 1, ONCE, ONCE, &[Loop { size: len, stride: -1 }]);
+        }
+        for start in 0..self.lanes {
+            let len = 5 * self.lanes + 1;
+            let data = self.random(&mut rng, start + len);
+            self.check(&data, start, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
+        }
+        // Each special value on a plain background at each place, alone and as one of two: first, last, and either side of every edge.
+        let len = 5 * self.lanes + 2;
+        for &special in T::VALUES {
+            for &plain in [T::default(), T::VALUES[0], T::VALUES[1]].iter() {
+                for place in 0..len {
+                    let mut data = std::vec![plain; len];
+                    data[place] = special;
+                    self.check(&data, 0, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
+                    data[len - 1 - place] = special;
+                    self.check(&data, len - 1, ONCE, ONCE, &[Loop { size: len, stride: -1 }]);
+                }
+            }
+        }
+        // Longer than a lane can count: chunks of four vectors in rows, rows in columns.
+        if size_of::<T>() == 1 {
+            for extra in [0, 1, 4 * self.lanes - 1, 4 * self.lanes] {
+                let len = 256 * 4 * self.lanes + extra;
+                let mut data = std::vec![T::default(); len];
+                for place in [0, len / 2, len - 1 - extra, len - extra.min(1) - 1, len - 1] {
+                    data[place] = T::VALUES[T::VALUES.len() - 1];
+                    self.check(&data, 0, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
+                    data[place] = T::default();
+                }
+            }
+            for rows in [254, 255, 256, 257, 509, 510, 511, 512] {
+                let width = self.lanes + 1;
+                let data = self.random(&mut rng, rows * width);
+                self.check(&data, 0, ONCE, Loop { size: width, stride: 1 }, &[Loop { size: rows, stride: width as isize }]);
+            }
+        }
+        // Columns of every width up to several vectors plus 3, at every misalignment.
+        for width in 1..=longest {
+            let (start, rows) = (width % self.lanes, 1 + width % 5);
+            let data = self.random(&mut rng, start + 2 * rows * width);
+            let outer = Loop { size: 2, stride: (rows * width) as isize };
+            let line = Loop { size: rows, stride: width as isize };
+            self.check(&data, start, outer, Loop { size: width, stride: 1 }, &[line]);
+            // The same block, reduced along its rows instead.
+            self.check(&data, start, outer, line, &[Loop { size: width, stride: 1 }]);
+        }
+        // Several reduced loops, short and long, with strides of both signs around and inside the kept ones.
+        for _ in 0..60 {
+            let sizes: [usize; 5] = core::array::from_fn(|_| rng.random_range(1..=6));
+            let mut loops = [ONCE; 5];
+            let (mut stride, mut start) = (1, 0);
+            let mut order = [0, 1, 2, 3, 4];
+            for n in 0..5 {
+                order.swap(n, rng.random_range(n..5));
+            }
+            for n in order {
+                let size = if n == 4 { sizes[n] * rng.random_range(1..=self.lanes) } else { sizes[n] };
+                loops[n] = Loop { size, stride };
+                if rng.random() {
+                    start += (size - 1) * stride as usize;
+                    loops[n].stride = -stride;
+                }
+                stride *= size as isize;
+            }
+            let data = self.random(&mut rng, stride as usize);
+            let [outer, a, b, inner, c] = loops;
+            self.check(&data, start, outer, inner, &[a, b, c]);
+            self.check(&data, start, a, c, &[outer, inner, b]);
+        }
+    }
+
+    fn random(&self, rng: &mut SmallRng, len: usize) -> Vec<T> {
+        // Mostly two values, so that the first of many ties has to be found; or all of them.
+        let values = if rng.random() { T::VALUES } else { &T::VALUES[rng.random_range(0..T::VALUES.len() - 1)..][..2] };
+        (0..len).map(|_| values[rng.random_range(0..values.len())]).collect()
+    }
+}
+
+const ONCE: Loop = Loop { size: 1, stride: 0 };
+
+fn check_isa<S: 'static>(isa: &'static str)
+where
+    i8: Key<S>,
+    i16: Key<S>,
+    i32: Key<S>,
+    i64: Key<S>,
+    u8: Key<S>,
+    u16: Key<S>,
+    u32: Key<S>,
+    u64: Key<S>,
+    f32: Key<S>,
+    f64: Key<S>,
+    f16: Key<S>,
+    bf16: Key<S>,
+{
+    use crate::lanes::Lanes;
+    macro_rules! run {
+        ($($t:ident)+) => {$(
+            Case::<$t> {
+                isa,
+                lanes: <<$t as Key<S>>::Simd as Lanes<<$t as Key<S>>::Lane>>::LANES,
+                kernel: &by_order::<S, $t>,
+                element: core::marker::PhantomData,
+            }
+            .run_all();
+        )+};
+    }
+    run!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 f16 bf16);
+}
+
+#[test]
+fn portable_16_bytes() {
+    check_isa::<Portable<16>>("portable, 16 bytes");
+}
+
+#[test]
+fn portable_32_bytes() {
+    check_isa::<Portable<32>>("portable, 32 bytes");
+}
+
+#[test]
+fn portable_64_bytes() {
+    check_isa::<Portable<64>>("portable, 64 bytes");
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn avx2() {
+    if crate::Isa::Avx2.is_available() {
+        check_isa::<crate::isa::avx2::Avx2>("avx2");
+    } else {
+        std::eprintln!("NOT EXERCISED: avx2: this machine does not have it");
+    }
+}

@@ -1,0 +1,131 @@
+//! The loops that a kernel runs over, and the walk along them. This file knows nothing of elements or vectors.
+
+/// The highest rank of a tensor, and so the largest number of loops in a nest.
+pub const MAX_RANK: usize = 8;
+
+/// One loop over memory: `size` steps of `stride` elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loop {
+    /// How many elements the loop visits.
+    pub size: usize,
+    /// From one element to the next, in elements; any sign.
+    pub stride: isize,
+}
+
+/// What one call of a kernel answers: `outer.size * inner.size` outputs, each the reduction of the same nest of loops.
+///
+/// Output `o * inner.size + i` reduces the elements at `input + o * outer.stride + i * inner.stride + walk`, where `walk`
+/// takes the offsets of `reduced` in row-major order, the last loop fastest; the `n`-th of them has position `n`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tile<'a> {
+    /// The first element of the first output, of the type that the kernel was made for, cast.
+    pub input: *const (),
+    /// The slower loop over the outputs.
+    pub outer: Loop,
+    /// The faster loop over the outputs.
+    pub inner: Loop,
+    /// The reduced loops, from the slowest to the fastest; at least one.
+    pub reduced: &'a [Loop],
+}
+
+impl<'a> Tile<'a> {
+    /// The number of outputs.
+    #[inline(always)]
+    pub fn outputs(&self) -> usize {
+        self.outer.size * self.inner.size
+    }
+
+    /// The offset of output `n`, in elements from `input`.
+    #[inline(always)]
+    pub(crate) fn offset(&self, n: usize) -> isize {
+        (n / self.inner.size) as isize * self.outer.stride + (n % self.inner.size) as isize * self.inner.stride
+    }
+
+    /// The fastest reduced loop.
+    #[inline(always)]
+    pub(crate) fn line(&self) -> Loop {
+        self.split_reduced().0
+    }
+
+    /// The fastest reduced loop, and the walk along the slower ones.
+    #[inline(always)]
+    pub(crate) fn split_reduced(&self) -> (Loop, &'a [Loop]) {
+        match self.reduced {
+            [slower @ .., fastest] => (*fastest, slower),
+            [] => (Loop { size: 1, stride: 0 }, &[]),
+        }
+    }
+}
+
+/// Walks a nest of loops in row-major order (the last loop fastest), one offset after another.
+///
+/// A nest without loops has one offset, 0; a nest with a loop of size 0 has none.
+///
+/// ```
+/// use argreduce_kernels::{Loop, Walk};
+/// let nest = [Loop { size: 2, stride: 10 }, Loop { size: 3, stride: -1 }];
+/// assert!(Walk::new(&nest).eq([0, -1, -2, 10, 9, 8]));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Walk<'a> {
+    loops: &'a [Loop],
+    coordinates: [usize; MAX_RANK],
+    offset: isize,
+    done: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk at its first offset.
+    ///
+    /// # Panics
+    /// If `loops` has more than [`MAX_RANK`] loops.
+    #[inline(always)]
+    pub fn new(loops: &'a [Loop]) -> Self {
+        assert!(loops.len() <= MAX_RANK);
+        let done = loops.iter().any(|l| l.size == 0);
+        Walk { loops, coordinates: [0; MAX_RANK], offset: 0, done }
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = isize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<isize> {
+        if self.done {
+            return None;
+        }
+        let here = self.offset;
+        for (l, c) in self.loops.iter().zip(&mut self.coordinates).rev() {
+            *c += 1;
+            self.offset += l.stride;
+            if *c < l.size {
+                return Some(here);
+            }
+            // Back to the start of this loop; the next slower one advances.
+            self.offset -= l.stride * l.size as isize;
+            *c = 0;
+        }
+        self.done = true;
+        Some(here)
+    }
+}
+
+/// The offset that a [`Walk`] over `loops` reaches at `position`, found without walking.
+///
+/// ```
+/// use argreduce_kernels::{Loop, offset_of};
+/// let nest = [Loop { size: 2, stride: 10 }, Loop { size: 3, stride: -1 }];
+/// assert_eq!(offset_of(&nest, 5), 8);
+/// ```
+#[inline]
+pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
+    let mut offset = 0;
+    for (depth, l) in loops.iter().enumerate().rev() {
+        // The slowest loop needs no division, and most nests have only that one.
+        let (coordinate, rest) = if depth == 0 { (position, 0) } else { (position % l.size, position / l.size) };
+        offset += coordinate as isize * l.stride;
+        position = rest;
+    }
+    offset
+}

@@ -1,0 +1,39 @@
+//! The index types. A new one is a word in the list at the end.
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type that indices are written as: `i32`, `i64`, `u32` or `u64`. Sealed.
+///
+/// ```
+/// use argreduce::Index;
+/// assert_eq!((<u32 as Index>::NAME, <i32 as Index>::MAX), ("u32", 2_147_483_647));
+/// ```
+pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + Send + Sync + 'static {
+    /// The type, as in Rust.
+    const NAME: &'static str;
+    /// The largest index that fits.
+    const MAX: u64;
+
+    /// `start + position * step`, which fits; what overflows on the way wraps back.
+    #[doc(hidden)]
+    fn at(start: isize, position: u64, step: isize) -> Self;
+}
+
+macro_rules! indices {
+    ($($t:ident)+) => {$(
+        impl sealed::Sealed for $t {}
+        impl Index for $t {
+            const NAME: &'static str = stringify!($t);
+            const MAX: u64 = $t::MAX as u64;
+
+            #[inline(always)]
+            fn at(start: isize, position: u64, step: isize) -> Self {
+                (start as $t).wrapping_add((position as $t).wrapping_mul(step as $t))
+            }
+        }
+    )+};
+}
+
+indices!(i32 i64 u32 u64);

@@ -1,0 +1,167 @@
+//! Sizes, strides and offset that have passed every check which needs no data: from here on, arithmetic on them cannot overflow.
+//! Nothing here knows about reduction.
+
+use crate::{Error, MAX_RANK};
+
+/// Where the elements of a tensor are in a slice: sizes, strides in elements, and the offset of element `[0, .., 0]`.
+///
+/// Rank 0 to 8. Strides have any sign; a stride of 0 repeats one element, and elements may overlap. Sizes may be 0.
+///
+/// ```
+/// use argreduce::Layout;
+/// let rows = Layout::contiguous(&[2, 3])?;
+/// assert_eq!((rows.strides(), rows.required_len()), (&[3, 1][..], 6));
+///
+/// // The same matrix, rows from the last to the first.
+/// let flipped = Layout::strided(&[2, 3], &[-3, 1], 3)?;
+/// assert_eq!(flipped.required_len(), 6);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    rank: usize,
+    sizes: [usize; MAX_RANK],
+    strides: [isize; MAX_RANK],
+    offset: usize,
+    element_count: usize,
+    required_len: usize,
+}
+
+impl Layout {
+    /// Packed in row-major order, from the start of the slice.
+    ///
+    /// # Errors
+    /// [`Error::RankTooHigh`] for more than 8 sizes, [`Error::TooManyElements`] for more than `isize::MAX` elements.
+    pub fn contiguous(sizes: &[usize]) -> Result<Layout, Error> {
+        let mut strides = [0; MAX_RANK];
+        let mut stride: isize = 1;
+        for (axis, &size) in sizes.iter().enumerate().take(MAX_RANK).rev() {
+            strides[axis] = stride;
+            // An overflow is an error below, or there are no elements to be strided over.
+            stride = stride.wrapping_mul(size.max(1) as isize);
+        }
+        Layout::strided(sizes, &strides[..sizes.len().min(MAX_RANK)], 0)
+    }
+
+    /// With strides of any sign, in elements, and element `[0, .., 0]` at `offset` of the slice.
+    ///
+    /// # Errors
+    /// As [`Layout::contiguous`], and [`Error::StrideCount`] for strides that are not as many as the sizes,
+    /// [`Error::BeforeStart`] and [`Error::OffsetOverflow`] where strides lead to places that no slice has. Strides of a tensor
+    /// without elements are not looked at.
+    pub fn strided(sizes: &[usize], strides: &[isize], offset: usize) -> Result<Layout, Error> {
+        let rank = sizes.len();
+        if rank > MAX_RANK {
+            return Err(Error::RankTooHigh { rank });
+        }
+        if strides.len() != rank {
+            return Err(Error::StrideCount { sizes: rank, strides: strides.len() });
+        }
+        let mut layout =
+            Layout { rank, sizes: [0; MAX_RANK], strides: [0; MAX_RANK], offset, element_count: 0, required_len: 0 };
+        layout.sizes[..rank].copy_from_slice(sizes);
+        layout.strides[..rank].copy_from_slice(strides);
+        if sizes.contains(&0) {
+            return Ok(layout);
+        }
+
+        let mut count: isize = 1;
+        let (mut lowest, mut highest) = (0_isize, offset);
+        for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+            let product = isize::try_from(size).ok().and_then(|size| count.checked_mul(size));
+            count = product.ok_or(Error::TooManyElements { axis, size })?;
+            // Every size is now known to fit.
+            let reach = (size as isize - 1).checked_mul(stride);
+            let end = reach.and_then(|reach| {
+                let end = if stride < 0 {
+                    &mut lowest
+                } else {
+                    return highest.checked_add_signed(reach).map(|to| highest = to);
+                };
+                end.checked_add(reach).map(|to| *end = to)
+            });
+            end.ok_or(Error::OffsetOverflow { axis, stride })?;
+        }
+        let before = lowest.unsigned_abs();
+        if before > offset {
+            return Err(Error::BeforeStart { elements: before - offset, offset });
+        }
+        if highest >= isize::MAX as usize {
+            let axis = rank.saturating_sub(1);
+            return Err(Error::OffsetOverflow { axis, stride: strides.get(axis).copied().unwrap_or(0) });
+        }
+        (layout.element_count, layout.required_len) = (count as usize, highest + 1);
+        Ok(layout)
+    }
+
+    /// The extent of each axis.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes[..self.rank]
+    }
+
+    /// From one element to the next along each axis, in elements.
+    pub fn strides(&self) -> &[isize] {
+        &self.strides[..self.rank]
+    }
+
+    /// Where element `[0, .., 0]` is in the slice.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The product of the sizes: 1 for rank 0, 0 where any size is.
+    pub fn element_count(&self) -> usize {
+        self.element_count
+    }
+
+    /// The length of the shortest slice that holds every element; 0 where there is none.
+    pub fn required_len(&self) -> usize {
+        self.required_len
+    }
+}
+
+/// A set of dimensions, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AxisSet(u8);
+
+impl AxisSet {
+    /// The dimensions that `axes` means in a tensor of rank `rank`, in any order; negative axes count from the end.
+    pub(crate) fn new(axes: &[isize], rank: usize) -> Result<AxisSet, Error> {
+        let mut set = AxisSet::default();
+        for &axis in axes {
+            let from_start = if axis < 0 { axis.checked_add_unsigned(rank) } else { Some(axis) };
+            let dimension = from_start.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
+            let dimension = dimension.ok_or(Error::AxisOutOfRange { axis, rank })?;
+            if set.contains(dimension) {
+                return Err(Error::DuplicateAxis { axis, dimension });
+            }
+            set.0 |= 1 << dimension;
+        }
+        Ok(set)
+    }
+
+    pub(crate) fn all(rank: usize) -> AxisSet {
+        AxisSet(((1_u32 << rank) - 1) as u8)
+    }
+
+    pub(crate) fn contains(self, dimension: usize) -> bool {
+        self.0 >> dimension & 1 != 0
+    }
+}
+
+/// The sizes without the reduced axes: the shape that NumPy gives without `keepdims`. The elements of a packed output are the same.
+///
+/// # Errors
+/// [`Error::RankTooHigh`], [`Error::AxisOutOfRange`], [`Error::DuplicateAxis`].
+///
+/// ```
+/// assert_eq!(argreduce::drop_axes(&[8, 21, 64, 64], &[1, -1])?, [8, 64]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn drop_axes(sizes: &[usize], axes: &[isize]) -> Result<Vec<usize>, Error> {
+    if sizes.len() > MAX_RANK {
+        return Err(Error::RankTooHigh { rank: sizes.len() });
+    }
+    let dropped = AxisSet::new(axes, sizes.len())?;
+    Ok(sizes.iter().enumerate().filter(|&(axis, _)| !dropped.contains(axis)).map(|(_, &size)| size).collect())
+}

@@ -1,0 +1,341 @@
+//! The caller's words, checked and decided: [`ArgReduce`] collects them, [`Plan`] holds what came of them. No element is looked at here.
+
+use crate::collapse::{Nest, Problem};
+use crate::layout::AxisSet;
+use crate::{AxisDirection, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
+use crate::{overlap, run};
+use argreduce_kernels::Kernel;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+/// What to reduce and how: the input's layout, the axes, and the options, in any order; then [`ArgReduce::plan`].
+///
+/// ```
+/// use argreduce::{ArgReduce, AxisDirection, Layout};
+///
+/// let scores = Layout::contiguous(&[2, 3, 4])?;
+/// let plan = ArgReduce::argmax(&scores).axes(&[1]).direction(AxisDirection::Decreasing).plan::<f32, u32>()?;
+/// let mut classes = [0; 8];
+/// plan.run(&[1.0; 24], &mut classes)?;
+/// assert_eq!(classes, [2; 8]); // the last of equals
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a description does nothing until it is planned and run"]
+pub struct ArgReduce<'a> {
+    function: ReduceFunction,
+    input: &'a Layout,
+    axes: Axes<'a>,
+    direction: AxisDirection,
+    nan_policy: NanPolicy,
+    output: Option<&'a Layout>,
+    isa: Option<Isa>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Axes<'a> {
+    All,
+    These(&'a [isize]),
+}
+
+impl<'a> ArgReduce<'a> {
+    /// A reduction over no axes yet: each output is one element, and each index 0.
+    pub fn new(function: ReduceFunction, input: &'a Layout) -> Self {
+        ArgReduce {
+            function,
+            input,
+            axes: Axes::These(&[]),
+            direction: AxisDirection::default(),
+            nan_policy: NanPolicy::default(),
+            output: None,
+            isa: None,
+        }
+    }
+
+    /// The index of the largest element; otherwise as [`ArgReduce::new`].
+    pub fn argmax(input: &'a Layout) -> Self {
+        Self::new(ReduceFunction::ArgMax, input)
+    }
+
+    /// The index of the smallest element; otherwise as [`ArgReduce::new`].
+    pub fn argmin(input: &'a Layout) -> Self {
+        Self::new(ReduceFunction::ArgMin, input)
+    }
+
+    /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the reduced axes in
+    /// ascending order. Negative axes count from the end.
+    pub fn axes(self, axes: &'a [isize]) -> Self {
+        ArgReduce { axes: Axes::These(axes), ..self }
+    }
+
+    /// Reduces the whole tensor to one index.
+    pub fn all_axes(self) -> Self {
+        ArgReduce { axes: Axes::All, ..self }
+    }
+
+    /// Which of equal elements to take; by default the first.
+    pub fn direction(self, direction: AxisDirection) -> Self {
+        ArgReduce { direction, ..self }
+    }
+
+    /// Where NaN stands among the numbers; by default before all of them.
+    pub fn nan_policy(self, nan_policy: NanPolicy) -> Self {
+        ArgReduce { nan_policy, ..self }
+    }
+
+    /// Where to write the indices: the input's sizes, 1 on each reduced axis, and any strides that keep the outputs apart. By default
+    /// packed in row-major order.
+    pub fn output_layout(self, output: &'a Layout) -> Self {
+        ArgReduce { output: Some(output), ..self }
+    }
+
+    /// Forces an instruction set. By default the one that the environment variable `ARGREDUCE_ISA` names (it is read once per
+    /// process), or else [`Isa::detect`]. The answer never depends on it.
+    pub fn isa(self, isa: Isa) -> Self {
+        ArgReduce { isa: Some(isa), ..self }
+    }
+
+    /// Checks all of it, and decides how to run. Takes no heap memory.
+    ///
+    /// # Errors
+    /// - [`Error::AxisOutOfRange`], [`Error::DuplicateAxis`]: see [`ArgReduce::axes`].
+    /// - [`Error::OutputRank`], [`Error::OutputSize`], [`Error::OutputOverlaps`]: see [`ArgReduce::output_layout`].
+    /// - [`Error::EmptyReduction`] for a reduced axis of size 0, and [`Error::IndexTooLarge`] where `I` may not hold an index; but not
+    ///   where the output is empty, because then there is no index.
+    /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
+    pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
+        let isa = match self.isa {
+            Some(isa) if isa.is_available() => isa,
+            Some(isa) => return Err(Error::IsaNotAvailable { isa }),
+            None => default_isa()?,
+        };
+        let sizes = self.input.sizes();
+        let axes = match self.axes {
+            Axes::All => AxisSet::all(sizes.len()),
+            Axes::These(axes) => AxisSet::new(axes, sizes.len())?,
+        };
+        let output = output_layout(sizes, axes, self.output)?;
+        let mut plan = Plan {
+            function: self.function,
+            direction: self.direction,
+            nan_policy: self.nan_policy,
+            axes,
+            input: *self.input,
+            output,
+            isa,
+            work: None,
+            types: PhantomData,
+        };
+        if output.element_count() > 0 {
+            check_index_range::<I>(sizes, axes)?;
+            let problem = Problem::new(self.input, axes, self.direction, &output);
+            plan.work = Some(Work::choose::<T>(problem, isa, self.function, self.nan_policy)?);
+        }
+        Ok(plan)
+    }
+}
+
+/// The ISA for plans that do not force one.
+fn default_isa() -> Result<Isa, Error> {
+    static FROM_ENVIRONMENT: OnceLock<Result<Isa, Error>> = OnceLock::new();
+    let from_environment = || match std::env::var_os("ARGREDUCE_ISA") {
+        None => Ok(Isa::detect()),
+        Some(name) => match name.to_str().and_then(|name| name.parse::<Isa>().ok()) {
+            Some(isa) if isa.is_available() => Ok(isa),
+            Some(isa) => Err(Error::IsaNotAvailable { isa }),
+            None => Err(Error::UnknownIsa { name: name.to_string_lossy().into_owned() }),
+        },
+    };
+    FROM_ENVIRONMENT.get_or_init(from_environment).clone()
+}
+
+/// The given output layout, checked, or the default one.
+fn output_layout(input_sizes: &[usize], axes: AxisSet, given: Option<&Layout>) -> Result<Layout, Error> {
+    let rank = input_sizes.len();
+    let mut sizes = [1; MAX_RANK];
+    for (axis, size) in sizes[..rank].iter_mut().enumerate().filter(|&(axis, _)| !axes.contains(axis)) {
+        *size = input_sizes[axis];
+    }
+    let Some(&output) = given else { return Layout::contiguous(&sizes[..rank]) };
+    if output.sizes().len() != rank {
+        return Err(Error::OutputRank { expected: rank, found: output.sizes().len() });
+    }
+    let mut axes = output.sizes().iter().zip(sizes).enumerate();
+    if let Some((axis, (&found, expected))) = axes.find(|(_, (found, expected))| *found != expected) {
+        return Err(Error::OutputSize { axis, expected, found });
+    }
+    if overlap::is_possible(&output) { Err(Error::OutputOverlaps) } else { Ok(output) }
+}
+
+fn check_index_range<I: Index>(sizes: &[usize], axes: AxisSet) -> Result<(), Error> {
+    let reduced = || sizes.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
+    if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
+        return Err(Error::EmptyReduction { axis });
+    }
+    // No size is 0 now, so this divides the number of elements, and cannot overflow.
+    let largest = reduced().map(|(_, &size)| size).product::<usize>() - 1;
+    if largest as u64 > I::MAX {
+        return Err(Error::IndexTooLarge { largest, index_type: I::NAME, max: I::MAX });
+    }
+    Ok(())
+}
+
+/// What there is to do where the output is not empty.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    pub(crate) problem: Problem,
+    /// `None` where each output has a single element to choose from.
+    pub(crate) kernel: Option<(Strategy, Kernel)>,
+}
+
+impl Work {
+    fn choose<T: Element>(
+        problem: Problem,
+        isa: Isa,
+        function: ReduceFunction,
+        nan_policy: NanPolicy,
+    ) -> Result<Work, Error> {
+        let strategy = choose_strategy(&problem, isa.vector_bytes() / size_of::<T>());
+        let with_kernel = |strategy| {
+            let kernel = argreduce_kernels::kernel::<T>(isa, strategy, function, nan_policy);
+            kernel.map(|kernel| (strategy, kernel)).ok_or(Error::IsaNotAvailable { isa })
+        };
+        Ok(Work { problem, kernel: strategy.map(with_kernel).transpose()? })
+    }
+}
+
+/// The one place where shapes are told apart; `lanes` is the length of a vector.
+fn choose_strategy(problem: &Problem, lanes: usize) -> Option<Strategy> {
+    let line = problem.reduced[problem.reduced.len() - 1];
+    if line.size == 1 {
+        return None;
+    }
+    let outputs = problem.input.loops.count();
+    let is_row = line.stride == 1 || line.stride == -1;
+    let is_column = problem.input.loops.last().is_some_and(|inner| inner.stride == 1 && inner.size >= lanes);
+    Some(if is_row && line.size >= SHORTEST_ROW {
+        Strategy::Rows
+    } else if is_column {
+        Strategy::Columns
+    } else if outputs >= lanes.div_ceil(2) {
+        Strategy::PackedColumns
+    } else if is_row && problem.reduced.len() == 1 {
+        Strategy::Rows
+    } else {
+        Strategy::PackedRows
+    })
+}
+
+/// From here on a row on its own is faster than its share of a gathered tile. Both cost about the same from 32 to 48 elements of any
+/// type; a row has a fixed cost of some 15 ns, gathering one of some 0.4 ns per element (Zen 3, AVX2).
+const SHORTEST_ROW: usize = 32;
+
+/// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its kernel chosen.
+///
+/// Holds no heap memory, and running it allocates nothing. Displays what was asked, what it collapsed to, and how it will run:
+///
+/// ```
+/// use argreduce::{ArgReduce, Isa, Layout};
+/// let layout = Layout::contiguous(&[8, 21, 512, 512])?;
+/// let plan = ArgReduce::argmax(&layout).axes(&[1]).isa(Isa::Portable).plan::<f32, u32>()?;
+/// assert_eq!(
+///     plan.to_string(),
+///     "argmax of f32 [8, 21, 512, 512] over axes [1] to u32 [8, 1, 512, 512], increasing, nan propagate: \
+///      outputs [8, 262144] of [21], columns, portable"
+/// );
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Plan<T, I> {
+    function: ReduceFunction,
+    direction: AxisDirection,
+    nan_policy: NanPolicy,
+    axes: AxisSet,
+    input: Layout,
+    output: Layout,
+    isa: Isa,
+    work: Option<Work>,
+    types: PhantomData<fn(T) -> I>,
+}
+
+impl<T, I> Clone for Plan<T, I> {
+    fn clone(&self) -> Self {
+        Plan { types: PhantomData, ..*self }
+    }
+}
+
+impl<T: Element, I: Index> Plan<T, I> {
+    /// Writes the index of the best element of each output, at the places of [`Plan::output_layout`]. What lies between those
+    /// places is left alone.
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
+    pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
+        self.run_checked(input, indices, None)
+    }
+
+    /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major order.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
+        let required = self.output.element_count();
+        check_len::<T>("values", values, required)?;
+        self.run_checked(input, indices, Some(values))
+    }
+
+    pub(crate) fn check_input(&self, input: &[T]) -> Result<(), Error> {
+        check_len::<T>("input", input, self.input.required_len())
+    }
+
+    fn run_checked(&self, input: &[T], indices: &mut [I], values: Option<&mut [T]>) -> Result<(), Error> {
+        self.check_input(input)?;
+        check_len::<I>("output", indices, self.output.required_len())?;
+        if let Some(work) = &self.work {
+            run::run(work, self.function, self.nan_policy, &self.input, input, indices, values);
+        }
+        Ok(())
+    }
+
+    /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of sizes.
+    pub fn output_layout(&self) -> &Layout {
+        &self.output
+    }
+
+    /// The instruction set that was chosen.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+}
+
+fn check_len<E>(slice: &'static str, elements: &[E], required: usize) -> Result<(), Error> {
+    let len = elements.len();
+    if len < required {
+        return Err(Error::TooShort { slice, data_type: std::any::type_name::<E>(), required, len });
+    }
+    Ok(())
+}
+
+impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let axes: &mut dyn Iterator<Item = usize> =
+            &mut (0..self.input.sizes().len()).filter(|&axis| self.axes.contains(axis));
+        write!(f, "{} of {} {:?} over axes ", self.function, T::DATA_TYPE, self.input.sizes())?;
+        f.debug_list().entries(axes).finish()?;
+        write!(f, " to {} {:?}, {}, nan {}: ", I::NAME, self.output.sizes(), self.direction, self.nan_policy)?;
+        let Some(Work { problem, kernel }) = &self.work else { return f.write_str("no outputs") };
+        write!(f, "outputs ")?;
+        fmt_sizes(f, &problem.input.loops)?;
+        f.write_str(" of ")?;
+        fmt_sizes(f, &problem.reduced)?;
+        match kernel {
+            Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),
+            None => f.write_str(", known without a look"),
+        }
+    }
+}
+
+fn fmt_sizes(f: &mut fmt::Formatter<'_>, nest: &Nest) -> fmt::Result {
+    f.debug_list().entries(nest.iter().map(|l| l.size)).finish()
+}

@@ -1,0 +1,96 @@
+//! The contract as plain loops, to be read beside its table, and to hold everything else against. It shares nothing with the planner
+//! or the kernels: not the collapse, not the order, not the walk.
+
+use crate::{AxisDirection, Layout, NanPolicy, ReduceFunction};
+
+/// The index of the best element for each position of the kept axes, in row-major order of the kept axes.
+///
+/// `reduced[axis]` tells which axes are reduced. `input` holds every element of `layout`.
+///
+/// # Panics
+/// If `reduced` is not as long as the rank, if `input` is too short, or if a reduced axis has size 0 and the output is not empty.
+///
+/// ```
+/// use argreduce::{AxisDirection, Layout, NanPolicy, ReduceFunction, reference};
+/// let layout = Layout::contiguous(&[2, 3])?;
+/// let input = [1.0, 9.0, 9.0, f64::NAN, 0.0, 2.0];
+/// let last_max = (ReduceFunction::ArgMax, AxisDirection::Decreasing, NanPolicy::Ignore);
+/// assert_eq!(reference::arg_reduce(last_max, &layout, &[false, true], &input), [2, 2]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn arg_reduce<T: Copy + PartialOrd>(
+    (function, direction, nan_policy): (ReduceFunction, AxisDirection, NanPolicy),
+    layout: &Layout,
+    reduced: &[bool],
+    input: &[T],
+) -> Vec<usize> {
+    let sizes = layout.sizes();
+    assert_eq!(reduced.len(), sizes.len(), "one flag per axis");
+    let sizes_where = |wanted: bool| -> Vec<usize> {
+        sizes.iter().zip(reduced).map(|(&size, &reduced)| if reduced == wanted { size } else { 1 }).collect()
+    };
+
+    let mut indices = Vec::new();
+    for kept in coordinates(&sizes_where(false)) {
+        let mut best: Option<(usize, T)> = None;
+        // The index counts the elements of the sub-tensor in row-major order over the reduced axes, in ascending order of the axes.
+        for (index, along) in coordinates(&sizes_where(true)).enumerate() {
+            let mut place = layout.offset() as isize;
+            for axis in 0..sizes.len() {
+                place += (kept[axis] + along[axis]) as isize * layout.strides()[axis];
+            }
+            let candidate = input[place as usize];
+            let wins = match best {
+                None => true,
+                Some((_, best)) => match compare(function, nan_policy, candidate, best) {
+                    Verdict::Better => true,
+                    Verdict::Tie => direction == AxisDirection::Decreasing,
+                    Verdict::Worse => false,
+                },
+            };
+            if wins {
+                best = Some((index, candidate));
+            }
+        }
+        indices.push(best.expect("a reduced axis has size 0").0);
+    }
+    indices
+}
+
+enum Verdict {
+    Better,
+    Tie,
+    Worse,
+}
+
+/// The candidate against the best so far.
+fn compare<T: Copy + PartialOrd>(function: ReduceFunction, nan_policy: NanPolicy, candidate: T, best: T) -> Verdict {
+    // NaN is what differs from itself.
+    #[allow(clippy::eq_op)]
+    let (candidate_is_nan, best_is_nan) = (candidate != candidate, best != best);
+    if candidate_is_nan && best_is_nan {
+        return Verdict::Tie;
+    }
+    if candidate_is_nan || best_is_nan {
+        let nan_wins = nan_policy == NanPolicy::Propagate;
+        return if candidate_is_nan == nan_wins { Verdict::Better } else { Verdict::Worse };
+    }
+    if candidate == best {
+        return Verdict::Tie;
+    }
+    let is_larger = candidate > best;
+    if is_larger == (function == ReduceFunction::ArgMax) { Verdict::Better } else { Verdict::Worse }
+}
+
+/// All coordinates within `sizes`, in row-major order.
+fn coordinates(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+    let count: usize = sizes.iter().product();
+    (0..count).map(move |mut n| {
+        let mut coordinates = vec![0; sizes.len()];
+        for axis in (0..sizes.len()).rev() {
+            coordinates[axis] = n % sizes[axis];
+            n /= sizes[axis];
+        }
+        coordinates
+    })
+}

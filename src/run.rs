@@ -1,0 +1,229 @@
+//! Runs a plan: cuts the outputs into tiles, calls the kernel on each, and writes what it found. This is the only file of the facade
+//! with `unsafe` in it, and it has one kernel call.
+
+use crate::collapse::{Nest, Problem};
+use crate::plan::Work;
+use crate::{Element, Index, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction};
+use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
+use multiversion::multiversion;
+use std::mem::MaybeUninit;
+
+/// Outputs per tile: their positions take 4 KiB on the stack.
+const TILE: usize = 1024;
+
+/// Positions are 32 bits wide: a kernel is never asked to visit more elements than this for one output.
+const LONGEST_VISIT: usize = u32::MAX as usize;
+
+/// Answers every output. The slices are as long as their layouts need, and `layout` is the one that the work was planned for.
+pub(crate) fn run<T: Element, I: Index>(
+    work: &Work,
+    function: ReduceFunction,
+    policy: NanPolicy,
+    layout: &Layout,
+    input: &[T],
+    indices: &mut [I],
+    mut values: Option<&mut [T]>,
+) {
+    assert!(input.len() >= layout.required_len());
+    let problem = &work.problem;
+    let Some((_, kernel)) = work.kernel else {
+        return for_each_tile(problem, |tile| {
+            tile.write(problem, &[0_u32; TILE][..tile.outputs()], input, indices, values.as_deref_mut())
+        });
+    };
+    if problem.reduced.count() > LONGEST_VISIT {
+        return in_blocks(problem, kernel, (function, policy), LONGEST_VISIT, input, indices, values);
+    }
+    for_each_tile(problem, |tile| {
+        let mut buffer = [MaybeUninit::uninit(); TILE];
+        let positions = find(kernel, input, tile.input_start, tile, &problem.reduced, &mut buffer);
+        tile.write(problem, positions, input, indices, values.as_deref_mut());
+    });
+}
+
+/// The one door to the kernels.
+fn find<'a, T: Element>(
+    kernel: Kernel,
+    input: &[T],
+    start: isize,
+    tile: &Place,
+    reduced: &[Loop],
+    buffer: &'a mut [MaybeUninit<u32>; TILE],
+) -> &'a [u32] {
+    let positions = &mut buffer[..tile.outputs()];
+    let input = input.as_ptr().wrapping_offset(start).cast();
+    let [outer, inner] = tile.input;
+    // SAFETY:
+    // - The ISA: a plan takes its kernel from `argreduce_kernels::kernel`, which gives none for an absent ISA.
+    // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len` elements, `run` that the
+    //   slice has those; collapsing drops, merges and turns loops, and a tile is a part of them (`tests` in `collapse.rs` compares
+    //   the visited elements), so none of them reaches a place that the layout does not.
+    // - Fewer than 2^32 positions: `run` takes `in_blocks` otherwise, which cuts.
+    unsafe { kernel(&Tile { input, outer, inner, reduced }, positions) };
+    // SAFETY: a kernel writes every position.
+    unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
+}
+
+/// Some of the outputs: a part of the two fastest kept loops, and where the others stand.
+struct Place {
+    input_start: isize,
+    input: [Loop; 2],
+    output_start: isize,
+    output: [Loop; 2],
+    values_start: isize,
+    values: [Loop; 2],
+}
+
+/// Cuts the outputs into tiles of at most [`TILE`].
+#[inline(always)]
+fn for_each_tile(problem: &Problem, mut answer: impl FnMut(&Place)) {
+    let (input, output, values) = (&problem.input, &problem.output, &problem.values);
+    let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
+        (split(&input.loops), split(&output.loops), split(&values.loops));
+    let inner_step = inner.size.min(TILE);
+    let outer_step = if inner.size > TILE { 1 } else { (TILE / inner.size).min(outer.size) };
+    for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
+        for first_outer in (0..outer.size).step_by(outer_step) {
+            for first_inner in (0..inner.size).step_by(inner_step) {
+                let sizes = [outer_step.min(outer.size - first_outer), inner_step.min(inner.size - first_inner)];
+                let part = |start: usize, offset: isize, [outer, inner]: [Loop; 2]| {
+                    let start = start as isize
+                        + offset
+                        + first_outer as isize * outer.stride
+                        + first_inner as isize * inner.stride;
+                    (start, [Loop { size: sizes[0], ..outer }, Loop { size: sizes[1], ..inner }])
+                };
+                let (input_start, input) = part(input.start, i, [outer, inner]);
+                let (output_start, output) = part(output.start, o, fast_output);
+                let (values_start, values) = part(values.start, v, fast_values);
+                answer(&Place { input_start, input, output_start, output, values_start, values });
+            }
+        }
+    }
+}
+
+/// The two fastest loops of a nest, and the others.
+fn split(nest: &Nest) -> (&[Loop], [Loop; 2]) {
+    const ONCE: Loop = Loop { size: 1, stride: 0 };
+    match nest[..] {
+        [] => (&[], [ONCE, ONCE]),
+        [inner] => (&[], [ONCE, inner]),
+        [ref slower @ .., outer, inner] => (slower, [outer, inner]),
+    }
+}
+
+impl Place {
+    fn outputs(&self) -> usize {
+        self.input[0].size * self.input[1].size
+    }
+
+    /// Writes the answers of the tile: indices from positions, and the elements at those positions.
+    fn write<T: Element, I: Index, P: Copy + Into<u64>>(
+        &self,
+        problem: &Problem,
+        positions: &[P],
+        input: &[T],
+        indices: &mut [I],
+        mut values: Option<&mut [T]>,
+    ) {
+        for (o, positions) in positions.chunks_exact(self.input[1].size).enumerate() {
+            let start = |start: isize, [outer, _]: [Loop; 2]| start + o as isize * outer.stride;
+            let first = start(self.output_start, self.output);
+            write_indices(problem, positions, indices, first, self.output[1].stride);
+            if let Some(values) = &mut values {
+                let from = start(self.input_start, self.input);
+                let to = start(self.values_start, self.values);
+                for (i, &position) in positions.iter().enumerate() {
+                    let position: u64 = position.into();
+                    let from =
+                        from + i as isize * self.input[1].stride + offset_of(&problem.reduced, position as usize);
+                    values[(to + i as isize * self.values[1].stride) as usize] = input[from as usize];
+                }
+            }
+        }
+    }
+}
+
+/// Writes one line of indices, to every `stride`-th place from `first` on.
+fn write_indices<I: Index, P: Copy + Into<u64>>(
+    problem: &Problem,
+    positions: &[P],
+    indices: &mut [I],
+    first: isize,
+    stride: isize,
+) {
+    let start = problem.index_start;
+    match problem.index[..] {
+        [Loop { stride: step, .. }] if stride == 1 => narrow(positions, start, step, &mut indices[first as usize..]),
+        [Loop { stride: step, .. }] => {
+            for (i, &position) in positions.iter().enumerate() {
+                indices[(first + i as isize * stride) as usize] = I::at(start, position.into(), step);
+            }
+        }
+        // Where broadcast axes were left out between others, steps of the index are uneven.
+        _ => {
+            for (i, &position) in positions.iter().enumerate() {
+                let position: u64 = position.into();
+                let index = start + offset_of(&problem.index, position as usize);
+                indices[(first + i as isize * stride) as usize] = I::at(index, 0, 0);
+            }
+        }
+    }
+}
+
+/// `indices[n] = start + positions[n] * step`, as `I`.
+#[multiversion(targets("x86_64+avx2"))]
+fn narrow<I: Index, P: Copy + Into<u64>>(positions: &[P], start: isize, step: isize, indices: &mut [I]) {
+    for (index, &position) in indices.iter_mut().zip(positions) {
+        *index = I::at(start, position.into(), step);
+    }
+}
+
+/// As [`run`], for outputs of so many elements that a position does not fit 32 bits: cuts the reduced loops into blocks of at most `longest`
+/// elements, visits one after another, and merges their answers.
+#[cold]
+fn in_blocks<T: Element, I: Index>(
+    problem: &Problem,
+    kernel: Kernel,
+    (function, policy): (ReduceFunction, NanPolicy),
+    longest: usize,
+    input: &[T],
+    indices: &mut [I],
+    mut values: Option<&mut [T]>,
+) {
+    // The loop that is cut: what is inside it fits a block, it as a whole does not.
+    let (mut cut, mut inside) = (problem.reduced.len() - 1, 1);
+    while inside * problem.reduced[cut].size <= longest && cut > 0 {
+        inside *= problem.reduced[cut].size;
+        cut -= 1;
+    }
+    let cut_loop = problem.reduced[cut];
+    let step = (longest / inside).clamp(1, cut_loop.size);
+    for_each_tile(problem, |tile| {
+        let mut best_positions = [0_u64; TILE];
+        let mut best_values = [T::default(); TILE];
+        let mut visited = 0;
+        for offset in Walk::new(&problem.reduced[..cut]) {
+            for first in (0..cut_loop.size).step_by(step) {
+                let mut block = [Loop::default(); MAX_RANK];
+                let block = &mut block[..problem.reduced.len() - cut];
+                block.copy_from_slice(&problem.reduced[cut..]);
+                block[0].size = step.min(cut_loop.size - first);
+                let start = tile.input_start + offset + first as isize * cut_loop.stride;
+                let mut buffer = [MaybeUninit::uninit(); TILE];
+                let positions = find(kernel, input, start, tile, block, &mut buffer);
+                for (n, &position) in positions.iter().enumerate() {
+                    let [outer, inner] = tile.input;
+                    let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
+                    let value = input[(start + output + offset_of(block, position as usize)) as usize];
+                    if visited == 0 || better(function, policy, value, best_values[n]) {
+                        best_values[n] = value;
+                        best_positions[n] = visited + u64::from(position);
+                    }
+                }
+                visited += (block[0].size * inside) as u64;
+            }
+        }
+        tile.write(problem, &best_positions[..tile.outputs()], input, indices, values.as_deref_mut());
+    });
+}

@@ -1,0 +1,83 @@
+//! The shortest way in: `xs.argmax()` on any slice, and one call for a packed tensor.
+
+use crate::{ArgReduce, Element, Error, Index, Layout, ReduceFunction};
+
+/// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
+///
+/// ```
+/// use argreduce::SliceExt;
+/// assert_eq!([2.0, 7.0, 7.0].argmax(), Some(1));
+/// assert_eq!([2.0, f32::NAN, 7.0].argmin(), Some(1));
+/// assert_eq!([0_u8; 0].argmax(), None);
+/// ```
+pub trait SliceExt {
+    /// The index of the smallest element, `None` if there is none.
+    fn argmin(&self) -> Option<usize>;
+    /// The index of the largest element, `None` if there is none.
+    fn argmax(&self) -> Option<usize>;
+}
+
+impl<T: Element> SliceExt for [T] {
+    fn argmin(&self) -> Option<usize> {
+        of_slice(ReduceFunction::ArgMin, self)
+    }
+
+    fn argmax(&self) -> Option<usize> {
+        of_slice(ReduceFunction::ArgMax, self)
+    }
+}
+
+/// An error can only be that of an empty slice, or of an ISA that `ARGREDUCE_ISA` asks for and that is not there.
+fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
+    let layout = Layout::contiguous(&[elements.len()]).ok()?;
+    let reduce = ArgReduce::new(function, &layout).all_axes();
+    let plan = reduce.plan::<T, u64>().or_else(|_| reduce.isa(crate::Isa::detect()).plan()).ok()?;
+    let mut index = [0];
+    plan.run(elements, &mut index).ok()?;
+    Some(index[0] as usize)
+}
+
+/// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept axes.
+///
+/// The first of equals, NaN before all numbers; for anything else see [`ArgReduce`].
+///
+/// # Errors
+/// Those of [`Layout::contiguous`], [`ArgReduce::plan`] and [`Plan::run`](crate::Plan::run).
+///
+/// ```
+/// let rows = [[3_i32, 1, 2], [5, 5, 4]];
+/// assert_eq!(argreduce::argmin::<i32, u32>(rows.as_flattened(), &[2, 3], &[1])?, [1, 2]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
+    of_tensor(ReduceFunction::ArgMin, input, sizes, axes)
+}
+
+/// The indices of the largest elements of a packed tensor along `axes`; otherwise as [`argmin`].
+///
+/// # Errors
+/// As [`argmin`].
+///
+/// ```
+/// let rows = [[3_i32, 1, 2], [5, 5, 4]];
+/// assert_eq!(argreduce::argmax::<i32, u32>(rows.as_flattened(), &[2, 3], &[-1])?, [0, 0]);
+/// assert_eq!(argreduce::argmax::<i32, u32>(rows.as_flattened(), &[2, 3], &[0, 1])?, [3]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn argmax<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
+    of_tensor(ReduceFunction::ArgMax, input, sizes, axes)
+}
+
+fn of_tensor<T: Element, I: Index>(
+    function: ReduceFunction,
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+) -> Result<Vec<I>, Error> {
+    let layout = Layout::contiguous(sizes)?;
+    let plan = ArgReduce::new(function, &layout).axes(axes).plan::<T, I>()?;
+    plan.check_input(input)?;
+    let mut indices = vec![I::default(); plan.output_layout().required_len()];
+    plan.run(input, &mut indices)?;
+    Ok(indices)
+}

@@ -1,0 +1,436 @@
+//! The example program, run as its users run it: command lines and files in, files and messages out. Files are made here
+//! byte by byte and read back by npyz, so that no code of the example judges itself.
+
+use half::f16;
+use npyz::NpyFile;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A folder of its own for one test, in which the program is run.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(TempDir::new().unwrap())
+    }
+
+    fn with(self, name: &str, bytes: impl AsRef<[u8]>) -> Self {
+        fs::write(self.0.path().join(name), bytes).unwrap();
+        self
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        // target/<profile>/deps/example-<hash> -> target/<profile>/examples/argreduce
+        let test = std::env::current_exe().unwrap();
+        let name = format!("examples/argreduce{}", std::env::consts::EXE_SUFFIX);
+        let program = test.parent().and_then(|deps| deps.parent()).unwrap().join(name);
+        let hint = "`cargo test` builds it, `cargo test --test example` does not: `cargo build --example argreduce`";
+        assert!(program.is_file(), "{program:?} is missing: {hint}");
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        assert!(output.stderr.is_empty(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Every file with what it holds.
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let paths = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.is_file()).map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.files().keys().map(|path| path.file_name().unwrap().to_str().unwrap().into()).collect()
+    }
+
+    /// Sizes and elements of a file in C order.
+    fn read<T: npyz::Deserialize>(&self, name: &str) -> (Vec<u64>, Vec<T>) {
+        let bytes = fs::read(self.0.path().join(name)).unwrap();
+        let file = NpyFile::new(&bytes[..]).unwrap();
+        assert_eq!(file.order(), npyz::Order::C);
+        (file.shape().to_vec(), file.into_vec().unwrap())
+    }
+
+    /// Type, sizes and elements of a file of indices.
+    fn indices(&self, name: &str) -> (String, Vec<u64>, Vec<i64>) {
+        let bytes = fs::read(self.0.path().join(name)).unwrap();
+        let file = NpyFile::new(&bytes[..]).unwrap();
+        let (descr, shape) = (file.dtype().descr(), file.shape().to_vec());
+        let indices = match descr.as_str() {
+            "'<i4'" => file.into_vec::<i32>().unwrap().into_iter().map(i64::from).collect(),
+            "'<u4'" => file.into_vec::<u32>().unwrap().into_iter().map(i64::from).collect(),
+            "'<u8'" => file.into_vec::<u64>().unwrap().into_iter().map(|index| index as i64).collect(),
+            _ => file.into_vec::<i64>().unwrap(),
+        };
+        (descr, shape, indices)
+    }
+
+    /// Runs into a mistake: one line that names it, and not a trace of any output.
+    fn fail(&self, arguments: &[&str], named: &str) {
+        let before = self.files();
+        let output = self.command(arguments).output().unwrap();
+        refused(&output, named, &format!("{arguments:?}"));
+        assert_eq!(before.keys().collect::<Vec<_>>(), self.files().keys().collect::<Vec<_>>(), "{arguments:?}");
+        assert!(before == self.files(), "{arguments:?}: a file was changed");
+    }
+}
+
+fn refused(output: &Output, named: &str, context: &str) {
+    let told = str::from_utf8(&output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{context}: {told}");
+    assert!(told.starts_with("argreduce: ") || told.starts_with("error: "), "{context}: {told}");
+    assert_eq!((told.matches('\n').count(), told.ends_with('\n')), (1, true), "{context}: {told}");
+    assert!(named.split('|').any(|word| told.contains(word)), "{context}: {told:?} does not name {named:?}");
+}
+
+/// A `.npy` file with this header text.
+fn raw(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
+    let mut file = b"\x93NUMPY".to_vec();
+    file.extend([version, 0]);
+    let length = (header.len() as u32).to_le_bytes();
+    file.extend(if version == 1 { &length[..2] } else { &length[..] });
+    file.extend(header.as_bytes());
+    file.extend(data);
+    file
+}
+
+fn npy(version: u8, descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    raw(version, &format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n"), data)
+}
+
+/// Single bytes, the simplest of all arrays.
+fn u1(shape: &str, data: &[u8]) -> Vec<u8> {
+    npy(1, "'|u1'", "False", shape, data)
+}
+
+#[test]
+fn without_arguments_a_sample_is_answered() {
+    let folder = Folder::new();
+    let report = folder.run(&[]);
+    assert_eq!(folder.names(), ["labels.npy", "labels.png", "scores.npy"]);
+    assert!(report.contains(" GB/s") && report.contains("best of"), "{report}");
+
+    let (shape, scores) = folder.read::<f32>("scores.npy");
+    assert_eq!(shape, [21, 256, 256]);
+    let (shape, labels) = folder.read::<u32>("labels.npy");
+    assert_eq!(shape, [256, 256]);
+    for (pixel, &label) in labels.iter().enumerate() {
+        let mut best = 0;
+        for class in 1..21 {
+            if scores[class * 65536 + pixel] > scores[best * 65536 + pixel] {
+                best = class;
+            }
+        }
+        assert_eq!(label as usize, best, "pixel {pixel}");
+    }
+
+    // The picture: one colour per label, none twice.
+    let (size, colours) = picture(&fs::read(folder.0.path().join("labels.png")).unwrap());
+    assert_eq!(size, (256, 256));
+    let mut map = BTreeMap::new();
+    for (label, colour) in labels.iter().zip(colours) {
+        assert_eq!(*map.entry(label).or_insert(colour), colour, "label {label}");
+    }
+    let mut distinct: Vec<_> = map.values().collect();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), map.len());
+    assert!(map.len() > 10, "only {} classes to be seen", map.len());
+
+    // The command it names does the same once more.
+    let before = folder.files();
+    let again = report.lines().find_map(|line| line.split_once(": argreduce ")).unwrap().1;
+    fs::remove_file(folder.0.path().join("labels.npy")).unwrap();
+    fs::remove_file(folder.0.path().join("labels.png")).unwrap();
+    folder.run(&again.split(' ').collect::<Vec<_>>());
+    assert!(before == folder.files());
+}
+
+fn picture(file: &[u8]) -> ((u32, u32), Vec<[u8; 3]>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(info.color_type, png::ColorType::Rgb);
+    ((info.width, info.height), pixels.as_chunks().0.to_vec())
+}
+
+#[test]
+fn every_dtype_byte_order_and_index_type() {
+    fn check<T: npyz::Deserialize + PartialEq + std::fmt::Debug>(
+        dtype: &str,
+        of: fn(u8) -> T,
+        bytes: fn(T) -> Vec<u8>,
+    ) {
+        for (order, index, descr) in
+            [('<', "i32", "'<i4'"), ('>', "i64", "'<i8'"), ('<', "u32", "'<u4'"), ('>', "u64", "'<u8'")]
+        {
+            let mut data = Vec::new();
+            for element in [0, 5, 2, 7, 0, 1] {
+                let mut bytes = bytes(of(element));
+                if order == '>' {
+                    bytes.reverse();
+                }
+                data.extend(bytes);
+            }
+            let order = if dtype.ends_with('1') { '|' } else { order };
+            let folder = Folder::new().with("in.npy", npy(1, &format!("'{order}{dtype}'"), "False", "(2, 3)", &data));
+            folder.run(&["argmax", "in.npy", "--axes", "1", "--index-type", index, "--values", "best.npy"]);
+            assert_eq!(folder.indices("labels.npy"), (descr.into(), vec![2], vec![1, 0]), "{dtype}");
+            assert_eq!(folder.read("best.npy"), (vec![2], vec![of(5), of(7)]), "{dtype}");
+        }
+    }
+    macro_rules! check {
+        ($($dtype:literal $t:ty),+) => {
+            $(check::<$t>($dtype, |x| x.into(), |x| x.to_le_bytes().to_vec());)+
+        };
+    }
+    check!("f2" f16, "f4" f32, "f8" f64, "i2" i16, "i4" i32, "i8" i64, "u1" u8, "u2" u16, "u4" u32, "u8" u64);
+    check::<i8>("i1", |x| x as i8, |x| x.to_le_bytes().to_vec());
+    check::<bool>("b1", |x| x != 0, |x| vec![x.into()]);
+}
+
+/// Axes, directions, NaNs and shapes: arguments, shape of the input, its elements, and the shape and indices expected.
+#[test]
+fn questions_and_answers() {
+    const NAN: f32 = f32::NAN;
+    let cube: Vec<f32> = (0..24_u8).map(|i| f32::from(i * 7 % 24)).collect();
+    let square = [2., 7., 7., 1., 1., 2.];
+    let gaps = [NAN, 3., 5., 3., NAN, NAN];
+    type Row<'a> = (&'a str, &'a [usize], &'a [f32], &'a [u64], &'a [i64]);
+    let rows: [Row; 20] = [
+        ("argmax", &[2, 3], &square, &[], &[1]),
+        ("argmin", &[2, 3], &square, &[], &[3]),
+        ("argmax --axes 0", &[2, 3], &square, &[3], &[0, 0, 0]),
+        ("argmax --axes -1", &[2, 3], &square, &[2], &[1, 2]),
+        ("argmax --axes=-1 --direction decreasing", &[2, 3], &square, &[2], &[2, 2]),
+        ("argmin --direction decreasing", &[2, 3], &square, &[], &[4]),
+        ("argmax --axes 1 --keepdims", &[2, 3], &square, &[2, 1], &[1, 2]),
+        ("argmax --keepdims", &[2, 3], &square, &[1, 1], &[1]),
+        ("argmax --axes=", &[2, 3], &square, &[2, 3], &[0; 6]),
+        ("argmax --axes 1 --isa portable", &[2, 3], &square, &[2], &[1, 2]),
+        ("argmax --axes 1", &[2, 3], &gaps, &[2], &[0, 1]),
+        ("argmax --axes 1 --nan ignore", &[2, 3], &gaps, &[2], &[2, 0]),
+        ("argmin --axes 1 --nan ignore", &[2, 3], &gaps, &[2], &[1, 0]),
+        ("argmax --axes=0,-1", &[2, 3, 4], &cube, &[3], &[3, 5, 2]),
+        ("argmax --axes -1,0", &[2, 3, 4], &cube, &[3], &[3, 5, 2]),
+        ("argmin --axes 2,0 --keepdims", &[2, 3, 4], &cube, &[1, 3, 1], &[0, 3, 5]),
+        ("argmax", &[], &[5.], &[], &[0]),
+        ("argmax --axes 3", &[1, 1, 2, 3, 1, 1, 1, 1], &square, &[1, 1, 2, 1, 1, 1, 1], &[1, 2]),
+        ("argmax --axes 1", &[0, 3], &[], &[0], &[]),
+        ("argmax --axes 0", &[3, 0], &[], &[0], &[]),
+    ];
+    for (command, sizes, elements, shape, indices) in rows {
+        // The same array in every version of the format and in both orders.
+        for (version, fortran) in [(1, false), (2, false), (3, false), (1, true), (2, true)] {
+            let elements = if fortran { to_fortran(sizes, elements) } else { elements.to_vec() };
+            let data: Vec<u8> = elements.iter().flat_map(|x| x.to_le_bytes()).collect();
+            let order = if fortran { "True" } else { "False" };
+            let text: String = sizes.iter().map(|size| format!("{size}, ")).collect();
+            let folder = Folder::new().with("in.npy", npy(version, "'<f4'", order, &format!("({text})"), &data));
+            let mut arguments: Vec<&str> = command.split(' ').collect();
+            arguments.insert(1, "in.npy");
+            arguments.extend(["-o", "out.npy"]);
+            folder.run(&arguments);
+            let context = format!("{command} of {sizes:?}, version {version}, Fortran {fortran}");
+            assert_eq!(folder.names(), ["in.npy", "out.npy"], "{context}");
+            assert_eq!(folder.indices("out.npy"), ("'<i8'".into(), shape.to_vec(), indices.to_vec()), "{context}");
+        }
+    }
+}
+
+/// Column-major, by counting through the positions with the first axis fastest.
+fn to_fortran(sizes: &[usize], elements: &[f32]) -> Vec<f32> {
+    let position = |mut rest: usize| {
+        let mut at = 0;
+        for (axis, size) in sizes.iter().enumerate() {
+            at += rest % size * sizes[axis + 1..].iter().product::<usize>();
+            rest /= size;
+        }
+        at
+    };
+    (0..elements.len()).map(|i| elements[position(i)]).collect()
+}
+
+#[test]
+fn values_and_pictures() {
+    let folder = Folder::new().with("in.npy", u1("(1, 3, 2, 2)", &[5, 1, 9, 0, 4, 8, 9, 7, 6, 2, 3, 7]));
+    let wanted = "argmax in.npy --axes 1 --keepdims --values best.npy --picture labels.png";
+    folder.run(&wanted.split(' ').collect::<Vec<_>>());
+    assert_eq!(folder.names(), ["best.npy", "in.npy", "labels.npy", "labels.png"]);
+    assert_eq!(folder.indices("labels.npy").1, [1, 1, 2, 2]);
+    assert_eq!(folder.indices("labels.npy").2, [2, 1, 0, 1]);
+    assert_eq!(folder.read::<u8>("best.npy"), (vec![1, 1, 2, 2], vec![6, 8, 9, 7]));
+    // PASCAL VOC's first colours.
+    let [black, maroon, green] = [[0, 0, 0], [128, 0, 0], [0, 128, 0]];
+    let file = fs::read(folder.0.path().join("labels.png")).unwrap();
+    assert_eq!(picture(&file), ((2, 2), vec![green, maroon, black, maroon]));
+
+    #[cfg(unix)]
+    for name in ["best.npy", "labels.npy", "labels.png"] {
+        // As any other new file, not private as temporary ones are.
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |name| fs::metadata(folder.0.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode(name), mode("in.npy"), "{name}");
+    }
+}
+
+#[test]
+fn other_writers_and_readers() {
+    // Other writers' headers: keys in another order, double quotes, no spaces, Python 2's long integers, bytes behind the end.
+    for header in [
+        "{'shape': (2, 3), 'fortran_order': False, 'descr': '|u1'}",
+        "{\"descr\":\"|u1\",\"fortran_order\":False,\"shape\":(2,3)}      \n",
+        " { 'descr' : '|u1' , 'fortran_order' : False , 'shape' : ( 2L , 3L , ) , } ",
+    ] {
+        let folder = Folder::new().with("in.npy", raw(1, header, &[1, 3, 2, 6, 5, 4, 99, 99]));
+        folder.run(&["argmax", "in.npy", "--axes", "1"]);
+        assert_eq!(folder.indices("labels.npy").2, [1, 0], "{header}");
+    }
+    // An older result is replaced, the input too if that is what was asked for.
+    let folder = Folder::new().with("in.npy", u1("(3,)", &[1, 3, 2])).with("labels.npy", "old");
+    folder.run(&["argmax", "in.npy"]);
+    folder.run(&["argmax", "in.npy", "-o", "in.npy"]);
+    assert_eq!(folder.names(), ["in.npy", "labels.npy"]);
+    assert!(folder.indices("in.npy") == folder.indices("labels.npy"));
+
+    for (arguments, said) in [(["--help"], "--axes"), (["-h"], "--axes"), (["--version"], "argreduce ")] {
+        let folder = Folder::new();
+        assert!(folder.run(&arguments).contains(said), "{arguments:?}");
+        assert!(folder.names().is_empty());
+    }
+}
+
+#[test]
+fn mistakes_in_the_command() {
+    let folder = Folder::new()
+        .with("in.npy", u1("(2, 3, 1)", &[0; 6]))
+        .with("cube.npy", u1("(2, 2, 2)", &[0; 8]))
+        .with("empty.npy", u1("(3, 0)", &[]))
+        .with("labels.npy", "an older result");
+    fs::create_dir(folder.0.path().join("folder")).unwrap();
+    for (command, named) in [
+        ("argmax absent.npy", "absent.npy"),
+        ("argmax folder", "folder"),
+        ("argmax", "<FILE>"),
+        ("median in.npy", "median"),
+        ("argmax in.npy more", "more"),
+        ("argmax in.npy --colour", "--colour"),
+        ("argmax in.npy --axes", "--axes"),
+        ("argmax in.npy --axes 3", "3"),
+        ("argmax in.npy --axes -4", "-4"),
+        ("argmax in.npy --axes 99999999999999999999", "99999999999999999999"),
+        ("argmax in.npy --axes 1,-2", "twice|duplicate|more than once"),
+        ("argmax in.npy --axes 0,,1", "--axes"),
+        ("argmax in.npy --axes one", "one"),
+        ("argmax in.npy --direction up", "up"),
+        ("argmax in.npy --nan maybe", "maybe"),
+        ("argmax in.npy --index-type u8", "u8"),
+        ("argmax in.npy --isa mmx", "mmx"),
+        ("argmax empty.npy --axes 1", "empty.npy"),
+        ("argmax cube.npy --axes= --picture p.png", "[2, 2, 2]"),
+        ("argmax cube.npy --picture p.png", "[]"),
+        ("argmax empty.npy --axes= --picture p.png", "[3, 0]"),
+        // The last output fails when the others are ready, or has no place at all.
+        ("argmax in.npy --axes 2 --picture nowhere/p.png", "nowhere/p.png"),
+        ("argmax in.npy --values nowhere/best.npy", "nowhere/best.npy"),
+        ("argmax in.npy --axes 2 --picture folder", "folder"),
+        ("argmax in.npy --axes 2 --picture in.npy/p.png", "in.npy/p.png"),
+        ("argmax in.npy --values best.npy --picture ..", "picture"),
+        ("argmax in.npy --values labels.npy", "labels.npy"),
+        ("argmax in.npy --values ./labels.npy", "./labels.npy"),
+        ("argmax in.npy -o new.npy --values folder/../new.npy", "folder/../new.npy"),
+    ] {
+        folder.fail(&command.split(' ').collect::<Vec<_>>(), named);
+    }
+    // A name cannot break the line.
+    folder.fail(&["argmax", "two\nlines"], "two lines");
+    folder.fail(&["two\nlines", "in.npy"], "two lines");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_and_full_disks() {
+    let folder = Folder::new().with("in.npy", u1("(3,)", &[1, 3, 2]));
+    folder.fail(&["argmax", "in.npy", "--values", "best.npy", "-o", "/dev/null"], "/dev/null");
+    for arguments in [&[][..], &["argmax", "in.npy"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = folder.command(arguments).stdout(full).output().unwrap();
+        refused(&output, "standard output", "full disk");
+        assert_eq!(folder.names(), ["in.npy"]);
+    }
+}
+
+#[test]
+fn files_that_are_not_arrays() {
+    let good = u1("(4,)", &[1, 2, 3, 4]);
+    let check = |bytes: &[u8], named: &str| {
+        Folder::new().with("in.npy", bytes).fail(&["argmax", "in.npy"], "in.npy: ");
+        Folder::new().with("in.npy", bytes).fail(&["argmax", "in.npy"], named);
+    };
+    for end in 0..good.len() {
+        check(&good[..end], "");
+    }
+    check(b"", "empty");
+    check(b"PK\x03\x04 an archive", "not a .npy file");
+    check(&npy(4, "'|u1'", "False", "(1,)", &[1]), "4.0");
+    // Headers that are not headers.
+    for (header, named) in [
+        ("", "{"),
+        ("\0\0\0\0", "{"),
+        ("[1, 2]", "[1, 2]"),
+        ("{'descr': '|u1', 'shape': (1,), }", "fortran_order"),
+        ("{'descr': '|u1', 'fortran_order': False, }", "shape"),
+        ("{'fortran_order': False, 'shape': (1,), }", "descr"),
+        ("{'descr': '|u1', 'fortran_order': 0, 'shape': (1,), }", "True or False"),
+        ("{'descr': '|u1', 'fortran_order': False, 'shape': (1,), 'more': 1}", "more"),
+        ("{'descr': '|u1', 'fortran_order': False, 'shape': (1,)} more", "more"),
+        ("{'descr': '|u1', 'fortran_order': False, 'shape': (-1,), }", "-1"),
+        ("{'descr': '|u1', 'fortran_order': False, 'shape': (1.5,), }", ".5"),
+        ("{'descr': '|u1', 'fortran_order': False, 'shape': 7, }", "7"),
+        ("{'descr': '|u1', 'fortran_order': False, 'shape': (1", ""),
+        ("{'descr': '|u", ""),
+    ] {
+        check(&raw(1, header, &[1]), named);
+    }
+    check(&raw(1, &"[".repeat(60_000), &[1]), "[");
+    check(&raw(2, &"{'descr': [(".repeat(100_000), &[1]), "structured");
+    let mut endless = raw(3, "{", &[1]);
+    endless[8..12].fill(0xff);
+    check(&endless, "header");
+    let mut latin = good.clone();
+    latin[20] = 0xe9;
+    check(&latin, "text");
+    // Shapes that are too much for the file, the memory or the arithmetic.
+    for (shape, named) in [
+        ("(5,)", "4 of 5 bytes"),
+        ("(1000000000000,)", "4 of 1000000000000 bytes"),
+        ("(4294967296, 4294967296)", "4294967296"),
+        ("(0, 4294967296, 4294967296)", "4294967296"),
+        ("(18446744073709551615,)", "18446744073709551615"),
+        ("(99999999999999999999,)", "99999999999999999999"),
+        ("(1, 1, 1, 1, 1, 1, 1, 1, 1)", "9"),
+    ] {
+        for order in ["False", "True"] {
+            check(&npy(1, "'|u1'", order, shape, &[0; 4]), named);
+        }
+    }
+    check(&npy(1, "'<f8'", "False", "(2305843009213693953,)", &[0; 8]), "");
+    // Elements that are not among the twelve kinds.
+    for descr in
+        ["'<c8'", "'<f16'", "'|O'", "'<U3'", "'|S3'", "'|V2'", "'<M8[ns]'", "'<m8[s]'", "'<i3'", "'x'", "''", "'é'"]
+    {
+        let named = if descr.starts_with("'é") { "dtype" } else { descr.trim_matches('\'') };
+        check(&npy(3, descr, "False", "(1,)", &[0; 64]), named);
+    }
+    check(&npy(1, "[('a', '|u1'), ('b', '|u1')]", "False", "(1,)", &[0; 2]), "structured");
+    check(&npy(1, "('|u1', (2,))", "False", "(1,)", &[0; 2]), "structured");
+    check(&npy(1, "'|b1'", "False", "(3,)", &[0, 1, 7]), "7");
+}
