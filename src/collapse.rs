@@ -79,6 +79,11 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
+    /// The fastest loop over the outputs, in the input.
+    pub(crate) fn inner(&self) -> Loop {
+        self.input.loops.last().copied().unwrap_or(Loop { size: 1, stride: 0 })
+    }
+
     /// Collapses. Neither the input nor the output is empty, and `output` has the sizes of the input, 1 on the reduced axes.
     pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> Problem {
         let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
@@ -146,5 +151,132 @@ impl Problem {
             index.push(1, 0);
         }
         Problem { input: nest(0), output: nest(1), values: nest(2), reduced: loops, index_start, index }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use argreduce_kernels::{Walk, offset_of};
+    use proptest::prelude::*;
+
+    /// For each output, in the order of its place: the visited elements as (index, place in the input), by plain loops over all coordinates.
+    fn naive(input: &Layout, axes: AxisSet, output: &Layout) -> Vec<(isize, Vec<(isize, isize)>)> {
+        let sizes = input.sizes();
+        let mut outputs = std::collections::BTreeMap::<isize, Vec<(isize, isize)>>::new();
+        for mut n in 0..input.element_count() {
+            let (mut from, mut to) = (input.offset() as isize, output.offset() as isize);
+            let (mut index, mut index_step) = (0, 1);
+            for axis in (0..sizes.len()).rev() {
+                let coordinate = (n % sizes[axis]) as isize;
+                n /= sizes[axis];
+                from += coordinate * input.strides()[axis];
+                if axes.contains(axis) {
+                    index += coordinate * index_step;
+                    index_step *= sizes[axis] as isize;
+                } else {
+                    to += coordinate * output.strides()[axis];
+                }
+            }
+            outputs.entry(to).or_default().push((index, from));
+        }
+        outputs.into_iter().collect()
+    }
+
+    /// The same from the collapsed loops, each output in the order of visiting.
+    fn collapsed(problem: &Problem) -> Vec<(isize, Vec<(isize, isize)>)> {
+        let walk =
+            |kept: &KeptNest| -> Vec<isize> { Walk::new(&kept.loops).map(|o| kept.start as isize + o).collect() };
+        let outputs = walk(&problem.input).into_iter().zip(walk(&problem.output)).map(|(from, to)| {
+            let visited = Walk::new(&problem.reduced)
+                .enumerate()
+                .map(|(position, offset)| (problem.index_start + offset_of(&problem.index, position), from + offset));
+            (to, visited.collect())
+        });
+        let mut outputs: Vec<_> = outputs.collect();
+        outputs.sort();
+        outputs
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn visits_what_a_naive_walk_visits(
+            axes in proptest::collection::vec((1..5_usize, prop_oneof![3 => Just(None), 1 => (-7..8_isize).prop_map(Some)], any::<bool>()), 0..=8),
+            backwards in any::<bool>(),
+            flip_output in any::<u8>(),
+        ) {
+            // Packed, but for the axes with a stride of their own.
+            let sizes: Vec<usize> = axes.iter().map(|axis| axis.0).collect();
+            prop_assume!(sizes.iter().product::<usize>() <= 4096);
+            let mut strides: Vec<isize> = Layout::contiguous(&sizes).unwrap().strides().to_vec();
+            for (stride, axis) in strides.iter_mut().zip(&axes) {
+                *stride = axis.1.unwrap_or(*stride);
+            }
+            let before: isize = sizes.iter().zip(&strides).map(|(&size, &stride)| (size as isize - 1) * stride.min(0)).sum();
+            let input = Layout::strided(&sizes, &strides, before.unsigned_abs()).unwrap();
+            let reduced: Vec<isize> = (0..axes.len()).filter(|&axis| axes[axis].2).map(|axis| axis as isize).collect();
+            let set = AxisSet::new(&reduced, sizes.len()).unwrap();
+
+            let output_sizes: Vec<usize> = axes.iter().map(|&(size, _, reduced)| if reduced { 1 } else { size }).collect();
+            let mut output_strides: Vec<isize> = Layout::contiguous(&output_sizes).unwrap().strides().to_vec();
+            let mut start = 0;
+            for (axis, stride) in output_strides.iter_mut().enumerate().filter(|(axis, _)| flip_output >> axis & 1 == 1) {
+                start += (output_sizes[axis] - 1) * *stride as usize;
+                *stride = -*stride;
+            }
+            let output = Layout::strided(&output_sizes, &output_strides, start).unwrap();
+
+            let direction = if backwards { AxisDirection::Decreasing } else { AxisDirection::Increasing };
+            let problem = Problem::new(&input, set, direction, &output);
+            let naive = naive(&input, set, &output);
+            let mut found = collapsed(&problem);
+            for (output, (expected, found)) in naive.iter().zip(&mut found).enumerate() {
+                prop_assert_eq!(expected.0, found.0);
+                // Visited in ascending order of the index, or in descending order.
+                let in_order = found.1.is_sorted_by(|a, b| if backwards { a.0 > b.0 } else { a.0 < b.0 });
+                prop_assert!(in_order);
+                // Of a broadcast axis, one element of each group of equals is visited, and it is the one that wins.
+                found.1.sort();
+                let mut winners = std::collections::BTreeMap::new();
+                for &(index, place) in &expected.1 {
+                    if backwards { winners.insert(place, index); } else { winners.entry(place).or_insert(index); }
+                }
+                let has_broadcast = axes.iter().any(|&(size, stride, reduced)| reduced && size > 1 && stride == Some(0));
+                if has_broadcast {
+                    prop_assert!(found.1.iter().all(|visited| expected.1.contains(visited)), "output {}", output);
+                    prop_assert!(winners.iter().all(|(&place, &index)| found.1.contains(&(index, place))), "output {}", output);
+                } else {
+                    prop_assert_eq!(&expected.1, &found.1);
+                }
+            }
+            prop_assert_eq!(naive.len(), found.len());
+        }
+    }
+
+    #[test]
+    fn collapses_to_few_loops() {
+        let problem = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
+            let input = Layout::strided(sizes, strides, 0).unwrap();
+            let set = AxisSet::new(axes, sizes.len()).unwrap();
+            let kept: Vec<usize> =
+                (0..sizes.len()).map(|axis| if set.contains(axis) { 1 } else { sizes[axis] }).collect();
+            let problem = Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&kept).unwrap());
+            let pairs = |nest: &Nest| nest.iter().map(|l| (l.size, l.stride)).collect::<Vec<_>>();
+            (pairs(&problem.input.loops), pairs(&problem.reduced), pairs(&problem.index))
+        };
+        // Neighbours of a kind merge, and size 1 vanishes.
+        let packed = |sizes: &[usize]| Layout::contiguous(sizes).unwrap().strides().to_vec();
+        let (kept, reduced, index) = problem(&[2, 3, 1, 4, 5], &packed(&[2, 3, 1, 4, 5]), &[2, 3, 4]);
+        assert_eq!((kept, reduced, index), (vec![(6, 20)], vec![(20, 1)], vec![(20, 1)]));
+        let (kept, reduced, index) = problem(&[2, 3, 4, 5], &packed(&[2, 3, 4, 5]), &[0, 2, 3]);
+        assert_eq!((kept, reduced, index), (vec![(3, 20)], vec![(2, 60), (20, 1)], vec![(40, 1)]));
+        // A broadcast reduced axis vanishes, and is counted in the index.
+        let (kept, reduced, index) = problem(&[2, 3, 4], &[4, 0, 1], &[0, 1, 2]);
+        assert_eq!((kept, reduced, index), (vec![], vec![(8, 1)], vec![(2, 12), (4, 1)]));
+        // A transposed view of kept axes is visited in the order of memory.
+        let (kept, reduced, _) = problem(&[5, 6, 7], &[7, 35, 1], &[2]);
+        assert_eq!((kept, reduced), (vec![(6, 35), (5, 7)], vec![(7, 1)]));
     }
 }

@@ -31,6 +31,11 @@ pub enum Error {
         /// The size of that axis.
         size: usize,
     },
+    /// An offset that no slice is long enough for.
+    OffsetTooLarge {
+        /// The offset.
+        offset: usize,
+    },
     /// Sizes and strides lead to offsets beyond `isize`.
     OffsetOverflow {
         /// The first axis at which the offset overflows.
@@ -106,7 +111,7 @@ pub enum Error {
         /// Which slice: `input`, `output` or `values`.
         slice: &'static str,
         /// Its element type.
-        data_type: &'static str,
+        element_type: &'static str,
         /// The shortest length that holds every element of the layout.
         required: usize,
         /// The length that it has.
@@ -127,6 +132,9 @@ impl fmt::Display for Error {
                     "too many elements: with size {size} on axis {axis}, the sizes multiply to more than {}",
                     isize::MAX
                 )
+            }
+            Error::OffsetTooLarge { offset } => {
+                write!(f, "offset {offset} is too large: it has to be below {}", isize::MAX)
             }
             Error::OffsetOverflow { axis, stride } => {
                 write!(f, "stride {stride} on axis {axis} leads to an element beyond {}", isize::MAX)
@@ -171,8 +179,8 @@ impl fmt::Display for Error {
                 write!(f, "ARGREDUCE_ISA={name} names no ISA: choose from")?;
                 Isa::available().try_for_each(|isa| write!(f, " {isa}"))
             }
-            Error::TooShort { slice, data_type, required, len } => {
-                write!(f, "the {slice} slice has {len} elements of {data_type}: the layout needs {required}")
+            Error::TooShort { slice, element_type, required, len } => {
+                write!(f, "the {slice} slice has {len} elements of {element_type}: the layout needs {required}")
             }
         }
     }

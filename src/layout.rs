@@ -47,7 +47,8 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::contiguous`], and [`Error::StrideCount`] for strides that are not as many as the sizes,
-    /// [`Error::BeforeStart`] and [`Error::OffsetOverflow`] where strides lead to places that no slice has. Strides of a tensor
+    /// [`Error::BeforeStart`], [`Error::OffsetTooLarge`] and [`Error::OffsetOverflow`] where the offset or the strides lead to
+    /// places that no slice has. Strides of a tensor
     /// without elements are not looked at.
     pub fn strided(sizes: &[usize], strides: &[isize], offset: usize) -> Result<Layout, Error> {
         let rank = sizes.len();
@@ -66,29 +67,26 @@ impl Layout {
         }
 
         let mut count: isize = 1;
-        let (mut lowest, mut highest) = (0_isize, offset);
-        for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+        for (axis, &size) in sizes.iter().enumerate() {
             let product = isize::try_from(size).ok().and_then(|size| count.checked_mul(size));
             count = product.ok_or(Error::TooManyElements { axis, size })?;
-            // Every size is now known to fit.
-            let reach = (size as isize - 1).checked_mul(stride);
-            let end = reach.and_then(|reach| {
-                let end = if stride < 0 {
-                    &mut lowest
-                } else {
-                    return highest.checked_add_signed(reach).map(|to| highest = to);
-                };
-                end.checked_add(reach).map(|to| *end = to)
-            });
-            end.ok_or(Error::OffsetOverflow { axis, stride })?;
+        }
+        if offset >= isize::MAX as usize {
+            return Err(Error::OffsetTooLarge { offset });
+        }
+        let (mut lowest, mut highest) = (0_isize, offset);
+        for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+            let beyond = Error::OffsetOverflow { axis, stride };
+            let Some(reach) = (size as isize - 1).checked_mul(stride) else { return Err(beyond) };
+            if reach < 0 {
+                lowest = lowest.checked_add(reach).ok_or(beyond)?;
+            } else {
+                highest = highest.checked_add_signed(reach).filter(|&at| at < isize::MAX as usize).ok_or(beyond)?;
+            }
         }
         let before = lowest.unsigned_abs();
         if before > offset {
             return Err(Error::BeforeStart { elements: before - offset, offset });
-        }
-        if highest >= isize::MAX as usize {
-            let axis = rank.saturating_sub(1);
-            return Err(Error::OffsetOverflow { axis, stride: strides.get(axis).copied().unwrap_or(0) });
         }
         (layout.element_count, layout.required_len) = (count as usize, highest + 1);
         Ok(layout)

@@ -62,3 +62,44 @@ fn can_reach(axes: &[(usize, usize)], offset: i128, steps: &mut usize) -> bool {
     let highest = (reach - offset).div_euclid(stride);
     (lowest.max(-last)..=highest.min(last)).any(|n| can_reach(rest, offset + n * stride, steps))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// By brute force: whether two coordinates share a place.
+    fn overlaps(layout: &Layout) -> bool {
+        let mut places = vec![layout.offset() as isize];
+        for (&size, &stride) in layout.sizes().iter().zip(layout.strides()) {
+            places = places.iter().flat_map(|place| (0..size as isize).map(move |n| place + n * stride)).collect();
+        }
+        let mut seen = HashSet::new();
+        !places.into_iter().all(|place| seen.insert(place))
+    }
+
+    #[test]
+    fn agrees_with_brute_force_on_all_small_layouts() {
+        let mut counts = [0, 0];
+        for sizes in [[2, 3, 4], [1, 5, 2], [3, 3, 3], [2, 2, 0], [7, 1, 2]] {
+            for code in 0..21_isize.pow(3) {
+                let strides = [code % 21 - 10, code / 21 % 21 - 10, code / 441 - 10];
+                let layout = Layout::strided(&sizes, &strides, 100).unwrap();
+                let expected = overlaps(&layout);
+                assert_eq!(is_possible(&layout), expected, "{layout:?}");
+                counts[expected as usize] += 1;
+            }
+        }
+        assert!(counts[0] > 5000 && counts[1] > 5000, "both answers are common: {counts:?}");
+    }
+
+    #[test]
+    fn hostile_layouts_end_soon() {
+        let large = [1 << 7; 8];
+        let primes = [1_000_003, 1_000_033, 1_000_037, 1_000_039, 1_000_081, 1_000_099, 1_000_117, 1_000_121];
+        assert!(is_possible(&Layout::strided(&large, &primes, 0).unwrap()));
+        assert!(is_possible(&Layout::strided(&[1 << 40, 2], &[1, 1 << 39], 0).unwrap()));
+        assert!(!is_possible(&Layout::strided(&[1 << 39, 2], &[1, 1 << 39], 0).unwrap()));
+        assert!(!is_possible(&Layout::strided(&[1 << 20, 1 << 20], &[2, (1 << 21) + 1], 0).unwrap()));
+    }
+}

@@ -205,30 +205,21 @@ impl Work {
     }
 }
 
-/// The one place where shapes are told apart; `lanes` is the length of a vector.
+/// The one place where shapes are told apart; `lanes` is the length of a vector. `None` where there is nothing to choose from.
 fn choose_strategy(problem: &Problem, lanes: usize) -> Option<Strategy> {
-    let line = problem.reduced[problem.reduced.len() - 1];
-    if line.size == 1 {
+    let visited = problem.reduced.count();
+    if visited == 1 {
         return None;
     }
-    let outputs = problem.input.loops.count();
-    let is_row = line.stride == 1 || line.stride == -1;
-    let is_column = problem.input.loops.last().is_some_and(|inner| inner.stride == 1 && inner.size >= lanes);
-    Some(if is_row && line.size >= SHORTEST_ROW {
-        Strategy::Rows
-    } else if is_column {
-        Strategy::Columns
-    } else if outputs >= lanes.div_ceil(2) {
-        Strategy::PackedColumns
-    } else if is_row && problem.reduced.len() == 1 {
-        Strategy::Rows
-    } else {
-        Strategy::PackedRows
-    })
+    let inner = problem.inner();
+    let is_in_place = |strategy: Strategy| strategy.is_in_place(inner, &problem.reduced, lanes);
+    let is_long = is_in_place(Strategy::Rows) && visited >= SHORTEST_ROW;
+    let has_lanes = is_in_place(Strategy::Columns) || problem.input.loops.count() >= lanes.div_ceil(2);
+    Some(if has_lanes && !is_long { Strategy::Columns } else { Strategy::Rows })
 }
 
-/// From here on a row on its own is faster than its share of a gathered tile. Both cost about the same from 32 to 48 elements of any
-/// type; a row has a fixed cost of some 15 ns, gathering one of some 0.4 ns per element (Zen 3, AVX2).
+/// From here on a row on its own is faster than its share of gathered columns. (Zen 3, AVX2: both cost about the same from 32 to 48
+/// elements of any type; a row some 15 ns, gathering some 0.4 ns per element.)
 const SHORTEST_ROW: usize = 32;
 
 /// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its kernel chosen.
@@ -281,17 +272,22 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// As [`Plan::run`].
     pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
         let required = self.output.element_count();
-        check_len::<T>("values", values, required)?;
+        check_len("values", T::DATA_TYPE.name(), values.len(), required)?;
         self.run_checked(input, indices, Some(values))
     }
 
     pub(crate) fn check_input(&self, input: &[T]) -> Result<(), Error> {
-        check_len::<T>("input", input, self.input.required_len())
+        check_len("input", T::DATA_TYPE.name(), input.len(), self.input.required_len())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn work(&self) -> Option<&Work> {
+        self.work.as_ref()
     }
 
     fn run_checked(&self, input: &[T], indices: &mut [I], values: Option<&mut [T]>) -> Result<(), Error> {
         self.check_input(input)?;
-        check_len::<I>("output", indices, self.output.required_len())?;
+        check_len("output", I::NAME, indices.len(), self.output.required_len())?;
         if let Some(work) = &self.work {
             run::run(work, self.function, self.nan_policy, &self.input, input, indices, values);
         }
@@ -309,12 +305,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 }
 
-fn check_len<E>(slice: &'static str, elements: &[E], required: usize) -> Result<(), Error> {
-    let len = elements.len();
-    if len < required {
-        return Err(Error::TooShort { slice, data_type: std::any::type_name::<E>(), required, len });
-    }
-    Ok(())
+fn check_len(slice: &'static str, element_type: &'static str, len: usize, required: usize) -> Result<(), Error> {
+    if len < required { Err(Error::TooShort { slice, element_type, required, len }) } else { Ok(()) }
 }
 
 impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
@@ -330,7 +322,11 @@ impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
         f.write_str(" of ")?;
         fmt_sizes(f, &problem.reduced)?;
         match kernel {
-            Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),
+            Some((strategy, _)) => {
+                let lanes = self.isa.vector_bytes() / size_of::<T>();
+                let is_in_place = strategy.is_in_place(problem.inner(), &problem.reduced, lanes);
+                write!(f, ", {}{strategy}, {}", if is_in_place { "" } else { "packed " }, self.isa)
+            }
             None => f.write_str(", known without a look"),
         }
     }

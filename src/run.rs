@@ -227,3 +227,52 @@ fn in_blocks<T: Element, I: Index>(
         tile.write(problem, &best_positions[..tile.outputs()], input, indices, values.as_deref_mut());
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ArgReduce, AxisDirection, Isa};
+    use argreduce_kernels::{Strategy, kernel};
+
+    /// Cutting long reductions into blocks of any length changes no answer.
+    #[test]
+    fn blocks_of_any_length() {
+        let sizes = [3, 2, 4, 5, 7];
+        let values = [1.0_f32, 1.0, -0.0, 0.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+        let data: Vec<f32> = (0..840_usize).map(|n| values[n * n * 31 % 47 % 7]).collect();
+        for axes in [&[0, 2, 4][..], &[1, 2, 3], &[0, 1, 2, 3, 4], &[4], &[0]] {
+            for function in ReduceFunction::ALL {
+                for policy in NanPolicy::ALL {
+                    for direction in AxisDirection::ALL {
+                        let layout = Layout::contiguous(&sizes).unwrap();
+                        let reduce =
+                            ArgReduce::new(function, &layout).axes(axes).direction(direction).nan_policy(policy);
+                        let plan = reduce.plan::<f32, u64>().unwrap();
+                        let len = plan.output_layout().required_len();
+                        let (mut expected, mut expected_values) = (vec![0; len], vec![0.0; len]);
+                        plan.run_with_values(&data, &mut expected, &mut expected_values).unwrap();
+                        for longest in (1..30).chain([60, 100, 839, 840, 1000]) {
+                            let (mut found, mut values) = (vec![99; len], vec![9.0; len]);
+                            for strategy in Strategy::ALL {
+                                let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();
+                                let problem = &plan.work().unwrap().problem;
+                                in_blocks(
+                                    problem,
+                                    kernel,
+                                    (function, policy),
+                                    longest,
+                                    &data,
+                                    &mut found,
+                                    Some(&mut values),
+                                );
+                                assert_eq!(found, expected, "{plan}, blocks of {longest}");
+                                let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                                assert_eq!(bits(&values), bits(&expected_values), "{plan}, blocks of {longest}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

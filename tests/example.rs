@@ -88,7 +88,7 @@ fn refused(output: &Output, named: &str, context: &str) {
     assert_eq!(output.status.code(), Some(2), "{context}: {told}");
     assert!(told.starts_with("argreduce: ") || told.starts_with("error: "), "{context}: {told}");
     assert_eq!((told.matches('\n').count(), told.ends_with('\n')), (1, true), "{context}: {told}");
-    assert!(named.split('|').any(|word| told.contains(word)), "{context}: {told:?} does not name {named:?}");
+    assert!(told.contains(named), "{context}: {told:?} does not name {named:?}");
 }
 
 /// A `.npy` file with this header text.
@@ -327,7 +327,7 @@ fn mistakes_in_the_command() {
         ("argmax in.npy --axes 3", "3"),
         ("argmax in.npy --axes -4", "-4"),
         ("argmax in.npy --axes 99999999999999999999", "99999999999999999999"),
-        ("argmax in.npy --axes 1,-2", "twice|duplicate|more than once"),
+        ("argmax in.npy --axes 1,-2", "-2"),
         ("argmax in.npy --axes 0,,1", "--axes"),
         ("argmax in.npy --axes one", "one"),
         ("argmax in.npy --direction up", "up"),
@@ -378,9 +378,10 @@ fn files_that_are_not_arrays() {
     for end in 0..good.len() {
         check(&good[..end], "");
     }
-    check(b"", "empty");
+    check(b"", "ends");
     check(b"PK\x03\x04 an archive", "not a .npy file");
-    check(&npy(4, "'|u1'", "False", "(1,)", &[1]), "4.0");
+    check(b"hi", "ends");
+    check(&npy(4, "'|u1'", "False", "(1,)", &[1]), "[4, 0]");
     // Headers that are not headers.
     for (header, named) in [
         ("", "{"),
@@ -410,8 +411,8 @@ fn files_that_are_not_arrays() {
     check(&latin, "text");
     // Shapes that are too much for the file, the memory or the arithmetic.
     for (shape, named) in [
-        ("(5,)", "4 of 5 bytes"),
-        ("(1000000000000,)", "4 of 1000000000000 bytes"),
+        ("(5,)", "4 of 5 elements"),
+        ("(1000000000000,)", "4 of 1000000000000 elements"),
         ("(4294967296, 4294967296)", "4294967296"),
         ("(0, 4294967296, 4294967296)", "4294967296"),
         ("(18446744073709551615,)", "18446744073709551615"),

@@ -1,10 +1,11 @@
 //! The header of a `.npy` file, versions 1 to 3: bytes to dtype, order and sizes. It must not know what the elements are for.
 //!
-//! npyz can read headers, but takes them for any Python literal: nested brackets cost it exponential time, deep ones its
-//! stack, and an overflowing shape panics. A header has three keys of known form, so that is all that is read here.
+//! npyz can read headers too, but takes them for any Python literal: twenty brackets keep it busy for a minute, and a shape
+//! that overflows panics or wraps around. A header has three keys of known form, so that is all that is read here.
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use npyz::TypeStr;
+use std::io::Read;
 
 pub struct Header {
     pub dtype: TypeStr,
@@ -12,20 +13,26 @@ pub struct Header {
     pub sizes: Vec<usize>,
 }
 
-/// The header, and the bytes behind it.
-pub fn split(file: &[u8]) -> Result<(Header, &[u8])> {
-    ensure!(!file.is_empty(), "the file is empty");
-    let file = file.strip_prefix(b"\x93NUMPY").context("not a .npy file")?;
-    let (length, file) = match file {
-        [1, 0, a, b, file @ ..] => (u32::from_le_bytes([*a, *b, 0, 0]), file),
-        [2 | 3, 0, a, b, c, d, file @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]), file),
-        [1..=3, 0, ..] | [] | [_] => bail!("the file ends within its header"),
-        [major, minor, ..] => bail!(".npy version {major}.{minor} is none of 1.0, 2.0 and 3.0"),
+/// Reads as far as the header goes.
+pub fn read(file: &mut dyn Read) -> Result<Header> {
+    let start = take(file, 8)?;
+    let version = start.strip_prefix(b"\x93NUMPY").context("not a .npy file")?;
+    let digits = match version {
+        [1, 0] => 2,
+        [2 | 3, 0] => 4,
+        _ => bail!("the version of the .npy format is {version:?}, known are 1.0, 2.0 and 3.0"),
     };
-    let split = file.split_at_checked(length as usize);
-    let (header, data) = split.context("the file ends within its header")?;
-    let header = str::from_utf8(header).context("the header is not text")?;
-    Ok((Text(header).header()?, data))
+    let length = take(file, digits)?.iter().rfold(0, |length, &digit| length << 8 | u64::from(digit));
+    let text = String::from_utf8(take(file, length)?).context("the header is not text")?;
+    Text(&text).header()
+}
+
+/// So many bytes. A false number costs no memory: the buffer grows with what is there.
+fn take(file: &mut dyn Read, length: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(length).read_to_end(&mut bytes)?;
+    ensure!(bytes.len() as u64 == length, "the file ends within its header");
+    Ok(bytes)
 }
 
 /// What is left of the header's text.

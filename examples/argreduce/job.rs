@@ -1,4 +1,4 @@
-//! From a file's bytes to an answer: the part that uses argreduce. It must not know the command line's spelling, nor write
+//! From a file to an answer: the part that uses argreduce. It must not know the command line's spelling, nor write
 //! any file.
 
 use crate::arguments::{Arguments, Function, IndexType};
@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use argreduce::{ArgReduce, Element, Index, drop_axes};
 use half::f16;
 use npyz::{AutoSerialize, Deserialize, TypeChar};
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 /// How often the plan is run: the first time pays for cold memory, the best one is told.
@@ -22,9 +23,9 @@ pub struct Answer {
 }
 
 /// One instance of [`reduce`].
-type Reduce = fn(&Arguments, &Array) -> Result<Answer>;
+type Reduce = fn(&Arguments, Array) -> Result<Answer>;
 
-pub fn run(arguments: &Arguments, file: &[u8]) -> Result<Answer> {
+pub fn run(arguments: &Arguments, file: &mut dyn Read) -> Result<Answer> {
     let array = Array::open(file)?;
     let index = arguments.index_type;
     let reduce = match (array.dtype.type_char(), array.dtype.size_field()) {
@@ -42,7 +43,7 @@ pub fn run(arguments: &Arguments, file: &[u8]) -> Result<Answer> {
         (TypeChar::Bool, 1) => with::<bool>(index),
         _ => bail!("dtype '{}' is none of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and bool", array.dtype),
     };
-    reduce(arguments, &array)
+    reduce(arguments, array)
 }
 
 fn with<T: Element + Deserialize + AutoSerialize>(index: IndexType) -> Reduce {
@@ -54,7 +55,7 @@ fn with<T: Element + Deserialize + AutoSerialize>(index: IndexType) -> Reduce {
     }
 }
 
-fn reduce<T, I>(arguments: &Arguments, array: &Array) -> Result<Answer>
+fn reduce<T, I>(arguments: &Arguments, array: Array) -> Result<Answer>
 where
     T: Element + Deserialize + AutoSerialize,
     I: Index + AutoSerialize + Into<i128>,

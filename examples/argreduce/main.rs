@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use arguments::Arguments;
 use clap::Parser;
 use outputs::Outputs;
+use std::fs::File;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -35,8 +36,8 @@ fn main() -> ExitCode {
 
 fn on_file(arguments: &Arguments) -> Result<()> {
     let name = || arguments.file.display().to_string();
-    let file = std::fs::read(&arguments.file).with_context(name)?;
-    let answer = job::run(arguments, &file).with_context(name)?;
+    let mut file = File::open(&arguments.file).with_context(name)?;
+    let answer = job::run(arguments, &mut file).with_context(name)?;
     deliver(arguments, answer, Outputs::default())
 }
 
@@ -44,7 +45,7 @@ fn on_file(arguments: &Arguments) -> Result<()> {
 fn on_sample() -> Result<()> {
     let arguments = Arguments::try_parse_from(sample::COMMAND)?;
     let file = npy::encode(&sample::SIZES, &sample::scores())?;
-    let mut answer = job::run(&arguments, &file)?;
+    let mut answer = job::run(&arguments, &mut &file[..])?;
     answer.report += &format!("\nthe same again: {}", sample::COMMAND.join(" "));
     let mut outputs = Outputs::default();
     outputs.stage(&arguments.file, &file)?;

@@ -2,38 +2,45 @@
 //! come from or go.
 
 use crate::header;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use argreduce::Layout;
 use npyz::{AutoSerialize, DType, Deserialize, TypeRead, TypeStr, WriteOptions, WriterBuilder};
+use std::io::Read;
 
-/// A file whose header has been read; its elements are still bytes.
+/// How many elements are decoded at a time: enough to forget the calls, and no second copy of the file in memory.
+const CHUNK: usize = 1 << 16;
+
+/// A file whose header has been read; its elements are still to come.
 pub struct Array<'a> {
     pub layout: Layout,
     pub dtype: TypeStr,
-    data: &'a [u8],
+    file: &'a mut dyn Read,
 }
 
 impl<'a> Array<'a> {
-    pub fn open(file: &'a [u8]) -> Result<Self> {
-        let (header, data) = header::split(file)?;
+    pub fn open(file: &'a mut dyn Read) -> Result<Self> {
+        let header = header::read(file)?;
         let layout = layout(&header.sizes, header.fortran_order)?;
-        Ok(Array { layout, dtype: header.dtype, data })
+        Ok(Array { layout, dtype: header.dtype, file })
     }
 
     /// The elements in the order of the file, which is that of the layout's strides. Either byte order will do.
-    pub fn elements<T: Deserialize>(&self) -> Result<Vec<T>> {
+    pub fn elements<T: Deserialize>(self) -> Result<Vec<T>> {
         let count = self.layout.element_count();
-        let size = self.dtype.num_bytes().context("the dtype has no fixed size")?;
-        // Before anything is allocated: a header can promise any size. Bytes too many are ignored, as NumPy does.
-        let needed = count.saturating_mul(size);
-        let mut data = self
-            .data
-            .get(..needed)
-            .with_context(|| format!("the file ends after {} of {needed} bytes of elements", self.data.len()))?;
-        let reader = T::reader(&DType::Plain(self.dtype.clone()))?;
-        let mut elements = Vec::with_capacity(count);
-        for _ in 0..count {
-            elements.push(reader.read_one(&mut data)?);
+        let size = self.dtype.num_bytes().context("elements of unknown size")?;
+        let reader = T::reader(&DType::Plain(self.dtype))?;
+        // A header can promise any number of elements: memory is taken for those that came.
+        let mut elements = Vec::new();
+        let mut chunk = Vec::new();
+        while elements.len() < count {
+            let wanted = size * CHUNK.min(count - elements.len());
+            chunk.clear();
+            let got = self.file.take(wanted as u64).read_to_end(&mut chunk)?;
+            ensure!(got == wanted, "the file ends after {} of {count} elements", elements.len() + got / size);
+            let mut bytes = &chunk[..];
+            while !bytes.is_empty() {
+                elements.push(reader.read_one(&mut bytes)?);
+            }
         }
         Ok(elements)
     }

@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::isa::portable::Portable;
 use crate::lanes::{Task, Token};
 use crate::order::{Function, Ignore, Key, Max, Min, NanPolicy, Order, Policy, Ranking, ReduceFunction};
-use crate::strategy::{self, Body};
+use crate::strategy::{self, Body, Strategy};
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
@@ -56,26 +56,6 @@ impl Isa {
 // The widest first.
 crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable = "portable");
 
-/// How a kernel goes through memory. Each file in `strategy/` tells when one is the right choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Strategy {
-    /// The fastest reduced loop has stride 1 or -1: vectors run along it.
-    Rows,
-    /// The inner loop over outputs has stride 1 and at least [`kernel`]'s `LANES` steps: each lane is an output.
-    Columns,
-    /// Neither: elements of one output are gathered into a small buffer, then as [`Strategy::Rows`].
-    PackedRows,
-    /// Neither: elements of many outputs are gathered into a small buffer, then as [`Strategy::Columns`].
-    PackedColumns,
-}
-
-crate::names!(Strategy:
-    Rows = "rows",
-    Columns = "columns",
-    PackedRows = "packed rows",
-    PackedColumns = "packed columns",
-);
-
 /// A kernel: one entry, made for one ISA, strategy, lane type and order. It writes to `positions[n]` the position of the first best
 /// element of output `n` of the tile.
 ///
@@ -86,7 +66,7 @@ crate::names!(Strategy:
 /// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
 ///
 /// # Panics
-/// If `positions` is not as long as the tile has outputs, or the tile does not fit the strategy.
+/// If `positions` is not as long as the tile has outputs.
 pub type Kernel = unsafe fn(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]);
 
 /// The kernel for elements `T`, or `None` where the ISA is not available.
@@ -98,7 +78,7 @@ pub fn kernel<T: Element>(isa: Isa, strategy: Strategy, function: ReduceFunction
 }
 
 impl Isa {
-    /// Bytes in a vector: [`Strategy::Columns`] needs as many in the inner loop over outputs.
+    /// Bytes in a vector.
     pub const fn vector_bytes(self) -> usize {
         match self {
             Isa::Portable | Isa::Neon => 16,
@@ -149,8 +129,6 @@ fn by_strategy<S: 'static, K: Key<S>, F: Function, P: Policy>(strategy: Strategy
     match strategy {
         Strategy::Rows => enter::<S, K, F, P, strategy::Rows>,
         Strategy::Columns => enter::<S, K, F, P, strategy::Columns>,
-        Strategy::PackedRows => enter::<S, K, F, P, strategy::PackedRows>,
-        Strategy::PackedColumns => enter::<S, K, F, P, strategy::PackedColumns>,
     }
 }
 

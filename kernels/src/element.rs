@@ -1,7 +1,8 @@
 //! The element types, in one table: a new one is one row here (and, where no lanes of [`crate::order`] fit it, a key there).
 
-use crate::dispatch::{self, Isa, Kernel, Strategy};
+use crate::dispatch::{self, Isa, Kernel};
 use crate::order::{NanPolicy, ReduceFunction};
+use crate::strategy::Strategy;
 use core::fmt;
 use half::{bf16, f16};
 

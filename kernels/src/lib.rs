@@ -43,8 +43,9 @@ mod order;
 mod strategy;
 mod tile;
 
-pub use dispatch::{Isa, Kernel, Strategy, kernel};
+pub use dispatch::{Isa, Kernel, kernel};
 pub use element::{DataType, Element};
 pub use names::UnknownName;
 pub use order::{NanPolicy, ReduceFunction, better};
+pub use strategy::Strategy;
 pub use tile::{Loop, MAX_RANK, Tile, Walk, offset_of};

@@ -27,7 +27,7 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// Gives an enum `ALL`, `Display` and `FromStr`.
+/// Gives an enum `ALL`, `name`, `Display` and `FromStr`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! names {
@@ -35,13 +35,18 @@ macro_rules! names {
         impl $type {
             /// All of them.
             pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
+
+            /// The name, as displayed and parsed.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name),+
+                }
+            }
         }
 
         impl core::fmt::Display for $type {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.pad(match self {
-                    $($type::$variant => $name),+
-                })
+                f.pad(self.name())
             }
         }
 

@@ -96,18 +96,27 @@ impl Iterator for Walk<'_> {
             return None;
         }
         let here = self.offset;
+        self.done = self.loops.is_empty() || !self.advance();
+        Some(here)
+    }
+}
+
+impl Walk<'_> {
+    /// Goes to the next offset, if there is one. Not inlined: the nests of most tensors collapse to none, and this one copy serves all
+    /// kernels.
+    #[inline(never)]
+    fn advance(&mut self) -> bool {
         for (l, c) in self.loops.iter().zip(&mut self.coordinates).rev() {
             *c += 1;
             self.offset += l.stride;
             if *c < l.size {
-                return Some(here);
+                return true;
             }
             // Back to the start of this loop; the next slower one advances.
             self.offset -= l.stride * l.size as isize;
             *c = 0;
         }
-        self.done = true;
-        Some(here)
+        false
     }
 }
 

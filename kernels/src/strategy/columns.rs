@@ -5,10 +5,11 @@
 //! of 8-bit elements), the numbers are flushed to the 32-bit positions. The last vector of a line of outputs overlaps the one
 //! before: its outputs are answered twice, and the same.
 
-use super::Body;
-use crate::lanes::Lanes;
+use super::{Body, Strategy};
+use crate::gather::{Scratch, Stretches};
+use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::{Count, Order, Vec};
-use crate::tile::{Tile, Walk};
+use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
 /// See the file.
@@ -18,50 +19,92 @@ impl Body for Columns {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         let lanes = O::Simd::LANES;
-        let width = tile.inner.size;
-        assert!(tile.inner.stride == 1 && width >= lanes, "columns are contiguous, and a vector wide");
-        let input = tile.input.cast::<O::Lane>();
-        for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
-            let line = input.wrapping_offset(o as isize * tile.outer.stride);
+        let is_in_place = Strategy::Columns.is_in_place(tile.inner, tile.reduced, lanes);
+        // In place, a group of vectors must not leave its line of outputs; gathered, the lines make one.
+        let width = if is_in_place { tile.inner.size } else { positions.len() };
+        for (line, positions) in positions.chunks_exact_mut(width).enumerate() {
             let mut done = 0;
             while done < width {
                 let left = width - done;
-                let start = if left < lanes { width - lanes } else { done };
-                // SAFETY: `start` leaves at least as many outputs as the group of vectors has lanes, and the caller promises that all elements
-                // of all outputs may be read.
-                done = start
-                    + unsafe {
-                        if left >= 4 * lanes {
-                            reduce_in_place::<O, 4>(order, tile, line.add(start), &mut positions[start..])
-                        } else {
-                            reduce_in_place::<O, 1>(order, tile, line.add(start), &mut positions[start..])
-                        }
-                    };
+                let start = if left < lanes { width.saturating_sub(lanes) } else { done };
+                let at = is_in_place.then_some(line as isize * tile.outer.stride + start as isize);
+                let positions = &mut positions[start..];
+                // SAFETY: the caller promises that all elements of all outputs may be read, and in place there are as many outputs from
+                // `start` on as the group has lanes.
+                unsafe {
+                    if left >= 4 * lanes {
+                        reduce::<O, 4>(order, tile, at, start, positions);
+                        done = start + 4 * lanes;
+                    } else {
+                        reduce::<O, 1>(order, tile, at, start, positions);
+                        done = start + lanes;
+                    }
+                }
             }
         }
     }
 }
 
-/// Reduces `U` vectors of neighbouring outputs, and tells how many outputs that is.
+/// The most lanes of a group.
+const MAX_LANES: usize = 4 * MAX_VECTOR_BYTES;
+
+/// Reduces a group of `U` vectors of outputs, from the first of `positions` on: in place from offset `at`, or gathered, from output
+/// number `first` of the tile.
 #[inline(always)]
-unsafe fn reduce_in_place<O: Order, const U: usize>(
+unsafe fn reduce<O: Order, const U: usize>(
     order: O,
     tile: &Tile<'_>,
-    at: *const O::Lane,
+    at: Option<isize>,
+    first: usize,
     positions: &mut [MaybeUninit<u32>],
-) -> usize {
-    let (line, slower) = tile.split_reduced();
+) {
+    let width = U * O::Simd::LANES;
+    let input = tile.input.cast::<O::Lane>();
+    let mut scratch = Scratch::new();
+    let mut offsets = [const { MaybeUninit::uninit() }; MAX_LANES];
+    let offsets = &mut offsets[..width];
+    if at.is_none() {
+        for (lane, offset) in offsets.iter_mut().enumerate() {
+            // Lanes without an output repeat the last one.
+            offset.write(tile.offset(first + lane.min(positions.len() - 1)));
+        }
+    }
+    let mut lane_positions = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
+    let (outputs, positions) = if positions.len() < width {
+        // Fewer outputs than lanes happen to a single vector only.
+        (Some(positions), &mut lane_positions[..])
+    } else {
+        (None, positions)
+    };
+
     let mut sweep = Sweep::<O, U>::new(order, positions);
-    for offset in Walk::new(slower) {
-        // SAFETY: the caller promises that each row of `U` vectors, which the reduced loops reach from `at`, may be read.
-        unsafe { sweep.rows(at.wrapping_offset(offset), line.stride, line.size) };
+    let mut stretches = Stretches::new(tile);
+    loop {
+        let (rows_at, stride, rows) = if let Some(at) = at {
+            let Some((offset, rows)) = stretches.next(usize::MAX) else { break };
+            (input.wrapping_offset(at + offset), tile.line().stride, rows)
+        } else {
+            // SAFETY: the offsets were written above; the caller promises that all elements of all outputs may be read.
+            let filled = unsafe {
+                let offsets = &*(&raw const *offsets as *const [isize]);
+                scratch.fill(&mut stretches, input, offsets)
+            };
+            if filled.1 == 0 {
+                break;
+            }
+            (filled.0, width as isize, filled.1)
+        };
+        // SAFETY: rows of `U` vectors: a stretch of the reduced loops, in place, or what was gathered just now.
+        unsafe { sweep.rows(rows_at, stride, rows) };
     }
     sweep.finish();
-    U * O::Simd::LANES
+    if let Some(outputs) = outputs {
+        outputs.copy_from_slice(&lane_positions[..outputs.len()]);
+    }
 }
 
 /// The best element of each of `U` vectors of outputs, over the rows so far.
-pub(super) struct Sweep<'a, O: Order, const U: usize> {
+struct Sweep<'a, O: Order, const U: usize> {
     order: O,
     best: [Vec<O>; U],
     /// The number of the row of the best, from 1; 0 where it has not changed since the last flush.
@@ -81,7 +124,7 @@ impl<'a, O: Order, const U: usize> Sweep<'a, O, U> {
     /// # Panics
     /// If `positions` is shorter.
     #[inline(always)]
-    pub(super) fn new(order: O, positions: &'a mut [MaybeUninit<u32>]) -> Self {
+    fn new(order: O, positions: &'a mut [MaybeUninit<u32>]) -> Self {
         let positions = &mut positions[..U * O::Simd::LANES];
         positions.fill(MaybeUninit::new(0));
         // SAFETY: each element was written just now.
@@ -96,7 +139,7 @@ impl<'a, O: Order, const U: usize> Sweep<'a, O, U> {
     /// # Safety
     /// - Each row, `U` vectors wide, may be read.
     #[inline(always)]
-    pub(super) unsafe fn rows(&mut self, first: *const O::Lane, stride: isize, mut rows: usize) {
+    unsafe fn rows(&mut self, first: *const O::Lane, stride: isize, mut rows: usize) {
         let (order, simd) = (self.order, self.order.simd());
         let mut at = first;
         if self.rows + self.flushed == 0 && rows > 0 {
@@ -153,7 +196,7 @@ impl<'a, O: Order, const U: usize> Sweep<'a, O, U> {
 
     /// Completes the positions.
     #[inline(always)]
-    pub(super) fn finish(mut self) {
+    fn finish(mut self) {
         self.flush();
     }
 }

@@ -8,10 +8,11 @@
 //! The last chunk of a row overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than
 //! itself. A row against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
 
-use super::Body;
+use super::{Body, Strategy};
+use crate::gather::{Scratch, Stretches};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::{Count, Mask, Order, Vec};
-use crate::tile::{Tile, Walk};
+use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
 /// See the file.
@@ -20,30 +21,33 @@ pub(crate) struct Rows;
 impl Body for Rows {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
-        let (line, slower) = tile.split_reduced();
-        assert!(line.stride == 1 || line.stride == -1, "rows are contiguous");
-        let reversed = line.stride < 0;
-        let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
-        let input = tile.input.cast::<O::Lane>();
-        let mut positions = positions.iter_mut();
-        for o in 0..tile.outer.size as isize {
-            for i in 0..tile.inner.size as isize {
-                let output = input.wrapping_offset(o * tile.outer.stride + i * tile.inner.stride);
+        let is_in_place = Strategy::Rows.is_in_place(tile.inner, tile.reduced, O::Simd::LANES);
+        let reversed = is_in_place && tile.line().stride < 0;
+        let mut scratch = Scratch::new();
+        for (line, positions) in positions.chunks_exact_mut(tile.inner.size).enumerate() {
+            for (i, position) in positions.iter_mut().enumerate() {
+                let offset = line as isize * tile.outer.stride + i as isize * tile.inner.stride;
+                let output = tile.input.cast::<O::Lane>().wrapping_offset(offset);
+                let mut stretches = Stretches::new(tile);
                 let mut best = Best::new(order);
                 let mut visited = 0;
-                for offset in Walk::new(slower) {
-                    let run = Run { at: output.wrapping_offset(offset + to_lowest), len: line.size, reversed };
-                    // SAFETY: the caller promises that all elements which the loops reach may be read, and a run has the elements
-                    // of one pass of the fastest loop.
-                    unsafe { best.offer(run, visited) };
-                    if best.is_final {
-                        break;
-                    }
-                    visited += line.size as u32;
+                while !best.is_final {
+                    let (at, len) = if is_in_place {
+                        let Some((offset, len)) = stretches.next(usize::MAX) else { break };
+                        let to_lowest = if reversed { 1 - len as isize } else { 0 };
+                        (output.wrapping_offset(offset + to_lowest), len)
+                    } else {
+                        // SAFETY: the caller promises that all elements which the loops reach may be read.
+                        match unsafe { scratch.fill(&mut stretches, output, &[0]) } {
+                            (_, 0) => break,
+                            filled => filled,
+                        }
+                    };
+                    // SAFETY: a stretch of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not empty.
+                    unsafe { best.offer(Run { at, len, reversed }, visited) };
+                    visited += len as u32;
                 }
-                if let Some(position) = positions.next() {
-                    position.write(best.position);
-                }
+                position.write(best.position);
             }
         }
     }
@@ -51,11 +55,11 @@ impl Body for Rows {
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
 #[derive(Clone, Copy)]
-pub(super) struct Run<L> {
+struct Run<L> {
     /// The lowest address.
-    pub(super) at: *const L,
-    pub(super) len: usize,
-    pub(super) reversed: bool,
+    at: *const L,
+    len: usize,
+    reversed: bool,
 }
 
 impl<L: Copy> Run<L> {
@@ -68,20 +72,20 @@ impl<L: Copy> Run<L> {
 }
 
 /// The best element of all runs that were offered so far.
-pub(super) struct Best<O: Order> {
+struct Best<O: Order> {
     order: O,
     /// Its value in every lane; a number. Only meaningful once one was found.
     value: Vec<O>,
     is_found: bool,
     /// Its position; 0 until one was found.
-    pub(super) position: u32,
+    position: u32,
     /// Whether nothing can be better: a NaN where NaN wins.
-    pub(super) is_final: bool,
+    is_final: bool,
 }
 
 impl<O: Order> Best<O> {
     #[inline(always)]
-    pub(super) fn new(order: O) -> Self {
+    fn new(order: O) -> Self {
         Best { order, value: order.worst(), is_found: false, position: 0, is_final: false }
     }
 
@@ -90,32 +94,28 @@ impl<O: Order> Best<O> {
     /// # Safety
     /// - The elements of the run may be read; there is at least one.
     #[inline(always)]
-    pub(super) unsafe fn offer(&mut self, run: Run<O::Lane>, first: u32) {
+    unsafe fn offer(&mut self, run: Run<O::Lane>, first: u32) {
         let lanes = O::Simd::LANES;
-        // SAFETY: the caller's promise, and each piece is as long as a chunk of its kind.
+        let mut filled = [const { MaybeUninit::<O::Lane>::uninit() }; MAX_VECTOR_BYTES];
+        let run = if run.len < lanes {
+            // Copied in the order of visiting, and filled up with its first element, which changes no answer.
+            for (n, element) in filled[..lanes].iter_mut().enumerate() {
+                let part = run.part(if n < run.len { n } else { 0 }, 1);
+                // SAFETY: the part is one element of the run, which the caller promises may be read.
+                element.write(unsafe { part.at.read() });
+            }
+            Run { at: filled.as_ptr().cast(), len: lanes, reversed: false }
+        } else {
+            run
+        };
+        // SAFETY: the caller's promise, or one vector of elements that were written just now; either is as long as a chunk.
         unsafe {
             if run.len >= 4 * lanes {
                 self.offer_pieces::<4>(run, first);
-            } else if run.len >= lanes {
-                self.offer_pieces::<1>(run, first);
             } else {
-                self.offer_short(run, first);
+                self.offer_pieces::<1>(run, first);
             }
         }
-    }
-
-    /// A run shorter than a vector: copied in the order of visiting, and filled up with its first element, which changes no answer.
-    #[inline(always)]
-    unsafe fn offer_short(&mut self, run: Run<O::Lane>, first: u32) {
-        let mut buffer = [MaybeUninit::<O::Lane>::uninit(); MAX_VECTOR_BYTES];
-        for (n, element) in buffer[..O::Simd::LANES].iter_mut().enumerate() {
-            let part = run.part(if n < run.len { n } else { 0 }, 1);
-            // SAFETY: the part is one element of the run, which the caller promises may be read.
-            element.write(unsafe { part.at.read() });
-        }
-        let filled = Run { at: buffer.as_ptr().cast(), len: O::Simd::LANES, reversed: false };
-        // SAFETY: the buffer has one vector of initialised elements.
-        unsafe { self.offer_pieces::<1>(filled, first) };
     }
 
     /// A run in pieces of as many chunks of `U` vectors as a lane can count.
@@ -152,7 +152,7 @@ impl<O: Order> Best<O> {
 
         if O::NAN_WINS && simd.bits(fold.nans) != 0 {
             // SAFETY: as above.
-            if let Some(position) = unsafe { chunks.find::<O, U, _>(order, IsNan) } {
+            if let Some(position) = unsafe { chunks.find::<O, U, _>(order, 0..chunks.count(), IsNan) } {
                 (self.position, self.is_final) = (first + position as u32, true);
             }
             return;
@@ -167,12 +167,10 @@ impl<O: Order> Best<O> {
         if self.is_found && simd.bits(order.above(value, self.value)) == 0 {
             return;
         }
-        let equals = Equals(value);
-        let position = if O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0 {
-            // The fold never left its start, because all elements are equal to it or NaN, and no chunk number was kept.
-            // SAFETY: as above.
-            let Some(position) = (unsafe { chunks.find::<O, U, _>(order, equals) }) else { return };
-            position
+        let candidates = if O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0 {
+            // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and there may be
+            // nothing but NaN.
+            0..chunks.count()
         } else {
             let winners = simd.eq(fold.best, value);
             let numbers = simd.counts(simd.select_count(winners, fold.chunk_of_best, simd.count(O::Simd::MAX_COUNT)));
@@ -180,10 +178,12 @@ impl<O: Order> Best<O> {
             for &n in numbers.as_ref() {
                 number = number.min(n.into());
             }
-            // SAFETY: as above; the number is that of a chunk.
-            unsafe { chunks.find_in::<O, U, _>(order, number as usize, equals) }.unwrap_or(0)
+            number as usize..number as usize + 1
         };
-        (self.value, self.position, self.is_found) = (value, first + position as u32, true);
+        // SAFETY: as above, and the numbers are those of chunks.
+        if let Some(position) = unsafe { chunks.find::<O, U, _>(order, candidates, Equals(value)) } {
+            (self.value, self.position, self.is_found) = (value, first + position as u32, true);
+        }
     }
 }
 
@@ -247,44 +247,36 @@ impl<L: Copy> Chunks<L> {
         self.piece.at.wrapping_add(if self.piece.reversed { 0 } else { self.piece.len - self.chunk })
     }
 
-    /// The position, in the piece, of the first element that passes the test.
+    /// The position, in the piece, of the first element of chunks number `among` that passes the test.
     #[inline(always)]
-    unsafe fn find<O: Order<Lane = L>, const U: usize, T: Test<O>>(self, order: O, test: T) -> Option<usize> {
-        for n in 0..self.count() {
-            // SAFETY: the caller's promise.
-            let found = unsafe { self.find_in::<O, U, T>(order, n, test) };
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
-    }
-
-    /// The position, in the piece, of the first element of chunk `n` that passes the test.
-    #[inline(always)]
-    unsafe fn find_in<O: Order<Lane = L>, const U: usize, T: Test<O>>(
+    unsafe fn find<O: Order<Lane = L>, const U: usize, T: Test<O>>(
         self,
         order: O,
-        n: usize,
+        among: core::ops::Range<usize>,
         test: T,
     ) -> Option<usize> {
         let simd = order.simd();
-        let last = n + 1 >= self.count();
-        let start = if last { self.start_of_last() } else { self.start_of_whole(n) };
-        let mut found = None;
-        for u in 0..U {
-            // The vector that is visited first comes last here, and overwrites the others: no early exit to mispredict.
-            let u = if self.piece.reversed { u } else { U - 1 - u };
-            // SAFETY: the caller promises that the piece, and so each of its chunks, may be read.
-            let vector = unsafe { order.load(start.add(u * O::Simd::LANES)) };
-            let bits = simd.bits(test.holds(order, vector));
-            if bits != 0 {
-                let lowest_bit = if self.piece.reversed { 63 - bits.leading_zeros() } else { bits.trailing_zeros() };
-                found = Some(u * O::Simd::LANES + (lowest_bit / O::Simd::BITS_PER_LANE) as usize);
+        for n in among {
+            let is_last = n + 1 >= self.count();
+            let start = if is_last { self.start_of_last() } else { self.start_of_whole(n) };
+            let mut found = None;
+            for u in 0..U {
+                // The vector that is visited first comes last here, and overwrites the others: no early exit to mispredict.
+                let u = if self.piece.reversed { u } else { U - 1 - u };
+                // SAFETY: the caller promises that the piece, and so each of its chunks, may be read.
+                let vector = unsafe { order.load(start.add(u * O::Simd::LANES)) };
+                let bits = simd.bits(test.holds(order, vector));
+                if bits != 0 {
+                    let bit = if self.piece.reversed { 63 - bits.leading_zeros() } else { bits.trailing_zeros() };
+                    found = Some(u * O::Simd::LANES + (bit / O::Simd::BITS_PER_LANE) as usize);
+                }
+            }
+            if let Some(in_chunk) = found {
+                let in_memory = in_chunk + (start as usize - self.piece.at as usize) / size_of::<L>();
+                return Some(if self.piece.reversed { self.piece.len - 1 - in_memory } else { in_memory });
             }
         }
-        let in_memory = found? + (start as usize - self.piece.at as usize) / size_of::<L>();
-        Some(if self.piece.reversed { self.piece.len - 1 - in_memory } else { in_memory })
+        None
     }
 }
 

@@ -1,0 +1,263 @@
+//! The worked examples of the DirectML documents, and the semantics table of the README, row by row.
+
+mod common;
+
+use argreduce::{ArgReduce, AxisDirection, Error, Isa, Layout, NanPolicy, ReduceFunction, SliceExt, argmax, argmin};
+use common::{Sample, check, orders};
+use half::{bf16, f16};
+use std::fmt::Debug;
+
+/// One reduction of a packed tensor, on every ISA, all of which must agree.
+fn reduce<T: Sample>(
+    (function, direction, policy): (ReduceFunction, AxisDirection, NanPolicy),
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+) -> Vec<i64> {
+    let layout = Layout::contiguous(sizes).unwrap();
+    let mut answers = Isa::available().map(|isa| {
+        let reduce = ArgReduce::new(function, &layout).axes(axes).direction(direction).nan_policy(policy).isa(isa);
+        let plan = reduce.plan::<T, i64>().unwrap();
+        let mut indices = vec![-1; plan.output_layout().required_len()];
+        plan.run(input, &mut indices).unwrap();
+        indices
+    });
+    let first = answers.next().unwrap();
+    assert!(answers.all(|answer| answer == first));
+    first
+}
+
+use AxisDirection::{Decreasing, Increasing};
+use NanPolicy::{Ignore, Propagate};
+use ReduceFunction::{ArgMax, ArgMin};
+
+#[test]
+fn directml_examples() {
+    let input = [1.0_f32, 2., 3., 3., 0., 4., 2., 5., 2.];
+    let argmin = |axes| reduce((ArgMin, Increasing, Propagate), &input, &[3, 3], axes);
+    let argmax = |axes| reduce((ArgMax, Increasing, Propagate), &input, &[3, 3], axes);
+    assert_eq!(argmin(&[0]), [0, 1, 2]);
+    assert_eq!(argmin(&[1]), [0, 1, 0]);
+    assert_eq!(argmin(&[0, 1]), [4]);
+    assert_eq!(argmax(&[0]), [1, 2, 1]);
+    assert_eq!(argmax(&[1]), [2, 2, 1]);
+    assert_eq!(argmax(&[0, 1]), [7]);
+
+    let ties = [1, 2, 3, 2, 1];
+    assert_eq!(reduce((ArgMin, Increasing, Propagate), &ties, &[5], &[0]), [0]);
+    assert_eq!(reduce((ArgMin, Decreasing, Propagate), &ties, &[5], &[0]), [4]);
+    let ties = [3, 2, 1, 2, 3];
+    assert_eq!(reduce((ArgMax, Increasing, Propagate), &ties, &[5], &[0]), [0]);
+    assert_eq!(reduce((ArgMax, Decreasing, Propagate), &ties, &[5], &[0]), [4]);
+}
+
+/// The vectors of WebNN's platform tests for axes [3, 0, 1] of [2, 1, 4, 3] (argMax, both directions): the index counts in
+/// ascending order of dimensions, whatever the order of the axes.
+#[test]
+fn index_order_is_that_of_the_dimensions() {
+    let input: Vec<f32> = (0..24).map(|n| if n % 5 == 0 { 9. } else { (n % 7) as f32 }).collect();
+    let sizes = [2, 3, 4];
+    for order in orders() {
+        let ascending = reduce(order, &input, &sizes, &[0, 2]);
+        assert_eq!(ascending, reduce(order, &input, &sizes, &[2, 0]));
+        assert_eq!(ascending, reduce(order, &input, &sizes, &[-1, 0]));
+    }
+    // The largest element is at [1, 0, 2] of [2, 2, 3]: over axes 0 and 2 that is 1 * 3 + 2.
+    let mut input = [0; 12];
+    input[8] = 1;
+    assert_eq!(reduce((ArgMax, Increasing, Propagate), &input, &[2, 2, 3], &[2, 0]), [5, 0]);
+}
+
+/// `first` and `last` are the answers of Increasing and Decreasing.
+fn expect<T: Sample + Debug>(function: ReduceFunction, policy: NanPolicy, input: &[T], first: i64, last: i64) {
+    for (direction, expected) in [(Increasing, first), (Decreasing, last)] {
+        let found = reduce((function, direction, policy), input, &[input.len()], &[0]);
+        assert_eq!(found, [expected], "{function} {direction} {policy} of {input:?}");
+    }
+}
+
+#[test]
+fn ties_zeros_infinities_and_nan() {
+    macro_rules! floats {
+        ($($t:ident: $from:expr;)+) => {$({
+            let from: fn(f32) -> $t = $from;
+            let row = |values: &[f32]| values.iter().map(|&v| from(v)).collect::<Vec<$t>>();
+            let (inf, nan) = (f32::INFINITY, f32::NAN);
+            for policy in NanPolicy::ALL {
+                // Signed zeros tie.
+                expect(ArgMax, policy, &row(&[-0., 0., -0., 0.]), 0, 3);
+                expect(ArgMin, policy, &row(&[0., -0., 0., -0.]), 0, 3);
+                // Infinities are ordinary values.
+                expect(ArgMin, policy, &row(&[inf; 5]), 0, 4);
+                expect(ArgMax, policy, &row(&[-inf; 5]), 0, 4);
+                expect(ArgMax, policy, &row(&[-inf, 1., inf, inf, -inf]), 2, 3);
+                // Nothing but NaN is a tie.
+                expect(ArgMax, policy, &row(&[nan, -nan, nan]), 0, 2);
+                expect(ArgMin, policy, &row(&[-nan, nan, nan]), 0, 2);
+            }
+            for function in ReduceFunction::ALL {
+                expect(function, Propagate, &row(&[inf, nan, -inf, -nan, 0.]), 1, 3);
+            }
+            expect(ArgMax, Ignore, &row(&[nan, -inf, nan, -inf, nan]), 1, 3);
+            expect(ArgMin, Ignore, &row(&[nan, inf, nan, inf, nan]), 1, 3);
+            expect(ArgMax, Ignore, &row(&[nan, 2., nan, 5., 5., nan]), 3, 4);
+            expect(ArgMin, Ignore, &row(&[nan, 2., 2., 5., 5., nan]), 1, 2);
+            // Subnormals count.
+            let tiny = $t::from_bits(1);
+            expect(ArgMax, Propagate, &[$t::from_bits(0), tiny, $t::from_bits(0)], 1, 1);
+            expect(ArgMin, Propagate, &[tiny, $t::from_bits(0), tiny], 1, 1);
+        })+};
+    }
+    floats! {
+        f32: |v| v;
+        f64: f64::from;
+        f16: f16::from_f32;
+        bf16: bf16::from_f32;
+    }
+    expect(ArgMax, Propagate, &[false, true, true, false], 1, 2);
+    expect(ArgMin, Propagate, &[true, false, false, true], 1, 2);
+    expect(ArgMax, Propagate, &[u64::MAX, i64::MAX as u64, u64::MAX], 0, 2);
+    expect(ArgMin, Propagate, &[i64::MAX, i64::MIN, i64::MIN], 1, 2);
+}
+
+/// 16-bit floats are compared exactly, and as floats: all 65536 of them, against the order of `f32`.
+#[test]
+fn every_half_is_ordered() {
+    fn all<T: Sample>(from_bits: fn(u16) -> T, to_f32: fn(T) -> f32) {
+        let mut numbers: Vec<T> = (0..=u16::MAX).map(from_bits).filter(|v| !to_f32(*v).is_nan()).collect();
+        numbers.sort_by(|a, b| to_f32(*a).partial_cmp(&to_f32(*b)).unwrap());
+        for pair in numbers.windows(2) {
+            let ties = to_f32(pair[0]) == to_f32(pair[1]);
+            // Above a vector long, so that lanes do it.
+            let row = [[pair[0]; 40], [pair[1]; 40]].concat();
+            expect(ArgMax, Propagate, &row, if ties { 0 } else { 40 }, 79);
+        }
+    }
+    all::<f16>(f16::from_bits, f16::to_f32);
+    all::<bf16>(bf16::from_bits, bf16::to_f32);
+}
+
+#[test]
+fn axes() {
+    let input: Vec<i32> = (0..24).map(|n| (n * 7) % 11).collect();
+    let order = (ArgMax, Increasing, Propagate);
+    // No axes: the sizes of the input, and every index 0.
+    assert_eq!(reduce(order, &input, &[2, 3, 4], &[]), [0; 24]);
+    // All of them, asked for explicitly.
+    let layout = Layout::contiguous(&[2, 3, 4]).unwrap();
+    let plan = ArgReduce::argmax(&layout).all_axes().plan::<i32, u32>().unwrap();
+    let mut all = [9];
+    plan.run(&input, &mut all).unwrap();
+    assert_eq!(i64::from(all[0]), reduce(order, &input, &[24], &[0])[0]);
+    assert_eq!(plan.output_layout().sizes(), [1, 1, 1]);
+    // Rank 0.
+    assert_eq!(argmax::<f32, u32>(&[3.0], &[], &[]).unwrap(), [0]);
+    // Rank is preserved; a helper drops the reduced axes.
+    let plan = ArgReduce::argmin(&layout).axes(&[-2]).plan::<i32, i64>().unwrap();
+    assert_eq!(plan.output_layout().sizes(), [2, 1, 4]);
+    assert_eq!(argreduce::drop_axes(layout.sizes(), &[-2]).unwrap(), [2, 4]);
+    assert_eq!(argreduce::drop_axes(layout.sizes(), &[0, 1, 2]).unwrap(), []);
+}
+
+#[test]
+fn empty() {
+    // An empty output: success, and nothing is written, whatever the reduced extents.
+    for sizes in [[0, 3], [0, 0]] {
+        let layout = Layout::contiguous(&sizes).unwrap();
+        let plan = ArgReduce::argmax(&layout).axes(&[1]).plan::<f32, u32>().unwrap();
+        let mut indices = [7, 7];
+        plan.run_with_values(&[], &mut indices, &mut []).unwrap();
+        assert_eq!(indices, [7, 7]);
+    }
+    assert!(argmax::<f32, u32>(&[], &[0, 5_000_000_000, 4], &[1, 2]).unwrap().is_empty());
+    // A reduced extent of 0 with outputs.
+    assert_eq!(argmin::<f32, u32>(&[], &[3, 0], &[1]), Err(Error::EmptyReduction { axis: 1 }));
+    assert_eq!(argmin::<f32, u32>(&[], &[0], &[0]), Err(Error::EmptyReduction { axis: 0 }));
+    assert_eq!([0_i8; 0].argmin(), None);
+}
+
+#[test]
+fn index_type() {
+    // Broadcast axes make long reductions of little memory: 2^31 elements from one, 2^32 and 2^32 + 1 from two.
+    let largest = |sizes: &[usize]| Layout::strided(sizes, &vec![0; sizes.len()], 0).unwrap();
+    let layout = largest(&[1 << 31]);
+    let plan = |layout: &Layout| ArgReduce::argmax(layout).all_axes().direction(Decreasing).plan::<u8, i32>();
+    let mut last = [0];
+    plan(&layout).unwrap().run(&[0], &mut last).unwrap();
+    assert_eq!(last, [i32::MAX]);
+    let error = plan(&largest(&[(1 << 31) + 1])).unwrap_err();
+    assert_eq!(error, Error::IndexTooLarge { largest: 1 << 31, index_type: "i32", max: i32::MAX as u64 });
+    let layout = largest(&[1 << 16, 1 << 16]);
+    let reduce = ArgReduce::argmax(&layout).all_axes().direction(Decreasing);
+    let mut last = [0];
+    reduce.plan::<u8, u32>().unwrap().run(&[0], &mut last).unwrap();
+    assert_eq!(last, [u32::MAX]);
+    let layout = largest(&[(1 << 32) + 1]);
+    let reduce = ArgReduce::argmax(&layout).all_axes().direction(Decreasing);
+    assert!(matches!(reduce.plan::<u8, u32>(), Err(Error::IndexTooLarge { .. })));
+    let mut last = [0];
+    reduce.plan::<u8, i64>().unwrap().run(&[0], &mut last).unwrap();
+    assert_eq!(last, [1 << 32]);
+}
+
+/// More visited elements than a 32-bit position counts, in little memory: windows that overlap.
+#[test]
+fn more_than_32_bits_of_elements() {
+    let mut input = vec![1_u8; (1 << 13) + (1 << 20)];
+    let layout = Layout::strided(&[1 << 20, 1 << 13], &[1, 1], 0).unwrap();
+    // The last element of the last window: a single one.
+    *input.last_mut().unwrap() = 0;
+    let end = input.len() - 2;
+    input[end] = 2;
+    for (direction, expected) in [(Increasing, (1 << 33) - 1), (Decreasing, (1 << 33) - 1)] {
+        let plan = ArgReduce::argmax(&layout).all_axes().direction(direction).plan::<u8, u64>().unwrap();
+        let (mut index, mut value) = ([0], [0]);
+        plan.run_with_values(&input, &mut index, &mut value).unwrap();
+        assert_eq!((index[0], value[0]), (expected, 2), "{plan}");
+    }
+    input[end] = 1;
+    for (direction, expected) in [(Increasing, 0), (Decreasing, (1 << 33) - 1)] {
+        let plan = ArgReduce::argmax(&layout).all_axes().direction(direction).plan::<u8, u64>().unwrap();
+        let mut index = [0];
+        plan.run(&input, &mut index).unwrap();
+        assert_eq!(index[0], expected, "{plan}");
+    }
+}
+
+#[test]
+fn views() {
+    let input: Vec<f32> = (0..60).map(|n| ((n * 37) % 19) as f32).collect();
+    let view = |sizes: &[usize], strides: &[isize], offset, axes: &[isize]| {
+        check::<f32, u32>(&input, &Layout::strided(sizes, strides, offset).unwrap(), axes, None);
+    };
+    view(&[4, 5], &[1, 4], 0, &[0]); // transposed
+    view(&[4, 5], &[1, 4], 0, &[1]);
+    view(&[4, 5], &[1, 4], 0, &[0, 1]);
+    view(&[3, 10], &[20, 2], 1, &[1]); // every second element
+    view(&[3, 20], &[-20, -1], 59, &[1]); // reversed
+    view(&[3, 20], &[-20, 1], 40, &[0]);
+    view(&[7, 20], &[0, 1], 0, &[1]); // a kept axis broadcast
+    view(&[20, 7], &[1, 0], 0, &[1]); // a reduced axis broadcast: the first or the last
+    view(&[2, 7, 5, 3], &[20, 0, 2, 0], 3, &[1, 2, 3]); // between others, so that index steps are uneven
+    view(&[50, 8], &[1, 1], 0, &[1]); // windows that overlap
+    view(&[50, 8], &[1, 1], 0, &[0]);
+    view(&[4, 6], &[10, 1], 13, &[0, 1]); // a crop
+}
+
+#[test]
+fn outputs() {
+    let input: Vec<i16> = (0..120).map(|n| ((n * 37) % 19) as i16).collect();
+    let layout = Layout::contiguous(&[4, 5, 6]).unwrap();
+    let into = |strides: &[isize], offset, axes: &[isize]| {
+        let sizes: Vec<usize> =
+            (0..3).map(|n| if axes.contains(&n) { 1 } else { layout.sizes()[n as usize] }).collect();
+        let output = Layout::strided(&sizes, strides, offset).unwrap();
+        check::<i16, i64>(&input, &layout, axes, Some(&output));
+    };
+    into(&[1, 4, 99], 0, &[2]); // transposed
+    into(&[20, -2, 0], 8, &[2]); // reversed, with gaps
+    into(&[-7, 0, -1], 40, &[1]);
+    into(&[3, 0, 2], 1, &[1, 2]);
+    into(&[30, 6, 1], 0, &[]);
+    into(&[0, 0, 0], 5, &[0, 1, 2]);
+}

@@ -1,0 +1,128 @@
+//! Bad input: each error, its message, and that nothing was written.
+
+use argreduce::{ArgReduce, Error, Isa, Layout, argmax, drop_axes};
+
+#[track_caller]
+fn refused<T: std::fmt::Debug>(result: Result<T, Error>, message: &str) {
+    assert_eq!(result.unwrap_err().to_string(), message);
+}
+
+const MAX: &str = "9223372036854775807";
+
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn layouts() {
+    refused(Layout::contiguous(&[1; 9]), "rank 9 is too high: at most 8 axes are allowed");
+    assert!(Layout::contiguous(&[1; 8]).is_ok());
+    refused(Layout::strided(&[2, 3], &[1], 0), "1 strides for 2 sizes: one stride per axis is needed");
+    let message = format!("too many elements: with size 4294967296 on axis 1, the sizes multiply to more than {MAX}");
+    refused(Layout::contiguous(&[1 << 32, 1 << 32, 0, 7][..2]), &message);
+    refused(
+        Layout::contiguous(&[usize::MAX]),
+        &format!("too many elements: with size {} on axis 0, the sizes multiply to more than {MAX}", usize::MAX),
+    );
+    // Without elements there is nothing to count, and strides do not matter.
+    assert_eq!(Layout::contiguous(&[1 << 32, 1 << 32, 0, 7]).unwrap().element_count(), 0);
+    assert_eq!(Layout::strided(&[0, 9], &[isize::MIN, isize::MAX], 3).unwrap().required_len(), 0);
+
+    let message =
+        "the strides lead to 2 elements before the start of the slice: the offset is 4, and has to be at least 6";
+    refused(Layout::strided(&[3, 3], &[-3, 1], 4), message);
+    assert_eq!(Layout::strided(&[3, 3], &[-3, 1], 6).unwrap().required_len(), 9);
+    let beyond =
+        |axis: usize, stride: isize| format!("stride {stride} on axis {axis} leads to an element beyond {MAX}");
+    refused(Layout::strided(&[2, 3], &[1, isize::MAX], 0), &beyond(1, isize::MAX));
+    refused(Layout::strided(&[2, 2], &[isize::MIN, isize::MIN], 0), &beyond(1, isize::MIN));
+    for rank in [0, 1] {
+        let layout = Layout::strided(&[2][..rank], &[1][..rank], usize::MAX);
+        refused(layout, &format!("offset {} is too large: it has to be below {MAX}", usize::MAX));
+    }
+    refused(Layout::strided(&[2], &[1], isize::MAX as usize - 1), &beyond(0, 1));
+    assert_eq!(Layout::strided(&[2], &[1], isize::MAX as usize - 2).unwrap().required_len(), isize::MAX as usize);
+}
+
+#[test]
+fn axes() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let plan = |axes: &[isize]| ArgReduce::argmax(&layout).axes(axes).plan::<f32, u32>();
+    refused(plan(&[2]), "axis 2 is out of range: rank 2 allows -2 to 1");
+    refused(plan(&[0, -3]), "axis -3 is out of range: rank 2 allows -2 to 1");
+    refused(plan(&[isize::MIN]), &format!("axis {} is out of range: rank 2 allows -2 to 1", isize::MIN));
+    refused(plan(&[isize::MAX]), &format!("axis {} is out of range: rank 2 allows -2 to 1", isize::MAX));
+    refused(plan(&[1, -1]), "axis -1 is given twice: dimension 1 can be reduced only once");
+    let scalar = Layout::contiguous(&[]).unwrap();
+    refused(
+        ArgReduce::argmax(&scalar).axes(&[0]).plan::<f32, u32>(),
+        "axis 0 is out of range: a tensor of rank 0 has no axes",
+    );
+    refused(drop_axes(&[2, 3], &[5]), "axis 5 is out of range: rank 2 allows -2 to 1");
+    refused(drop_axes(&[1; 9], &[]), "rank 9 is too high: at most 8 axes are allowed");
+}
+
+#[test]
+fn reductions() {
+    refused(
+        argmax::<f32, u32>(&[], &[3, 0], &[1]),
+        "axis 1 has size 0: a reduced axis needs at least one element, unless the output is empty",
+    );
+    let layout = Layout::strided(&[1 << 31, 2], &[0, 1], 0).unwrap();
+    refused(
+        ArgReduce::argmin(&layout).all_axes().plan::<u8, i32>(),
+        "the largest possible index is 4294967295: i32 holds at most 2147483647",
+    );
+}
+
+#[test]
+fn outputs() {
+    let layout = Layout::contiguous(&[4, 5, 6]).unwrap();
+    let plan = |sizes: &[usize], strides: &[isize]| {
+        let output = Layout::strided(sizes, strides, 0).unwrap();
+        ArgReduce::argmax(&layout).axes(&[1]).output_layout(&output).plan::<f32, u32>()
+    };
+    refused(plan(&[4, 6], &[6, 1]), "the output layout has rank 2: it has to have the input's, 3");
+    refused(plan(&[4, 5, 6], &[30, 6, 1]), "the output layout has size 5 on axis 1: it has to be 1");
+    refused(plan(&[4, 1, 7], &[7, 7, 1]), "the output layout has size 7 on axis 2: it has to be 6");
+    let message = "the output layout puts several outputs in one place: its strides have to keep them apart";
+    refused(plan(&[4, 1, 6], &[0, 0, 1]), message);
+    refused(plan(&[4, 1, 6], &[5, 0, 1]), message);
+    refused(plan(&[4, 1, 6], &[3, 0, 2]), message);
+    assert!(plan(&[4, 1, 6], &[1, 0, 4]).is_ok());
+    // Interleaved, but apart: 0 7 14 21 against 0 4 .. 20.
+    assert!(plan(&[4, 1, 6], &[7, 0, 4]).is_ok());
+}
+
+#[test]
+fn isas() {
+    let layout = Layout::contiguous(&[4]).unwrap();
+    let names: String = Isa::available().map(|isa| format!(" {isa}")).collect();
+    for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
+        refused(
+            ArgReduce::argmax(&layout).isa(isa).plan::<f32, u32>(),
+            &format!("the ISA {isa} is not available here: choose from{names}"),
+        );
+    }
+}
+
+#[test]
+fn slices() {
+    let layout = Layout::strided(&[2, 3], &[3, 1], 4).unwrap();
+    let output = Layout::strided(&[2, 1], &[5, 0], 1).unwrap();
+    let plan = ArgReduce::argmax(&layout).axes(&[1]).output_layout(&output).plan::<f32, i64>().unwrap();
+    let run = |input: usize, output: usize, values: usize| {
+        let (mut indices, mut best) = (vec![-1; output], vec![-1.0; values]);
+        let result = plan.run_with_values(&vec![0.0; input], &mut indices, &mut best);
+        if result.is_err() {
+            assert!(indices.iter().all(|&i| i == -1) && best.iter().all(|&v| v == -1.0), "a partial write");
+        }
+        result
+    };
+    refused(run(9, 7, 2), "the input slice has 9 elements of f32: the layout needs 10");
+    refused(run(10, 6, 2), "the output slice has 6 elements of i64: the layout needs 7");
+    refused(run(10, 7, 1), "the values slice has 1 elements of f32: the layout needs 2");
+    assert_eq!(run(10, 7, 2), Ok(()));
+    // A hostile shape is refused before anything of its size is allocated.
+    refused(
+        argmax::<half::f16, u32>(&[], &[1 << 50], &[]),
+        "the input slice has 0 elements of f16: the layout needs 1125899906842624",
+    );
+}
