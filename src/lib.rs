@@ -1,5 +1,9 @@
 //! Where is the smallest or largest element along these axes?
 //!
+//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into four index types, with ties
+//! to the first or the last, one written rule for NaN, and strides of any sign on both sides. Vector kernels are chosen at run
+//! time; nothing is copied, and nothing is allocated while running.
+//!
 //! ```
 //! use argreduce::{ArgReduce, Layout};
 //!
@@ -14,8 +18,51 @@
 //! assert_eq!(classes, [1, 0, 0, 0, 0, 0, 0, 0]);
 //! # Ok::<(), argreduce::Error>(())
 //! ```
-#![forbid(unsafe_op_in_unsafe_fn)]
+//!
+//! # Where to start
+//!
+//! | for | there is |
+//! |---|---|
+//! | the best of a slice | [`SliceExt`]: `xs.argmax()` |
+//! | one reduction of a packed tensor | [`argmin`], [`argmax`] |
+//! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
+//! | the rules as plain loops | [`mod@reference`] |
+//!
+//! # Semantics
+//!
+//! For each position of the kept axes, the answer is the index of the best element of the reduced sub-tensor.
+//!
+//! | point | rule |
+//! |---|---|
+//! | index | row-major over the reduced axes in ascending order of dimensions, whatever order the axes were given in |
+//! | ties | the smallest index among equals ([`AxisDirection::Increasing`]) or the largest ([`AxisDirection::Decreasing`]) |
+//! | zeros | -0 equals +0: a tie |
+//! | infinities, subnormals | ordinary values |
+//! | NaN | all NaNs are equal, and better than every number ([`NanPolicy::Propagate`]) or worse ([`NanPolicy::Ignore`]), for argmin and argmax alike |
+//! | `bool` | `false` is less than `true` |
+//! | rank | 0 to 8; reduced axes keep size 1 in the output, [`drop_axes`] drops them |
+//! | no axes | nothing is reduced: every index is 0 |
+//! | empty | no outputs: success, nothing is written; outputs of no elements: an error |
+//! | index type | `i32`, `i64`, `u32`, `u64`; an index that might not fit is an error of the plan |
+//! | strides | of the input any, of the output any that keep outputs apart; what lies between outputs is not written |
+//!
+//! (class, value, index) is a total preorder, so the answer never depends on the instruction set, the strategy, the layout in memory,
+//! or the cutting into tiles; and an index is always in range.
+//!
+//! The rules for indices, ties and rank are those of DirectML's `DML_ARGMAX_OPERATOR_DESC`; for NaN those of NumPy (`Propagate`) and of
+//! `nanargmax` (`Ignore`, but without its exception).
+//!
+//! # The way of the data
+//!
+//! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` chooses a strategy and a
+//! kernel; `run.rs` cuts the outputs into tiles, calls the kernel (the one unsafe call here), and writes indices. The kernels are
+//! a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
+
+/// The README's program is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod collapse;
 mod error;
@@ -24,7 +71,7 @@ mod layout;
 mod overlap;
 mod plan;
 pub mod reference;
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "the one file that calls the kernels")]
 mod run;
 mod slice;
 

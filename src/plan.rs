@@ -139,7 +139,8 @@ impl<'a> ArgReduce<'a> {
 /// The ISA for plans that do not force one.
 fn default_isa() -> Result<Isa, Error> {
     static FROM_ENVIRONMENT: OnceLock<Result<Isa, Error>> = OnceLock::new();
-    let from_environment = || match std::env::var_os("ARGREDUCE_ISA") {
+    // As with most variables, an empty one is as good as none.
+    let from_environment = || match std::env::var_os("ARGREDUCE_ISA").filter(|name| !name.is_empty()) {
         None => Ok(Isa::detect()),
         Some(name) => match name.to_str().and_then(|name| name.parse::<Isa>().ok()) {
             Some(isa) if isa.is_available() => Ok(isa),

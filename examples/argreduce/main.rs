@@ -46,7 +46,10 @@ fn on_sample() -> Result<()> {
     let arguments = Arguments::try_parse_from(sample::COMMAND)?;
     let file = npy::encode(&sample::SIZES, &sample::scores())?;
     let mut answer = job::run(&arguments, &mut &file[..])?;
-    answer.report += &format!("\nthe same again: {}", sample::COMMAND.join(" "));
+    answer.report += &format!(
+        "\nthe same again: cargo run --release --example {}",
+        sample::COMMAND.join(" ").replacen(' ', " -- ", 1)
+    );
     let mut outputs = Outputs::default();
     outputs.stage(&arguments.file, &file)?;
     deliver(&arguments, answer, outputs)

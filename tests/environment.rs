@@ -1,0 +1,50 @@
+//! `ARGREDUCE_ISA`: read once per process, so each case is a process of its own: this test again, with another environment.
+
+use argreduce::{ArgReduce, Isa, Layout, SliceExt};
+use std::process::Command;
+
+const VARIABLE: &str = "ARGREDUCE_ISA";
+
+/// Plans without forcing an ISA, in a process with the variable set, and gives the ISA or the message.
+fn planned_with(value: &str) -> String {
+    let this = std::env::current_exe().unwrap();
+    let output = Command::new(this)
+        .args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(VARIABLE, value)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let answer =
+        text.lines().find_map(|line| line.split_once("planned: ")).unwrap_or_else(|| panic!("no answer: {text}"));
+    answer.1.to_string()
+}
+
+#[test]
+#[ignore = "run by the other test, in a process of its own"]
+fn child() {
+    let layout = Layout::contiguous(&[40]).unwrap();
+    let planned = match ArgReduce::argmax(&layout).all_axes().plan::<f32, u32>() {
+        Ok(plan) => plan.isa().to_string(),
+        Err(error) => error.to_string(),
+    };
+    println!("planned: {planned}");
+    // Forcing one in the program beats the environment, and slices always get an answer.
+    let forced = ArgReduce::argmax(&layout).all_axes().isa(Isa::Portable).plan::<f32, u32>().unwrap();
+    assert_eq!(forced.isa(), Isa::Portable);
+    assert_eq!([1, 3, 2].argmax(), Some(1));
+}
+
+#[test]
+fn the_environment_names_the_isa() {
+    let names: String = Isa::available().map(|isa| format!(" {isa}")).collect();
+    for isa in Isa::ALL {
+        let expected = if isa.is_available() {
+            isa.to_string()
+        } else {
+            format!("the ISA {isa} is not available here: choose from{names}")
+        };
+        assert_eq!(planned_with(isa.name()), expected);
+    }
+    assert_eq!(planned_with("sse9"), format!("ARGREDUCE_ISA=sse9 names no ISA: choose from{names}"));
+    assert_eq!(planned_with(""), Isa::detect().to_string());
+}
