@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 use multiversion::multiversion;
 
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays too.
-const SCRATCH_BYTES: usize = 8192;
+pub(crate) const SCRATCH_BYTES: usize = 8192;
 
 /// A buffer for gathered elements.
 #[repr(C, align(64))]

@@ -53,8 +53,12 @@ struct Case<'a, T> {
 }
 
 impl<T: Sample> Case<'_, T> {
-    /// Runs both strategies on one tile of `data`, by every order.
     fn check(&self, data: &[T], start: usize, outer: Loop, inner: Loop, reduced: &[Loop]) {
+        self.check_by(&Strategy::ALL, data, start, [outer, inner], reduced);
+    }
+
+    /// Runs the strategies on one tile of `data`, by every order.
+    fn check_by(&self, strategies: &[Strategy], data: &[T], start: usize, [outer, inner]: [Loop; 2], reduced: &[Loop]) {
         let tile = Tile { input: data[start..].as_ptr().cast(), outer, inner, reduced };
         for function in ReduceFunction::ALL {
             for policy in NanPolicy::ALL {
@@ -70,7 +74,7 @@ impl<T: Sample> Case<'_, T> {
                     }
                     expected.push(best.unwrap().0);
                 }
-                for strategy in Strategy::ALL {
+                for &strategy in strategies {
                     let mut positions = std::vec![MaybeUninit::new(u32::MAX); expected.len()];
                     // SAFETY: the kernel is for `T` and an ISA that is there, and the loop above has read every element of the tile.
                     unsafe { (self.kernel)(strategy, function, policy)(&tile, &mut positions) };
@@ -88,19 +92,19 @@ impl<T: Sample> Case<'_, T> {
     }
 
     fn run_all(&self) {
-        let mut rng = SmallRng::seed_from_u64(size_of::<T>() as u64);
-        let longest = 9 * self.lanes + 3;
-        // A row of every length up to several vectors plus 3, at every misalignment of a vector, in both directions.
-        for len in 1..=longest {
-            let start = len % self.lanes;
-            let data = self.random(&mut rng, start + len);
-            self.check(&data, start, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
-            self.check(&data, start + len - 1, ONCE, ONCE, &[Loop { size: len, stride: -1 }]);
+        self.run_beyond_scratch();
+        if size_of::<T>() <= 2 {
+            self.run_beyond_counts();
         }
-        for start in 0..self.lanes {
-            let len = 5 * self.lanes + 1;
-            let data = self.random(&mut rng, start + len);
-            self.check(&data, start, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
+        let mut rng = SmallRng::seed_from_u64(size_of::<T>() as u64);
+        // A row of every length up to several vectors plus 3, at every misalignment of a vector, in both directions.
+        for len in 1..=5 * self.lanes + 3 {
+            let data = self.random(&mut rng, self.lanes + len);
+            // Portable vectors wider than any machine's stand for control flow only.
+            for start in (0..self.lanes).filter(|start| !self.isa.contains("64") || [0, 1].contains(start)) {
+                self.check(&data, start, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
+            }
+            self.check(&data, len, ONCE, ONCE, &[Loop { size: len, stride: -1 }]);
         }
         // Each special value on a plain background at each place, alone and as one of two: first, last, and either side of every edge.
         let len = 5 * self.lanes + 2;
@@ -115,31 +119,8 @@ impl<T: Sample> Case<'_, T> {
                 }
             }
         }
-        // Longer than a lane can count: chunks of four vectors in rows, rows in columns.
-        if size_of::<T>() == 1 {
-            for extra in [0, 1, 4 * self.lanes - 1, 4 * self.lanes] {
-                let len = 256 * 4 * self.lanes + extra;
-                let mut data = std::vec![T::default(); len];
-                for place in [0, len / 2, len - 1 - extra, len - extra.min(1) - 1, len - 1] {
-                    data[place] = T::VALUES[T::VALUES.len() - 1];
-                    self.check(&data, 0, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
-                    data[place] = T::default();
-                }
-            }
-            for rows in [254, 255, 256, 257, 509, 510, 511, 512] {
-                let width = self.lanes + 1;
-                let data = self.random(&mut rng, rows * width);
-                self.check(
-                    &data,
-                    0,
-                    ONCE,
-                    Loop { size: width, stride: 1 },
-                    &[Loop { size: rows, stride: width as isize }],
-                );
-            }
-        }
         // Columns of every width up to several vectors plus 3, at every misalignment.
-        for width in 1..=longest {
+        for width in 1..=9 * self.lanes + 3 {
             let (start, rows) = (width % self.lanes, 1 + width % 5);
             let data = self.random(&mut rng, start + 2 * rows * width);
             let outer = Loop { size: 2, stride: (rows * width) as isize };
@@ -170,6 +151,59 @@ impl<T: Sample> Case<'_, T> {
             let [outer, a, b, inner, c] = loops;
             self.check(&data, start, outer, inner, &[a, b, c]);
             self.check(&data, start, a, c, &[outer, inner, b]);
+        }
+    }
+
+    /// More than a narrow lane can count: chunks of four vectors in rows, rows in columns. The best element is the last, or the one
+    /// on either side of where the count starts anew.
+    fn run_beyond_counts(&self) {
+        let counted = 1_usize << (8 * size_of::<T>());
+        let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
+        let chunks = counted * 4 * self.lanes;
+        for (len, place) in [(chunks + 1, chunks), (chunks + 1, chunks - 1), (chunks, chunks - 1)] {
+            let mut data = std::vec![default; len];
+            data[place] = best;
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+        }
+        let width = self.lanes + 1;
+        for (rows, place) in [
+            (counted - 1, counted - 2),
+            (counted, counted - 2),
+            (counted + 1, counted - 1),
+            (2 * counted, 2 * counted - 2),
+        ] {
+            let mut data = std::vec![default; rows * width];
+            data[place * width..].fill(best);
+            let outputs = [ONCE, Loop { size: width, stride: 1 }];
+            self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
+        }
+    }
+
+    /// More than the buffer for gathered elements holds, in one loop or across two, the best element on either side of its end.
+    fn run_beyond_scratch(&self) {
+        let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
+        let held = crate::gather::SCRATCH_BYTES / size_of::<T>();
+        for place in [held - 1, held, 2 * held - 1, 2 * held] {
+            let mut data = std::vec![default; 4 * held + 2];
+            data[2 * place] = best;
+            let (outer, inner) = (Loop { size: 2, stride: 1 }, ONCE);
+            let line = Loop { size: 2 * held + 1, stride: 2 };
+            self.check_by(&[Strategy::Rows], &data, 0, [outer, inner], &[line]);
+            let lines = [Loop { size: 2, stride: 2 * held as isize }, Loop { size: held, stride: 2 }];
+            self.check_by(&[Strategy::Rows], &data, 0, [outer, inner], &lines[..]);
+        }
+        for width in [2, self.lanes + 1, 5 * self.lanes] {
+            // Rows of one vector, or of four.
+            for held in [held / self.lanes, held / self.lanes / 4] {
+                for row in [held - 1, held, 2 * held - 1, 2 * held] {
+                    let rows = 2 * held + 1;
+                    let mut data = std::vec![default; 2 * width * rows];
+                    data[2 * width * row..].fill(best);
+                    let outputs = [ONCE, Loop { size: width, stride: 2 }];
+                    let line = Loop { size: rows, stride: 2 * width as isize };
+                    self.check_by(&[Strategy::Columns], &data, 0, outputs, &[line]);
+                }
+            }
         }
     }
 
