@@ -74,6 +74,8 @@ pub(crate) trait Lanes<T>: Token {
 
     /// `n` in every lane; `n` at most `MAX_COUNT`.
     fn count(self, n: u32) -> Self::Count;
+    /// The number of each lane: from 0 up, or down to 0.
+    fn iota(self, reversed: bool) -> Self::Count;
     fn add(self, a: Self::Count, b: Self::Count) -> Self::Count;
     fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count;
     fn counts(self, counts: Self::Count) -> Self::CountArray;

@@ -194,6 +194,20 @@ macro_rules! by_width {
             self.0.avx.$splat(n as $count as $signed)
         }
         #[inline(always)]
+        fn iota(self, reversed: bool) -> __m256i {
+            const LANES: usize = 32 / size_of::<$count>();
+            const TABLE: [[$count; LANES]; 2] = {
+                let mut table = [[0; LANES]; 2];
+                let mut lane = 0;
+                while lane < LANES {
+                    (table[0][lane], table[1][lane]) = (lane as $count, (LANES - 1 - lane) as $count);
+                    lane += 1;
+                }
+                table
+            };
+            bytemuck::cast(TABLE[reversed as usize])
+        }
+        #[inline(always)]
         fn add(self, a: __m256i, b: __m256i) -> __m256i {
             self.0.avx2.$add(a, b)
         }

@@ -104,6 +104,10 @@ macro_rules! portable {
                 [n as $count; $lanes]
             }
             #[inline(always)]
+            fn iota(self, reversed: bool) -> Self::Count {
+                from_fn(|i| if reversed { $lanes - 1 - i } else { i } as $count)
+            }
+            #[inline(always)]
             fn add(self, a: Self::Count, b: Self::Count) -> Self::Count {
                 from_fn(|i| a[i].wrapping_add(b[i]))
             }

@@ -74,7 +74,7 @@ impl<L: Copy> Run<L> {
 /// The best element of all runs that were offered so far.
 struct Best<O: Order> {
     order: O,
-    /// Its value in every lane; a number. Only meaningful once one was found.
+    /// Its value in every lane; only meaningful once one was found.
     value: Vec<O>,
     is_found: bool,
     /// Its position; 0 until one was found.
@@ -108,51 +108,104 @@ impl<O: Order> Best<O> {
         } else {
             run
         };
-        // SAFETY: the caller's promise, or one vector of elements that were written just now; either is as long as a chunk.
+        // SAFETY: the caller's promise, or one vector of elements that were written just now; either is at least a vector long, and more
+        // than the longest short run is longer than a chunk.
         unsafe {
-            if run.len >= 4 * lanes {
-                self.offer_pieces::<4>(run, first);
+            if run.len <= Self::LONGEST_SHORT {
+                self.offer_short(run, first);
             } else {
-                self.offer_pieces::<1>(run, first);
+                self.offer_pieces(run, first);
             }
         }
     }
 
-    /// A run in pieces of as many chunks of `U` vectors as a lane can count.
+    /// The longest run for [`Best::offer_short`]: positions in it have to fit a narrow lane, and leave one number free.
+    const LONGEST_SHORT: usize = {
+        let (wanted, counted) = (8 * O::Simd::LANES, O::Simd::MAX_COUNT as usize);
+        let longest = if wanted < counted { wanted } else { counted };
+        assert!(longest + 1 >= Self::CHUNK);
+        longest
+    };
+
+    /// A short run: the position of the best so far is kept in each lane, so that nothing has to be looked up at the end. More work per
+    /// vector, but less per run, and nothing in it that depends on the data.
     #[inline(always)]
-    unsafe fn offer_pieces<const U: usize>(&mut self, run: Run<O::Lane>, first: u32) {
-        let chunk = U * O::Simd::LANES;
-        let longest = (O::Simd::MAX_COUNT as usize).saturating_add(1).saturating_mul(chunk);
+    unsafe fn offer_short(&mut self, run: Run<O::Lane>, first: u32) {
+        let order = self.order;
+        let simd = order.simd();
+        let lanes = O::Simd::LANES;
+        let nowhere = simd.count(O::Simd::MAX_COUNT);
+        let (mut best, mut position_of_best) = (order.bottom(), nowhere);
+        let mut position = simd.iota(run.reversed);
+        let vectors = run.len.div_ceil(lanes);
+        for n in 0..vectors {
+            // The last vector reaches back.
+            let start = (n * lanes).min(run.len - lanes);
+            if n + 1 == vectors {
+                position = simd.add(simd.iota(run.reversed), simd.count(start as u32));
+            }
+            // SAFETY: a part of the run, one vector long.
+            let new = unsafe { order.load(run.part(start, lanes).at) };
+            let better = order.better(new, best);
+            best = simd.select(better, new, best);
+            position_of_best = simd.select_count(better, position, position_of_best);
+            position = simd.add(position, simd.count(lanes as u32));
+        }
+        let mut value = best;
+        let mut distance = lanes / 2;
+        while distance > 0 {
+            let other = simd.swap(value, distance);
+            value = simd.select(order.better(other, value), other, value);
+            distance /= 2;
+        }
+        let position = smallest::<O>(simd.select_count(order.better(value, best), nowhere, position_of_best), order);
+        let position = match position == O::Simd::MAX_COUNT as usize {
+            false => position,
+            // Nothing was better than the bottom: there is nothing but NaN, which is never found, or all elements tie.
+            true if O::NAN_LOSES => return,
+            true => 0,
+        };
+        if !self.is_found || simd.bits(order.better(value, self.value)) != 0 {
+            (self.value, self.position, self.is_found) = (value, first + position as u32, true);
+        }
+    }
+
+    /// Elements in a chunk.
+    const CHUNK: usize = VECTORS * O::Simd::LANES;
+
+    /// A run in pieces of as many chunks as a lane can count.
+    #[inline(always)]
+    unsafe fn offer_pieces(&mut self, run: Run<O::Lane>, first: u32) {
+        let longest = (O::Simd::MAX_COUNT as usize).saturating_add(1).saturating_mul(Self::CHUNK);
         let mut start = 0;
         while start < run.len && !self.is_final {
-            let len = longest.min(run.len - start).max(chunk);
+            let len = longest.min(run.len - start).max(Self::CHUNK);
             // The last piece may reach back, for the same reason as the last chunk.
             start = start.min(run.len - len);
             // SAFETY: a part of a readable run, at least a chunk long.
-            unsafe { self.offer_piece::<U>(run.part(start, len), first + start as u32) };
+            unsafe { self.offer_piece(run.part(start, len), first + start as u32) };
             start += len;
         }
     }
 
     #[inline(always)]
-    unsafe fn offer_piece<const U: usize>(&mut self, piece: Run<O::Lane>, first: u32) {
+    unsafe fn offer_piece(&mut self, piece: Run<O::Lane>, first: u32) {
         let order = self.order;
         let simd = order.simd();
-        let chunk = U * O::Simd::LANES;
-        let chunks = Chunks { piece, chunk };
+        let chunks = Chunks { piece, chunk: Self::CHUNK };
         let mut fold =
             Fold::<O> { best: order.worst(), chunk_of_best: simd.count(0), chunk: simd.count(0), nans: simd.none() };
         // SAFETY: the piece is at least a chunk long, and so each chunk lies in it, the last by reaching back.
         unsafe {
             for n in 0..chunks.count() - 1 {
-                fold.step::<U>(order, chunks.start_of_whole(n));
+                fold.step(order, chunks.start_of_whole(n));
             }
-            fold.step::<U>(order, chunks.start_of_last());
+            fold.step(order, chunks.start_of_last());
         }
 
         if O::NAN_WINS && simd.bits(fold.nans) != 0 {
             // SAFETY: as above.
-            if let Some(position) = unsafe { chunks.find::<O, U, _>(order, 0..chunks.count(), IsNan) } {
+            if let Some(position) = unsafe { chunks.find::<O, _>(order, 0..chunks.count(), IsNan) } {
                 (self.position, self.is_final) = (first + position as u32, true);
             }
             return;
@@ -173,19 +226,30 @@ impl<O: Order> Best<O> {
             0..chunks.count()
         } else {
             let winners = simd.eq(fold.best, value);
-            let numbers = simd.counts(simd.select_count(winners, fold.chunk_of_best, simd.count(O::Simd::MAX_COUNT)));
-            let mut number = u64::MAX;
-            for &n in numbers.as_ref() {
-                number = number.min(n.into());
-            }
-            number as usize..number as usize + 1
+            let none = simd.count(O::Simd::MAX_COUNT);
+            let number = smallest::<O>(simd.select_count(winners, fold.chunk_of_best, none), order);
+            number..number + 1
         };
         // SAFETY: as above, and the numbers are those of chunks.
-        if let Some(position) = unsafe { chunks.find::<O, U, _>(order, candidates, Equals(value)) } {
+        if let Some(position) = unsafe { chunks.find::<O, _>(order, candidates, Equals(value)) } {
             (self.value, self.position, self.is_found) = (value, first + position as u32, true);
         }
     }
 }
+
+/// The smallest of the counts.
+#[inline(always)]
+fn smallest<O: Order>(counts: Count<O>, order: O) -> usize {
+    let counts = order.simd().counts(counts);
+    let mut smallest = counts.as_ref()[0];
+    for &count in counts.as_ref() {
+        smallest = if count < smallest { count } else { smallest };
+    }
+    smallest.into() as usize
+}
+
+/// Vectors in a chunk.
+const VECTORS: usize = 4;
 
 /// The running state over the chunks of a piece.
 struct Fold<O: Order> {
@@ -197,11 +261,11 @@ struct Fold<O: Order> {
 
 impl<O: Order> Fold<O> {
     #[inline(always)]
-    unsafe fn step<const U: usize>(&mut self, order: O, at: *const O::Lane) {
+    unsafe fn step(&mut self, order: O, at: *const O::Lane) {
         let simd = order.simd();
-        let mut vectors = [order.worst(); U];
+        let mut vectors = [order.worst(); VECTORS];
         for (u, vector) in vectors.iter_mut().enumerate() {
-            // SAFETY: the caller promises `U` vectors.
+            // SAFETY: the caller promises a chunk.
             *vector = unsafe { order.load(at.add(u * O::Simd::LANES)) };
         }
         // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
@@ -249,7 +313,7 @@ impl<L: Copy> Chunks<L> {
 
     /// The position, in the piece, of the first element of chunks number `among` that passes the test.
     #[inline(always)]
-    unsafe fn find<O: Order<Lane = L>, const U: usize, T: Test<O>>(
+    unsafe fn find<O: Order<Lane = L>, T: Test<O>>(
         self,
         order: O,
         among: core::ops::Range<usize>,
@@ -259,20 +323,21 @@ impl<L: Copy> Chunks<L> {
         for n in among {
             let is_last = n + 1 >= self.count();
             let start = if is_last { self.start_of_last() } else { self.start_of_whole(n) };
-            let mut found = None;
-            for u in 0..U {
-                // The vector that is visited first comes last here, and overwrites the others: no early exit to mispredict.
-                let u = if self.piece.reversed { u } else { U - 1 - u };
+            let mut found = usize::MAX;
+            for u in 0..VECTORS {
+                // The vector that is visited first comes last here, and overwrites the others. No branch here: which vector has the element
+                // is nothing that a branch predictor could know, and a miss costs more than all of this.
+                let u = if self.piece.reversed { u } else { VECTORS - 1 - u };
                 // SAFETY: the caller promises that the piece, and so each of its chunks, may be read.
                 let vector = unsafe { order.load(start.add(u * O::Simd::LANES)) };
                 let bits = simd.bits(test.holds(order, vector));
-                if bits != 0 {
-                    let bit = if self.piece.reversed { 63 - bits.leading_zeros() } else { bits.trailing_zeros() };
-                    found = Some(u * O::Simd::LANES + (bit / O::Simd::BITS_PER_LANE) as usize);
-                }
+                let bit =
+                    if self.piece.reversed { 63_u32.wrapping_sub(bits.leading_zeros()) } else { bits.trailing_zeros() };
+                let here = u * O::Simd::LANES + (bit / O::Simd::BITS_PER_LANE) as usize;
+                found = core::hint::select_unpredictable(bits != 0, here, found);
             }
-            if let Some(in_chunk) = found {
-                let in_memory = in_chunk + (start as usize - self.piece.at as usize) / size_of::<L>();
+            if found != usize::MAX {
+                let in_memory = found + (start as usize - self.piece.at as usize) / size_of::<L>();
                 return Some(if self.piece.reversed { self.piece.len - 1 - in_memory } else { in_memory });
             }
         }
