@@ -137,7 +137,7 @@ impl<'a> ArgReduce<'a> {
 }
 
 /// The ISA for plans that do not force one.
-fn default_isa() -> Result<Isa, Error> {
+pub(crate) fn default_isa() -> Result<Isa, Error> {
     static FROM_ENVIRONMENT: OnceLock<Result<Isa, Error>> = OnceLock::new();
     // As with most variables, an empty one is as good as none.
     let from_environment = || match std::env::var_os("ARGREDUCE_ISA").filter(|name| !name.is_empty()) {

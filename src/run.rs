@@ -3,7 +3,7 @@
 
 use crate::collapse::{Nest, Problem};
 use crate::plan::Work;
-use crate::{Element, Index, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction};
+use crate::{Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
 use multiversion::multiversion;
 use std::mem::MaybeUninit;
@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 const TILE: usize = 1024;
 
 /// Positions are 32 bits wide: a kernel is never asked to visit more elements than this for one output.
-const LONGEST_VISIT: usize = u32::MAX as usize;
+pub(crate) const LONGEST_VISIT: usize = u32::MAX as usize;
 
 /// Answers every output. The slices are as long as their layouts need, and `layout` is the one that the work was planned for.
 pub(crate) fn run<T: Element, I: Index>(
@@ -27,18 +27,36 @@ pub(crate) fn run<T: Element, I: Index>(
     assert!(input.len() >= layout.required_len());
     let problem = &work.problem;
     let Some((_, kernel)) = work.kernel else {
+        static FIRST: [u32; TILE] = [0; TILE];
         return for_each_tile(problem, |tile| {
-            tile.write(problem, &[0_u32; TILE][..tile.outputs()], input, indices, values.as_deref_mut())
+            tile.write(problem, &FIRST[..tile.outputs()], input, indices, values.as_deref_mut());
         });
     };
     if problem.reduced.count() > LONGEST_VISIT {
         return in_blocks(problem, kernel, (function, policy), LONGEST_VISIT, input, indices, values);
     }
+    if problem.input.loops.is_empty() {
+        // One output: the shortest way, because the loops around a tile cost as much as a row of 64 elements.
+        let tile = Place::only(problem);
+        let mut buffer = [MaybeUninit::uninit()];
+        let positions = find(kernel, input, tile.input_start, tile.input, &problem.reduced, &mut buffer);
+        return tile.write(problem, positions, input, indices, values);
+    }
     for_each_tile(problem, |tile| {
         let mut buffer = [MaybeUninit::uninit(); TILE];
-        let positions = find(kernel, input, tile.input_start, tile, &problem.reduced, &mut buffer);
+        let positions = find(kernel, input, tile.input_start, tile.input, &problem.reduced, &mut buffer);
         tile.write(problem, positions, input, indices, values.as_deref_mut());
     });
+}
+
+/// The position of the first best element of a slice of at most [`LONGEST_VISIT`].
+pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: Isa, elements: &[T]) -> Option<usize> {
+    if elements.is_empty() {
+        return None;
+    }
+    let kernel = argreduce_kernels::kernel::<T>(isa, Strategy::Rows, function, NanPolicy::default())?;
+    let line = Loop { size: elements.len(), stride: 1 };
+    Some(find(kernel, elements, 0, [ONCE; 2], &[line], &mut [MaybeUninit::uninit()])[0] as usize)
 }
 
 /// The one door to the kernels.
@@ -46,19 +64,19 @@ fn find<'a, T: Element>(
     kernel: Kernel,
     input: &[T],
     start: isize,
-    tile: &Place,
+    [outer, inner]: [Loop; 2],
     reduced: &[Loop],
-    buffer: &'a mut [MaybeUninit<u32>; TILE],
+    buffer: &'a mut [MaybeUninit<u32>],
 ) -> &'a [u32] {
-    let positions = &mut buffer[..tile.outputs()];
+    let positions = &mut buffer[..outer.size * inner.size];
     let input = input.as_ptr().wrapping_offset(start).cast();
-    let [outer, inner] = tile.input;
     // SAFETY:
-    // - The ISA: a plan takes its kernel from `argreduce_kernels::kernel`, which gives none for an absent ISA.
+    // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent ISA.
     // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len` elements, `run` that the
     //   slice has those; collapsing drops, merges and turns loops, and a tile is a part of them (`tests` in `collapse.rs` compares
     //   the visited elements), so none of them reaches a place that the layout does not.
     // - Fewer than 2^32 positions: `run` takes `in_blocks` otherwise, which cuts.
+    // For `of_slice`, the one loop over the slice is all of that at once.
     unsafe { kernel(&Tile { input, outer, inner, reduced }, positions) };
     // SAFETY: a kernel writes every position.
     unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
@@ -81,30 +99,34 @@ fn for_each_tile(problem: &Problem, mut answer: impl FnMut(&Place)) {
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
         (split(&input.loops), split(&output.loops), split(&values.loops));
     let inner_step = inner.size.min(TILE);
-    let outer_step = if inner.size > TILE { 1 } else { (TILE / inner.size).min(outer.size) };
+    let outer_step = if outer.size == 1 || inner.size > TILE { 1 } else { (TILE / inner.size).min(outer.size) };
     for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
-        for first_outer in (0..outer.size).step_by(outer_step) {
-            for first_inner in (0..inner.size).step_by(inner_step) {
+        // Not `step_by`, which divides: a call for one output has no time for it.
+        let mut first_outer = 0;
+        while first_outer < outer.size {
+            let mut first_inner = 0;
+            while first_inner < inner.size {
                 let sizes = [outer_step.min(outer.size - first_outer), inner_step.min(inner.size - first_inner)];
                 let part = |start: usize, offset: isize, [outer, inner]: [Loop; 2]| {
-                    let start = start as isize
-                        + offset
-                        + first_outer as isize * outer.stride
-                        + first_inner as isize * inner.stride;
-                    (start, [Loop { size: sizes[0], ..outer }, Loop { size: sizes[1], ..inner }])
+                    let first = first_outer as isize * outer.stride + first_inner as isize * inner.stride;
+                    let loops = [Loop { size: sizes[0], ..outer }, Loop { size: sizes[1], ..inner }];
+                    (start as isize + offset + first, loops)
                 };
                 let (input_start, input) = part(input.start, i, [outer, inner]);
                 let (output_start, output) = part(output.start, o, fast_output);
                 let (values_start, values) = part(values.start, v, fast_values);
                 answer(&Place { input_start, input, output_start, output, values_start, values });
+                first_inner += inner_step;
             }
+            first_outer += outer_step;
         }
     }
 }
 
+const ONCE: Loop = Loop { size: 1, stride: 0 };
+
 /// The two fastest loops of a nest, and the others.
 fn split(nest: &Nest) -> (&[Loop], [Loop; 2]) {
-    const ONCE: Loop = Loop { size: 1, stride: 0 };
     match nest[..] {
         [] => (&[], [ONCE, ONCE]),
         [inner] => (&[], [ONCE, inner]),
@@ -113,6 +135,18 @@ fn split(nest: &Nest) -> (&[Loop], [Loop; 2]) {
 }
 
 impl Place {
+    /// The place of a problem with one output.
+    fn only(problem: &Problem) -> Place {
+        Place {
+            input_start: problem.input.start as isize,
+            input: [ONCE; 2],
+            output_start: problem.output.start as isize,
+            output: [ONCE; 2],
+            values_start: problem.values.start as isize,
+            values: [ONCE; 2],
+        }
+    }
+
     fn outputs(&self) -> usize {
         self.input[0].size * self.input[1].size
     }
@@ -126,7 +160,9 @@ impl Place {
         indices: &mut [I],
         mut values: Option<&mut [T]>,
     ) {
-        for (o, positions) in positions.chunks_exact(self.input[1].size).enumerate() {
+        let width = self.input[1].size;
+        for o in 0..self.input[0].size {
+            let positions = &positions[o * width..][..width];
             let start = |start: isize, [outer, _]: [Loop; 2]| start + o as isize * outer.stride;
             let first = start(self.output_start, self.output);
             write_indices(problem, positions, indices, first, self.output[1].stride);
@@ -154,7 +190,9 @@ fn write_indices<I: Index, P: Copy + Into<u64>>(
 ) {
     let start = problem.index_start;
     match problem.index[..] {
-        [Loop { stride: step, .. }] if stride == 1 => narrow(positions, start, step, &mut indices[first as usize..]),
+        [Loop { stride: step, .. }] if stride == 1 && positions.len() >= SHORTEST_NARROW => {
+            narrow(positions, start, step, &mut indices[first as usize..]);
+        }
         [Loop { stride: step, .. }] => {
             for (i, &position) in positions.iter().enumerate() {
                 indices[(first + i as isize * stride) as usize] = I::at(start, position.into(), step);
@@ -170,6 +208,9 @@ fn write_indices<I: Index, P: Copy + Into<u64>>(
         }
     }
 }
+
+/// Shorter lines are not worth the choice of a vector version.
+const SHORTEST_NARROW: usize = 16;
 
 /// `indices[n] = start + positions[n] * step`, as `I`.
 #[multiversion(targets("x86_64+avx2"))]
@@ -211,7 +252,7 @@ fn in_blocks<T: Element, I: Index>(
                 block[0].size = step.min(cut_loop.size - first);
                 let start = tile.input_start + offset + first as isize * cut_loop.stride;
                 let mut buffer = [MaybeUninit::uninit(); TILE];
-                let positions = find(kernel, input, start, tile, block, &mut buffer);
+                let positions = find(kernel, input, start, tile.input, block, &mut buffer);
                 for (n, &position) in positions.iter().enumerate() {
                     let [outer, inner] = tile.input;
                     let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;

@@ -1,6 +1,8 @@
 //! The shortest way in: `xs.argmax()` on any slice, and one call for a packed tensor.
 
-use crate::{ArgReduce, Element, Error, Index, Layout, ReduceFunction};
+use crate::plan::default_isa;
+use crate::run::{self, LONGEST_VISIT};
+use crate::{ArgReduce, Element, Error, Index, Isa, Layout, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
 ///
@@ -27,11 +29,15 @@ impl<T: Element> SliceExt for [T] {
     }
 }
 
-/// An error can only be that of an empty slice, or of an ISA that `ARGREDUCE_ISA` asks for and that is not there.
+/// Without a plan, which would take ten times as long as a short slice.
 fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
+    // An ISA that `ARGREDUCE_ISA` asks for and that is not there is no reason to have no answer.
+    let isa = default_isa().unwrap_or_else(|_| Isa::detect());
+    if elements.len() <= LONGEST_VISIT {
+        return run::of_slice(function, isa, elements);
+    }
     let layout = Layout::contiguous(&[elements.len()]).ok()?;
-    let reduce = ArgReduce::new(function, &layout).all_axes();
-    let plan = reduce.plan::<T, u64>().or_else(|_| reduce.isa(crate::Isa::detect()).plan()).ok()?;
+    let plan = ArgReduce::new(function, &layout).all_axes().isa(isa).plan::<T, u64>().ok()?;
     let mut index = [0];
     plan.run(elements, &mut index).ok()?;
     Some(index[0] as usize)

@@ -147,7 +147,7 @@ fn without_arguments_a_sample_is_answered() {
 
     // The command it names does the same once more.
     let before = folder.files();
-    let again = report.lines().find_map(|line| line.split_once(": argreduce ")).unwrap().1;
+    let again = report.lines().find_map(|line| line.split_once("--example argreduce -- ")).unwrap().1;
     fs::remove_file(folder.0.path().join("labels.npy")).unwrap();
     fs::remove_file(folder.0.path().join("labels.png")).unwrap();
     folder.run(&again.split(' ').collect::<Vec<_>>());

@@ -24,9 +24,10 @@ impl Body for Rows {
         let is_in_place = Strategy::Rows.is_in_place(tile.inner, tile.reduced, O::Simd::LANES);
         let reversed = is_in_place && tile.line().stride < 0;
         let mut scratch = Scratch::new();
-        for (line, positions) in positions.chunks_exact_mut(tile.inner.size).enumerate() {
-            for (i, position) in positions.iter_mut().enumerate() {
-                let offset = line as isize * tile.outer.stride + i as isize * tile.inner.stride;
+        let mut positions = positions.iter_mut();
+        for o in 0..tile.outer.size as isize {
+            for i in 0..tile.inner.size as isize {
+                let offset = o * tile.outer.stride + i * tile.inner.stride;
                 let output = tile.input.cast::<O::Lane>().wrapping_offset(offset);
                 let mut stretches = Stretches::new(tile);
                 let mut best = Best::new(order);
@@ -47,7 +48,9 @@ impl Body for Rows {
                     unsafe { best.offer(Run { at, len, reversed }, visited) };
                     visited += len as u32;
                 }
-                position.write(best.position);
+                if let Some(position) = positions.next() {
+                    position.write(best.position);
+                }
             }
         }
     }
