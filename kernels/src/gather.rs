@@ -36,7 +36,7 @@ impl Scratch {
         &mut self,
         stretches: &mut Stretches<'_>,
         from: *const T,
-        lanes: &[isize],
+        lanes: LaneOffsets<'_>,
     ) -> (*const T, usize) {
         let elements = self.elements::<T>();
         let capacity = elements.len() / lanes.len();
@@ -44,31 +44,107 @@ impl Scratch {
         while let Some((offset, rows)) = stretches.next(capacity - filled) {
             let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len()];
             // SAFETY: the caller's promise.
-            unsafe { gather(out, from.wrapping_offset(offset), stretches.line.stride, lanes) };
+            unsafe { gather(out, from.wrapping_offset(offset), stretches.line.stride, rows, lanes) };
             filled += rows;
         }
         (elements.as_ptr().cast(), filled)
     }
 }
 
+/// Where each lane starts, in elements.
+#[derive(Clone, Copy)]
+pub(crate) enum LaneOffsets<'a> {
+    /// So many lanes, each so far from the one before, and the first of them.
+    Even { first: isize, step: isize, lanes: usize },
+    /// One after another.
+    Each(&'a [isize]),
+}
+
+impl LaneOffsets<'_> {
+    /// A single lane.
+    pub(crate) const ONE: Self = LaneOffsets::Even { first: 0, step: 0, lanes: 1 };
+
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        match self {
+            LaneOffsets::Even { lanes, .. } => lanes,
+            LaneOffsets::Each(offsets) => offsets.len(),
+        }
+    }
+}
+
 /// `out[row * lanes.len() + lane] = from[row * stride + lanes[lane]]`.
+///
+/// Packed short rows, the most frequent case, are a transposition with a constant number of columns, which the compiler turns into
+/// shuffles: 2 to 8 columns of 1 to 8 bytes run at 6 to 42 GB/s, and the same loop with a variable at two elements per cycle. (Zen 3, AVX2.)
 ///
 /// # Safety
 /// - All of those elements may be read.
 #[multiversion(targets("x86_64+avx2"))]
-unsafe fn gather<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, stride: isize, lanes: &[isize]) {
-    if let &[lane] = lanes {
-        for (row, element) in out.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            element.write(unsafe { *from.wrapping_offset(lane + row as isize * stride) });
+unsafe fn gather<T: Copy>(
+    out: &mut [MaybeUninit<T>],
+    from: *const T,
+    stride: isize,
+    rows: usize,
+    lanes: LaneOffsets<'_>,
+) {
+    assert!(out.len() == rows * lanes.len());
+    match lanes {
+        LaneOffsets::Even { first, step, lanes } => {
+            let from = from.wrapping_offset(first);
+            let columns = if stride == 1 && step == rows as isize { rows } else { 0 };
+            // SAFETY: the caller's promise, and the length of `out`.
+            unsafe {
+                match columns {
+                    2 => transpose(out, from, 1, 2, lanes, 2),
+                    3 => transpose(out, from, 1, 3, lanes, 3),
+                    4 => transpose(out, from, 1, 4, lanes, 4),
+                    5 => transpose(out, from, 1, 5, lanes, 5),
+                    6 => transpose(out, from, 1, 6, lanes, 6),
+                    7 => transpose(out, from, 1, 7, lanes, 7),
+                    8 => transpose(out, from, 1, 8, lanes, 8),
+                    _ if lanes == 1 => transpose(out, from, stride, rows, 1, 0),
+                    // Row by row, because then at least the writes are in order.
+                    _ => {
+                        for (row, out) in out.chunks_exact_mut(lanes).enumerate() {
+                            transpose(out, from.wrapping_offset(row as isize * stride), 0, 1, lanes, step);
+                        }
+                    }
+                }
+            }
         }
-        return;
+        LaneOffsets::Each(offsets) => {
+            for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate() {
+                let from = from.wrapping_offset(row as isize * stride);
+                for (element, &lane) in out.iter_mut().zip(offsets) {
+                    // SAFETY: the caller's promise.
+                    element.write(unsafe { *from.wrapping_offset(lane) });
+                }
+            }
+        }
     }
-    for (row, out) in out.chunks_exact_mut(lanes.len()).enumerate() {
-        let from = from.wrapping_offset(row as isize * stride);
-        for (element, &lane) in out.iter_mut().zip(lanes) {
-            // SAFETY: the caller's promise.
-            element.write(unsafe { *from.wrapping_offset(lane) });
+}
+
+/// `out[row * lanes + lane] = from[row * stride + lane * step]`.
+///
+/// # Safety
+/// - All of those elements may be read, and `out` is `rows * lanes` long.
+#[inline(always)]
+unsafe fn transpose<T: Copy>(
+    out: &mut [MaybeUninit<T>],
+    from: *const T,
+    stride: isize,
+    rows: usize,
+    lanes: usize,
+    step: isize,
+) {
+    for lane in 0..lanes {
+        for row in 0..rows {
+            // SAFETY: the caller's promises.
+            unsafe {
+                let element = *from.wrapping_offset(row as isize * stride + lane as isize * step);
+                out.get_unchecked_mut(row * lanes + lane).write(element);
+            }
         }
     }
 }

@@ -41,6 +41,13 @@ impl<'a> Tile<'a> {
         (n / self.inner.size) as isize * self.outer.stride + (n % self.inner.size) as isize * self.inner.stride
     }
 
+    /// From one output to the next, if that is the same for all of them.
+    #[inline(always)]
+    pub(crate) fn step(&self) -> Option<isize> {
+        let is_even = self.outer.size == 1 || self.outer.stride == self.inner.stride * self.inner.size as isize;
+        is_even.then_some(self.inner.stride)
+    }
+
     /// The fastest reduced loop.
     #[inline(always)]
     pub(crate) fn line(&self) -> Loop {

@@ -14,7 +14,7 @@
 //! The last group of a line of outputs overlaps the one before: its outputs are answered twice, and the same.
 
 use super::{Body, Strategy};
-use crate::gather::{Scratch, Stretches};
+use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::{Count, Mask, Order, Vec};
 use crate::tile::Tile;
@@ -75,6 +75,13 @@ unsafe fn reduce_line<O: Order, const U: usize>(
     let mut scratch = Scratch::new();
     let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
     let mut lane_positions = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
+    // Short reductions are gathered for many groups at once, as long as the buffer holds all of them.
+    let step = tile.step();
+    let visited: usize = tile.reduced.iter().map(|l| l.size).product();
+    let groups_gathered = match step {
+        Some(_) => (SCRATCH_BYTES / size_of::<O::Lane>() / group / visited).clamp(1, PANEL),
+        None => 1,
+    };
     let mut done = 0;
     while done < positions.len() {
         let left = positions.len() - done;
@@ -82,7 +89,7 @@ unsafe fn reduce_line<O: Order, const U: usize>(
         let start = if left < group { positions.len().saturating_sub(group) } else { done };
         let panel_width = match line {
             Line::InPlace(_) => (positions.len() - start).min(PANEL * group),
-            Line::Gathered => group.min(positions.len()),
+            Line::Gathered => (positions.len() - start).min(groups_gathered * group),
         };
         let outputs = &mut positions[start..start + panel_width];
         done = start + panel_width;
@@ -100,12 +107,19 @@ unsafe fn reduce_line<O: Order, const U: usize>(
                 }
             }
             Line::Gathered => {
-                for (lane, offset) in offsets[..group].iter_mut().enumerate() {
-                    // Lanes without an output repeat the last one.
-                    offset.write(tile.offset(start + lane.min(panel_width - 1)));
-                }
-                // SAFETY: they were written just now.
-                let offsets = unsafe { &*(&raw const offsets[..group] as *const [isize]) };
+                let offsets = match step {
+                    Some(step) if !is_short => {
+                        LaneOffsets::Even { first: start as isize * step, step, lanes: panel_width }
+                    }
+                    _ => {
+                        for (lane, offset) in offsets[..group].iter_mut().enumerate() {
+                            // Lanes without an output repeat the last one.
+                            offset.write(tile.offset(start + lane.min(panel_width - 1)));
+                        }
+                        // SAFETY: they were written just now.
+                        LaneOffsets::Each(unsafe { &*(&raw const offsets[..group] as *const [isize]) })
+                    }
+                };
                 loop {
                     // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read.
                     let (at, rows) = unsafe { scratch.fill(&mut stretches, input, offsets) };
@@ -113,7 +127,7 @@ unsafe fn reduce_line<O: Order, const U: usize>(
                         break;
                     }
                     // SAFETY: rows of one group that were gathered just now.
-                    unsafe { panel.rows(at, group as isize, rows) };
+                    unsafe { panel.rows(at, offsets.len() as isize, rows) };
                 }
             }
         }

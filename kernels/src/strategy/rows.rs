@@ -9,7 +9,7 @@
 //! itself. A row against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
 
 use super::{Body, Strategy};
-use crate::gather::{Scratch, Stretches};
+use crate::gather::{LaneOffsets, Scratch, Stretches};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::{Count, Mask, Order, Vec};
 use crate::tile::Tile;
@@ -39,7 +39,7 @@ impl Body for Rows {
                         (output.wrapping_offset(offset + to_lowest), len)
                     } else {
                         // SAFETY: the caller promises that all elements which the loops reach may be read.
-                        match unsafe { scratch.fill(&mut stretches, output, &[0]) } {
+                        match unsafe { scratch.fill(&mut stretches, output, LaneOffsets::ONE) } {
                             (_, 0) => break,
                             filled => filled,
                         }

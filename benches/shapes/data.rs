@@ -1,0 +1,143 @@
+//! The values that are reduced: patterns, the memory that holds them, and how they are kept from being learnt. Knows a shape only as a
+//! reduced extent and the distance between two elements of it.
+//!
+//! **What the branch predictor may not know.** A kernel that branches on data looks fast on a small array that it has seen a hundred times:
+//! the predictor remembers the array. Beyond L3 there are more than 4 Mi elements, which nothing remembers. In L2 there is no room for
+//! several arrays (two of 256 KiB fill it), so there is one, and it is rotated in place, by another random number of elements, before
+//! every trial: each row then starts somewhere else, and so do its running maxima. After that, and before each timed call, the array is
+//! read once, so that every contender finds it in L2, with the same part of it in L1. The regular patterns (ascending, ...) are as they
+//! are, learnable, and a NaN that closes each row has to stay there: they are rotated by whole rows at most.
+
+use crate::element::Sample;
+use argreduce::Element;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::ops::{Deref, DerefMut};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    Random,
+    /// Along the reduced axes, in every row alike.
+    Ascending,
+    Descending,
+    AllEqual,
+    /// Four values.
+    FewDistinct,
+    /// 5 % NaN, the rest random.
+    Nan5,
+    /// Random, and a NaN at the end of every row.
+    NanLast,
+}
+
+impl Pattern {
+    pub fn name(self) -> &'static str {
+        match self {
+            Pattern::Random => "random",
+            Pattern::Ascending => "ascending",
+            Pattern::Descending => "descending",
+            Pattern::AllEqual => "equal",
+            Pattern::FewDistinct => "few",
+            Pattern::Nan5 => "nan5%",
+            Pattern::NanLast => "nan-last",
+        }
+    }
+
+    pub fn has_nan(self) -> bool {
+        matches!(self, Pattern::Nan5 | Pattern::NanLast)
+    }
+}
+
+/// Where the elements of one row are: `len` of them, `stride` apart, and the next `stride - 1` rows between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub len: usize,
+    pub stride: usize,
+}
+
+/// Fills whole rows, and a part of one at the end.
+pub fn fill<T: Sample>(pattern: Pattern, row: Row, rng: &mut SmallRng, values: &mut [T]) {
+    let mut each = |make: &mut dyn FnMut(&mut SmallRng, usize) -> T| {
+        for rows in values.chunks_mut(row.len * row.stride) {
+            for (position, line) in rows.chunks_mut(row.stride).enumerate() {
+                line.iter_mut().for_each(|value| *value = make(rng, position));
+            }
+        }
+    };
+    let rank = |position: usize| ((position as u64) << 32).checked_div(row.len as u64).unwrap_or(0) as u32;
+    let nan = T::NAN.unwrap_or_default();
+    match pattern {
+        Pattern::Random => each(&mut |rng, _| T::random(rng.next_u64())),
+        Pattern::Ascending => each(&mut |_, position| T::ranked(rank(position))),
+        Pattern::Descending => each(&mut |_, position| T::ranked(!rank(position))),
+        Pattern::AllEqual => each(&mut |_, _| T::ranked(rank(row.len / 2))),
+        Pattern::FewDistinct => each(&mut |rng, _| T::ranked(rng.next_u32() << 30)),
+        Pattern::Nan5 => {
+            each(&mut |rng, _| if rng.next_u32() < u32::MAX / 20 { nan } else { T::random(rng.next_u64()) })
+        }
+        Pattern::NanLast => {
+            each(&mut |rng, position| if position + 1 == row.len { nan } else { T::random(rng.next_u64()) })
+        }
+    }
+}
+
+/// Moves all values by a random distance, those that fall off one end to the other, as far as the pattern stays what it is.
+pub fn rotate<T>(pattern: Pattern, row: Row, rng: &mut SmallRng, values: &mut [T]) {
+    let step = match pattern {
+        Pattern::Random | Pattern::FewDistinct | Pattern::Nan5 => 1,
+        Pattern::NanLast => row.len * row.stride,
+        Pattern::Ascending | Pattern::Descending | Pattern::AllEqual => return,
+    };
+    if let steps @ 1.. = (values.len() / step) as u64 {
+        values.rotate_left((rng.next_u64() % steps) as usize * step);
+    }
+}
+
+/// The same values in every run.
+pub fn seeded() -> SmallRng {
+    SmallRng::seed_from_u64(1)
+}
+
+/// A vector of numbers that starts at a cache line, so that no contender pays for loads that straddle two.
+#[derive(Default)]
+pub struct Buffer<T> {
+    lines: Vec<Line>,
+    len: usize,
+    element: std::marker::PhantomData<T>,
+}
+
+#[derive(Clone)]
+#[repr(align(64))]
+struct Line(#[expect(dead_code, reason = "read through the slice of the buffer")] [u8; 64]);
+
+impl<T: Sample> Buffer<T> {
+    /// Room for `len` elements; those that it gets are 0, and the others stay.
+    pub fn grow_to(&mut self, len: usize) {
+        if len > self.len {
+            self.lines.resize((len * size_of::<T>()).div_ceil(64), Line([0; 64]));
+            self.len = len;
+        }
+    }
+}
+
+impl<T: Sample> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: the lines have room for `len` elements, are initialised and aligned to 64 bytes, and any bytes are a `T`: every
+        // `Sample` is an integer or a float.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Sample> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and the lines are borrowed as long.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
+    }
+}
+
+/// The values as they lie in memory.
+pub fn bytes_of<T: Element>(values: &[T]) -> &[u8] {
+    // SAFETY: no `Element` has padding, and bytes have no alignment.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}

@@ -1,0 +1,118 @@
+//! What the benchmark must know of each element type: how to make values of it, and which call of the crate argminmax answers it. Knows
+//! nothing of shapes or of time. A new type is one row at the end, and one in [`with_type`].
+
+use argreduce::{Element, NanPolicy, ReduceFunction};
+use half::{bf16, f16};
+
+pub trait Sample: Element {
+    /// What a pattern puts where it wants a NaN; `None` for types that have none.
+    const NAN: Option<Self>;
+
+    /// A number from random bits: from the whole range of an integer, and of either sign and below 2 for a float, over nearly all of its
+    /// exponents; so there are as few ties as the type allows.
+    fn random(bits: u64) -> Self;
+
+    /// Rises with `rank`, over the whole range of an integer and from -0.5 to 0.5 for a float. The narrow types have plateaus.
+    fn ranked(rank: u32) -> Self;
+
+    /// The crate argminmax on one slice after another, by its trait with the same rule for NaN. It has no axes, so a call per row is what
+    /// its user writes.
+    fn peer<'a>(
+        rows: impl Iterator<Item = &'a [Self]>,
+        function: ReduceFunction,
+        policy: NanPolicy,
+        indices: &mut [u32],
+    );
+}
+
+/// Each call has a loop of its own, so that choosing it costs nothing per row.
+fn answer_each<'a, T: 'a>(rows: impl Iterator<Item = &'a [T]>, indices: &mut [u32], call: impl Fn(&'a [T]) -> usize) {
+    for (row, index) in rows.zip(indices) {
+        *index = call(row) as u32;
+    }
+}
+
+macro_rules! samples {
+    ($($t:ident: $nan:expr, $random:expr, $ranked:expr, $policy_max:ident, $policy_min:ident;)+) => {$(
+        impl Sample for $t {
+            const NAN: Option<Self> = $nan;
+
+            fn random(bits: u64) -> Self {
+                $random(bits)
+            }
+
+            fn ranked(rank: u32) -> Self {
+                $ranked(rank)
+            }
+
+            fn peer<'a>(
+                rows: impl Iterator<Item = &'a [Self]>,
+                function: ReduceFunction,
+                policy: NanPolicy,
+                indices: &mut [u32],
+            ) {
+                #[allow(unused_imports, reason = "integers have no NaN")]
+                use argminmax::{ArgMinMax, NaNArgMinMax};
+                match (function, policy) {
+                    (ReduceFunction::ArgMax, NanPolicy::Propagate) => answer_each(rows, indices, |row| row.$policy_max()),
+                    (ReduceFunction::ArgMin, NanPolicy::Propagate) => answer_each(rows, indices, |row| row.$policy_min()),
+                    (ReduceFunction::ArgMax, NanPolicy::Ignore) => answer_each(rows, indices, |row| row.argmax()),
+                    (ReduceFunction::ArgMin, NanPolicy::Ignore) => answer_each(rows, indices, |row| row.argmin()),
+                }
+            }
+        }
+    )+};
+}
+
+macro_rules! integers {
+    ($($t:ident)+) => {
+        samples! {$(
+            $t: None, |bits| bits as $t, |rank: u32| ((u64::from(rank) << 32) >> (64 - $t::BITS)) as $t ^ $t::MIN,
+                argmax, argmin;
+        )+}
+    };
+}
+
+/// `$top` is the highest bit of the exponent, without which there is neither NaN nor infinity.
+macro_rules! floats {
+    ($($t:ident from $bits:ident without $top:literal, $from_f64:expr;)+) => {
+        samples! {$(
+            $t: Some($t::NAN), |bits| $t::from_bits(bits as $bits & !$top),
+                |rank| $from_f64(f64::from(rank) / f64::from(u32::MAX) - 0.5), nanargmax, nanargmin;
+        )+}
+    };
+}
+
+integers!(i8 u8 i16 u16 i32 u32 i64 u64);
+floats! {
+    f32 from u32 without 0x4000_0000, |x| x as f32;
+    f16 from u16 without 0x4000, f16::from_f64;
+    bf16 from u16 without 0x4000, bf16::from_f64;
+    f64 from u64 without 0x4000_0000_0000_0000, |x| x;
+}
+
+/// Calls a generic function for a type that is only known as a value: `with_type!(data_type, T => f::<T>(..))`.
+macro_rules! with_type {
+    ($data_type:expr, $t:ident => $call:expr) => {
+        match $data_type {
+            DataType::F32 => with_type!(@ f32, $t, $call),
+            DataType::F16 => with_type!(@ half::f16, $t, $call),
+            DataType::Bf16 => with_type!(@ half::bf16, $t, $call),
+            DataType::F64 => with_type!(@ f64, $t, $call),
+            DataType::I8 => with_type!(@ i8, $t, $call),
+            DataType::U8 => with_type!(@ u8, $t, $call),
+            DataType::I16 => with_type!(@ i16, $t, $call),
+            DataType::U16 => with_type!(@ u16, $t, $call),
+            DataType::I32 => with_type!(@ i32, $t, $call),
+            DataType::U32 => with_type!(@ u32, $t, $call),
+            DataType::I64 => with_type!(@ i64, $t, $call),
+            DataType::U64 => with_type!(@ u64, $t, $call),
+            DataType::Bool => unreachable!("bool runs the kernels of u8"),
+        }
+    };
+    (@ $type:ty, $t:ident, $call:expr) => {{
+        type $t = $type;
+        $call
+    }};
+}
+pub(crate) use with_type;

@@ -1,0 +1,270 @@
+//! Measures one cell: plans it, checks the answer, and lets it run in turn with its ceilings, the crate argminmax and the plain form of
+//! itself. Knows neither the grid nor the targets.
+
+use crate::cell::{Cell, Geometry, Options, Size};
+use crate::data::{Buffer, Pattern, fill, rotate, seeded};
+use crate::element::Sample;
+use crate::timer::{Limits, in_turn};
+use crate::{ceiling, check};
+use anyhow::{Context, Result};
+use argreduce::{ArgReduce, Plan};
+use rand::rngs::SmallRng;
+
+/// Up to here a cell is measured on data that is in the caches, from here on on data that is not: twice the L3 is read in between.
+pub const CACHED_BYTES: usize = 20 << 20;
+const EVICT_BYTES: usize = 64 << 20;
+
+/// A timed call of fewer bytes is repeated: 128 KiB are read in a microsecond, and the clock costs 20 ns.
+const TIMED_BYTES: usize = 128 << 10;
+
+/// Who runs. `Plain` is the same shape on random data with no options; `Io` is `read` while the outputs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    Ours,
+    Read,
+    Max,
+    Io,
+    Peer,
+    Plain,
+}
+
+impl Who {
+    pub const ALL: [Who; 6] = [Who::Ours, Who::Read, Who::Max, Who::Io, Who::Peer, Who::Plain];
+}
+
+/// What came of a cell.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub cell: Cell,
+    pub geometry: Geometry,
+    pub input_bytes: usize,
+    pub output_bytes: usize,
+    /// Seconds of each of [`Who::ALL`] that ran.
+    seconds: [Option<f64>; Who::ALL.len()],
+    /// The same in units of ours.
+    ratios: [Option<f64>; Who::ALL.len()],
+    /// How sure the ratio to `read` is.
+    pub spread: f64,
+    pub strategy: String,
+    /// What was wrong with an answer, ours or the peer's.
+    pub mistake: Option<String>,
+}
+
+impl Outcome {
+    pub fn seconds(&self, who: Who) -> Option<f64> {
+        self.seconds[who as usize]
+    }
+
+    /// Our speed over that of another: 2 for twice as fast.
+    pub fn ratio(&self, who: Who) -> Option<f64> {
+        self.ratios[who as usize]
+    }
+
+    /// What the cell was scaled to, or how large it is where it was not.
+    pub fn size(&self) -> String {
+        let size = self.cell.size;
+        (if size == Size::Own { Size::Bytes(self.input_bytes) } else { size }).to_string()
+    }
+
+    pub fn gb_per_s(&self) -> f64 {
+        let bytes = (self.input_bytes + self.output_bytes) as f64;
+        self.seconds(Who::Ours).map_or(0.0, |seconds| bytes / seconds / 1e9)
+    }
+}
+
+/// The memory of all cells of a type: values are made once.
+pub struct Stage<T> {
+    /// Random values, shared by all cells, of any shape: rotated, but never made anew.
+    random: Buffer<T>,
+    /// The values of any other pattern, made for a cell.
+    special: Buffer<T>,
+    values: Vec<T>,
+    indices: Vec<u32>,
+    rng: SmallRng,
+    evict: Vec<u8>,
+    made: usize,
+}
+
+impl<T: Sample> Stage<T> {
+    pub fn new() -> Self {
+        let evict = vec![1; EVICT_BYTES];
+        let (random, special) = (Buffer::default(), Buffer::default());
+        Stage { random, special, values: Vec::new(), indices: Vec::new(), rng: seeded(), evict, made: 0 }
+    }
+
+    /// Makes the values of a cell where they are not there yet.
+    fn prepare(&mut self, cell: &Cell, geometry: &Geometry) {
+        let len = geometry.layout.required_len();
+        self.random.grow_to(len);
+        if self.made < len {
+            fill(Pattern::Random, geometry.row, &mut self.rng, &mut self.random[self.made..]);
+            self.made = len;
+        }
+        if cell.pattern != Pattern::Random {
+            self.special.grow_to(len);
+            fill(cell.pattern, geometry.row, &mut self.rng, &mut self.special[..len]);
+        }
+        self.indices.resize(self.indices.len().max(geometry.outputs), 0);
+        if cell.options == Options::Values {
+            self.values.resize(self.values.len().max(geometry.outputs), T::default());
+        }
+    }
+}
+
+/// A cell that is ready to run.
+struct Job<'a, T> {
+    cell: &'a Cell,
+    geometry: &'a Geometry,
+    plan: Plan<T, u32>,
+    /// Of the plain cell, where this one differs from it.
+    plain: Option<Plan<T, u32>>,
+    len: usize,
+    has_values: bool,
+    /// How often a timed call runs: more than once where it would be too short for the clock.
+    repeats: usize,
+}
+
+/// Measures a cell that has this geometry.
+pub fn measure<T: Sample>(cell: &Cell, geometry: Geometry, limits: &Limits, stage: &mut Stage<T>) -> Result<Outcome> {
+    stage.prepare(cell, &geometry);
+    let plan_of = |cell: &Cell| {
+        let reduce = ArgReduce::new(cell.options.function(), &geometry.layout).axes(&geometry.axes);
+        let reduce = reduce.direction(cell.options.direction()).nan_policy(cell.options.nan_policy());
+        reduce.plan::<T, u32>().with_context(|| format!("planning {cell}"))
+    };
+    let job = Job {
+        cell,
+        geometry: &geometry,
+        plan: plan_of(cell)?,
+        plain: cell.plain().map(|plain| plan_of(&plain)).transpose()?,
+        len: geometry.layout.required_len(),
+        has_values: cell.options == Options::Values,
+        repeats: (TIMED_BYTES / (geometry.touched * size_of::<T>())).max(1),
+    };
+    let contenders = job.contenders();
+    let mistake = contenders.iter().find_map(|&who| job.mistake(who, stage));
+
+    let refresh = |stage: &mut Stage<T>| job.refresh(stage);
+    let before = |stage: &mut Stage<T>, who| job.before(who, stage);
+    let call = |stage: &mut Stage<T>, who| (0..job.repeats).for_each(|_| job.call(who, stage));
+    let trials = in_turn(stage, &contenders, refresh, before, call, limits);
+
+    let mut outcome = Outcome {
+        cell: *cell,
+        input_bytes: geometry.touched * size_of::<T>(),
+        output_bytes: job.output_bytes(),
+        seconds: [None; Who::ALL.len()],
+        ratios: [None; Who::ALL.len()],
+        spread: trials.spread(0, 1),
+        strategy: job.strategy(),
+        mistake,
+        geometry: geometry.clone(),
+    };
+    for (n, &who) in contenders.iter().enumerate() {
+        outcome.seconds[who as usize] = Some(trials.seconds(n) / job.repeats as f64);
+        outcome.ratios[who as usize] = Some(trials.ratio(n, 0));
+    }
+    Ok(outcome)
+}
+
+impl<T: Sample> Job<'_, T> {
+    /// Those that can do this cell, ours and `read` first.
+    fn contenders(&self) -> Vec<Who> {
+        let (Cell { options, .. }, geometry) = (self.cell, self.geometry);
+        let has_large_output = self.output_bytes() * 16 >= geometry.touched * size_of::<T>();
+        let can = |who: &Who| match who {
+            Who::Ours | Who::Read | Who::Max => true,
+            Who::Io => has_large_output && !self.has_values,
+            Who::Peer => geometry.peer_row.is_some() && *options != Options::Decreasing && !self.has_values,
+            Who::Plain => self.plain.is_some(),
+        };
+        Who::ALL.into_iter().filter(can).collect()
+    }
+
+    fn output_bytes(&self) -> usize {
+        self.geometry.outputs * (size_of::<u32>() + if self.has_values { size_of::<T>() } else { 0 })
+    }
+
+    /// Whether what this contender reads are the values that all cells share.
+    fn is_random(&self, who: Who) -> bool {
+        who == Who::Plain || self.cell.pattern == Pattern::Random
+    }
+
+    fn call(&self, who: Who, stage: &mut Stage<T>) {
+        let input = if self.is_random(who) { &stage.random[..self.len] } else { &stage.special[..self.len] };
+        let touched = &input[..self.geometry.touched];
+        let indices = &mut stage.indices[..self.geometry.outputs];
+        match who {
+            Who::Ours if self.has_values => {
+                self.plan.run_with_values(input, indices, &mut stage.values).expect("slices of their lengths");
+            }
+            Who::Ours => self.plan.run(input, indices).expect("slices of their lengths"),
+            Who::Plain => {
+                self.plain.iter().for_each(|plain| plain.run(input, indices).expect("slices of their lengths"))
+            }
+            Who::Read => {
+                ceiling::read(touched);
+                self.read_output(stage);
+            }
+            Who::Max => {
+                ceiling::max(touched);
+                self.read_output(stage);
+            }
+            Who::Io => ceiling::io(touched, indices),
+            Who::Peer => {
+                let rows = input.chunks_exact(self.geometry.peer_row.unwrap_or(input.len()));
+                T::peer(rows, self.cell.options.function(), self.cell.options.nan_policy(), indices);
+            }
+        }
+    }
+
+    fn read_output(&self, stage: &Stage<T>) {
+        ceiling::read(&stage.indices[..self.geometry.outputs]);
+        if self.has_values {
+            ceiling::read(&stage.values[..self.geometry.outputs]);
+        }
+    }
+
+    /// What is wrong with the answer of those that are asked for this cell's.
+    fn mistake(&self, who: Who, stage: &mut Stage<T>) -> Option<String> {
+        if !matches!(who, Who::Ours | Who::Peer) {
+            return None;
+        }
+        self.call(who, stage);
+        let input = if self.is_random(who) { &stage.random } else { &stage.special };
+        let values = self.has_values.then_some(&stage.values[..]);
+        let mistake = check::mistake(self.geometry, self.cell.options, input, &stage.indices, values);
+        mistake.map(|mistake| format!("{who:?}: {mistake}"))
+    }
+
+    fn is_cached(&self) -> bool {
+        self.len * size_of::<T>() <= CACHED_BYTES
+    }
+
+    /// Other data, see `data.rs`; only what is in the caches can be known to the branch predictor.
+    fn refresh(&self, stage: &mut Stage<T>) {
+        if self.is_cached() {
+            let (row, rng) = (self.geometry.row, &mut stage.rng);
+            rotate(Pattern::Random, row, rng, &mut stage.random[..self.len]);
+            if !self.is_random(Who::Ours) {
+                rotate(self.cell.pattern, row, rng, &mut stage.special[..self.len]);
+            }
+        }
+    }
+
+    /// Leaves the caches as they would be after the call before, of the same contender.
+    fn before(&self, who: Who, stage: &mut Stage<T>) {
+        if self.is_cached() {
+            ceiling::read(if self.is_random(who) { &stage.random[..self.len] } else { &stage.special[..self.len] });
+            self.read_output(stage);
+        } else {
+            ceiling::read(&stage.evict);
+        }
+    }
+
+    /// The last words of the plan: all that follows the sizes.
+    fn strategy(&self) -> String {
+        let text = self.plan.to_string();
+        text.rsplit_once("], ").map_or(text.clone(), |(_, strategy)| strategy.to_string())
+    }
+}

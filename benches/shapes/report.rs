@@ -1,0 +1,209 @@
+//! Says what was measured: a line of the table per cell, the same as a line of a file, and at the end what stands out. Knows the demands by
+//! their scores only.
+
+use crate::calls::{PlanMaking, SmallCall};
+use crate::cell::joined;
+use crate::measure::{Outcome, Who};
+use crate::settings::Settings;
+use crate::targets::{Demand, PLAN_IN_RUNS, RUN_OF_PEER, Rule, SLICE_OF_PEER, demands};
+use anyhow::{Context, Result};
+use argreduce::DataType;
+use std::fs::File;
+use std::io::Write;
+
+const WORST: usize = 25;
+
+pub struct Report {
+    csv: Option<File>,
+    outcomes: Vec<Outcome>,
+    /// Of the small calls, which have no outcome.
+    small: Vec<(String, f64)>,
+    pub mistakes: usize,
+}
+
+impl Report {
+    pub fn new(settings: &Settings) -> Result<Report> {
+        let create = |path| File::create(path).with_context(|| format!("creating {path:?}"));
+        let mut csv = settings.csv.as_ref().map(create).transpose()?;
+        if let Some(csv) = &mut csv {
+            writeln!(
+                csv,
+                "type,case,sizes,axes,data,options,level,input_bytes,output_bytes,ours_ns,read_ns,max_ns,io_ns,argminmax_ns,\
+                 plain_ns,gb_per_s,of_read,of_max,of_io,vs_argminmax,vs_plain,spread,target,score,strategy,mistake"
+            )?;
+        }
+        Ok(Report { csv, outcomes: Vec::new(), small: Vec::new(), mistakes: 0 })
+    }
+
+    pub fn heading(&self) {
+        println!(
+            "Speed over that of `read`, `max`, `io`, the crate argminmax, and the plain cell (random data, no options): more is better.\n\
+             `goal` is what issue 3 wants of `read`; `met` is the worst of all demands on the cell, 1 where it is met.\n"
+        );
+        println!(
+            "{:4} {:22} {:>18} {:7} {:10} {:10} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>6} {:>5} {:>5} {:>5}  strategy",
+            "type",
+            "case",
+            "sizes",
+            "axes",
+            "data",
+            "options",
+            "level",
+            "GB/s",
+            "read",
+            "max",
+            "io",
+            "argmm",
+            "plain",
+            "goal",
+            "met",
+            "±%"
+        );
+    }
+
+    /// A cell, as soon as it is measured.
+    pub fn cell(&mut self, outcome: Outcome) -> Result<()> {
+        let cell = &outcome.cell;
+        let demands = demands(&outcome);
+        let goal = demands.iter().find(|demand| demand.rule == Rule::Table).map(|demand| demand.target);
+        let score = demands.iter().map(|demand| demand.score).reduce(f64::min);
+        let (sizes, axes) = (joined(outcome.geometry.layout.sizes(), "x"), joined(&outcome.geometry.axes, ";"));
+        let ratio = |who, digits| number(outcome.ratio(who), digits);
+        println!(
+            "{:4} {:22} {:>18} {:7} {:10} {:10} {:>6} {:>6.1} {:>6} {:>6} {:>6} {:>7} {:>6} {:>5} {:>5} {:>5.0}  {}",
+            cell.data_type,
+            cell.shape.to_string(),
+            sizes,
+            axes,
+            cell.pattern.name(),
+            cell.options.to_string(),
+            outcome.size(),
+            outcome.gb_per_s(),
+            ratio(Who::Read, 2),
+            ratio(Who::Max, 2),
+            ratio(Who::Io, 2),
+            ratio(Who::Peer, 2),
+            ratio(Who::Plain, 2),
+            number(goal, 2),
+            number(score, 2),
+            outcome.spread * 100.0,
+            outcome.strategy,
+        );
+        if let Some(mistake) = &outcome.mistake {
+            println!("WRONG ANSWER: {cell}: {mistake}");
+            self.mistakes += 1;
+        }
+        if let Some(csv) = &mut self.csv {
+            let ns: Vec<String> =
+                Who::ALL.iter().map(|&who| number(outcome.seconds(who).map(|seconds| seconds * 1e9), 1)).collect();
+            let ratios = [Who::Read, Who::Max, Who::Io, Who::Peer, Who::Plain].map(|who| ratio(who, 4));
+            writeln!(
+                csv,
+                "{},{},{sizes},{axes},{},{},{},{},{},{},{:.3},{},{:.3},{},{},{},{}",
+                cell.data_type,
+                cell.shape,
+                cell.pattern.name(),
+                cell.options,
+                outcome.size(),
+                outcome.input_bytes,
+                outcome.output_bytes,
+                ns.join(","),
+                outcome.gb_per_s(),
+                ratios.join(","),
+                outcome.spread,
+                number(goal, 3),
+                number(score, 3),
+                outcome.strategy.replace(',', ";"),
+                outcome.mistake.as_deref().unwrap_or_default().replace(',', ";"),
+            )?;
+        }
+        self.outcomes.push(outcome);
+        Ok(())
+    }
+
+    pub fn calls_heading(&self) {
+        println!(
+            "\nNanoseconds per call on one row, and as a part of a direct call of the crate argminmax: less is better.\n"
+        );
+        println!(
+            "{:4} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}",
+            "type", "elements", "run", "argmax()", "argminmax", "run", "argmax()"
+        );
+    }
+
+    pub fn small_call(&mut self, data_type: DataType, call: SmallCall) -> Result<()> {
+        let SmallCall { len, nanoseconds: [run, slice, peer], ratios: [run_ratio, slice_ratio] } = call;
+        println!("{data_type:4} {len:>8} {run:>8.1} {slice:>9.1} {peer:>9.1} {run_ratio:>9.2} {slice_ratio:>9.2}");
+        self.small.push((format!("{data_type} call-{len} run"), RUN_OF_PEER / run_ratio));
+        self.small.push((format!("{data_type} call-{len} argmax()"), SLICE_OF_PEER / slice_ratio));
+        for (case, ours, ratio) in [("run", run, run_ratio), ("slice", slice, slice_ratio)] {
+            let name = format_args!("{data_type},call-{case},{len},0");
+            self.csv_line(name, ours, format_args!(",,,{peer:.2},"), 1.0 / ratio)?;
+        }
+        Ok(())
+    }
+
+    pub fn plan_making(&mut self, sizes: &[usize], axis: isize, making: PlanMaking) -> Result<()> {
+        let PlanMaking { nanoseconds: [plan, run], ratio } = making;
+        println!(
+            "making a plan for {sizes:?} over [{axis}]: {plan:.0} ns, {ratio:.1} runs of 16 f32 of {run:.1} ns each"
+        );
+        self.small.push((format!("plan of {sizes:?} over [{axis}]"), PLAN_IN_RUNS / ratio));
+        let name = format_args!("f32,plan-making,{},{axis}", joined(sizes, "x"));
+        self.csv_line(name, plan, format_args!(",,,,{run:.2}"), 1.0 / ratio)
+    }
+
+    /// Of what is a matter of nanoseconds. In place of the peer or of the plain cell stands what it is held against.
+    fn csv_line(
+        &mut self,
+        name: std::fmt::Arguments,
+        ours: f64,
+        others: std::fmt::Arguments,
+        ratio: f64,
+    ) -> Result<()> {
+        if let Some(csv) = &mut self.csv {
+            writeln!(csv, "{name},random,plain,L1,,,{ours:.2},{others},,,,,{ratio:.4},,,,,,")?;
+        }
+        Ok(())
+    }
+
+    /// What stands out, and how many cells do as they should.
+    pub fn summary(&self) {
+        for rule in Rule::ALL {
+            let mut found: Vec<(&Outcome, Demand)> = Vec::new();
+            for outcome in &self.outcomes {
+                found.extend(
+                    demands(outcome).into_iter().filter(|demand| demand.rule == rule).map(|demand| (outcome, demand)),
+                );
+            }
+            found.sort_by(|(_, a), (_, b)| a.score.total_cmp(&b.score));
+            let met = found.iter().filter(|(_, demand)| demand.score >= 1.0).count();
+            println!("\n{}: {met} of {} cells meet their target. The worst:", rule.name(), found.len());
+            for (outcome, demand) in found.iter().take_while(|(_, demand)| demand.score < 1.0).take(WORST) {
+                println!(
+                    "  {:5.2} of its target: {:52} {:.2}, target {:.2}, {:.1} GB/s, ±{:.0}%, {}",
+                    demand.score,
+                    outcome.cell.to_string(),
+                    demand.found,
+                    demand.target,
+                    outcome.gb_per_s(),
+                    outcome.spread * 100.0,
+                    outcome.strategy
+                );
+            }
+        }
+        let mut small: Vec<_> = self.small.iter().collect();
+        small.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        let met = small.iter().filter(|(_, score)| *score >= 1.0).count();
+        println!("\nsmall calls: {met} of {} meet their target. The worst:", small.len());
+        for (name, score) in small.iter().take_while(|(_, score)| *score < 1.0).take(WORST) {
+            println!("  {score:5.2} of its target: {name}");
+        }
+        println!("\nwrong answers: {}", self.mistakes);
+    }
+}
+
+/// Nothing for what was not measured.
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or(String::new(), |value| format!("{value:.digits$}"))
+}
