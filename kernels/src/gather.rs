@@ -56,6 +56,8 @@ impl Scratch {
 pub(crate) enum LaneOffsets<'a> {
     /// So many lanes, each so far from the one before, and the first of them.
     Even { first: isize, step: isize, lanes: usize },
+    /// So many lines of so many neighbours, each line so far from the one before, and the first of them.
+    Lines { first: isize, step: isize, lines: usize, width: usize },
     /// One after another.
     Each(&'a [isize]),
 }
@@ -68,6 +70,7 @@ impl LaneOffsets<'_> {
     pub(crate) fn len(self) -> usize {
         match self {
             LaneOffsets::Even { lanes, .. } => lanes,
+            LaneOffsets::Lines { lines, width, .. } => lines * width,
             LaneOffsets::Each(offsets) => offsets.len(),
         }
     }
@@ -113,6 +116,23 @@ unsafe fn gather<T: Copy>(
                 }
             }
         }
+        LaneOffsets::Lines { first, step, lines, width } => {
+            for (row, out) in out.chunks_exact_mut(lines * width).enumerate() {
+                let from = from.wrapping_offset(first + row as isize * stride);
+                // SAFETY: the caller's promise, and the length of `out`.
+                unsafe {
+                    match width {
+                        2 => copy_lines::<T, 2>(out, from, step, width),
+                        3 => copy_lines::<T, 3>(out, from, step, width),
+                        4 => copy_lines::<T, 4>(out, from, step, width),
+                        5 => copy_lines::<T, 5>(out, from, step, width),
+                        6 => copy_lines::<T, 6>(out, from, step, width),
+                        7 => copy_lines::<T, 7>(out, from, step, width),
+                        _ => copy_lines::<T, 8>(out, from, step, width),
+                    }
+                }
+            }
+        }
         LaneOffsets::Each(offsets) => {
             for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate() {
                 let from = from.wrapping_offset(row as isize * stride);
@@ -121,6 +141,28 @@ unsafe fn gather<T: Copy>(
                     element.write(unsafe { *from.wrapping_offset(lane) });
                 }
             }
+        }
+    }
+}
+
+/// Copies lines of `width` neighbours, by `N` at a time, the last `N` of a line overlapping those before: a few moves, where `memcpy` would
+/// be a call for each line.
+///
+/// # Safety
+/// - The lines, `step` elements apart, may be read, and `out` holds whole lines of `width`, which is at least `N`.
+#[inline(always)]
+unsafe fn copy_lines<T: Copy, const N: usize>(out: &mut [MaybeUninit<T>], from: *const T, step: isize, width: usize) {
+    for (line, out) in out.chunks_exact_mut(width).enumerate() {
+        let from = from.wrapping_offset(line as isize * step);
+        let mut done = 0;
+        while done < width {
+            let start = done.min(width - N);
+            // SAFETY: `N` elements from `start` on lie in the line, which the caller promises may be read, and in `out`.
+            unsafe {
+                let elements = from.add(start).cast::<[T; N]>().read();
+                out.as_mut_ptr().add(start).cast::<[T; N]>().write(elements);
+            }
+            done = start + N;
         }
     }
 }

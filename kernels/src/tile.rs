@@ -48,6 +48,12 @@ impl<'a> Tile<'a> {
         is_even.then_some(self.inner.stride)
     }
 
+    /// How many elements each output is chosen from.
+    #[inline(always)]
+    pub(crate) fn visited(&self) -> usize {
+        self.reduced.iter().map(|l| l.size).product()
+    }
+
     /// The fastest reduced loop.
     #[inline(always)]
     pub(crate) fn line(&self) -> Loop {

@@ -75,22 +75,25 @@ unsafe fn reduce_line<O: Order, const U: usize>(
     let mut scratch = Scratch::new();
     let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
     let mut lane_positions = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
-    // Short reductions are gathered for many groups at once, as long as the buffer holds all of them.
-    let step = tile.step();
-    let visited: usize = tile.reduced.iter().map(|l| l.size).product();
-    let groups_gathered = match step {
-        Some(_) => (SCRATCH_BYTES / size_of::<O::Lane>() / group / visited).clamp(1, PANEL),
-        None => 1,
+    // Gathered outputs that are lines of neighbours in memory are gathered as whole lines.
+    let line_width = match (line, tile.step()) {
+        (Line::Gathered, None) if tile.inner.stride == 1 && tile.inner.size > 1 => tile.inner.size,
+        _ => 1,
     };
+    let groups_of_panel = match (line, tile.step()) {
+        (Line::Gathered, None) if line_width == 1 => 1,
+        // Short reductions are gathered for many groups at once, as long as the buffer holds all of them.
+        (Line::Gathered, _) => (SCRATCH_BYTES / size_of::<O::Lane>() / group / tile.visited()).clamp(1, PANEL - 2),
+        (Line::InPlace(_), _) => PANEL,
+    };
+    let least = group.next_multiple_of(line_width);
+    let most = (groups_of_panel * group).next_multiple_of(line_width);
     let mut done = 0;
     while done < positions.len() {
         let left = positions.len() - done;
         // The last panel reaches back if it is shorter than a group.
-        let start = if left < group { positions.len().saturating_sub(group) } else { done };
-        let panel_width = match line {
-            Line::InPlace(_) => (positions.len() - start).min(PANEL * group),
-            Line::Gathered => (positions.len() - start).min(groups_gathered * group),
-        };
+        let start = if left < group { positions.len().saturating_sub(least) } else { done };
+        let panel_width = (positions.len() - start).min(most);
         let outputs = &mut positions[start..start + panel_width];
         done = start + panel_width;
 
@@ -107,10 +110,16 @@ unsafe fn reduce_line<O: Order, const U: usize>(
                 }
             }
             Line::Gathered => {
-                let offsets = match step {
+                let offsets = match tile.step() {
                     Some(step) if !is_short => {
                         LaneOffsets::Even { first: start as isize * step, step, lanes: panel_width }
                     }
+                    None if line_width > 1 && !is_short => LaneOffsets::Lines {
+                        first: (start / line_width) as isize * tile.outer.stride,
+                        step: tile.outer.stride,
+                        lines: panel_width / line_width,
+                        width: line_width,
+                    },
                     _ => {
                         for (lane, offset) in offsets[..group].iter_mut().enumerate() {
                             // Lanes without an output repeat the last one.

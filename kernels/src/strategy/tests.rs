@@ -129,6 +129,15 @@ impl<T: Sample> Case<'_, T> {
             // The same block, reduced along its rows instead.
             self.check(&data, start, outer, line, &[Loop { size: width, stride: 1 }]);
         }
+        // Many narrow lines, and so several panels of gathered lines.
+        for width in 1..=self.lanes + 1 {
+            let (lines, rows) = (5 * self.lanes + 1, 2 + width % 3);
+            let data = self.random(&mut rng, lines * rows * width);
+            let outer = Loop { size: lines, stride: (rows * width) as isize };
+            let line = Loop { size: rows, stride: width as isize };
+            let inner = Loop { size: width, stride: 1 };
+            self.check_by(&[Strategy::Columns], &data, 0, [outer, inner], &[line]);
+        }
         // Several reduced loops, short and long, with strides of both signs around and inside the kept ones.
         for _ in 0..60 {
             let sizes: [usize; 5] = core::array::from_fn(|_| rng.random_range(1..=6));
