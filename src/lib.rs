@@ -75,14 +75,14 @@ pub mod reference;
 mod run;
 mod slice;
 
-pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, Strategy, UnknownName};
+pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
 pub use index::Index;
 pub use layout::{Layout, drop_axes};
 pub use plan::{ArgReduce, Plan};
 pub use slice::{SliceExt, argmax, argmin};
 
-use argreduce_kernels::Loop;
+use argreduce_kernels::{Loop, Strategy};
 
 /// Which of equal elements to take: DirectML's `DML_AXIS_DIRECTION`, ONNX's `select_last_index`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

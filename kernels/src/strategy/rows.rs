@@ -176,36 +176,66 @@ impl<O: Order> Best<O> {
     /// Elements in a chunk.
     const CHUNK: usize = VECTORS * O::Simd::LANES;
 
-    /// A run in pieces of as many chunks as a lane can count.
+    /// Elements in a piece of a long run: as many chunks as a lane can count, or enough to forget what a piece costs.
+    const PIECE: usize = {
+        let counted = (O::Simd::MAX_COUNT as usize).saturating_add(1);
+        Self::CHUNK * if counted < 1024 { counted } else { 1024 }
+    };
+
+    /// A run in pieces of as many chunks as a lane can count, and a long one in several pieces at a time.
     #[inline(always)]
     unsafe fn offer_pieces(&mut self, run: Run<O::Lane>, first: u32) {
-        let longest = (O::Simd::MAX_COUNT as usize).saturating_add(1).saturating_mul(Self::CHUNK);
+        let order = self.order;
+        let counted = (O::Simd::MAX_COUNT as usize).saturating_add(1).saturating_mul(Self::CHUNK);
+        let is_long = run.len >= LONG_RUN_BYTES / size_of::<O::Lane>();
         let mut start = 0;
         while start < run.len && !self.is_final {
-            let len = longest.min(run.len - start).max(Self::CHUNK);
+            let left = run.len - start;
+            let (streams, len) = if is_long && left >= STREAMS * Self::PIECE {
+                (STREAMS, Self::PIECE)
+            } else {
+                (1, counted.min(left).max(Self::CHUNK))
+            };
             // The last piece may reach back, for the same reason as the last chunk.
-            start = start.min(run.len - len);
-            // SAFETY: a part of a readable run, at least a chunk long.
-            unsafe { self.offer_piece(run.part(start, len), first + start as u32) };
-            start += len;
+            start = start.min(run.len - streams * len);
+            let piece = |stream: usize| Chunks { piece: run.part(start + stream * len, len), chunk: Self::CHUNK };
+            let mut folds = [Fold::new(order); STREAMS];
+            // SAFETY: parts of a readable run, at least a chunk long, so that each chunk lies in its piece, the last by reaching back.
+            unsafe {
+                if streams == STREAMS {
+                    let pieces = [piece(0), piece(1), piece(2), piece(3)];
+                    // Locals, so that they stay in registers.
+                    let mut streams = folds;
+                    for n in 0..pieces[0].count() {
+                        for (fold, piece) in streams.iter_mut().zip(&pieces) {
+                            fold.step(order, piece.start_of_whole(n));
+                        }
+                    }
+                    folds = streams;
+                } else {
+                    let piece = piece(0);
+                    let mut fold = folds[0];
+                    for n in 0..piece.count() - 1 {
+                        fold.step(order, piece.start_of_whole(n));
+                    }
+                    fold.step(order, piece.start_of_last());
+                    folds[0] = fold;
+                }
+                for (stream, fold) in folds.iter().enumerate().take(streams) {
+                    if !self.is_final {
+                        self.offer_folded(piece(stream), fold, first + (start + stream * len) as u32);
+                    }
+                }
+            }
+            start += streams * len;
         }
     }
 
+    /// Compares with the elements of a piece that has been folded.
     #[inline(always)]
-    unsafe fn offer_piece(&mut self, piece: Run<O::Lane>, first: u32) {
+    unsafe fn offer_folded(&mut self, chunks: Chunks<O::Lane>, fold: &Fold<O>, first: u32) {
         let order = self.order;
         let simd = order.simd();
-        let chunks = Chunks { piece, chunk: Self::CHUNK };
-        let mut fold =
-            Fold::<O> { best: order.worst(), chunk_of_best: simd.count(0), chunk: simd.count(0), nans: simd.none() };
-        // SAFETY: the piece is at least a chunk long, and so each chunk lies in it, the last by reaching back.
-        unsafe {
-            for n in 0..chunks.count() - 1 {
-                fold.step(order, chunks.start_of_whole(n));
-            }
-            fold.step(order, chunks.start_of_last());
-        }
-
         if O::NAN_WINS && simd.bits(fold.nans) != 0 {
             // SAFETY: as above.
             if let Some(position) = unsafe { chunks.find::<O, _>(order, 0..chunks.count(), IsNan) } {
@@ -254,7 +284,15 @@ fn smallest<O: Order>(counts: Count<O>, order: O) -> usize {
 /// Vectors in a chunk.
 const VECTORS: usize = 4;
 
+/// Pieces that a long run is read in at once. Beyond the caches, one place at a time is 10 GB/s on a core that reads four at 20, because
+/// prefetchers stop at the end of each page.
+const STREAMS: usize = 4;
+
+/// The shortest long run: beyond the L2 cache of current cores.
+const LONG_RUN_BYTES: usize = 1 << 20;
+
 /// The running state over the chunks of a piece.
+#[derive(Clone, Copy)]
 struct Fold<O: Order> {
     best: Vec<O>,
     chunk_of_best: Count<O>,
@@ -263,6 +301,12 @@ struct Fold<O: Order> {
 }
 
 impl<O: Order> Fold<O> {
+    #[inline(always)]
+    fn new(order: O) -> Self {
+        let simd = order.simd();
+        Fold { best: order.worst(), chunk_of_best: simd.count(0), chunk: simd.count(0), nans: simd.none() }
+    }
+
     #[inline(always)]
     unsafe fn step(&mut self, order: O, at: *const O::Lane) {
         let simd = order.simd();

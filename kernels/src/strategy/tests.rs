@@ -93,6 +93,7 @@ impl<T: Sample> Case<'_, T> {
 
     fn run_all(&self) {
         self.run_beyond_scratch();
+        self.run_in_streams();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
         }
@@ -185,6 +186,22 @@ impl<T: Sample> Case<'_, T> {
             data[place * width..].fill(best);
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
+        }
+    }
+
+    /// Long enough to be read in several pieces at once, the best element in each of them, and beyond.
+    fn run_in_streams(&self) {
+        let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
+        let len = (1 << 20) / size_of::<T>() + 5;
+        for n in 0..9 {
+            let place = n * (len - 1) / 8;
+            let mut data = std::vec![default; len];
+            data[place] = best;
+            // The same again further on in the order of visiting, which must not count.
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+            data[(place + len / 3).min(len - 1)] = best;
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, ONCE], &[Loop { size: len, stride: -1 }]);
         }
     }
 
