@@ -12,7 +12,7 @@
 //! machine is another by then. It also takes five seconds per benchmark, and there are thousands. It measures the few shapes of `headline.rs`,
 //! for its report and its comparison with the last run.
 //!
-//! A target is a matter of the issue (`targets.rs`), not of this program's exit status: only a wrong answer is.
+//! The targets (`targets.rs`) are goals to work towards, and no part of this program's exit status: only a wrong answer is.
 
 mod calls;
 mod ceiling;

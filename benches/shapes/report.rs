@@ -38,7 +38,7 @@ impl Report {
     pub fn heading(&self) {
         println!(
             "Speed over that of `read`, `max`, `io`, the crate argminmax, and the plain cell (random data, no options): more is better.\n\
-             `goal` is what issue 3 wants of `read`; `met` is the worst of all demands on the cell, 1 where it is met.\n"
+             `goal` is the part of `read` to be reached; `met` is the worst of all demands on the cell, 1 where it is met.\n"
         );
         println!(
             "{:4} {:22} {:>18} {:7} {:10} {:10} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>6} {:>5} {:>5} {:>5}  strategy",

@@ -1,4 +1,4 @@
-//! What issue 3 demands, and nothing else: its table and its rules, as functions of a cell. The only place with these numbers.
+//! The goals: which part of each ceiling a cell is meant to reach, as functions of the cell. The only place with these numbers.
 
 use crate::cell::{Class, Options};
 use crate::data::Pattern;

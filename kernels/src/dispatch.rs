@@ -3,8 +3,7 @@
 
 use crate::element::Element;
 use crate::isa::portable::Portable;
-use crate::lanes::{Task, Token};
-use crate::order::{Function, Ignore, Key, Max, Min, NanPolicy, Order, Policy, Ranking, ReduceFunction};
+use crate::order::{Function, Ignore, Key, Max, Min, NanPolicy, Policy, ReduceFunction};
 use crate::strategy::{self, Body, Strategy};
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
@@ -127,31 +126,7 @@ pub(crate) fn by_order<S: 'static, K: Key<S>>(
 
 fn by_strategy<S: 'static, K: Key<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     match strategy {
-        Strategy::Rows => enter::<S, K, F, P, strategy::Rows>,
-        Strategy::Columns => enter::<S, K, F, P, strategy::Columns>,
+        Strategy::Rows => strategy::Rows::enter::<S, K, F, P>,
+        Strategy::Columns => strategy::Columns::enter::<S, K, F, P>,
     }
-}
-
-/// The body of every [`Kernel`]; see there for the safety.
-unsafe fn enter<S: 'static, K: Key<S>, F: Function, P: Policy, B: Body>(
-    tile: &Tile<'_>,
-    positions: &mut [MaybeUninit<u32>],
-) {
-    struct Call<'a, O, B> {
-        order: O,
-        tile: &'a Tile<'a>,
-        positions: &'a mut [MaybeUninit<u32>],
-        body: core::marker::PhantomData<B>,
-    }
-    impl<O: Order, B: Body> Task for Call<'_, O, B> {
-        #[inline(always)]
-        fn run(self) {
-            // SAFETY: a `Call` is made below only, where the caller of the kernel promises all that a body asks for.
-            unsafe { B::run(self.order, self.tile, self.positions) }
-        }
-    }
-    assert_eq!(positions.len(), tile.outputs());
-    // SAFETY: the caller promises that the ISA is there.
-    let order = unsafe { Ranking::<S, K, F, P>::assume() };
-    order.simd().enter(Call { order, tile, positions, body: core::marker::PhantomData::<B> });
 }

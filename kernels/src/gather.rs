@@ -31,14 +31,37 @@ impl Scratch {
     /// reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
     ///
     /// # Safety
-    /// - Every element that `stretches` reaches from each `from + lane` may be read.
+    /// - Every element that `stretches` reaches from each `from + lane` may be read; they have 1, 2, 4 or 8 bytes, and are aligned.
+    #[inline(always)]
     pub(crate) unsafe fn fill<T: Copy>(
         &mut self,
         stretches: &mut Stretches<'_>,
         from: *const T,
         lanes: LaneOffsets<'_>,
     ) -> (*const T, usize) {
-        let elements = self.elements::<T>();
+        // Copies do not care for types: one instance for each size is enough, and a quarter of the code.
+        // SAFETY: the caller's promise.
+        let rows = unsafe {
+            match size_of::<T>() {
+                1 => self.fill_bits::<u8>(stretches, from.cast(), lanes),
+                2 => self.fill_bits::<u16>(stretches, from.cast(), lanes),
+                4 => self.fill_bits::<u32>(stretches, from.cast(), lanes),
+                _ => self.fill_bits::<u64>(stretches, from.cast(), lanes),
+            }
+        };
+        (self.0.as_ptr().cast(), rows)
+    }
+
+    /// # Safety
+    /// - As [`Scratch::fill`].
+    #[inline(never)]
+    unsafe fn fill_bits<B: Copy>(
+        &mut self,
+        stretches: &mut Stretches<'_>,
+        from: *const B,
+        lanes: LaneOffsets<'_>,
+    ) -> usize {
+        let elements = self.elements::<B>();
         let capacity = elements.len() / lanes.len();
         let mut filled = 0;
         while let Some((offset, rows)) = stretches.next(capacity - filled) {
@@ -47,7 +70,7 @@ impl Scratch {
             unsafe { gather(out, from.wrapping_offset(offset), stretches.line.stride, rows, lanes) };
             filled += rows;
         }
-        (elements.as_ptr().cast(), filled)
+        filled
     }
 }
 
@@ -117,6 +140,7 @@ unsafe fn gather<T: Copy>(
             }
         }
         LaneOffsets::Lines { first, step, lines, width } => {
+            assert!(width >= 2);
             for (row, out) in out.chunks_exact_mut(lines * width).enumerate() {
                 let from = from.wrapping_offset(first + row as isize * stride);
                 // SAFETY: the caller's promise, and the length of `out`.

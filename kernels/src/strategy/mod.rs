@@ -10,8 +10,10 @@ mod tests;
 pub(crate) use columns::Columns;
 pub(crate) use rows::Rows;
 
-use crate::order::Order;
+use crate::lanes::{Task, Token};
+use crate::order::{Function, Key, Order, Policy, Ranking};
 use crate::tile::{Loop, Tile};
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 /// How a kernel lays elements out in vectors.
@@ -51,10 +53,40 @@ const SHORTEST_STRETCH: usize = 32;
 const SHORTEST_COLUMN: usize = 8;
 
 /// A strategy as a type.
-pub(crate) trait Body {
+pub(crate) trait Body: Sized {
     /// Answers every output of the tile.
     ///
     /// # Safety
     /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]);
+
+    /// What every [`crate::Kernel`] points to; see there for the safety.
+    ///
+    /// A method of this trait, not a function, because the compiler distributes its work by the module of the type: so the strategies
+    /// are compiled side by side, and one after another otherwise, which takes twice as long.
+    unsafe fn enter<S: 'static, K: Key<S>, F: Function, P: Policy>(
+        tile: &Tile<'_>,
+        positions: &mut [MaybeUninit<u32>],
+    ) {
+        assert_eq!(positions.len(), tile.outputs());
+        // SAFETY: the caller promises that the ISA is there.
+        let order = unsafe { Ranking::<S, K, F, P>::assume() };
+        order.simd().enter(Call { order, tile, positions, body: PhantomData::<Self> });
+    }
+}
+
+/// A call of a body, to be made inside the region of the ISA's target features.
+struct Call<'a, O, B> {
+    order: O,
+    tile: &'a Tile<'a>,
+    positions: &'a mut [MaybeUninit<u32>],
+    body: PhantomData<B>,
+}
+
+impl<O: Order, B: Body> Task for Call<'_, O, B> {
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: only `Body::enter` makes a `Call`, and its caller promises all that a body asks for.
+        unsafe { B::run(self.order, self.tile, self.positions) }
+    }
 }

@@ -1,9 +1,12 @@
-//! Rows: the elements of one output are contiguous, and vectors run along them.
+//! Rows: the elements of one output are contiguous (or gathered, to be so), and vectors run along them.
 //!
 //! A chunk of four vectors is folded with three maxima, and only the fold is compared with the best so far: one comparison and two
 //! blends per chunk, not per vector, which is what lets this run at the speed of a plain maximum. What the blends keep is the
 //! *number of the chunk*, per lane. At the end the best lane with the smallest chunk number wins, and one look into that chunk gives
 //! the position. Chunk numbers are as wide as the elements, so a row of 8-bit elements is answered in pieces of 256 chunks.
+//! Rows of a mebibyte and more are read in four pieces at a time.
+//!
+//! That look costs as much as 8 vectors, so rows of up to 8 keep a position per lane instead, and do not look anything up.
 //!
 //! The last chunk of a row overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than
 //! itself. A row against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
