@@ -7,7 +7,7 @@
 //! A group of four vectors lives in registers while a few rows go by, then the next group does, across a *panel* of up to 4 KiB of
 //! outputs; then come the next rows. So memory is read in long runs, eight rows at a time. One group for all rows would be
 //! simpler, but touches another page per 128 bytes: over outputs of a few thousand bytes, tall columns beyond the caches then
-//! run at a third of the speed.
+//! run at less than half the speed.
 //!
 //! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found.
 //!

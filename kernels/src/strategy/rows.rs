@@ -287,8 +287,8 @@ fn smallest<O: Order>(counts: Count<O>, order: O) -> usize {
 /// Vectors in a chunk.
 const VECTORS: usize = 4;
 
-/// Pieces that a long run is read in at once. Beyond the caches, one place at a time is 10 GB/s on a core that reads four at 20, because
-/// prefetchers stop at the end of each page.
+/// Pieces that a long run is read in at once. Beyond the caches, one place at a time is as fast as a plain read, and four are faster,
+/// because prefetchers stop at the end of each page: a row of 256 MiB of f32 went from 0.96 of a read to 1.28 (Zen 3).
 const STREAMS: usize = 4;
 
 /// The shortest long run: beyond the L2 cache of current cores.
