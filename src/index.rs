@@ -19,6 +19,10 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     /// `start + position * step`, which fits; what overflows on the way wraps back.
     #[doc(hidden)]
     fn at(start: isize, position: u64, step: isize) -> Self;
+
+    /// The same memory as positions of a kernel, if those have the same size.
+    #[doc(hidden)]
+    fn as_positions(indices: &mut [Self]) -> Option<&mut [u32]>;
 }
 
 macro_rules! indices {
@@ -31,6 +35,11 @@ macro_rules! indices {
             #[inline(always)]
             fn at(start: isize, position: u64, step: isize) -> Self {
                 (start as $t).wrapping_add((position as $t).wrapping_mul(step as $t))
+            }
+
+            #[inline(always)]
+            fn as_positions(indices: &mut [Self]) -> Option<&mut [u32]> {
+                bytemuck::try_cast_slice_mut(indices).ok().filter(|_| size_of::<$t>() == size_of::<u32>())
             }
         }
     )+};

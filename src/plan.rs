@@ -148,7 +148,10 @@ pub(crate) fn default_isa() -> Result<Isa, Error> {
             None => Err(Error::UnknownIsa { name: name.to_string_lossy().into_owned() }),
         },
     };
-    FROM_ENVIRONMENT.get_or_init(from_environment).clone()
+    match FROM_ENVIRONMENT.get_or_init(from_environment) {
+        Ok(isa) => Ok(*isa),
+        Err(error) => Err(error.clone()),
+    }
 }
 
 /// The given output layout, checked, or the default one.
@@ -186,6 +189,8 @@ fn check_index_range<I: Index>(sizes: &[usize], axes: AxisSet) -> Result<(), Err
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(crate) problem: Problem,
+    /// How many elements each output is chosen from, as far as they are looked at.
+    pub(crate) visited: usize,
     /// `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Strategy, Kernel)>,
 }
@@ -197,31 +202,55 @@ impl Work {
         function: ReduceFunction,
         nan_policy: NanPolicy,
     ) -> Result<Work, Error> {
-        let strategy = choose_strategy(&problem, isa.vector_bytes() / size_of::<T>());
+        let strategy = choose_strategy(&problem, isa.vector_bytes(), size_of::<T>());
         let with_kernel = |strategy| {
             let kernel = argreduce_kernels::kernel::<T>(isa, strategy, function, nan_policy);
             kernel.map(|kernel| (strategy, kernel)).ok_or(Error::IsaNotAvailable { isa })
         };
-        Ok(Work { problem, kernel: strategy.map(with_kernel).transpose()? })
+        Ok(Work { problem, visited: problem.reduced.count(), kernel: strategy.map(with_kernel).transpose()? })
     }
 }
 
-/// The one place where shapes are told apart; `lanes` is the length of a vector. `None` where there is nothing to choose from.
-fn choose_strategy(problem: &Problem, lanes: usize) -> Option<Strategy> {
+/// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
+fn choose_strategy(problem: &Problem, vector_size: usize, element_size: usize) -> Option<Strategy> {
+    let (lanes, shortest_row) = (vector_size / element_size, shortest_row(element_size));
     let visited = problem.reduced.count();
     if visited == 1 {
         return None;
     }
-    let inner = problem.inner();
-    let is_in_place = |strategy: Strategy| strategy.is_in_place(inner, &problem.reduced, lanes);
-    let is_long = is_in_place(Strategy::Rows) && visited >= SHORTEST_ROW;
-    let has_lanes = is_in_place(Strategy::Columns) || problem.input.loops.count() >= lanes.div_ceil(2);
-    Some(if has_lanes && !is_long { Strategy::Columns } else { Strategy::Rows })
+    let takes = |strategy: Strategy| strategy.takes(problem.inner(), &problem.reduced, lanes);
+    // Narrow lines of few rows are gathered side by side first.
+    let has_columns = takes(Strategy::Columns) && (problem.inner().size >= 2 * lanes || visited > SHORTEST_COLUMN);
+    let has_lanes = problem.input.loops.count() >= lanes.div_ceil(2);
+    Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
+        Strategy::Rows
+    } else if has_columns {
+        Strategy::Columns
+    } else if takes(Strategy::FoldedColumns) && visited >= SHORTEST_FOLDED {
+        Strategy::FoldedColumns
+    } else if has_lanes && !(Strategy::Pieces.is_in_place(&problem.reduced) && visited >= shortest_row) {
+        Strategy::PackedColumns
+    } else {
+        Strategy::Pieces
+    })
 }
 
-/// From here on a row on its own is faster than its share of gathered columns. (Zen 3, AVX2, in L2: a row of up to 8 vectors takes 11 ns
-/// of u8 and 17 ns of f32, gathering and comparing 0.26 and 0.42 ns per element.)
-const SHORTEST_ROW: usize = 40;
+/// Comparing the candidates of a column costs as much as some 50 rows of it.
+const SHORTEST_FOLDED: usize = 64;
+
+/// A line of outputs costs a few ns however few rows it has.
+const SHORTEST_COLUMN: usize = 8;
+
+/// From how many elements on a row on its own is faster than its share of packed columns, by the size of an element. Transposing 2, 3, 4 or 6
+/// columns is a few shuffles, and a row takes the time of some 20 instructions, however short. (Zen 3, AVX2, in L2, of `read`: u8 rows
+/// of 4, 6, 7 and 8 packed 0.24, 0.19, 0.06 and 0.08, as rows 0.08, 0.10, 0.09 and 0.13; f32 rows of 4, 6, 7 and 8 packed 0.21, 0.22, 0.12
+/// and 0.22, as rows 0.12, 0.18, 0.20 and 0.26.)
+const fn shortest_row(size: usize) -> usize {
+    match size {
+        2 | 8 => 5,
+        _ => 7,
+    }
+}
 
 /// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its kernel chosen.
 ///
@@ -317,17 +346,16 @@ impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
         write!(f, "{} of {} {:?} over axes ", self.function, T::DATA_TYPE, self.input.sizes())?;
         f.debug_list().entries(axes).finish()?;
         write!(f, " to {} {:?}, {}, nan {}: ", I::NAME, self.output.sizes(), self.direction, self.nan_policy)?;
-        let Some(Work { problem, kernel }) = &self.work else { return f.write_str("no outputs") };
+        let Some(Work { problem, kernel, .. }) = &self.work else { return f.write_str("no outputs") };
         write!(f, "outputs ")?;
         fmt_sizes(f, &problem.input.loops)?;
         f.write_str(" of ")?;
         fmt_sizes(f, &problem.reduced)?;
         match kernel {
-            Some((strategy, _)) => {
-                let lanes = self.isa.vector_bytes() / size_of::<T>();
-                let is_in_place = strategy.is_in_place(problem.inner(), &problem.reduced, lanes);
-                write!(f, ", {}{strategy}, {}", if is_in_place { "" } else { "packed " }, self.isa)
+            Some((Strategy::Pieces, _)) if !Strategy::Pieces.is_in_place(&problem.reduced) => {
+                write!(f, ", packed pieces, {}", self.isa)
             }
+            Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),
             None => f.write_str(", known without a look"),
         }
     }

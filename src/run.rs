@@ -8,8 +8,12 @@ use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
 use multiversion::multiversion;
 use std::mem::MaybeUninit;
 
-/// Outputs per tile: their positions take 4 KiB on the stack.
+/// Outputs per tile, where their positions go to a buffer first: they take 4 KiB on the stack.
 const TILE: usize = 1024;
+
+/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in L2 if it has to be turned
+/// into indices.
+const DIRECT_TILE: usize = 1 << 14;
 
 /// Positions are 32 bits wide: a kernel is never asked to visit more elements than this for one output.
 pub(crate) const LONGEST_VISIT: usize = u32::MAX as usize;
@@ -26,27 +30,53 @@ pub(crate) fn run<T: Element, I: Index>(
 ) {
     assert!(input.len() >= layout.required_len());
     let problem = &work.problem;
+    if problem.input.loops.is_empty() && work.visited <= LONGEST_VISIT {
+        // One output: the shortest way, because the loops around a tile cost as much as a row of 64 elements.
+        let start = problem.input.start;
+        let found = work.kernel.map_or(0, |(_, kernel)| {
+            find(kernel, input, start as isize, [ONCE; 2], &problem.reduced, &mut [MaybeUninit::uninit()])[0]
+        });
+        indices[problem.output.start] = index_at(problem, found.into());
+        if let Some(values) = values {
+            values[problem.values.start] =
+                input[(start as isize + offset_of(&problem.reduced, found as usize)) as usize];
+        }
+        return;
+    }
     let Some((_, kernel)) = work.kernel else {
         static FIRST: [u32; TILE] = [0; TILE];
-        return for_each_tile(problem, |tile| {
+        return for_each_tile(problem, TILE, |tile| {
             tile.write(problem, &FIRST[..tile.outputs()], input, indices, values.as_deref_mut());
         });
     };
-    if problem.reduced.count() > LONGEST_VISIT {
+    if work.visited > LONGEST_VISIT {
         return in_blocks(problem, kernel, (function, policy), LONGEST_VISIT, input, indices, values);
     }
-    if problem.input.loops.is_empty() {
-        // One output: the shortest way, because the loops around a tile cost as much as a row of 64 elements.
-        let tile = Place::only(problem);
-        let mut buffer = [MaybeUninit::uninit()];
-        let positions = find(kernel, input, tile.input_start, tile.input, &problem.reduced, &mut buffer);
-        return tile.write(problem, positions, input, indices, values);
+    if values.is_none() && is_direct::<I>(problem) {
+        return for_each_tile(problem, DIRECT_TILE, |tile| {
+            let indices = &mut indices[tile.output_start as usize..][..tile.outputs()];
+            let Some(positions) = I::as_positions(indices) else { return };
+            // SAFETY: what is written through this is what `find` writes, and that is initialised.
+            let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
+            find(kernel, input, tile.input_start, tile.input, &problem.reduced, buffer);
+            let (start, step) = (problem.index_start, problem.index[0].stride);
+            if (start, step) != (0, 1) {
+                turn(positions, start as u32, step as u32);
+            }
+        });
     }
-    for_each_tile(problem, |tile| {
+    for_each_tile(problem, TILE, |tile| {
         let mut buffer = [MaybeUninit::uninit(); TILE];
         let positions = find(kernel, input, tile.input_start, tile.input, &problem.reduced, &mut buffer);
         tile.write(problem, positions, input, indices, values.as_deref_mut());
     });
+}
+
+/// Whether a kernel can write its positions where the indices go: those are as wide, packed along the two fastest loops, and evenly spaced.
+fn is_direct<I: Index>(problem: &Problem) -> bool {
+    let (_, [outer, inner]) = split(&problem.output.loops);
+    let is_packed = inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize);
+    is_packed && problem.index.len() == 1 && I::as_positions(&mut []).is_some()
 }
 
 /// The position of the first best element of a slice of at most [`LONGEST_VISIT`].
@@ -92,21 +122,23 @@ struct Place {
     values: [Loop; 2],
 }
 
-/// Cuts the outputs into tiles of at most [`TILE`].
+/// Cuts the outputs into tiles of at most `most`. The last part of a line reaches back rather than being shorter than a vector: some outputs are
+/// answered twice, and the same.
 #[inline(always)]
-fn for_each_tile(problem: &Problem, mut answer: impl FnMut(&Place)) {
+fn for_each_tile(problem: &Problem, most: usize, mut answer: impl FnMut(&Place)) {
     let (input, output, values) = (&problem.input, &problem.output, &problem.values);
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
         (split(&input.loops), split(&output.loops), split(&values.loops));
-    let inner_step = inner.size.min(TILE);
-    let outer_step = if outer.size == 1 || inner.size > TILE { 1 } else { (TILE / inner.size).min(outer.size) };
+    let inner_step = inner.size.min(most);
+    let outer_step = if outer.size == 1 || inner.size > most { 1 } else { (most / inner.size).min(outer.size) };
     for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
         // Not `step_by`, which divides: a call for one output has no time for it.
         let mut first_outer = 0;
         while first_outer < outer.size {
             let mut first_inner = 0;
             while first_inner < inner.size {
-                let sizes = [outer_step.min(outer.size - first_outer), inner_step.min(inner.size - first_inner)];
+                first_inner = first_inner.min(inner.size - inner_step);
+                let sizes = [outer_step.min(outer.size - first_outer), inner_step];
                 let part = |start: usize, offset: isize, [outer, inner]: [Loop; 2]| {
                     let first = first_outer as isize * outer.stride + first_inner as isize * inner.stride;
                     let loops = [Loop { size: sizes[0], ..outer }, Loop { size: sizes[1], ..inner }];
@@ -135,18 +167,6 @@ fn split(nest: &Nest) -> (&[Loop], [Loop; 2]) {
 }
 
 impl Place {
-    /// The place of a problem with one output.
-    fn only(problem: &Problem) -> Place {
-        Place {
-            input_start: problem.input.start as isize,
-            input: [ONCE; 2],
-            output_start: problem.output.start as isize,
-            output: [ONCE; 2],
-            values_start: problem.values.start as isize,
-            values: [ONCE; 2],
-        }
-    }
-
     fn outputs(&self) -> usize {
         self.input[0].size * self.input[1].size
     }
@@ -193,19 +213,21 @@ fn write_indices<I: Index, P: Copy + Into<u64>>(
         [Loop { stride: step, .. }] if stride == 1 && positions.len() >= SHORTEST_NARROW => {
             narrow(positions, start, step, &mut indices[first as usize..]);
         }
-        [Loop { stride: step, .. }] => {
-            for (i, &position) in positions.iter().enumerate() {
-                indices[(first + i as isize * stride) as usize] = I::at(start, position.into(), step);
-            }
-        }
-        // Where broadcast axes were left out between others, steps of the index are uneven.
         _ => {
             for (i, &position) in positions.iter().enumerate() {
-                let position: u64 = position.into();
-                let index = start + offset_of(&problem.index, position as usize);
-                indices[(first + i as isize * stride) as usize] = I::at(index, 0, 0);
+                indices[(first + i as isize * stride) as usize] = index_at(problem, position.into());
             }
         }
+    }
+}
+
+/// The index of the element that is visited at a position.
+#[inline(always)]
+fn index_at<I: Index>(problem: &Problem, position: u64) -> I {
+    match problem.index[..] {
+        [Loop { stride: step, .. }] => I::at(problem.index_start, position, step),
+        // Where broadcast axes were left out between others, steps of the index are uneven.
+        _ => I::at(problem.index_start + offset_of(&problem.index, position as usize), 0, 0),
     }
 }
 
@@ -217,6 +239,14 @@ const SHORTEST_NARROW: usize = 16;
 fn narrow<I: Index, P: Copy + Into<u64>>(positions: &[P], start: isize, step: isize, indices: &mut [I]) {
     for (index, &position) in indices.iter_mut().zip(positions) {
         *index = I::at(start, position.into(), step);
+    }
+}
+
+/// Positions to indices, in place: `start + position * step`, which fits, whatever wraps on the way.
+#[multiversion(targets("x86_64+avx2"))]
+fn turn(positions: &mut [u32], start: u32, step: u32) {
+    for position in positions {
+        *position = start.wrapping_add(position.wrapping_mul(step));
     }
 }
 
@@ -240,16 +270,18 @@ fn in_blocks<T: Element, I: Index>(
     }
     let cut_loop = problem.reduced[cut];
     let step = (longest / inside).clamp(1, cut_loop.size);
-    for_each_tile(problem, |tile| {
+    for_each_tile(problem, TILE, |tile| {
         let mut best_positions = [0_u64; TILE];
         let mut best_values = [T::default(); TILE];
-        let mut visited = 0;
-        for offset in Walk::new(&problem.reduced[..cut]) {
+        for (n, offset) in Walk::new(&problem.reduced[..cut]).enumerate() {
             for first in (0..cut_loop.size).step_by(step) {
+                // The last block reaches back, so that none is too small for a strategy: what is seen twice is never better than itself.
+                let first = first.min(cut_loop.size - step);
+                let visited = ((n * cut_loop.size + first) * inside) as u64;
                 let mut block = [Loop::default(); MAX_RANK];
                 let block = &mut block[..problem.reduced.len() - cut];
                 block.copy_from_slice(&problem.reduced[cut..]);
-                block[0].size = step.min(cut_loop.size - first);
+                block[0].size = step;
                 let start = tile.input_start + offset + first as isize * cut_loop.stride;
                 let mut buffer = [MaybeUninit::uninit(); TILE];
                 let positions = find(kernel, input, start, tile.input, block, &mut buffer);
@@ -262,7 +294,6 @@ fn in_blocks<T: Element, I: Index>(
                         best_positions[n] = visited + u64::from(position);
                     }
                 }
-                visited += (block[0].size * inside) as u64;
             }
         }
         tile.write(problem, &best_positions[..tile.outputs()], input, indices, values.as_deref_mut());
@@ -294,9 +325,15 @@ mod tests {
                         plan.run_with_values(&data, &mut expected, &mut expected_values).unwrap();
                         for longest in (1..30).chain([60, 100, 839, 840, 1000]) {
                             let (mut found, mut values) = (vec![99; len], vec![9.0; len]);
-                            for strategy in Strategy::ALL {
+                            let problem = &plan.work().unwrap().problem;
+                            let lanes = Isa::detect().vector_bytes() / size_of::<f32>();
+                            // Real blocks are never too short to be folded.
+                            let strategies = Strategy::ALL.into_iter().filter(|strategy| {
+                                *strategy != Strategy::FoldedColumns
+                                    && strategy.takes(problem.inner(), &problem.reduced, lanes)
+                            });
+                            for strategy in strategies {
                                 let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();
-                                let problem = &plan.work().unwrap().problem;
                                 in_blocks(
                                     problem,
                                     kernel,

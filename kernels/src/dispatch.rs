@@ -65,7 +65,7 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable = "
 /// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
 ///
 /// # Panics
-/// If `positions` is not as long as the tile has outputs.
+/// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the tile.
 pub type Kernel = unsafe fn(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]);
 
 /// The kernel for elements `T`, or `None` where the ISA is not available.
@@ -127,6 +127,9 @@ pub(crate) fn by_order<S: 'static, K: Key<S>>(
 fn by_strategy<S: 'static, K: Key<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     match strategy {
         Strategy::Rows => strategy::Rows::enter::<S, K, F, P>,
+        Strategy::Pieces => strategy::Pieces::enter::<S, K, F, P>,
         Strategy::Columns => strategy::Columns::enter::<S, K, F, P>,
+        Strategy::FoldedColumns => strategy::FoldedColumns::enter::<S, K, F, P>,
+        Strategy::PackedColumns => strategy::PackedColumns::enter::<S, K, F, P>,
     }
 }

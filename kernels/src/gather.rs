@@ -9,20 +9,23 @@ use multiversion::multiversion;
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays too.
 pub(crate) const SCRATCH_BYTES: usize = 8192;
 
+/// What may be written after the buffer: the rest of a move that is wider than the last line.
+const SLACK_BYTES: usize = 32;
+
 /// A buffer for gathered elements.
 #[repr(C, align(64))]
-pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH_BYTES]);
+pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH_BYTES + SLACK_BYTES]);
 
 impl Scratch {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Scratch([const { MaybeUninit::uninit() }; SCRATCH_BYTES])
+        Scratch([const { MaybeUninit::uninit() }; SCRATCH_BYTES + SLACK_BYTES])
     }
 
     #[inline(always)]
     fn elements<T: Copy>(&mut self) -> &mut [MaybeUninit<T>] {
         const { assert!(align_of::<T>() <= 64) };
-        let len = SCRATCH_BYTES / size_of::<T>();
+        let len = (SCRATCH_BYTES + SLACK_BYTES) / size_of::<T>();
         // SAFETY: the bytes are `len` elements long and aligned for them, and need not be initialised.
         unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
@@ -31,22 +34,24 @@ impl Scratch {
     /// reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
     ///
     /// # Safety
-    /// - Every element that `stretches` reaches from each `from + lane` may be read; they have 1, 2, 4 or 8 bytes, and are aligned.
+    /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each before `end` (null: nothing
+    ///   does); they have 1, 2, 4 or 8 bytes, and are aligned.
     #[inline(always)]
     pub(crate) unsafe fn fill<T: Copy>(
         &mut self,
         stretches: &mut Stretches<'_>,
         from: *const T,
+        end: *const T,
         lanes: LaneOffsets<'_>,
     ) -> (*const T, usize) {
         // Copies do not care for types: one instance for each size is enough, and a quarter of the code.
         // SAFETY: the caller's promise.
         let rows = unsafe {
             match size_of::<T>() {
-                1 => self.fill_bits::<u8>(stretches, from.cast(), lanes),
-                2 => self.fill_bits::<u16>(stretches, from.cast(), lanes),
-                4 => self.fill_bits::<u32>(stretches, from.cast(), lanes),
-                _ => self.fill_bits::<u64>(stretches, from.cast(), lanes),
+                1 => self.fill_bits::<u8>(stretches, from.cast(), end.cast(), lanes),
+                2 => self.fill_bits::<u16>(stretches, from.cast(), end.cast(), lanes),
+                4 => self.fill_bits::<u32>(stretches, from.cast(), end.cast(), lanes),
+                _ => self.fill_bits::<u64>(stretches, from.cast(), end.cast(), lanes),
             }
         };
         (self.0.as_ptr().cast(), rows)
@@ -59,15 +64,17 @@ impl Scratch {
         &mut self,
         stretches: &mut Stretches<'_>,
         from: *const B,
+        end: *const B,
         lanes: LaneOffsets<'_>,
     ) -> usize {
         let elements = self.elements::<B>();
-        let capacity = elements.len() / lanes.len();
+        let slack = SLACK_BYTES / size_of::<B>();
+        let capacity = (elements.len() - slack) / lanes.len();
         let mut filled = 0;
         while let Some((offset, rows)) = stretches.next(capacity - filled) {
-            let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len()];
+            let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len() + slack];
             // SAFETY: the caller's promise.
-            unsafe { gather(out, from.wrapping_offset(offset), stretches.line.stride, rows, lanes) };
+            unsafe { gather(out, from.wrapping_offset(offset), end, stretches.line.stride, rows, lanes) };
             filled += rows;
         }
         filled
@@ -104,17 +111,20 @@ impl LaneOffsets<'_> {
 /// Packed short rows, the most frequent case, are a transposition with a constant number of columns, which the compiler turns into
 /// shuffles: 2 to 8 columns of 1 to 8 bytes run at 6 to 42 GB/s, and the same loop with a variable at two elements per cycle. (Zen 3, AVX2.)
 ///
+/// After the last row, `out` has room for what need not be written: [`SLACK_BYTES`].
+///
 /// # Safety
-/// - All of those elements may be read.
+/// - All of those elements may be read, and so may what follows them before `end`.
 #[multiversion(targets("x86_64+avx2"))]
 unsafe fn gather<T: Copy>(
     out: &mut [MaybeUninit<T>],
     from: *const T,
+    end: *const T,
     stride: isize,
     rows: usize,
     lanes: LaneOffsets<'_>,
 ) {
-    assert!(out.len() == rows * lanes.len());
+    assert!(out.len() == rows * lanes.len() + SLACK_BYTES / size_of::<T>());
     match lanes {
         LaneOffsets::Even { first, step, lanes } => {
             let from = from.wrapping_offset(first);
@@ -132,7 +142,7 @@ unsafe fn gather<T: Copy>(
                     _ if lanes == 1 => transpose(out, from, stride, rows, 1, 0),
                     // Row by row, because then at least the writes are in order.
                     _ => {
-                        for (row, out) in out.chunks_exact_mut(lanes).enumerate() {
+                        for (row, out) in out.chunks_exact_mut(lanes).enumerate().take(rows) {
                             transpose(out, from.wrapping_offset(row as isize * stride), 0, 1, lanes, step);
                         }
                     }
@@ -140,25 +150,23 @@ unsafe fn gather<T: Copy>(
             }
         }
         LaneOffsets::Lines { first, step, lines, width } => {
-            assert!(width >= 2);
-            for (row, out) in out.chunks_exact_mut(lines * width).enumerate() {
-                let from = from.wrapping_offset(first + row as isize * stride);
+            let len = lines * width;
+            for row in 0..rows {
+                let out = &mut out[row * len..][..len + SLACK_BYTES / size_of::<T>()];
+                let lines = Lines { from: from.wrapping_offset(first + row as isize * stride), step, lines, width };
                 // SAFETY: the caller's promise, and the length of `out`.
                 unsafe {
-                    match width {
-                        2 => copy_lines::<T, 2>(out, from, step, width),
-                        3 => copy_lines::<T, 3>(out, from, step, width),
-                        4 => copy_lines::<T, 4>(out, from, step, width),
-                        5 => copy_lines::<T, 5>(out, from, step, width),
-                        6 => copy_lines::<T, 6>(out, from, step, width),
-                        7 => copy_lines::<T, 7>(out, from, step, width),
-                        _ => copy_lines::<T, 8>(out, from, step, width),
+                    match width * size_of::<T>() {
+                        ..=4 => lines.copy::<4>(out, end),
+                        5..=8 => lines.copy::<8>(out, end),
+                        9..=16 => lines.copy::<16>(out, end),
+                        _ => lines.copy::<32>(out, end),
                     }
                 }
             }
         }
         LaneOffsets::Each(offsets) => {
-            for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate() {
+            for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
                 let from = from.wrapping_offset(row as isize * stride);
                 for (element, &lane) in out.iter_mut().zip(offsets) {
                     // SAFETY: the caller's promise.
@@ -169,24 +177,58 @@ unsafe fn gather<T: Copy>(
     }
 }
 
-/// Copies lines of `width` neighbours, by `N` at a time, the last `N` of a line overlapping those before: a few moves, where `memcpy` would
-/// be a call for each line.
-///
-/// # Safety
-/// - The lines, `step` elements apart, may be read, and `out` holds whole lines of `width`, which is at least `N`.
-#[inline(always)]
-unsafe fn copy_lines<T: Copy, const N: usize>(out: &mut [MaybeUninit<T>], from: *const T, step: isize, width: usize) {
-    for (line, out) in out.chunks_exact_mut(width).enumerate() {
-        let from = from.wrapping_offset(line as isize * step);
-        let mut done = 0;
-        while done < width {
-            let start = done.min(width - N);
-            // SAFETY: `N` elements from `start` on lie in the line, which the caller promises may be read, and in `out`.
-            unsafe {
-                let elements = from.add(start).cast::<[T; N]>().read();
-                out.as_mut_ptr().add(start).cast::<[T; N]>().write(elements);
+/// Some lines of `width` neighbours, `step` elements apart.
+#[derive(Clone, Copy)]
+struct Lines<T> {
+    from: *const T,
+    step: isize,
+    lines: usize,
+    width: usize,
+}
+
+impl<T: Copy> Lines<T> {
+    /// Copies the lines by moves of `BYTES`, one after another, so that what a move brings too much is overwritten by the next: one load and one
+    /// store for a line that fits a move, where `memcpy` would be a call. Lines that end too near to `end` are copied by elements.
+    ///
+    /// # Safety
+    /// - The lines may be read, and what follows them before `end`.
+    /// - `out` has room for the lines, and for [`SLACK_BYTES`] more.
+    #[inline(always)]
+    unsafe fn copy<const BYTES: usize>(self, out: &mut [MaybeUninit<T>], end: *const T) {
+        const { assert!(BYTES <= SLACK_BYTES) };
+        let Lines { from, step, lines, width } = self;
+        let moved = BYTES / size_of::<T>();
+        // How far the last move of a line reaches, and how many lines may be read so far.
+        let reach = if BYTES < SLACK_BYTES { moved } else { width.next_multiple_of(moved) } as isize;
+        let elements_left = (end as isize - from as isize) / size_of::<T>() as isize;
+        let by_moves = Loop { size: lines, stride: step }.steps_up_to(elements_left - reach, 0);
+        let place = |line: usize| (from.wrapping_offset(line as isize * step), line * width);
+        // SAFETY: the caller's promises: in `out`, a line starts at least a line before the slack, and reaches less than a move beyond its end.
+        unsafe {
+            let out = out.as_mut_ptr();
+            let move_bytes = |from: *const T, to: usize| {
+                let bytes = from.cast::<[MaybeUninit<u8>; BYTES]>().read_unaligned();
+                out.add(to).cast::<[MaybeUninit<u8>; BYTES]>().write_unaligned(bytes);
+            };
+            if BYTES < SLACK_BYTES || width <= moved {
+                for line in 0..by_moves {
+                    let (from, to) = place(line);
+                    move_bytes(from, to);
+                }
+            } else {
+                for line in 0..by_moves {
+                    let (from, to) = place(line);
+                    for start in (0..width).step_by(moved) {
+                        move_bytes(from.add(start), to + start);
+                    }
+                }
             }
-            done = start + N;
+            for line in by_moves..lines {
+                let (from, to) = place(line);
+                for element in 0..width {
+                    out.add(to + element).write(MaybeUninit::new(*from.add(element)));
+                }
+            }
         }
     }
 }
@@ -194,7 +236,7 @@ unsafe fn copy_lines<T: Copy, const N: usize>(out: &mut [MaybeUninit<T>], from: 
 /// `out[row * lanes + lane] = from[row * stride + lane * step]`.
 ///
 /// # Safety
-/// - All of those elements may be read, and `out` is `rows * lanes` long.
+/// - All of those elements may be read, and `out` is at least `rows * lanes` long.
 #[inline(always)]
 unsafe fn transpose<T: Copy>(
     out: &mut [MaybeUninit<T>],

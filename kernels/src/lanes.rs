@@ -12,6 +12,16 @@ pub(crate) trait Token: Copy + 'static {
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
     fn enter<T: Task>(self, task: T);
+
+    /// Asks for the cache line at an address, which need not exist, to be fetched.
+    #[inline(always)]
+    fn prefetch<T>(self, _: *const T) {}
+
+    /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the registers of its callers.
+    #[inline(never)]
+    fn call<T: Task>(self, task: T) {
+        self.enter(task);
+    }
 }
 
 /// What runs inside [`Token::enter`]: a closure, but with `run` marked `#[inline(always)]`.
@@ -62,10 +72,30 @@ pub(crate) trait Lanes<T>: Token {
     /// `new < kept ? new : kept`.
     fn min(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
     fn select(self, mask: Self::Mask, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
+    /// The largest (or smallest) of all lanes, none of which is NaN, in each of them.
+    #[inline(always)]
+    fn across(self, mut v: Self::Vector, largest: bool) -> Self::Vector {
+        let mut lanes = Self::LANES / 2;
+        while lanes > 0 {
+            let other = self.swap(v, lanes);
+            v = if largest { self.max(other, v) } else { self.min(other, v) };
+            lanes /= 2;
+        }
+        v
+    }
+    /// So many lanes that [`Lanes::first_best`] looks at: 0 where it is no better than what can be made of the other operations.
+    const FEW: usize = 0;
+    /// The number of the first largest (or smallest) of the first `FEW` lanes.
+    #[inline(always)]
+    fn first_best(self, _: Self::Vector, _: bool) -> usize {
+        0
+    }
     /// Exchanges neighbouring groups of `lanes` lanes (a power of two, below `LANES`): lane `i` gets lane `i ^ lanes`.
     fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector;
 
     fn none(self) -> Self::Mask;
+    /// True in the first `n` lanes; `n` at most `LANES`.
+    fn first(self, n: usize) -> Self::Mask;
     fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// `a`, but not where `b`.
     fn and_not(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
@@ -74,8 +104,6 @@ pub(crate) trait Lanes<T>: Token {
 
     /// `n` in every lane; `n` at most `MAX_COUNT`.
     fn count(self, n: u32) -> Self::Count;
-    /// The number of each lane: from 0 up, or down to 0.
-    fn iota(self, reversed: bool) -> Self::Count;
     fn add(self, a: Self::Count, b: Self::Count) -> Self::Count;
     fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count;
     fn counts(self, counts: Self::Count) -> Self::CountArray;

@@ -94,8 +94,6 @@ pub(crate) trait Key<S>: Copy + 'static {
     const LOWEST: Self::Lane;
     /// No lane is above.
     const HIGHEST: Self::Lane;
-    /// A lane that is NaN, if one can be.
-    const NAN: Self::Lane;
 
     /// Turns what was loaded into lanes; `nan` is where the policy wants NaN: above all numbers or below.
     fn key(simd: Self::Simd, raw: Vector<S, Self>, nan: Self::Lane) -> Vector<S, Self>;
@@ -104,7 +102,7 @@ pub(crate) trait Key<S>: Copy + 'static {
 type Vector<S, K> = <<K as Key<S>>::Simd as Lanes<<K as Key<S>>::Lane>>::Vector;
 
 macro_rules! keys {
-    ($($t:ident: $lowest:expr, $highest:expr, $nan:literal, $nan_value:expr, $propagate:ident;)+) => {$(
+    ($($t:ident: $lowest:expr, $highest:expr, $nan:literal, $propagate:ident;)+) => {$(
         impl<S: Lanes<$t>> Key<S> for $t {
             type Lane = $t;
             type Simd = S;
@@ -112,7 +110,6 @@ macro_rules! keys {
             const LANES_HAVE_NAN: bool = $nan;
             const LOWEST: $t = $lowest;
             const HIGHEST: $t = $highest;
-            const NAN: $t = $nan_value;
 
             #[inline(always)]
             fn key(_: S, raw: S::Vector, _: $t) -> S::Vector {
@@ -123,16 +120,16 @@ macro_rules! keys {
 }
 
 keys! {
-    i8: i8::MIN, i8::MAX, false, 0, Ignore;
-    u8: u8::MIN, u8::MAX, false, 0, Ignore;
-    i16: i16::MIN, i16::MAX, false, 0, Ignore;
-    u16: u16::MIN, u16::MAX, false, 0, Ignore;
-    i32: i32::MIN, i32::MAX, false, 0, Ignore;
-    u32: u32::MIN, u32::MAX, false, 0, Ignore;
-    i64: i64::MIN, i64::MAX, false, 0, Ignore;
-    u64: u64::MIN, u64::MAX, false, 0, Ignore;
-    f32: f32::NEG_INFINITY, f32::INFINITY, true, f32::NAN, Propagate;
-    f64: f64::NEG_INFINITY, f64::INFINITY, true, f64::NAN, Propagate;
+    i8: i8::MIN, i8::MAX, false, Ignore;
+    u8: u8::MIN, u8::MAX, false, Ignore;
+    i16: i16::MIN, i16::MAX, false, Ignore;
+    u16: u16::MIN, u16::MAX, false, Ignore;
+    i32: i32::MIN, i32::MAX, false, Ignore;
+    u32: u32::MIN, u32::MAX, false, Ignore;
+    i64: i64::MIN, i64::MAX, false, Ignore;
+    u64: u64::MIN, u64::MAX, false, Ignore;
+    f32: f32::NEG_INFINITY, f32::INFINITY, true, Propagate;
+    f64: f64::NEG_INFINITY, f64::INFINITY, true, Propagate;
 }
 
 macro_rules! half_keys {
@@ -144,7 +141,6 @@ macro_rules! half_keys {
             const LANES_HAVE_NAN: bool = false;
             const LOWEST: i16 = i16::MIN;
             const HIGHEST: i16 = i16::MAX;
-            const NAN: i16 = 0;
 
             #[inline(always)]
             fn key(simd: S, raw: S::Vector, nan: i16) -> S::Vector {
@@ -179,10 +175,12 @@ pub(crate) trait Order: Copy {
     fn above(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// The better of both, in the fewest operations: `kept` must not be NaN, NaN in `new` is dropped.
     fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
+    /// The best of all lanes in each of them; none may be NaN.
+    fn across(self, v: Vec<Self>) -> Vec<Self>;
+    /// The number of the first best of the first [`Lanes::FEW`] lanes.
+    fn first_best(self, v: Vec<Self>) -> usize;
     /// A number that no number is worse than, to start a fold with.
     fn worst(self) -> Vec<Self>;
-    /// What no element is worse than, to start comparing with [`Order::better`]: NaN where NaN loses.
-    fn bottom(self) -> Vec<Self>;
     /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
 }
@@ -261,13 +259,18 @@ impl<S, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, K, F, P> {
     }
 
     #[inline(always)]
-    fn worst(self) -> Vec<Self> {
-        self.simd.splat(if F::IS_MAX { K::LOWEST } else { K::HIGHEST })
+    fn across(self, v: Vec<Self>) -> Vec<Self> {
+        self.simd.across(v, F::IS_MAX)
     }
 
     #[inline(always)]
-    fn bottom(self) -> Vec<Self> {
-        if Self::NAN_LOSES { self.simd.splat(K::NAN) } else { self.worst() }
+    fn first_best(self, v: Vec<Self>) -> usize {
+        self.simd.first_best(v, F::IS_MAX)
+    }
+
+    #[inline(always)]
+    fn worst(self) -> Vec<Self> {
+        self.simd.splat(if F::IS_MAX { K::LOWEST } else { K::HIGHEST })
     }
 
     #[inline(always)]

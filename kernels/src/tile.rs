@@ -12,6 +12,19 @@ pub struct Loop {
     pub stride: isize,
 }
 
+impl Loop {
+    /// How many of the first steps start at `last` or before, if the first of all is at `first`. Only loops upwards are worth the count.
+    #[inline(always)]
+    pub(crate) fn steps_up_to(self, last: isize, first: isize) -> usize {
+        match self.stride {
+            _ if first > last => 0,
+            ..0 => 0,
+            0 => self.size,
+            stride => self.size.min((last - first) as usize / stride as usize + 1),
+        }
+    }
+}
+
 /// What one call of a kernel answers: `outer.size * inner.size` outputs, each the reduction of the same nest of loops.
 ///
 /// Output `o * inner.size + i` reduces the elements at `input + o * outer.stride + i * inner.stride + walk`, where `walk`
@@ -46,6 +59,28 @@ impl<'a> Tile<'a> {
     pub(crate) fn step(&self) -> Option<isize> {
         let is_even = self.outer.size == 1 || self.outer.stride == self.inner.stride * self.inner.size as isize;
         is_even.then_some(self.inner.stride)
+    }
+
+    /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory, so that loads may reach
+    /// from one into those that follow. What lies between the elements of other tiles is not the kernel's to read.
+    pub(crate) fn end_of_block(&self) -> Option<isize> {
+        let mut loops = [Loop::default(); MAX_RANK + 2];
+        let mut len = 0;
+        for l in self.reduced.iter().chain([&self.outer, &self.inner]).filter(|l| l.size > 1) {
+            loops[len] = *l;
+            len += 1;
+        }
+        let loops = &mut loops[..len];
+        loops.sort_unstable_by_key(|l| l.stride.unsigned_abs());
+        let (mut block, mut end) = (1, 1);
+        for l in loops {
+            if l.stride.unsigned_abs() != block {
+                return None;
+            }
+            block *= l.size;
+            end += (l.size as isize - 1) * l.stride.max(0);
+        }
+        Some(end)
     }
 
     /// How many elements each output is chosen from.

@@ -61,6 +61,44 @@ impl Avx2 {
         a
     }
 
+    /// The best of all lanes in each of them, for 8-bit and 16-bit integers: x86 has one horizontal instruction, the minimum of eight unsigned
+    /// 16-bit lanes. `flip` turns the wanted order into that one.
+    #[inline(always)]
+    fn across_8(self, v: __m256i, flip: i8) -> __m256i {
+        let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
+        let flip = avx._mm256_set1_epi8(flip);
+        let v = avx2._mm256_xor_si256(v, flip);
+        let half = sse2._mm_min_epu8(avx._mm256_castsi256_si128(v), avx2._mm256_extracti128_si256::<1>(v));
+        let pairs = sse2._mm_min_epu8(half, sse2._mm_srli_epi16::<8>(half));
+        avx2._mm256_xor_si256(avx2._mm256_broadcastb_epi8(sse4_1._mm_minpos_epu16(pairs)), flip)
+    }
+    #[inline(always)]
+    fn across_16(self, v: __m256i, flip: i16) -> __m256i {
+        let V3 { sse4_1, avx, avx2, .. } = self.0;
+        let flip = avx._mm256_set1_epi16(flip);
+        let v = avx2._mm256_xor_si256(v, flip);
+        let half = sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(v), avx2._mm256_extracti128_si256::<1>(v));
+        avx2._mm256_xor_si256(avx2._mm256_broadcastw_epi16(sse4_1._mm_minpos_epu16(half)), flip)
+    }
+
+    /// With the number of the lane below the byte, one minimum finds both.
+    #[inline(always)]
+    fn first_best_8(self, v: __m256i, flip: i8) -> usize {
+        let V3 { sse2, sse4_1, avx, .. } = self.0;
+        let v = sse2._mm_xor_si128(avx._mm256_castsi256_si128(v), sse2._mm_set1_epi8(flip));
+        let lanes = sse2._mm_set_epi64x(0x0f0e_0d0c_0b0a_0908, 0x0706_0504_0302_0100);
+        let halves = (sse2._mm_unpacklo_epi8(lanes, v), sse2._mm_unpackhi_epi8(lanes, v));
+        let first = sse4_1._mm_minpos_epu16(sse4_1._mm_min_epu16(halves.0, halves.1));
+        (sse2._mm_cvtsi128_si32(first) & 0xff) as usize
+    }
+    /// The instruction itself tells the lane.
+    #[inline(always)]
+    fn first_best_16(self, v: __m256i, flip: i16) -> usize {
+        let V3 { sse2, sse4_1, avx, .. } = self.0;
+        let v = sse2._mm_xor_si128(avx._mm256_castsi256_si128(v), sse2._mm_set1_epi16(flip));
+        (sse2._mm_cvtsi128_si32(sse4_1._mm_minpos_epu16(v)) as u32 >> 16) as usize
+    }
+
     #[inline(always)]
     fn bits_8(self, mask: __m256i) -> u64 {
         u64::from(self.0.avx2._mm256_movemask_epi8(mask) as u32)
@@ -126,6 +164,11 @@ impl Token for Avx2 {
     }
 
     #[inline(always)]
+    fn prefetch<T>(self, at: *const T) {
+        self.0.sse._mm_prefetch::<_MM_HINT_T0>(at.cast())
+    }
+
+    #[inline(always)]
     fn enter<T: Task>(self, task: T) {
         struct Call<T>(T);
         impl<T: Task> pulp::NullaryFnOnce for Call<T> {
@@ -174,6 +217,14 @@ macro_rules! by_width {
             self.swap_bytes(v, lanes * size_of::<$count>())
         }
         #[inline(always)]
+        fn first(self, n: usize) -> __m256i {
+            const TABLE: [[u8; 32]; 2] = [[0xff; 32], [0; 32]];
+            let bytes = TABLE.as_flattened();
+            let from = &bytes[32 - n * size_of::<$count>()..][..32];
+            // SAFETY: the slice has 32 bytes.
+            unsafe { self.0.avx._mm256_loadu_si256(from.as_ptr().cast()) }
+        }
+        #[inline(always)]
         fn none(self) -> __m256i {
             self.0.avx._mm256_setzero_si256()
         }
@@ -194,20 +245,6 @@ macro_rules! by_width {
             self.0.avx.$splat(n as $count as $signed)
         }
         #[inline(always)]
-        fn iota(self, reversed: bool) -> __m256i {
-            const LANES: usize = 32 / size_of::<$count>();
-            const TABLE: [[$count; LANES]; 2] = {
-                let mut table = [[0; LANES]; 2];
-                let mut lane = 0;
-                while lane < LANES {
-                    (table[0][lane], table[1][lane]) = (lane as $count, (LANES - 1 - lane) as $count);
-                    lane += 1;
-                }
-                table
-            };
-            bytemuck::cast(TABLE[reversed as usize])
-        }
-        #[inline(always)]
         fn add(self, a: __m256i, b: __m256i) -> __m256i {
             self.0.avx2.$add(a, b)
         }
@@ -222,9 +259,27 @@ macro_rules! by_width {
     };
 }
 
+/// What the one horizontal instruction of x86 serves, where it does.
+macro_rules! horizontally {
+    ((), $lane:ident) => {};
+    (($across:ident, $first_best:ident), $lane:ident) => {
+        const FEW: usize = 16 / size_of::<$lane>();
+
+        #[inline(always)]
+        fn across(self, v: __m256i, largest: bool) -> __m256i {
+            // What turns the best lane into 0.
+            self.$across(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+        }
+        #[inline(always)]
+        fn first_best(self, v: __m256i, largest: bool) -> usize {
+            self.$first_best(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+        }
+    };
+}
+
 /// Integers: how a vector is kept, splat, comparisons, maximum and minimum.
 macro_rules! integers {
-    ($($lane:ident: $bits:tt, $keep:ident, $splat:ident as $signed:ident, $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $keep:ident, $horizontally:tt, $splat:ident as $signed:ident, $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
         impl Lanes<$lane> for Avx2 {
             by_width!($bits);
 
@@ -261,20 +316,21 @@ macro_rules! integers {
             fn min(self, new: __m256i, kept: __m256i) -> __m256i {
                 self.$min(new, kept)
             }
+            horizontally!($horizontally, $lane);
         }
     )+};
 }
 
 #[rustfmt::skip]
 integers! {
-    i8:  8,  same,     _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,  _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
-    u8:  8,  same,     _mm256_set1_epi8 as i8,    gt_u8,              _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
-    i16: 16, same,     _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16, _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
-    u16: 16, same,     _mm256_set1_epi16 as i16,  gt_u16,             _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
-    i32: 32, same,     _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32, _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
-    u32: 32, same,     _mm256_set1_epi32 as i32,  gt_u32,             _mm256_cmpeq_epi32, _mm256_max_epu32, _mm256_min_epu32;
-    i64: 64, same,     _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64, _mm256_cmpeq_epi64, max_i64,          min_i64;
-    u64: 64, flip_u64, _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64, _mm256_cmpeq_epi64, max_i64,          min_i64;
+    i8:  8,  same,     (across_8, first_best_8),   _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,  _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
+    u8:  8,  same,     (across_8, first_best_8),   _mm256_set1_epi8 as i8,    gt_u8,              _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
+    i16: 16, same,     (across_16, first_best_16), _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16, _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
+    u16: 16, same,     (across_16, first_best_16), _mm256_set1_epi16 as i16,  gt_u16,             _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
+    i32: 32, same,     (),                         _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32, _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
+    u32: 32, same,     (),                         _mm256_set1_epi32 as i32,  gt_u32,             _mm256_cmpeq_epi32, _mm256_max_epu32, _mm256_min_epu32;
+    i64: 64, same,     (),                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64, _mm256_cmpeq_epi64, max_i64,          min_i64;
+    u64: 64, flip_u64, (),                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64, _mm256_cmpeq_epi64, max_i64,          min_i64;
 }
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.

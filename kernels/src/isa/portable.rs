@@ -88,6 +88,10 @@ macro_rules! portable {
                 [0; $lanes]
             }
             #[inline(always)]
+            fn first(self, n: usize) -> Self::Mask {
+                mask!($count, |i: usize| i < n)
+            }
+            #[inline(always)]
             fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
                 from_fn(|i| a[i] | b[i])
             }
@@ -102,10 +106,6 @@ macro_rules! portable {
             #[inline(always)]
             fn count(self, n: u32) -> Self::Count {
                 [n as $count; $lanes]
-            }
-            #[inline(always)]
-            fn iota(self, reversed: bool) -> Self::Count {
-                from_fn(|i| if reversed { $lanes - 1 - i } else { i } as $count)
             }
             #[inline(always)]
             fn add(self, a: Self::Count, b: Self::Count) -> Self::Count {

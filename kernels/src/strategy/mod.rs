@@ -1,13 +1,22 @@
-//! The strategies: one generic body each, written once for all ISAs, element types and orders. Each takes any tile: it loads vectors where
-//! the elements are if their strides allow, and gathers them into a small buffer first if not.
+//! The strategies: one generic body each, written once for all ISAs, element types and orders. Two load vectors where the elements are, and take
+//! only tiles that allow it; two take any tile, and gather elements into a small buffer first where they must.
 
+mod chunks;
 mod columns;
+mod folded_columns;
+mod packed_columns;
+mod panel;
+mod pieces;
 mod rows;
+mod run;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use columns::Columns;
+pub(crate) use folded_columns::FoldedColumns;
+pub(crate) use packed_columns::PackedColumns;
+pub(crate) use pieces::Pieces;
 pub(crate) use rows::Rows;
 
 use crate::lanes::{Task, Token};
@@ -19,38 +28,51 @@ use core::mem::MaybeUninit;
 /// How a kernel lays elements out in vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// Along the reduced loops: one output at a time.
+    /// Along one reduced loop over neighbours: one output at a time. Takes no other tile: see [`Strategy::takes`].
     Rows,
-    /// Across the outputs: each lane is one.
+    /// Along any reduced loops: one output at a time, piece by piece.
+    Pieces,
+    /// Across neighbouring outputs: each lane is one. Takes only tiles whose inner loop is at least a vector of neighbours.
     Columns,
+    /// Across neighbouring outputs that are fewer than a vector, many of whose rows follow each other in memory. Takes no other tiles.
+    FoldedColumns,
+    /// Across any outputs.
+    PackedColumns,
 }
 
-crate::names!(Strategy: Rows = "rows", Columns = "columns");
+crate::names!(Strategy: Rows = "rows", Pieces = "pieces", Columns = "columns", FoldedColumns = "folded columns", PackedColumns = "packed columns");
 
 impl Strategy {
-    /// Whether the kernel loads vectors from where the elements are; `lanes` is the length of a vector.
+    /// Whether the kernel answers tiles of such loops at all; `lanes` is the length of a vector.
     #[inline(always)]
-    pub fn is_in_place(self, inner: Loop, reduced: &[Loop], lanes: usize) -> bool {
+    pub fn takes(self, inner: Loop, reduced: &[Loop], lanes: usize) -> bool {
         match (self, reduced) {
-            (Strategy::Columns, _) => {
-                let is_wide =
-                    inner.size >= 4 * lanes || reduced.iter().map(|l| l.size).product::<usize>() > SHORTEST_COLUMN;
-                inner.stride == 1 && inner.size >= lanes && is_wide
-            }
-            // One stretch of any length is a row; many short ones are gathered to one long one.
             (Strategy::Rows, [line]) => line.stride.abs() == 1,
-            (Strategy::Rows, [.., line]) => line.stride.abs() == 1 && line.size >= SHORTEST_STRETCH,
-            (Strategy::Rows, []) => false,
+            (Strategy::Rows, _) => false,
+            (Strategy::Columns, _) => inner.stride == 1 && inner.size >= lanes,
+            (Strategy::FoldedColumns, [line]) => {
+                let is_block = inner.stride == 1 && line.stride == inner.size as isize;
+                (2..lanes).contains(&inner.size) && is_block && line.size >= folded_columns::fold(inner.size, lanes)
+            }
+            (Strategy::FoldedColumns, _) => false,
+            (Strategy::Pieces | Strategy::PackedColumns, _) => true,
+        }
+    }
+
+    /// Whether the kernel then loads vectors from where the elements are.
+    #[inline(always)]
+    pub fn is_in_place(self, reduced: &[Loop]) -> bool {
+        match (self, reduced) {
+            (Strategy::Rows | Strategy::Columns | Strategy::FoldedColumns, _) => true,
+            // Short stretches are gathered to long ones.
+            (Strategy::Pieces, [.., line]) => line.stride.abs() == 1 && line.size >= SHORTEST_STRETCH,
+            (Strategy::Pieces, []) | (Strategy::PackedColumns, _) => false,
         }
     }
 }
 
-/// A stretch costs 11 (u8) to 17 ns (f32) however short it is. (Zen 3, AVX2.)
+/// A stretch costs some 10 ns, however short it is. (Zen 3, AVX2.)
 const SHORTEST_STRETCH: usize = 32;
-
-/// A line of outputs costs some 25 ns however few rows it has, so narrow lines of up to this many rows are gathered side by side first.
-/// (Zen 3, AVX2, f32: from 2 to 10 rows, lines of 16 outputs run at 6.6 to 16.5 GB/s in place, and at 10.1 to 16.0 gathered.)
-const SHORTEST_COLUMN: usize = 8;
 
 /// A strategy as a type.
 pub(crate) trait Body: Sized {

@@ -74,7 +74,7 @@ impl<T: Sample> Case<'_, T> {
                     }
                     expected.push(best.unwrap().0);
                 }
-                for &strategy in strategies {
+                for &strategy in strategies.iter().filter(|s| s.takes(inner, reduced, self.lanes)) {
                     let mut positions = std::vec![MaybeUninit::new(u32::MAX); expected.len()];
                     // SAFETY: the kernel is for `T` and an ISA that is there, and the loop above has read every element of the tile.
                     unsafe { (self.kernel)(strategy, function, policy)(&tile, &mut positions) };

@@ -1,0 +1,268 @@
+//! Runs that do not fit the registers. A chunk of four vectors is folded with three maxima, and only the fold is compared with the best
+//! so far: one comparison and two blends per chunk, not per vector, which is what lets this run at the speed of a plain maximum. What the
+//! blends keep is the *number of the chunk*, per lane. At the end the best lane with the smallest chunk number wins, and one look into
+//! that chunk gives the position.
+//!
+//! Chunk numbers are as wide as the elements, so a run of 8-bit elements is answered in pieces of 256 chunks. Runs of a mebibyte
+//! and more are read in four pieces at a time.
+//!
+//! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than itself. A run
+//! against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
+
+use super::run::{Best, Equals, Found, IsNan, Run, Test, first_of};
+use crate::lanes::{Lanes, Task, Token};
+use crate::order::{Count, Mask, Order, Vec};
+use core::mem::MaybeUninit;
+
+/// Vectors in a chunk.
+const VECTORS: usize = 4;
+
+/// Chunks per turn of the loop. Not for the sake of the loop, which is bound by its loads: so that it has few turns, and the branch
+/// predictor learns where a row of a few KiB ends. A miss there is as dear as ten chunks.
+const UNROLL: usize = 4;
+
+/// The elements in a chunk, and so the fewest of a run.
+#[inline(always)]
+pub(super) const fn chunk<O: Order>() -> usize {
+    VECTORS * O::Simd::LANES
+}
+
+/// The longest run that chunk numbers suffice for.
+#[inline(always)]
+pub(super) const fn longest_piece<O: Order>() -> usize {
+    (O::Simd::MAX_COUNT as usize).saturating_add(1).saturating_mul(chunk::<O>())
+}
+
+/// Pieces that a long run is read in at once. Beyond the caches, one place at a time is as fast as a plain read, and four are faster,
+/// because prefetchers stop at the end of each page: a row of 256 MiB of f32 went from 0.96 of a read to 1.28 (Zen 3).
+const STREAMS: usize = 4;
+
+/// The shortest long run: beyond the L2 cache of current cores.
+pub(super) const LONG_RUN_BYTES: usize = 1 << 20;
+
+/// Finds the first best element of a run of at least a [`chunk`] and at most the [`longest_piece`].
+///
+/// # Safety
+/// - The elements of the run may be read.
+#[inline(always)]
+pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    let chunks = Chunks { run, chunk: chunk::<O>() };
+    let mut fold = Fold::new(order);
+    // SAFETY: each chunk lies in the run, the last by reaching back.
+    unsafe {
+        let whole = chunks.count() - 1;
+        let mut n = 0;
+        while n + UNROLL <= whole {
+            for u in 0..UNROLL {
+                fold.step(order, chunks.start_of_whole(n + u));
+            }
+            n += UNROLL;
+        }
+        while n < whole {
+            fold.step(order, chunks.start_of_whole(n));
+            n += 1;
+        }
+        fold.step(order, chunks.start_of_last());
+        fold.finish(order, chunks)
+    }
+}
+
+/// Finds the first best element of a run of any length from a [`chunk`] up, piece by piece, and a long one in several pieces at a time.
+///
+/// A call, unlike the others, so that the code is not there twice: it is only worth its size for long runs.
+///
+/// # Safety
+/// - The elements of the run may be read.
+#[inline(always)]
+pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    struct Call<'a, O: Order> {
+        order: O,
+        run: Run<O::Lane>,
+        found: &'a mut MaybeUninit<Found<O>>,
+    }
+    impl<O: Order> Task for Call<'_, O> {
+        #[inline(always)]
+        fn run(self) {
+            // SAFETY: the promise of the caller of `find_long`, where the only `Call` is made.
+            self.found.write(unsafe { find_in_pieces(self.order, self.run) });
+        }
+    }
+    let mut found = MaybeUninit::uninit();
+    order.simd().call(Call { order, run, found: &mut found });
+    // SAFETY: the task has written it.
+    unsafe { found.assume_init() }
+}
+
+#[inline(always)]
+unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    // As many chunks as a lane can count, or enough to forget what a piece costs.
+    let piece_of_stream = const {
+        chunk::<O>()
+            * if longest_piece::<O>() / chunk::<O>() < 1024 { longest_piece::<O>() / chunk::<O>() } else { 1024 }
+    };
+    let is_long = run.len >= LONG_RUN_BYTES / size_of::<O::Lane>();
+    let mut best = Best::new(order);
+    let mut start = 0;
+    while start < run.len && !best.is_final() {
+        let left = run.len - start;
+        let (streams, len) = if is_long && left >= STREAMS * piece_of_stream {
+            (STREAMS, piece_of_stream)
+        } else {
+            (1, longest_piece::<O>().min(left).max(chunk::<O>()))
+        };
+        // The last piece may reach back, for the same reason as the last chunk.
+        start = start.min(run.len - streams * len);
+        let piece = |stream: usize| Chunks { run: run.part(start + stream * len, len), chunk: chunk::<O>() };
+        // SAFETY: parts of a readable run, at least a chunk long.
+        unsafe {
+            if streams == STREAMS {
+                let pieces = [piece(0), piece(1), piece(2), piece(3)];
+                let mut folds = [Fold::new(order); STREAMS];
+                for n in 0..pieces[0].count() {
+                    for (fold, piece) in folds.iter_mut().zip(&pieces) {
+                        fold.step(order, piece.start_of_whole(n));
+                    }
+                }
+                for (stream, fold) in folds.into_iter().enumerate() {
+                    best.offer(fold.finish(order, pieces[stream]), start + stream * len);
+                }
+            } else {
+                best.offer(find(order, piece(0).run), start);
+            }
+        }
+        start += streams * len;
+    }
+    best.found()
+}
+
+/// The running state over the chunks of a piece.
+#[derive(Clone, Copy)]
+struct Fold<O: Order> {
+    best: Vec<O>,
+    chunk_of_best: Count<O>,
+    chunk: Count<O>,
+    nans: Mask<O>,
+}
+
+impl<O: Order> Fold<O> {
+    #[inline(always)]
+    fn new(order: O) -> Self {
+        let simd = order.simd();
+        Fold { best: order.worst(), chunk_of_best: simd.count(0), chunk: simd.count(0), nans: simd.none() }
+    }
+
+    #[inline(always)]
+    unsafe fn step(&mut self, order: O, at: *const O::Lane) {
+        let simd = order.simd();
+        // SAFETY: the caller promises a chunk.
+        let vectors = unsafe { load_chunk(order, at) };
+        // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
+        // mask tells.
+        let mut best = if O::NAN_LOSES { order.fold(vectors[0], order.worst()) } else { vectors[0] };
+        for &vector in &vectors[1..] {
+            best = order.fold(vector, best);
+        }
+        if O::NAN_WINS {
+            for pair in vectors.chunks(2) {
+                self.nans = simd.or(self.nans, order.nans(pair[0], pair[pair.len() - 1]));
+            }
+        }
+        let better = order.above(best, self.best);
+        // Not a selection: the next chunk would have to wait for the comparison too.
+        self.best = order.fold(best, self.best);
+        self.chunk_of_best = simd.select_count(better, self.chunk, self.chunk_of_best);
+        self.chunk = simd.add(self.chunk, simd.count(1));
+    }
+
+    /// What the fold found in the chunks that it has seen.
+    #[inline(always)]
+    unsafe fn finish(self, order: O, chunks: Chunks<O::Lane>) -> Found<O> {
+        let simd = order.simd();
+        let value = order.across(self.best);
+        if O::NAN_WINS && simd.bits(self.nans) != 0 {
+            // SAFETY: the caller's promise.
+            return Found { value, position: unsafe { chunks.find_anywhere(order, IsNan) }, is_nan: true };
+        }
+        // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and there may be nothing
+        // but NaN.
+        if O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0 {
+            // SAFETY: the caller's promise.
+            return Found { value, position: unsafe { chunks.find_anywhere(order, Equals(value)) }, is_nan: false };
+        }
+        let winners = simd.eq(self.best, value);
+        let none = simd.count(O::Simd::MAX_COUNT);
+        let number = smallest::<O>(simd.select_count(winners, self.chunk_of_best, none), order);
+        // SAFETY: the caller's promise, and a chunk of that number was seen.
+        let (position, _) = unsafe { chunks.find_in(order, number, Equals(value)) };
+        Found { value, position: Some(position), is_nan: false }
+    }
+}
+
+/// # Safety
+/// - A chunk of elements may be read.
+#[inline(always)]
+unsafe fn load_chunk<O: Order>(order: O, at: *const O::Lane) -> [Vec<O>; VECTORS] {
+    let mut vectors = [order.worst(); VECTORS];
+    for (u, vector) in vectors.iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        *vector = unsafe { order.load(at.add(u * O::Simd::LANES)) };
+    }
+    vectors
+}
+
+/// The smallest of the counts.
+#[inline(always)]
+fn smallest<O: Order>(counts: Count<O>, order: O) -> usize {
+    let counts = order.simd().counts(counts);
+    let mut smallest = counts.as_ref()[0];
+    for &count in counts.as_ref() {
+        smallest = if count < smallest { count } else { smallest };
+    }
+    smallest.into() as usize
+}
+
+/// A run as chunks, numbered in the order of visiting; the last one reaches back.
+#[derive(Clone, Copy)]
+struct Chunks<L> {
+    run: Run<L>,
+    chunk: usize,
+}
+
+impl<L: Copy> Chunks<L> {
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.run.len.div_ceil(self.chunk)
+    }
+
+    #[inline(always)]
+    fn start_of_whole(self, n: usize) -> *const L {
+        self.run.part(n * self.chunk, self.chunk).at
+    }
+
+    #[inline(always)]
+    fn start_of_last(self) -> *const L {
+        self.run.part(self.run.len - self.chunk, self.chunk).at
+    }
+
+    /// The position, in the run, of the first element of chunk number `n` that passes the test, and whether there is one.
+    #[inline(always)]
+    unsafe fn find_in<O: Order<Lane = L>, T: Test<O>>(self, order: O, n: usize, test: T) -> (usize, bool) {
+        let start = (n * self.chunk).min(self.run.len - self.chunk);
+        // SAFETY: the caller promises that the run, and so each of its chunks, may be read.
+        let vectors = unsafe { load_chunk(order, self.run.part(start, self.chunk).at) };
+        let (position, is_found) = first_of(order, &vectors, test, self.run.reversed);
+        (start + position, is_found)
+    }
+
+    /// The same for all chunks.
+    #[inline(always)]
+    unsafe fn find_anywhere<O: Order<Lane = L>, T: Test<O>>(self, order: O, test: T) -> Option<usize> {
+        for n in 0..self.count() {
+            // SAFETY: the caller's promise.
+            if let (position, true) = unsafe { self.find_in(order, n, test) } {
+                return Some(position);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,333 @@
+//! Neighbouring outputs over rows of neighbours: each lane is one output. Per row: one load, one comparison, one maximum, one blend. What both
+//! strategies for columns share; nothing here knows of tiles.
+//!
+//! What the blend keeps is the number of the row, counted in lanes as wide as the element.
+//!
+//! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found.
+
+use crate::lanes::{Lanes, Task, Token};
+use crate::order::{Count, Mask, Order, Vec};
+use core::mem::MaybeUninit;
+
+/// Vectors in a group, unless fewer are left.
+pub(super) const GROUP: usize = 4;
+/// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes, and twice as much on the stack.
+pub(super) const PANEL: usize = 32;
+/// Rows that go by at a time: as many runs as the prefetchers of current cores follow.
+const ROWS: usize = 8;
+
+/// Rows of as many neighbours as there are outputs.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<L> {
+    pub(super) first: *const L,
+    /// From one row to the next, in elements.
+    pub(super) stride: isize,
+    pub(super) count: usize,
+}
+
+impl<L> Rows<L> {
+    #[inline(always)]
+    fn at(self, output: usize) -> Self {
+        Rows { first: self.first.wrapping_add(output), ..self }
+    }
+
+    #[inline(always)]
+    fn skip(self, rows: usize) -> Self {
+        let first = self.first.wrapping_offset(rows as isize * self.stride);
+        Rows { first, count: self.count - rows, ..self }
+    }
+}
+
+/// Whether [`reduce`] takes so many rows, `stride` elements apart, at a speed that the memory allows: no more than can be counted,
+/// and no more than a few, unless they are near each other.
+///
+/// A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
+/// than half the speed of memory read in long runs: those are for a [`Panel`].
+#[inline(always)]
+pub(super) fn is_one_pass<O: Order>(rows: usize, stride: isize) -> bool {
+    let bytes = rows.saturating_mul(stride.unsigned_abs()).saturating_mul(size_of::<O::Lane>());
+    rows <= ROWS || (rows <= O::Simd::MAX_COUNT as usize && bytes <= NEAR_BYTES)
+}
+
+/// Rows that are near each other: within the L2 cache of current cores.
+const NEAR_BYTES: usize = 256 << 10;
+
+/// Answers at least a vector of outputs, group by group, each over all rows. `has_nan` says whether to expect NaN, and is set where there is one.
+///
+/// # Safety
+/// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane can count.
+#[inline(always)]
+pub(super) unsafe fn reduce<O: Order>(
+    order: O,
+    rows: Rows<O::Lane>,
+    positions: &mut [MaybeUninit<u32>],
+    has_nan: &mut bool,
+) {
+    let lanes = O::Simd::LANES;
+    let width = positions.len();
+    assert!(width >= lanes);
+    let mut start = 0;
+    // SAFETY: the caller's promise; each group lies within the rows, the last by reaching back: its outputs are answered twice, and the same.
+    unsafe {
+        while start + GROUP * lanes <= width {
+            reduce_group::<O, GROUP>(order, rows.at(start), &mut positions[start..], has_nan);
+            start += GROUP * lanes;
+        }
+        while start < width {
+            let at = start.min(width - lanes);
+            reduce_group::<O, 1>(order, rows.at(at), &mut positions[at..], has_nan);
+            start += lanes;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn reduce_group<O: Order, const U: usize>(
+    order: O,
+    rows: Rows<O::Lane>,
+    positions: &mut [MaybeUninit<u32>],
+    has_nan: &mut bool,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut group = Group::<O, U>::new(order, rows.first);
+        if !HasNan::<O>::POSSIBLE || !*has_nan {
+            let nans = group.visit::<false>(order, rows.skip(1), 0, true);
+            if !HasNan::<O>::POSSIBLE || order.simd().bits(nans) == 0 {
+                return group.write(order, positions);
+            }
+            *has_nan = true;
+        }
+        reduce_exactly::<O, U>(order, rows, positions);
+    }
+}
+
+/// A call of its own: NaN is rare enough.
+#[inline(always)]
+unsafe fn reduce_exactly<O: Order, const U: usize>(order: O, rows: Rows<O::Lane>, positions: &mut [MaybeUninit<u32>]) {
+    struct Call<'a, O: Order, const U: usize> {
+        order: O,
+        rows: Rows<O::Lane>,
+        positions: &'a mut [MaybeUninit<u32>],
+    }
+    impl<O: Order, const U: usize> Task for Call<'_, O, U> {
+        #[inline(always)]
+        fn run(self) {
+            // SAFETY: the promise of the caller of `reduce_exactly`, where the only `Call` is made.
+            unsafe {
+                let mut group = Group::<O, U>::new(self.order, self.rows.first);
+                group.visit::<true>(self.order, self.rows.skip(1), 0, true);
+                group.write(self.order, self.positions);
+            }
+        }
+    }
+    order.simd().call(Call::<O, U> { order, rows, positions });
+}
+
+/// Whether an order has lanes that are NaN.
+struct HasNan<O>(O);
+impl<O: Order> HasNan<O> {
+    const POSSIBLE: bool = O::NAN_WINS || O::NAN_LOSES;
+}
+
+/// `U` vectors of outputs, over the rows so far.
+#[derive(Clone, Copy)]
+pub(super) struct Group<O: Order, const U: usize> {
+    best: [Vec<O>; U],
+    /// The number of the row of the best; what it counts from is the caller's to say.
+    row_of_best: [Count<O>; U],
+}
+
+impl<O: Order, const U: usize> Group<O, U> {
+    /// After the first row, which is the best so far whatever it holds, with number 0.
+    #[inline(always)]
+    unsafe fn new(order: O, first: *const O::Lane) -> Self {
+        let mut best = [order.worst(); U];
+        for (u, best) in best.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *best = unsafe { order.load(first.add(u * O::Simd::LANES)) };
+        }
+        Group { best, row_of_best: [order.simd().count(0); U] }
+    }
+
+    /// Goes on with some rows, the first of which has number `before + 1`. If not `EXACT`, the answer holds only if the mask that is
+    /// returned is empty.
+    #[inline(always)]
+    unsafe fn visit<const EXACT: bool>(
+        &mut self,
+        order: O,
+        rows: Rows<O::Lane>,
+        before: u32,
+        is_first: bool,
+    ) -> Mask<O> {
+        let simd = order.simd();
+        // Locals, so that they stay in registers.
+        let Group { mut best, mut row_of_best } = *self;
+        let mut row = simd.count(before);
+        let mut nans = simd.none();
+        // Later, no best is NaN: from the first NaN on, everything is exact.
+        if !EXACT && is_first {
+            nans = any_nan(order, &best, nans);
+        }
+        let mut at = rows.first;
+        for _ in 0..rows.count {
+            row = simd.add(row, simd.count(1));
+            let mut new = best;
+            for (u, new) in new.iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                *new = unsafe { order.load(at.add(u * O::Simd::LANES)) };
+            }
+            if !EXACT {
+                nans = any_nan(order, &new, nans);
+            }
+            for u in 0..U {
+                if EXACT {
+                    let better = order.better(new[u], best[u]);
+                    best[u] = simd.select(better, new[u], best[u]);
+                    row_of_best[u] = simd.select_count(better, row, row_of_best[u]);
+                } else {
+                    let better = order.above(new[u], best[u]);
+                    best[u] = order.fold(new[u], best[u]);
+                    row_of_best[u] = simd.select_count(better, row, row_of_best[u]);
+                }
+            }
+            at = at.wrapping_offset(rows.stride);
+        }
+        *self = Group { best, row_of_best };
+        nans
+    }
+
+    /// The numbers of the rows are the positions.
+    #[inline(always)]
+    fn write(&self, order: O, positions: &mut [MaybeUninit<u32>]) {
+        for (rows, positions) in self.row_of_best.iter().zip(positions.chunks_exact_mut(O::Simd::LANES)) {
+            for (position, &row) in positions.iter_mut().zip(order.simd().counts(*rows).as_ref()) {
+                position.write(row.into() as u32);
+            }
+        }
+    }
+}
+
+/// `nans`, or where a vector is NaN, or its neighbour.
+#[inline(always)]
+fn any_nan<O: Order, const U: usize>(order: O, vectors: &[Vec<O>; U], mut nans: Mask<O>) -> Mask<O> {
+    if HasNan::<O>::POSSIBLE {
+        for pair in vectors.chunks(2) {
+            nans = order.simd().or(nans, order.nans(pair[0], pair[pair.len() - 1]));
+        }
+    }
+    nans
+}
+
+/// Some groups side by side, over the rows so far: for any number of rows, wherever they are. Each group sees eight rows, then the next group
+/// does, across up to 4 KiB of outputs; then come the next rows. So memory is read in long runs, eight at a time.
+///
+/// Before the row numbers overflow (255 rows of 8-bit elements), they are flushed to the 32-bit positions.
+pub(super) struct Panel<'a, O: Order, const U: usize> {
+    order: O,
+    groups: &'a mut [MaybeUninit<Group<O, U>>],
+    /// Written by the first flush.
+    positions: &'a mut [MaybeUninit<u32>],
+    /// Rows since the last flush, and before it. Row numbers are counted from 1 since the last flush; 0 is no change.
+    rows: u32,
+    flushed: u32,
+    /// Whether a NaN was found.
+    has_nan: bool,
+}
+
+impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
+    const GROUP: usize = U * O::Simd::LANES;
+
+    /// Before the first row. There is a group for each of the positions, and at least as many positions as one group has.
+    #[inline(always)]
+    pub(super) fn new(
+        order: O,
+        groups: &'a mut [MaybeUninit<Group<O, U>>; PANEL],
+        positions: &'a mut [MaybeUninit<u32>],
+    ) -> Self {
+        let groups = &mut groups[..positions.len().div_ceil(Self::GROUP)];
+        Panel { order, groups, positions, rows: 0, flushed: 0, has_nan: false }
+    }
+
+    /// The first output of a group.
+    #[inline(always)]
+    fn start_of(&self, group: usize) -> usize {
+        (group * Self::GROUP).min(self.positions.len() - Self::GROUP)
+    }
+
+    /// Goes on with some rows.
+    ///
+    /// # Safety
+    /// - Each row, as wide as the panel, may be read.
+    #[inline(always)]
+    pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>) {
+        while rows.count > 0 {
+            if self.rows == O::Simd::MAX_COUNT {
+                self.flush();
+            }
+            let some = rows.count.min(ROWS).min((O::Simd::MAX_COUNT - self.rows) as usize);
+            for group in 0..self.groups.len() {
+                // SAFETY: the caller's promise.
+                unsafe { self.visit(group, Rows { count: some, ..rows.at(self.start_of(group)) }) };
+            }
+            self.rows += some as u32;
+            rows = rows.skip(some);
+        }
+    }
+
+    /// Some rows of one group.
+    #[inline(always)]
+    unsafe fn visit(&mut self, group: usize, rows: Rows<O::Lane>) {
+        let order = self.order;
+        let is_first = self.rows + self.flushed == 0;
+        // SAFETY: the caller's promise, and the first rows have written the group.
+        let (before, rows, row) = unsafe {
+            match is_first {
+                true => (Group::new(order, rows.first), rows.skip(1), 1),
+                false => (self.groups[group].assume_init(), rows, self.rows),
+            }
+        };
+        let mut after = before;
+        if !HasNan::<O>::POSSIBLE || !self.has_nan {
+            // SAFETY: the caller's promise.
+            let nans = unsafe { after.visit::<false>(order, rows, row, is_first) };
+            if !HasNan::<O>::POSSIBLE || order.simd().bits(nans) == 0 {
+                self.groups[group].write(after);
+                return;
+            }
+            self.has_nan = true;
+            after = before;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { after.visit::<true>(order, rows, row, is_first) };
+        self.groups[group].write(after);
+    }
+
+    /// Moves the row numbers to the positions.
+    #[inline(always)]
+    pub(super) fn flush(&mut self) {
+        let simd = self.order.simd();
+        for group in 0..self.groups.len() {
+            let start = self.start_of(group);
+            // SAFETY: a flush comes after the first rows, which have written every group.
+            let group = unsafe { self.groups[group].assume_init_mut() };
+            for u in 0..U {
+                let rows = simd.counts(group.row_of_best[u]);
+                let positions = &mut self.positions[start + u * O::Simd::LANES..][..O::Simd::LANES];
+                for (position, &row) in positions.iter_mut().zip(rows.as_ref()) {
+                    let row = row.into() as u32;
+                    let number = self.flushed.wrapping_add(row).wrapping_sub(1);
+                    if self.flushed == 0 {
+                        // No change is no change from the first row.
+                        position.write(if row == 0 { 0 } else { number });
+                    } else if row != 0 {
+                        position.write(number);
+                    }
+                }
+            }
+            group.row_of_best = [simd.count(0); U];
+        }
+        self.flushed += self.rows;
+        self.rows = 0;
+    }
+}

@@ -1,0 +1,64 @@
+//! Pieces: one output at a time, whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements. Each piece is
+//! answered as a row is, and the answers are merged.
+
+use super::run::{self, Best, Copied, Found, MOST_VECTORS, Run, copied};
+use super::{Body, Strategy, chunks};
+use crate::gather::{LaneOffsets, Scratch, Stretches};
+use crate::lanes::Lanes;
+use crate::order::Order;
+use crate::tile::Tile;
+use core::mem::MaybeUninit;
+use core::ptr::null;
+
+/// See the file.
+pub(crate) struct Pieces;
+
+impl Body for Pieces {
+    #[inline(always)]
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+        let is_in_place = Strategy::Pieces.is_in_place(tile.reduced);
+        let reversed = is_in_place && tile.line().stride < 0;
+        let end = tile.end_of_block().map_or(null(), |end| tile.input.cast::<O::Lane>().wrapping_offset(end));
+        let mut scratch = Scratch::new();
+        for (n, position) in positions.iter_mut().enumerate() {
+            let output = tile.input.cast::<O::Lane>().wrapping_offset(tile.offset(n));
+            let mut stretches = Stretches::new(tile);
+            let mut best = Best::new(order);
+            let mut visited = 0;
+            while !best.is_final() {
+                let (at, len) = if is_in_place {
+                    let Some((offset, len)) = stretches.next(usize::MAX) else { break };
+                    let to_lowest = if reversed { 1 - len as isize } else { 0 };
+                    (output.wrapping_offset(offset + to_lowest), len)
+                } else {
+                    // SAFETY: the caller promises that all elements which the loops reach may be read.
+                    match unsafe { scratch.fill(&mut stretches, output, end, LaneOffsets::ONE) } {
+                        (_, 0) => break,
+                        filled => filled,
+                    }
+                };
+                // SAFETY: a stretch of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not empty.
+                best.offer(unsafe { find(order, Run { at, len, reversed }) }, visited);
+                visited += len;
+            }
+            position.write(best.found().position.unwrap_or(0) as u32);
+        }
+    }
+}
+
+/// # Safety
+/// - The elements of the run may be read; there is at least one.
+#[inline(always)]
+unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    let lanes = O::Simd::LANES;
+    // SAFETY: the caller's promise, or a copy as long as a vector; and each of the lengths is one that its search takes.
+    unsafe {
+        if run.len < lanes {
+            run::find::<O, 0, 1>(order, copied(run, &mut Copied::new()))
+        } else if run.len <= MOST_VECTORS * lanes {
+            run::find::<O, 1, MOST_VECTORS>(order, run)
+        } else {
+            chunks::find_long(order, run)
+        }
+    }
+}
