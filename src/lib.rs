@@ -26,6 +26,8 @@
 //! | the best of a slice | [`SliceExt`]: `xs.argmax()` |
 //! | one reduction of a packed tensor | [`argmin`], [`argmax`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
+//! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
+//! | DirectML's descriptors | [`directml`] |
 //! | the rules as plain loops | [`mod@reference`] |
 //!
 //! # Semantics
@@ -65,6 +67,7 @@
 struct Readme;
 
 mod collapse;
+pub mod directml;
 mod error;
 mod index;
 mod layout;
@@ -74,6 +77,7 @@ pub mod reference;
 #[allow(unsafe_code, reason = "the one file that calls the kernels")]
 mod run;
 mod slice;
+mod untyped;
 
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
@@ -81,6 +85,7 @@ pub use index::Index;
 pub use layout::{Layout, drop_axes};
 pub use plan::{ArgReduce, Plan};
 pub use slice::{SliceExt, argmax, argmin};
+pub use untyped::UntypedPlan;
 
 use argreduce_kernels::{Loop, Strategy};
 
