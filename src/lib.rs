@@ -28,6 +28,7 @@
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
 //! | DirectML's descriptors | [`directml`] |
+//! | arrays of the crate `ndarray` | the feature `ndarray`, and its module |
 //! | the rules as plain loops | [`mod@reference`] |
 //!
 //! # Semantics
@@ -71,6 +72,8 @@ pub mod directml;
 mod error;
 mod index;
 mod layout;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 mod overlap;
 mod plan;
 pub mod reference;

@@ -1,6 +1,8 @@
 //! Runs a plan: cuts the outputs into tiles, calls the kernel on each, and writes what it found. This is the only file of the facade
 //! with `unsafe` in it, and it has one kernel call.
 
+#[cfg(feature = "ndarray")]
+use crate::Error;
 use crate::collapse::{Nest, Problem};
 use crate::plan::Work;
 use crate::{Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
@@ -66,6 +68,19 @@ impl<'a, T> From<&'a [T]> for Memory<'a, T> {
 }
 
 impl<'a, T: Copy> Memory<'a, T> {
+    /// The elements of a view, and where they are. Only the elements of that layout may be read.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn of_view<D: ndarray::Dimension>(
+        view: ndarray::ArrayView<'a, T, D>,
+    ) -> Result<(Layout, Memory<'a, T>), Error> {
+        let before =
+            |(&size, &stride): (&usize, &isize)| stride.min(0).unsigned_abs().saturating_mul(size.saturating_sub(1));
+        let offset = view.shape().iter().zip(view.strides()).map(before).fold(0, usize::saturating_add);
+        let layout = Layout::strided(view.shape(), view.strides(), offset)?;
+        let start = if layout.element_count() == 0 { view.as_ptr() } else { view.as_ptr().wrapping_sub(offset) };
+        Ok((layout, Memory { start, len: layout.required_len(), lifetime: PhantomData }))
+    }
+
     pub(crate) fn len(self) -> usize {
         self.len
     }

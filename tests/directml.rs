@@ -117,7 +117,8 @@ fn one_stride_per_dimension() {
 #[test]
 fn total_tensor_size() {
     // The size of the type, the last element (not the product of sizes and strides), the rounding up to 4.
-    let cases: [(DataType, &[u32], Option<&[u32]>, u64); 9] = [
+    type Case = (DataType, &'static [u32], Option<&'static [u32]>, u64);
+    let cases: [Case; 9] = [
         (DataType::F32, &[2, 3], None, 24),
         (DataType::F64, &[2, 3], None, 48),
         (DataType::F16, &[3, 1], None, 8),
