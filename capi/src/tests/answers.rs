@@ -100,7 +100,9 @@ fn isa_and_version() {
     // SAFETY: valid as long as the operator.
     let isa = unsafe { CStr::from_ptr(argreduce_operator_isa(operator.0)) }.to_str().unwrap();
     assert!(Isa::available().any(|available| available.name() == isa), "{isa}");
-    assert_eq!(argreduce_version(), 0x00_01_00);
+    let version = argreduce_version();
+    let version = format!("{}.{}.{}", version >> 16, version >> 8 & 255, version & 255);
+    assert_eq!(version, env!("CARGO_PKG_VERSION"));
 }
 
 #[test]
