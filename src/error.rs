@@ -1,6 +1,7 @@
 //! Everything that can be wrong with a call, in one enum. Each message names the offender and what was allowed.
 
-use crate::{Isa, MAX_RANK};
+use crate::directml::BrokenRule;
+use crate::{DataType, Isa, MAX_RANK};
 use std::fmt;
 
 /// Why a layout, a plan or a run was refused. Nothing has been written when a call returns one.
@@ -117,6 +118,22 @@ pub enum Error {
         /// The length that it has.
         len: usize,
     },
+    /// Bytes at an address that their elements cannot have.
+    Misaligned {
+        /// Which slice: `input`, `output` or `values`.
+        slice: &'static str,
+        /// Its element type.
+        element_type: &'static str,
+        /// What the address has to be a multiple of.
+        alignment: usize,
+    },
+    /// A type that indices are not written as.
+    NotAnIndexType {
+        /// The type.
+        data_type: DataType,
+    },
+    /// A rule of DirectML's that a descriptor does not keep.
+    DirectMl(BrokenRule),
 }
 
 impl fmt::Display for Error {
@@ -182,6 +199,16 @@ impl fmt::Display for Error {
             Error::TooShort { slice, element_type, required, len } => {
                 write!(f, "the {slice} slice has {len} elements of {element_type}: the layout needs {required}")
             }
+            Error::Misaligned { slice, element_type, alignment } => {
+                write!(
+                    f,
+                    "the {slice} slice is misaligned: for {element_type}, its address has to be a multiple of {alignment}"
+                )
+            }
+            Error::NotAnIndexType { data_type } => {
+                write!(f, "{data_type} is no type for indices: choose from i32 i64 u32 u64")
+            }
+            Error::DirectMl(rule) => rule.fmt(f),
         }
     }
 }

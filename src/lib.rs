@@ -26,6 +26,9 @@
 //! | the best of a slice | [`SliceExt`]: `xs.argmax()` |
 //! | one reduction of a packed tensor | [`argmin`], [`argmax`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
+//! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
+//! | DirectML's descriptors | [`directml`] |
+//! | arrays of the crate `ndarray` | the feature `ndarray`, and its module |
 //! | the rules as plain loops | [`mod@reference`] |
 //!
 //! # Semantics
@@ -65,15 +68,19 @@
 struct Readme;
 
 mod collapse;
+pub mod directml;
 mod error;
 mod index;
 mod layout;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 mod overlap;
 mod plan;
 pub mod reference;
 #[allow(unsafe_code, reason = "the one file that calls the kernels")]
 mod run;
 mod slice;
+mod untyped;
 
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
@@ -81,6 +88,7 @@ pub use index::Index;
 pub use layout::{Layout, drop_axes};
 pub use plan::{ArgReduce, Plan};
 pub use slice::{SliceExt, argmax, argmin};
+pub use untyped::UntypedPlan;
 
 use argreduce_kernels::{Loop, Strategy};
 

@@ -2,8 +2,9 @@
 
 use crate::collapse::{Nest, Problem};
 use crate::layout::AxisSet;
+use crate::overlap;
+use crate::run::{self, Memory};
 use crate::{AxisDirection, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
-use crate::{overlap, run};
 use argreduce_kernels::Kernel;
 use std::fmt;
 use std::marker::PhantomData;
@@ -293,7 +294,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Errors
     /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        self.run_checked(input, indices, None)
+        self.run_checked(input.into(), indices, None)
     }
 
     /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major order.
@@ -303,10 +304,10 @@ impl<T: Element, I: Index> Plan<T, I> {
     pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
         let required = self.output.element_count();
         check_len("values", T::DATA_TYPE.name(), values.len(), required)?;
-        self.run_checked(input, indices, Some(values))
+        self.run_checked(input.into(), indices, Some(values))
     }
 
-    pub(crate) fn check_input(&self, input: &[T]) -> Result<(), Error> {
+    pub(crate) fn check_input(&self, input: Memory<'_, T>) -> Result<(), Error> {
         check_len("input", T::DATA_TYPE.name(), input.len(), self.input.required_len())
     }
 
@@ -315,7 +316,12 @@ impl<T: Element, I: Index> Plan<T, I> {
         self.work.as_ref()
     }
 
-    fn run_checked(&self, input: &[T], indices: &mut [I], values: Option<&mut [T]>) -> Result<(), Error> {
+    pub(crate) fn run_checked(
+        &self,
+        input: Memory<'_, T>,
+        indices: &mut [I],
+        values: Option<&mut [T]>,
+    ) -> Result<(), Error> {
         self.check_input(input)?;
         check_len("output", I::NAME, indices.len(), self.output.required_len())?;
         if let Some(work) = &self.work {

@@ -1,11 +1,14 @@
 //! Runs a plan: cuts the outputs into tiles, calls the kernel on each, and writes what it found. This is the only file of the facade
 //! with `unsafe` in it, and it has one kernel call.
 
+#[cfg(feature = "ndarray")]
+use crate::Error;
 use crate::collapse::{Nest, Problem};
 use crate::plan::Work;
 use crate::{Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
 use multiversion::multiversion;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Outputs per tile, where their positions go to a buffer first: they take 4 KiB on the stack.
@@ -24,7 +27,7 @@ pub(crate) fn run<T: Element, I: Index>(
     function: ReduceFunction,
     policy: NanPolicy,
     layout: &Layout,
-    input: &[T],
+    input: Memory<'_, T>,
     indices: &mut [I],
     mut values: Option<&mut [T]>,
 ) {
@@ -39,7 +42,7 @@ pub(crate) fn run<T: Element, I: Index>(
         indices[problem.output.start] = index_at(problem, found.into());
         if let Some(values) = values {
             values[problem.values.start] =
-                input[(start as isize + offset_of(&problem.reduced, found as usize)) as usize];
+                input.get((start as isize + offset_of(&problem.reduced, found as usize)) as usize);
         }
         return;
     }
@@ -79,6 +82,48 @@ fn is_direct<I: Index>(problem: &Problem) -> bool {
     is_packed && problem.index.len() == 1 && I::as_positions(&mut []).is_some()
 }
 
+/// Elements that can be read: all of a slice, or those of a view, with what lies between them left alone. (A view of another array has no
+/// slice: what lies between its elements may be somebody else's to write.)
+#[derive(Clone, Copy)]
+pub(crate) struct Memory<'a, T> {
+    start: *const T,
+    len: usize,
+    lifetime: PhantomData<&'a [T]>,
+}
+
+impl<'a, T> From<&'a [T]> for Memory<'a, T> {
+    fn from(slice: &'a [T]) -> Self {
+        Memory { start: slice.as_ptr(), len: slice.len(), lifetime: PhantomData }
+    }
+}
+
+impl<'a, T: Copy> Memory<'a, T> {
+    /// The elements of a view, and where they are. Only the elements of that layout may be read.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn of_view<D: ndarray::Dimension>(
+        view: ndarray::ArrayView<'a, T, D>,
+    ) -> Result<(Layout, Memory<'a, T>), Error> {
+        let before =
+            |(&size, &stride): (&usize, &isize)| stride.min(0).unsigned_abs().saturating_mul(size.saturating_sub(1));
+        let offset = view.shape().iter().zip(view.strides()).map(before).fold(0, usize::saturating_add);
+        let layout = Layout::strided(view.shape(), view.strides(), offset)?;
+        let start = if layout.element_count() == 0 { view.as_ptr() } else { view.as_ptr().wrapping_sub(offset) };
+        Ok((layout, Memory { start, len: layout.required_len(), lifetime: PhantomData }))
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    /// An element that the layout reaches.
+    fn get(self, place: usize) -> T {
+        assert!(place < self.len);
+        // SAFETY: of a slice, every place below its length is an element. Of a view, every place that its layout reaches is one, by the
+        // invariants of `ArrayView`; and no other place is asked for: `tests` in `collapse.rs` compares the visited elements.
+        unsafe { self.start.add(place).read() }
+    }
+}
+
 /// The position of the first best element of a slice of at most [`LONGEST_VISIT`].
 pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: Isa, elements: &[T]) -> Option<usize> {
     if elements.is_empty() {
@@ -86,24 +131,24 @@ pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: Isa, elements:
     }
     let kernel = argreduce_kernels::kernel::<T>(isa, Strategy::Rows, function, NanPolicy::default())?;
     let line = Loop { size: elements.len(), stride: 1 };
-    Some(find(kernel, elements, 0, [ONCE; 2], &[line], &mut [MaybeUninit::uninit()])[0] as usize)
+    Some(find(kernel, elements.into(), 0, [ONCE; 2], &[line], &mut [MaybeUninit::uninit()])[0] as usize)
 }
 
 /// The one door to the kernels.
 fn find<'a, T: Element>(
     kernel: Kernel,
-    input: &[T],
+    input: Memory<'_, T>,
     start: isize,
     [outer, inner]: [Loop; 2],
     reduced: &[Loop],
     buffer: &'a mut [MaybeUninit<u32>],
 ) -> &'a [u32] {
     let positions = &mut buffer[..outer.size * inner.size];
-    let input = input.as_ptr().wrapping_offset(start).cast();
+    let input = input.start.wrapping_offset(start).cast();
     // SAFETY:
     // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent ISA.
     // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len` elements, `run` that the
-    //   slice has those; collapsing drops, merges and turns loops, and a tile is a part of them (`tests` in `collapse.rs` compares
+    //   memory has those; collapsing drops, merges and turns loops, and a tile is a part of them (`tests` in `collapse.rs` compares
     //   the visited elements), so none of them reaches a place that the layout does not.
     // - Fewer than 2^32 positions: `run` takes `in_blocks` otherwise, which cuts.
     // For `of_slice`, the one loop over the slice is all of that at once.
@@ -176,7 +221,7 @@ impl Place {
         &self,
         problem: &Problem,
         positions: &[P],
-        input: &[T],
+        input: Memory<'_, T>,
         indices: &mut [I],
         mut values: Option<&mut [T]>,
     ) {
@@ -193,7 +238,7 @@ impl Place {
                     let position: u64 = position.into();
                     let from =
                         from + i as isize * self.input[1].stride + offset_of(&problem.reduced, position as usize);
-                    values[(to + i as isize * self.values[1].stride) as usize] = input[from as usize];
+                    values[(to + i as isize * self.values[1].stride) as usize] = input.get(from as usize);
                 }
             }
         }
@@ -258,7 +303,7 @@ fn in_blocks<T: Element, I: Index>(
     kernel: Kernel,
     (function, policy): (ReduceFunction, NanPolicy),
     longest: usize,
-    input: &[T],
+    input: Memory<'_, T>,
     indices: &mut [I],
     mut values: Option<&mut [T]>,
 ) {
@@ -288,7 +333,7 @@ fn in_blocks<T: Element, I: Index>(
                 for (n, &position) in positions.iter().enumerate() {
                     let [outer, inner] = tile.input;
                     let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
-                    let value = input[(start + output + offset_of(block, position as usize)) as usize];
+                    let value = input.get((start + output + offset_of(block, position as usize)) as usize);
                     if visited == 0 || better(function, policy, value, best_values[n]) {
                         best_values[n] = value;
                         best_positions[n] = visited + u64::from(position);
@@ -339,7 +384,7 @@ mod tests {
                                     kernel,
                                     (function, policy),
                                     longest,
-                                    &data,
+                                    data[..].into(),
                                     &mut found,
                                     Some(&mut values),
                                 );

@@ -82,7 +82,7 @@ fn of_tensor<T: Element, I: Index>(
 ) -> Result<Vec<I>, Error> {
     let layout = Layout::contiguous(sizes)?;
     let plan = ArgReduce::new(function, &layout).axes(axes).plan::<T, I>()?;
-    plan.check_input(input)?;
+    plan.check_input(input.into())?;
     let mut indices = vec![I::default(); plan.output_layout().required_len()];
     plan.run(input, &mut indices)?;
     Ok(indices)

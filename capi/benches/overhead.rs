@@ -1,0 +1,52 @@
+//! What the way through C costs: `argreduce_execute` on 16 floats against `Plan::run` on them, which it may double at most.
+//!
+//!     cargo bench -p argreduce-capi
+
+use argreduce::{ArgReduce, Layout};
+use criterion::{Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+use std::ptr::{null, null_mut};
+
+// The library of this package is no Rust library: its source, once more.
+#[path = "../src/api/mod.rs"]
+#[allow(dead_code, non_camel_case_types, reason = "the benchmark uses its part of what is named as C names it")]
+mod c;
+
+fn overhead(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("argmax of 16 f32");
+    let input: [f32; 16] = std::array::from_fn(|n| (n * 7 % 16) as f32);
+    let mut index = [0_u32];
+
+    let plan = ArgReduce::argmax(&Layout::contiguous(&[16]).unwrap()).axes(&[0]).plan::<f32, u32>().unwrap();
+    group.bench_function("Plan::run", |bencher| bencher.iter(|| plan.run(black_box(&input), black_box(&mut index))));
+
+    let (sizes, axes) = ([16], [0]);
+    let packed = c::argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 };
+    let desc = c::argreduce_desc {
+        function: c::ARGREDUCE_ARGMAX,
+        input_type: c::ARGREDUCE_FLOAT32,
+        input: c::argreduce_layout { rank: 1, sizes: sizes.as_ptr(), ..packed },
+        output_type: c::ARGREDUCE_UINT32,
+        output: packed,
+        axis_count: 1,
+        axes: axes.as_ptr(),
+        axis_direction: c::ARGREDUCE_INCREASING,
+        nan_policy: c::ARGREDUCE_PROPAGATE,
+    };
+    let mut operator = null_mut();
+    // SAFETY: the description points to arrays that are still there.
+    assert_eq!(unsafe { c::argreduce_compile(&desc, &mut operator) }, c::ARGREDUCE_OK);
+    group.bench_function("argreduce_execute", |bencher| {
+        bencher.iter(|| {
+            let (input, output) = (black_box(&input).as_ptr().cast(), black_box(&mut index).as_mut_ptr().cast());
+            // SAFETY: buffers of 64 and 4 bytes.
+            unsafe { c::argreduce_execute(black_box(operator), input, 64, output, 4) }
+        });
+    });
+    assert_eq!(index, [input.iter().position(|&x| x == 15.0).unwrap() as u32]);
+    // SAFETY: compiled above, and not used any more.
+    unsafe { c::argreduce_release(operator) };
+}
+
+criterion_group!(benches, overhead);
+criterion_main!(benches);

@@ -1,0 +1,103 @@
+//! The numbers of the interface: status codes, and the values of enumerations in descriptions. Once released, none of them changes.
+
+/// ARGREDUCE_OK, or what is wrong.
+pub type argreduce_status = i32;
+
+/// All went well.
+pub const ARGREDUCE_OK: argreduce_status = 0;
+/// A bug of the library: please report it.
+pub const ARGREDUCE_INTERNAL: argreduce_status = 1;
+/// A pointer is NULL that must not be.
+pub const ARGREDUCE_NULL_POINTER: argreduce_status = 2;
+/// A pointer or buffer is not aligned as what it points to.
+pub const ARGREDUCE_MISALIGNED: argreduce_status = 3;
+/// A value outside its enumeration.
+pub const ARGREDUCE_UNKNOWN_VALUE: argreduce_status = 4;
+/// A rank (DimensionCount) that is too high, or too low for DirectML.
+pub const ARGREDUCE_RANK: argreduce_status = 5;
+/// A size that is negative, or 0 where that is not allowed.
+pub const ARGREDUCE_SIZE: argreduce_status = 6;
+/// Sizes that multiply to too many elements.
+pub const ARGREDUCE_TOO_MANY_ELEMENTS: argreduce_status = 7;
+/// An offset that is negative or too large.
+pub const ARGREDUCE_OFFSET: argreduce_status = 8;
+/// A stride that leads beyond what memory can hold.
+pub const ARGREDUCE_STRIDE: argreduce_status = 9;
+/// Negative strides that lead to an element before the start of the buffer.
+pub const ARGREDUCE_BEFORE_START: argreduce_status = 10;
+/// An axis that the tensor does not have.
+pub const ARGREDUCE_AXIS_OUT_OF_RANGE: argreduce_status = 11;
+/// An axis given twice.
+pub const ARGREDUCE_DUPLICATE_AXIS: argreduce_status = 12;
+/// More axes than the tensor has.
+pub const ARGREDUCE_TOO_MANY_AXES: argreduce_status = 13;
+/// A reduced axis of size 0.
+pub const ARGREDUCE_EMPTY_REDUCTION: argreduce_status = 14;
+/// An output type that cannot hold the largest possible index.
+pub const ARGREDUCE_INDEX_TOO_LARGE: argreduce_status = 15;
+/// An output type that indices are not written as.
+pub const ARGREDUCE_OUTPUT_TYPE: argreduce_status = 16;
+/// An output of another rank than the input's.
+pub const ARGREDUCE_OUTPUT_RANK: argreduce_status = 17;
+/// An output of a wrong size.
+pub const ARGREDUCE_OUTPUT_SIZE: argreduce_status = 18;
+/// An output layout that puts several outputs in one place.
+pub const ARGREDUCE_OUTPUT_OVERLAPS: argreduce_status = 19;
+/// The environment variable ARGREDUCE_ISA names an instruction set that is not there.
+pub const ARGREDUCE_ISA: argreduce_status = 20;
+/// A buffer that ends before its tensor does.
+pub const ARGREDUCE_BUFFER_TOO_SHORT: argreduce_status = 21;
+/// Two buffers of one call that share bytes.
+pub const ARGREDUCE_BUFFERS_OVERLAP: argreduce_status = 22;
+/// A buffer of more bytes than memory can hold.
+pub const ARGREDUCE_BUFFER_TOO_LARGE: argreduce_status = 23;
+/// DirectML: a TotalTensorSizeInBytes that is too small.
+pub const ARGREDUCE_TOTAL_SIZE: argreduce_status = 24;
+/// DirectML: a TotalTensorSizeInBytes that is no multiple of 4.
+pub const ARGREDUCE_TOTAL_SIZE_MULTIPLE: argreduce_status = 25;
+/// DirectML: an operator that is neither an argmin nor an argmax.
+pub const ARGREDUCE_UNSUPPORTED_OPERATOR: argreduce_status = 26;
+/// DirectML: flags of a tensor other than none.
+pub const ARGREDUCE_TENSOR_FLAGS: argreduce_status = 27;
+/// DirectML: a GuaranteedBaseOffsetAlignment that is no power of two, or less than an element.
+pub const ARGREDUCE_BASE_OFFSET_ALIGNMENT: argreduce_status = 28;
+
+/// `function`: the index of the largest element. (DML_REDUCE_FUNCTION_ARGMAX)
+pub const ARGREDUCE_ARGMAX: u32 = 0;
+/// `function`: the index of the smallest element. (DML_REDUCE_FUNCTION_ARGMIN)
+pub const ARGREDUCE_ARGMIN: u32 = 1;
+/// `axis_direction`: the first of equal elements. (DML_AXIS_DIRECTION_INCREASING)
+pub const ARGREDUCE_INCREASING: u32 = 0;
+/// `axis_direction`: the last of equal elements. (DML_AXIS_DIRECTION_DECREASING)
+pub const ARGREDUCE_DECREASING: u32 = 1;
+/// `nan_policy`: NaN is better than every number.
+pub const ARGREDUCE_PROPAGATE: u32 = 0;
+/// `nan_policy`: NaN is worse than every number.
+pub const ARGREDUCE_IGNORE: u32 = 1;
+
+/// A type: float.
+pub const ARGREDUCE_FLOAT32: u32 = 1;
+/// A type: IEEE 754 binary16.
+pub const ARGREDUCE_FLOAT16: u32 = 2;
+/// A type: uint32_t.
+pub const ARGREDUCE_UINT32: u32 = 3;
+/// A type: uint16_t.
+pub const ARGREDUCE_UINT16: u32 = 4;
+/// A type: uint8_t.
+pub const ARGREDUCE_UINT8: u32 = 5;
+/// A type: int32_t.
+pub const ARGREDUCE_INT32: u32 = 6;
+/// A type: int16_t.
+pub const ARGREDUCE_INT16: u32 = 7;
+/// A type: int8_t.
+pub const ARGREDUCE_INT8: u32 = 8;
+/// A type: double.
+pub const ARGREDUCE_FLOAT64: u32 = 9;
+/// A type: uint64_t.
+pub const ARGREDUCE_UINT64: u32 = 10;
+/// A type: int64_t.
+pub const ARGREDUCE_INT64: u32 = 11;
+/// A type: bfloat16, beyond DirectML.
+pub const ARGREDUCE_BFLOAT16: u32 = 0x101;
+/// A type: bytes, of which 0 and 1 are false and true, beyond DirectML; other bytes are ordered as unsigned bytes.
+pub const ARGREDUCE_BOOL: u32 = 0x102;

@@ -1,0 +1,170 @@
+//! The library's own description of a reduction, and its way to a plan.
+
+use super::codes::*;
+use super::failure::Failure;
+use super::pointer;
+use ::argreduce::{
+    ArgReduce, AxisDirection, DataType, Error, Layout, MAX_RANK, NanPolicy, ReduceFunction, UntypedPlan,
+};
+
+/// Where the elements of a tensor are in a buffer.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct argreduce_layout {
+    /// The number of axes: 0 to 8.
+    pub rank: u32,
+    /// The extent of each axis. (Of an output, NULL means packed: the input's sizes, but 1 on each reduced axis.)
+    pub sizes: *const i64,
+    /// From one element to the next along each axis, in elements, of any sign; NULL means packed in row-major order.
+    pub strides: *const i64,
+    /// From the start of the buffer to element [0, .., 0], in elements.
+    pub offset: i64,
+}
+
+/// What to reduce and how.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct argreduce_desc {
+    /// ARGREDUCE_ARGMAX or ARGREDUCE_ARGMIN.
+    pub function: u32,
+    /// One of the thirteen types.
+    pub input_type: u32,
+    /// Where the elements are.
+    pub input: argreduce_layout,
+    /// ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32 or ARGREDUCE_UINT64.
+    pub output_type: u32,
+    /// Where the indices go; all zeros for packed.
+    pub output: argreduce_layout,
+    /// The number of axes to reduce; 0 reduces nothing.
+    pub axis_count: u32,
+    /// The axes to reduce, in any order; negative ones count from the end.
+    pub axes: *const i64,
+    /// ARGREDUCE_INCREASING or ARGREDUCE_DECREASING.
+    pub axis_direction: u32,
+    /// ARGREDUCE_PROPAGATE or ARGREDUCE_IGNORE.
+    pub nan_policy: u32,
+}
+
+/// # Safety
+/// Pointers are null or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
+pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<UntypedPlan, Failure> {
+    // SAFETY: the caller's promise.
+    let desc = unsafe { pointer::get(desc, "desc") }?;
+    let function = function(desc.function, "desc->function")?;
+    let direction = direction(desc.axis_direction, "desc->axis_direction")?;
+    let nan_policy = nan_policy(desc.nan_policy, "desc->nan_policy")?;
+    let (data_type, index_type) =
+        (data_type(desc.input_type, "desc->input_type")?, data_type(desc.output_type, "desc->output_type")?);
+    // SAFETY: the caller's promise.
+    let input = unsafe { layout(&desc.input, "desc->input") }?;
+    check_axis_count(desc.axis_count, input.sizes().len(), "desc->axis_count")?;
+    // SAFETY: the caller's promise.
+    let axes = unsafe { pointer::list(desc.axes, desc.axis_count, "desc->axes") }?;
+    // Of 64 bits, an axis that 32 do not hold is out of range in any case.
+    let axes: Vec<isize> = axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
+
+    let reduce = ArgReduce::new(function, &input).axes(&axes).direction(direction).nan_policy(nan_policy);
+    let output = &desc.output;
+    if !output.sizes.is_null() {
+        // SAFETY: the caller's promise.
+        let output = unsafe { layout(output, "desc->output") }?;
+        return Ok(reduce.output_layout(&output).plan_untyped(data_type, index_type)?);
+    }
+    if !output.strides.is_null() || output.offset != 0 {
+        let message = "desc->output.sizes is NULL, which means packed: then strides has to be NULL, and offset 0";
+        return Err(Failure::new(ARGREDUCE_NULL_POINTER, message));
+    }
+    Ok(reduce.plan_untyped(data_type, index_type)?)
+}
+
+/// # Safety
+/// As [`plan`].
+unsafe fn layout(layout: &argreduce_layout, name: &str) -> Result<Layout, Failure> {
+    if layout.rank as usize > MAX_RANK {
+        // Before anything is read by it.
+        return Err(Error::RankTooHigh { rank: layout.rank as usize }.into());
+    }
+    // SAFETY: the caller's promise.
+    let sizes = unsafe { pointer::list(layout.sizes, layout.rank, &format!("{name}.sizes")) }?;
+    let sizes = sizes.iter().enumerate().map(|(axis, &size)| {
+        usize::try_from(size).map_err(|_| {
+            let message = format!("{name}.sizes[{axis}] is {size}: 0 to {} are allowed", isize::MAX);
+            Failure::new(ARGREDUCE_SIZE, message)
+        })
+    });
+    let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
+    let offset = usize::try_from(layout.offset).map_err(|_| {
+        let message = format!("{name}.offset is {}: 0 to {} are allowed", layout.offset, isize::MAX);
+        Failure::new(ARGREDUCE_OFFSET, message)
+    })?;
+    if layout.strides.is_null() {
+        let packed = Layout::contiguous(&sizes)?;
+        return Ok(Layout::strided(&sizes, packed.strides(), offset)?);
+    }
+    // SAFETY: the caller's promise.
+    let strides = unsafe { pointer::list(layout.strides, layout.rank, &format!("{name}.strides")) }?;
+    let strides = strides.iter().enumerate().map(|(axis, &stride)| {
+        isize::try_from(stride).map_err(|_| {
+            let message = format!("{name}.strides[{axis}] is {stride}: that is beyond what memory can hold");
+            Failure::new(ARGREDUCE_STRIDE, message)
+        })
+    });
+    Ok(Layout::strided(&sizes, &strides.collect::<Result<Vec<_>, _>>()?, offset)?)
+}
+
+/// Before anything is read by a wild count. More axes than dimensions would repeat one anyway.
+pub(super) fn check_axis_count(count: u32, rank: usize, name: &str) -> Result<(), Failure> {
+    if count as usize > rank {
+        let message = format!("{name} is {count}: a tensor of rank {rank} has at most {rank} axes to reduce");
+        return Err(Failure::new(ARGREDUCE_TOO_MANY_AXES, message));
+    }
+    Ok(())
+}
+
+pub(super) fn function(value: u32, name: &str) -> Result<ReduceFunction, Failure> {
+    match value {
+        ARGREDUCE_ARGMAX => Ok(ReduceFunction::ArgMax),
+        ARGREDUCE_ARGMIN => Ok(ReduceFunction::ArgMin),
+        _ => Err(unknown(value, name, "0 (argmax) and 1 (argmin)")),
+    }
+}
+
+pub(super) fn direction(value: u32, name: &str) -> Result<AxisDirection, Failure> {
+    match value {
+        ARGREDUCE_INCREASING => Ok(AxisDirection::Increasing),
+        ARGREDUCE_DECREASING => Ok(AxisDirection::Decreasing),
+        _ => Err(unknown(value, name, "0 (increasing) and 1 (decreasing)")),
+    }
+}
+
+pub(super) fn nan_policy(value: u32, name: &str) -> Result<NanPolicy, Failure> {
+    match value {
+        ARGREDUCE_PROPAGATE => Ok(NanPolicy::Propagate),
+        ARGREDUCE_IGNORE => Ok(NanPolicy::Ignore),
+        _ => Err(unknown(value, name, "0 (propagate) and 1 (ignore)")),
+    }
+}
+
+pub(super) fn data_type(value: u32, name: &str) -> Result<DataType, Failure> {
+    Ok(match value {
+        ARGREDUCE_FLOAT32 => DataType::F32,
+        ARGREDUCE_FLOAT16 => DataType::F16,
+        ARGREDUCE_UINT32 => DataType::U32,
+        ARGREDUCE_UINT16 => DataType::U16,
+        ARGREDUCE_UINT8 => DataType::U8,
+        ARGREDUCE_INT32 => DataType::I32,
+        ARGREDUCE_INT16 => DataType::I16,
+        ARGREDUCE_INT8 => DataType::I8,
+        ARGREDUCE_FLOAT64 => DataType::F64,
+        ARGREDUCE_UINT64 => DataType::U64,
+        ARGREDUCE_INT64 => DataType::I64,
+        ARGREDUCE_BFLOAT16 => DataType::Bf16,
+        ARGREDUCE_BOOL => DataType::Bool,
+        _ => return Err(unknown(value, name, "1 to 11 (DML_TENSOR_DATA_TYPE), 0x101 (bfloat16) and 0x102 (bool)")),
+    })
+}
+
+fn unknown(value: u32, name: &str, allowed: &str) -> Failure {
+    // Enumerations of DirectML are signed, so a negative one is shown as such.
+    Failure::new(ARGREDUCE_UNKNOWN_VALUE, format!("{name} is {}: {allowed} are allowed", value as i32))
+}

@@ -1,0 +1,100 @@
+//! From errors to what C has for them: a code to return, and a message for this thread. Panics end here too.
+
+use super::codes::*;
+use ::argreduce::Error;
+use ::argreduce::directml::BrokenRule;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Why a function failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: argreduce_status,
+    message: String,
+}
+
+impl Failure {
+    pub(super) fn new(status: argreduce_status, message: impl Into<String>) -> Failure {
+        Failure { status, message: message.into() }
+    }
+
+    pub(super) fn with_status(self, status: argreduce_status) -> Failure {
+        Failure { status, ..self }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure { status: status(&error), message: error.to_string() }
+    }
+}
+
+fn status(error: &Error) -> argreduce_status {
+    match error {
+        Error::RankTooHigh { .. } => ARGREDUCE_RANK,
+        Error::TooManyElements { .. } => ARGREDUCE_TOO_MANY_ELEMENTS,
+        Error::OffsetTooLarge { .. } => ARGREDUCE_OFFSET,
+        Error::OffsetOverflow { .. } => ARGREDUCE_STRIDE,
+        Error::BeforeStart { .. } => ARGREDUCE_BEFORE_START,
+        Error::AxisOutOfRange { .. } => ARGREDUCE_AXIS_OUT_OF_RANGE,
+        Error::DuplicateAxis { .. } => ARGREDUCE_DUPLICATE_AXIS,
+        Error::EmptyReduction { .. } => ARGREDUCE_EMPTY_REDUCTION,
+        Error::IndexTooLarge { .. } => ARGREDUCE_INDEX_TOO_LARGE,
+        Error::NotAnIndexType { .. } => ARGREDUCE_OUTPUT_TYPE,
+        Error::OutputRank { .. } => ARGREDUCE_OUTPUT_RANK,
+        Error::OutputSize { .. } => ARGREDUCE_OUTPUT_SIZE,
+        Error::OutputOverlaps => ARGREDUCE_OUTPUT_OVERLAPS,
+        Error::IsaNotAvailable { .. } | Error::UnknownIsa { .. } => ARGREDUCE_ISA,
+        Error::TooShort { .. } => ARGREDUCE_BUFFER_TOO_SHORT,
+        Error::Misaligned { .. } => ARGREDUCE_MISALIGNED,
+        Error::DirectMl(rule) => match rule {
+            BrokenRule::DimensionCount { .. } => ARGREDUCE_RANK,
+            BrokenRule::DimensionCountsDiffer { .. } => ARGREDUCE_OUTPUT_RANK,
+            BrokenRule::SizeZero { .. } => ARGREDUCE_SIZE,
+            BrokenRule::TooManyElements { .. } => ARGREDUCE_TOO_MANY_ELEMENTS,
+            BrokenRule::TotalTensorSizeTooSmall { .. } => ARGREDUCE_TOTAL_SIZE,
+            BrokenRule::TotalTensorSizeNotMultipleOf4 { .. } => ARGREDUCE_TOTAL_SIZE_MULTIPLE,
+            BrokenRule::OutputSize { .. } => ARGREDUCE_OUTPUT_SIZE,
+            BrokenRule::OutputDataType { .. } => ARGREDUCE_OUTPUT_TYPE,
+            BrokenRule::Axis { .. } => ARGREDUCE_AXIS_OUT_OF_RANGE,
+            BrokenRule::DuplicateAxis { .. } => ARGREDUCE_DUPLICATE_AXIS,
+            BrokenRule::BufferTooSmall { .. } => ARGREDUCE_BUFFER_TOO_SHORT,
+            _ => ARGREDUCE_INTERNAL,
+        },
+        // Not to be had from here (a stride count is always the rank), or new: then it deserves a code.
+        _ => ARGREDUCE_INTERNAL,
+    }
+}
+
+/// Runs the body of an exported function: no panic gets out, and a failure leaves its message.
+pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> argreduce_status {
+    // After a panic nothing of `body` is used any more.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => ARGREDUCE_OK,
+        Ok(Err(failure)) => record(failure),
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+            let message = format!("a bug of argreduce, please report it: {}", text.unwrap_or("a panic"));
+            // Dropping what was thrown could throw again.
+            std::mem::forget(panic);
+            record(Failure::new(ARGREDUCE_INTERNAL, message))
+        }
+    }
+}
+
+thread_local! {
+    static LAST_MESSAGE: RefCell<CString> = RefCell::default();
+}
+
+#[cold]
+fn record(failure: Failure) -> argreduce_status {
+    let message = CString::new(failure.message.replace('\0', "?")).unwrap_or_default();
+    // While a thread ends, it has no messages any more.
+    let _ = LAST_MESSAGE.try_with(|last| *last.borrow_mut() = message);
+    failure.status
+}
+
+pub(super) fn last_message() -> *const c_char {
+    LAST_MESSAGE.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}

@@ -1,0 +1,185 @@
+//! The exported functions, one after another. The documentation here is that of the header.
+
+mod codes;
+mod desc;
+mod directml;
+pub(crate) mod failure;
+mod pointer;
+
+pub use self::codes::*;
+pub use self::desc::{argreduce_desc, argreduce_layout};
+
+use self::failure::{Failure, guarded};
+use ::argreduce::directml::CompiledOperator;
+use ::argreduce::{Error, Isa, UntypedPlan};
+use std::ffi::{CString, c_char, c_void};
+
+/// A compiled operator: immutable, usable from any thread.
+pub struct argreduce_operator {
+    plan: Plan,
+    isa: CString,
+}
+
+enum Plan {
+    Own(UntypedPlan),
+    DirectMl(CompiledOperator),
+}
+
+impl argreduce_operator {
+    fn new(plan: Plan) -> argreduce_operator {
+        let isa: Isa = match &plan {
+            Plan::Own(plan) => plan.isa(),
+            Plan::DirectMl(operator) => operator.isa(),
+        };
+        argreduce_operator { plan, isa: CString::new(isa.name()).unwrap_or_default() }
+    }
+
+    fn run(&self, input: &[u8], output: &mut [u8], values: Option<&mut [u8]>) -> Result<(), Error> {
+        match (&self.plan, values) {
+            (Plan::Own(plan), None) => plan.run(input, output),
+            (Plan::Own(plan), Some(values)) => plan.run_with_values(input, output, values),
+            (Plan::DirectMl(operator), None) => operator.execute(input, output),
+            (Plan::DirectMl(operator), Some(values)) => operator.execute_with_values(input, output, values),
+        }
+    }
+}
+
+/// Checks a description and decides how to run it. `*out` is the operator, to be released by argreduce_release(), or NULL after a failure.
+///
+/// # Safety
+/// Pointers are NULL or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_compile(
+    desc: *const argreduce_desc,
+    out: *mut *mut argreduce_operator,
+) -> argreduce_status {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc)?))) }
+}
+
+/// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN, DML_OPERATOR_ARGMAX,
+/// or DML_OPERATOR_REDUCE with the function ARGMIN or ARGMAX. `nan_policy` is ARGREDUCE_PROPAGATE or ARGREDUCE_IGNORE.
+///
+/// # Safety
+/// Pointers are NULL or point to what their types say, and arrays are as long as `DimensionCount` and `AxisCount` say.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_compile_directml(
+    dml_operator_desc: *const c_void,
+    nan_policy: u32,
+    out: *mut *mut argreduce_operator,
+) -> argreduce_status {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { compile(out, || Ok(Plan::DirectMl(directml::compile(dml_operator_desc, nan_policy)?))) }
+}
+
+/// What both ways to compile have in common.
+///
+/// # Safety
+/// `out` is NULL or points to a pointer.
+unsafe fn compile(out: *mut *mut argreduce_operator, plan: impl FnOnce() -> Result<Plan, Failure>) -> argreduce_status {
+    guarded(|| {
+        pointer::check(out, "out")?;
+        // SAFETY: not null, aligned, and the caller's.
+        unsafe { out.write(std::ptr::null_mut()) };
+        let operator = Box::new(argreduce_operator::new(plan()?));
+        // SAFETY: as above.
+        unsafe { out.write(Box::into_raw(operator)) };
+        Ok(())
+    })
+}
+
+/// Writes the index of the best element of each output. Buffers are aligned as their elements are, at least as long as the description
+/// needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other.
+///
+/// # Safety
+/// `op` is NULL or compiled and not released yet; a buffer is NULL or has as many bytes as said, which nobody else writes meanwhile
+/// (and of the output, nobody else reads).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_execute(
+    op: *const argreduce_operator,
+    input: *const c_void,
+    input_bytes: usize,
+    output: *mut c_void,
+    output_bytes: usize,
+) -> argreduce_status {
+    guarded(|| {
+        pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
+        // SAFETY: the caller's promise, and the buffers are apart.
+        unsafe {
+            let output = pointer::buffer_mut(output, output_bytes, "output")?;
+            Ok(pointer::get(op, "op")?.run(pointer::buffer(input, input_bytes, "input")?, output, None)?)
+        }
+    })
+}
+
+/// As argreduce_execute(), and also copies the best elements themselves to `values`: packed in row-major order.
+///
+/// # Safety
+/// As argreduce_execute().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_execute_with_values(
+    op: *const argreduce_operator,
+    input: *const c_void,
+    input_bytes: usize,
+    output: *mut c_void,
+    output_bytes: usize,
+    values: *mut c_void,
+    values_bytes: usize,
+) -> argreduce_status {
+    guarded(|| {
+        pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
+        pointer::check_apart(("input", input, input_bytes), ("values", values, values_bytes))?;
+        pointer::check_apart(("output", output, output_bytes), ("values", values, values_bytes))?;
+        // SAFETY: the caller's promise, and the buffers are apart.
+        unsafe {
+            let output = pointer::buffer_mut(output, output_bytes, "output")?;
+            let values = pointer::buffer_mut(values, values_bytes, "values")?;
+            Ok(pointer::get(op, "op")?.run(pointer::buffer(input, input_bytes, "input")?, output, Some(values))?)
+        }
+    })
+}
+
+/// The name of the instruction set that was chosen: "avx2", "portable" and so on; valid as long as the operator. "" for NULL.
+///
+/// # Safety
+/// `op` is NULL or compiled and not released yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_operator_isa(op: *const argreduce_operator) -> *const c_char {
+    let mut isa = c"".as_ptr();
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        isa = unsafe { pointer::get(op, "op") }?.isa.as_ptr();
+        Ok(())
+    });
+    isa
+}
+
+/// Ends an operator that no thread uses any more. NULL is fine.
+///
+/// # Safety
+/// `op` is NULL or compiled and not released yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_release(op: *mut argreduce_operator) {
+    if !op.is_null() {
+        guarded(|| {
+            // SAFETY: it came from `Box::into_raw` in `compile`, and is the caller's to release.
+            drop(unsafe { Box::from_raw(op) });
+            Ok(())
+        });
+    }
+}
+
+/// What the last failure of a function on this thread was: never NULL, "" before the first one, valid until the next one.
+#[unsafe(no_mangle)]
+pub extern "C" fn argreduce_last_error() -> *const c_char {
+    failure::last_message()
+}
+
+/// The version of the library: major << 16 | minor << 8 | patch.
+#[unsafe(no_mangle)]
+pub extern "C" fn argreduce_version() -> u32 {
+    let part = |text: &str| text.parse::<u32>().unwrap_or(0);
+    part(env!("CARGO_PKG_VERSION_MAJOR")) << 16
+        | part(env!("CARGO_PKG_VERSION_MINOR")) << 8
+        | part(env!("CARGO_PKG_VERSION_PATCH"))
+}

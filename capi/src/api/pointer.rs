@@ -1,0 +1,91 @@
+//! From pointers to references: what can be checked of a pointer is checked here, and a failure names the argument.
+
+use super::codes::*;
+use super::failure::Failure;
+use std::ffi::c_void;
+
+/// Not null, and aligned.
+pub(super) fn check<T>(pointer: *const T, name: &str) -> Result<(), Failure> {
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    if !pointer.is_aligned() {
+        let message = format!("{name} is misaligned: its address has to be a multiple of {}", align_of::<T>());
+        return Err(Failure::new(ARGREDUCE_MISALIGNED, message));
+    }
+    Ok(())
+}
+
+#[cold]
+fn null(name: &str) -> Failure {
+    Failure::new(ARGREDUCE_NULL_POINTER, format!("{name} is NULL"))
+}
+
+/// # Safety
+/// `pointer` is null, or misaligned, or points to a `T` that nobody writes during `'a`.
+pub(super) unsafe fn get<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Failure> {
+    check(pointer, name)?;
+    // SAFETY: not null, aligned, and the caller's promise.
+    Ok(unsafe { &*pointer })
+}
+
+/// # Safety
+/// As [`get`], with `len` of them, which is few. No pointer is needed for none.
+pub(super) unsafe fn list<'a, T>(pointer: *const T, len: u32, name: &str) -> Result<&'a [T], Failure> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    check(pointer, name)?;
+    // SAFETY: not null, aligned, and the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, len as usize) })
+}
+
+/// # Safety
+/// `pointer` is null, or points to so many bytes that nobody writes during `'a`.
+pub(super) unsafe fn buffer<'a>(pointer: *const c_void, bytes: usize, name: &str) -> Result<&'a [u8], Failure> {
+    if bytes == 0 {
+        return Ok(&[]);
+    }
+    check_buffer(pointer, bytes, name)?;
+    // SAFETY: not null, of a size that memory can hold, and the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(pointer.cast(), bytes) })
+}
+
+/// # Safety
+/// `pointer` is null, or points to so many bytes that nobody else reads or writes during `'a`.
+pub(super) unsafe fn buffer_mut<'a>(pointer: *mut c_void, bytes: usize, name: &str) -> Result<&'a mut [u8], Failure> {
+    if bytes == 0 {
+        return Ok(&mut []);
+    }
+    check_buffer(pointer, bytes, name)?;
+    // SAFETY: not null, of a size that memory can hold, and the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts_mut(pointer.cast(), bytes) })
+}
+
+fn check_buffer(pointer: *const c_void, bytes: usize, name: &str) -> Result<(), Failure> {
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    if isize::try_from(bytes).is_err() || (pointer as usize).checked_add(bytes).is_none() {
+        let message = format!("{name} cannot have {bytes} bytes: memory does not hold as many");
+        return Err(Failure::new(ARGREDUCE_BUFFER_TOO_LARGE, message));
+    }
+    Ok(())
+}
+
+/// That two buffers share no byte: then, and only then, they may be borrowed at the same time.
+pub(super) fn check_apart(
+    (name, start, bytes): (&str, *const c_void, usize),
+    (other, other_start, other_bytes): (&str, *const c_void, usize),
+) -> Result<(), Failure> {
+    let (start, other_start) = (start as usize, other_start as usize);
+    let is_before = |start: usize, bytes: usize, other: usize| start.saturating_add(bytes) <= other;
+    if is_before(start, bytes, other_start) || is_before(other_start, other_bytes, start) {
+        return Ok(());
+    }
+    if start == 0 || other_start == 0 || bytes == 0 || other_bytes == 0 {
+        // Shares nothing, whatever it will be refused for.
+        return Ok(());
+    }
+    Err(Failure::new(ARGREDUCE_BUFFERS_OVERLAP, format!("{name} and {other} overlap: they must not share a byte")))
+}

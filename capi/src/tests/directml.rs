@@ -1,0 +1,328 @@
+//! DirectML's descriptors, built with Microsoft's own declarations of them and passed by pointer.
+
+use super::*;
+use windows::Win32::AI::MachineLearning::DirectML::*;
+
+/// What the descriptors point to.
+struct Tensor {
+    sizes: Vec<u32>,
+    strides: Option<Vec<u32>>,
+    buffer: DML_BUFFER_TENSOR_DESC,
+}
+
+impl Tensor {
+    fn packed(data_type: DML_TENSOR_DATA_TYPE, sizes: &[u32], bytes: u64) -> Box<Tensor> {
+        Tensor::new(data_type, sizes, None, bytes)
+    }
+
+    /// Boxed, because `buffer` points to its own sizes' heap memory, and others point to `buffer`.
+    fn new(data_type: DML_TENSOR_DATA_TYPE, sizes: &[u32], strides: Option<&[u32]>, bytes: u64) -> Box<Tensor> {
+        let mut tensor = Box::new(Tensor {
+            sizes: sizes.to_vec(),
+            strides: strides.map(<[u32]>::to_vec),
+            buffer: DML_BUFFER_TENSOR_DESC::default(),
+        });
+        tensor.buffer = DML_BUFFER_TENSOR_DESC {
+            DataType: data_type,
+            Flags: DML_TENSOR_FLAG_NONE,
+            DimensionCount: sizes.len() as u32,
+            Sizes: tensor.sizes.as_ptr(),
+            Strides: tensor.strides.as_ref().map_or(null(), Vec::as_ptr),
+            TotalTensorSizeInBytes: bytes,
+            GuaranteedBaseOffsetAlignment: 0,
+        };
+        tensor
+    }
+
+    fn desc(&self) -> DML_TENSOR_DESC {
+        DML_TENSOR_DESC { Type: DML_TENSOR_TYPE_BUFFER, Desc: (&raw const self.buffer).cast() }
+    }
+}
+
+fn compile_desc<T>(operator_type: DML_OPERATOR_TYPE, desc: &T, nan_policy: u32) -> Result<Operator, argreduce_status> {
+    let operator = DML_OPERATOR_DESC { Type: operator_type, Desc: (desc as *const T).cast() };
+    // SAFETY: the tests keep what their descriptors point to.
+    finish(|out| unsafe { argreduce_compile_directml((&raw const operator).cast(), nan_policy, out) })
+}
+
+fn argmax(input: &Tensor, output: &Tensor, axes: &[u32]) -> Result<Operator, argreduce_status> {
+    let (input, output) = (input.desc(), output.desc());
+    let desc = DML_ARGMAX_OPERATOR_DESC {
+        InputTensor: &input,
+        OutputTensor: &output,
+        AxisCount: axes.len() as u32,
+        Axes: axes.as_ptr(),
+        AxisDirection: DML_AXIS_DIRECTION_INCREASING,
+    };
+    compile_desc(DML_OPERATOR_ARGMAX, &desc, ARGREDUCE_PROPAGATE)
+}
+
+/// Rows with ties for both ends and both directions.
+const ROWS: [f32; 10] = [1.0, 5.0, 5.0, 1.0, 3.0, 7.0, 2.0, 2.0, 7.0, 3.0];
+
+#[test]
+fn all_three_types() {
+    let (input, output) = (
+        Tensor::packed(DML_TENSOR_DATA_TYPE_FLOAT32, &[1, 1, 2, 5], 40),
+        Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, &[1, 1, 2, 1], 8),
+    );
+    let (input, output) = (input.desc(), output.desc());
+    let axes = [3];
+    for (direction, smallest, largest) in
+        [(DML_AXIS_DIRECTION_INCREASING, [0, 1], [1, 0]), (DML_AXIS_DIRECTION_DECREASING, [3, 2], [2, 3])]
+    {
+        let argmin = DML_ARGMIN_OPERATOR_DESC {
+            InputTensor: &input,
+            OutputTensor: &output,
+            AxisCount: 1,
+            Axes: axes.as_ptr(),
+            AxisDirection: direction,
+        };
+        let argmax = DML_ARGMAX_OPERATOR_DESC {
+            InputTensor: &input,
+            OutputTensor: &output,
+            AxisCount: 1,
+            Axes: axes.as_ptr(),
+            AxisDirection: direction,
+        };
+        let mut found = [9_u32; 2];
+        assert_eq!(compile_desc(DML_OPERATOR_ARGMIN, &argmin, 0).unwrap().execute(&ROWS, &mut found), ARGREDUCE_OK);
+        assert_eq!(found, smallest);
+        let mut best = [0.0; 2];
+        let operator = compile_desc(DML_OPERATOR_ARGMAX, &argmax, 0).unwrap();
+        assert_eq!(operator.execute_with_values(&ROWS, &mut found, &mut best), ARGREDUCE_OK);
+        assert_eq!((found, best), (largest, [5.0, 7.0]));
+    }
+    for (function, expected) in [(DML_REDUCE_FUNCTION_ARGMIN, [0, 1]), (DML_REDUCE_FUNCTION_ARGMAX, [1, 0])] {
+        let reduce = DML_REDUCE_OPERATOR_DESC {
+            Function: function,
+            InputTensor: &input,
+            OutputTensor: &output,
+            AxisCount: 1,
+            Axes: axes.as_ptr(),
+        };
+        let mut found = [9_u32; 2];
+        assert_eq!(compile_desc(DML_OPERATOR_REDUCE, &reduce, 0).unwrap().execute(&ROWS, &mut found), ARGREDUCE_OK);
+        assert_eq!(found, expected);
+    }
+}
+
+/// The header's numbers for types are DirectML's; strides and the rule for NaN arrive.
+#[test]
+fn types_strides_and_nan() {
+    for (theirs, ours) in [
+        (DML_TENSOR_DATA_TYPE_FLOAT32, ARGREDUCE_FLOAT32),
+        (DML_TENSOR_DATA_TYPE_FLOAT16, ARGREDUCE_FLOAT16),
+        (DML_TENSOR_DATA_TYPE_UINT32, ARGREDUCE_UINT32),
+        (DML_TENSOR_DATA_TYPE_UINT16, ARGREDUCE_UINT16),
+        (DML_TENSOR_DATA_TYPE_UINT8, ARGREDUCE_UINT8),
+        (DML_TENSOR_DATA_TYPE_INT32, ARGREDUCE_INT32),
+        (DML_TENSOR_DATA_TYPE_INT16, ARGREDUCE_INT16),
+        (DML_TENSOR_DATA_TYPE_INT8, ARGREDUCE_INT8),
+        (DML_TENSOR_DATA_TYPE_FLOAT64, ARGREDUCE_FLOAT64),
+        (DML_TENSOR_DATA_TYPE_UINT64, ARGREDUCE_UINT64),
+        (DML_TENSOR_DATA_TYPE_INT64, ARGREDUCE_INT64),
+    ] {
+        assert_eq!(theirs.0 as u32, ours);
+        let output = Tensor::packed(DML_TENSOR_DATA_TYPE_INT64, &[1], 8);
+        argmax(&Tensor::packed(theirs, &[3], 24), &output, &[0]).unwrap();
+    }
+    // Every other element, from the last axis to the first.
+    let input = Tensor::new(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 3], Some(&[1, 2]), 24);
+    let output = Tensor::packed(DML_TENSOR_DATA_TYPE_INT64, &[2, 1], 16);
+    let data = [0.0, 9.0, f32::NAN, 3.0, 8.0, 4.0];
+    let (input_desc, output_desc, axes) = (input.desc(), output.desc(), [1]);
+    let desc = DML_ARGMAX_OPERATOR_DESC {
+        InputTensor: &input_desc,
+        OutputTensor: &output_desc,
+        AxisCount: 1,
+        Axes: axes.as_ptr(),
+        AxisDirection: DML_AXIS_DIRECTION_INCREASING,
+    };
+    for (policy, expected) in [(ARGREDUCE_PROPAGATE, [1, 0]), (ARGREDUCE_IGNORE, [2, 0])] {
+        let mut found = [9_i64; 2];
+        assert_eq!(compile_desc(DML_OPERATOR_ARGMAX, &desc, policy).unwrap().execute(&data, &mut found), 0);
+        assert_eq!(found, expected);
+    }
+    refused(
+        compile_desc(DML_OPERATOR_ARGMAX, &desc, 2).unwrap_err(),
+        ARGREDUCE_UNKNOWN_VALUE,
+        "nan_policy is 2: 0 (propagate) and 1 (ignore) are allowed",
+    );
+}
+
+/// Rules that `argreduce::directml` checks: each has its code. (That each holds up to its limit is tested there.)
+#[test]
+fn rules() {
+    let f32s = |sizes: &[u32], bytes| Tensor::packed(DML_TENSOR_DATA_TYPE_FLOAT32, sizes, bytes);
+    let u32s = |sizes: &[u32], bytes| Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, sizes, bytes);
+    let fails = |input: Box<Tensor>, output: Box<Tensor>, axes: &[u32], status, message: &str| {
+        refused(argmax(&input, &output, axes).unwrap_err(), status, message);
+    };
+    fails(f32s(&[], 4), u32s(&[1], 4), &[], ARGREDUCE_RANK, "InputTensor.DimensionCount is 0: 1 to 8 are allowed");
+    fails(
+        f32s(&[1; 9], 4),
+        u32s(&[1; 9], 4),
+        &[0],
+        ARGREDUCE_RANK,
+        "InputTensor.DimensionCount is 9: 1 to 8 are allowed",
+    );
+    let message = "OutputTensor.DimensionCount is 1: it has to be the input's, 2";
+    fails(f32s(&[2, 3], 24), u32s(&[2], 8), &[1], ARGREDUCE_OUTPUT_RANK, message);
+    fails(
+        f32s(&[2, 0], 24),
+        u32s(&[2, 1], 8),
+        &[1],
+        ARGREDUCE_SIZE,
+        "InputTensor.Sizes[1] is 0: it has to be at least 1",
+    );
+    let message = "InputTensor.Sizes multiply to too many elements: at most 4294967295 are allowed";
+    fails(f32s(&[1 << 31, 2], 24), u32s(&[1, 1], 4), &[0, 1], ARGREDUCE_TOO_MANY_ELEMENTS, message);
+    let message = "InputTensor.TotalTensorSizeInBytes is 20: sizes and strides need at least 24";
+    fails(f32s(&[2, 3], 20), u32s(&[2, 1], 8), &[1], ARGREDUCE_TOTAL_SIZE, message);
+    // The trap of 32 bits.
+    let strides = [1 << 31, 1 << 31];
+    let trap = Tensor::new(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 2], Some(&strides), 4);
+    let message = "InputTensor.TotalTensorSizeInBytes is 4: sizes and strides need at least 17179869188";
+    fails(trap, u32s(&[2, 1], 8), &[1], ARGREDUCE_TOTAL_SIZE, message);
+    let message = "InputTensor.TotalTensorSizeInBytes is 26: it has to be a multiple of 4";
+    fails(f32s(&[2, 3], 26), u32s(&[2, 1], 8), &[1], ARGREDUCE_TOTAL_SIZE_MULTIPLE, message);
+    fails(
+        f32s(&[2, 3], 24),
+        u32s(&[2, 3], 24),
+        &[1],
+        ARGREDUCE_OUTPUT_SIZE,
+        "OutputTensor.Sizes[1] is 3: it has to be 1",
+    );
+    let message = "OutputTensor.DataType is f32: i32, i64, u32 and u64 are allowed";
+    fails(f32s(&[2, 3], 24), f32s(&[2, 1], 8), &[1], ARGREDUCE_OUTPUT_TYPE, message);
+    let message = "Axes[0] is 2: it has to be below the DimensionCount, 2";
+    fails(f32s(&[2, 3], 24), u32s(&[2, 1], 8), &[2], ARGREDUCE_AXIS_OUT_OF_RANGE, message);
+    let message = "Axes[1] is 1 again: an axis can be reduced only once";
+    fails(f32s(&[2, 3], 24), u32s(&[2, 1], 8), &[1, 1], ARGREDUCE_DUPLICATE_AXIS, message);
+    let message = "the output layout puts several outputs in one place: its strides have to keep them apart";
+    let output = Tensor::new(DML_TENSOR_DATA_TYPE_UINT32, &[2, 1], Some(&[0, 0]), 8);
+    fails(f32s(&[2, 3], 24), output, &[1], ARGREDUCE_OUTPUT_OVERLAPS, message);
+
+    let operator = argmax(&f32s(&[2, 3], 28), &u32s(&[2, 1], 8), &[1]).unwrap();
+    let mut output = [9_u32; 2];
+    let message = "the buffer of InputTensor has 24 bytes: TotalTensorSizeInBytes is 28";
+    refused(operator.execute(&[0.0_f32; 6], &mut output), ARGREDUCE_BUFFER_TOO_SHORT, message);
+    assert_eq!(output, [9; 2]);
+}
+
+/// What only C can get wrong.
+#[test]
+fn pointers_enumerations_and_flags() {
+    // SAFETY: null pointers are what this is about.
+    refused(
+        finish(|out| unsafe { argreduce_compile_directml(null(), 0, out) }).unwrap_err(),
+        ARGREDUCE_NULL_POINTER,
+        "dml_operator_desc is NULL",
+    );
+    // SAFETY: as above.
+    refused(unsafe { argreduce_compile_directml(null(), 0, null_mut()) }, ARGREDUCE_NULL_POINTER, "out is NULL");
+    for r#type in [DML_OPERATOR_ARGMIN, DML_OPERATOR_ARGMAX, DML_OPERATOR_REDUCE] {
+        let operator = DML_OPERATOR_DESC { Type: r#type, Desc: null() };
+        // SAFETY: as above.
+        let result = finish(|out| unsafe { argreduce_compile_directml((&raw const operator).cast(), 0, out) });
+        refused(result.unwrap_err(), ARGREDUCE_NULL_POINTER, "Desc is NULL");
+    }
+    for r#type in [0, 1, 54, 56, 136, 139, -1] {
+        let operator = DML_OPERATOR_DESC { Type: DML_OPERATOR_TYPE(r#type), Desc: null() };
+        // SAFETY: as above.
+        let result = finish(|out| unsafe { argreduce_compile_directml((&raw const operator).cast(), 0, out) });
+        let message = format!("Type is {type}: 55 (reduce), 137 (argmin) and 138 (argmax) are allowed");
+        refused(result.unwrap_err(), ARGREDUCE_UNSUPPORTED_OPERATOR, &message);
+    }
+
+    let (input, output) = (
+        Tensor::packed(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 3], 24),
+        Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, &[2, 1], 8),
+    );
+    let (input_desc, output_desc, axes) = (input.desc(), output.desc(), [1]);
+    let good = DML_ARGMAX_OPERATOR_DESC {
+        InputTensor: &input_desc,
+        OutputTensor: &output_desc,
+        AxisCount: 1,
+        Axes: axes.as_ptr(),
+        AxisDirection: DML_AXIS_DIRECTION_INCREASING,
+    };
+    let fails = |desc: DML_ARGMAX_OPERATOR_DESC, status, message: &str| {
+        refused(compile_desc(DML_OPERATOR_ARGMAX, &desc, 0).unwrap_err(), status, message);
+    };
+    fails(DML_ARGMAX_OPERATOR_DESC { InputTensor: null(), ..good }, ARGREDUCE_NULL_POINTER, "InputTensor is NULL");
+    fails(DML_ARGMAX_OPERATOR_DESC { OutputTensor: null(), ..good }, ARGREDUCE_NULL_POINTER, "OutputTensor is NULL");
+    fails(DML_ARGMAX_OPERATOR_DESC { Axes: null(), ..good }, ARGREDUCE_NULL_POINTER, "Axes is NULL");
+    let odd = |pointer: *const u32| pointer.cast::<u8>().wrapping_add(1).cast();
+    let message = "Axes is misaligned: its address has to be a multiple of 4";
+    fails(DML_ARGMAX_OPERATOR_DESC { Axes: odd(good.Axes), ..good }, ARGREDUCE_MISALIGNED, message);
+    for count in [3, 9, 1 << 16, u32::MAX] {
+        let message = format!("AxisCount is {count}: a tensor of rank 2 has at most 2 axes to reduce");
+        fails(DML_ARGMAX_OPERATOR_DESC { AxisCount: count, ..good }, ARGREDUCE_TOO_MANY_AXES, &message);
+    }
+    for direction in [2, -1] {
+        let message = format!("AxisDirection is {direction}: 0 (increasing) and 1 (decreasing) are allowed");
+        let bad = DML_ARGMAX_OPERATOR_DESC { AxisDirection: DML_AXIS_DIRECTION(direction), ..good };
+        fails(bad, ARGREDUCE_UNKNOWN_VALUE, &message);
+    }
+    for function in [2, 11, -1] {
+        let bad = DML_REDUCE_OPERATOR_DESC {
+            Function: DML_REDUCE_FUNCTION(function),
+            InputTensor: &input_desc,
+            OutputTensor: &output_desc,
+            AxisCount: 1,
+            Axes: axes.as_ptr(),
+        };
+        let message = format!("Function is {function}: 0 (argmax) and 1 (argmin) are allowed");
+        refused(compile_desc(DML_OPERATOR_REDUCE, &bad, 0).unwrap_err(), ARGREDUCE_UNSUPPORTED_OPERATOR, &message);
+    }
+
+    // Each field of a tensor, of either tensor.
+    let tensor_fails = |change: &dyn Fn(&mut DML_BUFFER_TENSOR_DESC), status, message: &str| {
+        for (name, tensor) in [("InputTensor", &input), ("OutputTensor", &output)] {
+            let mut bad = tensor.buffer;
+            change(&mut bad);
+            let bad = DML_TENSOR_DESC { Type: DML_TENSOR_TYPE_BUFFER, Desc: (&raw const bad).cast() };
+            let desc = if name == "InputTensor" {
+                DML_ARGMAX_OPERATOR_DESC { InputTensor: &bad, ..good }
+            } else {
+                DML_ARGMAX_OPERATOR_DESC { OutputTensor: &bad, ..good }
+            };
+            fails(desc, status, &format!("{name}.{message}"));
+        }
+    };
+    tensor_fails(&|tensor| tensor.Sizes = null(), ARGREDUCE_NULL_POINTER, "Sizes is NULL");
+    let message = "Sizes is misaligned: its address has to be a multiple of 4";
+    tensor_fails(&|tensor| tensor.Sizes = odd(tensor.Sizes), ARGREDUCE_MISALIGNED, message);
+    let message = "Strides is misaligned: its address has to be a multiple of 4";
+    tensor_fails(&|tensor| tensor.Strides = odd(tensor.Sizes), ARGREDUCE_MISALIGNED, message);
+    for count in [9, 1 << 16, u32::MAX] {
+        let message = format!("DimensionCount is {count}: 1 to 8 are allowed");
+        tensor_fails(&|tensor| tensor.DimensionCount = count, ARGREDUCE_RANK, &message);
+    }
+    for data_type in [0, 12, -1] {
+        let message = format!(
+            "DataType is {data_type}: 1 to 11 (DML_TENSOR_DATA_TYPE), 0x101 (bfloat16) and 0x102 (bool) are allowed"
+        );
+        tensor_fails(&|tensor| tensor.DataType = DML_TENSOR_DATA_TYPE(data_type), ARGREDUCE_UNKNOWN_VALUE, &message);
+    }
+    let message = "Flags is 1: 0 (none) is allowed";
+    tensor_fails(&|tensor| tensor.Flags = DML_TENSOR_FLAG_OWNED_BY_DML, ARGREDUCE_TENSOR_FLAGS, message);
+    for alignment in [2, 12] {
+        let message =
+            format!("GuaranteedBaseOffsetAlignment is {alignment}: 0, or a power of two from 4 on, is allowed");
+        tensor_fails(
+            &|tensor| tensor.GuaranteedBaseOffsetAlignment = alignment,
+            ARGREDUCE_BASE_OFFSET_ALIGNMENT,
+            &message,
+        );
+    }
+    for (desc, message) in [
+        (DML_TENSOR_DESC { Desc: null(), ..input_desc }, "InputTensor.Desc is NULL"),
+        (DML_TENSOR_DESC { Type: DML_TENSOR_TYPE(0), ..input_desc }, "InputTensor.Type is 0: 1 (buffer) is allowed"),
+    ] {
+        let status = if desc.Desc.is_null() { ARGREDUCE_NULL_POINTER } else { ARGREDUCE_UNKNOWN_VALUE };
+        fails(DML_ARGMAX_OPERATOR_DESC { InputTensor: &desc, ..good }, status, message);
+    }
+}

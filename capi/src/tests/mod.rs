@@ -1,0 +1,111 @@
+//! The exported functions, called as C calls them.
+
+mod answers;
+mod directml;
+mod header;
+mod hostile;
+
+use crate::*;
+use ::argreduce::Isa;
+use std::ffi::{CStr, c_void};
+use std::ptr::{null, null_mut};
+
+/// The last message of this thread.
+pub(super) fn message() -> String {
+    // SAFETY: never null, and valid until the next failure on this thread.
+    unsafe { CStr::from_ptr(argreduce_last_error()) }.to_str().unwrap().to_string()
+}
+
+#[track_caller]
+pub(super) fn refused(status: argreduce_status, expected: argreduce_status, expected_message: &str) {
+    assert_eq!((status, message()), (expected, expected_message.to_string()));
+}
+
+pub(super) fn layout(sizes: &[i64], strides: Option<&[i64]>) -> argreduce_layout {
+    assert!(strides.is_none_or(|strides| strides.len() == sizes.len()));
+    let strides = strides.map_or(null(), <[i64]>::as_ptr);
+    argreduce_layout { rank: sizes.len() as u32, sizes: sizes.as_ptr(), strides, offset: 0 }
+}
+
+pub(super) const PACKED: argreduce_layout = argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 };
+
+/// An argmax of packed f32 to u32.
+pub(super) fn desc(sizes: &[i64], axes: &[i64]) -> argreduce_desc {
+    argreduce_desc {
+        function: ARGREDUCE_ARGMAX,
+        input_type: ARGREDUCE_FLOAT32,
+        input: layout(sizes, None),
+        output_type: ARGREDUCE_UINT32,
+        output: PACKED,
+        axis_count: axes.len() as u32,
+        axes: axes.as_ptr(),
+        axis_direction: ARGREDUCE_INCREASING,
+        nan_policy: ARGREDUCE_PROPAGATE,
+    }
+}
+
+/// Compiles; `*out` is null after a failure, and only then.
+pub(super) fn compile(desc: &argreduce_desc) -> Result<Operator, argreduce_status> {
+    // SAFETY: descriptions of these tests keep what they point to.
+    finish(|out| unsafe { argreduce_compile(desc, out) })
+}
+
+pub(super) fn finish(
+    compile: impl FnOnce(*mut *mut argreduce_operator) -> argreduce_status,
+) -> Result<Operator, argreduce_status> {
+    let mut operator = std::ptr::dangling_mut();
+    let status = compile(&mut operator);
+    assert_eq!(status != ARGREDUCE_OK, operator.is_null());
+    if status == ARGREDUCE_OK { Ok(Operator(operator)) } else { Err(status) }
+}
+
+/// Released when dropped.
+#[derive(Debug)]
+pub(super) struct Operator(*mut argreduce_operator);
+
+// SAFETY: as the header says: an operator is usable from any thread.
+unsafe impl Sync for Operator {}
+// SAFETY: as above.
+unsafe impl Send for Operator {}
+
+impl Drop for Operator {
+    fn drop(&mut self) {
+        // SAFETY: compiled, and released once.
+        unsafe { argreduce_release(self.0) };
+    }
+}
+
+impl Operator {
+    pub(super) fn execute<T, I>(&self, input: &[T], output: &mut [I]) -> argreduce_status {
+        // SAFETY: the buffers are as long as said.
+        unsafe {
+            argreduce_execute(
+                self.0,
+                input.as_ptr().cast(),
+                size_of_val(input),
+                output.as_mut_ptr().cast(),
+                size_of_val(output),
+            )
+        }
+    }
+
+    pub(super) fn execute_with_values<T, I>(
+        &self,
+        input: &[T],
+        output: &mut [I],
+        values: &mut [T],
+    ) -> argreduce_status {
+        // SAFETY: the buffers are as long as said.
+        unsafe {
+            argreduce_execute_with_values(
+                self.0,
+                input.as_ptr().cast(),
+                size_of_val(input),
+                output.as_mut_ptr().cast(),
+                size_of_val(output),
+                values.as_mut_ptr().cast(),
+                size_of_val(values),
+            )
+        }
+    }
+}

@@ -1,0 +1,276 @@
+/* Bad input from outside: each case has its status, leaves a message, and writes nothing. Buffers come from malloc at their exact size, so
+ * that valgrind sees a single byte read or written beyond them. (The messages are compared in capi/src/tests.) */
+#include <argreduce.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int passed, failed;
+
+static void expect(int ok, const char *what) {
+    ok ? ++passed : ++failed;
+    if (!ok) {
+        fprintf(stderr, "FAILED: %s (last error: %s)\n", what, argreduce_last_error());
+    }
+}
+
+/* A copy of exactly this size. */
+static void *copy(const void *data, size_t bytes) {
+    void *block = malloc(bytes ? bytes : 1);
+    if (!block) {
+        abort();
+    }
+    return memcpy(block, data, bytes);
+}
+
+static const int64_t sizes[9] = {2, 3, 4, 1, 1, 1, 1, 1, 1}, axes[9] = {1, 1, 0, 0, 0, 0, 0, 0, 0};
+
+/* An argmax of [2, 3, 4] over axis 1. */
+static argreduce_desc good(void) {
+    return (argreduce_desc){
+        .function = ARGREDUCE_ARGMAX,
+        .input_type = ARGREDUCE_FLOAT32,
+        .input = {.rank = 3, .sizes = sizes},
+        .output_type = ARGREDUCE_UINT32,
+        .axis_count = 1,
+        .axes = axes,
+    };
+}
+
+/* Refused with this status and a message of its own; no operator is left. */
+static void refused(argreduce_desc desc, argreduce_status status, const char *what) {
+    argreduce_operator *op = (argreduce_operator *)&passed;
+    argreduce_compile(NULL, NULL);
+    char *before = copy(argreduce_last_error(), strlen(argreduce_last_error()) + 1);
+    argreduce_desc *exact = copy(&desc, sizeof desc);
+    expect(argreduce_compile(exact, &op) == status && op == NULL && strcmp(before, argreduce_last_error()) != 0, what);
+    free(exact);
+    free(before);
+}
+
+static void descriptions(void) {
+    argreduce_desc desc;
+    argreduce_operator *op;
+#define REFUSED(status, change) (desc = good(), change, refused(desc, status, #change))
+    expect(argreduce_compile(NULL, &op) == ARGREDUCE_NULL_POINTER && op == NULL, "desc is NULL");
+    desc = good();
+    expect(argreduce_compile(&desc, NULL) == ARGREDUCE_NULL_POINTER, "out is NULL");
+    REFUSED(ARGREDUCE_NULL_POINTER, desc.input.sizes = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, desc.axes = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, desc.output.strides = sizes);
+    REFUSED(ARGREDUCE_MISALIGNED, desc.input.sizes = (const int64_t *)(const void *)((const char *)sizes + 1));
+    REFUSED(ARGREDUCE_MISALIGNED, desc.input.strides = (const int64_t *)(const void *)((const char *)sizes + 4));
+    REFUSED(ARGREDUCE_MISALIGNED, desc.axes = (const int64_t *)(const void *)((const char *)axes + 2));
+
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.function = 2);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = 0);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = 12);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = UINT32_MAX);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.output_type = 0x103);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_FLOAT32);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.axis_direction = 2);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.nan_policy = 2);
+
+    REFUSED(ARGREDUCE_RANK, desc.input.rank = 9);
+    REFUSED(ARGREDUCE_RANK, desc.input.rank = UINT32_MAX);
+    REFUSED(ARGREDUCE_RANK, (desc.output.rank = 9, desc.output.sizes = sizes));
+    REFUSED(ARGREDUCE_TOO_MANY_AXES, desc.axis_count = 4);
+    REFUSED(ARGREDUCE_TOO_MANY_AXES, desc.axis_count = UINT32_MAX);
+    REFUSED(ARGREDUCE_DUPLICATE_AXIS, desc.axis_count = 2);
+    REFUSED(ARGREDUCE_AXIS_OUT_OF_RANGE, desc.axes = ((const int64_t[]){3}));
+    REFUSED(ARGREDUCE_AXIS_OUT_OF_RANGE, desc.axes = ((const int64_t[]){-4}));
+    REFUSED(ARGREDUCE_AXIS_OUT_OF_RANGE, desc.axes = ((const int64_t[]){INT64_MIN}));
+
+    REFUSED(ARGREDUCE_SIZE, desc.input.sizes = ((const int64_t[]){2, -3, 4}));
+    REFUSED(ARGREDUCE_EMPTY_REDUCTION, desc.input.sizes = ((const int64_t[]){2, 0, 4}));
+    REFUSED(ARGREDUCE_TOO_MANY_ELEMENTS, desc.input.sizes = ((const int64_t[]){INT64_MAX, 3, INT64_MAX}));
+    REFUSED(ARGREDUCE_TOO_MANY_ELEMENTS, desc.input.sizes = ((const int64_t[]){1LL << 32, 1LL << 32, 1}));
+    REFUSED(ARGREDUCE_OFFSET, desc.input.offset = -1);
+    REFUSED(ARGREDUCE_OFFSET, desc.input.offset = INT64_MAX);
+    REFUSED(ARGREDUCE_STRIDE, desc.input.strides = ((const int64_t[]){INT64_MAX, INT64_MAX, 1}));
+    REFUSED(ARGREDUCE_STRIDE, desc.input.strides = ((const int64_t[]){INT64_MIN, INT64_MIN, 1}));
+    REFUSED(ARGREDUCE_BEFORE_START, desc.input.strides = ((const int64_t[]){-12, 4, 1}));
+    REFUSED(ARGREDUCE_BEFORE_START, (desc.input.strides = ((const int64_t[]){-12, 4, 1}), desc.input.offset = 11));
+
+    REFUSED(ARGREDUCE_OUTPUT_RANK, (desc.output.rank = 2, desc.output.sizes = sizes));
+    REFUSED(ARGREDUCE_OUTPUT_SIZE, (desc.output.rank = 3, desc.output.sizes = sizes));
+    REFUSED(ARGREDUCE_OUTPUT_OVERLAPS,
+            (desc.output.rank = 3, desc.output.sizes = ((const int64_t[]){2, 1, 4}), desc.output.strides = ((const int64_t[]){3, 0, 1})));
+    REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
+            (desc.output_type = ARGREDUCE_INT32, desc.input.sizes = ((const int64_t[]){1, 1LL << 32, 1}),
+             desc.input.strides = ((const int64_t[]){0, 0, 0})));
+#undef REFUSED
+}
+
+static void buffers(void) {
+    enum { INPUT = 24 * sizeof(float), OUTPUT = 8 * sizeof(uint32_t), VALUES = 8 * sizeof(float) };
+    argreduce_desc desc = good();
+    argreduce_operator *op;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile");
+    char *input = calloc(1, INPUT), *output = malloc(OUTPUT), *values = malloc(VALUES), *untouched = malloc(OUTPUT);
+    if (!input || !output || !values || !untouched) {
+        abort();
+    }
+    memset(output, 0xa5, OUTPUT);
+    memset(values, 0xa5, VALUES);
+    memset(untouched, 0xa5, OUTPUT);
+#define REFUSED(status, call) expect((call) == (status), #call)
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute(NULL, input, INPUT, output, OUTPUT));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute(op, NULL, INPUT, output, OUTPUT));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute(op, input, INPUT, NULL, OUTPUT));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, NULL, VALUES));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_execute_with_values(NULL, input, INPUT, output, OUTPUT, values, VALUES));
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, argreduce_execute(op, NULL, 0, output, OUTPUT));
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, argreduce_execute(op, input, INPUT - 1, output, OUTPUT));
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, argreduce_execute(op, input, INPUT, output, OUTPUT - 1));
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, values, VALUES - 1));
+    REFUSED(ARGREDUCE_MISALIGNED, argreduce_execute(op, input + 1, INPUT - 1, output, OUTPUT));
+    REFUSED(ARGREDUCE_MISALIGNED, argreduce_execute(op, input, INPUT, output + 2, OUTPUT - 2));
+    REFUSED(ARGREDUCE_MISALIGNED, argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, values + 3, VALUES - 3));
+    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, argreduce_execute(op, input, INPUT, input + INPUT - 4, OUTPUT));
+    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, output, VALUES));
+    REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, argreduce_execute(op, input, INPUT, (void *)UINTPTR_MAX, SIZE_MAX));
+#undef REFUSED
+    expect(memcmp(output, untouched, OUTPUT) == 0 && memcmp(values, untouched, VALUES) == 0, "nothing is written");
+    expect(strcmp(argreduce_operator_isa(NULL), "") == 0, "the ISA of no operator");
+    expect(argreduce_execute_with_values(op, input, INPUT, output, OUTPUT, values, VALUES) == ARGREDUCE_OK, "exact buffers");
+    argreduce_release(op);
+    argreduce_release(NULL);
+    free(input), free(output), free(values), free(untouched);
+}
+
+/* Every type, rows and columns of every length up to some vectors: a read beyond the buffer is what valgrind is here for. */
+static void every_length(void) {
+    static const struct { uint32_t type; size_t size; } types[] = {
+        {ARGREDUCE_FLOAT32, 4}, {ARGREDUCE_FLOAT16, 2}, {ARGREDUCE_UINT32, 4}, {ARGREDUCE_UINT16, 2}, {ARGREDUCE_UINT8, 1},
+        {ARGREDUCE_INT32, 4},   {ARGREDUCE_INT16, 2},   {ARGREDUCE_INT8, 1},   {ARGREDUCE_FLOAT64, 8}, {ARGREDUCE_UINT64, 8},
+        {ARGREDUCE_INT64, 8},   {ARGREDUCE_BFLOAT16, 2}, {ARGREDUCE_BOOL, 1},
+    };
+    int all_right = 1;
+    for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
+        for (int64_t length = 1; length <= 150; length += length < 40 ? 1 : 7) {
+            for (int axis = 0; axis < 2; ++axis) {
+                const int64_t shape[] = {axis ? 3 : length, axis ? length : 3}, reduced[] = {axis};
+                argreduce_desc desc = good();
+                desc.input_type = types[t].type;
+                desc.input = (argreduce_layout){.rank = 2, .sizes = shape};
+                desc.axes = reduced;
+                argreduce_operator *op;
+                /* Bytes of all values: as bool, most of them are neither 0 nor 1. */
+                const size_t bytes = (size_t)length * 3 * types[t].size;
+                unsigned char *input = malloc(bytes);
+                uint32_t *output = malloc(3 * sizeof *output);
+                void *values = malloc(3 * types[t].size);
+                for (size_t n = 0; input && n < bytes; ++n) {
+                    input[n] = (unsigned char)(n * 37 >> 1);
+                }
+                all_right &= argreduce_compile(&desc, &op) == ARGREDUCE_OK;
+                all_right &= argreduce_execute_with_values(op, input, bytes, output, 12, values, 3 * types[t].size) == ARGREDUCE_OK;
+                for (int n = 0; n < 3; ++n) {
+                    all_right &= output[n] < (uint64_t)length;
+                }
+                argreduce_release(op);
+                free(input), free(output), free(values);
+            }
+        }
+    }
+    expect(all_right, "every type and length");
+}
+
+enum { THREADS = 8, ROW = 1000 };
+
+static void *thread(void *shared) {
+    float *input = calloc(ROW, sizeof *input);
+    size_t right = 0;
+    for (uint32_t n = 0; input && n < 50; ++n) {
+        uint32_t index = UINT32_MAX;
+        input[n * 17] = 1;
+        right += argreduce_execute(shared, input, ROW * sizeof *input, &index, sizeof index) == ARGREDUCE_OK && index == n * 17;
+        input[n * 17] = 0;
+        right += argreduce_execute(shared, input, n, &index, sizeof index) == ARGREDUCE_BUFFER_TOO_SHORT;
+    }
+    free(input);
+    return right == 100 ? shared : NULL;
+}
+
+static void threads(void) {
+    const int64_t row[] = {ROW}, first[] = {0};
+    argreduce_desc desc = good();
+    desc.input = (argreduce_layout){.rank = 1, .sizes = row};
+    desc.axes = first;
+    argreduce_operator *op;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile");
+    pthread_t all[THREADS];
+    for (int n = 0; n < THREADS; ++n) {
+        expect(pthread_create(&all[n], NULL, thread, op) == 0, "a thread starts");
+    }
+    for (int n = 0; n < THREADS; ++n) {
+        void *result = NULL;
+        expect(pthread_join(all[n], &result) == 0 && result == op, "a thread gets its answers and its errors");
+    }
+    argreduce_release(op);
+}
+
+/* DirectML's descriptors, as 64-bit C lays them out. */
+typedef struct { int type; const void *desc; } typed;
+typedef struct { int type, flags; unsigned count; const unsigned *sizes, *strides; uint64_t bytes; unsigned alignment; } buffer_desc;
+typedef struct { const typed *input, *output; unsigned count; const unsigned *axes; int direction; } arg_desc;
+
+static void directml(void) {
+    static const unsigned in_sizes[9] = {2, 3, 1, 1, 1, 1, 1, 1, 1}, out_sizes[9] = {2, 1}, one[3] = {1, 1, 0}, wild[] = {1u << 31, 1u << 31};
+    const unsigned two[] = {2, 2};
+    argreduce_operator *op;
+#define REFUSED(status, change)                                                                                        \
+    do {                                                                                                               \
+        buffer_desc in = {ARGREDUCE_FLOAT32, 0, 2, in_sizes, NULL, 24, 0}, out = {ARGREDUCE_UINT32, 0, 2, out_sizes, NULL, 8, 0}; \
+        typed tensors[2] = {{1, &in}, {1, &out}};                                                                      \
+        arg_desc arg = {&tensors[0], &tensors[1], 1, one, 0};                                                          \
+        typed desc = {138, &arg};                                                                                      \
+        change;                                                                                                        \
+        typed *exact = copy(&desc, sizeof desc);                                                                       \
+        op = (argreduce_operator *)&passed;                                                                            \
+        const argreduce_status found = argreduce_compile_directml(exact, 0, &op);                                      \
+        expect(found == (status) && (op == NULL) == (found != ARGREDUCE_OK), #change);                                 \
+        argreduce_release(op);                                                                                         \
+        free(exact);                                                                                                   \
+    } while (0)
+    REFUSED(ARGREDUCE_OK, (void)out_sizes);
+    REFUSED(ARGREDUCE_UNSUPPORTED_OPERATOR, desc.type = 1);
+    REFUSED(ARGREDUCE_NULL_POINTER, desc.desc = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, arg.input = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, arg.output = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, arg.axes = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, tensors[1].desc = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, in.sizes = NULL);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, tensors[0].type = 2);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, in.type = 12);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, arg.direction = -1);
+    REFUSED(ARGREDUCE_TENSOR_FLAGS, in.flags = 1);
+    REFUSED(ARGREDUCE_BASE_OFFSET_ALIGNMENT, in.alignment = 3);
+    REFUSED(ARGREDUCE_RANK, in.count = 0);
+    REFUSED(ARGREDUCE_RANK, in.count = 9);
+    REFUSED(ARGREDUCE_RANK, out.count = UINT32_MAX);
+    REFUSED(ARGREDUCE_OUTPUT_RANK, out.count = 1);
+    REFUSED(ARGREDUCE_TOO_MANY_AXES, arg.count = 3);
+    REFUSED(ARGREDUCE_TOO_MANY_AXES, arg.count = UINT32_MAX);
+    REFUSED(ARGREDUCE_DUPLICATE_AXIS, arg.count = 2);
+    REFUSED(ARGREDUCE_TOTAL_SIZE, in.bytes = 20);
+    REFUSED(ARGREDUCE_TOTAL_SIZE, (in.sizes = two, in.strides = wild, in.bytes = 4));
+    REFUSED(ARGREDUCE_TOTAL_SIZE_MULTIPLE, in.bytes = 25);
+    REFUSED(ARGREDUCE_OUTPUT_SIZE, out.sizes = in_sizes; out.bytes = 24);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, out.type = ARGREDUCE_FLOAT32);
+#undef REFUSED
+    expect(argreduce_compile_directml(NULL, 0, &op) == ARGREDUCE_NULL_POINTER && op == NULL, "no descriptor");
+}
+
+int main(void) {
+    expect(strcmp(argreduce_last_error(), "") == 0, "no message at first");
+    descriptions();
+    buffers();
+    every_length();
+    threads();
+    directml();
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

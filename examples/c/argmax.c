@@ -1,0 +1,117 @@
+/* Class scores to labels, from plain C11: once by argreduce's own description, once by DirectML's, and what an error looks like.
+ *
+ *     cc -std=c11 -o argmax argmax.c $(pkg-config --cflags --libs argreduce) && ./argmax
+ */
+#include <argreduce.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Two images, three classes, two by four pixels. */
+enum { IMAGES = 2, CLASSES = 3, HEIGHT = 2, WIDTH = 4, PIXELS = IMAGES * HEIGHT * WIDTH };
+
+static const float scores[IMAGES][CLASSES][HEIGHT][WIDTH] = {
+    {{{9, 1, 1, 1}, {1, 9, 1, 1}}, {{1, 9, 9, 1}, {1, 1, 1, 5}}, {{1, 1, 1, 9}, {9, 1, 9, 5}}},
+    {{{0, 0, 7, 7}, {0, 0, 7, 7}}, {{0, 0, 7, 0}, {8, 8, 7, 8}}, {{0, 3, 7, 0}, {0, 0, 7, 0}}},
+};
+
+static void check(argreduce_status status, const char *what) {
+    if (status != ARGREDUCE_OK) {
+        fprintf(stderr, "%s: %s (status %" PRId32 ")\n", what, argreduce_last_error(), status);
+        exit(EXIT_FAILURE);
+    }
+}
+
+static void print(const char *title, const uint32_t labels[PIXELS]) {
+    printf("%s\n", title);
+    for (int row = 0; row < IMAGES * HEIGHT; ++row) {
+        for (int column = 0; column < WIDTH; ++column) {
+            printf(" %" PRIu32, labels[row * WIDTH + column]);
+        }
+        printf(row % HEIGHT == HEIGHT - 1 ? "\n\n" : "\n");
+    }
+}
+
+static void by_description(void) {
+    const int64_t sizes[] = {IMAGES, CLASSES, HEIGHT, WIDTH};
+    const int64_t axes[] = {1};
+    const argreduce_desc desc = {
+        .function = ARGREDUCE_ARGMAX,
+        .input_type = ARGREDUCE_FLOAT32,
+        .input = {.rank = 4, .sizes = sizes},
+        .output_type = ARGREDUCE_UINT32,
+        .axis_count = 1,
+        .axes = axes,
+        .axis_direction = ARGREDUCE_INCREASING,
+        .nan_policy = ARGREDUCE_PROPAGATE,
+    };
+    argreduce_operator *argmax;
+    check(argreduce_compile(&desc, &argmax), "compile");
+
+    uint32_t labels[PIXELS];
+    float best[PIXELS];
+    check(argreduce_execute_with_values(argmax, scores, sizeof scores, labels, sizeof labels, best, sizeof best), "execute");
+    print("the first best class of each pixel:", labels);
+    printf("the score of the last pixel: %g\n\n", best[PIXELS - 1]);
+    argreduce_release(argmax);
+}
+
+/* The declarations of DirectML.h, which Windows has. */
+typedef struct { int Type; const void *Desc; } DML_OPERATOR_DESC, DML_TENSOR_DESC;
+typedef struct {
+    int DataType, Flags;
+    unsigned DimensionCount;
+    const unsigned *Sizes, *Strides;
+    uint64_t TotalTensorSizeInBytes;
+    unsigned GuaranteedBaseOffsetAlignment;
+} DML_BUFFER_TENSOR_DESC;
+typedef struct {
+    const DML_TENSOR_DESC *InputTensor, *OutputTensor;
+    unsigned AxisCount;
+    const unsigned *Axes;
+    int AxisDirection;
+} DML_ARGMAX_OPERATOR_DESC;
+enum { DML_TENSOR_TYPE_BUFFER = 1, DML_OPERATOR_ARGMAX = 138, DML_AXIS_DIRECTION_DECREASING = 1 };
+
+static void by_directml(void) {
+    const unsigned sizes[] = {IMAGES, CLASSES, HEIGHT, WIDTH}, output_sizes[] = {IMAGES, 1, HEIGHT, WIDTH}, axes[] = {1};
+    uint32_t labels[PIXELS];
+    const DML_BUFFER_TENSOR_DESC input = {
+        .DataType = ARGREDUCE_FLOAT32, .DimensionCount = 4, .Sizes = sizes, .TotalTensorSizeInBytes = sizeof scores};
+    const DML_BUFFER_TENSOR_DESC output = {
+        .DataType = ARGREDUCE_UINT32, .DimensionCount = 4, .Sizes = output_sizes, .TotalTensorSizeInBytes = sizeof labels};
+    const DML_TENSOR_DESC tensors[] = {{DML_TENSOR_TYPE_BUFFER, &input}, {DML_TENSOR_TYPE_BUFFER, &output}};
+    const DML_ARGMAX_OPERATOR_DESC desc = {&tensors[0], &tensors[1], 1, axes, DML_AXIS_DIRECTION_DECREASING};
+    const DML_OPERATOR_DESC operator_desc = {DML_OPERATOR_ARGMAX, &desc};
+
+    argreduce_operator *argmax;
+    check(argreduce_compile_directml(&operator_desc, ARGREDUCE_PROPAGATE, &argmax), "compile from DirectML");
+    check(argreduce_execute(argmax, scores, sizeof scores, labels, sizeof labels), "execute");
+    print("the last best class of each pixel:", labels);
+    argreduce_release(argmax);
+}
+
+static void an_error(void) {
+    const int64_t sizes[] = {IMAGES, CLASSES}, axes[] = {2};
+    const argreduce_desc desc = {
+        .input_type = ARGREDUCE_FLOAT32,
+        .input = {.rank = 2, .sizes = sizes},
+        .output_type = ARGREDUCE_UINT32,
+        .axis_count = 1,
+        .axes = axes,
+    };
+    argreduce_operator *none;
+    const argreduce_status status = argreduce_compile(&desc, &none);
+    if (status != ARGREDUCE_AXIS_OUT_OF_RANGE || none != NULL) {
+        fprintf(stderr, "expected an error\n");
+        exit(EXIT_FAILURE);
+    }
+    printf("an error: %s\n", argreduce_last_error());
+}
+
+int main(void) {
+    by_description();
+    by_directml();
+    an_error();
+    return EXIT_SUCCESS;
+}
