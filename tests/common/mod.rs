@@ -69,6 +69,16 @@ macro_rules! for_each_type {
     }};
 }
 
+/// Whether to take fewer cases: on an emulated machine, a tenth to a hundredth as fast.
+pub fn is_slow() -> bool {
+    std::env::var_os("ARGREDUCE_TESTS").is_some_and(|value| value == "few")
+}
+
+/// The numbers of a range, or on a slow machine every so manieth.
+pub fn few(range: std::ops::Range<usize>, part: usize) -> impl Iterator<Item = usize> {
+    range.step_by(if is_slow() { part } else { 1 })
+}
+
 pub fn rng(seed: u64) -> SmallRng {
     SmallRng::seed_from_u64(seed)
 }

@@ -196,15 +196,7 @@ macro_rules! by_width {
         #[inline(always)]
         fn iota(self, reversed: bool) -> __m256i {
             const LANES: usize = 32 / size_of::<$count>();
-            const TABLE: [[$count; LANES]; 2] = {
-                let mut table = [[0; LANES]; 2];
-                let mut lane = 0;
-                while lane < LANES {
-                    (table[0][lane], table[1][lane]) = (lane as $count, (LANES - 1 - lane) as $count);
-                    lane += 1;
-                }
-                table
-            };
+            const TABLE: [[$count; LANES]; 2] = crate::isa::iotas!($count, LANES);
             bytemuck::cast(TABLE[reversed as usize])
         }
         #[inline(always)]
