@@ -105,7 +105,8 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn iota(self, reversed: bool) -> Self::Count {
-                from_fn(|i| if reversed { $lanes - 1 - i } else { i } as $count)
+                const TABLE: [[$count; $lanes]; 2] = crate::isa::iotas!($count, $lanes);
+                TABLE[reversed as usize]
             }
             #[inline(always)]
             fn add(self, a: Self::Count, b: Self::Count) -> Self::Count {
