@@ -48,3 +48,10 @@ fn the_environment_names_the_isa() {
     assert_eq!(planned_with("sse9"), format!("ARGREDUCE_ISA=sse9 names no ISA: choose from{names}"));
     assert_eq!(planned_with(""), Isa::detect().to_string());
 }
+
+/// Which ISA is the best is a matter of the CPU, so whoever knows it says what to expect.
+#[test]
+fn the_best_isa_is_that_of_the_cpu() {
+    let expected = std::env::var("ARGREDUCE_TESTS_BEST_ISA").unwrap_or(Isa::detect().to_string());
+    assert_eq!(planned_with(""), expected);
+}

@@ -8,8 +8,10 @@ use crate::strategy::{self, Body, Strategy};
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use crate::isa::neon::Neon;
 #[cfg(target_arch = "x86_64")]
-use crate::isa::avx2::Avx2;
+use crate::isa::{avx2::Avx2, avx512::Avx512};
 
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
 ///
@@ -24,21 +26,34 @@ pub enum Isa {
     Portable,
     /// 256-bit vectors of x86-64 (with the other features of x86-64-v3).
     Avx2,
-    /// 512-bit vectors of x86-64. No kernels yet: never available.
+    /// 512-bit vectors of x86-64 (AVX-512 F, BW, CD, DQ and VL: x86-64-v4).
     Avx512,
-    /// 128-bit vectors of aarch64. No kernels yet: never available.
+    /// 128-bit vectors of aarch64, little-endian.
     Neon,
 }
 
 impl Isa {
-    /// The best that this machine has.
+    /// The best for this machine: the widest of [`Isa::available`], but [`Isa::Avx512`] only from Ice Lake and Zen 4 on.
+    ///
+    /// On the server cores before (Skylake-SP to Cooper Lake), 512-bit instructions lower the frequency of the core, for a millisecond
+    /// after the last one and for everything else that runs there, and switch off one of three vector units: more than the
+    /// wider vectors gain.
     pub fn detect() -> Isa {
-        Isa::available().next().unwrap_or(Isa::Portable)
+        Isa::available().find(|isa| isa.is_preferred()).unwrap_or(Isa::Portable)
     }
 
-    /// All that this machine has and this build has kernels for, the best first; [`Isa::Portable`] is always the last.
+    /// All that this machine has and this build has kernels for, the widest first; [`Isa::Portable`] is always the last.
     pub fn available() -> impl Iterator<Item = Isa> + Clone {
         Isa::ALL.into_iter().filter(|isa| isa.is_available())
+    }
+
+    /// Whether it is worth its frequency.
+    fn is_preferred(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Avx512::is_worth_it(),
+            _ => true,
+        }
     }
 
     /// Whether this machine has it, and this build has kernels for it.
@@ -47,6 +62,10 @@ impl Isa {
             Isa::Portable => true,
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => Avx2::is_available(),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Avx512::is_available(),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Isa::Neon => Neon::is_available(),
             _ => false,
         }
     }
@@ -88,14 +107,23 @@ impl Isa {
 }
 
 /// Elements that have a key on each ISA of this build.
-#[cfg(target_arch = "x86_64")]
-pub(crate) trait EveryIsa: Key<Portable<16>> + Key<Avx2> {}
-#[cfg(target_arch = "x86_64")]
-impl<K: Key<Portable<16>> + Key<Avx2>> EveryIsa for K {}
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) trait EveryIsa: Key<Portable<16>> {}
-#[cfg(not(target_arch = "x86_64"))]
-impl<K: Key<Portable<16>>> EveryIsa for K {}
+macro_rules! every_isa {
+    ($(#[$cfg:meta] $($isa:ty),+;)+) => {$(
+        #[$cfg]
+        pub(crate) trait EveryIsa: $(Key<$isa> +)+ {}
+        #[$cfg]
+        impl<K: $(Key<$isa> +)+> EveryIsa for K {}
+    )+};
+}
+
+every_isa! {
+    #[cfg(target_arch = "x86_64")]
+    Portable<16>, Avx2, Avx512;
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    Portable<16>, Neon;
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
+    Portable<16>;
+}
 
 pub(crate) fn by_isa<K: EveryIsa>(
     isa: Isa,
@@ -107,6 +135,10 @@ pub(crate) fn by_isa<K: EveryIsa>(
         Isa::Portable => Some(by_order::<Portable<16>, K>(strategy, function, policy)),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => Some(by_order::<Avx2, K>(strategy, function, policy)),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => Some(by_order::<Avx512, K>(strategy, function, policy)),
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        Isa::Neon => Some(by_order::<Neon, K>(strategy, function, policy)),
         _ => None,
     }
 }

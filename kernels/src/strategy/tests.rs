@@ -1,15 +1,25 @@
-//! One differential test, generic over the ISA, instantiated for every ISA that this machine can run, and for portable vectors of
-//! 16, 32 and 64 bytes, which run the control flow of the wider ISAs anywhere. The expected answer is a plain loop over the walk.
+//! One differential test, generic over the ISA and the element type, instantiated for every ISA that this machine can run, and for
+//! portable vectors of 16, 32 and 64 bytes, which run the control flow of the wider ISAs anywhere. The expected answer is a plain loop
+//! over the walk.
+//!
+//! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes every so manieth place, length or start of
+//! each loop below: still every kernel, type and order.
 
 use crate::dispatch::by_order;
 use crate::element::Element;
 use crate::isa::portable::Portable;
-use crate::order::{Key, NanPolicy, ReduceFunction, better};
+use crate::lanes::Lanes;
+use crate::order::NanPolicy::{self, Ignore, Propagate};
+use crate::order::ReduceFunction::{self, ArgMax, ArgMin};
+use crate::order::{Key, better};
 use crate::{Loop, Strategy, Tile, Walk};
 use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use half::{bf16, f16};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use std::io::Write;
+use std::sync::Once;
 use std::vec::Vec;
 
 /// Test data for a type: few distinct values, so that ties are everywhere, the extremes among them.
@@ -60,33 +70,33 @@ impl<T: Sample> Case<'_, T> {
     /// Runs the strategies on one tile of `data`, by every order.
     fn check_by(&self, strategies: &[Strategy], data: &[T], start: usize, [outer, inner]: [Loop; 2], reduced: &[Loop]) {
         let tile = Tile { input: data[start..].as_ptr().cast(), outer, inner, reduced };
-        for function in ReduceFunction::ALL {
-            for policy in NanPolicy::ALL {
-                let mut expected = Vec::new();
-                for output in Walk::new(&[outer, inner]) {
-                    let mut best: Option<(u32, T)> = None;
-                    for (position, offset) in Walk::new(reduced).enumerate() {
-                        // Safe indexing: this also proves that the tile stays inside the data.
-                        let value = data[(start as isize + output + offset) as usize];
-                        if best.is_none_or(|(_, best)| better(function, policy, value, best)) {
-                            best = Some((position as u32, value));
-                        }
+        let orders = [(ArgMin, Propagate), (ArgMax, Propagate), (ArgMin, Ignore), (ArgMax, Ignore)];
+        let elements: usize = [outer, inner].iter().chain(reduced).map(|l| l.size).product();
+        for (function, policy) in few(0..4, if elements > 50_000 { 4 } else { 1 }).map(|n| orders[n]) {
+            let mut expected = Vec::new();
+            for output in Walk::new(&[outer, inner]) {
+                let mut best: Option<(u32, T)> = None;
+                for (position, offset) in Walk::new(reduced).enumerate() {
+                    // Safe indexing: this also proves that the tile stays inside the data.
+                    let value = data[(start as isize + output + offset) as usize];
+                    if best.is_none_or(|(_, best)| better(function, policy, value, best)) {
+                        best = Some((position as u32, value));
                     }
-                    expected.push(best.unwrap().0);
                 }
-                for &strategy in strategies.iter().filter(|s| s.takes(inner, reduced, self.lanes)) {
-                    let mut positions = std::vec![MaybeUninit::new(u32::MAX); expected.len()];
-                    // SAFETY: the kernel is for `T` and an ISA that is there, and the loop above has read every element of the tile.
-                    unsafe { (self.kernel)(strategy, function, policy)(&tile, &mut positions) };
-                    // SAFETY: they were initialised above.
-                    let found: Vec<u32> = positions.iter().map(|p| unsafe { p.assume_init() }).collect();
-                    assert!(
-                        found == expected,
-                        "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
-                        T::DATA_TYPE,
-                        self.isa,
-                    );
-                }
+                expected.push(best.unwrap().0);
+            }
+            for &strategy in strategies.iter().filter(|s| s.takes(inner, reduced, self.lanes)) {
+                let mut positions = std::vec![MaybeUninit::new(u32::MAX); expected.len()];
+                // SAFETY: the kernel is for `T` and an ISA that is there, and the loop above has read every element of the tile.
+                unsafe { (self.kernel)(strategy, function, policy)(&tile, &mut positions) };
+                // SAFETY: they were initialised above.
+                let found: Vec<u32> = positions.iter().map(|p| unsafe { p.assume_init() }).collect();
+                assert!(
+                    found == expected,
+                    "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
+                    T::DATA_TYPE,
+                    self.isa,
+                );
             }
         }
     }
@@ -102,7 +112,8 @@ impl<T: Sample> Case<'_, T> {
         for len in 1..=5 * self.lanes + 3 {
             let data = self.random(&mut rng, self.lanes + len);
             // Portable vectors wider than any machine's stand for control flow only.
-            for start in (0..self.lanes).filter(|start| !self.isa.contains("64") || [0, 1].contains(start)) {
+            let starts = if self.isa.contains("64") { 0..2 } else { 0..self.lanes };
+            for start in few(starts, 13) {
                 self.check(&data, start, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
             }
             self.check(&data, len, ONCE, ONCE, &[Loop { size: len, stride: -1 }]);
@@ -111,7 +122,7 @@ impl<T: Sample> Case<'_, T> {
         let len = 5 * self.lanes + 2;
         for &special in T::VALUES {
             for &plain in [T::default(), T::VALUES[0], T::VALUES[1]].iter() {
-                for place in 0..len {
+                for place in few(0..len, 11) {
                     let mut data = std::vec![plain; len];
                     data[place] = special;
                     self.check(&data, 0, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
@@ -121,7 +132,7 @@ impl<T: Sample> Case<'_, T> {
             }
         }
         // Columns of every width up to several vectors plus 3, at every misalignment.
-        for width in 1..=9 * self.lanes + 3 {
+        for width in few(1..9 * self.lanes + 4, 5) {
             let (start, rows) = (width % self.lanes, 1 + width % 5);
             let data = self.random(&mut rng, start + 2 * rows * width);
             let outer = Loop { size: 2, stride: (rows * width) as isize };
@@ -130,8 +141,30 @@ impl<T: Sample> Case<'_, T> {
             // The same block, reduced along its rows instead.
             self.check(&data, start, outer, line, &[Loop { size: width, stride: 1 }]);
         }
+        // Several rows of every length that fits the registers, and of some that do not: next to each other, where a load may reach from one row
+        // into the next, and apart, where it may not; in both directions.
+        let lens = (1..=9 * self.lanes).chain((1..12).map(|n| (4 * n + 9) * self.lanes + 5 * n));
+        let lens: Vec<usize> = lens.collect();
+        for len in few(0..lens.len(), 7).map(|n| lens[n]) {
+            for gap in [0, 1] {
+                let data = self.random(&mut rng, 2 * 3 * (len + gap));
+                let outer = Loop { size: 2, stride: (3 * (len + gap)) as isize };
+                let inner = Loop { size: 3, stride: (len + gap) as isize };
+                let row = |stride| [Loop { size: len, stride }];
+                self.check_by(&[Strategy::Rows], &data, 0, [outer, inner], &row(1));
+                self.check_by(&[Strategy::Rows], &data, len - 1, [outer, inner], &row(-1));
+            }
+        }
+        // Narrow lines of many rows, and so several rows side by side; with what is left over, and without.
+        for width in few(2..self.lanes.max(3), 3) {
+            let rows = 2 * self.lanes + width * width % 97;
+            let data = self.random(&mut rng, 2 * rows * width);
+            let outer = Loop { size: 2, stride: (rows * width) as isize };
+            let line = Loop { size: rows, stride: width as isize };
+            self.check_by(&[Strategy::FoldedColumns], &data, 0, [outer, Loop { size: width, stride: 1 }], &[line]);
+        }
         // Many narrow lines, and so several panels of gathered lines.
-        for width in 1..=self.lanes + 1 {
+        for width in few(1..self.lanes + 2, 5) {
             let (lines, rows) = (5 * self.lanes + 1, 2 + width % 3);
             let data = self.random(&mut rng, lines * rows * width);
             let outer = Loop { size: lines, stride: (rows * width) as isize };
@@ -140,7 +173,7 @@ impl<T: Sample> Case<'_, T> {
             self.check_by(&[Strategy::Columns], &data, 0, [outer, inner], &[line]);
         }
         // Several reduced loops, short and long, with strides of both signs around and inside the kept ones.
-        for _ in 0..60 {
+        for _ in few(0..60, 5) {
             let sizes: [usize; 5] = core::array::from_fn(|_| rng.random_range(1..=6));
             let mut loops = [ONCE; 5];
             let (mut stride, mut start) = (1, 0);
@@ -170,18 +203,20 @@ impl<T: Sample> Case<'_, T> {
         let counted = 1_usize << (8 * size_of::<T>());
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
         let chunks = counted * 4 * self.lanes;
-        for (len, place) in [(chunks + 1, chunks), (chunks + 1, chunks - 1), (chunks, chunks - 1)] {
+        let rows = [(chunks + 1, chunks), (chunks + 1, chunks - 1), (chunks, chunks - 1)];
+        for (len, place) in few(0..rows.len(), rows.len()).map(|n| rows[n]) {
             let mut data = std::vec![default; len];
             data[place] = best;
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
         }
         let width = self.lanes + 1;
-        for (rows, place) in [
-            (counted - 1, counted - 2),
-            (counted, counted - 2),
+        let columns = [
             (counted + 1, counted - 1),
+            (counted, counted - 2),
+            (counted - 1, counted - 2),
             (2 * counted, 2 * counted - 2),
-        ] {
+        ];
+        for (rows, place) in few(0..columns.len(), columns.len()).map(|n| columns[n]) {
             let mut data = std::vec![default; rows * width];
             data[place * width..].fill(best);
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
@@ -193,7 +228,7 @@ impl<T: Sample> Case<'_, T> {
     fn run_in_streams(&self) {
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
         let len = (1 << 20) / size_of::<T>() + 5;
-        for n in 0..9 {
+        for n in few(0..9, 5) {
             let place = n * (len - 1) / 8;
             let mut data = std::vec![default; len];
             data[place] = best;
@@ -221,7 +256,8 @@ impl<T: Sample> Case<'_, T> {
         for width in [2, self.lanes + 1, 5 * self.lanes] {
             // Rows of one vector, or of four.
             for held in [held / self.lanes, held / self.lanes / 4] {
-                for row in [held - 1, held, 2 * held - 1, 2 * held] {
+                let places = [held - 1, held, 2 * held - 1, 2 * held];
+                for row in few(0..4, 2).map(|n| places[n]) {
                     let rows = 2 * held + 1;
                     let mut data = std::vec![default; 2 * width * rows];
                     data[2 * width * row..].fill(best);
@@ -242,57 +278,67 @@ impl<T: Sample> Case<'_, T> {
 
 const ONCE: Loop = Loop { size: 1, stride: 0 };
 
-fn check_isa<S: 'static>(isa: &'static str)
-where
-    i8: Key<S>,
-    i16: Key<S>,
-    i32: Key<S>,
-    i64: Key<S>,
-    u8: Key<S>,
-    u16: Key<S>,
-    u32: Key<S>,
-    u64: Key<S>,
-    f32: Key<S>,
-    f64: Key<S>,
-    f16: Key<S>,
-    bf16: Key<S>,
-{
-    use crate::lanes::Lanes;
-    macro_rules! run {
-        ($($t:ident)+) => {$(
-            Case::<$t> {
-                isa,
-                lanes: <<$t as Key<S>>::Simd as Lanes<<$t as Key<S>>::Lane>>::LANES,
-                kernel: &by_order::<S, $t>,
-                element: core::marker::PhantomData,
+/// The numbers of a range; with `ARGREDUCE_TESTS=few` every so manieth, starting elsewhere each time, so that all have their turn.
+fn few(range: core::ops::Range<usize>, part: usize) -> impl Iterator<Item = usize> {
+    static TURN: AtomicUsize = AtomicUsize::new(0);
+    let part = if std::env::var_os("ARGREDUCE_TESTS").is_some_and(|value| value == "few") { part } else { 1 };
+    let skipped = TURN.fetch_add(1, Relaxed) % part.min(range.len());
+    range.skip(skipped).step_by(part)
+}
+
+fn check_isa<S: 'static, T: Key<S> + Sample>(isa: &'static str) {
+    let lanes = <T::Simd as Lanes<T::Lane>>::LANES;
+    Case::<T> { isa, lanes, kernel: &by_order::<S, T>, element: core::marker::PhantomData }.run_all();
+}
+
+/// Whether this machine has an ISA. If not, the log says so, unless that was asked for: then the test fails.
+fn is_exercised(isa: crate::Isa) -> bool {
+    static SAID: Once = Once::new();
+    let is_asked_for = std::env::var("ARGREDUCE_ISA").is_ok_and(|name| name == isa.name());
+    assert!(isa.is_available() || !is_asked_for, "ARGREDUCE_ISA={isa}, but this machine does not have it");
+    if !isa.is_available() {
+        // Not `eprintln`, which is not shown where a test passes.
+        let line = std::format!("NOT EXERCISED: {isa}: this machine does not have it\n");
+        SAID.call_once(|| std::io::stderr().write_all(line.as_bytes()).unwrap());
+    }
+    isa.is_available()
+}
+
+/// A test for each ISA and type.
+macro_rules! isas {
+    ($($(#[$cfg:meta])* $name:ident: $token:ty, $isa:ident;)+) => {$(
+        $(#[$cfg])*
+        mod $name {
+            use super::*;
+            isas!($name: $token, $isa, i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 f16 bf16);
+        }
+    )+};
+    ($name:ident: $token:ty, $isa:ident, $($t:ident)+) => {$(
+        #[test]
+        fn $t() {
+            if is_exercised(crate::Isa::$isa) {
+                check_isa::<$token, half_or_primitive::$t>(stringify!($name));
             }
-            .run_all();
-        )+};
-    }
-    run!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 f16 bf16);
+        }
+    )+};
 }
 
-#[test]
-fn portable_16_bytes() {
-    check_isa::<Portable<16>>("portable, 16 bytes");
+/// The types by name, where the tests have the same names.
+mod half_or_primitive {
+    pub(super) use core::primitive::*;
+    pub(super) use half::{bf16, f16};
 }
 
-#[test]
-fn portable_32_bytes() {
-    check_isa::<Portable<32>>("portable, 32 bytes");
-}
-
-#[test]
-fn portable_64_bytes() {
-    check_isa::<Portable<64>>("portable, 64 bytes");
-}
-
-#[test]
-#[cfg(target_arch = "x86_64")]
-fn avx2() {
-    if crate::Isa::Avx2.is_available() {
-        check_isa::<crate::isa::avx2::Avx2>("avx2");
-    } else {
-        std::eprintln!("NOT EXERCISED: avx2: this machine does not have it");
-    }
+isas! {
+    portable_16_bytes: Portable<16>, Portable;
+    #[cfg(not(emulated))]
+    portable_32_bytes: Portable<32>, Portable;
+    #[cfg(not(emulated))]
+    portable_64_bytes: Portable<64>, Portable;
+    #[cfg(target_arch = "x86_64")]
+    avx2: crate::isa::avx2::Avx2, Avx2;
+    #[cfg(target_arch = "x86_64")]
+    avx512: crate::isa::avx512::Avx512, Avx512;
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    neon: crate::isa::neon::Neon, Neon;
 }

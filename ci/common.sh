@@ -1,0 +1,62 @@
+# Sourced by the scripts of this folder: packages, and the folder where things are kept between runs.
+# shellcheck shell=bash
+
+# Kept between runs where the machine keeps its disk. To start anew, delete it.
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/argreduce-ci
+
+# The exit status of "a package could not be downloaded", which is nobody's failure, and told apart from one. Whoever exits with it
+# leaves one line of reason in `$cache/unavailable`.
+UNAVAILABLE=75
+
+unavailable() {
+    mkdir -p "$cache"
+    echo "$*" > "$cache/unavailable"
+    echo "$*" >&2
+    exit $UNAVAILABLE
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# The lists of packages, read once per machine, or anew where a package is not in them.
+update_lists() {
+    as_root apt-get update -qq >&2 || true
+}
+
+# Installs those of the packages that are missing.
+install_packages() {
+    local missing=()
+    for package in "$@"; do
+        dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    local install=(apt-get install -y -qq --no-install-recommends "${missing[@]}")
+    as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}" --download-only >&2 || {
+        update_lists
+        as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}" --download-only >&2 ||
+            unavailable "apt could not download: ${missing[*]}"
+    }
+    as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}" >&2
+}
+
+# Where this machine gets Debian's packages from: `debian`, or `debian-security`.
+debian_mirror() {
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 "/$1/*\$" ||
+        unavailable "apt has no source for $1: this needs a Debian machine"
+}
+
+# apt for one architecture and some lists of sources, beside the machine's own, which are left alone. Sets the array `apt_options`.
+# private_apt NAME ARCHITECTURE, then lines for a sources.list on the standard input
+private_apt() {
+    local folder=$cache/apt/$1
+    mkdir -p "$folder/lists/partial" "$folder/archives/partial"
+    cat > "$folder/sources.list"
+    apt_options=(
+        -o "APT::Architecture=$2" -o "APT::Architectures=$2" -o "Dir::State::Lists=$folder/lists"
+        -o "Dir::State::Status=/dev/null" -o "Dir::Cache::Archives=$folder/archives" -o "Dir::Etc::SourceParts=/dev/null"
+        -o "Dir::Etc::SourceList=$folder/sources.list" -o "APT::Sandbox::User=$(id -un)" -o "Debug::NoLocking=1"
+        -o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache="
+    )
+    apt-get "${apt_options[@]}" update -qq >&2 || true
+}

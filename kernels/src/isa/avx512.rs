@@ -1,0 +1,267 @@
+//! AVX-512 (F, BW, CD, DQ and VL) through pulp's `V4` token: vectors and counts of all lane types are 512-bit integers, masks are bits,
+//! and the table names the intrinsics that differ between lane types, and the feature that each is from. 16-bit floats need no FP16
+//! here: their keys are integers.
+
+use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use core::arch::x86_64::*;
+use pulp::x86::V4;
+
+/// The token; pulp's, under a name of ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(V4);
+
+impl Avx512 {
+    pub(crate) fn is_available() -> bool {
+        V4::is_available()
+    }
+
+    /// Whether the CPU is one that runs 512-bit instructions at the frequency of others. VBMI2 is not used here, but tells: Ice Lake and
+    /// Zen 4, and what came after, have it; Skylake-SP, Cascade Lake and Cooper Lake do not.
+    pub(crate) fn is_worth_it() -> bool {
+        #[cfg(feature = "std")]
+        return std::is_x86_feature_detected!("avx512vbmi2");
+        #[cfg(not(feature = "std"))]
+        return cfg!(target_feature = "avx512vbmi2");
+    }
+
+    /// Lane `i` gets lane `i ^ (bytes / size of a lane)`.
+    #[inline(always)]
+    fn swap_bytes(self, v: __m512i, bytes: usize) -> __m512i {
+        let V4 { avx512f, avx512bw, .. } = self.0;
+        match bytes {
+            32 => avx512f._mm512_shuffle_i64x2::<0b01_00_11_10>(v, v),
+            16 => avx512f._mm512_shuffle_i64x2::<0b10_11_00_01>(v, v),
+            8 => avx512f._mm512_shuffle_epi32::<0b01_00_11_10>(v),
+            4 => avx512f._mm512_shuffle_epi32::<0b10_11_00_01>(v),
+            // In each 128-bit quarter: the bytes' numbers, with the neighbouring pairs (or bytes) exchanged.
+            2 => avx512bw._mm512_shuffle_epi8(v, self.quarters(0x0504_0706_0100_0302)),
+            _ => avx512bw._mm512_shuffle_epi8(v, self.quarters(0x0607_0405_0203_0001)),
+        }
+    }
+
+    /// A byte shuffle that does to bytes 8 to 15 of each 128-bit quarter what `order` does to bytes 0 to 7.
+    #[inline(always)]
+    fn quarters(self, order: i64) -> __m512i {
+        const EIGHT: i64 = 0x0808_0808_0808_0808;
+        self.0.avx512f._mm512_set4_epi64(order + EIGHT, order, order + EIGHT, order)
+    }
+}
+
+impl Token for Avx512 {
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        // SAFETY: the caller promises that the ISA is there.
+        Avx512(unsafe { V4::new_unchecked() })
+    }
+
+    #[inline(always)]
+    fn enter<T: Task>(self, task: T) {
+        struct Call<T>(T);
+        impl<T: Task> pulp::NullaryFnOnce for Call<T> {
+            type Output = ();
+            #[inline(always)]
+            fn call(self) {
+                self.0.run();
+            }
+        }
+        self.0.vectorize(Call(task));
+    }
+}
+
+/// What depends on the width of a lane alone.
+macro_rules! by_width {
+    (8) => {
+        by_width!(u8 as i8, __mmask64, avx512bw, _mm512_set1_epi8, _mm512_add_epi8, _mm512_mask_blend_epi8);
+    };
+    (16) => {
+        by_width!(u16 as i16, __mmask32, avx512bw, _mm512_set1_epi16, _mm512_add_epi16, _mm512_mask_blend_epi16);
+    };
+    (32) => {
+        by_width!(u32 as i32, __mmask16, avx512f, _mm512_set1_epi32, _mm512_add_epi32, _mm512_mask_blend_epi32);
+    };
+    (64) => {
+        by_width!(u64 as i64, __mmask8, avx512f, _mm512_set1_epi64, _mm512_add_epi64, _mm512_mask_blend_epi64);
+    };
+    ($count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $blend:ident) => {
+        type Vector = __m512i;
+        type Mask = $mask;
+        type Count = __m512i;
+        type CountLane = $count;
+        type CountArray = [$count; 64 / size_of::<$count>()];
+
+        const LANES: usize = 64 / size_of::<$count>();
+        const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
+        const BITS_PER_LANE: u32 = 1;
+
+        #[inline(always)]
+        fn select(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
+            self.0.$feature.$blend(mask, no, yes)
+        }
+        #[inline(always)]
+        fn swap(self, v: __m512i, lanes: usize) -> __m512i {
+            self.swap_bytes(v, lanes * size_of::<$count>())
+        }
+        #[inline(always)]
+        fn none(self) -> $mask {
+            0
+        }
+        #[inline(always)]
+        fn or(self, a: $mask, b: $mask) -> $mask {
+            a | b
+        }
+        #[inline(always)]
+        fn and_not(self, a: $mask, b: $mask) -> $mask {
+            a & !b
+        }
+        #[inline(always)]
+        fn bits(self, mask: $mask) -> u64 {
+            mask.into()
+        }
+        #[inline(always)]
+        fn count(self, n: u32) -> __m512i {
+            self.0.avx512f.$splat(n as $count as $signed)
+        }
+        #[inline(always)]
+        fn first(self, n: usize) -> $mask {
+            (u64::MAX.checked_shl(n as u32).map_or(u64::MAX, |beyond| !beyond)) as $mask
+        }
+        #[inline(always)]
+        fn add(self, a: __m512i, b: __m512i) -> __m512i {
+            self.0.$feature.$add(a, b)
+        }
+        #[inline(always)]
+        fn select_count(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
+            self.0.$feature.$blend(mask, no, yes)
+        }
+        #[inline(always)]
+        fn counts(self, counts: __m512i) -> Self::CountArray {
+            bytemuck::cast(counts)
+        }
+    };
+}
+
+/// Integers: splat, and comparisons, maximum and minimum by the feature that has them.
+macro_rules! integers {
+    ($($lane:ident: $bits:tt, $splat:ident as $signed:ident, $mask:ident,
+        $feature:ident: $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
+        impl Lanes<$lane> for Avx512 {
+            by_width!($bits);
+
+            #[inline(always)]
+            fn splat(self, value: $lane) -> __m512i {
+                self.0.avx512f.$splat(value as $signed)
+            }
+            #[inline(always)]
+            unsafe fn load(self, at: *const $lane) -> __m512i {
+                // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
+                unsafe { self.0.avx512f._mm512_loadu_si512(at.cast()) }
+            }
+            #[inline(always)]
+            fn gt(self, a: __m512i, b: __m512i) -> $mask {
+                self.0.$feature.$gt(a, b)
+            }
+            #[inline(always)]
+            fn gt_or_unordered(self, a: __m512i, b: __m512i) -> $mask {
+                self.0.$feature.$gt(a, b)
+            }
+            #[inline(always)]
+            fn eq(self, a: __m512i, b: __m512i) -> $mask {
+                self.0.$feature.$eq(a, b)
+            }
+            #[inline(always)]
+            fn unordered(self, _: __m512i, _: __m512i) -> $mask {
+                0
+            }
+            #[inline(always)]
+            fn max(self, new: __m512i, kept: __m512i) -> __m512i {
+                self.0.$feature.$max(new, kept)
+            }
+            #[inline(always)]
+            fn min(self, new: __m512i, kept: __m512i) -> __m512i {
+                self.0.$feature.$min(new, kept)
+            }
+        }
+    )+};
+}
+
+#[rustfmt::skip]
+integers! {
+    i8:  8,  _mm512_set1_epi8 as i8,   __mmask64, avx512bw: _mm512_cmpgt_epi8_mask,  _mm512_cmpeq_epi8_mask,  _mm512_max_epi8,  _mm512_min_epi8;
+    u8:  8,  _mm512_set1_epi8 as i8,   __mmask64, avx512bw: _mm512_cmpgt_epu8_mask,  _mm512_cmpeq_epu8_mask,  _mm512_max_epu8,  _mm512_min_epu8;
+    i16: 16, _mm512_set1_epi16 as i16, __mmask32, avx512bw: _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask, _mm512_max_epi16, _mm512_min_epi16;
+    u16: 16, _mm512_set1_epi16 as i16, __mmask32, avx512bw: _mm512_cmpgt_epu16_mask, _mm512_cmpeq_epu16_mask, _mm512_max_epu16, _mm512_min_epu16;
+    i32: 32, _mm512_set1_epi32 as i32, __mmask16, avx512f:  _mm512_cmpgt_epi32_mask, _mm512_cmpeq_epi32_mask, _mm512_max_epi32, _mm512_min_epi32;
+    u32: 32, _mm512_set1_epi32 as i32, __mmask16, avx512f:  _mm512_cmpgt_epu32_mask, _mm512_cmpeq_epu32_mask, _mm512_max_epu32, _mm512_min_epu32;
+    i64: 64, _mm512_set1_epi64 as i64, __mmask8,  avx512f:  _mm512_cmpgt_epi64_mask, _mm512_cmpeq_epi64_mask, _mm512_max_epi64, _mm512_min_epi64;
+    u64: 64, _mm512_set1_epi64 as i64, __mmask8,  avx512f:  _mm512_cmpgt_epu64_mask, _mm512_cmpeq_epu64_mask, _mm512_max_epu64, _mm512_min_epu64;
+}
+
+/// Floats: the same operations under the names of each width, between casts that cost nothing.
+macro_rules! floats {
+    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident, $to:ident;)+) => {$(
+        impl Lanes<$lane> for Avx512 {
+            by_width!($bits);
+
+            #[inline(always)]
+            fn splat(self, value: $lane) -> __m512i {
+                let V4 { avx512f, .. } = self.0;
+                avx512f.$to(avx512f.$splat(value))
+            }
+            #[inline(always)]
+            unsafe fn load(self, at: *const $lane) -> __m512i {
+                // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
+                unsafe { self.0.avx512f._mm512_loadu_si512(at.cast()) }
+            }
+            #[inline(always)]
+            fn gt(self, a: __m512i, b: __m512i) -> $mask {
+                let V4 { avx512f, .. } = self.0;
+                avx512f.$cmp::<_CMP_GT_OQ>(avx512f.$from(a), avx512f.$from(b))
+            }
+            #[inline(always)]
+            fn gt_or_unordered(self, a: __m512i, b: __m512i) -> $mask {
+                let V4 { avx512f, .. } = self.0;
+                avx512f.$cmp::<_CMP_NLE_UQ>(avx512f.$from(a), avx512f.$from(b))
+            }
+            #[inline(always)]
+            fn eq(self, a: __m512i, b: __m512i) -> $mask {
+                let V4 { avx512f, .. } = self.0;
+                avx512f.$cmp::<_CMP_EQ_OQ>(avx512f.$from(a), avx512f.$from(b))
+            }
+            #[inline(always)]
+            fn unordered(self, a: __m512i, b: __m512i) -> $mask {
+                let V4 { avx512f, .. } = self.0;
+                avx512f.$cmp::<_CMP_UNORD_Q>(avx512f.$from(a), avx512f.$from(b))
+            }
+            // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
+            #[inline(always)]
+            fn max(self, new: __m512i, kept: __m512i) -> __m512i {
+                let V4 { avx512f, .. } = self.0;
+                avx512f.$to(avx512f.$max(avx512f.$from(new), avx512f.$from(kept)))
+            }
+            #[inline(always)]
+            fn min(self, new: __m512i, kept: __m512i) -> __m512i {
+                let V4 { avx512f, .. } = self.0;
+                avx512f.$to(avx512f.$min(avx512f.$from(new), avx512f.$from(kept)))
+            }
+        }
+    )+};
+}
+
+#[rustfmt::skip]
+floats! {
+    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps, _mm512_castsi512_ps, _mm512_castps_si512;
+    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd, _mm512_castsi512_pd, _mm512_castpd_si512;
+}
+
+impl HalfLanes for Avx512 {
+    #[inline(always)]
+    fn half_keys(self, raw: __m512i, infinity: i16, nan: i16) -> __m512i {
+        let V4 { avx512f, avx512bw, .. } = self.0;
+        let magnitude = avx512f._mm512_and_si512(raw, avx512f._mm512_set1_epi16(i16::MAX));
+        let is_negative = avx512bw._mm512_movepi16_mask(raw);
+        let zero = avx512f._mm512_setzero_si512();
+        let keys = avx512bw._mm512_mask_sub_epi16(magnitude, is_negative, zero, magnitude);
+        let is_nan = avx512bw._mm512_cmpgt_epi16_mask(magnitude, avx512f._mm512_set1_epi16(infinity));
+        avx512bw._mm512_mask_blend_epi16(is_nan, keys, avx512f._mm512_set1_epi16(nan))
+    }
+}
