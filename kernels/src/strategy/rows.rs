@@ -383,7 +383,8 @@ impl<L: Copy> Chunks<L> {
                 let bits = simd.bits(test.holds(order, vector));
                 let bit =
                     if self.piece.reversed { 63_u32.wrapping_sub(bits.leading_zeros()) } else { bits.trailing_zeros() };
-                let here = u * O::Simd::LANES + (bit / O::Simd::BITS_PER_LANE) as usize;
+                // No bit is no place, and not used; its number is beyond a `usize` of 32 bits.
+                let here = (u * O::Simd::LANES).wrapping_add((bit / O::Simd::BITS_PER_LANE) as usize);
                 found = core::hint::select_unpredictable(bits != 0, here, found);
             }
             if found != usize::MAX {
