@@ -152,7 +152,8 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
                 bits &= u64::MAX >> (64 - self.len as u32 * self.bits_per_lane);
             }
             let bit = if reversed { 63_u32.wrapping_sub(bits.leading_zeros()) } else { bits.trailing_zeros() };
-            let here = base + (bit / self.bits_per_lane) as usize;
+            // No bit is no place, and not used; its number may be beyond a `usize` of 32 bits.
+            let here = base.wrapping_add((bit / self.bits_per_lane) as usize);
             first = if n == 0 { here } else { core::hint::select_unpredictable(bits != 0, here, first) };
             is_found |= bits != 0;
         }
