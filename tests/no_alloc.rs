@@ -16,7 +16,7 @@ fn planning_and_running_allocate_nothing() {
         ("columns", [(50, 1000, true), (1000, 1, false)]),
         ("folded columns", [(1000, 3, true), (3, 1, false)]),
         ("packed pieces", [(1, 0, false), (500, 3, true)]),
-        ("packed columns", [(100, 7, false), (7, 1, true)]),
+        ("packed columns", [(100, 3, false), (3, 1, true)]),
         ("known", [(100, 7, false), (7, 0, true)]),
     ];
     let input = vec![1.0_f32; 50_000];

@@ -9,6 +9,9 @@ pub(crate) trait Token: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
+    /// Whether several copies of a loop, for several lengths, are worth their code.
+    const UNROLLS: bool = true;
+
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
     fn enter<T: Task>(self, task: T);

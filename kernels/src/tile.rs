@@ -63,6 +63,7 @@ impl<'a> Tile<'a> {
 
     /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory, so that loads may reach
     /// from one into those that follow. What lies between the elements of other tiles is not the kernel's to read.
+    #[inline(never)]
     pub(crate) fn end_of_block(&self) -> Option<isize> {
         let mut loops = [Loop::default(); MAX_RANK + 2];
         let mut len = 0;

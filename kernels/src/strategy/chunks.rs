@@ -17,10 +17,6 @@ use core::mem::MaybeUninit;
 /// Vectors in a chunk.
 const VECTORS: usize = 4;
 
-/// Chunks per turn of the loop. Not for the sake of the loop, which is bound by its loads: so that it has few turns, and the branch
-/// predictor learns where a row of a few KiB ends. A miss there is as dear as ten chunks.
-const UNROLL: usize = 4;
-
 /// The elements in a chunk, and so the fewest of a run.
 #[inline(always)]
 pub(super) const fn chunk<O: Order>() -> usize {
@@ -50,17 +46,8 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     let mut fold = Fold::new(order);
     // SAFETY: each chunk lies in the run, the last by reaching back.
     unsafe {
-        let whole = chunks.count() - 1;
-        let mut n = 0;
-        while n + UNROLL <= whole {
-            for u in 0..UNROLL {
-                fold.step(order, chunks.start_of_whole(n + u));
-            }
-            n += UNROLL;
-        }
-        while n < whole {
+        for n in 0..chunks.count() - 1 {
             fold.step(order, chunks.start_of_whole(n));
-            n += 1;
         }
         fold.step(order, chunks.start_of_last());
         fold.finish(order, chunks)
@@ -105,7 +92,7 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     let mut start = 0;
     while start < run.len && !best.is_final() {
         let left = run.len - start;
-        let (streams, len) = if is_long && left >= STREAMS * piece_of_stream {
+        let (streams, len) = if O::Simd::UNROLLS && is_long && left >= STREAMS * piece_of_stream {
             (STREAMS, piece_of_stream)
         } else {
             (1, longest_piece::<O>().min(left).max(chunk::<O>()))
@@ -115,7 +102,7 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
         let piece = |stream: usize| Chunks { run: run.part(start + stream * len, len), chunk: chunk::<O>() };
         // SAFETY: parts of a readable run, at least a chunk long.
         unsafe {
-            if streams == STREAMS {
+            if O::Simd::UNROLLS && streams == STREAMS {
                 let pieces = [piece(0), piece(1), piece(2), piece(3)];
                 let mut folds = [Fold::new(order); STREAMS];
                 for n in 0..pieces[0].count() {
@@ -254,15 +241,29 @@ impl<L: Copy> Chunks<L> {
         (start + position, is_found)
     }
 
-    /// The same for all chunks.
+    /// The same for all chunks. A call of its own: few runs need it.
     #[inline(always)]
     unsafe fn find_anywhere<O: Order<Lane = L>, T: Test<O>>(self, order: O, test: T) -> Option<usize> {
-        for n in 0..self.count() {
-            // SAFETY: the caller's promise.
-            if let (position, true) = unsafe { self.find_in(order, n, test) } {
-                return Some(position);
+        struct Call<'a, O: Order, T> {
+            order: O,
+            chunks: Chunks<O::Lane>,
+            test: T,
+            found: &'a mut Option<usize>,
+        }
+        impl<O: Order, T: Test<O>> Task for Call<'_, O, T> {
+            #[inline(always)]
+            fn run(self) {
+                for n in 0..self.chunks.count() {
+                    // SAFETY: the promise of the caller of `find_anywhere`, where the only `Call` is made.
+                    if let (position, true) = unsafe { self.chunks.find_in(self.order, n, self.test) } {
+                        *self.found = Some(position);
+                        return;
+                    }
+                }
             }
         }
-        None
+        let mut found = None;
+        order.simd().call(Call { order, chunks: self, test, found: &mut found });
+        found
     }
 }

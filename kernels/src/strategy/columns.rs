@@ -25,7 +25,7 @@ impl Body for Columns {
             unsafe {
                 if is_one_pass {
                     let rows = Rows { first, stride: line.stride, count: line.size };
-                    reduce(order, rows, positions, &mut has_nan);
+                    reduce::<O, GROUP>(order, rows, positions, &mut has_nan);
                 } else if positions.len() >= GROUP * O::Simd::LANES {
                     reduce_panels::<O, GROUP>(order, tile, first, positions);
                 } else {

@@ -73,7 +73,7 @@ unsafe fn reduce_line<O: Order>(
         block.start = start;
         let folded = Rows { first: first.wrapping_add(start * width), stride: (fold * width) as isize, count };
         // SAFETY: rows of the line.
-        unsafe { reduce(order, folded, &mut block.best[..fold * width], has_nan) };
+        unsafe { reduce::<O, 1>(order, folded, &mut block.best[..fold * width], has_nan) };
         start += count * fold;
         waiting += 1;
         if waiting == BLOCKS || start == rows {

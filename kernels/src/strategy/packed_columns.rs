@@ -16,12 +16,86 @@ pub(crate) struct PackedColumns;
 impl Body for PackedColumns {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
-        // SAFETY: the caller promises that all elements of all outputs may be read.
-        unsafe {
-            if positions.len() >= GROUP * O::Simd::LANES {
-                reduce_packed::<O, GROUP>(order, tile, positions);
-            } else {
-                reduce_packed::<O, 1>(order, tile, positions);
+        let input = tile.input.cast::<O::Lane>();
+        let end = tile.end_of_block().map_or(null(), |end| input.wrapping_offset(end));
+        let lie = match tile.step() {
+            Some(step) => Lie::Even(step),
+            // Longer ones need no packing.
+            None if tile.inner.stride == 1 && (2..=GROUP * O::Simd::LANES).contains(&tile.inner.size) => {
+                Lie::Lines(tile.inner.size)
+            }
+            None => Lie::Anyhow,
+        };
+        let group = if positions.len() < GROUP * O::Simd::LANES { O::Simd::LANES } else { GROUP * O::Simd::LANES };
+        // Short reductions are gathered for many lanes at once, as long as the buffer holds all of their rows.
+        let capacity = SCRATCH_BYTES / size_of::<O::Lane>();
+        let fitting = (capacity / tile.visited() / group).min(PANEL - 2);
+        let (least, most) = match lie {
+            Lie::Even(_) => (group, fitting.max(1) * group),
+            Lie::Lines(width) => {
+                let least = group.next_multiple_of(width);
+                (least, least.max(fitting * group / width * width))
+            }
+            Lie::Anyhow => (group, group),
+        };
+        let is_one_pass = most * tile.visited() <= capacity && tile.visited() <= O::Simd::MAX_COUNT as usize;
+        let mut scratch = Scratch::new();
+        let mut groups = [const { MaybeUninit::uninit() }; PANEL];
+        let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
+        let mut lane_positions = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
+        let mut has_nan = false;
+        let mut done = 0;
+        while done < positions.len() {
+            // The last lanes reach back if they are fewer than a group.
+            let left = positions.len() - done;
+            let start = if left < group { positions.len().saturating_sub(least) } else { done };
+            let width = (positions.len() - start).min(most);
+            let outputs = &mut positions[start..start + width];
+            done = start + width;
+
+            let is_short = width < group;
+            let lanes = match lie {
+                Lie::Even(step) if !is_short => LaneOffsets::Even { first: start as isize * step, step, lanes: width },
+                Lie::Lines(line) if !is_short => LaneOffsets::Lines {
+                    first: (start / line) as isize * tile.outer.stride,
+                    step: tile.outer.stride,
+                    lines: width / line,
+                    width: line,
+                },
+                _ => {
+                    for (lane, offset) in offsets[..group].iter_mut().enumerate() {
+                        // Lanes without an output repeat the last one.
+                        offset.write(tile.offset(start + lane.min(width - 1)));
+                    }
+                    // SAFETY: they were written just now.
+                    LaneOffsets::Each(unsafe { &*(&raw const offsets[..group] as *const [isize]) })
+                }
+            };
+            let answers = if is_short { &mut lane_positions[..group] } else { &mut *outputs };
+            let mut stretches = Stretches::new(tile);
+            // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read; the rows were gathered
+            // just now.
+            unsafe {
+                let mut gather = || {
+                    let (first, count) = scratch.fill(&mut stretches, input, end, lanes);
+                    Rows { first, stride: lanes.len() as isize, count }
+                };
+                if is_one_pass {
+                    reduce::<O, GROUP>(order, gather(), answers, &mut has_nan);
+                } else {
+                    let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
+                    loop {
+                        let rows = gather();
+                        if rows.count == 0 {
+                            break;
+                        }
+                        panel.rows(rows);
+                    }
+                    panel.flush();
+                }
+            }
+            if is_short {
+                outputs.copy_from_slice(&lane_positions[..outputs.len()]);
             }
         }
     }
@@ -35,90 +109,4 @@ enum Lie {
     /// In lines of so many neighbours.
     Lines(usize),
     Anyhow,
-}
-
-#[inline(always)]
-unsafe fn reduce_packed<O: Order, const U: usize>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
-    let input = tile.input.cast::<O::Lane>();
-    let end = tile.end_of_block().map_or(null(), |end| input.wrapping_offset(end));
-    let lie = match tile.step() {
-        Some(step) => Lie::Even(step),
-        // Longer ones need no packing.
-        None if tile.inner.stride == 1 && (2..=GROUP * O::Simd::LANES).contains(&tile.inner.size) => {
-            Lie::Lines(tile.inner.size)
-        }
-        None => Lie::Anyhow,
-    };
-    let group = U * O::Simd::LANES;
-    // Short reductions are gathered for many lanes at once, as long as the buffer holds all of their rows.
-    let capacity = SCRATCH_BYTES / size_of::<O::Lane>();
-    let fitting = (capacity / tile.visited() / group).min(PANEL - 2);
-    let (least, most) = match lie {
-        Lie::Even(_) => (group, fitting.max(1) * group),
-        Lie::Lines(width) => {
-            let least = group.next_multiple_of(width);
-            (least, least.max(fitting * group / width * width))
-        }
-        Lie::Anyhow => (group, group),
-    };
-    let is_one_pass = most * tile.visited() <= capacity && tile.visited() <= O::Simd::MAX_COUNT as usize;
-    let mut scratch = Scratch::new();
-    let mut groups = [const { MaybeUninit::uninit() }; PANEL];
-    let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
-    let mut lane_positions = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
-    let mut has_nan = false;
-    let mut done = 0;
-    while done < positions.len() {
-        // The last lanes reach back if they are fewer than a group.
-        let left = positions.len() - done;
-        let start = if left < group { positions.len().saturating_sub(least) } else { done };
-        let width = (positions.len() - start).min(most);
-        let outputs = &mut positions[start..start + width];
-        done = start + width;
-
-        let is_short = width < group;
-        let lanes = match lie {
-            Lie::Even(step) if !is_short => LaneOffsets::Even { first: start as isize * step, step, lanes: width },
-            Lie::Lines(line) if !is_short => LaneOffsets::Lines {
-                first: (start / line) as isize * tile.outer.stride,
-                step: tile.outer.stride,
-                lines: width / line,
-                width: line,
-            },
-            _ => {
-                for (lane, offset) in offsets[..group].iter_mut().enumerate() {
-                    // Lanes without an output repeat the last one.
-                    offset.write(tile.offset(start + lane.min(width - 1)));
-                }
-                // SAFETY: they were written just now.
-                LaneOffsets::Each(unsafe { &*(&raw const offsets[..group] as *const [isize]) })
-            }
-        };
-        let answers = if is_short { &mut lane_positions[..group] } else { &mut *outputs };
-        let mut stretches = Stretches::new(tile);
-        // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read; the rows were gathered
-        // just now.
-        unsafe {
-            let mut gather = || {
-                let (first, count) = scratch.fill(&mut stretches, input, end, lanes);
-                Rows { first, stride: lanes.len() as isize, count }
-            };
-            if is_one_pass {
-                reduce(order, gather(), answers, &mut has_nan);
-            } else {
-                let mut panel = Panel::<O, U>::new(order, &mut groups, answers);
-                loop {
-                    let rows = gather();
-                    if rows.count == 0 {
-                        break;
-                    }
-                    panel.rows(rows);
-                }
-                panel.flush();
-            }
-        }
-        if is_short {
-            outputs.copy_from_slice(&lane_positions[..outputs.len()]);
-        }
-    }
 }

@@ -52,12 +52,12 @@ pub(super) fn is_one_pass<O: Order>(rows: usize, stride: isize) -> bool {
 /// Rows that are near each other: within the L2 cache of current cores.
 const NEAR_BYTES: usize = 256 << 10;
 
-/// Answers at least a vector of outputs, group by group, each over all rows. `has_nan` says whether to expect NaN, and is set where there is one.
+/// Answers at least a vector of outputs, by groups of up to `U` vectors, each over all rows. `has_nan` says whether to expect NaN, and is set where there is one.
 ///
 /// # Safety
 /// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane can count.
 #[inline(always)]
-pub(super) unsafe fn reduce<O: Order>(
+pub(super) unsafe fn reduce<O: Order, const U: usize>(
     order: O,
     rows: Rows<O::Lane>,
     positions: &mut [MaybeUninit<u32>],
@@ -69,9 +69,9 @@ pub(super) unsafe fn reduce<O: Order>(
     let mut start = 0;
     // SAFETY: the caller's promise; each group lies within the rows, the last by reaching back: its outputs are answered twice, and the same.
     unsafe {
-        while start + GROUP * lanes <= width {
-            reduce_group::<O, GROUP>(order, rows.at(start), &mut positions[start..], has_nan);
-            start += GROUP * lanes;
+        while U > 1 && start + U * lanes <= width {
+            reduce_group::<O, U>(order, rows.at(start), &mut positions[start..], has_nan);
+            start += U * lanes;
         }
         while start < width {
             let at = start.min(width - lanes);

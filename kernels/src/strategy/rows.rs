@@ -1,7 +1,7 @@
 //! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a row takes depends
 //! on nothing but its length.
 
-use super::run::{self, Copied, Found, MOST_VECTORS, Run, copied};
+use super::run::{self, Best, Copied, Found, MOST_VECTORS, Run, copied};
 use super::{Body, Strategy, chunks};
 use crate::lanes::{Lanes, Token};
 use crate::order::Order;
@@ -34,10 +34,14 @@ unsafe fn by_length<O: Order, const REVERSED: bool>(order: O, tile: &Tile<'_>, p
         match len.div_ceil(lanes) {
             1 if len <= O::Simd::FEW && !REVERSED => each_row::<O, REVERSED, Few>(order, tile, positions),
             1 if len < lanes => each_row::<O, REVERSED, PartOfVector>(order, tile, positions),
-            1 => each_row::<O, REVERSED, Vectors<1, 1>>(order, tile, positions),
-            2 => each_row::<O, REVERSED, Vectors<1, 2>>(order, tile, positions),
-            3..=4 => each_row::<O, REVERSED, Vectors<2, 4>>(order, tile, positions),
-            5..=MOST_VECTORS => each_row::<O, REVERSED, Vectors<4, MOST_VECTORS>>(order, tile, positions),
+            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
+            1..=4 if !O::Simd::UNROLLS => each_row::<O, REVERSED, VectorByVector>(order, tile, positions),
+            1 if !REVERSED => each_row::<O, REVERSED, Vectors<1, 1>>(order, tile, positions),
+            1..=2 if O::Simd::UNROLLS => each_row::<O, REVERSED, Vectors<1, 2>>(order, tile, positions),
+            3..=4 if O::Simd::UNROLLS && !REVERSED => each_row::<O, REVERSED, Vectors<2, 4>>(order, tile, positions),
+            3..=MOST_VECTORS if O::Simd::UNROLLS => {
+                each_row::<O, REVERSED, Vectors<2, MOST_VECTORS>>(order, tile, positions);
+            }
             _ if len <= chunks::longest_piece::<O>() && len * size_of::<O::Lane>() < chunks::LONG_RUN_BYTES => {
                 each_row::<O, REVERSED, Piece>(order, tile, positions);
             }
@@ -97,6 +101,26 @@ impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, 
     unsafe fn find(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.
         unsafe { run::find::<O, WHOLE, V>(order, run) }
+    }
+}
+
+/// A few vectors, one after another.
+struct VectorByVector;
+impl<O: Order> Search<O> for VectorByVector {
+    const READS_ON: bool = false;
+    const PREFETCHES: bool = false;
+
+    #[inline(always)]
+    unsafe fn find(order: O, run: Run<O::Lane>) -> Found<O> {
+        let lanes = O::Simd::LANES;
+        let mut best = Best::new(order);
+        for start in (0..run.len).step_by(lanes) {
+            // The last one reaches back: what is seen twice is never better than itself.
+            let start = start.min(run.len - lanes);
+            // SAFETY: the caller's promise: a part of the run, one vector long.
+            best.offer(unsafe { run::find::<O, 1, 1>(order, run.part(start, lanes)) }, start);
+        }
+        best.found()
     }
 }
 

@@ -1,5 +1,5 @@
 //! One differential test, generic over the ISA and the element type, instantiated for every ISA that this machine can run, and for
-//! portable vectors of 16, 32 and 64 bytes, which run the control flow of the wider ISAs anywhere. The expected answer is a plain loop
+//! portable vectors of 16 and 64 bytes, which run the control flow of the wider ISAs anywhere. The expected answer is a plain loop
 //! over the walk.
 //!
 //! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes every so manieth place, length or start of
@@ -331,8 +331,6 @@ mod half_or_primitive {
 
 isas! {
     portable_16_bytes: Portable<16>, Portable;
-    #[cfg(not(emulated))]
-    portable_32_bytes: Portable<32>, Portable;
     #[cfg(not(emulated))]
     portable_64_bytes: Portable<64>, Portable;
     #[cfg(target_arch = "x86_64")]
