@@ -143,9 +143,9 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
             let word = if reversed { n } else { words - 1 - n };
             let base = self.start(word * per_word);
             let mut bits = 0;
-            for n in word * per_word..V.min((word + 1) * per_word) {
+            for (n, &vector) in vectors.iter().enumerate().skip(word * per_word).take(per_word) {
                 let shift = (self.start(n) - base) as u32 * self.bits_per_lane;
-                bits |= simd.bits(test.holds(order, vectors[n])) << shift;
+                bits |= simd.bits(test.holds(order, vector)) << shift;
             }
             if WHOLE == 0 {
                 // Lanes beyond the run hold the worst value, which may be the best.
