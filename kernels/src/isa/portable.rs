@@ -145,8 +145,7 @@ macro_rules! portable {
 
 portable!(16: i8 / u8 x 16, u8 / u8 x 16, i16 / u16 x 8, i32 / u32 x 4, u16 / u16 x 8, u32 / u32 x 4, f32 / u32 x 4,
     i64 / u64 x 2, u64 / u64 x 2, f64 / u64 x 2);
-// The wider one exists to run the control flow of wider ISAs in tests. It is the same on all machines, so an emulated one, where
-// compiling it takes longer than all the rest, need not have it.
-#[cfg(all(test, not(emulated)))]
+// Runs the control flow of 64-byte vectors without an emulator, on request: it takes as long to compile as all other tests together.
+#[cfg(all(test, wide_portable))]
 portable!(64: i8 / u8 x 64, u8 / u8 x 64, i16 / u16 x 32, i32 / u32 x 16, u16 / u16 x 32, u32 / u32 x 16, f32 / u32 x 16,
     i64 / u64 x 8, u64 / u64 x 8, f64 / u64 x 8);

@@ -1,5 +1,5 @@
-//! The strategies: one generic body each, written once for all ISAs, element types and orders. Two load vectors where the elements are, and take
-//! only tiles that allow it; two take any tile, and gather elements into a small buffer first where they must.
+//! The strategies: one generic body each, written once for all ISAs, element types and orders. Three load vectors where the elements are, and
+//! take only tiles that allow it; two take any tile, and gather elements into a small buffer first where they must.
 
 mod chunks;
 mod columns;

@@ -38,7 +38,7 @@ impl Body for PackedColumns {
             }
             Lie::Anyhow => (group, group),
         };
-        let is_one_pass = most * tile.visited() <= capacity && tile.visited() <= O::Simd::MAX_COUNT as usize;
+        let is_one_pass = tile.visited() <= (capacity / most).min(O::Simd::MAX_COUNT as usize);
         let mut scratch = Scratch::new();
         let mut groups = [const { MaybeUninit::uninit() }; PANEL];
         let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];

@@ -166,7 +166,7 @@ unsafe fn each_row<O: Order, const REVERSED: bool, S: Search<O>>(
     let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
     // From here on, a vector reaches beyond the rows.
     let last = if S::READS_ON { tile.end_of_block().map(|end| end - lanes as isize) } else { None };
-    let is_large = S::PREFETCHES && tile.outputs() * len * size_of::<O::Lane>() >= LARGE_BYTES;
+    let is_large = S::PREFETCHES && tile.outputs().saturating_mul(len) >= LARGE_BYTES / size_of::<O::Lane>();
     let input = tile.input.cast::<O::Lane>();
     // Not `chunks_exact_mut`, which divides: a call for one output has no time for it.
     let mut rest = positions;

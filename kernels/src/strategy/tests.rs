@@ -1,6 +1,6 @@
-//! One differential test, generic over the ISA and the element type, instantiated for every ISA that this machine can run, and for
-//! portable vectors of 16 and 64 bytes, which run the control flow of the wider ISAs anywhere. The expected answer is a plain loop
-//! over the walk.
+//! One differential test, generic over the ISA and the element type, instantiated for every ISA that this machine can run; with
+//! `--cfg wide_portable` also for portable vectors of 64 bytes, which run the control flow of wide ISAs anywhere. The expected answer is
+//! a plain loop over the walk.
 //!
 //! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes every so manieth place, length or start of
 //! each loop below: still every kernel, type and order.
@@ -331,7 +331,7 @@ mod half_or_primitive {
 
 isas! {
     portable_16_bytes: Portable<16>, Portable;
-    #[cfg(not(emulated))]
+    #[cfg(wide_portable)]
     portable_64_bytes: Portable<64>, Portable;
     #[cfg(target_arch = "x86_64")]
     avx2: crate::isa::avx2::Avx2, Avx2;
