@@ -222,12 +222,13 @@ fn choose_strategy(problem: &Problem, vector_size: usize, element_size: usize) -
     let takes = |strategy: Strategy| strategy.takes(problem.inner(), &problem.reduced, lanes);
     // Narrow lines of few rows are gathered side by side first.
     let has_columns = takes(Strategy::Columns) && (problem.inner().size >= 2 * lanes || visited > SHORTEST_COLUMN);
+    let has_few_candidates = element_size > 1 || problem.inner().size <= WIDEST_FOLDED_BYTES;
     let has_lanes = problem.input.loops.count() >= lanes.div_ceil(2);
     Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
         Strategy::Rows
     } else if has_columns {
         Strategy::Columns
-    } else if takes(Strategy::FoldedColumns) && visited >= SHORTEST_FOLDED {
+    } else if takes(Strategy::FoldedColumns) && visited >= SHORTEST_FOLDED && has_few_candidates {
         Strategy::FoldedColumns
     } else if has_lanes && !(Strategy::Pieces.is_in_place(&problem.reduced) && visited >= shortest_row) {
         Strategy::PackedColumns
@@ -238,6 +239,9 @@ fn choose_strategy(problem: &Problem, vector_size: usize, element_size: usize) -
 
 /// Comparing the candidates of a column costs as much as some 50 rows of it.
 const SHORTEST_FOLDED: usize = 64;
+
+/// Of 8-bit elements, more columns than this have so many candidates that packing is faster.
+const WIDEST_FOLDED_BYTES: usize = 4;
 
 /// A line of outputs costs a few ns however few rows it has.
 const SHORTEST_COLUMN: usize = 8;
