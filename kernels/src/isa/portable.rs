@@ -45,7 +45,9 @@ macro_rules! portable {
 
             #[inline(always)]
             fn splat(self, value: $lane) -> Self::Vector {
-                [value; $lanes]
+                // Hidden from the compiler where it is a float (half of one is not 0): with a constant, it makes of `max` and `min` below an
+                // instruction of aarch64 that turns a signalling NaN into a quiet one, instead of dropping it.
+                if 0.5 as $lane != 0 as $lane { [core::hint::black_box(value); $lanes] } else { [value; $lanes] }
             }
             #[inline(always)]
             unsafe fn load(self, at: *const $lane) -> Self::Vector {
