@@ -203,19 +203,19 @@ impl Work {
         function: ReduceFunction,
         nan_policy: NanPolicy,
     ) -> Result<Work, Error> {
-        let strategy = choose_strategy(&problem, isa.vector_bytes(), size_of::<T>());
+        let visited = problem.reduced.count();
+        let strategy = choose_strategy(&problem, visited, isa.vector_bytes(), size_of::<T>());
         let with_kernel = |strategy| {
             let kernel = argreduce_kernels::kernel::<T>(isa, strategy, function, nan_policy);
             kernel.map(|kernel| (strategy, kernel)).ok_or(Error::IsaNotAvailable { isa })
         };
-        Ok(Work { problem, visited: problem.reduced.count(), kernel: strategy.map(with_kernel).transpose()? })
+        Ok(Work { problem, visited, kernel: strategy.map(with_kernel).transpose()? })
     }
 }
 
 /// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
-fn choose_strategy(problem: &Problem, vector_size: usize, element_size: usize) -> Option<Strategy> {
+fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, element_size: usize) -> Option<Strategy> {
     let (lanes, shortest_row) = (vector_size / element_size, shortest_row(element_size));
-    let visited = problem.reduced.count();
     if visited == 1 {
         return None;
     }

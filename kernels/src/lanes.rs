@@ -14,7 +14,7 @@ pub(crate) trait Token: Copy + 'static {
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
-    fn enter<T: Task>(self, task: T);
+    fn enter<T: Task>(self, task: T) -> T::Output;
 
     /// Asks for the cache line at an address, which need not exist, to be fetched.
     #[inline(always)]
@@ -22,14 +22,16 @@ pub(crate) trait Token: Copy + 'static {
 
     /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the registers of its callers.
     #[inline(never)]
-    fn call<T: Task>(self, task: T) {
-        self.enter(task);
+    fn call<T: Task>(self, task: T) -> T::Output {
+        self.enter(task)
     }
 }
 
 /// What runs inside [`Token::enter`]: a closure, but with `run` marked `#[inline(always)]`.
 pub(crate) trait Task {
-    fn run(self);
+    /// What it found.
+    type Output;
+    fn run(self) -> Self::Output;
 }
 
 /// The widest vector, in bytes, that any ISA here may have.

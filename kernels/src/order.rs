@@ -162,6 +162,8 @@ pub(crate) trait Order: Copy {
     const NAN_WINS: bool;
     /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be there.
     const NAN_LOSES: bool;
+    /// Whether lanes can be NaN.
+    const HAS_NAN: bool = Self::NAN_WINS || Self::NAN_LOSES;
 
     fn simd(self) -> Self::Simd;
     /// `LANES` consecutive elements, ready to be ranked.
@@ -169,12 +171,36 @@ pub(crate) trait Order: Copy {
     /// # Safety
     /// - `at` points to `LANES` readable elements.
     unsafe fn load(self, at: *const Self::Lane) -> Vec<Self>;
+    /// `V` vectors of consecutive elements.
+    ///
+    /// # Safety
+    /// - `at` points to `V * LANES` readable elements.
+    #[inline(always)]
+    unsafe fn load_several<const V: usize>(self, at: *const Self::Lane) -> [Vec<Self>; V] {
+        let mut vectors = [self.worst(); V];
+        for (n, vector) in vectors.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *vector = unsafe { self.load(at.add(n * Self::Simd::LANES)) };
+        }
+        vectors
+    }
     /// Where `a` is strictly better than `b`.
     fn better(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// Where `a` is strictly better than `b`, and neither is NaN.
     fn above(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// The better of both, in the fewest operations: `kept` must not be NaN, NaN in `new` is dropped.
     fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
+    /// The best of some vectors, lane by lane, if there is none of [`Order::nans_of`] them, or they lose.
+    #[inline(always)]
+    fn fold_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Vec<Self> {
+        // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
+        // mask tells.
+        let mut best = if Self::NAN_LOSES { self.fold(vectors[0], self.worst()) } else { vectors[0] };
+        for &vector in &vectors[1..] {
+            best = self.fold(vector, best);
+        }
+        best
+    }
     /// The best of all lanes in each of them; none may be NaN.
     fn across(self, v: Vec<Self>) -> Vec<Self>;
     /// The number of the first best of the first [`Lanes::FEW`] lanes.
@@ -183,6 +209,15 @@ pub(crate) trait Order: Copy {
     fn worst(self) -> Vec<Self>;
     /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
+    /// True where one of some vectors is such a NaN: one test for each pair of them.
+    #[inline(always)]
+    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+        let mut nans = self.simd().none();
+        for pair in vectors.chunks(2) {
+            nans = self.simd().or(nans, self.nans(pair[0], pair[pair.len() - 1]));
+        }
+        nans
+    }
 }
 
 pub(crate) type Vec<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Vector;

@@ -1,6 +1,7 @@
 //! AVX2 through pulp's `V3` token: vectors, masks and counts of all lane types are 256-bit integers, and the table names the
 //! intrinsics that differ between lane types.
 
+use super::Region;
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
 use core::arch::x86_64::*;
 use pulp::x86::V3;
@@ -169,16 +170,8 @@ impl Token for Avx2 {
     }
 
     #[inline(always)]
-    fn enter<T: Task>(self, task: T) {
-        struct Call<T>(T);
-        impl<T: Task> pulp::NullaryFnOnce for Call<T> {
-            type Output = ();
-            #[inline(always)]
-            fn call(self) {
-                self.0.run();
-            }
-        }
-        self.0.vectorize(Call(task));
+    fn enter<T: Task>(self, task: T) -> T::Output {
+        self.0.vectorize(Region(task))
     }
 }
 

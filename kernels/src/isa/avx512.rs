@@ -2,6 +2,7 @@
 //! and the table names the intrinsics that differ between lane types, and the feature that each is from. 16-bit floats need no FP16
 //! here: their keys are integers.
 
+use super::Region;
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -55,16 +56,8 @@ impl Token for Avx512 {
     }
 
     #[inline(always)]
-    fn enter<T: Task>(self, task: T) {
-        struct Call<T>(T);
-        impl<T: Task> pulp::NullaryFnOnce for Call<T> {
-            type Output = ();
-            #[inline(always)]
-            fn call(self) {
-                self.0.run();
-            }
-        }
-        self.0.vectorize(Call(task));
+    fn enter<T: Task>(self, task: T) -> T::Output {
+        self.0.vectorize(Region(task))
     }
 }
 

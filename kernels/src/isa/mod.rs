@@ -8,3 +8,17 @@ pub(crate) mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) mod neon;
 pub(crate) mod portable;
+
+/// A task as pulp takes it: what runs inside the function that has the target features.
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+struct Region<T>(T);
+
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+impl<T: crate::lanes::Task> pulp::NullaryFnOnce for Region<T> {
+    type Output = T::Output;
+
+    #[inline(always)]
+    fn call(self) -> T::Output {
+        self.0.run()
+    }
+}

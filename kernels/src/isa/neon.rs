@@ -5,6 +5,7 @@
 //! no 64-bit maximum, and no maximum of floats that keeps its second operand bit for bit (`fmaxnm` drops a quiet NaN but
 //! returns a signalling one), so these are a comparison and a select; and no comparison for "unordered".
 
+use super::Region;
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
 use core::arch::aarch64::*;
 
@@ -124,16 +125,8 @@ impl Token for Neon {
     }
 
     #[inline(always)]
-    fn enter<T: Task>(self, task: T) {
-        struct Call<T>(T);
-        impl<T: Task> pulp::NullaryFnOnce for Call<T> {
-            type Output = ();
-            #[inline(always)]
-            fn call(self) {
-                self.0.run();
-            }
-        }
-        self.0.vectorize(Call(task));
+    fn enter<T: Task>(self, task: T) -> T::Output {
+        self.0.vectorize(Region(task))
     }
 }
 

@@ -18,8 +18,8 @@ impl<const BYTES: usize> Token for Portable<BYTES> {
     }
 
     #[inline(always)]
-    fn enter<T: Task>(self, task: T) {
-        task.run();
+    fn enter<T: Task>(self, task: T) -> T::Output {
+        task.run()
     }
 }
 

@@ -12,7 +12,6 @@
 use super::run::{Best, Equals, Found, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
-use core::mem::MaybeUninit;
 
 /// Vectors in a chunk.
 const VECTORS: usize = 4;
@@ -42,7 +41,7 @@ pub(super) const LONG_RUN_BYTES: usize = 1 << 20;
 /// - The elements of the run may be read.
 #[inline(always)]
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let chunks = Chunks { run, chunk: chunk::<O>() };
+    let chunks = Chunks::<O>(run);
     let mut fold = Fold::new(order);
     // SAFETY: each chunk lies in the run, the last by reaching back.
     unsafe {
@@ -62,31 +61,26 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
 /// - The elements of the run may be read.
 #[inline(always)]
 pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    struct Call<'a, O: Order> {
+    struct Call<O: Order> {
         order: O,
         run: Run<O::Lane>,
-        found: &'a mut MaybeUninit<Found<O>>,
     }
-    impl<O: Order> Task for Call<'_, O> {
+    impl<O: Order> Task for Call<O> {
+        type Output = Found<O>;
+
         #[inline(always)]
-        fn run(self) {
+        fn run(self) -> Found<O> {
             // SAFETY: the promise of the caller of `find_long`, where the only `Call` is made.
-            self.found.write(unsafe { find_in_pieces(self.order, self.run) });
+            unsafe { find_in_pieces(self.order, self.run) }
         }
     }
-    let mut found = MaybeUninit::uninit();
-    order.simd().call(Call { order, run, found: &mut found });
-    // SAFETY: the task has written it.
-    unsafe { found.assume_init() }
+    order.simd().call(Call { order, run })
 }
 
 #[inline(always)]
 unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     // As many chunks as a lane can count, or enough to forget what a piece costs.
-    let piece_of_stream = const {
-        chunk::<O>()
-            * if longest_piece::<O>() / chunk::<O>() < 1024 { longest_piece::<O>() / chunk::<O>() } else { 1024 }
-    };
+    let piece_of_stream = longest_piece::<O>().min(1024 * chunk::<O>());
     let is_long = run.len >= LONG_RUN_BYTES / size_of::<O::Lane>();
     let mut best = Best::new(order);
     let mut start = 0;
@@ -99,7 +93,7 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
         };
         // The last piece may reach back, for the same reason as the last chunk.
         start = start.min(run.len - streams * len);
-        let piece = |stream: usize| Chunks { run: run.part(start + stream * len, len), chunk: chunk::<O>() };
+        let piece = |stream: usize| Chunks::<O>(run.part(start + stream * len, len));
         // SAFETY: parts of a readable run, at least a chunk long.
         unsafe {
             if O::Simd::UNROLLS && streams == STREAMS {
@@ -114,7 +108,7 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
                     best.offer(fold.finish(order, pieces[stream]), start + stream * len);
                 }
             } else {
-                best.offer(find(order, piece(0).run), start);
+                best.offer(find(order, piece(0).0), start);
             }
         }
         start += streams * len;
@@ -142,17 +136,10 @@ impl<O: Order> Fold<O> {
     unsafe fn step(&mut self, order: O, at: *const O::Lane) {
         let simd = order.simd();
         // SAFETY: the caller promises a chunk.
-        let vectors = unsafe { load_chunk(order, at) };
-        // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
-        // mask tells.
-        let mut best = if O::NAN_LOSES { order.fold(vectors[0], order.worst()) } else { vectors[0] };
-        for &vector in &vectors[1..] {
-            best = order.fold(vector, best);
-        }
+        let vectors: [_; VECTORS] = unsafe { order.load_several(at) };
+        let best = order.fold_of(&vectors);
         if O::NAN_WINS {
-            for pair in vectors.chunks(2) {
-                self.nans = simd.or(self.nans, order.nans(pair[0], pair[pair.len() - 1]));
-            }
+            self.nans = simd.or(self.nans, order.nans_of(&vectors));
         }
         let better = order.above(best, self.best);
         // Not a selection: the next chunk would have to wait for the comparison too.
@@ -163,7 +150,7 @@ impl<O: Order> Fold<O> {
 
     /// What the fold found in the chunks that it has seen.
     #[inline(always)]
-    unsafe fn finish(self, order: O, chunks: Chunks<O::Lane>) -> Found<O> {
+    unsafe fn finish(self, order: O, chunks: Chunks<O>) -> Found<O> {
         let simd = order.simd();
         let value = order.across(self.best);
         if O::NAN_WINS && simd.bits(self.nans) != 0 {
@@ -185,18 +172,6 @@ impl<O: Order> Fold<O> {
     }
 }
 
-/// # Safety
-/// - A chunk of elements may be read.
-#[inline(always)]
-unsafe fn load_chunk<O: Order>(order: O, at: *const O::Lane) -> [Vec<O>; VECTORS] {
-    let mut vectors = [order.worst(); VECTORS];
-    for (u, vector) in vectors.iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
-        *vector = unsafe { order.load(at.add(u * O::Simd::LANES)) };
-    }
-    vectors
-}
-
 /// The smallest of the counts.
 #[inline(always)]
 fn smallest<O: Order>(counts: Count<O>, order: O) -> usize {
@@ -210,60 +185,56 @@ fn smallest<O: Order>(counts: Count<O>, order: O) -> usize {
 
 /// A run as chunks, numbered in the order of visiting; the last one reaches back.
 #[derive(Clone, Copy)]
-struct Chunks<L> {
-    run: Run<L>,
-    chunk: usize,
-}
+struct Chunks<O: Order>(Run<O::Lane>);
 
-impl<L: Copy> Chunks<L> {
+impl<O: Order> Chunks<O> {
     #[inline(always)]
     fn count(self) -> usize {
-        self.run.len.div_ceil(self.chunk)
+        self.0.len.div_ceil(chunk::<O>())
     }
 
     #[inline(always)]
-    fn start_of_whole(self, n: usize) -> *const L {
-        self.run.part(n * self.chunk, self.chunk).at
+    fn start_of_whole(self, n: usize) -> *const O::Lane {
+        self.0.part(n * chunk::<O>(), chunk::<O>()).at
     }
 
     #[inline(always)]
-    fn start_of_last(self) -> *const L {
-        self.run.part(self.run.len - self.chunk, self.chunk).at
+    fn start_of_last(self) -> *const O::Lane {
+        self.0.part(self.0.len - chunk::<O>(), chunk::<O>()).at
     }
 
     /// The position, in the run, of the first element of chunk number `n` that passes the test, and whether there is one.
     #[inline(always)]
-    unsafe fn find_in<O: Order<Lane = L>, T: Test<O>>(self, order: O, n: usize, test: T) -> (usize, bool) {
-        let start = (n * self.chunk).min(self.run.len - self.chunk);
+    unsafe fn find_in<T: Test<O>>(self, order: O, n: usize, test: T) -> (usize, bool) {
+        let start = (n * chunk::<O>()).min(self.0.len - chunk::<O>());
         // SAFETY: the caller promises that the run, and so each of its chunks, may be read.
-        let vectors = unsafe { load_chunk(order, self.run.part(start, self.chunk).at) };
-        let (position, is_found) = first_of(order, &vectors, test, self.run.reversed);
+        let vectors: [_; VECTORS] = unsafe { order.load_several(self.0.part(start, chunk::<O>()).at) };
+        let (position, is_found) = first_of(order, &vectors, test, self.0.reversed);
         (start + position, is_found)
     }
 
     /// The same for all chunks. A call of its own: few runs need it.
     #[inline(always)]
-    unsafe fn find_anywhere<O: Order<Lane = L>, T: Test<O>>(self, order: O, test: T) -> Option<usize> {
-        struct Call<'a, O: Order, T> {
+    unsafe fn find_anywhere<T: Test<O>>(self, order: O, test: T) -> Option<usize> {
+        struct Call<O: Order, T> {
             order: O,
-            chunks: Chunks<O::Lane>,
+            chunks: Chunks<O>,
             test: T,
-            found: &'a mut Option<usize>,
         }
-        impl<O: Order, T: Test<O>> Task for Call<'_, O, T> {
+        impl<O: Order, T: Test<O>> Task for Call<O, T> {
+            type Output = Option<usize>;
+
             #[inline(always)]
-            fn run(self) {
+            fn run(self) -> Option<usize> {
                 for n in 0..self.chunks.count() {
                     // SAFETY: the promise of the caller of `find_anywhere`, where the only `Call` is made.
                     if let (position, true) = unsafe { self.chunks.find_in(self.order, n, self.test) } {
-                        *self.found = Some(position);
-                        return;
+                        return Some(position);
                     }
                 }
+                None
             }
         }
-        let mut found = None;
-        order.simd().call(Call { order, chunks: self, test, found: &mut found });
-        found
+        order.simd().call(Call { order, chunks: self, test })
     }
 }

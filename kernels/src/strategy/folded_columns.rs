@@ -123,21 +123,14 @@ unsafe fn settle<O: Order>(
     let last = values[count - 1];
     values[count..CANDIDATES * lanes].fill(last);
 
-    let (mut vectors, mut fold, mut nans) = ([order.worst(); CANDIDATES], order.worst(), simd.none());
-    for (n, vector) in vectors.iter_mut().enumerate() {
-        // SAFETY: a vector of values that were written just now.
-        *vector = unsafe { order.load(values.as_ptr().add(n * lanes).cast()) };
-        fold = order.fold(*vector, fold);
-        if O::NAN_WINS {
-            nans = simd.or(nans, order.nans(*vector, *vector));
-        }
-    }
+    // SAFETY: vectors of values that were written just now.
+    let vectors: [_; CANDIDATES] = unsafe { order.load_several(values.as_ptr().cast()) };
     // SAFETY: as many candidates have been written.
     let candidates = unsafe { &*(&raw const candidates[..count] as *const [u32]) };
-    let smallest = if O::NAN_WINS && simd.bits(nans) != 0 {
+    let smallest = if O::NAN_WINS && simd.bits(order.nans_of(&vectors)) != 0 {
         smallest_of(order, &vectors, candidates, IsNan)
     } else {
-        smallest_of(order, &vectors, candidates, Equals(order.across(fold)))
+        smallest_of(order, &vectors, candidates, Equals(order.across(order.fold_of(&vectors))))
     };
     // Where NaN loses and there is nothing else, the first.
     best.write(smallest.unwrap_or(0));

@@ -106,6 +106,8 @@ struct Call<'a, O, B> {
 }
 
 impl<O: Order, B: Body> Task for Call<'_, O, B> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         // SAFETY: only `Body::enter` makes a `Call`, and its caller promises all that a body asks for.

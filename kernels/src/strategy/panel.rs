@@ -91,9 +91,9 @@ unsafe fn reduce_group<O: Order, const U: usize>(
     // SAFETY: the caller's promise.
     unsafe {
         let mut group = Group::<O, U>::new(order, rows.first);
-        if !HasNan::<O>::POSSIBLE || !*has_nan {
+        if !O::HAS_NAN || !*has_nan {
             let nans = group.visit::<false>(order, rows.skip(1), 0, true);
-            if !HasNan::<O>::POSSIBLE || order.simd().bits(nans) == 0 {
+            if !O::HAS_NAN || order.simd().bits(nans) == 0 {
                 return group.write(order, positions);
             }
             *has_nan = true;
@@ -111,6 +111,8 @@ unsafe fn reduce_exactly<O: Order, const U: usize>(order: O, rows: Rows<O::Lane>
         positions: &'a mut [MaybeUninit<u32>],
     }
     impl<O: Order, const U: usize> Task for Call<'_, O, U> {
+        type Output = ();
+
         #[inline(always)]
         fn run(self) {
             // SAFETY: the promise of the caller of `reduce_exactly`, where the only `Call` is made.
@@ -122,12 +124,6 @@ unsafe fn reduce_exactly<O: Order, const U: usize>(order: O, rows: Rows<O::Lane>
         }
     }
     order.simd().call(Call::<O, U> { order, rows, positions });
-}
-
-/// Whether an order has lanes that are NaN.
-struct HasNan<O>(O);
-impl<O: Order> HasNan<O> {
-    const POSSIBLE: bool = O::NAN_WINS || O::NAN_LOSES;
 }
 
 /// `U` vectors of outputs, over the rows so far.
@@ -142,12 +138,8 @@ impl<O: Order, const U: usize> Group<O, U> {
     /// After the first row, which is the best so far whatever it holds, with number 0.
     #[inline(always)]
     unsafe fn new(order: O, first: *const O::Lane) -> Self {
-        let mut best = [order.worst(); U];
-        for (u, best) in best.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            *best = unsafe { order.load(first.add(u * O::Simd::LANES)) };
-        }
-        Group { best, row_of_best: [order.simd().count(0); U] }
+        // SAFETY: the caller's promise.
+        Group { best: unsafe { order.load_several(first) }, row_of_best: [order.simd().count(0); U] }
     }
 
     /// Goes on with some rows, the first of which has number `before + 1`. If not `EXACT`, the answer holds only if the mask that is
@@ -166,19 +158,16 @@ impl<O: Order, const U: usize> Group<O, U> {
         let mut row = simd.count(before);
         let mut nans = simd.none();
         // Later, no best is NaN: from the first NaN on, everything is exact.
-        if !EXACT && is_first {
-            nans = any_nan(order, &best, nans);
+        if !EXACT && O::HAS_NAN && is_first {
+            nans = order.nans_of(&best);
         }
         let mut at = rows.first;
         for _ in 0..rows.count {
             row = simd.add(row, simd.count(1));
-            let mut new = best;
-            for (u, new) in new.iter_mut().enumerate() {
-                // SAFETY: the caller's promise.
-                *new = unsafe { order.load(at.add(u * O::Simd::LANES)) };
-            }
-            if !EXACT {
-                nans = any_nan(order, &new, nans);
+            // SAFETY: the caller's promise.
+            let new: [_; U] = unsafe { order.load_several(at) };
+            if !EXACT && O::HAS_NAN {
+                nans = simd.or(nans, order.nans_of(&new));
             }
             for u in 0..U {
                 if EXACT {
@@ -206,17 +195,6 @@ impl<O: Order, const U: usize> Group<O, U> {
             }
         }
     }
-}
-
-/// `nans`, or where a vector is NaN, or its neighbour.
-#[inline(always)]
-fn any_nan<O: Order, const U: usize>(order: O, vectors: &[Vec<O>; U], mut nans: Mask<O>) -> Mask<O> {
-    if HasNan::<O>::POSSIBLE {
-        for pair in vectors.chunks(2) {
-            nans = order.simd().or(nans, order.nans(pair[0], pair[pair.len() - 1]));
-        }
-    }
-    nans
 }
 
 /// Some groups side by side, over the rows so far: for any number of rows, wherever they are. Each group sees eight rows, then the next group
@@ -288,10 +266,10 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             }
         };
         let mut after = before;
-        if !HasNan::<O>::POSSIBLE || !self.has_nan {
+        if !O::HAS_NAN || !self.has_nan {
             // SAFETY: the caller's promise.
             let nans = unsafe { after.visit::<false>(order, rows, row, is_first) };
-            if !HasNan::<O>::POSSIBLE || order.simd().bits(nans) == 0 {
+            if !O::HAS_NAN || order.simd().bits(nans) == 0 {
                 self.groups[group].write(after);
                 return;
             }

@@ -53,9 +53,9 @@ unsafe fn by_length<O: Order, const REVERSED: bool>(order: O, tile: &Tile<'_>, p
 /// A way to find the best element of a row.
 trait Search<O: Order> {
     /// Whether a row is shorter than the vector that it is loaded as.
-    const READS_ON: bool;
+    const READS_ON: bool = false;
     /// Whether to ask for rows further on.
-    const PREFETCHES: bool;
+    const PREFETCHES: bool = false;
 
     /// # Safety
     /// - The elements of the run may be read, or, where it reads on, a vector from the first of them on.
@@ -67,7 +67,6 @@ trait Search<O: Order> {
 struct Few;
 impl<O: Order> Search<O> for Few {
     const READS_ON: bool = true;
-    const PREFETCHES: bool = false;
 
     #[inline(always)]
     unsafe fn find(order: O, run: Run<O::Lane>) -> Found<O> {
@@ -82,7 +81,6 @@ impl<O: Order> Search<O> for Few {
 struct PartOfVector;
 impl<O: Order> Search<O> for PartOfVector {
     const READS_ON: bool = true;
-    const PREFETCHES: bool = false;
 
     #[inline(always)]
     unsafe fn find(order: O, run: Run<O::Lane>) -> Found<O> {
@@ -94,7 +92,6 @@ impl<O: Order> Search<O> for PartOfVector {
 /// At least `WHOLE` vectors, and at most `V`.
 struct Vectors<const WHOLE: usize, const V: usize>;
 impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, V> {
-    const READS_ON: bool = false;
     const PREFETCHES: bool = V > 1;
 
     #[inline(always)]
@@ -107,9 +104,6 @@ impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, 
 /// A few vectors, one after another.
 struct VectorByVector;
 impl<O: Order> Search<O> for VectorByVector {
-    const READS_ON: bool = false;
-    const PREFETCHES: bool = false;
-
     #[inline(always)]
     unsafe fn find(order: O, run: Run<O::Lane>) -> Found<O> {
         let lanes = O::Simd::LANES;
@@ -127,9 +121,6 @@ impl<O: Order> Search<O> for VectorByVector {
 /// As many chunks as can be counted.
 struct Piece;
 impl<O: Order> Search<O> for Piece {
-    const READS_ON: bool = false;
-    const PREFETCHES: bool = false;
-
     #[inline(always)]
     unsafe fn find(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.
@@ -140,9 +131,6 @@ impl<O: Order> Search<O> for Piece {
 /// Any number of chunks.
 struct Pieces;
 impl<O: Order> Search<O> for Pieces {
-    const READS_ON: bool = false;
-    const PREFETCHES: bool = false;
-
     #[inline(always)]
     unsafe fn find(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.

@@ -93,19 +93,8 @@ pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O
         vectors[0] = simd.select(simd.first(run.len), vectors[0], order.worst());
     }
 
-    // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the mask tells.
-    let mut best = if O::NAN_LOSES { order.fold(vectors[0], order.worst()) } else { vectors[0] };
-    let mut nans = simd.none();
-    for &vector in &vectors[1..] {
-        best = order.fold(vector, best);
-    }
-    if O::NAN_WINS {
-        for pair in vectors.chunks(2) {
-            nans = simd.or(nans, order.nans(pair[0], pair[pair.len() - 1]));
-        }
-    }
-    let value = order.across(best);
-    let is_nan = O::NAN_WINS && simd.bits(nans) != 0;
+    let value = order.across(order.fold_of(&vectors));
+    let is_nan = O::NAN_WINS && simd.bits(order.nans_of(&vectors)) != 0;
     let (position, is_found) = if is_nan {
         row.first(order, &vectors, IsNan, run.reversed)
     } else {
