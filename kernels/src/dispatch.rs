@@ -30,6 +30,12 @@ pub enum Isa {
     Avx512,
     /// 128-bit vectors of aarch64, little-endian.
     Neon,
+    /// Arrays of 32 bytes, for the control flow of wider machines: only in builds with `--cfg wide_portable`, as fuzzing is.
+    #[cfg(wide_portable)]
+    Portable32,
+    /// The same of 64 bytes.
+    #[cfg(wide_portable)]
+    Portable64,
 }
 
 impl Isa {
@@ -52,6 +58,8 @@ impl Isa {
         match self {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => Avx512::is_worth_it(),
+            #[cfg(wide_portable)]
+            Isa::Portable32 | Isa::Portable64 => false,
             _ => true,
         }
     }
@@ -60,6 +68,8 @@ impl Isa {
     pub fn is_available(self) -> bool {
         match self {
             Isa::Portable => true,
+            #[cfg(wide_portable)]
+            Isa::Portable32 | Isa::Portable64 => true,
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => Avx2::is_available(),
             #[cfg(target_arch = "x86_64")]
@@ -72,7 +82,11 @@ impl Isa {
 }
 
 // The widest first.
+#[cfg(not(wide_portable))]
 crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable = "portable");
+#[cfg(wide_portable)]
+crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 = "portable64", Portable32 = "portable32",
+    Portable = "portable");
 
 /// A kernel: one entry, made for one ISA, strategy, lane type and order. It writes to `positions[n]` the position of the first best
 /// element of output `n` of the tile.
@@ -102,6 +116,10 @@ impl Isa {
             Isa::Portable | Isa::Neon => 16,
             Isa::Avx2 => 32,
             Isa::Avx512 => 64,
+            #[cfg(wide_portable)]
+            Isa::Portable32 => 32,
+            #[cfg(wide_portable)]
+            Isa::Portable64 => 64,
         }
     }
 }
@@ -125,7 +143,17 @@ every_isa! {
     Portable<16>;
 }
 
-pub(crate) fn by_isa<K: EveryIsa>(
+/// And on those that only some builds have.
+#[cfg(wide_portable)]
+pub(crate) trait WidePortable: Key<Portable<32>> + Key<Portable<64>> {}
+#[cfg(wide_portable)]
+impl<K: Key<Portable<32>> + Key<Portable<64>>> WidePortable for K {}
+#[cfg(not(wide_portable))]
+pub(crate) trait WidePortable {}
+#[cfg(not(wide_portable))]
+impl<K> WidePortable for K {}
+
+pub(crate) fn by_isa<K: EveryIsa + WidePortable>(
     isa: Isa,
     strategy: Strategy,
     function: ReduceFunction,
@@ -133,6 +161,10 @@ pub(crate) fn by_isa<K: EveryIsa>(
 ) -> Option<Kernel> {
     match isa {
         Isa::Portable => Some(by_order::<Portable<16>, K>(strategy, function, policy)),
+        #[cfg(wide_portable)]
+        Isa::Portable32 => Some(by_order::<Portable<32>, K>(strategy, function, policy)),
+        #[cfg(wide_portable)]
+        Isa::Portable64 => Some(by_order::<Portable<64>, K>(strategy, function, policy)),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => Some(by_order::<Avx2, K>(strategy, function, policy)),
         #[cfg(target_arch = "x86_64")]
