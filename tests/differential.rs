@@ -40,10 +40,10 @@ fn columns_of_every_width() {
 fn hostile_states() {
     fn hostile<T: Sample>() {
         let lanes = Isa::detect().vector_bytes() / size_of::<T>();
-        let lens = [1, 2, 3, 7, lanes, 2 * lanes + 1, 9 * lanes + 1];
-        for &one in T::SPECIAL {
-            let other = T::SPECIAL[T::SPECIAL.len() - 1];
-            for len in few(0..lens.len(), 3).map(|n| lens[n]) {
+        let lens = [2 * lanes + 1, 1, 2, 3, 7, lanes, 9 * lanes + 1];
+        let other = T::SPECIAL[T::SPECIAL.len() - 1];
+        for one in few(0..T::SPECIAL.len(), 3).map(|n| T::SPECIAL[n]) {
+            for len in few(0..lens.len(), 4).map(|n| lens[n]) {
                 for (first, second) in [(one, one), (one, other)] {
                     let data: Vec<T> = (0..2 * 3 * len).map(|n| if n % 2 == 0 { first } else { second }).collect();
                     // Rows, columns, pieces of rows; and all of them backwards.

@@ -18,8 +18,9 @@ pub fn descriptors(bytes: &[u8]) -> Outcome {
     match draw(&mut Unstructured::new(bytes)) {
         Ok((words, data)) => {
             let is_compiled = check(&words, data);
-            let class = words.input.data_type * 64 + words.input.sizes.len() as u32 * 4 + u32::from(is_compiled) * 2;
-            Outcome::Checked(u64::from(class + u32::from(words.is_directml)))
+            let class = [u64::from(is_compiled), u64::from(words.is_directml), words.input.sizes.len() as u64];
+            let types = u64::from(words.input.data_type & 0xfff);
+            Outcome::Checked(class.into_iter().fold(types, |number, digit| number * 16 + digit))
         }
         Err(_) => Outcome::Rejected,
     }
@@ -174,7 +175,8 @@ impl Tensor {
             Some(strides) if !is_packed => strides.iter().map(|&n| number(n) as isize).collect(),
             _ => Layout::contiguous(&sizes).ok()?.strides().to_vec(),
         };
-        Layout::strided(&sizes, &strides, usize::try_from(self.offset).ok()?).ok()
+        let offset = if is_directml { 0 } else { usize::try_from(self.offset).ok()? };
+        Layout::strided(&sizes, &strides, offset).ok()
     }
 }
 
@@ -184,7 +186,7 @@ impl Words {
         let (field, at): (u8, u8) = u.arbitrary()?;
         let number: i64 = match u.arbitrary::<u8>()? {
             kind @ 0..100 => i64::from(kind) - 50,
-            100..200 => 1_i64.rotate_left(u.arbitrary::<u8>()?.into()) - 1,
+            100..200 => 1_i64.rotate_left(u.arbitrary::<u8>()?.into()).wrapping_sub(1),
             _ => u.arbitrary()?,
         };
         let tensor = if at & 1 != 0 { &mut self.input } else { &mut self.output };

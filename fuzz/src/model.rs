@@ -64,7 +64,7 @@ pub(crate) fn overlaps(sizes: &[usize], strides: &[isize]) -> Option<bool> {
 
 /// From the first element to each, in row-major order.
 pub(crate) fn places(sizes: &[usize], strides: &[isize]) -> impl Iterator<Item = i128> {
-    (0..sizes.iter().product::<usize>()).map(move |mut n| {
+    (0..count(sizes).expect("so many places were not to be listed")).map(move |mut n| {
         let mut place = 0;
         for (&size, &stride) in sizes.iter().zip(strides).rev() {
             place += (n % size) as i128 * stride as i128;

@@ -128,12 +128,16 @@ pub fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], 
                 let plan = reduce.plan::<T, I>().unwrap();
                 let untouched = I::at(-77, 0, 0);
                 let mut indices = Guarded::filled(untouched, plan.output_layout().required_len(), edge);
-                // The shortest way of the answers to the output, and the one by way of the values.
-                plan.run(input, &mut indices).unwrap();
-                let without_values = indices.to_vec();
+                // The shortest way of the answers to the output, and the one by way of the values. (On a slow machine, one on each side.)
+                let without_values = if !is_slow() || edge == Edge::Start {
+                    plan.run(input, &mut indices).unwrap();
+                    Some(indices.to_vec())
+                } else {
+                    None
+                };
                 let mut values = Guarded::filled(T::default(), expected.len(), edge);
                 plan.run_with_values(input, &mut indices, &mut values).unwrap();
-                assert_eq!(*indices, *without_values, "{plan}\n{layout:?}\n{:?}", &**input);
+                assert!(without_values.is_none_or(|found| found == *indices), "{plan}\n{layout:?}\n{:?}", &**input);
 
                 // Read as the contract says: at the places of the output layout, by a walk of this test's own.
                 let places = places(plan.output_layout());
