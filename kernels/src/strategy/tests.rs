@@ -72,8 +72,8 @@ impl<T: Sample> Case<'_, T> {
     /// behind one, and the last of them before one.
     fn check_by(&self, strategies: &[Strategy], data: &[T], start: usize, [outer, inner]: [Loop; 2], reduced: &[Loop]) {
         let reach = |pick: fn(isize) -> isize| -> usize {
-            let reached = [outer, inner].iter().chain(reduced).map(|l| (l.size as isize - 1) * pick(l.stride));
-            start.wrapping_add_signed(reached.sum())
+            let loops = [outer, inner].into_iter().chain(reduced.iter().copied());
+            start.wrapping_add_signed(loops.map(|l| (l.size as isize - 1) * pick(l.stride)).sum())
         };
         // Safe indexing: this also proves that the tile stays inside the data.
         let (lowest, reached) = (reach(|stride| stride.min(0)), reach(|stride| stride.max(0)));
