@@ -119,6 +119,7 @@ impl<T: Sample> Case<'_, T> {
     fn run_all(&self) {
         self.run_hostile_states();
         self.run_beyond_scratch();
+        self.run_beyond_panels();
         self.run_in_streams();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
@@ -258,6 +259,18 @@ impl<T: Sample> Case<'_, T> {
             data[place * width..].fill(best);
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
+        }
+    }
+
+    /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a group.
+    fn run_beyond_panels(&self) {
+        let mut rng = SmallRng::seed_from_u64(9);
+        for width in [1, 2].map(|panels| panels * super::panel::PANEL * super::panel::GROUP * self.lanes + 3) {
+            let rows = 9;
+            let stride = width.max((256 << 10) / rows / size_of::<T>() + 1);
+            let data = self.random(&mut rng, (rows - 1) * stride + width);
+            let outputs = [ONCE, Loop { size: width, stride: 1 }];
+            self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: stride as isize }]);
         }
     }
 
