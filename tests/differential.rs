@@ -34,6 +34,34 @@ fn columns_of_every_width() {
     for_each_type!(columns());
 }
 
+/// Where nothing is better than what a search starts with: one value alone, whichever it is (the identities of minimum and maximum
+/// among them), NaN alone, and both. What a search has found by then is not an index, so that none may come out that is not in the extent.
+#[test]
+fn hostile_states() {
+    fn hostile<T: Sample>() {
+        let lanes = Isa::detect().vector_bytes() / size_of::<T>();
+        let lens = [2 * lanes + 1, 1, 2, 3, 7, lanes, 9 * lanes + 1];
+        let other = T::SPECIAL[T::SPECIAL.len() - 1];
+        for one in few(0..T::SPECIAL.len(), 3).map(|n| T::SPECIAL[n]) {
+            for len in few(0..lens.len(), 4).map(|n| lens[n]) {
+                for (first, second) in [(one, one), (one, other)] {
+                    let data: Vec<T> = (0..2 * 3 * len).map(|n| if n % 2 == 0 { first } else { second }).collect();
+                    // Rows, columns, pieces of rows; and all of them backwards.
+                    for (sizes, axes) in [(&[2, 3, len][..], &[2][..]), (&[2, 3, len], &[1]), (&[2, 3, len], &[0, 2])] {
+                        let packed = Layout::contiguous(sizes).unwrap();
+                        let strides: Vec<isize> = packed.strides().iter().map(|stride| -stride).collect();
+                        let backwards = Layout::strided(sizes, &strides, data.len() - 1).unwrap();
+                        // The values: an index beyond the extent would not name one.
+                        check::<T, i32>(&data, &packed, axes, None);
+                        check::<T, u64>(&data, &backwards, axes, None);
+                    }
+                }
+            }
+        }
+    }
+    for_each_type!(hostile());
+}
+
 /// More outputs than a tile, more rows than a narrow lane counts, longer rows than a narrow lane counts chunks.
 #[test]
 fn beyond_one_tile() {

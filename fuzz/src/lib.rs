@@ -1,1 +1,49 @@
-//! What the fuzz targets will share. No targets yet: the differential tests in `../tests` draw random problems meanwhile.
+//! What the fuzz targets share: reductions drawn from bytes (`draw`), one check of them (`check`), and a model of what is valid, in arithmetic
+//! that cannot overflow (`model`). A target is one function of bytes here, so that seeds can be tried without libFuzzer.
+
+mod check;
+mod descriptors;
+mod draw;
+mod layouts;
+mod model;
+mod sample;
+
+// The C interface has no Rust library of its own, so its sources are a part of this one.
+#[allow(non_camel_case_types, dead_code, reason = "the names of a C header, all of which it has")]
+#[path = "../../capi/src/api/mod.rs"]
+mod api;
+
+pub use check::check;
+pub use descriptors::descriptors;
+pub use draw::Problem;
+pub use layouts::layouts;
+
+use arbitrary::{Arbitrary, Unstructured};
+
+/// What became of an input.
+pub enum Outcome {
+    /// The bytes are no input of this target: nothing was tried.
+    Rejected,
+    /// Checked. Inputs of one class are of a kind, as far as the choice of seeds cares.
+    Checked(u64),
+}
+
+/// One-dimensional tensors, forwards and backwards.
+pub fn slices(bytes: &[u8]) -> Outcome {
+    drawn(bytes, Problem::slice)
+}
+
+/// Tensors of any rank.
+pub fn tensors(bytes: &[u8]) -> Outcome {
+    drawn(bytes, |u| Problem::arbitrary(u))
+}
+
+fn drawn(bytes: &[u8], draw: fn(&mut Unstructured<'_>) -> arbitrary::Result<Problem>) -> Outcome {
+    let Ok(problem) = draw(&mut Unstructured::new(bytes)) else { return Outcome::Rejected };
+    check(&problem);
+    Outcome::Checked(problem.class())
+}
+
+/// All targets by name.
+pub const TARGETS: [(&str, fn(&[u8]) -> Outcome); 4] =
+    [("slices", slices), ("tensors", tensors), ("layouts", layouts), ("descriptors", descriptors)];

@@ -32,6 +32,12 @@ pub enum Isa {
     Avx512,
     /// 128-bit vectors of aarch64, little-endian.
     Neon,
+    /// Arrays of 32 bytes, for the control flow of wider machines: only in builds with `--cfg wide_portable`, as fuzzing is.
+    #[cfg(wide_portable)]
+    Portable32,
+    /// The same of 64 bytes.
+    #[cfg(wide_portable)]
+    Portable64,
 }
 
 impl Isa {
@@ -54,6 +60,8 @@ impl Isa {
         match self {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => Avx512::is_worth_it(),
+            #[cfg(wide_portable)]
+            Isa::Portable32 | Isa::Portable64 => false,
             _ => true,
         }
     }
@@ -62,6 +70,8 @@ impl Isa {
     pub fn is_available(self) -> bool {
         match self {
             Isa::Portable => true,
+            #[cfg(wide_portable)]
+            Isa::Portable32 | Isa::Portable64 => true,
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => Avx2::is_available(),
             #[cfg(target_arch = "x86_64")]
@@ -74,7 +84,11 @@ impl Isa {
 }
 
 // The widest first.
+#[cfg(not(wide_portable))]
 crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable = "portable");
+#[cfg(wide_portable)]
+crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 = "portable64", Portable32 = "portable32",
+    Portable = "portable");
 
 /// A kernel: one entry, made for one ISA, strategy, lane type and order. It writes to `positions[n]` the position of the first best
 /// element of output `n` of the tile.
@@ -104,6 +118,10 @@ impl Isa {
             Isa::Portable | Isa::Neon => 16,
             Isa::Avx2 => 32,
             Isa::Avx512 => 64,
+            #[cfg(wide_portable)]
+            Isa::Portable32 => 32,
+            #[cfg(wide_portable)]
+            Isa::Portable64 => 64,
         }
     }
 }
@@ -127,7 +145,17 @@ every_isa! {
     Portable<16>;
 }
 
-pub(crate) fn by_isa<T: EveryIsa>(
+/// And on those that only some builds have.
+#[cfg(wide_portable)]
+pub(crate) trait WidePortable: Rank<Portable<32>> + Rank<Portable<64>> {}
+#[cfg(wide_portable)]
+impl<T: Rank<Portable<32>> + Rank<Portable<64>>> WidePortable for T {}
+#[cfg(not(wide_portable))]
+pub(crate) trait WidePortable {}
+#[cfg(not(wide_portable))]
+impl<T> WidePortable for T {}
+
+pub(crate) fn by_isa<T: EveryIsa + WidePortable>(
     isa: Isa,
     strategy: Strategy,
     function: ReduceFunction,
@@ -135,9 +163,14 @@ pub(crate) fn by_isa<T: EveryIsa>(
 ) -> Option<Kernel> {
     match isa {
         Isa::Portable => Some(by_order::<Portable<16>, T>(strategy, function, policy)),
+        #[cfg(wide_portable)]
+        Isa::Portable32 => Some(by_order::<Portable<32>, T>(strategy, function, policy)),
+        #[cfg(wide_portable)]
+        Isa::Portable64 => Some(by_order::<Portable<64>, T>(strategy, function, policy)),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => Some(by_order::<Avx2, T>(strategy, function, policy)),
-        #[cfg(target_arch = "x86_64")]
+        // Where there is no such machine, fuzzing need not wait for its kernels.
+        #[cfg(all(target_arch = "x86_64", not(without_avx512)))]
         Isa::Avx512 => Some(by_order::<Avx512, T>(strategy, function, policy)),
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         Isa::Neon => Some(by_order::<Neon, T>(strategy, function, policy)),

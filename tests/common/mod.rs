@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use argreduce::{ArgReduce, AxisDirection, Element, Index, Isa, Layout, NanPolicy, ReduceFunction, reference};
+use argreduce_guard::{Edge, Guarded};
 use half::{bf16, f16};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -101,37 +102,55 @@ pub fn orders() -> impl Iterator<Item = (ReduceFunction, AxisDirection, NanPolic
 
 /// Holds a reduction against the reference, by every order and on every ISA: the indices at the places of the output layout, the
 /// values bit for bit, and nothing between the places.
+///
+/// All slices lie flush against pages that nobody may touch, on either side: an element too far is a crash.
 pub fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], output: Option<&Layout>) {
     let rank = layout.sizes().len();
     let mut reduced = vec![false; rank];
     for &axis in axes {
         reduced[if axis < 0 { axis + rank as isize } else { axis } as usize] = true;
     }
+    // In front of a guard page; and behind one, from the lowest element of the layout on.
+    let skipped = places(layout).into_iter().min().unwrap_or(0);
+    let moved = Layout::strided(layout.sizes(), layout.strides(), layout.offset() - skipped).unwrap();
+    let whole = Guarded::copy_of(&input[..layout.required_len()], Edge::End);
+    let after_skipped = Guarded::copy_of(&input[skipped..layout.required_len()], Edge::Start);
     for order in orders() {
         let expected = reference::arg_reduce(order, layout, &reduced, input);
-        let (function, direction, policy) = order;
+        let best = best_values(layout, &reduced, &expected, input);
+        let wanted: Vec<I> = expected.iter().map(|&index| I::at(index as isize, 0, 0)).collect();
         for isa in Isa::available() {
-            let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy).isa(isa);
-            let reduce = if let Some(output) = output { reduce.output_layout(output) } else { reduce };
-            let plan = reduce.plan::<T, I>().unwrap();
-            let untouched = I::at(-77, 0, 0);
-            let mut indices = vec![untouched; plan.output_layout().required_len() + 1];
-            let mut values = vec![T::default(); expected.len() + 1];
-            plan.run_with_values(input, &mut indices, &mut values).unwrap();
+            for (edge, layout, input) in [(Edge::End, layout, &whole), (Edge::Start, &moved, &after_skipped)] {
+                let (function, direction, policy) = order;
+                let reduce =
+                    ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy).isa(isa);
+                let reduce = if let Some(output) = output { reduce.output_layout(output) } else { reduce };
+                let plan = reduce.plan::<T, I>().unwrap();
+                let untouched = I::at(-77, 0, 0);
+                let mut indices = Guarded::filled(untouched, plan.output_layout().required_len(), edge);
+                // The shortest way of the answers to the output, and the one by way of the values. (On a slow machine, one on each side.)
+                let without_values = if !is_slow() || edge == Edge::Start {
+                    plan.run(input, &mut indices).unwrap();
+                    Some(indices.to_vec())
+                } else {
+                    None
+                };
+                let mut values = Guarded::filled(T::default(), expected.len(), edge);
+                plan.run_with_values(input, &mut indices, &mut values).unwrap();
+                assert!(without_values.is_none_or(|found| found == *indices), "{plan}\n{layout:?}\n{:?}", &**input);
 
-            // Read as the contract says: at the places of the output layout, by a walk of this test's own.
-            let places = places(plan.output_layout());
-            let found: Vec<I> = places.iter().map(|&place| indices[place]).collect();
-            let wanted: Vec<I> = expected.iter().map(|&index| I::at(index as isize, 0, 0)).collect();
-            assert_eq!(found, wanted, "{plan}\n{layout:?}\n{input:?}");
-            let mut taken = places.clone();
-            taken.sort_unstable();
-            let between = indices.iter().enumerate().filter(|(place, _)| taken.binary_search(place).is_err());
-            for (place, &index) in between {
-                assert_eq!(index, untouched, "place {place} is not an output\n{plan}");
+                // Read as the contract says: at the places of the output layout, by a walk of this test's own.
+                let places = places(plan.output_layout());
+                let found: Vec<I> = places.iter().map(|&place| indices[place]).collect();
+                assert_eq!(found, wanted, "{plan}\n{layout:?}\n{:?}", &**input);
+                let mut taken = places.clone();
+                taken.sort_unstable();
+                let between = indices.iter().enumerate().filter(|(place, _)| taken.binary_search(place).is_err());
+                for (place, &index) in between {
+                    assert_eq!(index, untouched, "place {place} is not an output\n{plan}");
+                }
+                assert_eq!(values.iter().map(|v| v.bits()).collect::<Vec<_>>(), best, "{plan}\n{layout:?}");
             }
-            let best = best_values(layout, &reduced, &expected, input);
-            assert_eq!(values[..best.len()].iter().map(|v| v.bits()).collect::<Vec<_>>(), best, "{plan}\n{layout:?}");
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::order::NanPolicy::{self, Ignore, Propagate};
 use crate::order::ReduceFunction::{self, ArgMax, ArgMin};
 use crate::order::{self, Order, Rank, better};
 use crate::{Loop, Strategy, Tile, Walk};
+use argreduce_guard::{Edge, Guarded};
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use half::{bf16, f16};
@@ -67,9 +68,21 @@ impl<T: Sample> Case<'_, T> {
         self.check_by(&Strategy::ALL, data, start, [outer, inner], reduced);
     }
 
-    /// Runs the strategies on one tile of `data`, by every order.
+    /// Runs the strategies on one tile of `data`, by every order, its elements flush against pages that nobody may touch: the first of them
+    /// behind one, and the last of them before one.
     fn check_by(&self, strategies: &[Strategy], data: &[T], start: usize, [outer, inner]: [Loop; 2], reduced: &[Loop]) {
-        let tile = Tile { input: data[start..].as_ptr().cast(), outer, inner, reduced };
+        let reach = |pick: fn(isize) -> isize| -> usize {
+            let loops = [outer, inner].into_iter().chain(reduced.iter().copied());
+            start.wrapping_add_signed(loops.map(|l| (l.size as isize - 1) * pick(l.stride)).sum())
+        };
+        // Safe indexing: this also proves that the tile stays inside the data.
+        let (lowest, reached) = (reach(|stride| stride.min(0)), reach(|stride| stride.max(0)));
+        let at = |edge| (Guarded::copy_of(&data[lowest..=reached], edge), start - lowest);
+        let mut inputs = Vec::from(Edge::ALL.map(at));
+        if lowest > 0 {
+            // And as far from the start of a page, and so of a vector, as was asked for.
+            inputs.push((Guarded::copy_of(data, Edge::Start), start));
+        }
         let orders = [(ArgMin, Propagate), (ArgMax, Propagate), (ArgMin, Ignore), (ArgMax, Ignore)];
         let elements: usize = [outer, inner].iter().chain(reduced).map(|l| l.size).product();
         for (function, policy) in few(0..4, if elements > 50_000 { 4 } else { 1 }).map(|n| orders[n]) {
@@ -77,7 +90,6 @@ impl<T: Sample> Case<'_, T> {
             for output in Walk::new(&[outer, inner]) {
                 let mut best: Option<(u32, T)> = None;
                 for (position, offset) in Walk::new(reduced).enumerate() {
-                    // Safe indexing: this also proves that the tile stays inside the data.
                     let value = data[(start as isize + output + offset) as usize];
                     if best.is_none_or(|(_, best)| better(function, policy, value, best)) {
                         best = Some((position as u32, value));
@@ -86,23 +98,28 @@ impl<T: Sample> Case<'_, T> {
                 expected.push(best.unwrap().0);
             }
             for &strategy in strategies.iter().filter(|s| s.takes(inner, reduced, self.lanes)) {
-                let mut positions = std::vec![MaybeUninit::new(u32::MAX); expected.len()];
-                // SAFETY: the kernel is for `T` and an ISA that is there, and the loop above has read every element of the tile.
-                unsafe { (self.kernel)(strategy, function, policy)(&tile, &mut positions) };
-                // SAFETY: they were initialised above.
-                let found: Vec<u32> = positions.iter().map(|p| unsafe { p.assume_init() }).collect();
-                assert!(
-                    found == expected,
-                    "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
-                    T::DATA_TYPE,
-                    self.isa,
-                );
+                for (input, start) in &inputs {
+                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced };
+                    let mut positions = Guarded::filled(MaybeUninit::new(u32::MAX), expected.len(), Edge::End);
+                    // SAFETY: the kernel is for `T` and an ISA that is there, and the loop above has read every element of the tile.
+                    unsafe { (self.kernel)(strategy, function, policy)(&tile, &mut positions) };
+                    // SAFETY: they were initialised above.
+                    let found: Vec<u32> = positions.iter().map(|p| unsafe { p.assume_init() }).collect();
+                    assert!(
+                        found == expected,
+                        "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
+                        T::DATA_TYPE,
+                        self.isa,
+                    );
+                }
             }
         }
     }
 
     fn run_all(&self) {
+        self.run_hostile_states();
         self.run_beyond_scratch();
+        self.run_beyond_panels();
         self.run_in_streams();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
@@ -197,6 +214,27 @@ impl<T: Sample> Case<'_, T> {
         }
     }
 
+    /// Where nothing is better than what a search starts with: each value alone (the identities of minimum and maximum among them, and each
+    /// NaN), and each beside the last, which is a NaN if there is one. Whatever a search holds by then, the position has to be in the extent.
+    fn run_hostile_states(&self) {
+        let lanes = self.lanes;
+        let lens = [1, 2, lanes - 1, lanes, lanes + 1, 4 * lanes, 9 * lanes + 1, 33 * lanes + 2];
+        let last = T::VALUES[T::VALUES.len() - 1];
+        for (&value, len) in T::VALUES.iter().flat_map(|value| few(0..8, 3).map(move |n| (value, lens[n].max(1)))) {
+            for second in [value, last] {
+                let data: Vec<T> = (0..3 * len).map(|n| if n % 2 == 0 { value } else { second }).collect();
+                let (line, lines) = (Loop { size: len, stride: 1 }, Loop { size: 3, stride: len as isize });
+                let backwards = Loop { stride: -1, ..line };
+                self.check(&data, 0, ONCE, lines, &[line]);
+                self.check(&data, len - 1, ONCE, lines, &[backwards]);
+                self.check(&data, 0, ONCE, line, &[lines]);
+                self.check(&data, 0, ONCE, ONCE, &[lines, line]);
+                // Narrow lines of many rows.
+                self.check(&data, 0, ONCE, Loop { size: 3, stride: 1 }, &[Loop { size: len, stride: 3 }]);
+            }
+        }
+    }
+
     /// More than a narrow lane can count: chunks of four vectors in rows, rows in columns. The best element is the last, or the one
     /// on either side of where the count starts anew.
     fn run_beyond_counts(&self) {
@@ -221,6 +259,18 @@ impl<T: Sample> Case<'_, T> {
             data[place * width..].fill(best);
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
+        }
+    }
+
+    /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a group.
+    fn run_beyond_panels(&self) {
+        let mut rng = SmallRng::seed_from_u64(9);
+        for width in [1, 2].map(|panels| panels * super::panel::PANEL * super::panel::GROUP * self.lanes + 3) {
+            let rows = 9;
+            let stride = width.max((256 << 10) / rows / size_of::<T>() + 1);
+            let data = self.random(&mut rng, (rows - 1) * stride + width);
+            let outputs = [ONCE, Loop { size: width, stride: 1 }];
+            self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: stride as isize }]);
         }
     }
 
@@ -335,7 +385,9 @@ mod half_or_primitive {
 isas! {
     portable_16_bytes: Portable<16>, Portable;
     #[cfg(wide_portable)]
-    portable_64_bytes: Portable<64>, Portable;
+    portable_32_bytes: Portable<32>, Portable32;
+    #[cfg(wide_portable)]
+    portable_64_bytes: Portable<64>, Portable64;
     #[cfg(target_arch = "x86_64")]
     avx2: crate::isa::avx2::Avx2, Avx2;
     #[cfg(target_arch = "x86_64")]

@@ -1,0 +1,75 @@
+//! What is valid, said once more and in numbers that cannot overflow: written from the documentation of `Layout` and `ArgReduce`, not from their
+//! code.
+
+/// The length that a slice needs for a layout, or `None` if there is no such layout.
+pub(crate) fn required_len(sizes: &[usize], strides: &[isize], offset: usize) -> Option<usize> {
+    if sizes.len() > 8 || strides.len() != sizes.len() {
+        return None;
+    }
+    if sizes.contains(&0) {
+        return Some(0);
+    }
+    count(sizes)?;
+    let (mut lowest, mut highest) = (offset as i128, offset as i128);
+    for (&size, &stride) in sizes.iter().zip(strides) {
+        // Below 2^126, and eight of them below 2^129: so each is cut to what is wrong in any case.
+        let reach = ((size as i128 - 1) * stride as i128).clamp(-(1 << 100), 1 << 100);
+        if reach < 0 { lowest += reach } else { highest += reach }
+    }
+    (lowest >= 0 && highest < isize::MAX as i128).then(|| highest as usize + 1)
+}
+
+/// The product, if it is the number of elements of a tensor.
+pub(crate) fn count(sizes: &[usize]) -> Option<usize> {
+    if sizes.contains(&0) {
+        return Some(0);
+    }
+    sizes.iter().try_fold(1_usize, |count, &size| count.checked_mul(size).filter(|&count| count <= isize::MAX as usize))
+}
+
+/// Which axes are reduced, or `None` if one of them is not there, or is there twice.
+pub(crate) fn reduced(axes: &[isize], rank: usize) -> Option<Vec<bool>> {
+    let mut reduced = vec![false; rank];
+    for &axis in axes {
+        let axis = if axis < 0 { axis as i128 + rank as i128 } else { axis as i128 };
+        let flag = reduced.get_mut(usize::try_from(axis).ok()?)?;
+        if *flag {
+            return None;
+        }
+        *flag = true;
+    }
+    Some(reduced)
+}
+
+/// The sizes of the output.
+pub(crate) fn output_sizes(sizes: &[usize], reduced: &[bool]) -> Vec<usize> {
+    sizes.iter().zip(reduced).map(|(&size, &reduced)| if reduced { 1 } else { size }).collect()
+}
+
+/// Whether every index of a reduction exists and fits: there is something to reduce, or nothing to write.
+pub(crate) fn indices_fit(sizes: &[usize], reduced: &[bool], max: u64) -> bool {
+    let along: Vec<usize> = sizes.iter().zip(reduced).filter(|&(_, &reduced)| reduced).map(|(&size, _)| size).collect();
+    output_sizes(sizes, reduced).contains(&0)
+        || !along.contains(&0) && along.iter().map(|&size| size as u128).product::<u128>() - 1 <= max.into()
+}
+
+/// Whether elements share a place: `None` where there are too many to look at each.
+pub(crate) fn overlaps(sizes: &[usize], strides: &[isize]) -> Option<bool> {
+    let count = count(sizes).filter(|&count| count <= 4096)?;
+    let mut places: Vec<i128> = places(sizes, strides).collect();
+    places.sort_unstable();
+    debug_assert_eq!(places.len(), count);
+    Some(places.windows(2).any(|pair| pair[0] == pair[1]))
+}
+
+/// From the first element to each, in row-major order.
+pub(crate) fn places(sizes: &[usize], strides: &[isize]) -> impl Iterator<Item = i128> {
+    (0..count(sizes).expect("so many places were not to be listed")).map(move |mut n| {
+        let mut place = 0;
+        for (&size, &stride) in sizes.iter().zip(strides).rev() {
+            place += (n % size) as i128 * stride as i128;
+            n /= size;
+        }
+        place
+    })
+}

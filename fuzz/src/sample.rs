@@ -1,0 +1,88 @@
+//! Element types as fuzzing needs them: from any bits, to bits, and with their special values.
+
+use argreduce::Element;
+use half::{bf16, f16};
+
+/// A type with values that are likely to matter.
+pub(crate) trait Sample: Element {
+    /// Extremes and their neighbours, both zeros, subnormals, infinities, NaNs.
+    const SPECIAL: &'static [Self];
+    /// Any value: the lowest bits count.
+    fn of_bits(bits: u64) -> Self;
+    /// The bits, to compare values that may be NaN.
+    fn bits(self) -> u64;
+}
+
+macro_rules! integers {
+    ($($t:ident)+) => {$(
+        impl Sample for $t {
+            const SPECIAL: &'static [$t] = &[0, 1, $t::MIN, $t::MIN + 1, $t::MAX, $t::MAX - 1, $t::MAX / 2, $t::MAX / 2 + 1];
+            fn of_bits(bits: u64) -> $t {
+                bits as $t
+            }
+            fn bits(self) -> u64 {
+                self as u64
+            }
+        }
+    )+};
+}
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+macro_rules! floats {
+    ($($t:ident $bits:ident: $quiet:literal, $signalling:literal;)+) => {$(
+        impl Sample for $t {
+            const SPECIAL: &'static [$t] = {
+                const SIGN: $bits = 1 << ($bits::BITS - 1);
+                &[
+                    $t::from_bits(0), $t::from_bits(SIGN), $t::from_bits(1), $t::from_bits(SIGN | 1), $t::MAX, $t::MIN,
+                    $t::INFINITY, $t::NEG_INFINITY, $t::from_bits($quiet), $t::from_bits($signalling),
+                    $t::from_bits($quiet | SIGN), $t::from_bits($signalling | SIGN), $t::from_bits($bits::MAX),
+                ]
+            };
+            fn of_bits(bits: u64) -> $t {
+                $t::from_bits(bits as $bits)
+            }
+            fn bits(self) -> u64 {
+                self.to_bits().into()
+            }
+        }
+    )+};
+}
+floats! {
+    f32 u32: 0x7fc0_0000, 0x7f80_0001;
+    f64 u64: 0x7ff8_0000_0000_0000, 0x7ff0_0000_0000_0001;
+    f16 u16: 0x7e00, 0x7c01;
+    bf16 u16: 0x7fc0, 0x7f81;
+}
+
+impl Sample for bool {
+    const SPECIAL: &'static [bool] = &[false, true];
+    fn of_bits(bits: u64) -> bool {
+        bits & 1 != 0
+    }
+    fn bits(self) -> u64 {
+        self.into()
+    }
+}
+
+/// Calls a generic function with the type that a value names.
+macro_rules! with_type {
+    ($data_type:expr, $function:ident $(::<$more:ty>)? ($($argument:expr),*)) => {
+        match $data_type {
+            argreduce::DataType::F32 => $function::<f32 $(, $more)?>($($argument),*),
+            argreduce::DataType::F16 => $function::<half::f16 $(, $more)?>($($argument),*),
+            argreduce::DataType::Bf16 => $function::<half::bf16 $(, $more)?>($($argument),*),
+            argreduce::DataType::F64 => $function::<f64 $(, $more)?>($($argument),*),
+            argreduce::DataType::I8 => $function::<i8 $(, $more)?>($($argument),*),
+            argreduce::DataType::I16 => $function::<i16 $(, $more)?>($($argument),*),
+            argreduce::DataType::I32 => $function::<i32 $(, $more)?>($($argument),*),
+            argreduce::DataType::I64 => $function::<i64 $(, $more)?>($($argument),*),
+            argreduce::DataType::U8 => $function::<u8 $(, $more)?>($($argument),*),
+            argreduce::DataType::U16 => $function::<u16 $(, $more)?>($($argument),*),
+            argreduce::DataType::U32 => $function::<u32 $(, $more)?>($($argument),*),
+            argreduce::DataType::U64 => $function::<u64 $(, $more)?>($($argument),*),
+            argreduce::DataType::Bool => $function::<bool $(, $more)?>($($argument),*),
+        }
+    };
+}
+pub(crate) use with_type;
