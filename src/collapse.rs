@@ -1,8 +1,8 @@
 //! From a checked layout and a set of axes to the few loops that really differ: a [`Problem`]. Nothing here knows of element types, index
 //! types, kernels or ISAs.
 //!
-//! What is gone afterwards: axes of size 1; neighbours that walk memory as one; broadcast reduced axes (all their elements tie);
-//! negative strides of kept axes; and the direction, because taking the last of equals is taking the first while walking every
+//! What is gone afterwards: axes of size 1; neighbours that walk memory as one; broadcast axes (the elements of reduced ones tie, and the
+//! outputs of kept ones are copies of each other); negative strides of kept axes; and the direction, because taking the last of equals is taking the first while walking every
 //! reduced axis backwards. What is left of the semantics is one sentence: *the first best element in the order of visiting wins.*
 
 use crate::layout::AxisSet;
@@ -61,6 +61,8 @@ pub(crate) struct KeptNest {
     /// Where the walk starts, in elements.
     pub(crate) start: usize,
     pub(crate) loops: Nest,
+    /// The places of all copies of an output, from the first of them: loops over broadcast axes.
+    pub(crate) copies: Nest,
 }
 
 /// The loops that are left. Element `n` of the walk over `reduced` has index `index_start + offset_of(index, n)`.
@@ -128,18 +130,22 @@ impl Problem {
             }
         }
 
-        // The order of the outputs is free: visit them in that of the input's memory, repeated ones slowest.
+        // The order of the outputs is free: visit them in that of the input's memory, copies apart.
         let kept = &mut kept[..kept_len];
         kept.reverse();
         kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
-        let mut nests = [Nest::default(); 3];
-        for &mut (size, strides) in kept {
-            let merges = nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
-            for (nest, stride) in nests.iter_mut().zip(strides) {
-                if merges { nest.merge(size, stride) } else { nest.push(size, stride) }
+        let distinct = kept.partition_point(|(_, strides)| strides[0] == 0);
+        let [copies, loops] = [&kept[..distinct], &kept[distinct..]].map(|kept| {
+            let mut nests = [Nest::default(); 3];
+            for &(size, strides) in kept {
+                let merges = nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
+                for (nest, stride) in nests.iter_mut().zip(strides) {
+                    if merges { nest.merge(size, stride) } else { nest.push(size, stride) }
+                }
             }
-        }
-        let nest = |n: usize| KeptNest { start: starts[n] as usize, loops: nests[n] };
+            nests
+        });
+        let nest = |n: usize| KeptNest { start: starts[n] as usize, loops: loops[n], copies: copies[n] };
 
         let (mut loops, mut index) = (Nest::default(), Nest::default());
         for &(size, stride, step) in reduced[..reduced_len].iter().rev() {
@@ -185,8 +191,10 @@ mod tests {
 
     /// The same from the collapsed loops, each output in the order of visiting.
     fn collapsed(problem: &Problem) -> Vec<(isize, Vec<(isize, isize)>)> {
-        let walk =
-            |kept: &KeptNest| -> Vec<isize> { Walk::new(&kept.loops).map(|o| kept.start as isize + o).collect() };
+        let walk = |kept: &KeptNest| -> Vec<isize> {
+            let copies = || Walk::new(&kept.copies);
+            Walk::new(&kept.loops).flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy)).collect()
+        };
         let outputs = walk(&problem.input).into_iter().zip(walk(&problem.output)).map(|(from, to)| {
             let visited = Walk::new(&problem.reduced)
                 .enumerate()

@@ -3,7 +3,7 @@
 
 #[cfg(feature = "ndarray")]
 use crate::Error;
-use crate::collapse::{Nest, Problem};
+use crate::collapse::{KeptNest, Nest, Problem};
 use crate::plan::Work;
 use crate::{Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
@@ -33,6 +33,24 @@ pub(crate) fn run<T: Element, I: Index>(
 ) {
     assert!(input.len() >= layout.required_len());
     let problem = &work.problem;
+    run_distinct(work, (function, policy), input, indices, values.as_deref_mut());
+    if !problem.output.copies.is_empty() {
+        copy(&problem.output, indices);
+        if let Some(values) = values {
+            copy(&problem.values, values);
+        }
+    }
+}
+
+/// Answers those outputs that are no copies.
+fn run_distinct<T: Element, I: Index>(
+    work: &Work,
+    (function, policy): (ReduceFunction, NanPolicy),
+    input: Memory<'_, T>,
+    indices: &mut [I],
+    mut values: Option<&mut [T]>,
+) {
+    let problem = &work.problem;
     if problem.input.loops.is_empty() && work.visited <= LONGEST_VISIT {
         // One output: the shortest way, because the loops around a tile cost as much as a row of 64 elements.
         let start = problem.input.start;
@@ -48,7 +66,7 @@ pub(crate) fn run<T: Element, I: Index>(
     }
     let Some((_, kernel)) = work.kernel else {
         static FIRST: [u32; TILE] = [0; TILE];
-        return for_each_tile(problem, TILE, |tile| {
+        return for_each_tile(problem, TILE, &mut |tile| {
             tile.write(problem, &FIRST[..tile.outputs()], input, indices, values.as_deref_mut());
         });
     };
@@ -56,7 +74,7 @@ pub(crate) fn run<T: Element, I: Index>(
         return in_blocks(problem, kernel, (function, policy), LONGEST_VISIT, input, indices, values);
     }
     if values.is_none() && is_direct::<I>(problem) {
-        return for_each_tile(problem, DIRECT_TILE, |tile| {
+        return for_each_tile(problem, DIRECT_TILE, &mut |tile| {
             let indices = &mut indices[tile.output_start as usize..][..tile.outputs()];
             let Some(positions) = I::as_positions(indices) else { return };
             // SAFETY: what is written through this is what `find` writes, and that is initialised.
@@ -68,11 +86,37 @@ pub(crate) fn run<T: Element, I: Index>(
             }
         });
     }
-    for_each_tile(problem, TILE, |tile| {
+    for_each_tile(problem, TILE, &mut |tile| {
         let mut buffer = [MaybeUninit::uninit(); TILE];
         let positions = find(kernel, input, tile.input_start, tile.input, &problem.reduced, &mut buffer);
         tile.write(problem, positions, input, indices, values.as_deref_mut());
     });
+}
+
+/// Writes each output to the places of its copies too.
+fn copy<X: Copy>(kept: &KeptNest, outputs: &mut [X]) {
+    let ((slower, line), (slower_copies, copies)) = (split_line(&kept.loops), split_line(&kept.copies));
+    for first in Walk::new(slower).map(|offset| kept.start as isize + offset) {
+        for to in Walk::new(slower_copies).map(|offset| first + offset) {
+            let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;
+            if copies.stride == 1 {
+                for n in 0..line.size {
+                    let output = outputs[place(first, n, line.stride)];
+                    outputs[place(to, n, line.stride)..][..copies.size].fill(output);
+                }
+                continue;
+            }
+            for to in (0..copies.size).map(|n| to + n as isize * copies.stride) {
+                if line.stride == 1 {
+                    outputs.copy_within(place(first, 0, 1)..place(first, line.size, 1), to as usize);
+                } else {
+                    for n in 0..line.size {
+                        outputs[place(to, n, line.stride)] = outputs[place(first, n, line.stride)];
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Whether a kernel can write its positions where the indices go: those are as wide, packed along the two fastest loops, and evenly spaced.
@@ -167,10 +211,11 @@ struct Place {
     values: [Loop; 2],
 }
 
-/// Cuts the outputs into tiles of at most `most`. The last part of a line reaches back rather than being shorter than a vector: some outputs are
+/// Cuts the outputs into tiles of at most `most`. The last part of a line reaches back rather than being too short for a vector: some outputs are
 /// answered twice, and the same.
-#[inline(always)]
-fn for_each_tile(problem: &Problem, most: usize, mut answer: impl FnMut(&Place)) {
+///
+/// One copy for all types, and so a pointer to what answers.
+fn for_each_tile(problem: &Problem, most: usize, answer: &mut dyn FnMut(&Place)) {
     let (input, output, values) = (&problem.input, &problem.output, &problem.values);
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
         (split(&input.loops), split(&output.loops), split(&values.loops));
@@ -182,8 +227,9 @@ fn for_each_tile(problem: &Problem, most: usize, mut answer: impl FnMut(&Place))
         while first_outer < outer.size {
             let mut first_inner = 0;
             while first_inner < inner.size {
-                first_inner = first_inner.min(inner.size - inner_step);
-                let sizes = [outer_step.min(outer.size - first_outer), inner_step];
+                let width = (inner.size - first_inner).max(NARROWEST.min(inner.size)).min(inner_step);
+                first_inner = first_inner.min(inner.size - width);
+                let sizes = [outer_step.min(outer.size - first_outer), width];
                 let part = |start: usize, offset: isize, [outer, inner]: [Loop; 2]| {
                     let first = first_outer as isize * outer.stride + first_inner as isize * inner.stride;
                     let loops = [Loop { size: sizes[0], ..outer }, Loop { size: sizes[1], ..inner }];
@@ -193,14 +239,22 @@ fn for_each_tile(problem: &Problem, most: usize, mut answer: impl FnMut(&Place))
                 let (output_start, output) = part(output.start, o, fast_output);
                 let (values_start, values) = part(values.start, v, fast_values);
                 answer(&Place { input_start, input, output_start, output, values_start, values });
-                first_inner += inner_step;
+                first_inner += width;
             }
             first_outer += outer_step;
         }
     }
 }
 
+/// The shortest part of a line: a group of the longest vectors of the narrowest elements.
+const NARROWEST: usize = 256;
+
 const ONCE: Loop = Loop { size: 1, stride: 0 };
+
+/// The fastest loop of a nest, and the others.
+fn split_line(nest: &Nest) -> (&[Loop], Loop) {
+    nest.split_last().map_or((&[], ONCE), |(line, slower)| (slower, *line))
+}
 
 /// The two fastest loops of a nest, and the others.
 fn split(nest: &Nest) -> (&[Loop], [Loop; 2]) {
@@ -315,7 +369,7 @@ fn in_blocks<T: Element, I: Index>(
     }
     let cut_loop = problem.reduced[cut];
     let step = (longest / inside).clamp(1, cut_loop.size);
-    for_each_tile(problem, TILE, |tile| {
+    for_each_tile(problem, TILE, &mut |tile| {
         let mut best_positions = [0_u64; TILE];
         let mut best_values = [T::default(); TILE];
         for (n, offset) in Walk::new(&problem.reduced[..cut]).enumerate() {

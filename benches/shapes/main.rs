@@ -4,6 +4,7 @@
 //! taskset -c 1 cargo bench                      # a few minutes: a part of the grid, then criterion
 //! taskset -c 1 cargo bench -- 'f32 rows'        # the cells (and criterion's benchmarks) with that in their names
 //! ARGREDUCE_BENCH=full ARGREDUCE_BENCH_CSV=cells.csv taskset -c 1 cargo bench
+//! ARGREDUCE_BENCH_SVG=docs/heatmap.svg taskset -c 1 cargo bench --bench shapes   # only a picture of f32 in L2
 //! cargo bench -- --test                         # every cell once: does it run?
 //! ```
 //!
@@ -22,6 +23,7 @@ mod data;
 mod element;
 mod grid;
 mod headline;
+mod heatmap;
 mod measure;
 mod report;
 mod settings;
@@ -38,6 +40,12 @@ use argreduce::DataType;
 
 fn main() -> Result<()> {
     let settings = Settings::new();
+    if let Some(svg) = &settings.svg {
+        let mut report = Report::new(&settings)?;
+        report.heading();
+        measure_all::<f32>(&heatmap::cells(DataType::F32), &settings, &mut report)?;
+        return heatmap::draw(svg, DataType::F32, &report.outcomes);
+    }
     if !settings.is_list {
         table(&settings)?;
     }

@@ -15,7 +15,7 @@ const WORST: usize = 25;
 
 pub struct Report {
     csv: Option<File>,
-    outcomes: Vec<Outcome>,
+    pub outcomes: Vec<Outcome>,
     /// Of the small calls, which have no outcome.
     small: Vec<(String, f64)>,
     pub mistakes: usize,

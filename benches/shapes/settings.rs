@@ -12,10 +12,12 @@ pub struct Settings {
     pub is_list: bool,
     filter: Option<String>,
     pub csv: Option<PathBuf>,
+    pub svg: Option<PathBuf>,
 }
 
 impl Settings {
-    /// `ARGREDUCE_BENCH=full` for the whole grid, `ARGREDUCE_BENCH_CSV=path` for a file with a line per cell; `--test` (or no `--bench`, which
+    /// `ARGREDUCE_BENCH=full` for the whole grid, `ARGREDUCE_BENCH_CSV=path` for a file with a line per cell,
+    /// `ARGREDUCE_BENCH_SVG=path` for a picture and nothing else; `--test` (or no `--bench`, which
     /// is `cargo test --benches`), `--list`, and the first word that is no option is the filter, as in criterion.
     pub fn new() -> Settings {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +28,7 @@ impl Settings {
             is_list: has("--list"),
             filter: arguments.iter().find(|argument| !argument.starts_with('-')).cloned(),
             csv: std::env::var_os("ARGREDUCE_BENCH_CSV").map(PathBuf::from),
+            svg: std::env::var_os("ARGREDUCE_BENCH_SVG").map(PathBuf::from),
         }
     }
 

@@ -3,9 +3,11 @@
 
 use crate::element::Element;
 use crate::isa::portable::Portable;
-use crate::order::{Function, Ignore, Key, Max, Min, NanPolicy, Policy, ReduceFunction};
-use crate::strategy::{self, Body, Strategy};
+use crate::lanes::Token;
+use crate::order::{Function, Ignore, Max, Min, NanPolicy, Policy, Propagate, Rank, ReduceFunction};
+use crate::strategy::{self, Body, MakeOrder, Strategy};
 use crate::tile::Tile;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -124,13 +126,13 @@ impl Isa {
     }
 }
 
-/// Elements that have a key on each ISA of this build.
+/// Elements that each ISA of this build can rank.
 macro_rules! every_isa {
     ($(#[$cfg:meta] $($isa:ty),+;)+) => {$(
         #[$cfg]
-        pub(crate) trait EveryIsa: $(Key<$isa> +)+ {}
+        pub(crate) trait EveryIsa: $(Rank<$isa> +)+ {}
         #[$cfg]
-        impl<K: $(Key<$isa> +)+> EveryIsa for K {}
+        impl<T: $(Rank<$isa> +)+> EveryIsa for T {}
     )+};
 }
 
@@ -145,56 +147,84 @@ every_isa! {
 
 /// And on those that only some builds have.
 #[cfg(wide_portable)]
-pub(crate) trait WidePortable: Key<Portable<32>> + Key<Portable<64>> {}
+pub(crate) trait WidePortable: Rank<Portable<32>> + Rank<Portable<64>> {}
 #[cfg(wide_portable)]
-impl<K: Key<Portable<32>> + Key<Portable<64>>> WidePortable for K {}
+impl<T: Rank<Portable<32>> + Rank<Portable<64>>> WidePortable for T {}
 #[cfg(not(wide_portable))]
 pub(crate) trait WidePortable {}
 #[cfg(not(wide_portable))]
-impl<K> WidePortable for K {}
+impl<T> WidePortable for T {}
 
-pub(crate) fn by_isa<K: EveryIsa + WidePortable>(
+pub(crate) fn by_isa<T: EveryIsa + WidePortable>(
     isa: Isa,
     strategy: Strategy,
     function: ReduceFunction,
     policy: NanPolicy,
 ) -> Option<Kernel> {
     match isa {
-        Isa::Portable => Some(by_order::<Portable<16>, K>(strategy, function, policy)),
+        Isa::Portable => Some(by_order::<Portable<16>, T>(strategy, function, policy)),
         #[cfg(wide_portable)]
-        Isa::Portable32 => Some(by_order::<Portable<32>, K>(strategy, function, policy)),
+        Isa::Portable32 => Some(by_order::<Portable<32>, T>(strategy, function, policy)),
         #[cfg(wide_portable)]
-        Isa::Portable64 => Some(by_order::<Portable<64>, K>(strategy, function, policy)),
+        Isa::Portable64 => Some(by_order::<Portable<64>, T>(strategy, function, policy)),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => Some(by_order::<Avx2, K>(strategy, function, policy)),
+        Isa::Avx2 => Some(by_order::<Avx2, T>(strategy, function, policy)),
         // Where there is no such machine, fuzzing need not wait for its kernels.
         #[cfg(all(target_arch = "x86_64", not(without_avx512)))]
-        Isa::Avx512 => Some(by_order::<Avx512, K>(strategy, function, policy)),
+        Isa::Avx512 => Some(by_order::<Avx512, T>(strategy, function, policy)),
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        Isa::Neon => Some(by_order::<Neon, K>(strategy, function, policy)),
+        Isa::Neon => Some(by_order::<Neon, T>(strategy, function, policy)),
         _ => None,
     }
 }
 
-pub(crate) fn by_order<S: 'static, K: Key<S>>(
+pub(crate) fn by_order<S: Token, T: Rank<S>>(
     strategy: Strategy,
     function: ReduceFunction,
     policy: NanPolicy,
 ) -> Kernel {
     match (function, policy) {
-        (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, K, Max, K::Propagate>(strategy),
-        (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, K, Max, Ignore>(strategy),
-        (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<S, K, Min, K::Propagate>(strategy),
-        (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, K, Min, Ignore>(strategy),
+        (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, T, Max, Propagate>(strategy),
+        (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, T, Max, Ignore>(strategy),
+        (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<S, T, Min, Propagate>(strategy),
+        (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, T, Min, Ignore>(strategy),
     }
 }
 
-fn by_strategy<S: 'static, K: Key<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
+/// An order of its own where most of the time goes to comparing, and a shared one where it goes to gathering, or where more code is not worth
+/// it.
+fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     match strategy {
-        Strategy::Rows => strategy::Rows::enter::<S, K, F, P>,
-        Strategy::Pieces => strategy::Pieces::enter::<S, K, F, P>,
-        Strategy::Columns => strategy::Columns::enter::<S, K, F, P>,
-        Strategy::FoldedColumns => strategy::FoldedColumns::enter::<S, K, F, P>,
-        Strategy::PackedColumns => strategy::PackedColumns::enter::<S, K, F, P>,
+        Strategy::Rows if S::SPECIALIZES => strategy::Rows::enter::<Own<S, T, F, P>>,
+        Strategy::Columns if S::SPECIALIZES => strategy::Columns::enter::<Own<S, T, F, P>>,
+        Strategy::Rows => strategy::Rows::enter::<Shared<S, T, F, P>>,
+        Strategy::Columns => strategy::Columns::enter::<Shared<S, T, F, P>>,
+        Strategy::Pieces => strategy::Pieces::enter::<Shared<S, T, F, P>>,
+        Strategy::FoldedColumns => strategy::FoldedColumns::enter::<Shared<S, T, F, P>>,
+        Strategy::PackedColumns => strategy::PackedColumns::enter::<Shared<S, T, F, P>>,
+    }
+}
+
+/// [`Rank::own`].
+struct Own<S, T, F, P>(PhantomData<(S, T, F, P)>);
+impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Own<S, T, F, P> {
+    type Order = T::Own<F, P>;
+
+    #[inline(always)]
+    unsafe fn make() -> Self::Order {
+        // SAFETY: the caller's promise.
+        T::own(unsafe { S::assume() })
+    }
+}
+
+/// [`Rank::shared`].
+struct Shared<S, T, F, P>(PhantomData<(S, T, F, P)>);
+impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Shared<S, T, F, P> {
+    type Order = T::Shared<F, P>;
+
+    #[inline(always)]
+    unsafe fn make() -> Self::Order {
+        // SAFETY: the caller's promise.
+        T::shared(unsafe { S::assume() })
     }
 }

@@ -1,6 +1,8 @@
 //! The table of vector operations that an ISA fills in, once per lane type. Nothing here knows about orders, NaN policies
 //! or strategies; nothing above here knows about an ISA.
 
+use crate::partial::Copied;
+
 /// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
 pub(crate) trait Token: Copy + 'static {
     /// The token, unchecked.
@@ -9,8 +11,8 @@ pub(crate) trait Token: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// Whether several copies of a loop, for several lengths, are worth their code.
-    const UNROLLS: bool = true;
+    /// Whether several copies of a loop, for several lengths or orders, are worth their code.
+    const SPECIALIZES: bool = true;
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
@@ -32,6 +34,14 @@ pub(crate) trait Task {
     /// What it found.
     type Output;
     fn run(self) -> Self::Output;
+    /// As a function of its own, where no target features make one.
+    #[inline(never)]
+    fn run_apart(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run()
+    }
 }
 
 /// The widest vector, in bytes, that any ISA here may have.
@@ -64,6 +74,17 @@ pub(crate) trait Lanes<T>: Token {
     /// # Safety
     /// - `at` points to `LANES` readable elements; it need not be aligned to the vector.
     unsafe fn load(self, at: *const T) -> Self::Vector;
+    /// Whether [`Lanes::load_first`] takes no longer than [`Lanes::load`].
+    const LOADS_PARTS: bool = false;
+    /// The first `n` elements of a vector, and zeros; nothing else is read.
+    ///
+    /// # Safety
+    /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
+    #[inline(always)]
+    unsafe fn load_first(self, at: *const T, n: usize) -> Self::Vector {
+        // SAFETY: the caller's promise; what was copied is as long as any vector.
+        unsafe { self.load(Copied::new(at, n).as_ptr()) }
+    }
 
     /// `a > b`; false where either is NaN.
     fn gt(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
@@ -77,6 +98,8 @@ pub(crate) trait Lanes<T>: Token {
     /// `new < kept ? new : kept`.
     fn min(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
     fn select(self, mask: Self::Mask, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
+    /// The bits that differ.
+    fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The largest (or smallest) of all lanes, none of which is NaN, in each of them.
     #[inline(always)]
     fn across(self, mut v: Self::Vector, largest: bool) -> Self::Vector {

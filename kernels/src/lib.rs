@@ -40,6 +40,7 @@ mod isa;
 mod lanes;
 mod names;
 mod order;
+mod partial;
 mod strategy;
 mod tile;
 

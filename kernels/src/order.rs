@@ -2,7 +2,7 @@
 //! which of two vectors is better in each lane. Strategies see nothing else of any of the four.
 
 use crate::element::Element;
-use crate::lanes::{HalfLanes, Lanes, Token};
+use crate::lanes::{HalfLanes, Lanes};
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
@@ -80,77 +80,155 @@ impl Policy for Ignore {
     const PROPAGATES: bool = false;
 }
 
-/// How elements become lanes on the ISA `S`: as they are, or as keys with the same order.
-pub(crate) trait Key<S>: Copy + 'static {
-    /// The lane type.
-    type Lane: Copy + 'static;
-    /// `S`, known to have such lanes.
-    type Simd: Lanes<Self::Lane>;
-    /// The policy to rank by when NaN is propagated: one and the same for types without NaN, so that they have one kernel.
-    type Propagate: Policy;
-    /// Whether lanes can be NaN. A 16-bit float can, but its key, an integer, cannot.
-    const LANES_HAVE_NAN: bool;
+/// What lanes hold.
+pub(crate) trait Lane: Copy + 'static {
     /// No lane is below.
-    const LOWEST: Self::Lane;
+    const LOWEST: Self;
     /// No lane is above.
-    const HIGHEST: Self::Lane;
-
-    /// Turns what was loaded into lanes; `nan` is where the policy wants NaN: above all numbers or below.
-    fn key(simd: Self::Simd, raw: Vector<S, Self>, nan: Self::Lane) -> Vector<S, Self>;
+    const HIGHEST: Self;
+    const HAS_NAN: bool;
 }
 
-type Vector<S, K> = <<K as Key<S>>::Simd as Lanes<<K as Key<S>>::Lane>>::Vector;
+/// How elements become lanes on the ISA `S`, once they are loaded.
+pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
+    type Lane: Lane;
 
-macro_rules! keys {
-    ($($t:ident: $lowest:expr, $highest:expr, $nan:literal, $propagate:ident;)+) => {$(
-        impl<S: Lanes<$t>> Key<S> for $t {
-            type Lane = $t;
-            type Simd = S;
-            type Propagate = $propagate;
-            const LANES_HAVE_NAN: bool = $nan;
-            const LOWEST: $t = $lowest;
-            const HIGHEST: $t = $highest;
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector;
+}
+
+/// As they are.
+#[derive(Clone, Copy)]
+pub(crate) struct AsIs<L>(PhantomData<L>);
+impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
+    type Lane = L;
+
+    #[inline(always)]
+    fn of(self, _: S, raw: S::Vector) -> S::Vector {
+        raw
+    }
+}
+
+/// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign of floats and all
+/// other bits of integers, so that the best is the largest.
+#[derive(Clone, Copy)]
+pub(crate) struct Flipped<L>(L);
+impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
+    type Lane = L;
+
+    #[inline(always)]
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
+        simd.xor(raw, simd.splat(self.0))
+    }
+}
+
+/// 16-bit floats, as integers with the same order.
+#[derive(Clone, Copy)]
+pub(crate) struct HalfKey {
+    infinity: i16,
+    /// Above all numbers or below.
+    nan: i16,
+}
+impl<S: HalfLanes> Key<S> for HalfKey {
+    type Lane = i16;
+
+    #[inline(always)]
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
+        simd.half_keys(raw, self.infinity, self.nan)
+    }
+}
+
+/// Elements that the ISA `S` can rank.
+pub(crate) trait Rank<S>: Copy + 'static {
+    /// An order in the fewest operations.
+    type Own<F: Function, P: Policy>: Order;
+    /// An order that costs an operation more for each vector loaded, but is the same type for both functions, and for integers with and
+    /// without sign: less than half of the code.
+    type Shared<F: Function, P: Policy>: Order;
+
+    fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P>;
+    fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P>;
+}
+
+macro_rules! integers {
+    ($($t:ident as $signed:ident;)+) => {$(
+        impl Lane for $t {
+            const LOWEST: $t = $t::MIN;
+            const HIGHEST: $t = $t::MAX;
+            const HAS_NAN: bool = false;
+        }
+
+        impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
+            type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, Ignore>;
+            type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$signed>, Max, Ignore>;
 
             #[inline(always)]
-            fn key(_: S, raw: S::Vector, _: $t) -> S::Vector {
-                raw
+            fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
+                Ranking::new(simd, AsIs(PhantomData))
+            }
+            #[inline(always)]
+            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
+                let to_signed = if $t::MIN == 0 { $signed::MIN } else { 0 };
+                Ranking::new(simd, Flipped(if F::IS_MAX { to_signed } else { !to_signed }))
             }
         }
     )+};
 }
 
-keys! {
-    i8: i8::MIN, i8::MAX, false, Ignore;
-    u8: u8::MIN, u8::MAX, false, Ignore;
-    i16: i16::MIN, i16::MAX, false, Ignore;
-    u16: u16::MIN, u16::MAX, false, Ignore;
-    i32: i32::MIN, i32::MAX, false, Ignore;
-    u32: u32::MIN, u32::MAX, false, Ignore;
-    i64: i64::MIN, i64::MAX, false, Ignore;
-    u64: u64::MIN, u64::MAX, false, Ignore;
-    f32: f32::NEG_INFINITY, f32::INFINITY, true, Propagate;
-    f64: f64::NEG_INFINITY, f64::INFINITY, true, Propagate;
-}
-
-macro_rules! half_keys {
+macro_rules! floats {
     ($($t:ident),+) => {$(
-        impl<S: HalfLanes> Key<S> for $t {
-            type Lane = i16;
-            type Simd = S;
-            type Propagate = Propagate;
-            const LANES_HAVE_NAN: bool = false;
-            const LOWEST: i16 = i16::MIN;
-            const HIGHEST: i16 = i16::MAX;
+        impl Lane for $t {
+            const LOWEST: $t = $t::NEG_INFINITY;
+            const HIGHEST: $t = $t::INFINITY;
+            const HAS_NAN: bool = true;
+        }
+
+        impl<S: Lanes<$t>> Rank<S> for $t {
+            type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, P>;
+            type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$t>, Max, P>;
 
             #[inline(always)]
-            fn key(simd: S, raw: S::Vector, nan: i16) -> S::Vector {
-                simd.half_keys(raw, $t::INFINITY.to_bits() as i16, nan)
+            fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
+                Ranking::new(simd, AsIs(PhantomData))
+            }
+            #[inline(always)]
+            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
+                Ranking::new(simd, Flipped(if F::IS_MAX { 0.0 } else { -0.0 }))
             }
         }
     )+};
 }
 
-half_keys!(f16, bf16);
+macro_rules! halves {
+    ($($t:ident),+) => {$(
+        impl<S: HalfLanes> Rank<S> for $t {
+            type Own<F: Function, P: Policy> = Ranking<S, HalfKey, F, Ignore>;
+            type Shared<F: Function, P: Policy> = Self::Own<F, P>;
+
+            #[inline(always)]
+            fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
+                let nan = if F::IS_MAX == P::PROPAGATES { i16::MAX } else { i16::MIN };
+                Ranking::new(simd, HalfKey { infinity: $t::INFINITY.to_bits() as i16, nan })
+            }
+            #[inline(always)]
+            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
+                Self::own::<F, P>(simd)
+            }
+        }
+    )+};
+}
+
+integers! {
+    i8 as i8;
+    u8 as i8;
+    i16 as i16;
+    u16 as i16;
+    i32 as i32;
+    u32 as i32;
+    i64 as i64;
+    u64 as i64;
+}
+floats!(f32, f64);
+halves!(f16, bf16);
 
 /// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for all of a
 /// kernel's life.
@@ -171,6 +249,11 @@ pub(crate) trait Order: Copy {
     /// # Safety
     /// - `at` points to `LANES` readable elements.
     unsafe fn load(self, at: *const Self::Lane) -> Vec<Self>;
+    /// The first `n` elements of a vector: see [`Lanes::load_first`]. The other lanes hold anything.
+    ///
+    /// # Safety
+    /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
+    unsafe fn load_first(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
     /// `V` vectors of consecutive elements.
     ///
     /// # Safety
@@ -224,57 +307,56 @@ pub(crate) type Vec<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Vect
 pub(crate) type Mask<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Mask;
 pub(crate) type Count<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Count;
 
-/// The order of elements `K` on ISA `S`, by function `F` and policy `P`.
-pub(crate) struct Ranking<S, K: Key<S>, F, P> {
-    simd: K::Simd,
+/// The order on ISA `S` of what `K` makes of the elements, by function `F` and policy `P`.
+pub(crate) struct Ranking<S, K, F, P> {
+    simd: S,
+    key: K,
     order: PhantomData<(F, P)>,
 }
 
-impl<S, K: Key<S>, F, P> Clone for Ranking<S, K, F, P> {
+impl<S, K, F, P> Ranking<S, K, F, P> {
+    #[inline(always)]
+    fn new(simd: S, key: K) -> Self {
+        Ranking { simd, key, order: PhantomData }
+    }
+}
+
+impl<S: Copy, K: Copy, F, P> Clone for Ranking<S, K, F, P> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<S, K: Key<S>, F, P> Copy for Ranking<S, K, F, P> {}
+impl<S: Copy, K: Copy, F, P> Copy for Ranking<S, K, F, P> {}
 
-impl<S, K: Key<S>, F: Function, P: Policy> Ranking<S, K, F, P> {
-    /// Where the policy wants NaN among the keys.
-    const NAN_KEY: K::Lane = if F::IS_MAX == P::PROPAGATES { K::HIGHEST } else { K::LOWEST };
-
-    /// The ranking, for an ISA that is there.
-    ///
-    /// # Safety
-    /// - The machine has the ISA `S`.
-    #[inline(always)]
-    pub(crate) unsafe fn assume() -> Self {
-        // SAFETY: the caller's promise.
-        Ranking { simd: unsafe { K::Simd::assume() }, order: PhantomData }
-    }
-}
-
-impl<S, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, K, F, P> {
+impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, K, F, P> {
     type Lane = K::Lane;
-    type Simd = K::Simd;
+    type Simd = S;
 
-    const NAN_WINS: bool = K::LANES_HAVE_NAN && P::PROPAGATES;
-    const NAN_LOSES: bool = K::LANES_HAVE_NAN && !P::PROPAGATES;
+    const NAN_WINS: bool = K::Lane::HAS_NAN && P::PROPAGATES;
+    const NAN_LOSES: bool = K::Lane::HAS_NAN && !P::PROPAGATES;
 
     #[inline(always)]
-    fn simd(self) -> K::Simd {
+    fn simd(self) -> S {
         self.simd
     }
 
     #[inline(always)]
     unsafe fn load(self, at: *const K::Lane) -> Vec<Self> {
         // SAFETY: the caller's promise.
-        K::key(self.simd, unsafe { self.simd.load(at) }, Self::NAN_KEY)
+        self.key.of(self.simd, unsafe { self.simd.load(at) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(self, at: *const K::Lane, n: usize) -> Vec<Self> {
+        // SAFETY: the caller's promise.
+        self.key.of(self.simd, unsafe { self.simd.load_first(at, n) })
     }
 
     #[inline(always)]
     fn better(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
         let (high, low) = if F::IS_MAX { (a, b) } else { (b, a) };
-        if !K::LANES_HAVE_NAN {
+        if !K::Lane::HAS_NAN {
             return self.simd.gt(high, low);
         }
         // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under Propagate keeps `b`, one
@@ -305,7 +387,7 @@ impl<S, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, K, F, P> {
 
     #[inline(always)]
     fn worst(self) -> Vec<Self> {
-        self.simd.splat(if F::IS_MAX { K::LOWEST } else { K::HIGHEST })
+        self.simd.splat(if F::IS_MAX { K::Lane::LOWEST } else { K::Lane::HIGHEST })
     }
 
     #[inline(always)]

@@ -56,6 +56,11 @@ impl Token for Avx512 {
     }
 
     #[inline(always)]
+    fn prefetch<T>(self, at: *const T) {
+        self.0.sse._mm_prefetch::<_MM_HINT_T0>(at.cast())
+    }
+
+    #[inline(always)]
     fn enter<T: Task>(self, task: T) -> T::Output {
         self.0.vectorize(Region(task))
     }
@@ -63,19 +68,55 @@ impl Token for Avx512 {
 
 /// What depends on the width of a lane alone.
 macro_rules! by_width {
-    (8) => {
-        by_width!(u8 as i8, __mmask64, avx512bw, _mm512_set1_epi8, _mm512_add_epi8, _mm512_mask_blend_epi8);
+    (8, $lane:ident) => {
+        by_width!(
+            $lane,
+            u8 as i8,
+            __mmask64,
+            avx512bw,
+            _mm512_set1_epi8,
+            _mm512_add_epi8,
+            _mm512_mask_blend_epi8,
+            _mm512_maskz_loadu_epi8
+        );
     };
-    (16) => {
-        by_width!(u16 as i16, __mmask32, avx512bw, _mm512_set1_epi16, _mm512_add_epi16, _mm512_mask_blend_epi16);
+    (16, $lane:ident) => {
+        by_width!(
+            $lane,
+            u16 as i16,
+            __mmask32,
+            avx512bw,
+            _mm512_set1_epi16,
+            _mm512_add_epi16,
+            _mm512_mask_blend_epi16,
+            _mm512_maskz_loadu_epi16
+        );
     };
-    (32) => {
-        by_width!(u32 as i32, __mmask16, avx512f, _mm512_set1_epi32, _mm512_add_epi32, _mm512_mask_blend_epi32);
+    (32, $lane:ident) => {
+        by_width!(
+            $lane,
+            u32 as i32,
+            __mmask16,
+            avx512f,
+            _mm512_set1_epi32,
+            _mm512_add_epi32,
+            _mm512_mask_blend_epi32,
+            _mm512_maskz_loadu_epi32
+        );
     };
-    (64) => {
-        by_width!(u64 as i64, __mmask8, avx512f, _mm512_set1_epi64, _mm512_add_epi64, _mm512_mask_blend_epi64);
+    (64, $lane:ident) => {
+        by_width!(
+            $lane,
+            u64 as i64,
+            __mmask8,
+            avx512f,
+            _mm512_set1_epi64,
+            _mm512_add_epi64,
+            _mm512_mask_blend_epi64,
+            _mm512_maskz_loadu_epi64
+        );
     };
-    ($count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $blend:ident) => {
+    ($lane:ident, $count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $blend:ident, $load:ident) => {
         type Vector = __m512i;
         type Mask = $mask;
         type Count = __m512i;
@@ -85,10 +126,20 @@ macro_rules! by_width {
         const LANES: usize = 64 / size_of::<$count>();
         const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = 1;
+        const LOADS_PARTS: bool = true;
 
+        #[inline(always)]
+        unsafe fn load_first(self, at: *const $lane, n: usize) -> __m512i {
+            // SAFETY: the caller promises the elements that are not masked off; the others are not read.
+            unsafe { self.0.$feature.$load(<Self as Lanes<$lane>>::first(self, n), at.cast()) }
+        }
         #[inline(always)]
         fn select(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
             self.0.$feature.$blend(mask, no, yes)
+        }
+        #[inline(always)]
+        fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+            self.0.avx512f._mm512_xor_si512(a, b)
         }
         #[inline(always)]
         fn swap(self, v: __m512i, lanes: usize) -> __m512i {
@@ -138,7 +189,7 @@ macro_rules! integers {
     ($($lane:ident: $bits:tt, $splat:ident as $signed:ident, $mask:ident,
         $feature:ident: $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
         impl Lanes<$lane> for Avx512 {
-            by_width!($bits);
+            by_width!($bits, $lane);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m512i {
@@ -193,7 +244,7 @@ integers! {
 macro_rules! floats {
     ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident, $to:ident;)+) => {$(
         impl Lanes<$lane> for Avx512 {
-            by_width!($bits);
+            by_width!($bits, $lane);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m512i {

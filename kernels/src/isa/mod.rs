@@ -10,10 +10,10 @@ pub(crate) mod neon;
 pub(crate) mod portable;
 
 /// A task as pulp takes it: what runs inside the function that has the target features.
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+#[cfg(target_arch = "x86_64")]
 struct Region<T>(T);
 
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+#[cfg(target_arch = "x86_64")]
 impl<T: crate::lanes::Task> pulp::NullaryFnOnce for Region<T> {
     type Output = T::Output;
 

@@ -5,7 +5,6 @@
 //! no 64-bit maximum, and no maximum of floats that keeps its second operand bit for bit (`fmaxnm` drops a quiet NaN but
 //! returns a signalling one), so these are a comparison and a select; and no comparison for "unordered".
 
-use super::Region;
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
 use core::arch::aarch64::*;
 
@@ -126,7 +125,8 @@ impl Token for Neon {
 
     #[inline(always)]
     fn enter<T: Task>(self, task: T) -> T::Output {
-        self.0.vectorize(Region(task))
+        // The target has its features.
+        task.run_apart()
     }
 }
 
@@ -154,6 +154,10 @@ macro_rules! by_width {
         const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = 4 * size_of::<$count>() as u32;
 
+        #[inline(always)]
+        fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+            bytemuck::cast(self.0.neon.veorq_u8(bytemuck::cast(a), bytemuck::cast(b)))
+        }
         #[inline(always)]
         fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector {
             bytemuck::cast(self.swap_bytes(bytemuck::cast(v), lanes * size_of::<$count>()))

@@ -10,7 +10,7 @@ pub(crate) struct Portable<const BYTES: usize>;
 
 impl<const BYTES: usize> Token for Portable<BYTES> {
     // Without instructions for most of the table, they are ten times as much code.
-    const UNROLLS: bool = false;
+    const SPECIALIZES: bool = false;
 
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -19,7 +19,7 @@ impl<const BYTES: usize> Token for Portable<BYTES> {
 
     #[inline(always)]
     fn enter<T: Task>(self, task: T) -> T::Output {
-        task.run()
+        task.run_apart()
     }
 }
 
@@ -83,6 +83,11 @@ macro_rules! portable {
             #[inline(always)]
             fn select(self, mask: Self::Mask, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
                 from_fn(|i| if mask[i] != 0 { yes[i] } else { no[i] })
+            }
+            #[inline(always)]
+            fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                let (a, b): (Self::Count, Self::Count) = (bytemuck::cast(a), bytemuck::cast(b));
+                bytemuck::cast::<Self::Count, _>(from_fn(|i| a[i] ^ b[i]))
             }
             #[inline(always)]
             fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector {

@@ -28,9 +28,9 @@ pub(super) const fn longest_piece<O: Order>() -> usize {
     (O::Simd::MAX_COUNT as usize).saturating_add(1).saturating_mul(chunk::<O>())
 }
 
-/// Pieces that a long run is read in at once. Beyond the caches, one place at a time is as fast as a plain read, and four are faster,
+/// Runs, or pieces of a long run, that are read at once. Beyond the caches, one place at a time is as fast as a plain read, and four are faster,
 /// because prefetchers stop at the end of each page: a row of 256 MiB of f32 went from 0.96 of a read to 1.28 (Zen 3).
-const STREAMS: usize = 4;
+pub(super) const STREAMS: usize = 4;
 
 /// The shortest long run: beyond the L2 cache of current cores.
 pub(super) const LONG_RUN_BYTES: usize = 1 << 20;
@@ -41,21 +41,59 @@ pub(super) const LONG_RUN_BYTES: usize = 1 << 20;
 /// - The elements of the run may be read.
 #[inline(always)]
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let chunks = Chunks::<O>(run);
-    let mut fold = Fold::new(order);
-    // SAFETY: each chunk lies in the run, the last by reaching back.
-    unsafe {
-        for n in 0..chunks.count() - 1 {
-            fold.step(order, chunks.start_of_whole(n));
-        }
-        fold.step(order, chunks.start_of_last());
-        fold.finish(order, chunks)
-    }
+    // SAFETY: the caller's promise.
+    let [found] = unsafe { find_side_by_side(order, [run]) };
+    found
 }
 
-/// Finds the first best element of a run of any length from a [`chunk`] up, piece by piece, and a long one in several pieces at a time.
+/// The same for several runs of one length, in as many streams.
 ///
-/// A call, unlike the others, so that the code is not there twice: it is only worth its size for long runs.
+/// # Safety
+/// - As for [`find`].
+#[inline(always)]
+unsafe fn find_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::Lane>; N]) -> [Found<O>; N] {
+    let mut folds = [Fold::new(order); N];
+    let mut found = [Found::nothing(order); N];
+    // SAFETY: each chunk lies in its run, the last by reaching back.
+    unsafe {
+        for n in 0..Chunks::<O>(runs[0]).count() - 1 {
+            for (fold, &run) in folds.iter_mut().zip(&runs) {
+                fold.step(order, Chunks::<O>(run).start_of_whole(n));
+            }
+        }
+        for (n, mut fold) in folds.into_iter().enumerate() {
+            let chunks = Chunks::<O>(runs[n]);
+            fold.step(order, chunks.start_of_last());
+            found[n] = fold.finish(order, chunks);
+        }
+    }
+    found
+}
+
+/// The same for as many runs as there are streams. A call, unlike the others, so that the code is not there twice: it is only worth its size beyond
+/// the caches.
+///
+/// # Safety
+/// - As for [`find`].
+#[inline(always)]
+pub(super) unsafe fn find_streams<O: Order>(order: O, runs: [Run<O::Lane>; STREAMS]) -> [Found<O>; STREAMS] {
+    struct Call<O: Order> {
+        order: O,
+        runs: [Run<O::Lane>; STREAMS],
+    }
+    impl<O: Order> Task for Call<O> {
+        type Output = [Found<O>; STREAMS];
+
+        #[inline(always)]
+        fn run(self) -> [Found<O>; STREAMS] {
+            // SAFETY: the promise of the caller of `find_streams`, where the only `Call` is made.
+            unsafe { find_side_by_side(self.order, self.runs) }
+        }
+    }
+    order.simd().call(Call { order, runs })
+}
+
+/// Finds the first best element of a run of any length from a [`chunk`] up, piece by piece, and a long one in several streams. A call too.
 ///
 /// # Safety
 /// - The elements of the run may be read.
@@ -86,29 +124,23 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     let mut start = 0;
     while start < run.len && !best.is_final() {
         let left = run.len - start;
-        let (streams, len) = if O::Simd::UNROLLS && is_long && left >= STREAMS * piece_of_stream {
+        let (streams, len) = if O::Simd::SPECIALIZES && is_long && left >= STREAMS * piece_of_stream {
             (STREAMS, piece_of_stream)
         } else {
             (1, longest_piece::<O>().min(left).max(chunk::<O>()))
         };
         // The last piece may reach back, for the same reason as the last chunk.
         start = start.min(run.len - streams * len);
-        let piece = |stream: usize| Chunks::<O>(run.part(start + stream * len, len));
+        let piece = |stream: usize| run.part(start + stream * len, len);
         // SAFETY: parts of a readable run, at least a chunk long.
         unsafe {
-            if O::Simd::UNROLLS && streams == STREAMS {
-                let pieces = [piece(0), piece(1), piece(2), piece(3)];
-                let mut folds = [Fold::new(order); STREAMS];
-                for n in 0..pieces[0].count() {
-                    for (fold, piece) in folds.iter_mut().zip(&pieces) {
-                        fold.step(order, piece.start_of_whole(n));
-                    }
-                }
-                for (stream, fold) in folds.into_iter().enumerate() {
-                    best.offer(fold.finish(order, pieces[stream]), start + stream * len);
+            if O::Simd::SPECIALIZES && streams == STREAMS {
+                let found = find_streams(order, [piece(0), piece(1), piece(2), piece(3)]);
+                for (stream, found) in found.into_iter().enumerate() {
+                    best.offer(found, start + stream * len);
                 }
             } else {
-                best.offer(find(order, piece(0).0), start);
+                best.offer(find(order, piece(0)), start);
             }
         }
         start += streams * len;

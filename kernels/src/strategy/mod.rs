@@ -20,7 +20,7 @@ pub(crate) use pieces::Pieces;
 pub(crate) use rows::Rows;
 
 use crate::lanes::{Task, Token};
-use crate::order::{Function, Key, Order, Policy, Ranking};
+use crate::order::Order;
 use crate::tile::{Loop, Tile};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -74,6 +74,15 @@ impl Strategy {
 /// A stretch costs some 10 ns, however short it is. (Zen 3, AVX2.)
 const SHORTEST_STRETCH: usize = 32;
 
+/// An order as a type without values: what a function pointer can be made for.
+pub(crate) trait MakeOrder {
+    type Order: Order;
+
+    /// # Safety
+    /// - The machine has the ISA of the order.
+    unsafe fn make() -> Self::Order;
+}
+
 /// A strategy as a type.
 pub(crate) trait Body: Sized {
     /// Answers every output of the tile.
@@ -86,19 +95,22 @@ pub(crate) trait Body: Sized {
     ///
     /// A method of this trait, not a function, because the compiler distributes its work by the module of the type: so the strategies
     /// are compiled side by side, and one after another otherwise, which takes twice as long.
-    unsafe fn enter<S: 'static, K: Key<S>, F: Function, P: Policy>(
-        tile: &Tile<'_>,
-        positions: &mut [MaybeUninit<u32>],
-    ) {
+    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         assert_eq!(positions.len(), tile.outputs());
         // SAFETY: the caller promises that the ISA is there.
-        let order = unsafe { Ranking::<S, K, F, P>::assume() };
+        let order = unsafe { M::make() };
         order.simd().enter(Call { order, tile, positions, body: PhantomData::<Self> });
+    }
+
+    /// [`Task::run_apart`]; here for the same reason.
+    #[inline(never)]
+    fn run_apart<O: Order>(call: Call<'_, O, Self>) {
+        call.run();
     }
 }
 
 /// A call of a body, to be made inside the region of the ISA's target features.
-struct Call<'a, O, B> {
+pub(crate) struct Call<'a, O, B> {
     order: O,
     tile: &'a Tile<'a>,
     positions: &'a mut [MaybeUninit<u32>],
@@ -112,5 +124,10 @@ impl<O: Order, B: Body> Task for Call<'_, O, B> {
     fn run(self) {
         // SAFETY: only `Body::enter` makes a `Call`, and its caller promises all that a body asks for.
         unsafe { B::run(self.order, self.tile, self.positions) }
+    }
+
+    #[inline(always)]
+    fn run_apart(self) {
+        B::run_apart(self);
     }
 }

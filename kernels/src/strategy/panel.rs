@@ -67,79 +67,118 @@ pub(super) unsafe fn reduce<O: Order, const U: usize>(
     let width = positions.len();
     assert!(width >= lanes);
     let mut start = 0;
-    // SAFETY: the caller's promise; each group lies within the rows, the last by reaching back: its outputs are answered twice, and the same.
+    // SAFETY: the caller's promise; each group lies within the rows.
     unsafe {
-        while U > 1 && start + U * lanes <= width {
-            reduce_group::<O, U>(order, rows.at(start), &mut positions[start..], has_nan);
-            start += U * lanes;
-        }
         while start < width {
-            let at = start.min(width - lanes);
-            reduce_group::<O, 1>(order, rows.at(at), &mut positions[at..], has_nan);
-            start += lanes;
+            let left = width - start;
+            // Vectors of one group go side by side; alone, each takes half as long again.
+            if U > 1 && left > U / 2 * lanes {
+                let width = left.min(U * lanes);
+                let group = reduce_group::<O, U, 1>(order, [rows.at(start)], width, has_nan);
+                group.write(order, &mut positions[start..][..width]);
+                start += width;
+            } else {
+                // The last one reaches back: its outputs are answered twice, and the same.
+                let at = start.min(width - lanes);
+                let group = reduce_group::<O, 1, 1>(order, [rows.at(at)], lanes, has_nan);
+                group.write(order, &mut positions[at..][..lanes]);
+                start += lanes;
+            }
         }
     }
 }
 
+/// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others. `has_nan` is as for [`reduce`].
+///
+/// # Safety
+/// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one more than a lane can count.
 #[inline(always)]
-unsafe fn reduce_group<O: Order, const U: usize>(
+pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize>(
     order: O,
-    rows: Rows<O::Lane>,
-    positions: &mut [MaybeUninit<u32>],
+    parts: [Rows<O::Lane>; P],
+    width: usize,
     has_nan: &mut bool,
-) {
+) -> Group<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
-        let mut group = Group::<O, U>::new(order, rows.first);
         if !O::HAS_NAN || !*has_nan {
-            let nans = group.visit::<false>(order, rows.skip(1), 0, true);
+            let (group, nans) = Group::over::<false, P>(order, parts, width);
             if !O::HAS_NAN || order.simd().bits(nans) == 0 {
-                return group.write(order, positions);
+                return group;
             }
             *has_nan = true;
         }
-        reduce_exactly::<O, U>(order, rows, positions);
+        order.simd().call(Exactly { order, parts, width })
     }
 }
 
 /// A call of its own: NaN is rare enough.
-#[inline(always)]
-unsafe fn reduce_exactly<O: Order, const U: usize>(order: O, rows: Rows<O::Lane>, positions: &mut [MaybeUninit<u32>]) {
-    struct Call<'a, O: Order, const U: usize> {
-        order: O,
-        rows: Rows<O::Lane>,
-        positions: &'a mut [MaybeUninit<u32>],
-    }
-    impl<O: Order, const U: usize> Task for Call<'_, O, U> {
-        type Output = ();
+struct Exactly<O: Order, const U: usize, const P: usize> {
+    order: O,
+    parts: [Rows<O::Lane>; P],
+    width: usize,
+}
 
-        #[inline(always)]
-        fn run(self) {
-            // SAFETY: the promise of the caller of `reduce_exactly`, where the only `Call` is made.
-            unsafe {
-                let mut group = Group::<O, U>::new(self.order, self.rows.first);
-                group.visit::<true>(self.order, self.rows.skip(1), 0, true);
-                group.write(self.order, self.positions);
-            }
-        }
+impl<O: Order, const U: usize, const P: usize> Task for Exactly<O, U, P> {
+    type Output = Group<O, U>;
+
+    #[inline(always)]
+    fn run(self) -> Group<O, U> {
+        // SAFETY: the promise of the caller of `reduce_group`, where the only one is made.
+        unsafe { Group::over::<true, P>(self.order, self.parts, self.width).0 }
     }
-    order.simd().call(Call::<O, U> { order, rows, positions });
 }
 
 /// `U` vectors of outputs, over the rows so far.
 #[derive(Clone, Copy)]
 pub(super) struct Group<O: Order, const U: usize> {
-    best: [Vec<O>; U],
+    pub(super) best: [Vec<O>; U],
     /// The number of the row of the best; what it counts from is the caller's to say.
     row_of_best: [Count<O>; U],
 }
 
 impl<O: Order, const U: usize> Group<O, U> {
+    /// The output that vector `u` starts with: one vector after another, but the last reach back to be within the width.
+    #[inline(always)]
+    fn start_of(u: usize, width: usize) -> usize {
+        (u * O::Simd::LANES).min(width - O::Simd::LANES)
+    }
+
+    #[inline(always)]
+    unsafe fn load(order: O, at: *const O::Lane, width: usize) -> [Vec<O>; U] {
+        let mut vectors = [order.worst(); U];
+        for (u, vector) in vectors.iter_mut().enumerate() {
+            // SAFETY: the caller promises a row of that width.
+            *vector = unsafe { order.load(at.add(Self::start_of(u, width))) };
+        }
+        vectors
+    }
+
     /// After the first row, which is the best so far whatever it holds, with number 0.
     #[inline(always)]
-    unsafe fn new(order: O, first: *const O::Lane) -> Self {
+    unsafe fn new(order: O, first: *const O::Lane, width: usize) -> Self {
         // SAFETY: the caller's promise.
-        Group { best: unsafe { order.load_several(first) }, row_of_best: [order.simd().count(0); U] }
+        Group { best: unsafe { Self::load(order, first, width) }, row_of_best: [order.simd().count(0); U] }
+    }
+
+    /// After some rows, then some others. If not `EXACT`, the answer holds only if the mask is empty.
+    #[inline(always)]
+    unsafe fn over<const EXACT: bool, const P: usize>(
+        order: O,
+        parts: [Rows<O::Lane>; P],
+        width: usize,
+    ) -> (Self, Mask<O>) {
+        // SAFETY: the caller's promise.
+        let mut group = unsafe { Self::new(order, parts[0].first, width) };
+        let (mut before, mut nans) = (0, order.simd().none());
+        for (part, rows) in parts.into_iter().enumerate() {
+            let rows = if part == 0 { rows.skip(1) } else { rows };
+            // SAFETY: the caller's promise.
+            let some = unsafe { group.visit::<EXACT>(order, rows, width, before, part == 0) };
+            nans = order.simd().or(nans, some);
+            before += rows.count as u32;
+        }
+        (group, nans)
     }
 
     /// Goes on with some rows, the first of which has number `before + 1`. If not `EXACT`, the answer holds only if the mask that is
@@ -149,6 +188,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         &mut self,
         order: O,
         rows: Rows<O::Lane>,
+        width: usize,
         before: u32,
         is_first: bool,
     ) -> Mask<O> {
@@ -165,7 +205,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         for _ in 0..rows.count {
             row = simd.add(row, simd.count(1));
             // SAFETY: the caller's promise.
-            let new: [_; U] = unsafe { order.load_several(at) };
+            let new = unsafe { Self::load(order, at, width) };
             if !EXACT && O::HAS_NAN {
                 nans = simd.or(nans, order.nans_of(&new));
             }
@@ -186,10 +226,12 @@ impl<O: Order, const U: usize> Group<O, U> {
         nans
     }
 
-    /// The numbers of the rows are the positions.
+    /// The numbers of the rows are the positions, of as many outputs as the group is wide.
     #[inline(always)]
-    fn write(&self, order: O, positions: &mut [MaybeUninit<u32>]) {
-        for (rows, positions) in self.row_of_best.iter().zip(positions.chunks_exact_mut(O::Simd::LANES)) {
+    pub(super) fn write(&self, order: O, positions: &mut [MaybeUninit<u32>]) {
+        let width = positions.len();
+        for (u, rows) in self.row_of_best.iter().enumerate() {
+            let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
             for (position, &row) in positions.iter_mut().zip(order.simd().counts(*rows).as_ref()) {
                 position.write(row.into() as u32);
             }
@@ -261,14 +303,14 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         // SAFETY: the caller's promise, and the first rows have written the group.
         let (before, rows, row) = unsafe {
             match is_first {
-                true => (Group::new(order, rows.first), rows.skip(1), 1),
+                true => (Group::new(order, rows.first, Self::GROUP), rows.skip(1), 1),
                 false => (self.groups[group].assume_init(), rows, self.rows),
             }
         };
         let mut after = before;
         if !O::HAS_NAN || !self.has_nan {
             // SAFETY: the caller's promise.
-            let nans = unsafe { after.visit::<false>(order, rows, row, is_first) };
+            let nans = unsafe { after.visit::<false>(order, rows, Self::GROUP, row, is_first) };
             if !O::HAS_NAN || order.simd().bits(nans) == 0 {
                 self.groups[group].write(after);
                 return;
@@ -277,7 +319,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             after = before;
         }
         // SAFETY: the caller's promise.
-        unsafe { after.visit::<true>(order, rows, row, is_first) };
+        unsafe { after.visit::<true>(order, rows, Self::GROUP, row, is_first) };
         self.groups[group].write(after);
     }
 

@@ -1,7 +1,7 @@
 //! Pieces: one output at a time, whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements. Each piece is
 //! answered as a row is, and the answers are merged.
 
-use super::run::{self, Best, Copied, Found, Run, copied};
+use super::run::{self, Best, Found, Run};
 use super::{Body, Strategy, chunks};
 use crate::gather::{LaneOffsets, Scratch, Stretches};
 use crate::lanes::Lanes;
@@ -51,10 +51,10 @@ impl Body for Pieces {
 #[inline(always)]
 unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     let lanes = O::Simd::LANES;
-    // SAFETY: the caller's promise, or a copy as long as a vector; and each of the lengths is one that its search takes.
+    // SAFETY: the caller's promise; and each of the lengths is one that its search takes.
     unsafe {
         if run.len < lanes {
-            run::find::<O, 0, 1>(order, copied(run, &mut Copied::new()))
+            run::find_in_part::<O, false>(order, run)
         } else if run.len < chunks::chunk::<O>() {
             run::find::<O, 1, 4>(order, run)
         } else {

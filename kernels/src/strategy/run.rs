@@ -1,7 +1,7 @@
 //! A run of neighbours, and the search for its best element within registers. What the strategies for rows share; nothing here knows of
 //! tiles or loops.
 
-use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
+use crate::lanes::Lanes;
 use crate::order::{Mask, Order, Vec};
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
@@ -23,6 +23,7 @@ impl<L: Copy> Run<L> {
 }
 
 /// The best element of a run that is not empty.
+#[derive(Clone, Copy)]
 pub(super) struct Found<O: Order> {
     /// Its value in every lane, unless it is NaN.
     pub(super) value: Vec<O>,
@@ -30,6 +31,14 @@ pub(super) struct Found<O: Order> {
     pub(super) position: Option<usize>,
     /// Whether it is a NaN, and wins.
     pub(super) is_nan: bool,
+}
+
+impl<O: Order> Found<O> {
+    /// Before anything was looked at.
+    #[inline(always)]
+    pub(super) fn nothing(order: O) -> Self {
+        Found { value: order.worst(), position: None, is_nan: false }
+    }
 }
 
 /// The best of all runs that were offered so far.
@@ -41,7 +50,7 @@ pub(super) struct Best<O: Order> {
 impl<O: Order> Best<O> {
     #[inline(always)]
     pub(super) fn new(order: O) -> Self {
-        Best { order, found: Found { value: order.worst(), position: None, is_nan: false } }
+        Best { order, found: Found::nothing(order) }
     }
 
     /// Compares with what was found in a run, the first element of which has position `first`. Runs are offered in the order of visiting.
@@ -72,37 +81,43 @@ impl<O: Order> Best<O> {
 /// The most vectors that [`find`] takes.
 pub(super) const MOST_VECTORS: usize = 8;
 
-/// Finds the first best element of a run of at least `WHOLE` and up to `V` vectors; of a part of a vector, if `WHOLE` is 0.
-///
-/// The best value first, across all lanes; then each vector is compared with it, and the bits of the comparisons, side by side in one
-/// word or a few, tell the first. No step depends on the data (but for a row with a NaN that wins), so several rows are in flight at once: it is
-/// a mispredicted branch, more than all of this, that makes short rows slow.
+/// Finds the first best element of a run of at least `WHOLE` and up to `V` vectors.
 ///
 /// # Safety
-/// - The elements of the run may be read; with `WHOLE` of 0, a whole vector from its lowest address on.
+/// - The elements of the run may be read.
 #[inline(always)]
 pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let simd = order.simd();
-    let row = Row::<WHOLE, V> { len: run.len, lanes: O::Simd::LANES, bits_per_lane: O::Simd::BITS_PER_LANE };
+    let row = Row::<WHOLE, V>::new(order, run);
     let mut vectors = [order.worst(); V];
     for (n, vector) in vectors.iter_mut().enumerate() {
-        // SAFETY: the caller's promise: each start is a vector before the end of the run, or there is but one vector.
+        // SAFETY: the caller's promise: each start is a vector before the end of the run.
         *vector = unsafe { order.load(run.at.add(row.start(n))) };
     }
-    if WHOLE == 0 {
-        vectors[0] = simd.select(simd.first(run.len), vectors[0], order.worst());
-    }
+    row.find(order, vectors, run.reversed)
+}
 
-    let value = order.across(order.fold_of(&vectors));
-    let is_nan = O::NAN_WINS && simd.bits(order.nans_of(&vectors)) != 0;
-    let (position, is_found) = if is_nan {
-        row.first(order, &vectors, IsNan, run.reversed)
-    } else {
-        row.first(order, &vectors, Equals(value), run.reversed)
-    };
-    // Something is equal to the best, unless there was nothing but NaN, and the best is what the fold started with.
-    let position = if !O::NAN_LOSES || is_found { Some(position) } else { None };
-    Found { value, position, is_nan }
+/// Finds the first best element of a run that is less than a vector.
+///
+/// # Safety
+/// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
+#[inline(always)]
+pub(super) unsafe fn find_in_part<O: Order, const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
+    // SAFETY: the caller's promise.
+    let vector = unsafe { load_part::<O, ON>(order, run) };
+    Row::<0, 1>::new(order, run).find(order, [vector], run.reversed)
+}
+
+/// A run that is less than a vector, and the worst value.
+///
+/// # Safety
+/// - As for [`find_in_part`].
+#[inline(always)]
+pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::Lane>) -> Vec<O> {
+    let simd = order.simd();
+    // SAFETY: the caller's promise.
+    let vector =
+        unsafe { if ON && !O::Simd::LOADS_PARTS { order.load(run.at) } else { order.load_first(run.at, run.len) } };
+    simd.select(simd.first(run.len), vector, order.worst())
 }
 
 /// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the run has.
@@ -114,10 +129,35 @@ struct Row<const WHOLE: usize, const V: usize> {
 }
 
 impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
+    #[inline(always)]
+    fn new<O: Order>(_: O, run: Run<O::Lane>) -> Self {
+        Row { len: run.len, lanes: O::Simd::LANES, bits_per_lane: O::Simd::BITS_PER_LANE }
+    }
+
     /// The element that vector `n` starts with.
     #[inline(always)]
     fn start(self, n: usize) -> usize {
         if n < WHOLE.max(1) { n * self.lanes } else { (n * self.lanes).min(self.len - self.lanes) }
+    }
+
+    /// Finds the first best element.
+    ///
+    /// The best value first, across all lanes; then each vector is compared with it, and the bits of the comparisons, side by side in one
+    /// word or a few, tell the first. No step depends on the data (but for a row with a NaN that wins), so several rows are in flight at once: it is
+    /// a mispredicted branch, more than all of this, that makes short rows slow.
+    #[inline(always)]
+    fn find<O: Order>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> Found<O> {
+        let simd = order.simd();
+        let value = order.across(order.fold_of(&vectors));
+        let is_nan = O::NAN_WINS && simd.bits(order.nans_of(&vectors)) != 0;
+        let (position, is_found) = if is_nan {
+            self.first(order, &vectors, IsNan, reversed)
+        } else {
+            self.first(order, &vectors, Equals(value), reversed)
+        };
+        // Something is equal to the best, unless there was nothing but NaN, and the best is what the fold started with.
+        let position = if !O::NAN_LOSES || is_found { Some(position) } else { None };
+        Found { value, position, is_nan }
     }
 
     /// The place, in the order of visiting, of the first element that passes the test, and whether there is one.
@@ -160,52 +200,6 @@ pub(super) fn first_of<O: Order, T: Test<O>, const V: usize>(
 ) -> (usize, bool) {
     let lanes = O::Simd::LANES;
     Row::<V, V> { len: V * lanes, lanes, bits_per_lane: O::Simd::BITS_PER_LANE }.first(order, vectors, test, reversed)
-}
-
-/// A copy of a run, where a whole vector may be read: what follows the run is zero.
-///
-/// By words, which stay in registers, because a vector load that has to wait for the stores of single elements takes longer than all else
-/// that is done with so short a run.
-///
-/// # Safety
-/// - The elements of the run may be read, and no more of them are there than the copy has place for.
-#[inline(always)]
-pub(super) unsafe fn copied<L: Copy>(run: Run<L>, copy: &mut Copied) -> Run<L> {
-    let (from, bytes) = (run.at.cast::<u8>(), run.len * size_of::<L>());
-    // SAFETY: each read lies within the run, and they are as long as their types. Zero is a value of all lanes.
-    unsafe {
-        let read = |at: usize| u64::from_le(from.add(at).cast::<u64>().read_unaligned());
-        for (n, word) in copy.0.iter_mut().enumerate() {
-            let at = 8 * n;
-            let value = if at + 8 <= bytes {
-                read(at)
-            } else if at >= bytes {
-                0
-            } else if bytes >= 8 {
-                // The last bytes, at the end of a word that reaches back.
-                read(bytes - 8) >> (8 * (at + 8 - bytes))
-            } else if bytes >= 4 {
-                let half = |at: usize| u64::from(u32::from_le(from.add(at).cast::<u32>().read_unaligned()));
-                half(0) | half(bytes - 4) << (8 * (bytes - 4))
-            } else {
-                let byte = |at: usize| u64::from(from.add(at).read()) << (8 * at);
-                byte(0) | byte(bytes / 2) | byte(bytes - 1)
-            };
-            *word = value.to_le();
-        }
-    }
-    Run { at: copy.0.as_ptr().cast(), ..run }
-}
-
-/// Room for a vector.
-#[repr(align(64))]
-pub(super) struct Copied([u64; MAX_VECTOR_BYTES / 8]);
-
-impl Copied {
-    #[inline(always)]
-    pub(super) fn new() -> Self {
-        Copied([0; MAX_VECTOR_BYTES / 8])
-    }
 }
 
 /// A test of elements: a closure, but forced inline.

@@ -8,10 +8,10 @@
 use crate::dispatch::by_order;
 use crate::element::Element;
 use crate::isa::portable::Portable;
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, Token};
 use crate::order::NanPolicy::{self, Ignore, Propagate};
 use crate::order::ReduceFunction::{self, ArgMax, ArgMin};
-use crate::order::{Key, better};
+use crate::order::{self, Order, Rank, better};
 use crate::{Loop, Strategy, Tile, Walk};
 use argreduce_guard::{Edge, Guarded};
 use core::mem::MaybeUninit;
@@ -336,8 +336,11 @@ fn few(range: core::ops::Range<usize>, part: usize) -> impl Iterator<Item = usiz
     range.skip(skipped).step_by(part)
 }
 
-fn check_isa<S: 'static, T: Key<S> + Sample>(isa: &'static str) {
-    let lanes = <T::Simd as Lanes<T::Lane>>::LANES;
+fn check_isa<S: Token, T: Rank<S> + Sample>(isa: &'static str) {
+    fn lanes<O: Order>() -> usize {
+        O::Simd::LANES
+    }
+    let lanes = lanes::<T::Own<order::Max, order::Ignore>>();
     Case::<T> { isa, lanes, kernel: &by_order::<S, T>, element: core::marker::PhantomData }.run_all();
 }
 
