@@ -21,8 +21,8 @@ pub struct Problem {
 
 const INDEX_TYPES: [DataType; 4] = [DataType::U32, DataType::I32, DataType::U64, DataType::I64];
 
-/// The most elements of most inputs, and of a few.
-const MOST: usize = 1000;
+/// The most elements, with the number of inputs in 256 that have at most as many: what is small is fast.
+const MOST: [(u8, usize); 3] = [(180, 150), (254, 1000), (255, MOST_OF_LARGE)];
 const MOST_OF_LARGE: usize = 20_000;
 
 impl<'a> Arbitrary<'a> for Problem {
@@ -30,7 +30,8 @@ impl<'a> Arbitrary<'a> for Problem {
         let (data_type, index_type, order, edge) = types(u)?;
         const RANKS: [usize; 16] = [2, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 8, 2];
         let rank = RANKS[u.arbitrary::<u8>()? as usize % 16];
-        let most = if u.ratio(1, 200)? { MOST_OF_LARGE } else { MOST };
+        let kind: u8 = u.arbitrary()?;
+        let most = MOST.iter().find(|(last, _)| kind <= *last).map_or(MOST_OF_LARGE, |&(_, most)| most);
         let mut sizes = Vec::with_capacity(rank);
         let mut count = 1;
         for _ in 0..rank {

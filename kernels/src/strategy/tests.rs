@@ -89,25 +89,15 @@ impl<T: Sample> Case<'_, T> {
         let orders = [(ArgMin, Propagate), (ArgMax, Propagate), (ArgMin, Ignore), (ArgMax, Ignore)];
         let elements: usize = [outer, inner].iter().chain(reduced).map(|l| l.size).product();
         for (function, policy) in few(0..4, if elements > 50_000 { 4 } else { 1 }).map(|n| orders[n]) {
-            let mut expected = Vec::new();
-            for output in Walk::new(&[outer, inner]) {
-                let mut best: Option<(u32, T)> = None;
-                for (position, offset) in Walk::new(reduced).enumerate() {
-                    let value = data[(start as isize + output + offset) as usize];
-                    if best.is_none_or(|(_, best)| better(function, policy, value, best)) {
-                        best = Some((position as u32, value));
-                    }
-                }
-                expected.push(best.unwrap().0);
-            }
+            let visited =
+                |output| Walk::new(reduced).map(move |offset| data[(start as isize + output + offset) as usize]);
+            let expected: Vec<u32> =
+                Walk::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
             for &&strategy in &strategies {
                 for (input, start) in &inputs {
                     let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced };
-                    let mut positions = Guarded::filled(MaybeUninit::new(u32::MAX), expected.len(), Edge::End);
-                    // SAFETY: the kernel is for `T` and an ISA that is there, and the loop above has read every element of the tile.
-                    unsafe { (self.kernel)(strategy, function, policy)(&tile, &mut positions) };
-                    // SAFETY: they were initialised above.
-                    let found: Vec<u32> = positions.iter().map(|p| unsafe { p.assume_init() }).collect();
+                    // SAFETY: `expected` was found by reading every element of the tile.
+                    let found = unsafe { self.run(strategy, function, policy, &tile) };
                     assert!(
                         found == expected,
                         "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
@@ -119,10 +109,23 @@ impl<T: Sample> Case<'_, T> {
         }
     }
 
+    /// What a kernel finds, in memory that held no position before.
+    ///
+    /// # Safety
+    /// - The elements of the tile may be read.
+    unsafe fn run(&self, strategy: Strategy, function: ReduceFunction, policy: NanPolicy, tile: &Tile<'_>) -> Vec<u32> {
+        let mut positions = Guarded::filled(MaybeUninit::new(u32::MAX), tile.outputs(), Edge::End);
+        // SAFETY: the kernel is for `T` and an ISA that is there, and the caller's promise.
+        unsafe { (self.kernel)(strategy, function, policy)(tile, &mut positions) };
+        // SAFETY: they were initialised above.
+        positions.iter().map(|p| unsafe { p.assume_init() }).collect()
+    }
+
     fn run_all(&self) {
         self.run_hostile_states();
         self.run_beyond_scratch();
         self.run_beyond_panels();
+        self.run_apart();
         self.run_in_streams();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
@@ -239,6 +242,38 @@ impl<T: Sample> Case<'_, T> {
         }
     }
 
+    /// Two blocks of rows, each before a guard page of its own, in either order of addresses: what lies between the elements of a tile is not
+    /// the kernel's to read, even if both ends are. (Of a view of an array, it may be somebody else's to write.)
+    fn run_apart(&self) {
+        let mut rng = SmallRng::seed_from_u64(10);
+        for len in few(1..2 * self.lanes + 3, 5) {
+            let blocks = Edge::ALL.map(|_| Guarded::copy_of(&self.random(&mut rng, 3 * len), Edge::End));
+            for [first, second] in [[0, 1], [1, 0]].map(|order| order.map(|n: usize| &blocks[n])) {
+                let apart = (second.as_ptr() as isize - first.as_ptr() as isize) / size_of::<T>() as isize;
+                let outer = Loop { size: 2, stride: apart };
+                let (line, lines) = (Loop { size: len, stride: 1 }, Loop { size: 3, stride: len as isize });
+                for (inner, reduced) in [(lines, line), (line, lines)] {
+                    for (function, policy) in [(ArgMin, Propagate), (ArgMax, Ignore)] {
+                        let of_block = |block: &[T]| -> Vec<u32> {
+                            let visited = |output| {
+                                Walk::new(core::slice::from_ref(&reduced))
+                                    .map(move |offset| block[(output + offset) as usize])
+                            };
+                            Walk::new(&[inner]).map(|output| first_best(function, policy, visited(output))).collect()
+                        };
+                        let expected = [of_block(first), of_block(second)].concat();
+                        for strategy in Strategy::ALL.into_iter().filter(|s| s.takes(inner, &[reduced], self.lanes)) {
+                            let tile = Tile { input: first.as_ptr().cast(), outer, inner, reduced: &[reduced] };
+                            // SAFETY: `expected` was found by reading every element of the tile.
+                            let found = unsafe { self.run(strategy, function, policy, &tile) };
+                            assert!(found == expected, "{strategy}: {found:?} instead of {expected:?}\n{tile:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// More than a narrow lane can count: chunks of four vectors in rows, rows in columns. The best element is the last, or the one
     /// on either side of where the count starts anew.
     fn run_beyond_counts(&self) {
@@ -350,6 +385,17 @@ impl<T: Sample> Case<'_, T> {
         let values = if rng.random() { T::VALUES } else { &T::VALUES[rng.random_range(0..T::VALUES.len() - 1)..][..2] };
         (0..len).map(|_| values[rng.random_range(0..values.len())]).collect()
     }
+}
+
+/// The position of the first best element.
+fn first_best<T: Element>(function: ReduceFunction, policy: NanPolicy, elements: impl Iterator<Item = T>) -> u32 {
+    let mut best: Option<(usize, T)> = None;
+    for (position, value) in elements.enumerate() {
+        if best.is_none_or(|(_, best)| better(function, policy, value, best)) {
+            best = Some((position, value));
+        }
+    }
+    best.unwrap().0 as u32
 }
 
 const ONCE: Loop = Loop { size: 1, stride: 0 };
