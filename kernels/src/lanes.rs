@@ -14,6 +14,9 @@ pub(crate) trait Token: Copy + 'static {
     /// Whether several copies of a loop, for several lengths or orders, are worth their code.
     const SPECIALIZES: bool = true;
 
+    /// Whether the chunks of a long row are of eight vectors, or of four: see `strategy/chunks.rs`.
+    const HAS_LONG_CHUNKS: bool = false;
+
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
     fn enter<T: Task>(self, task: T) -> T::Output;

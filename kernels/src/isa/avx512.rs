@@ -49,6 +49,8 @@ impl Avx512 {
 }
 
 impl Token for Avx512 {
+    const HAS_LONG_CHUNKS: bool = true;
+
     #[inline(always)]
     unsafe fn assume() -> Self {
         // SAFETY: the caller promises that the ISA is there.

@@ -117,6 +117,8 @@ by_instruction! {
 }
 
 impl Token for Neon {
+    const HAS_LONG_CHUNKS: bool = true;
+
     #[inline(always)]
     unsafe fn assume() -> Self {
         // SAFETY: the caller promises that the ISA is there.

@@ -1,4 +1,4 @@
-//! Runs that do not fit the registers. A chunk of four vectors is folded with three maxima, and only the fold is compared with the best
+//! Runs that do not fit the registers. A chunk of four or eight vectors is folded with maxima, and only the fold is compared with the best
 //! so far: one comparison and two blends per chunk, not per vector, which is what lets this run at the speed of a plain maximum. What the
 //! blends keep is the *number of the chunk*, per lane. At the end the best lane with the smallest chunk number wins, and one look into
 //! that chunk gives the position.
@@ -13,13 +13,15 @@ use super::run::{Best, Equals, Found, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
 
-/// Vectors in a chunk.
-const VECTORS: usize = 4;
+/// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
+/// a chunk weigh more. On Zen 3 (AVX2), eight were no faster than four, and f32 was slower; for others, docs/throughput.md has a model.
+const SHORT: usize = 4;
+const LONG: usize = 8;
 
 /// The elements in a chunk, and so the fewest of a run.
 #[inline(always)]
 pub(super) const fn chunk<O: Order>() -> usize {
-    VECTORS * O::Simd::LANES
+    (if O::Simd::HAS_LONG_CHUNKS { LONG } else { SHORT }) * O::Simd::LANES
 }
 
 /// The longest run that chunk numbers suffice for.
@@ -166,6 +168,14 @@ impl<O: Order> Fold<O> {
 
     #[inline(always)]
     unsafe fn step(&mut self, order: O, at: *const O::Lane) {
+        // SAFETY: the caller promises a chunk.
+        unsafe {
+            if O::Simd::HAS_LONG_CHUNKS { self.step_by::<LONG>(order, at) } else { self.step_by::<SHORT>(order, at) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn step_by<const VECTORS: usize>(&mut self, order: O, at: *const O::Lane) {
         let simd = order.simd();
         // SAFETY: the caller promises a chunk.
         let vectors: [_; VECTORS] = unsafe { order.load_several(at) };
@@ -239,9 +249,15 @@ impl<O: Order> Chunks<O> {
     #[inline(always)]
     unsafe fn find_in<T: Test<O>>(self, order: O, n: usize, test: T) -> (usize, bool) {
         let start = (n * chunk::<O>()).min(self.0.len - chunk::<O>());
+        let chunk = self.0.part(start, chunk::<O>());
         // SAFETY: the caller promises that the run, and so each of its chunks, may be read.
-        let vectors: [_; VECTORS] = unsafe { order.load_several(self.0.part(start, chunk::<O>()).at) };
-        let (position, is_found) = first_of(order, &vectors, test, self.0.reversed);
+        let (position, is_found) = unsafe {
+            if O::Simd::HAS_LONG_CHUNKS {
+                first_of::<O, T, LONG>(order, &order.load_several(chunk.at), test, chunk.reversed)
+            } else {
+                first_of::<O, T, SHORT>(order, &order.load_several(chunk.at), test, chunk.reversed)
+            }
+        };
         (start + position, is_found)
     }
 

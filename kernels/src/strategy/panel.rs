@@ -69,21 +69,24 @@ pub(super) unsafe fn reduce<O: Order, const U: usize>(
     let mut start = 0;
     // SAFETY: the caller's promise; each group lies within the rows.
     unsafe {
+        // Of a width that the compiler knows, and in a loop of its own: 3 rows of 1000 f32 ran at 0.42 of `read` otherwise, instead of 0.72.
+        while U > 1 && start + U * lanes <= width {
+            let group = reduce_group::<O, U, 1>(order, [rows.at(start)], U * lanes, has_nan);
+            group.write(order, &mut positions[start..][..U * lanes]);
+            start += U * lanes;
+        }
+        // Vectors of one group go side by side; alone, each takes half as long again. What reaches back is answered twice, and the same.
+        if U > 1 && width - start > U / 2 * lanes {
+            start = width.saturating_sub(U * lanes);
+            let group = reduce_group::<O, U, 1>(order, [rows.at(start)], width - start, has_nan);
+            group.write(order, &mut positions[start..]);
+            start = width;
+        }
         while start < width {
-            let left = width - start;
-            // Vectors of one group go side by side; alone, each takes half as long again.
-            if U > 1 && left > U / 2 * lanes {
-                let width = left.min(U * lanes);
-                let group = reduce_group::<O, U, 1>(order, [rows.at(start)], width, has_nan);
-                group.write(order, &mut positions[start..][..width]);
-                start += width;
-            } else {
-                // The last one reaches back: its outputs are answered twice, and the same.
-                let at = start.min(width - lanes);
-                let group = reduce_group::<O, 1, 1>(order, [rows.at(at)], lanes, has_nan);
-                group.write(order, &mut positions[at..][..lanes]);
-                start += lanes;
-            }
+            let at = start.min(width - lanes);
+            let group = reduce_group::<O, 1, 1>(order, [rows.at(at)], lanes, has_nan);
+            group.write(order, &mut positions[at..][..lanes]);
+            start += lanes;
         }
     }
 }
@@ -108,7 +111,14 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize>(
             }
             *has_nan = true;
         }
-        order.simd().call(Exactly { order, parts, width })
+        let exact = order.simd().call(Exactly::<O, U, P> { order, parts, width });
+        // Vector by vector, or else the other group above would not stay in registers, because a call writes to memory.
+        let mut group = Group { best: [order.worst(); U], row_of_best: [order.simd().count(0); U] };
+        for u in 0..U {
+            group.best[u] = exact.best[u];
+            group.row_of_best[u] = exact.row_of_best[u];
+        }
+        group
     }
 }
 

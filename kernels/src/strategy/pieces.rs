@@ -1,7 +1,7 @@
 //! Pieces: one output at a time, whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements. Each piece is
 //! answered as a row is, and the answers are merged.
 
-use super::run::{self, Best, Found, Run};
+use super::run::{self, Best, Found, MOST_VECTORS, Run};
 use super::{Body, Strategy, chunks};
 use crate::gather::{LaneOffsets, Scratch, Stretches};
 use crate::lanes::Lanes;
@@ -55,8 +55,10 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     unsafe {
         if run.len < lanes {
             run::find_in_part::<O, false>(order, run)
-        } else if run.len < chunks::chunk::<O>() {
+        } else if run.len <= 4 * lanes {
             run::find::<O, 1, 4>(order, run)
+        } else if run.len < chunks::chunk::<O>() {
+            run::find::<O, 4, MOST_VECTORS>(order, run)
         } else {
             chunks::find_long(order, run)
         }

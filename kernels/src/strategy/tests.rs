@@ -279,9 +279,10 @@ impl<T: Sample> Case<'_, T> {
     fn run_beyond_counts(&self) {
         let counted = 1_usize << (8 * size_of::<T>());
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
-        let chunks = counted * 4 * self.lanes;
-        let rows = [(chunks + 1, chunks), (chunks + 1, chunks - 1), (chunks, chunks - 1)];
-        for (len, place) in few(0..rows.len(), rows.len()).map(|n| rows[n]) {
+        // In a chunk, there are four vectors or eight.
+        let chunks = [4, 8].map(|vectors| counted * vectors * self.lanes);
+        let rows = chunks.map(|chunks| [(chunks + 1, chunks), (chunks + 1, chunks - 1), (chunks, chunks - 1)]);
+        for (len, place) in few(0..6, 6).map(|n| rows.as_flattened()[n]) {
             let mut data = std::vec![default; len];
             data[place] = best;
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
