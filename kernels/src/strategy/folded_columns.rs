@@ -123,23 +123,30 @@ impl<O: Order> Columns<O> {
     /// Takes what was found later, where it is better.
     #[inline(always)]
     unsafe fn merge(self, best: &mut Positions, found: &Positions) {
-        let Columns { order, first, width, .. } = self;
-        let values = |positions: &Positions| {
-            let mut values = [const { MaybeUninit::<O::Lane>::uninit() }; MAX_VECTOR_BYTES];
-            // SAFETY: positions in the columns; and lanes that have no column take their element from the last one.
-            unsafe {
-                for (lane, value) in values[..O::Simd::LANES].iter_mut().enumerate() {
-                    let column = lane.min(width - 1);
-                    value.write(first.add(positions[column] as usize * width + column).read());
-                }
-                order.load(values.as_ptr().cast())
-            }
-        };
-        let bits = order.simd().bits(order.better(values(found), values(best)));
-        for column in 0..width {
+        // SAFETY: positions in the columns.
+        let (new, kept) = unsafe { (self.values(found), self.values(best)) };
+        let bits = self.order.simd().bits(self.order.better(new, kept));
+        for column in 0..self.width {
             if bits >> (column as u32 * O::Simd::BITS_PER_LANE) & 1 == 1 {
                 best[column] = found[column];
             }
+        }
+    }
+
+    /// The elements at these positions, side by side; lanes that have no column repeat the last one.
+    ///
+    /// # Safety
+    /// - The positions are of rows.
+    #[inline(always)]
+    unsafe fn values(self, positions: &Positions) -> Vec<O> {
+        let mut values = [const { MaybeUninit::<O::Lane>::uninit() }; MAX_VECTOR_BYTES];
+        // SAFETY: the caller's promise; a vector of them was written.
+        unsafe {
+            for (lane, value) in values[..O::Simd::LANES].iter_mut().enumerate() {
+                let column = lane.min(self.width - 1);
+                value.write(self.first.add(positions[column] as usize * self.width + column).read());
+            }
+            self.order.load(values.as_ptr().cast())
         }
     }
 }

@@ -71,6 +71,9 @@ impl<T: Sample> Case<'_, T> {
     /// Runs the strategies on one tile of `data`, by every order, its elements flush against pages that nobody may touch: the first of them
     /// behind one, and the last of them before one.
     fn check_by(&self, strategies: &[Strategy], data: &[T], start: usize, [outer, inner]: [Loop; 2], reduced: &[Loop]) {
+        let takes = |strategy: &&Strategy| strategy.takes(inner, reduced, self.lanes);
+        let strategies: Vec<_> = strategies.iter().filter(takes).collect();
+        assert!(!strategies.is_empty(), "{inner:?} of {reduced:?} is for none of the strategies");
         let reach = |pick: fn(isize) -> isize| -> usize {
             let loops = [outer, inner].into_iter().chain(reduced.iter().copied());
             start.wrapping_add_signed(loops.map(|l| (l.size as isize - 1) * pick(l.stride)).sum())
@@ -90,7 +93,7 @@ impl<T: Sample> Case<'_, T> {
                 |output| Walk::new(reduced).map(move |offset| data[(start as isize + output + offset) as usize]);
             let expected: Vec<u32> =
                 Walk::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
-            for &strategy in strategies.iter().filter(|s| s.takes(inner, reduced, self.lanes)) {
+            for &&strategy in &strategies {
                 for (input, start) in &inputs {
                     let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced };
                     // SAFETY: `expected` was found by reading every element of the tile.
@@ -176,7 +179,8 @@ impl<T: Sample> Case<'_, T> {
             }
         }
         // Narrow lines of many rows, and so several rows side by side; with what is left over, and without.
-        for width in few(2..self.lanes.max(3), 3) {
+        let widths = 2..self.lanes;
+        for width in few(0..widths.len().max(1), 3).filter_map(|n| widths.clone().nth(n)) {
             let rows = 2 * self.lanes + width * width % 97;
             let data = self.random(&mut rng, 2 * rows * width);
             let outer = Loop { size: 2, stride: (rows * width) as isize };
@@ -190,7 +194,7 @@ impl<T: Sample> Case<'_, T> {
             let outer = Loop { size: lines, stride: (rows * width) as isize };
             let line = Loop { size: rows, stride: width as isize };
             let inner = Loop { size: width, stride: 1 };
-            self.check_by(&[Strategy::Columns], &data, 0, [outer, inner], &[line]);
+            self.check_by(&[Strategy::PackedColumns], &data, 0, [outer, inner], &[line]);
         }
         // Several reduced loops, short and long, with strides of both signs around and inside the kept ones.
         for _ in few(0..60, 5) {
@@ -295,6 +299,17 @@ impl<T: Sample> Case<'_, T> {
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
         }
+        // The same where several rows are put side by side: the best is in the first block of them, on either side of its end, or in the last.
+        let width = 3.min(self.lanes - 1);
+        let block = counted * (2 * self.lanes / width);
+        for place in few(0..5, 5).map(|n| [0, block - self.lanes, block - 1, block, 2 * block + 1][n]) {
+            let rows = 2 * block + 2;
+            let mut data = std::vec![default; rows * width];
+            data[place * width..][..width].fill(best);
+            let outputs = [ONCE, Loop { size: width, stride: 1 }];
+            let line = Loop { size: rows, stride: width as isize };
+            self.check_by(&[Strategy::FoldedColumns], &data, 0, outputs, &[line]);
+        }
     }
 
     /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a group.
@@ -323,6 +338,17 @@ impl<T: Sample> Case<'_, T> {
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
             self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, ONCE], &[Loop { size: len, stride: -1 }]);
         }
+        // Rows that are looked at side by side, and one that is left over; the best of each is elsewhere, and there again further on.
+        let (len, rows) = ((6 << 10) / size_of::<T>() + 3, 89);
+        let mut data = std::vec![default; rows * len];
+        for row in 0..rows {
+            let place = row * 977 % len;
+            data[row * len + place] = best;
+            data[row * len + place + (len - place) / 2] = best;
+        }
+        let rows = Loop { size: rows, stride: len as isize };
+        self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
+        self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { size: len, stride: -1 }]);
     }
 
     /// More than the buffer for gathered elements holds, in one loop or across two, the best element on either side of its end.
@@ -334,9 +360,9 @@ impl<T: Sample> Case<'_, T> {
             data[2 * place] = best;
             let (outer, inner) = (Loop { size: 2, stride: 1 }, ONCE);
             let line = Loop { size: 2 * held + 1, stride: 2 };
-            self.check_by(&[Strategy::Rows], &data, 0, [outer, inner], &[line]);
+            self.check_by(&[Strategy::Pieces], &data, 0, [outer, inner], &[line]);
             let lines = [Loop { size: 2, stride: 2 * held as isize }, Loop { size: held, stride: 2 }];
-            self.check_by(&[Strategy::Rows], &data, 0, [outer, inner], &lines[..]);
+            self.check_by(&[Strategy::Pieces], &data, 0, [outer, inner], &lines[..]);
         }
         for width in [2, self.lanes + 1, 5 * self.lanes] {
             // Rows of one vector, or of four.
@@ -348,7 +374,7 @@ impl<T: Sample> Case<'_, T> {
                     data[2 * width * row..].fill(best);
                     let outputs = [ONCE, Loop { size: width, stride: 2 }];
                     let line = Loop { size: rows, stride: 2 * width as isize };
-                    self.check_by(&[Strategy::Columns], &data, 0, outputs, &[line]);
+                    self.check_by(&[Strategy::PackedColumns], &data, 0, outputs, &[line]);
                 }
             }
         }
