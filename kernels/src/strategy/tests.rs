@@ -299,9 +299,10 @@ impl<T: Sample> Case<'_, T> {
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
         }
-        // The same where several rows are put side by side: the best is in the first block of them, on either side of its end, or in the last.
+        // The same where several rows are put side by side: the best is in the first block of them, on either side of its end, or in the last,
+        // which is too few rows to fill a vector, and reaches back.
         let width = 3.min(self.lanes - 1);
-        let block = counted * (2 * self.lanes / width);
+        let block = (counted - 1) * (2 * self.lanes / width);
         for place in few(0..5, 5).map(|n| [0, block - self.lanes, block - 1, block, 2 * block + 1][n]) {
             let rows = 2 * block + 2;
             let mut data = std::vec![default; rows * width];
