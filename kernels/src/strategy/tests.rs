@@ -126,6 +126,7 @@ impl<T: Sample> Case<'_, T> {
         self.run_beyond_scratch();
         self.run_beyond_panels();
         self.run_apart();
+        self.run_beyond_caches();
         self.run_in_streams();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
@@ -240,6 +241,16 @@ impl<T: Sample> Case<'_, T> {
                 self.check(&data, 0, ONCE, Loop { size: 3, stride: 1 }, &[Loop { size: len, stride: 3 }]);
             }
         }
+    }
+
+    /// So many short rows that those further on are asked for.
+    fn run_beyond_caches(&self) {
+        let mut rng = SmallRng::seed_from_u64(11);
+        let len = 3 * self.lanes / 2 + 1;
+        let rows = (512 << 10) / size_of::<T>() / len + 1;
+        let data = self.random(&mut rng, rows * len);
+        let inner = Loop { size: rows, stride: len as isize };
+        self.check_by(&[Strategy::Rows], &data, 0, [ONCE, inner], &[Loop { size: len, stride: 1 }]);
     }
 
     /// Two blocks of rows, each before a guard page of its own, in either order of addresses: what lies between the elements of a tile is not
