@@ -126,6 +126,7 @@ impl<T: Sample> Case<'_, T> {
         self.run_beyond_scratch();
         self.run_beyond_panels();
         self.run_apart();
+        self.run_beyond_caches();
         self.run_in_streams();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
@@ -242,6 +243,16 @@ impl<T: Sample> Case<'_, T> {
         }
     }
 
+    /// So many short rows that those further on are asked for.
+    fn run_beyond_caches(&self) {
+        let mut rng = SmallRng::seed_from_u64(11);
+        let len = 3 * self.lanes / 2 + 1;
+        let rows = (512 << 10) / size_of::<T>() / len + 1;
+        let data = self.random(&mut rng, rows * len);
+        let inner = Loop { size: rows, stride: len as isize };
+        self.check_by(&[Strategy::Rows], &data, 0, [ONCE, inner], &[Loop { size: len, stride: 1 }]);
+    }
+
     /// Two blocks of rows, each before a guard page of its own, in either order of addresses: what lies between the elements of a tile is not
     /// the kernel's to read, even if both ends are. (Of a view of an array, it may be somebody else's to write.)
     fn run_apart(&self) {
@@ -300,9 +311,10 @@ impl<T: Sample> Case<'_, T> {
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
         }
-        // The same where several rows are put side by side: the best is in the first block of them, on either side of its end, or in the last.
+        // The same where several rows are put side by side: the best is in the first block of them, on either side of its end, or in the last,
+        // which is too few rows to fill a vector, and reaches back.
         let width = 3.min(self.lanes - 1);
-        let block = counted * (2 * self.lanes / width);
+        let block = (counted - 1) * (2 * self.lanes / width);
         for place in few(0..5, 5).map(|n| [0, block - self.lanes, block - 1, block, 2 * block + 1][n]) {
             let rows = 2 * block + 2;
             let mut data = std::vec![default; rows * width];
