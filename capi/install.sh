@@ -12,7 +12,7 @@ version=${version##*[#@]}
 # As cargo-c has it: before 1.0, each minor version is an interface of its own.
 case $version in 0.*) abi=${version%.*} ;; *) abi=${version%%.*} ;; esac
 messages=$(CARGO_TERM_COLOR=never cargo rustc --release -p argreduce-capi --lib -- \
-    -C "link-arg=-Wl,-soname,libargreduce.so.$abi" --print native-static-libs 2>&1 | tee /dev/stderr)
+    -C "link-arg=-Wl,-soname,libargreduce.so.$abi" --print native-static-libs 2>&1 | tee -a /dev/stderr)
 static_libraries=$(sed -n 's/^note: native-static-libs: //p' <<<"$messages")
 [ -n "$static_libraries" ]
 
