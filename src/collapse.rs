@@ -2,8 +2,8 @@
 //! types, kernels or ISAs.
 //!
 //! What is gone afterwards: axes of size 1; neighbours that walk memory as one; broadcast axes (the elements of reduced ones tie, and the
-//! outputs of kept ones are copies of each other); negative strides of kept axes; and the direction, because taking the last of equals is taking the first while walking every
-//! reduced axis backwards. What is left of the semantics is one sentence: *the first best element in the order of visiting wins.*
+//! outputs of kept ones are copies of each other); negative strides of kept axes; and the direction, because taking the last of equals is
+//! taking the first while walking every reduced axis backwards. What is left of the semantics is one sentence: *the first best element in the order of visiting wins.*
 
 use crate::layout::AxisSet;
 use crate::{AxisDirection, Layout, Loop, MAX_RANK};
