@@ -195,8 +195,8 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 /// it.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     match strategy {
-        Strategy::Rows if S::SPECIALIZES => strategy::Rows::enter::<Own<S, T, F, P>>,
-        Strategy::Columns if S::SPECIALIZES => strategy::Columns::enter::<Own<S, T, F, P>>,
+        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
+        Strategy::Columns if S::SPECIALIZES && T::HAS_OWN => strategy::Columns::enter::<Own<S, T, F, P>>,
         Strategy::Rows => strategy::Rows::enter::<Shared<S, T, F, P>>,
         Strategy::Columns => strategy::Columns::enter::<Shared<S, T, F, P>>,
         Strategy::Pieces => strategy::Pieces::enter::<Shared<S, T, F, P>>,
