@@ -208,8 +208,8 @@ macro_rules! by_width {
         fn first(self, n: usize) -> $unsigned {
             const LANES: usize = 16 / size_of::<$count>();
             const TABLE: [[$count; LANES]; 2] = [[$count::MAX; LANES], [0; LANES]];
-            let from: [$count; LANES] = core::array::from_fn(|lane| TABLE.as_flattened()[LANES - n + lane]);
-            bytemuck::cast(from)
+            let from = TABLE.as_flattened()[LANES - n..].first_chunk::<LANES>();
+            bytemuck::cast(*from.expect("n is at most LANES"))
         }
         #[inline(always)]
         fn add(self, a: $unsigned, b: $unsigned) -> $unsigned {
