@@ -94,12 +94,10 @@ pub(crate) fn best<T: Sample>(
     is_held: bool,
 ) -> Vec<(usize, usize)> {
     let (function, direction, policy) = order;
-    let standing = |value: T| match (value.rank(), function) {
-        (Some(rank), ReduceFunction::ArgMax) => rank,
-        (Some(rank), ReduceFunction::ArgMin) => u64::MAX - rank,
-        (None, _) if policy == NanPolicy::Propagate => u64::MAX,
-        (None, _) => 0,
-    };
+    let flip = if function == ReduceFunction::ArgMin { u64::MAX } else { 0 };
+    let nan = if policy == NanPolicy::Propagate { u64::MAX } else { 0 };
+    let standing = |value: T| value.rank().map_or(nan, |rank| rank ^ flip);
+    let takes_last = direction == AxisDirection::Decreasing;
     let part = |wanted: bool| -> Vec<usize> {
         let sizes = layout.sizes().iter().zip(reduced);
         sizes.map(|(&size, &reduced)| if reduced == wanted { size } else { 1 }).collect()
@@ -110,7 +108,7 @@ pub(crate) fn best<T: Sample>(
         let mut best = (0, standing(input[(first + along[0]) as usize]));
         for (index, place) in along.iter().enumerate().skip(1) {
             let standing = standing(input[(first + place) as usize]);
-            if standing > best.1 || standing == best.1 && direction == AxisDirection::Decreasing {
+            if (standing > best.1) | (standing == best.1) & takes_last {
                 best = (index, standing);
             }
         }
