@@ -63,7 +63,7 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
 unsafe fn find_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::Lane>; N]) -> [Found<O>; N] {
     // SAFETY: the caller's promise.
     unsafe {
-        if !O::HAS_BITS {
+        if !(O::HAS_BITS && O::Simd::SPECIALIZES) {
             return fold_side_by_side(order, runs);
         }
         let mut found = [Found::nothing(order); N];
