@@ -89,7 +89,8 @@ fn run_distinct<T: Element, I: Index>(
         return for_each_tile(problem, DIRECT_TILE, &mut |tile| {
             let indices = &mut indices[tile.output_start as usize..][..tile.outputs()];
             let Some(positions) = I::as_positions(indices) else { return };
-            // SAFETY: what is written through this is what `find` writes, and that is initialised.
+            // SAFETY: `u32` lies as `MaybeUninit<u32>` does, and the only thing written through this is what `find`'s kernel writes: positions, so that
+            // the indices stay initialised.
             let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
             find(kernel, input, tile.input_start, tile.input, &problem.reduced, buffer);
             let (start, step) = (problem.index_start, problem.index[0].stride);
@@ -223,10 +224,11 @@ fn find<'a, T: Element>(
     // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len` elements, `run` that the
     //   memory has those; collapsing drops, merges and turns loops, and a tile is a part of them (`tests` in `collapse.rs` compares
     //   the visited elements), so none of them reaches a place that the layout does not.
-    // - Fewer than 2^32 positions: `run` takes `in_blocks` otherwise, which cuts.
+    // - Fewer than 2^32 positions, and no reduced loop of size 0: `run_distinct` takes `in_blocks` otherwise, which cuts; a plan has refused
+    //   empty reductions (`check_index_range` in `plan.rs`).
     // For `of_slice`, the one loop over the slice is all of that at once.
     unsafe { kernel(&Tile { input, outer, inner, reduced }, positions) };
-    // SAFETY: a kernel writes every position.
+    // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
     unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
 }
 

@@ -1,10 +1,10 @@
 //! The one check: a reduction on every ISA of this machine (and of this build: with `--cfg wide_portable`, portable vectors of 16, 32 and 64 bytes)
-//! against the reference, on slices flush against guard pages. If it is not valid, each has to refuse it.
+//! against a model, and the model against the reference, on slices flush against guard pages. If it is not valid, each has to refuse it.
 
 use crate::draw::Problem;
 use crate::model;
 use crate::sample::{Sample, with_type};
-use argreduce::{ArgReduce, DataType, Error, Index, Isa, Layout, reference};
+use argreduce::{ArgReduce, DataType, Error, Index, Isa, Layout};
 use argreduce_guard::{Edge, Guarded};
 
 /// Checks a reduction.
@@ -25,7 +25,7 @@ fn check_typed<T: Sample, I: Index>(problem: &Problem) {
     answers::<T, I>(problem, &elements);
 }
 
-/// The indices of the elements, in row-major order of the outputs, if the reduction is valid: by the reference, and as every ISA says.
+/// The indices of the elements, in row-major order of the outputs, if the reduction is valid: by the model, and as every ISA says.
 pub(crate) fn answers<T: Sample, I: Index>(problem: &Problem, elements: &[T]) -> Option<Vec<usize>> {
     let Problem { order, ref layout, ref axes, ref output, edge, .. } = *problem;
     let (sizes, strides) = (layout.sizes(), layout.strides());
@@ -58,8 +58,9 @@ pub(crate) fn answers<T: Sample, I: Index>(problem: &Problem, elements: &[T]) ->
         };
         let required = plan.output_layout().required_len();
         let answers = answers.get_or_insert_with(|| {
-            let indices = reference::arg_reduce(order, layout, reduced, &input);
-            let best = best_values(layout, reduced, &indices, &input);
+            let best = model::best(order, layout, reduced, &input, problem.data.is_held());
+            let (indices, places): (Vec<_>, Vec<_>) = best.into_iter().unzip();
+            let best = places.into_iter().map(|place: usize| input[place].bits()).collect();
             // Nothing between the outputs is written.
             let mut written = vec![untouched::<I>(); required];
             let output = plan.output_layout();
@@ -98,16 +99,4 @@ struct Answers<I> {
 /// An index that no problem here has.
 fn untouched<I: Index>() -> I {
     I::at(-77, 0, 0)
-}
-
-/// The bits of the elements that the indices name.
-fn best_values<T: Sample>(layout: &Layout, reduced: &[bool], indices: &[usize], input: &[T]) -> Vec<u64> {
-    let part = |wanted: bool| -> Vec<usize> {
-        let sizes = layout.sizes().iter().zip(reduced);
-        sizes.map(|(&size, &reduced)| if reduced == wanted { size } else { 1 }).collect()
-    };
-    let (kept, along) = (part(false), part(true));
-    let along: Vec<i128> = model::places(&along, layout.strides()).collect();
-    let places = model::places(&kept, layout.strides()).zip(indices);
-    places.map(|(place, &index)| input[(layout.offset() as i128 + place + along[index]) as usize].bits()).collect()
 }

@@ -265,7 +265,8 @@ impl Words {
             nan_policy: self.policy,
         };
         let desc = Guarded::copy_of(&[desc], Edge::End);
-        // SAFETY: pointers are NULL, or to arrays as long as said, unless what is said is refused before they are read.
+        // SAFETY: pointers are NULL, or to arrays as long as said (`Tensor::draw`); `spoil` lets only such counts say more, above 8, as are refused
+        // before anything is read by them (and if not, the array ends at a guard page).
         Operator::new(|out| unsafe { argreduce_compile(self.pointer(5, &desc), out) })
     }
 
@@ -375,9 +376,8 @@ impl Operator {
         assert_ne!(status, ARGREDUCE_INTERNAL, "a panic");
         assert_eq!(status != ARGREDUCE_OK, operator.is_null());
         if status != ARGREDUCE_OK {
-            // SAFETY: never NULL, and valid until the next failure.
             let message: *const c_char = argreduce_last_error();
-            // SAFETY: as above.
+            // SAFETY: never NULL, and valid until the next failure on this thread, as the header says.
             assert!(!unsafe { std::ffi::CStr::from_ptr(message) }.is_empty(), "an error without words");
             return None;
         }
@@ -387,7 +387,7 @@ impl Operator {
     fn execute(&self, input: &[u8], output: &mut [u8], values: Option<&mut [u8]>) -> argreduce_status {
         let (input, len) = (input.as_ptr().cast(), input.len());
         let (output, output_len) = (output.as_mut_ptr().cast(), output.len());
-        // SAFETY: compiled, and the buffers are as long as said, and apart.
+        // SAFETY: `Operator::new` takes nothing but what was compiled, the slices say how long they are, and borrows that are `mut` share nothing.
         unsafe {
             match values {
                 None => argreduce_execute(self.0, input, len, output, output_len),
@@ -402,7 +402,7 @@ impl Operator {
 
 impl Drop for Operator {
     fn drop(&mut self) {
-        // SAFETY: compiled, and released once.
+        // SAFETY: `Operator::new` takes nothing but what was compiled, and nothing else releases it.
         unsafe { argreduce_release(self.0) };
     }
 }

@@ -214,15 +214,29 @@ impl<'a> Arbitrary<'a> for Data {
 }
 
 impl Data {
+    /// One in 16: whether the model has to be held against the reference, however many elements there are.
+    pub(crate) fn is_held(&self) -> bool {
+        self.bytes.iter().fold(self.pattern, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte)) % 16 == 0
+    }
+
     pub(crate) fn elements<T: Sample>(&self, len: usize) -> Vec<T> {
         let palette = self.palette.map(|value| match value {
             Value::Special(n) => T::SPECIAL[n as usize % T::SPECIAL.len()],
             Value::Bits(bits) => T::of_bits(bits),
         });
         let bytes = |n: usize| self.bytes[n % self.bytes.len()];
+        // What is drawn by bytes comes again after as many elements as there are bytes: the first of them are drawn, and then copied.
+        let repeated = |element: &dyn Fn(usize) -> T| {
+            let mut elements = Vec::with_capacity(len);
+            elements.extend((0..len.min(self.bytes.len())).map(element));
+            while elements.len() < len {
+                elements.extend_from_within(..elements.len().min(len - elements.len()));
+            }
+            elements
+        };
         match self.pattern {
             // A few values over and over: ties everywhere.
-            0..120 => (0..len).map(|n| palette[bytes(n) as usize % 4]).collect(),
+            0..120 => repeated(&|n| palette[self.bytes[n] as usize % 4]),
             // One value, but for a few places.
             120..190 => {
                 let mut elements = vec![palette[0]; len];
@@ -235,11 +249,9 @@ impl Data {
                 elements
             }
             // Whatever the bytes say.
-            190..230 => (0..len)
-                .map(|n| {
-                    T::of_bits((0..8).fold(0, |bits, byte| bits << 8 | u64::from(bytes(n * size_of::<T>() + byte))))
-                })
-                .collect(),
+            190..230 => repeated(&|n| {
+                T::of_bits((0..8).fold(0, |bits, byte| bits << 8 | u64::from(bytes(n * size_of::<T>() + byte))))
+            }),
             // Few repetitions.
             _ => (0..len as u64)
                 .map(|n| T::of_bits((n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(u32::from(bytes(0)))))

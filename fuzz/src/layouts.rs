@@ -4,7 +4,8 @@
 use crate::sample::Sample;
 use crate::{Outcome, model};
 use arbitrary::{Result, Unstructured};
-use argreduce::{ArgReduce, AxisDirection, Error, Index, Isa, Layout, NanPolicy, ReduceFunction, drop_axes, reference};
+use argreduce::{ArgReduce, AxisDirection, Error, Index, Isa, Layout, NanPolicy, ReduceFunction, drop_axes};
+use std::cell::OnceCell;
 
 /// See the file.
 pub fn layouts(bytes: &[u8]) -> Outcome {
@@ -102,6 +103,7 @@ impl Input {
         });
         let overlaps = output.map_or(Some(false), |output| model::overlaps(output.sizes(), output.strides()));
         let mut is_planned = false;
+        let answers = OnceCell::new();
         for isa in Isa::available() {
             let (function, direction, policy) = self.order;
             let reduce = ArgReduce::new(function, layout).axes(&self.axes).direction(direction).nan_policy(policy);
@@ -110,7 +112,7 @@ impl Input {
                 Ok(plan) => {
                     assert!(is_valid && overlaps != Some(true), "{plan} of {self:?}");
                     is_planned = true;
-                    self.run::<T, I>(&plan, layout, reduced.unwrap_or_default());
+                    self.run(&plan, layout, reduced.unwrap_or_default(), &answers);
                 }
                 // Whether many elements share a place may be too hard to tell.
                 Err(Error::OutputOverlaps) => assert!(overlaps != Some(false), "overlap of {self:?}"),
@@ -120,18 +122,38 @@ impl Input {
         is_planned
     }
 
-    /// Slices that are too short are refused; with slices that suffice, and few elements to visit, there is an answer.
-    fn run<T: Sample, I: Index>(&self, plan: &argreduce::Plan<T, I>, layout: &Layout, reduced: &[bool]) {
-        const MOST: usize = 4096;
+    /// Slices that are too short are refused; with slices that suffice, and few elements to visit, there is an answer. It is the same for all ISAs,
+    /// and so is kept.
+    fn run<T: Sample, I: Index>(
+        &self,
+        plan: &argreduce::Plan<T, I>,
+        layout: &Layout,
+        reduced: &[bool],
+        answers: &OnceCell<Option<Answers<T, I>>>,
+    ) {
         let (needs, writes) = (layout.required_len(), plan.output_layout().required_len());
-        let input: Vec<T> = (0..needs.min(MOST)).map(|n| T::of_bits(n as u64 * 7 % 3)).collect();
-        let mut indices = vec![I::at(-77, 0, 0); writes.min(MOST)];
-        if needs > input.len() || writes > indices.len() {
+        if needs.max(writes) > MOST {
+            let (input, mut indices) = (vec![T::default(); needs.min(MOST)], vec![untouched::<I>(); writes.min(MOST)]);
             assert!(matches!(plan.run(&input, &mut indices), Err(Error::TooShort { .. })), "{plan}");
             return;
         }
-        if plan.output_layout().element_count() == 0 {
-            return plan.run(&input, &mut indices).expect("there is nothing to write");
+        let Some(answers) = answers.get_or_init(|| self.answers(layout, plan.output_layout(), reduced)) else { return };
+        let mut indices = vec![untouched(); writes];
+        plan.run(&answers.input, &mut indices).expect("slices are long enough");
+        assert_eq!(indices, answers.written, "{plan} of {self:?}");
+    }
+
+    /// What to run a plan on, and what it is to write, unless that is too many elements to visit.
+    fn answers<T: Sample, I: Index>(
+        &self,
+        layout: &Layout,
+        output: &Layout,
+        reduced: &[bool],
+    ) -> Option<Answers<T, I>> {
+        let input: Vec<T> = (0..layout.required_len()).map(|n| T::of_bits(n as u64 * 7 % 3)).collect();
+        let mut written = vec![untouched(); output.required_len()];
+        if output.element_count() == 0 {
+            return Some(Answers { input, written });
         }
         // Reduced axes that repeat an element are not visited.
         let (mut few, mut first) = (layout.sizes().to_vec(), 0);
@@ -148,22 +170,34 @@ impl Input {
             }
         }
         if model::count(&few).is_none_or(|count| count > MOST) {
-            return;
+            return None;
         }
-        plan.run(&input, &mut indices).expect("slices are long enough");
         let few = Layout::strided(&few, layout.strides(), layout.offset()).expect("a part of the layout");
-        let expected = reference::arg_reduce(self.order, &few, reduced, &input);
-        let output = plan.output_layout();
-        for (place, mut index) in model::places(output.sizes(), output.strides()).zip(expected) {
+        let is_held = (self.offset ^ layout.required_len()).is_multiple_of(16);
+        let expected = model::best(self.order, &few, reduced, &input, is_held);
+        for (place, (mut index, _)) in model::places(output.sizes(), output.strides()).zip(expected) {
             let mut whole = first;
             for axis in (0..reduced.len()).rev().filter(|&axis| reduced[axis]) {
                 whole += index % few.sizes()[axis] * steps[axis];
                 index /= few.sizes()[axis];
             }
-            let found = indices[(output.offset() as i128 + place) as usize];
-            assert_eq!(found, I::at(whole as isize, 0, 0), "{plan} of {self:?}");
+            written[(output.offset() as i128 + place) as usize] = I::at(whole as isize, 0, 0);
         }
+        Some(Answers { input, written })
     }
+}
+
+struct Answers<T, I> {
+    input: Vec<T>,
+    written: Vec<I>,
+}
+
+/// The longest slices that are made.
+const MOST: usize = 4096;
+
+/// An index that no reduction here has.
+fn untouched<I: Index>() -> I {
+    I::at(-77, 0, 0)
 }
 
 /// A layout, if there is one: as the model says.

@@ -11,6 +11,9 @@ pub(crate) trait Sample: Element {
     fn of_bits(bits: u64) -> Self;
     /// The bits, to compare values that may be NaN.
     fn bits(self) -> u64;
+    /// Where the value stands among the numbers of its type, equal ones at the same place; `None` for NaN. Of types that have NaN, neither 0
+    /// nor `u64::MAX`.
+    fn rank(self) -> Option<u64>;
 }
 
 macro_rules! integers {
@@ -22,6 +25,9 @@ macro_rules! integers {
             }
             fn bits(self) -> u64 {
                 self as u64
+            }
+            fn rank(self) -> Option<u64> {
+                Some((self as u64).wrapping_sub($t::MIN as u64))
             }
         }
     )+};
@@ -45,6 +51,12 @@ macro_rules! floats {
             fn bits(self) -> u64 {
                 self.to_bits().into()
             }
+            fn rank(self) -> Option<u64> {
+                let (bits, sign) = (self.bits(), 1 << ($bits::BITS - 1));
+                let magnitude = bits & !sign;
+                let is_nan = magnitude > $t::INFINITY.bits();
+                (!is_nan).then(|| if bits & sign != 0 { (1 << 63) - magnitude } else { (1 << 63) + magnitude })
+            }
         }
     )+};
 }
@@ -62,6 +74,9 @@ impl Sample for bool {
     }
     fn bits(self) -> u64 {
         self.into()
+    }
+    fn rank(self) -> Option<u64> {
+        Some(self.into())
     }
 }
 

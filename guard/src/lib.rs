@@ -49,7 +49,7 @@ impl<T: Copy> Guarded<T> {
     /// A copy of `elements`.
     pub fn copy_of(elements: &[T], edge: Edge) -> Self {
         let guarded = Self::uninitialised(elements.len(), edge);
-        // SAFETY: `first` has room for as many elements, and nothing else points there.
+        // SAFETY: `first` has room for as many elements, by `uninitialised`, and nothing else points there: the region is this value's alone until it is dropped.
         unsafe { guarded.first.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         guarded
     }
@@ -58,7 +58,7 @@ impl<T: Copy> Guarded<T> {
     pub fn filled(value: T, len: usize, edge: Edge) -> Self {
         let guarded = Self::uninitialised(len, edge);
         for n in 0..len {
-            // SAFETY: `first` has room for `len` elements.
+            // SAFETY: `first` has room for `len` elements, by `uninitialised`.
             unsafe { guarded.first.add(n).write(value) };
         }
         guarded
@@ -93,14 +93,14 @@ impl<T> Deref for Guarded<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: initialised by both ways to make one, and borrowed as `self` is.
+        // SAFETY: both ways to make one initialise `len` elements, which stay this value's until it is dropped; borrowed as `self` is.
         unsafe { std::slice::from_raw_parts(self.first, self.len) }
     }
 }
 
 impl<T> DerefMut for Guarded<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above.
+        // SAFETY: as in `deref`, and borrowed as `self` is, by nobody else.
         unsafe { std::slice::from_raw_parts_mut(self.first, self.len) }
     }
 }

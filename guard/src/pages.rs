@@ -23,7 +23,7 @@ impl Region {
         let page = usize::try_from(page).expect("a page has a size");
         assert!(page.is_multiple_of(Self::ALIGNMENT) && GUARD_BYTES.is_multiple_of(page));
         let len = bytes.max(LEAST_BYTES).next_power_of_two().next_multiple_of(page);
-        // SAFETY: a new mapping, then a part of it: nothing else is there.
+        // SAFETY: a new mapping, where the system finds room, then a part of it (`start` lies as many bytes within it as there are before it).
         unsafe {
             let all = libc::mmap(
                 null_mut(),
@@ -60,7 +60,7 @@ impl Default for Region {
 impl Drop for Region {
     fn drop(&mut self) {
         if !self.start.is_null() {
-            // SAFETY: mapped by `new`, as long as that; whoever had it is gone.
+            // SAFETY: `new` has mapped so much from there on, and `Guarded`, which had it, is gone.
             unsafe { libc::munmap(self.start.sub(GUARD_BYTES).cast(), self.len + 2 * GUARD_BYTES) };
         }
     }

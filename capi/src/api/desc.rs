@@ -48,17 +48,17 @@ pub struct argreduce_desc {
 /// # Safety
 /// Pointers are null or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
 pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<UntypedPlan, Failure> {
-    // SAFETY: the caller's promise.
+    // SAFETY: NULL or a description, as `argreduce_compile` asks for; `get` tells NULL and misaligned ones.
     let desc = unsafe { pointer::get(desc, "desc") }?;
     let function = function(desc.function, "desc->function")?;
     let direction = direction(desc.axis_direction, "desc->axis_direction")?;
     let nan_policy = nan_policy(desc.nan_policy, "desc->nan_policy")?;
     let (data_type, index_type) =
         (data_type(desc.input_type, "desc->input_type")?, data_type(desc.output_type, "desc->output_type")?);
-    // SAFETY: the caller's promise.
+    // SAFETY: its arrays are NULL or as long as `rank`, as `argreduce_compile` asks for.
     let input = unsafe { layout(&desc.input, "desc->input") }?;
     check_axis_count(desc.axis_count, input.sizes().len(), "desc->axis_count")?;
-    // SAFETY: the caller's promise.
+    // SAFETY: NULL or as long as `axis_count`, as `argreduce_compile` asks for; and that is at most the rank, as was checked just now.
     let axes = unsafe { pointer::list(desc.axes, desc.axis_count, "desc->axes") }?;
     // Of 64 bits, an axis that 32 do not hold is out of range in any case.
     let axes: Vec<isize> = axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
@@ -66,7 +66,7 @@ pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<UntypedPlan, Fa
     let reduce = ArgReduce::new(function, &input).axes(&axes).direction(direction).nan_policy(nan_policy);
     let output = &desc.output;
     if !output.sizes.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: as of the input.
         let output = unsafe { layout(output, "desc->output") }?;
         return Ok(reduce.output_layout(&output).plan_untyped(data_type, index_type)?);
     }
@@ -84,7 +84,7 @@ unsafe fn layout(layout: &argreduce_layout, name: &str) -> Result<Layout, Failur
         // Before anything is read by it.
         return Err(Error::RankTooHigh { rank: layout.rank as usize }.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: NULL or as long as `rank`, as `argreduce_compile` asks for; and that is at most 8, as was checked just now.
     let sizes = unsafe { pointer::list(layout.sizes, layout.rank, &format!("{name}.sizes")) }?;
     let sizes = sizes.iter().enumerate().map(|(axis, &size)| {
         usize::try_from(size).map_err(|_| {
@@ -101,7 +101,7 @@ unsafe fn layout(layout: &argreduce_layout, name: &str) -> Result<Layout, Failur
         let packed = Layout::contiguous(&sizes)?;
         return Ok(Layout::strided(&sizes, packed.strides(), offset)?);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: as of the sizes.
     let strides = unsafe { pointer::list(layout.strides, layout.rank, &format!("{name}.strides")) }?;
     let strides = strides.iter().enumerate().map(|(axis, &stride)| {
         isize::try_from(stride).map_err(|_| {

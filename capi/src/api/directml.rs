@@ -61,18 +61,18 @@ struct Buffer {
 /// `desc` is null or points to a DML_OPERATOR_DESC. Pointers in there are null or point to what their types say, and arrays are as long as
 /// DimensionCount and AxisCount say.
 pub(super) unsafe fn compile(desc: *const c_void, policy: u32) -> Result<CompiledOperator, Failure> {
-    // SAFETY: the caller's promise.
+    // SAFETY: NULL or a DML_OPERATOR_DESC, as `argreduce_compile_directml` asks for; `get` tells NULL and misaligned ones.
     let operator = unsafe { pointer::get(desc.cast::<Typed>(), "dml_operator_desc") }?;
     let policy = nan_policy(policy, "nan_policy")?;
     let (function, reduction, axis_direction) = match operator.r#type {
         r#type @ (DML_OPERATOR_ARGMIN | DML_OPERATOR_ARGMAX) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: of these types, Desc is NULL or points to what `Arg` is, as `argreduce_compile_directml` asks for.
             let arg = unsafe { pointer::get(operator.desc.cast::<Arg>(), "Desc") }?;
             let function = if r#type == DML_OPERATOR_ARGMIN { ReduceFunction::ArgMin } else { ReduceFunction::ArgMax };
             (function, &arg.reduction, direction(arg.axis_direction as u32, "AxisDirection")?)
         }
         DML_OPERATOR_REDUCE => {
-            // SAFETY: the caller's promise.
+            // SAFETY: of this type, Desc is NULL or points to what `Reduce` is, as `argreduce_compile_directml` asks for.
             let reduce = unsafe { pointer::get(operator.desc.cast::<Reduce>(), "Desc") }?;
             let function = function(reduce.function as u32, "Function");
             let function = function.map_err(|failure| failure.with_status(ARGREDUCE_UNSUPPORTED_OPERATOR))?;
@@ -83,12 +83,12 @@ pub(super) unsafe fn compile(desc: *const c_void, policy: u32) -> Result<Compile
             return Err(Failure::new(ARGREDUCE_UNSUPPORTED_OPERATOR, message));
         }
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: NULL or a DML_TENSOR_DESC, as `argreduce_compile_directml` asks for.
     let input_tensor = unsafe { tensor(reduction.input_tensor, Tensor::Input) }?;
-    // SAFETY: the caller's promise.
+    // SAFETY: as above.
     let output_tensor = unsafe { tensor(reduction.output_tensor, Tensor::Output) }?;
     check_axis_count(reduction.axis_count, input_tensor.sizes.len(), "AxisCount")?;
-    // SAFETY: the caller's promise.
+    // SAFETY: NULL or as long as AxisCount, as `argreduce_compile_directml` asks for; and that is at most the rank, as was checked just now.
     let axes = unsafe { pointer::list(reduction.axes, reduction.axis_count, "Axes") }?;
     Ok(match function {
         ReduceFunction::ArgMin => {
@@ -103,13 +103,13 @@ pub(super) unsafe fn compile(desc: *const c_void, policy: u32) -> Result<Compile
 /// # Safety
 /// As [`compile`].
 unsafe fn tensor<'a>(desc: *const Typed, tensor: Tensor) -> Result<TensorDesc<'a>, Failure> {
-    // SAFETY: the caller's promise.
+    // SAFETY: NULL or a DML_TENSOR_DESC, as the caller promises.
     let desc = unsafe { pointer::get(desc, tensor.name()) }?;
     if desc.r#type != DML_TENSOR_TYPE_BUFFER {
         let message = format!("{tensor}.Type is {}: 1 (buffer) is allowed", desc.r#type);
         return Err(Failure::new(ARGREDUCE_UNKNOWN_VALUE, message));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: of this type, Desc is NULL or points to what `Buffer` is, as the caller promises.
     let buffer = unsafe { pointer::get(desc.desc.cast::<Buffer>(), &format!("{tensor}.Desc")) }?;
     let data_type = data_type(buffer.data_type as u32, &format!("{tensor}.DataType"))?;
     if buffer.flags != DML_TENSOR_FLAG_NONE {
@@ -129,12 +129,12 @@ unsafe fn tensor<'a>(desc: *const Typed, tensor: Tensor) -> Result<TensorDesc<'a
         // Before anything is read by it, or compared with it.
         return Err(Error::from(BrokenRule::DimensionCount { tensor, count: count as usize }).into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: NULL or as long as DimensionCount, as the caller promises; and that is at most 8, as was checked just now.
     let sizes = unsafe { pointer::list(buffer.sizes, count, &format!("{tensor}.Sizes")) }?;
     let strides = if buffer.strides.is_null() {
         None
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: as of the sizes.
         Some(unsafe { pointer::list(buffer.strides, count, &format!("{tensor}.Strides")) }?)
     };
     Ok(TensorDesc { data_type, sizes, strides, total_tensor_size_in_bytes: buffer.total_tensor_size_in_bytes })

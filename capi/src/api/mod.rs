@@ -53,7 +53,7 @@ pub unsafe extern "C" fn argreduce_compile(
     desc: *const argreduce_desc,
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
-    // SAFETY: the caller's promise, passed on.
+    // SAFETY: what `compile` and `plan` ask for is what is asked for above.
     unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc)?))) }
 }
 
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn argreduce_compile_directml(
     nan_policy: u32,
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
-    // SAFETY: the caller's promise, passed on.
+    // SAFETY: what both ask for is what is asked for above.
     unsafe { compile(out, || Ok(Plan::DirectMl(directml::compile(dml_operator_desc, nan_policy)?))) }
 }
 
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn argreduce_compile_directml(
 unsafe fn compile(out: *mut *mut argreduce_operator, plan: impl FnOnce() -> Result<Plan, Failure>) -> argreduce_status {
     guarded(|| {
         pointer::check(out, "out")?;
-        // SAFETY: not null, aligned, and the caller's.
+        // SAFETY: `check` has found it neither NULL nor misaligned, and the caller promises that it points to a pointer.
         unsafe { out.write(std::ptr::null_mut()) };
         let operator = Box::new(argreduce_operator::new(plan()?));
         // SAFETY: as above.
@@ -104,7 +104,8 @@ pub unsafe extern "C" fn argreduce_execute(
 ) -> argreduce_status {
     guarded(|| {
         pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
-        // SAFETY: the caller's promise, and the buffers are apart.
+        // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and `check_apart` has found them to
+        // share none, so that one of them may be `mut`.
         unsafe {
             let output = pointer::buffer_mut(output, output_bytes, "output")?;
             Ok(pointer::get(op, "op")?.run(pointer::buffer(input, input_bytes, "input")?, output, None)?)
@@ -130,7 +131,7 @@ pub unsafe extern "C" fn argreduce_execute_with_values(
         pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
         pointer::check_apart(("input", input, input_bytes), ("values", values, values_bytes))?;
         pointer::check_apart(("output", output, output_bytes), ("values", values, values_bytes))?;
-        // SAFETY: the caller's promise, and the buffers are apart.
+        // SAFETY: as in `argreduce_execute`, each of the three with each other.
         unsafe {
             let output = pointer::buffer_mut(output, output_bytes, "output")?;
             let values = pointer::buffer_mut(values, values_bytes, "values")?;
@@ -147,7 +148,7 @@ pub unsafe extern "C" fn argreduce_execute_with_values(
 pub unsafe extern "C" fn argreduce_operator_isa(op: *const argreduce_operator) -> *const c_char {
     let mut isa = c"".as_ptr();
     guarded(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: NULL or compiled and not released yet, as is asked for above; `get` tells NULL.
         isa = unsafe { pointer::get(op, "op") }?.isa.as_ptr();
         Ok(())
     });
@@ -162,7 +163,7 @@ pub unsafe extern "C" fn argreduce_operator_isa(op: *const argreduce_operator) -
 pub unsafe extern "C" fn argreduce_release(op: *mut argreduce_operator) {
     if !op.is_null() {
         guarded(|| {
-            // SAFETY: it came from `Box::into_raw` in `compile`, and is the caller's to release.
+            // SAFETY: it came from `Box::into_raw` in `compile`, and was not released yet, as is asked for above.
             drop(unsafe { Box::from_raw(op) });
             Ok(())
         });

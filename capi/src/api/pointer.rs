@@ -25,7 +25,7 @@ fn null(name: &str) -> Failure {
 /// `pointer` is null, or misaligned, or points to a `T` that nobody writes during `'a`.
 pub(super) unsafe fn get<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Failure> {
     check(pointer, name)?;
-    // SAFETY: not null, aligned, and the caller's promise.
+    // SAFETY: `check` has found it neither null nor misaligned; then it points to a `T`, as the caller promises.
     Ok(unsafe { &*pointer })
 }
 
@@ -36,7 +36,7 @@ pub(super) unsafe fn list<'a, T>(pointer: *const T, len: u32, name: &str) -> Res
         return Ok(&[]);
     }
     check(pointer, name)?;
-    // SAFETY: not null, aligned, and the caller's promise.
+    // SAFETY: `check` has found it neither null nor misaligned; then it points to `len` of them, as the caller promises.
     Ok(unsafe { std::slice::from_raw_parts(pointer, len as usize) })
 }
 
@@ -47,7 +47,7 @@ pub(super) unsafe fn buffer<'a>(pointer: *const c_void, bytes: usize, name: &str
         return Ok(&[]);
     }
     check_buffer(pointer, bytes, name)?;
-    // SAFETY: not null, of a size that memory can hold, and the caller's promise.
+    // SAFETY: `check_buffer` has found it not null, and the size one that a slice can have; the bytes are there, as the caller promises.
     Ok(unsafe { std::slice::from_raw_parts(pointer.cast(), bytes) })
 }
 
@@ -58,7 +58,7 @@ pub(super) unsafe fn buffer_mut<'a>(pointer: *mut c_void, bytes: usize, name: &s
         return Ok(&mut []);
     }
     check_buffer(pointer, bytes, name)?;
-    // SAFETY: not null, of a size that memory can hold, and the caller's promise.
+    // SAFETY: as in `buffer`; and nobody else touches them, as the caller promises.
     Ok(unsafe { std::slice::from_raw_parts_mut(pointer.cast(), bytes) })
 }
 

@@ -276,6 +276,10 @@ fn buffers() {
         refused(argreduce_execute(operator.0, at(0), 24, at(0), 8), overlap, &message("input", "output"));
         refused(argreduce_execute(operator.0, at(0), 24, at(5), 8), overlap, &message("input", "output"));
         refused(argreduce_execute(operator.0, at(1), 24, at(0), 8), overlap, &message("input", "output"));
+        // By a single byte.
+        let byte = |n: usize| at(0).cast::<u8>().wrapping_add(n).cast::<c_void>();
+        refused(argreduce_execute(operator.0, byte(0), 24, byte(23), 8), overlap, &message("input", "output"));
+        refused(argreduce_execute(operator.0, byte(7), 24, byte(0), 8), overlap, &message("input", "output"));
         let with_values =
             |output, values| argreduce_execute_with_values(operator.0, at(0), 24, at(output), 8, at(values), 8);
         refused(with_values(6, 5), overlap, &message("input", "values"));
