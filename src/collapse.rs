@@ -50,6 +50,8 @@ impl Nest {
 
 impl Deref for Nest {
     type Target = [Loop];
+    // A call takes longer than a row of one element.
+    #[inline(always)]
     fn deref(&self) -> &[Loop] {
         &self.loops[..self.len]
     }

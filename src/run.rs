@@ -8,6 +8,7 @@ use crate::plan::Work;
 use crate::{Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
 use multiversion::multiversion;
+use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -33,6 +34,15 @@ pub(crate) fn run<T: Element, I: Index>(
 ) {
     assert!(input.len() >= layout.required_len());
     let problem = &work.problem;
+    if problem.input.loops.is_empty() && problem.output.copies.is_empty() && work.visited <= LONGEST_VISIT {
+        let found = run_single(work, (function, policy), input);
+        indices[problem.output.start] = index_at(problem, found.into());
+        if let Some(values) = values {
+            let place = problem.input.start as isize + offset_of(&problem.reduced, found as usize);
+            values[problem.values.start] = input.get(place as usize);
+        }
+        return;
+    }
     run_distinct(work, (function, policy), input, indices, values.as_deref_mut());
     if !problem.output.copies.is_empty() {
         copy(&problem.output, indices);
@@ -42,7 +52,22 @@ pub(crate) fn run<T: Element, I: Index>(
     }
 }
 
-/// Answers those outputs that are no copies.
+/// The position of the one answer, the shortest way: the loops around a tile cost as much as a row of 64 elements.
+#[inline(always)]
+fn run_single<T: Element>(work: &Work, order: (ReduceFunction, NanPolicy), input: Memory<'_, T>) -> u32 {
+    let problem = &work.problem;
+    let start = problem.input.start as isize;
+    match (work.kernel, &problem.reduced[..]) {
+        (None, _) => 0,
+        (_, &[line]) if line.size <= FEW => {
+            find_of_few(order, line.size, |n| input.get((start + n as isize * line.stride) as usize)) as u32
+        }
+        (Some((_, kernel)), reduced) => find(kernel, input, start, [ONCE; 2], reduced, &mut [MaybeUninit::uninit()])[0],
+    }
+}
+
+/// Answers those outputs that are no copies. A call of its own, because its buffers make a large frame.
+#[inline(never)]
 fn run_distinct<T: Element, I: Index>(
     work: &Work,
     (function, policy): (ReduceFunction, NanPolicy),
@@ -51,19 +76,6 @@ fn run_distinct<T: Element, I: Index>(
     mut values: Option<&mut [T]>,
 ) {
     let problem = &work.problem;
-    if problem.input.loops.is_empty() && work.visited <= LONGEST_VISIT {
-        // One output: the shortest way, because the loops around a tile cost as much as a row of 64 elements.
-        let start = problem.input.start;
-        let found = work.kernel.map_or(0, |(_, kernel)| {
-            find(kernel, input, start as isize, [ONCE; 2], &problem.reduced, &mut [MaybeUninit::uninit()])[0]
-        });
-        indices[problem.output.start] = index_at(problem, found.into());
-        if let Some(values) = values {
-            values[problem.values.start] =
-                input.get((start as isize + offset_of(&problem.reduced, found as usize)) as usize);
-        }
-        return;
-    }
     let Some((_, kernel)) = work.kernel else {
         static FIRST: [u32; TILE] = [0; TILE];
         return for_each_tile(problem, TILE, &mut |tile| {
@@ -168,11 +180,28 @@ impl<'a, T: Copy> Memory<'a, T> {
     }
 }
 
+/// So few elements that a plain loop is done before a kernel has begun. (Zen 3: a kernel takes 16 ns.)
+pub(crate) const FEW: usize = 8;
+
+/// The position of the first best of so few elements.
+#[inline(always)]
+pub(crate) fn find_of_few<T: Element>(
+    (function, policy): (ReduceFunction, NanPolicy),
+    len: usize,
+    get: impl Fn(usize) -> T,
+) -> usize {
+    let (mut best, mut best_at) = (get(0), 0);
+    for n in 1..len {
+        let new = get(n);
+        let is_better = better(function, policy, new, best);
+        best = select_unpredictable(is_better, new, best);
+        best_at = select_unpredictable(is_better, n, best_at);
+    }
+    best_at
+}
+
 /// The position of the first best element of a slice of at most [`LONGEST_VISIT`].
 pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: Isa, elements: &[T]) -> Option<usize> {
-    if elements.is_empty() {
-        return None;
-    }
     let kernel = argreduce_kernels::kernel::<T>(isa, Strategy::Rows, function, NanPolicy::default())?;
     let line = Loop { size: elements.len(), stride: 1 };
     Some(find(kernel, elements.into(), 0, [ONCE; 2], &[line], &mut [MaybeUninit::uninit()])[0] as usize)

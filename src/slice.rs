@@ -1,8 +1,8 @@
 //! The shortest way in: `xs.argmax()` on any slice, and one call for a packed tensor.
 
 use crate::plan::default_isa;
-use crate::run::{self, LONGEST_VISIT};
-use crate::{ArgReduce, Element, Error, Index, Isa, Layout, ReduceFunction};
+use crate::run::{self, FEW, LONGEST_VISIT};
+use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
 ///
@@ -31,6 +31,11 @@ impl<T: Element> SliceExt for [T] {
 
 /// Without a plan, which would take ten times as long as a short slice.
 fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
+    match elements.len() {
+        0 => return None,
+        few @ ..=FEW => return Some(run::find_of_few((function, NanPolicy::default()), few, |n| elements[n])),
+        _ => {}
+    }
     // An ISA that `ARGREDUCE_ISA` asks for and that is not there is no reason to have no answer.
     let isa = default_isa().unwrap_or_else(|_| Isa::detect());
     if elements.len() <= LONGEST_VISIT {

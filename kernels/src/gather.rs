@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 use multiversion::multiversion;
 
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays too.
-pub(crate) const SCRATCH_BYTES: usize = 8192;
+pub const SCRATCH_BYTES: usize = 8192;
 
 /// What may be written after the buffer: the rest of a move that is wider than the last line.
 const SLACK_BYTES: usize = 32;
@@ -139,7 +139,7 @@ unsafe fn gather<T: Copy>(
                     6 => transpose(out, from, 1, 6, lanes, 6),
                     7 => transpose(out, from, 1, 7, lanes, 7),
                     8 => transpose(out, from, 1, 8, lanes, 8),
-                    _ if lanes == 1 => transpose(out, from, stride, rows, 1, 0),
+                    _ if lanes == 1 => copy_line(out, from, rows, stride),
                     // Row by row, because then at least the writes are in order.
                     _ => {
                         for (row, out) in out.chunks_exact_mut(lanes).enumerate().take(rows) {
@@ -230,6 +230,38 @@ impl<T: Copy> Lines<T> {
                 }
             }
         }
+    }
+}
+
+/// `out[n] = from[n * step]`: steps of a few elements as constants, for which the compiler has shuffles.
+///
+/// # Safety
+/// - All of those elements may be read, and `out` is at least `len` long.
+#[inline(always)]
+unsafe fn copy_line<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, len: usize, step: isize) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match step {
+            1 => copy_every::<T, 1>(out, from, len),
+            2 => copy_every::<T, 2>(out, from, len),
+            3 => copy_every::<T, 3>(out, from, len),
+            4 => copy_every::<T, 4>(out, from, len),
+            -1 => copy_every::<T, -1>(out, from, len),
+            -2 => copy_every::<T, -2>(out, from, len),
+            _ => transpose(out, from, step, len, 1, 0),
+        }
+    }
+}
+
+/// `out[n] = from[n * STEP]`.
+///
+/// # Safety
+/// - As for [`copy_line`].
+#[inline(always)]
+unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], from: *const T, len: usize) {
+    for (n, element) in out[..len].iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        element.write(unsafe { *from.offset(n as isize * STEP) });
     }
 }
 

@@ -140,9 +140,11 @@ pub(crate) trait Lanes<T>: Token {
     fn counts(self, counts: Self::Count) -> Self::CountArray;
 }
 
-/// The one thing that 16-bit floats need beyond 16-bit integers.
+/// What 16-bit floats need beyond 16-bit integers.
 pub(crate) trait HalfLanes: Lanes<i16> {
     /// Integers in the order of the floats whose bits are `raw`: with `magnitude = raw & 0x7fff`, the key is `-magnitude` where the
     /// sign is set and `magnitude` elsewhere, so that -0 equals +0; `nan` where the magnitude is above `infinity`.
     fn half_keys(self, raw: Self::Vector, infinity: i16, nan: i16) -> Self::Vector;
+    /// The larger of both as unsigned integers.
+    fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }

@@ -30,12 +30,10 @@
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
 
-#[cfg(test)]
-extern crate std;
-
 mod dispatch;
 mod element;
 mod gather;
+mod half_key;
 mod isa;
 mod lanes;
 mod names;
@@ -46,7 +44,11 @@ mod tile;
 
 pub use dispatch::{Isa, Kernel, kernel};
 pub use element::{DataType, Element};
+#[doc(hidden)]
+pub use gather::SCRATCH_BYTES;
 pub use names::UnknownName;
 pub use order::{NanPolicy, ReduceFunction, better};
+#[doc(hidden)]
+pub use strategy::PANEL_VECTORS;
 pub use strategy::Strategy;
 pub use tile::{Loop, MAX_RANK, Tile, Walk, offset_of};

@@ -2,6 +2,7 @@
 //! which of two vectors is better in each lane. Strategies see nothing else of any of the four.
 
 use crate::element::Element;
+use crate::half_key::HalfKey;
 use crate::lanes::{HalfLanes, Lanes};
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -92,8 +93,23 @@ pub(crate) trait Lane: Copy + 'static {
 /// How elements become lanes on the ISA `S`, once they are loaded.
 pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     type Lane: Lane;
+    /// See [`Order::Bits`].
+    type Bits: Key<S, Lane = Self::Lane>;
+    const HAS_BITS: bool = false;
+    const DOUBTS: bool = false;
 
     fn of(self, simd: S, raw: S::Vector) -> S::Vector;
+    fn bits(self, largest: bool) -> Self::Bits;
+    /// Where one of some vectors leaves the best of all in doubt.
+    #[inline(always)]
+    fn doubts<const V: usize>(self, simd: S, _: &[S::Vector; V]) -> S::Mask {
+        simd.none()
+    }
+    /// Whether a best value, which is in every lane, is in doubt whatever else there is.
+    #[inline(always)]
+    fn is_in_doubt(self, _: S, _: S::Vector) -> bool {
+        false
+    }
 }
 
 /// As they are.
@@ -101,7 +117,12 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
 pub(crate) struct AsIs<L>(PhantomData<L>);
 impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
     type Lane = L;
+    type Bits = Self;
 
+    #[inline(always)]
+    fn bits(self, _: bool) -> Self {
+        self
+    }
     #[inline(always)]
     fn of(self, _: S, raw: S::Vector) -> S::Vector {
         raw
@@ -114,31 +135,23 @@ impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
 pub(crate) struct Flipped<L>(L);
 impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
     type Lane = L;
+    type Bits = Self;
 
+    #[inline(always)]
+    fn bits(self, _: bool) -> Self {
+        self
+    }
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.0))
     }
 }
 
-/// 16-bit floats, as integers with the same order.
-#[derive(Clone, Copy)]
-pub(crate) struct HalfKey {
-    infinity: i16,
-    /// Above all numbers or below.
-    nan: i16,
-}
-impl<S: HalfLanes> Key<S> for HalfKey {
-    type Lane = i16;
-
-    #[inline(always)]
-    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
-        simd.half_keys(raw, self.infinity, self.nan)
-    }
-}
-
 /// Elements that the ISA `S` can rank.
 pub(crate) trait Rank<S>: Copy + 'static {
+    /// Whether an order of its own is worth its code. Not for 64-bit integers: memory is slower than either of them.
+    const HAS_OWN: bool = true;
+
     /// An order in the fewest operations.
     type Own<F: Function, P: Policy>: Order;
     /// An order that costs an operation more for each vector loaded, but is the same type for both functions, and for integers with and
@@ -158,6 +171,8 @@ macro_rules! integers {
         }
 
         impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
+            const HAS_OWN: bool = size_of::<$t>() < 8;
+
             type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, Ignore>;
             type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$signed>, Max, Ignore>;
 
@@ -243,6 +258,19 @@ pub(crate) trait Order: Copy {
     /// Whether lanes can be NaN.
     const HAS_NAN: bool = Self::NAN_WINS || Self::NAN_LOSES;
 
+    /// An order of the same elements that takes fewer operations, and is right unless it [doubts](Order::DOUBTS) its answer; if
+    /// [`Order::HAS_BITS`].
+    type Bits: Order<Lane = Self::Lane, Simd = Self::Simd>;
+    const HAS_BITS: bool;
+    /// Whether the best of a fold may be wrong: where there is one of [`Order::nans_of`] what was folded, or [`Order::is_in_doubt`].
+    const DOUBTS: bool;
+
+    fn bits(self) -> Self::Bits;
+    /// A vector of the other order in this one.
+    fn of_bits(self, v: Vec<Self>) -> Vec<Self>;
+    /// Whether a best value, which is in every lane, is in doubt whatever else there is.
+    fn is_in_doubt(self, value: Vec<Self>) -> bool;
+
     fn simd(self) -> Self::Simd;
     /// `LANES` consecutive elements, ready to be ranked.
     ///
@@ -292,15 +320,8 @@ pub(crate) trait Order: Copy {
     fn worst(self) -> Vec<Self>;
     /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
-    /// True where one of some vectors is such a NaN: one test for each pair of them.
-    #[inline(always)]
-    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
-        let mut nans = self.simd().none();
-        for pair in vectors.chunks(2) {
-            nans = self.simd().or(nans, self.nans(pair[0], pair[pair.len() - 1]));
-        }
-        nans
-    }
+    /// True where one of some vectors is such a NaN, or leaves the best in doubt.
+    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
 }
 
 pub(crate) type Vec<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Vector;
@@ -335,6 +356,26 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     const NAN_WINS: bool = K::Lane::HAS_NAN && P::PROPAGATES;
     const NAN_LOSES: bool = K::Lane::HAS_NAN && !P::PROPAGATES;
+
+    type Bits = Ranking<S, K::Bits, Max, Ignore>;
+    const HAS_BITS: bool = K::HAS_BITS;
+    const DOUBTS: bool = K::DOUBTS;
+
+    #[inline(always)]
+    fn bits(self) -> Self::Bits {
+        Ranking::new(self.simd, self.key.bits(F::IS_MAX))
+    }
+
+    #[inline(always)]
+    fn of_bits(self, v: Vec<Self>) -> Vec<Self> {
+        // To flip bits once more gives the element.
+        self.key.of(self.simd, self.key.bits(F::IS_MAX).of(self.simd, v))
+    }
+
+    #[inline(always)]
+    fn is_in_doubt(self, value: Vec<Self>) -> bool {
+        self.key.is_in_doubt(self.simd, value)
+    }
 
     #[inline(always)]
     fn simd(self) -> S {
@@ -393,5 +434,18 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
         self.simd.unordered(a, b)
+    }
+
+    #[inline(always)]
+    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+        if K::DOUBTS {
+            return self.key.doubts(self.simd, vectors);
+        }
+        // One test for each pair of them.
+        let mut nans = self.simd.none();
+        for pair in vectors.chunks(2) {
+            nans = self.simd.or(nans, self.nans(pair[0], pair[pair.len() - 1]));
+        }
+        nans
     }
 }

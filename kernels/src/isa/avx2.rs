@@ -416,4 +416,9 @@ impl HalfLanes for Avx2 {
         let is_nan = avx2._mm256_cmpgt_epi16(magnitude, avx._mm256_set1_epi16(infinity));
         avx2._mm256_blendv_epi8(keys, avx._mm256_set1_epi16(nan), is_nan)
     }
+
+    #[inline(always)]
+    fn max_unsigned(self, a: __m256i, b: __m256i) -> __m256i {
+        self._mm256_max_epu16(a, b)
+    }
 }

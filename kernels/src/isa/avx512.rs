@@ -310,4 +310,9 @@ impl HalfLanes for Avx512 {
         let is_nan = avx512bw._mm512_cmpgt_epi16_mask(magnitude, avx512f._mm512_set1_epi16(infinity));
         avx512bw._mm512_mask_blend_epi16(is_nan, keys, avx512f._mm512_set1_epi16(nan))
     }
+
+    #[inline(always)]
+    fn max_unsigned(self, a: __m512i, b: __m512i) -> __m512i {
+        self.0.avx512bw._mm512_max_epu16(a, b)
+    }
 }

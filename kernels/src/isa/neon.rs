@@ -313,4 +313,10 @@ impl HalfLanes for Neon {
         let is_nan = neon.vcgtq_s16(magnitude, neon.vdupq_n_s16(infinity));
         neon.vbslq_s16(is_nan, neon.vdupq_n_s16(nan), keys)
     }
+
+    #[inline(always)]
+    fn max_unsigned(self, a: int16x8_t, b: int16x8_t) -> int16x8_t {
+        let neon = self.0.neon;
+        neon.vreinterpretq_s16_u16(neon.vmaxq_u16(neon.vreinterpretq_u16_s16(a), neon.vreinterpretq_u16_s16(b)))
+    }
 }

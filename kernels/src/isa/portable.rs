@@ -146,6 +146,10 @@ macro_rules! portable {
                     }
                 })
             }
+            #[inline(always)]
+            fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                from_fn(|i| (a[i] as u16).max(b[i] as u16) as i16)
+            }
         }
     };
 }

@@ -26,8 +26,14 @@ pub(super) const fn chunk<O: Order>() -> usize {
 
 /// The longest run that chunk numbers suffice for.
 #[inline(always)]
-pub(super) const fn longest_piece<O: Order>() -> usize {
+const fn longest_piece<O: Order>() -> usize {
     (O::Simd::MAX_COUNT as usize).saturating_add(1).saturating_mul(chunk::<O>())
+}
+
+/// Whether a run is no longer than that, nor is to be read in several places at once.
+#[inline(always)]
+pub(super) const fn is_one_piece<O: Order>(len: usize) -> bool {
+    len <= longest_piece::<O>() && len < LONG_RUN_BYTES / size_of::<O::Lane>()
 }
 
 /// Runs, or pieces of a long run, that are read at once. Beyond the caches, one place at a time is as fast as a plain read, and four are faster,
@@ -35,7 +41,7 @@ pub(super) const fn longest_piece<O: Order>() -> usize {
 pub(super) const STREAMS: usize = 4;
 
 /// The shortest long run: beyond the L2 cache of current cores.
-pub(super) const LONG_RUN_BYTES: usize = 1 << 20;
+const LONG_RUN_BYTES: usize = 1 << 20;
 
 /// Finds the first best element of a run of at least a [`chunk`] and at most the [`longest_piece`].
 ///
@@ -48,12 +54,79 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     found
 }
 
-/// The same for several runs of one length, in as many streams.
+/// The same for several runs of one length, in as many streams: by an order that takes fewer operations, if there is one and it is likely to have no
+/// doubts.
 ///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
 unsafe fn find_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::Lane>; N]) -> [Found<O>; N] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !(O::HAS_BITS && O::Simd::SPECIALIZES) {
+            return fold_side_by_side(order, runs);
+        }
+        let mut found = [Found::nothing(order); N];
+        if is_promising(order.bits(), &runs) {
+            for (found, by_bits) in found.iter_mut().zip(fold_side_by_side(order.bits(), runs)) {
+                *found = Found { value: order.of_bits(by_bits.value), position: by_bits.position, is_nan: false };
+            }
+        }
+        for (found, run) in found.iter_mut().zip(runs) {
+            if found.position.is_none() {
+                *found = find_without_doubts(order, run);
+            }
+        }
+        found
+    }
+}
+
+/// Whether an order has no doubts about the first and the last vector of each run. (Of ascending data, the first may be of no use, and of descending
+/// data the last.)
+///
+/// # Safety
+/// - As for [`find`].
+#[inline(always)]
+unsafe fn is_promising<O: Order, const N: usize>(order: O, runs: &[Run<O::Lane>; N]) -> bool {
+    let mut is_promising = true;
+    for run in runs {
+        // SAFETY: a run is at least a chunk long.
+        let ends = unsafe { [order.load(run.at), order.load(run.at.add(run.len - O::Simd::LANES))] };
+        let nans = order.simd().bits(order.nans_of(&ends));
+        is_promising &= nans == 0 && !order.is_in_doubt(order.across(order.fold_of(&ends)));
+    }
+    is_promising
+}
+
+/// [`find`] for an order whose bits would have doubts: a call too, for it is rare.
+///
+/// # Safety
+/// - As for [`find`].
+#[inline(always)]
+unsafe fn find_without_doubts<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    struct Call<O: Order> {
+        order: O,
+        run: Run<O::Lane>,
+    }
+    impl<O: Order> Task for Call<O> {
+        type Output = Found<O>;
+
+        #[inline(always)]
+        fn run(self) -> Found<O> {
+            // SAFETY: the promise of the caller of `find_without_doubts`, where the only `Call` is made.
+            let [found] = unsafe { fold_side_by_side(self.order, [self.run]) };
+            found
+        }
+    }
+    order.simd().call(Call { order, run })
+}
+
+/// The same by one order. If it has doubts about a run, no position was found there.
+///
+/// # Safety
+/// - As for [`find`].
+#[inline(always)]
+unsafe fn fold_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::Lane>; N]) -> [Found<O>; N] {
     let mut folds = [Fold::new(order); N];
     let mut found = [Found::nothing(order); N];
     // SAFETY: each chunk lies in its run, the last by reaching back.
@@ -180,7 +253,7 @@ impl<O: Order> Fold<O> {
         // SAFETY: the caller promises a chunk.
         let vectors: [_; VECTORS] = unsafe { order.load_several(at) };
         let best = order.fold_of(&vectors);
-        if O::NAN_WINS {
+        if O::NAN_WINS || O::DOUBTS {
             self.nans = simd.or(self.nans, order.nans_of(&vectors));
         }
         let better = order.above(best, self.best);
@@ -195,6 +268,9 @@ impl<O: Order> Fold<O> {
     unsafe fn finish(self, order: O, chunks: Chunks<O>) -> Found<O> {
         let simd = order.simd();
         let value = order.across(self.best);
+        if O::DOUBTS && (simd.bits(self.nans) != 0 || order.is_in_doubt(value)) {
+            return Found { value, position: None, is_nan: false };
+        }
         if O::NAN_WINS && simd.bits(self.nans) != 0 {
             // SAFETY: the caller's promise.
             return Found { value, position: unsafe { chunks.find_anywhere(order, IsNan) }, is_nan: true };
@@ -235,9 +311,11 @@ impl<O: Order> Chunks<O> {
         self.0.len.div_ceil(chunk::<O>())
     }
 
+    /// By a step, up or down, because the direction is not known when this is compiled.
     #[inline(always)]
     fn start_of_whole(self, n: usize) -> *const O::Lane {
-        self.0.part(n * chunk::<O>(), chunk::<O>()).at
+        let (first, chunk) = (self.0.part(0, chunk::<O>()).at, chunk::<O>() as isize);
+        first.wrapping_offset(n as isize * if self.0.reversed { -chunk } else { chunk })
     }
 
     #[inline(always)]

@@ -1,127 +1,19 @@
-//! One differential test, generic over the ISA and the element type, instantiated for every ISA that this machine can run; with
-//! `--cfg wide_portable` also for portable vectors of 64 bytes, which run the control flow of wide ISAs anywhere. The expected answer is
-//! a plain loop over the walk.
-//!
-//! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes every so manieth place, length or start of
-//! each loop below: still every kernel, type and order.
+//! Which tiles are tried: for each strategy, sizes around all that it counts by, and what leaves a search in an unusual state.
 
-use crate::dispatch::by_order;
-use crate::element::Element;
-use crate::isa::portable::Portable;
-use crate::lanes::{Lanes, Token};
-use crate::order::NanPolicy::{self, Ignore, Propagate};
-use crate::order::ReduceFunction::{self, ArgMax, ArgMin};
-use crate::order::{self, Order, Rank, better};
-use crate::{Loop, Strategy, Tile, Walk};
+use crate::case::{Case, first_best};
+use crate::few;
+use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded};
-use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use half::{bf16, f16};
+use argreduce_kernels::NanPolicy::{Ignore, Propagate};
+use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
+use argreduce_kernels::{Loop, PANEL_VECTORS, SCRATCH_BYTES, Strategy, Tile, Walk};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
-use std::io::Write;
-use std::sync::Once;
-use std::vec::Vec;
 
-/// Test data for a type: few distinct values, so that ties are everywhere, the extremes among them.
-trait Sample: Element {
-    const VALUES: &'static [Self];
-}
+const ONCE: Loop = Loop { size: 1, stride: 0 };
 
-macro_rules! integer_samples {
-    ($($t:ident)+) => {$(
-        impl Sample for $t {
-            const VALUES: &'static [$t] = &[$t::MIN, $t::MIN + 1, 0, 1, 2, $t::MAX / 2, $t::MAX - 1, $t::MAX];
-        }
-    )+};
-}
-integer_samples!(i8 i16 i32 i64 u8 u16 u32 u64);
-
-macro_rules! float_samples {
-    ($($t:ident: $from_bits:expr, $quiet_nan:literal, $signalling_nan:literal, $negative_nan:literal;)+) => {$(
-        impl Sample for $t {
-            const VALUES: &'static [$t] = &[
-                $t::NEG_INFINITY, $t::INFINITY, $t::MAX, $t::MIN, $from_bits(0), $from_bits(1 << (size_of::<$t>() * 8 - 1)),
-                $from_bits(1), $from_bits((1 << (size_of::<$t>() * 8 - 1)) + 1),
-                $from_bits($quiet_nan), $from_bits($signalling_nan), $from_bits($negative_nan),
-            ];
-        }
-    )+};
-}
-float_samples! {
-    f32: f32::from_bits, 0x7fc0_0000, 0x7f80_0001, 0xffff_ffff;
-    f64: f64::from_bits, 0x7ff8_0000_0000_0000, 0x7ff0_0000_0000_0001, 0xffff_ffff_ffff_ffff;
-    f16: f16::from_bits, 0x7e00, 0x7c01, 0xffff;
-    bf16: bf16::from_bits, 0x7fc0, 0x7f81, 0xffff;
-}
-
-/// What a test holds against the expected answer: one ISA's way of ordering one element type.
-struct Case<'a, T> {
-    isa: &'static str,
-    lanes: usize,
-    kernel: &'a dyn Fn(Strategy, ReduceFunction, NanPolicy) -> crate::Kernel,
-    element: core::marker::PhantomData<T>,
-}
-
-impl<T: Sample> Case<'_, T> {
-    fn check(&self, data: &[T], start: usize, outer: Loop, inner: Loop, reduced: &[Loop]) {
-        self.check_by(&Strategy::ALL, data, start, [outer, inner], reduced);
-    }
-
-    /// Runs the strategies on one tile of `data`, by every order, its elements flush against pages that nobody may touch: the first of them
-    /// behind one, and the last of them before one.
-    fn check_by(&self, strategies: &[Strategy], data: &[T], start: usize, [outer, inner]: [Loop; 2], reduced: &[Loop]) {
-        let takes = |strategy: &&Strategy| strategy.takes(inner, reduced, self.lanes);
-        let strategies: Vec<_> = strategies.iter().filter(takes).collect();
-        assert!(!strategies.is_empty(), "{inner:?} of {reduced:?} is for none of the strategies");
-        let reach = |pick: fn(isize) -> isize| -> usize {
-            let loops = [outer, inner].into_iter().chain(reduced.iter().copied());
-            start.wrapping_add_signed(loops.map(|l| (l.size as isize - 1) * pick(l.stride)).sum())
-        };
-        // Safe indexing: this also proves that the tile stays inside the data.
-        let (lowest, reached) = (reach(|stride| stride.min(0)), reach(|stride| stride.max(0)));
-        let at = |edge| (Guarded::copy_of(&data[lowest..=reached], edge), start - lowest);
-        let mut inputs = Vec::from(Edge::ALL.map(at));
-        if lowest > 0 {
-            // And as far from the start of a page, and so of a vector, as was asked for.
-            inputs.push((Guarded::copy_of(data, Edge::Start), start));
-        }
-        let orders = [(ArgMin, Propagate), (ArgMax, Propagate), (ArgMin, Ignore), (ArgMax, Ignore)];
-        let elements: usize = [outer, inner].iter().chain(reduced).map(|l| l.size).product();
-        for (function, policy) in few(0..4, if elements > 50_000 { 4 } else { 1 }).map(|n| orders[n]) {
-            let visited =
-                |output| Walk::new(reduced).map(move |offset| data[(start as isize + output + offset) as usize]);
-            let expected: Vec<u32> =
-                Walk::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
-            for &&strategy in &strategies {
-                for (input, start) in &inputs {
-                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced };
-                    // SAFETY: `expected` was found by reading every element of the tile.
-                    let found = unsafe { self.run(strategy, function, policy, &tile) };
-                    assert!(
-                        found == expected,
-                        "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
-                        T::DATA_TYPE,
-                        self.isa,
-                    );
-                }
-            }
-        }
-    }
-
-    /// What a kernel finds, in memory that held no position before.
-    ///
-    /// # Safety
-    /// - The elements of the tile may be read.
-    unsafe fn run(&self, strategy: Strategy, function: ReduceFunction, policy: NanPolicy, tile: &Tile<'_>) -> Vec<u32> {
-        let mut positions = Guarded::filled(MaybeUninit::new(u32::MAX), tile.outputs(), Edge::End);
-        // SAFETY: the kernel is for `T` and an ISA that is there, and the caller's promise.
-        unsafe { (self.kernel)(strategy, function, policy)(tile, &mut positions) };
-        // SAFETY: they were initialised above.
-        positions.iter().map(|p| unsafe { p.assume_init() }).collect()
-    }
-
-    fn run_all(&self) {
+impl<T: Sample> Case<T> {
+    pub fn run_all(&self) {
         self.run_hostile_states();
         self.run_beyond_scratch();
         self.run_beyond_panels();
@@ -136,7 +28,11 @@ impl<T: Sample> Case<'_, T> {
         for len in 1..=5 * self.lanes + 3 {
             let data = self.random(&mut rng, self.lanes + len);
             // Portable vectors wider than any machine's stand for control flow only.
-            let starts = if self.isa.contains("64") { 0..2 } else { 0..self.lanes };
+            let starts = if self.isa.vector_bytes() > 32 && self.isa.name().starts_with("portable") {
+                0..2
+            } else {
+                0..self.lanes
+            };
             for start in few(starts, 13) {
                 self.check(&data, start, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
             }
@@ -147,7 +43,7 @@ impl<T: Sample> Case<'_, T> {
         for &special in T::VALUES {
             for &plain in [T::default(), T::VALUES[0], T::VALUES[1]].iter() {
                 for place in few(0..len, 11) {
-                    let mut data = std::vec![plain; len];
+                    let mut data = vec![plain; len];
                     data[place] = special;
                     self.check(&data, 0, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
                     data[len - 1 - place] = special;
@@ -199,7 +95,7 @@ impl<T: Sample> Case<'_, T> {
         }
         // Several reduced loops, short and long, with strides of both signs around and inside the kept ones.
         for _ in few(0..60, 5) {
-            let sizes: [usize; 5] = core::array::from_fn(|_| rng.random_range(1..=6));
+            let sizes: [usize; 5] = std::array::from_fn(|_| rng.random_range(1..=6));
             let mut loops = [ONCE; 5];
             let (mut stride, mut start) = (1, 0);
             let mut order = [0, 1, 2, 3, 4];
@@ -267,7 +163,7 @@ impl<T: Sample> Case<'_, T> {
                     for (function, policy) in [(ArgMin, Propagate), (ArgMax, Ignore)] {
                         let of_block = |block: &[T]| -> Vec<u32> {
                             let visited = |output| {
-                                Walk::new(core::slice::from_ref(&reduced))
+                                Walk::new(std::slice::from_ref(&reduced))
                                     .map(move |offset| block[(output + offset) as usize])
                             };
                             Walk::new(&[inner]).map(|output| first_best(function, policy, visited(output))).collect()
@@ -294,7 +190,7 @@ impl<T: Sample> Case<'_, T> {
         let chunks = [4, 8].map(|vectors| counted * vectors * self.lanes);
         let rows = chunks.map(|chunks| [(chunks + 1, chunks), (chunks + 1, chunks - 1), (chunks, chunks - 1)]);
         for (len, place) in few(0..6, 6).map(|n| rows.as_flattened()[n]) {
-            let mut data = std::vec![default; len];
+            let mut data = vec![default; len];
             data[place] = best;
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
         }
@@ -306,7 +202,7 @@ impl<T: Sample> Case<'_, T> {
             (2 * counted, 2 * counted - 2),
         ];
         for (rows, place) in few(0..columns.len(), columns.len()).map(|n| columns[n]) {
-            let mut data = std::vec![default; rows * width];
+            let mut data = vec![default; rows * width];
             data[place * width..].fill(best);
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
@@ -317,7 +213,7 @@ impl<T: Sample> Case<'_, T> {
         let block = (counted - 1) * (2 * self.lanes / width);
         for place in few(0..5, 5).map(|n| [0, block - self.lanes, block - 1, block, 2 * block + 1][n]) {
             let rows = 2 * block + 2;
-            let mut data = std::vec![default; rows * width];
+            let mut data = vec![default; rows * width];
             data[place * width..][..width].fill(best);
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             let line = Loop { size: rows, stride: width as isize };
@@ -328,7 +224,7 @@ impl<T: Sample> Case<'_, T> {
     /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a group.
     fn run_beyond_panels(&self) {
         let mut rng = SmallRng::seed_from_u64(9);
-        for width in [1, 2].map(|panels| panels * super::panel::PANEL * super::panel::GROUP * self.lanes + 3) {
+        for width in [1, 2].map(|panels| panels * PANEL_VECTORS * self.lanes + 3) {
             let rows = 9;
             let stride = width.max((256 << 10) / rows / size_of::<T>() + 1);
             let data = self.random(&mut rng, (rows - 1) * stride + width);
@@ -343,7 +239,7 @@ impl<T: Sample> Case<'_, T> {
         let len = (1 << 20) / size_of::<T>() + 5;
         for n in few(0..9, 5) {
             let place = n * (len - 1) / 8;
-            let mut data = std::vec![default; len];
+            let mut data = vec![default; len];
             data[place] = best;
             // The same again further on in the order of visiting, which must not count.
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
@@ -353,7 +249,7 @@ impl<T: Sample> Case<'_, T> {
         }
         // Rows that are looked at side by side, and one that is left over; the best of each is elsewhere, and there again further on.
         let (len, rows) = ((6 << 10) / size_of::<T>() + 3, 89);
-        let mut data = std::vec![default; rows * len];
+        let mut data = vec![default; rows * len];
         for row in 0..rows {
             let place = row * 977 % len;
             data[row * len + place] = best;
@@ -367,9 +263,9 @@ impl<T: Sample> Case<'_, T> {
     /// More than the buffer for gathered elements holds, in one loop or across two, the best element on either side of its end.
     fn run_beyond_scratch(&self) {
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
-        let held = crate::gather::SCRATCH_BYTES / size_of::<T>();
+        let held = SCRATCH_BYTES / size_of::<T>();
         for place in [held - 1, held, 2 * held - 1, 2 * held] {
-            let mut data = std::vec![default; 4 * held + 2];
+            let mut data = vec![default; 4 * held + 2];
             data[2 * place] = best;
             let (outer, inner) = (Loop { size: 2, stride: 1 }, ONCE);
             let line = Loop { size: 2 * held + 1, stride: 2 };
@@ -383,7 +279,7 @@ impl<T: Sample> Case<'_, T> {
                 let places = [held - 1, held, 2 * held - 1, 2 * held];
                 for row in few(0..4, 2).map(|n| places[n]) {
                     let rows = 2 * held + 1;
-                    let mut data = std::vec![default; 2 * width * rows];
+                    let mut data = vec![default; 2 * width * rows];
                     data[2 * width * row..].fill(best);
                     let outputs = [ONCE, Loop { size: width, stride: 2 }];
                     let line = Loop { size: rows, stride: 2 * width as isize };
@@ -398,92 +294,4 @@ impl<T: Sample> Case<'_, T> {
         let values = if rng.random() { T::VALUES } else { &T::VALUES[rng.random_range(0..T::VALUES.len() - 1)..][..2] };
         (0..len).map(|_| values[rng.random_range(0..values.len())]).collect()
     }
-}
-
-/// The position of the first best element.
-fn first_best<T: Element>(function: ReduceFunction, policy: NanPolicy, elements: impl Iterator<Item = T>) -> u32 {
-    let mut best: Option<(usize, T)> = None;
-    for (position, value) in elements.enumerate() {
-        if best.is_none_or(|(_, best)| better(function, policy, value, best)) {
-            best = Some((position, value));
-        }
-    }
-    best.unwrap().0 as u32
-}
-
-const ONCE: Loop = Loop { size: 1, stride: 0 };
-
-/// The numbers of a range; with `ARGREDUCE_TESTS=few` every so manieth, starting elsewhere each time, so that all have their turn.
-fn few(range: core::ops::Range<usize>, part: usize) -> impl Iterator<Item = usize> {
-    static TURN: AtomicUsize = AtomicUsize::new(0);
-    let part = if std::env::var_os("ARGREDUCE_TESTS").is_some_and(|value| value == "few") { part } else { 1 };
-    let skipped = TURN.fetch_add(1, Relaxed) % part.min(range.len());
-    range.skip(skipped).step_by(part)
-}
-
-fn check_isa<S: Token, T: Rank<S> + Sample>(isa: &'static str) {
-    fn lanes<O: Order>() -> usize {
-        O::Simd::LANES
-    }
-    let lanes = lanes::<T::Own<order::Max, order::Ignore>>();
-    Case::<T> { isa, lanes, kernel: &by_order::<S, T>, element: core::marker::PhantomData }.run_all();
-}
-
-/// Whether this machine has an ISA. If not, the log says so, unless that was asked for: then the test fails.
-fn is_exercised(isa: crate::Isa) -> bool {
-    static SAID: Once = Once::new();
-    let is_asked_for = std::env::var("ARGREDUCE_ISA").is_ok_and(|name| name == isa.name());
-    assert!(isa.is_available() || !is_asked_for, "ARGREDUCE_ISA={isa}, but this machine does not have it");
-    if !isa.is_available() {
-        // Not `eprintln`, which is not shown where a test passes.
-        let line = std::format!("NOT EXERCISED: {isa}: this machine does not have it\n");
-        SAID.call_once(|| std::io::stderr().write_all(line.as_bytes()).unwrap());
-    }
-    isa.is_available()
-}
-
-/// A test for each ISA and type.
-macro_rules! isas {
-    ($($(#[$cfg:meta])* $name:ident: $token:ty, $isa:ident;)+) => {$(
-        $(#[$cfg])*
-        mod $name {
-            use super::*;
-            #[cfg(not(few_kernels))]
-            isas!($name: $token, $isa, i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 f16 bf16);
-            // For `cargo mutants`, which compiles all this once for each mutant: one type of each kind of order and width of lanes.
-            #[cfg(few_kernels)]
-            isas!($name: $token, $isa, i64 u8 f32 f16);
-        }
-    )+};
-    ($name:ident: $token:ty, $isa:ident, $($t:ident)+) => {$(
-        #[test]
-        fn $t() {
-            if is_exercised(crate::Isa::$isa) {
-                check_isa::<$token, half_or_primitive::$t>(stringify!($name));
-            }
-        }
-    )+};
-}
-
-/// The types by name, where the tests have the same names.
-mod half_or_primitive {
-    pub(super) use core::primitive::*;
-    #[cfg(not(few_kernels))]
-    pub(super) use half::bf16;
-    pub(super) use half::f16;
-}
-
-isas! {
-    #[cfg(not(few_kernels))]
-    portable_16_bytes: Portable<16>, Portable;
-    #[cfg(wide_portable)]
-    portable_32_bytes: Portable<32>, Portable32;
-    #[cfg(wide_portable)]
-    portable_64_bytes: Portable<64>, Portable64;
-    #[cfg(target_arch = "x86_64")]
-    avx2: crate::isa::avx2::Avx2, Avx2;
-    #[cfg(all(target_arch = "x86_64", not(few_kernels)))]
-    avx512: crate::isa::avx512::Avx512, Avx512;
-    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-    neon: crate::isa::neon::Neon, Neon;
 }

@@ -1,0 +1,71 @@
+//! 16-bit floats as 16-bit integers: by keys that have their order, or by their bare bits, which have it above zero. This file knows nothing of
+//! strategies.
+
+use crate::lanes::HalfLanes;
+use crate::order::Key;
+
+/// Integers in the order of the floats: see [`HalfLanes::half_keys`].
+#[derive(Clone, Copy)]
+pub(crate) struct HalfKey {
+    /// Its bits.
+    pub(crate) infinity: i16,
+    /// Above all numbers or below.
+    pub(crate) nan: i16,
+}
+
+impl<S: HalfLanes> Key<S> for HalfKey {
+    type Lane = i16;
+    type Bits = HalfBits;
+    const HAS_BITS: bool = true;
+
+    #[inline(always)]
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
+        simd.half_keys(raw, self.infinity, self.nan)
+    }
+
+    #[inline(always)]
+    fn bits(self, largest: bool) -> HalfBits {
+        HalfBits { sign: if largest { 0 } else { i16::MIN }, infinity: self.infinity }
+    }
+}
+
+/// The bits themselves, and of the negated float for ArgMin. As signed integers, they have the order of the floats above zero, and those below zero are
+/// smaller: so the largest is the best, if it is above zero and nothing is a NaN. A long row takes two operations per vector less than by keys:
+/// 4 instead of 6.
+#[derive(Clone, Copy)]
+pub(crate) struct HalfBits {
+    sign: i16,
+    infinity: i16,
+}
+
+impl<S: HalfLanes> Key<S> for HalfBits {
+    type Lane = i16;
+    type Bits = Self;
+    const DOUBTS: bool = true;
+
+    #[inline(always)]
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
+        simd.xor(raw, simd.splat(self.sign))
+    }
+
+    #[inline(always)]
+    fn bits(self, _: bool) -> Self {
+        self
+    }
+
+    /// NaN with the sign set: the largest as unsigned integers. (Without, it is the largest as signed ones, and so the best.)
+    #[inline(always)]
+    fn doubts<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
+        let mut largest = vectors[0];
+        for &vector in &vectors[1..] {
+            largest = simd.max_unsigned(largest, vector);
+        }
+        simd.gt(simd.xor(largest, simd.splat(i16::MIN)), simd.splat(self.infinity))
+    }
+
+    /// Zeros are equal, of either sign; and below zero, the order is the reverse.
+    #[inline(always)]
+    fn is_in_doubt(self, simd: S, value: S::Vector) -> bool {
+        simd.bits(simd.or(simd.gt(simd.splat(1), value), simd.gt(value, simd.splat(self.infinity)))) != 0
+    }
+}

@@ -1,0 +1,106 @@
+//! The one check: some strategies on a tile, by every order, against a plain loop over the walk. Nothing here chooses tiles.
+
+use crate::few;
+use crate::sample::Sample;
+use argreduce_guard::{Edge, Guarded};
+use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
+use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
+use argreduce_kernels::{Element, Isa, Loop, Strategy, Tile, Walk, better, kernel};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// What a test holds against the expected answer: one ISA's way of ordering one element type.
+pub struct Case<T> {
+    pub isa: Isa,
+    /// Elements in a vector.
+    pub lanes: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Sample> Case<T> {
+    pub fn new(isa: Isa) -> Self {
+        Case { isa, lanes: isa.vector_bytes() / size_of::<T>(), element: PhantomData }
+    }
+
+    pub fn check(&self, data: &[T], start: usize, outer: Loop, inner: Loop, reduced: &[Loop]) {
+        self.check_by(&Strategy::ALL, data, start, [outer, inner], reduced);
+    }
+
+    /// Runs the strategies on one tile of `data`, by every order, its elements flush against pages that nobody may touch: the first of them
+    /// behind one, and the last of them before one.
+    pub fn check_by(
+        &self,
+        strategies: &[Strategy],
+        data: &[T],
+        start: usize,
+        [outer, inner]: [Loop; 2],
+        reduced: &[Loop],
+    ) {
+        let takes = |strategy: &&Strategy| strategy.takes(inner, reduced, self.lanes);
+        let strategies: Vec<_> = strategies.iter().filter(takes).collect();
+        assert!(!strategies.is_empty(), "{inner:?} of {reduced:?} is for none of the strategies");
+        let reach = |pick: fn(isize) -> isize| -> usize {
+            let loops = [outer, inner].into_iter().chain(reduced.iter().copied());
+            start.wrapping_add_signed(loops.map(|l| (l.size as isize - 1) * pick(l.stride)).sum())
+        };
+        // Safe indexing: this also proves that the tile stays inside the data.
+        let (lowest, reached) = (reach(|stride| stride.min(0)), reach(|stride| stride.max(0)));
+        let at = |edge| (Guarded::copy_of(&data[lowest..=reached], edge), start - lowest);
+        let mut inputs = Vec::from(Edge::ALL.map(at));
+        if lowest > 0 {
+            // And as far from the start of a page, and so of a vector, as was asked for.
+            inputs.push((Guarded::copy_of(data, Edge::Start), start));
+        }
+        let orders = [(ArgMin, Propagate), (ArgMax, Propagate), (ArgMin, Ignore), (ArgMax, Ignore)];
+        let elements: usize = [outer, inner].iter().chain(reduced).map(|l| l.size).product();
+        for (function, policy) in few(0..4, if elements > 50_000 { 4 } else { 1 }).map(|n| orders[n]) {
+            let visited =
+                |output| Walk::new(reduced).map(move |offset| data[(start as isize + output + offset) as usize]);
+            let expected: Vec<u32> =
+                Walk::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
+            for &&strategy in &strategies {
+                for (input, start) in &inputs {
+                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced };
+                    // SAFETY: `expected` was found by reading every element of the tile.
+                    let found = unsafe { self.run(strategy, function, policy, &tile) };
+                    assert!(
+                        found == expected,
+                        "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
+                        T::DATA_TYPE,
+                        self.isa,
+                    );
+                }
+            }
+        }
+    }
+
+    /// What a kernel finds, in memory that held no position before.
+    ///
+    /// # Safety
+    /// - The elements of the tile may be read.
+    pub unsafe fn run(
+        &self,
+        strategy: Strategy,
+        function: ReduceFunction,
+        policy: NanPolicy,
+        tile: &Tile<'_>,
+    ) -> Vec<u32> {
+        let mut positions = Guarded::filled(MaybeUninit::new(u32::MAX), tile.outputs(), Edge::End);
+        let kernel = kernel::<T>(self.isa, strategy, function, policy).expect("an ISA that is there");
+        // SAFETY: the kernel is for `T`, and the caller's promise.
+        unsafe { kernel(tile, &mut positions) };
+        // SAFETY: they were initialised above.
+        positions.iter().map(|p| unsafe { p.assume_init() }).collect()
+    }
+}
+
+/// The position of the first best element.
+pub fn first_best<T: Element>(function: ReduceFunction, policy: NanPolicy, elements: impl Iterator<Item = T>) -> u32 {
+    let mut best: Option<(usize, T)> = None;
+    for (position, value) in elements.enumerate() {
+        if best.is_none_or(|(_, best)| better(function, policy, value, best)) {
+            best = Some((position, value));
+        }
+    }
+    best.unwrap().0 as u32
+}

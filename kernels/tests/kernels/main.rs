@@ -1,0 +1,75 @@
+//! One differential test of the kernels, generic over the ISA and the element type, instantiated for every ISA that this machine can run; with
+//! `--cfg wide_portable` also for portable vectors of 32 and 64 bytes, which run the control flow of wide ISAs anywhere.
+//!
+//! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes every so manieth place, length or start of
+//! each loop: still every kernel, type and order.
+
+mod case;
+mod sample;
+mod tiles;
+
+use argreduce_kernels::Isa;
+use case::Case;
+use std::io::Write;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The numbers of a range; with `ARGREDUCE_TESTS=few` every so manieth, starting elsewhere each time, so that all have their turn.
+fn few(range: std::ops::Range<usize>, part: usize) -> impl Iterator<Item = usize> {
+    static TURN: AtomicUsize = AtomicUsize::new(0);
+    let part = if std::env::var_os("ARGREDUCE_TESTS").is_some_and(|value| value == "few") { part } else { 1 };
+    let skipped = TURN.fetch_add(1, Relaxed) % part.min(range.len());
+    range.skip(skipped).step_by(part)
+}
+
+/// Whether this machine has an ISA. If not, the log says so, unless that was asked for: then the test fails.
+fn is_exercised(isa: Isa) -> bool {
+    static SAID: Once = Once::new();
+    let is_asked_for = std::env::var("ARGREDUCE_ISA").is_ok_and(|name| name == isa.name());
+    assert!(isa.is_available() || !is_asked_for, "ARGREDUCE_ISA={isa}, but this machine does not have it");
+    if !isa.is_available() {
+        // Not `eprintln`, which is not shown where a test passes.
+        let line = format!("NOT EXERCISED: {isa}: this machine does not have it\n");
+        SAID.call_once(|| std::io::stderr().write_all(line.as_bytes()).unwrap());
+    }
+    isa.is_available()
+}
+
+/// A test for each ISA and type.
+macro_rules! isas {
+    ($($(#[$cfg:meta])* $name:ident: $isa:ident;)+) => {$(
+        $(#[$cfg])*
+        mod $name {
+            use super::*;
+            isas!($isa, i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 f16 bf16);
+        }
+    )+};
+    ($isa:ident, $($t:ident)+) => {$(
+        #[test]
+        fn $t() {
+            if is_exercised(Isa::$isa) {
+                Case::<half_or_primitive::$t>::new(Isa::$isa).run_all();
+            }
+        }
+    )+};
+}
+
+/// The types by name, where the tests have the same names.
+mod half_or_primitive {
+    pub(super) use half::{bf16, f16};
+    pub(super) use std::primitive::*;
+}
+
+isas! {
+    portable_16_bytes: Portable;
+    #[cfg(wide_portable)]
+    portable_32_bytes: Portable32;
+    #[cfg(wide_portable)]
+    portable_64_bytes: Portable64;
+    #[cfg(target_arch = "x86_64")]
+    avx2: Avx2;
+    #[cfg(target_arch = "x86_64")]
+    avx512: Avx512;
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    neon: Neon;
+}
