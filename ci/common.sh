@@ -31,6 +31,11 @@ install_packages() {
         dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
+    # One at a time: apt waits for nobody.
+    mkdir -p "$cache"
+    local lock
+    exec {lock}> "$cache/apt-lock"
+    flock "$lock"
     local install=(apt-get install -y -qq --no-install-recommends "${missing[@]}")
     as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}" --download-only >&2 || {
         update_lists
@@ -38,6 +43,7 @@ install_packages() {
             unavailable "apt could not download: ${missing[*]}"
     }
     as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}" >&2
+    exec {lock}>&-
 }
 
 # Where this machine gets Debian's packages from: `debian`, or `debian-security`.

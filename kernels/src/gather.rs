@@ -150,18 +150,15 @@ unsafe fn gather<T: Copy>(
             }
         }
         LaneOffsets::Lines { first, step, lines, width } => {
-            let len = lines * width;
-            for row in 0..rows {
-                let out = &mut out[row * len..][..len + SLACK_BYTES / size_of::<T>()];
-                let lines = Lines { from: from.wrapping_offset(first + row as isize * stride), step, lines, width };
-                // SAFETY: the caller's promise, and the length of `out`.
-                unsafe {
-                    match width * size_of::<T>() {
-                        ..=4 => lines.copy::<4>(out, end),
-                        5..=8 => lines.copy::<8>(out, end),
-                        9..=16 => lines.copy::<16>(out, end),
-                        _ => lines.copy::<32>(out, end),
-                    }
+            let lines = Lines { from: from.wrapping_offset(first), step, lines, width, stride, rows };
+            // SAFETY: the caller's promise, and the length of `out`.
+            unsafe {
+                match width * size_of::<T>() {
+                    ..=4 => lines.copy::<4, 2>(out, end),
+                    5..=8 => lines.copy::<8, 4>(out, end),
+                    9..=16 => lines.copy::<16, 8>(out, end),
+                    17..=32 => lines.copy::<32, 16>(out, end),
+                    _ => lines.copy::<32, 32>(out, end),
                 }
             }
         }
@@ -177,60 +174,67 @@ unsafe fn gather<T: Copy>(
     }
 }
 
-/// Some lines of `width` neighbours, `step` elements apart.
+/// Rows of lines of `width` neighbours: lines are `step` elements apart, rows `stride`.
 #[derive(Clone, Copy)]
 struct Lines<T> {
     from: *const T,
     step: isize,
     lines: usize,
     width: usize,
+    stride: isize,
+    rows: usize,
 }
 
 impl<T: Copy> Lines<T> {
-    /// Copies the lines by moves of `BYTES`, one after another, so that what a move brings too much is overwritten by the next: one load and one
-    /// store for a line that fits a move, where `memcpy` would be a call. Lines that end too near to `end` are copied by elements.
+    /// Copies the lines, one after another: by one move of `WHOLE` bytes each, so that what it brings too much is overwritten by the next, where `memcpy`
+    /// would be a call. Lines that are longer, or end too near to `end`, are copied by moves of `PART`, the last of which reaches back.
     ///
     /// # Safety
-    /// - The lines may be read, and what follows them before `end`.
+    /// - The lines may be read, and what follows them before `end`. They are at least `PART` bytes long.
     /// - `out` has room for the lines, and for [`SLACK_BYTES`] more.
     #[inline(always)]
-    unsafe fn copy<const BYTES: usize>(self, out: &mut [MaybeUninit<T>], end: *const T) {
-        const { assert!(BYTES <= SLACK_BYTES) };
-        let Lines { from, step, lines, width } = self;
-        let moved = BYTES / size_of::<T>();
-        // How far the last move of a line reaches, and how many lines may be read so far.
-        let reach = if BYTES < SLACK_BYTES { moved } else { width.next_multiple_of(moved) } as isize;
-        let elements_left = (end as isize - from as isize) / size_of::<T>() as isize;
-        let by_moves = Loop { size: lines, stride: step }.steps_up_to(elements_left - reach, 0);
-        let place = |line: usize| (from.wrapping_offset(line as isize * step), line * width);
-        // SAFETY: the caller's promises: in `out`, a line starts at least a line before the slack, and reaches less than a move beyond its end.
-        unsafe {
-            let out = out.as_mut_ptr();
-            let move_bytes = |from: *const T, to: usize| {
-                let bytes = from.cast::<[MaybeUninit<u8>; BYTES]>().read_unaligned();
-                out.add(to).cast::<[MaybeUninit<u8>; BYTES]>().write_unaligned(bytes);
-            };
-            if BYTES < SLACK_BYTES || width <= moved {
-                for line in 0..by_moves {
-                    let (from, to) = place(line);
-                    move_bytes(from, to);
-                }
-            } else {
-                for line in 0..by_moves {
-                    let (from, to) = place(line);
-                    for start in (0..width).step_by(moved) {
-                        move_bytes(from.add(start), to + start);
-                    }
-                }
-            }
-            for line in by_moves..lines {
+    unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: &mut [MaybeUninit<T>], end: *const T) {
+        const { assert!(PART <= WHOLE && WHOLE <= SLACK_BYTES) };
+        let Lines { from, step, lines, width, stride, rows } = self;
+        let (len, size) = (lines * width, size_of::<T>());
+        assert!(width * size >= PART);
+        // Of how many lines a whole move may be read, in each row: once for all, because it takes a division.
+        let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));
+        let last = (end as isize - last_row as isize - WHOLE as isize).div_euclid(size as isize);
+        let by_whole = if width * size <= WHOLE { Loop { size: lines, stride: step }.steps_up_to(last, 0) } else { 0 };
+        for row in 0..rows {
+            let from = from.wrapping_offset(row as isize * stride);
+            let out = out[row * len..][..len + SLACK_BYTES / size].as_mut_ptr();
+            let place = |line: usize| (from.wrapping_offset(line as isize * step), out.wrapping_add(line * width));
+            for line in 0..by_whole {
                 let (from, to) = place(line);
-                for element in 0..width {
-                    out.add(to + element).write(MaybeUninit::new(*from.add(element)));
+                // SAFETY: the caller's promises: a line starts at least a line before the slack.
+                unsafe { move_bytes::<WHOLE>(from.cast(), to.cast()) };
+            }
+            for line in by_whole..lines {
+                let (from, to) = (place(line).0.cast::<u8>(), place(line).1.cast::<u8>());
+                let last = width * size - PART;
+                for start in (0..last).step_by(PART) {
+                    // SAFETY: the caller's promises: this and what follows is within the line.
+                    unsafe { move_bytes::<PART>(from.add(start), to.add(start)) };
                 }
+                // SAFETY: as above.
+                unsafe { move_bytes::<PART>(from.add(last), to.add(last)) };
             }
         }
     }
+}
+
+/// A load and a store.
+///
+/// # Safety
+/// - As many bytes may be read, and written.
+#[inline(always)]
+unsafe fn move_bytes<const BYTES: usize>(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        to.cast::<[MaybeUninit<u8>; BYTES]>().write_unaligned(from.cast::<[MaybeUninit<u8>; BYTES]>().read_unaligned())
+    };
 }
 
 /// `out[n] = from[n * step]`: steps of a few elements as constants, for which the compiler has shuffles.

@@ -136,6 +136,8 @@ pub(crate) trait Lanes<T>: Token {
     /// `n` in every lane; `n` at most `MAX_COUNT`.
     fn count(self, n: u32) -> Self::Count;
     fn add(self, a: Self::Count, b: Self::Count) -> Self::Count;
+    /// `a > b`.
+    fn count_gt(self, a: Self::Count, b: Self::Count) -> Self::Mask;
     fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count;
     fn counts(self, counts: Self::Count) -> Self::CountArray;
 }

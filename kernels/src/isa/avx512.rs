@@ -78,6 +78,7 @@ macro_rules! by_width {
             avx512bw,
             _mm512_set1_epi8,
             _mm512_add_epi8,
+            _mm512_cmpgt_epu8_mask,
             _mm512_mask_blend_epi8,
             _mm512_maskz_loadu_epi8
         );
@@ -90,6 +91,7 @@ macro_rules! by_width {
             avx512bw,
             _mm512_set1_epi16,
             _mm512_add_epi16,
+            _mm512_cmpgt_epu16_mask,
             _mm512_mask_blend_epi16,
             _mm512_maskz_loadu_epi16
         );
@@ -102,6 +104,7 @@ macro_rules! by_width {
             avx512f,
             _mm512_set1_epi32,
             _mm512_add_epi32,
+            _mm512_cmpgt_epu32_mask,
             _mm512_mask_blend_epi32,
             _mm512_maskz_loadu_epi32
         );
@@ -114,11 +117,12 @@ macro_rules! by_width {
             avx512f,
             _mm512_set1_epi64,
             _mm512_add_epi64,
+            _mm512_cmpgt_epu64_mask,
             _mm512_mask_blend_epi64,
             _mm512_maskz_loadu_epi64
         );
     };
-    ($lane:ident, $count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $blend:ident, $load:ident) => {
+    ($lane:ident, $count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $gt:ident, $blend:ident, $load:ident) => {
         type Vector = __m512i;
         type Mask = $mask;
         type Count = __m512i;
@@ -174,6 +178,10 @@ macro_rules! by_width {
         #[inline(always)]
         fn add(self, a: __m512i, b: __m512i) -> __m512i {
             self.0.$feature.$add(a, b)
+        }
+        #[inline(always)]
+        fn count_gt(self, a: __m512i, b: __m512i) -> $mask {
+            self.0.$feature.$gt(a, b)
         }
         #[inline(always)]
         fn select_count(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {

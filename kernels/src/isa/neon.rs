@@ -135,18 +135,38 @@ impl Token for Neon {
 /// What depends on the width of a lane alone.
 macro_rules! by_width {
     (8) => {
-        by_width!(u8, uint8x16_t, vreinterpretq_u16_u8, vdupq_n_u8, vaddq_u8, vbslq_u8, vorrq_u8, vbicq_u8);
+        by_width!(u8, uint8x16_t, vreinterpretq_u16_u8, vdupq_n_u8, vaddq_u8, vcgtq_u8, vbslq_u8, vorrq_u8, vbicq_u8);
     };
     (16) => {
-        by_width!(u16, uint16x8_t, same, vdupq_n_u16, vaddq_u16, vbslq_u16, vorrq_u16, vbicq_u16);
+        by_width!(u16, uint16x8_t, same, vdupq_n_u16, vaddq_u16, vcgtq_u16, vbslq_u16, vorrq_u16, vbicq_u16);
     };
     (32) => {
-        by_width!(u32, uint32x4_t, vreinterpretq_u16_u32, vdupq_n_u32, vaddq_u32, vbslq_u32, vorrq_u32, vbicq_u32);
+        by_width!(
+            u32,
+            uint32x4_t,
+            vreinterpretq_u16_u32,
+            vdupq_n_u32,
+            vaddq_u32,
+            vcgtq_u32,
+            vbslq_u32,
+            vorrq_u32,
+            vbicq_u32
+        );
     };
     (64) => {
-        by_width!(u64, uint64x2_t, vreinterpretq_u16_u64, vdupq_n_u64, vaddq_u64, vbslq_u64, vorrq_u64, vbicq_u64);
+        by_width!(
+            u64,
+            uint64x2_t,
+            vreinterpretq_u16_u64,
+            vdupq_n_u64,
+            vaddq_u64,
+            vcgtq_u64,
+            vbslq_u64,
+            vorrq_u64,
+            vbicq_u64
+        );
     };
-    ($count:ident, $unsigned:ident, $as_u16:ident, $splat:ident, $add:ident, $select:ident, $or:ident, $and_not:ident) => {
+    ($count:ident, $unsigned:ident, $as_u16:ident, $splat:ident, $add:ident, $gt:ident, $select:ident, $or:ident, $and_not:ident) => {
         type Mask = $unsigned;
         type Count = $unsigned;
         type CountLane = $count;
@@ -194,6 +214,10 @@ macro_rules! by_width {
         #[inline(always)]
         fn add(self, a: $unsigned, b: $unsigned) -> $unsigned {
             self.0.neon.$add(a, b)
+        }
+        #[inline(always)]
+        fn count_gt(self, a: $unsigned, b: $unsigned) -> $unsigned {
+            self.0.neon.$gt(a, b)
         }
         #[inline(always)]
         fn select_count(self, mask: $unsigned, yes: $unsigned, no: $unsigned) -> $unsigned {

@@ -122,6 +122,10 @@ macro_rules! portable {
                 from_fn(|i| a[i].wrapping_add(b[i]))
             }
             #[inline(always)]
+            fn count_gt(self, a: Self::Count, b: Self::Count) -> Self::Mask {
+                mask!($count, |i: usize| a[i] > b[i])
+            }
+            #[inline(always)]
             fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count {
                 from_fn(|i| if mask[i] != 0 { yes[i] } else { no[i] })
             }

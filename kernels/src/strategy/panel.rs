@@ -144,7 +144,7 @@ impl<O: Order, const U: usize, const P: usize> Task for Exactly<O, U, P> {
 pub(super) struct Group<O: Order, const U: usize> {
     pub(super) best: [Vec<O>; U],
     /// The number of the row of the best; what it counts from is the caller's to say.
-    row_of_best: [Count<O>; U],
+    pub(super) row_of_best: [Count<O>; U],
 }
 
 impl<O: Order, const U: usize> Group<O, U> {
