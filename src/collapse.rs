@@ -285,6 +285,12 @@ mod tests {
         // A broadcast reduced axis vanishes, and is counted in the index.
         let (kept, reduced, index) = problem(&[2, 3, 4], &[4, 0, 1], &[0, 1, 2]);
         assert_eq!((kept, reduced, index), (vec![], vec![(8, 1)], vec![(2, 12), (4, 1)]));
+        // Copies are counted from the first of them, upwards.
+        let (input, set) = (Layout::strided(&[3, 4], &[0, 1], 0).unwrap(), AxisSet::new(&[], 2).unwrap());
+        let problem_of_copies =
+            Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&[3, 4]).unwrap());
+        let KeptNest { start, copies, .. } = problem_of_copies.output;
+        assert_eq!((start, &copies[..]), (0, &[Loop { size: 3, stride: 4 }][..]));
         // A transposed view of kept axes is visited in the order of memory.
         let (kept, reduced, _) = problem(&[5, 6, 7], &[7, 35, 1], &[2]);
         assert_eq!((kept, reduced), (vec![(6, 35), (5, 7)], vec![(7, 1)]));

@@ -377,3 +377,63 @@ impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
 fn fmt_sizes(f: &mut fmt::Formatter<'_>, nest: &Nest) -> fmt::Result {
     f.debug_list().entries(nest.iter().map(|l| l.size)).finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each limit from both sides, by vectors of 32 bytes. No answer depends on what is chosen, so that no other test sees a limit move.
+    #[test]
+    fn tells_shapes_apart() {
+        use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
+        let chosen = |sizes: &[usize], axes: &[isize], element_size| {
+            let input = Layout::contiguous(sizes).unwrap();
+            let set = AxisSet::new(axes, sizes.len()).unwrap();
+            let output = output_layout(sizes, set, None).unwrap();
+            let problem = Problem::new(&input, set, AxisDirection::Increasing, &output);
+            choose_strategy(&problem, problem.reduced.count(), 32, element_size)
+        };
+        let cases: [(&[usize], &[isize], usize, Option<Strategy>); 33] = [
+            (&[100, 1], &[1], 4, None),
+            (&[100, 2], &[1], 4, Some(PackedColumns)),
+            // Rows, or so many short ones that they fill half a vector.
+            (&[100, 6], &[1], 4, Some(PackedColumns)),
+            (&[100, 7], &[1], 4, Some(Rows)),
+            (&[100, 6], &[1], 1, Some(PackedColumns)),
+            (&[100, 7], &[1], 1, Some(Rows)),
+            (&[100, 4], &[1], 2, Some(PackedColumns)),
+            (&[100, 5], &[1], 2, Some(Rows)),
+            (&[100, 4], &[1], 8, Some(PackedColumns)),
+            (&[100, 5], &[1], 8, Some(Rows)),
+            (&[3, 6], &[1], 4, Some(Rows)),
+            (&[4, 6], &[1], 4, Some(PackedColumns)),
+            (&[15, 6], &[1], 1, Some(Rows)),
+            (&[16, 6], &[1], 1, Some(PackedColumns)),
+            // Columns, unless they are both narrow and short.
+            (&[2, 16], &[0], 4, Some(Columns)),
+            (&[2, 15], &[0], 4, Some(PackedColumns)),
+            (&[8, 15], &[0], 4, Some(PackedColumns)),
+            (&[9, 15], &[0], 4, Some(Columns)),
+            (&[9, 8], &[0], 4, Some(Columns)),
+            (&[9, 7], &[0], 4, Some(PackedColumns)),
+            // Folded from 1 KiB on.
+            (&[63, 4], &[0], 4, Some(PackedColumns)),
+            (&[64, 4], &[0], 4, Some(FoldedColumns)),
+            (&[85, 3], &[0], 4, Some(Pieces)),
+            (&[86, 3], &[0], 4, Some(FoldedColumns)),
+            (&[511, 2], &[0], 1, Some(Pieces)),
+            (&[512, 2], &[0], 1, Some(FoldedColumns)),
+            (&[1000, 8], &[0], 4, Some(Columns)),
+            // Stretches that are long, or elements that are near each other; of few outputs, any.
+            (&[2, 100, 31], &[0, 2], 4, Some(PackedColumns)),
+            (&[2, 100, 32], &[0, 2], 4, Some(Pieces)),
+            (&[2, 3, 31], &[0, 2], 4, Some(Pieces)),
+            (&[50, 2, 100, 2], &[0, 2], 4, Some(PackedColumns)),
+            (&[3, 100, 256, 4], &[0, 2], 4, Some(Pieces)),
+            (&[3, 100, 255, 4], &[0, 2], 4, Some(PackedColumns)),
+        ];
+        for (sizes, axes, element_size, expected) in cases {
+            assert_eq!(chosen(sizes, axes, element_size), expected, "{sizes:?} over {axes:?}, {element_size} bytes");
+        }
+    }
+}

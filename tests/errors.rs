@@ -34,8 +34,10 @@ fn layouts() {
     refused(Layout::strided(&[2, 3], &[1, isize::MAX], 0), &beyond(1, isize::MAX));
     refused(Layout::strided(&[2, 2], &[isize::MIN, isize::MIN], 0), &beyond(1, isize::MIN));
     for rank in [0, 1] {
-        let layout = Layout::strided(&[2][..rank], &[1][..rank], usize::MAX);
-        refused(layout, &format!("offset {} is too large: it has to be below {MAX}", usize::MAX));
+        for offset in [isize::MAX as usize, usize::MAX] {
+            let layout = Layout::strided(&[2][..rank], &[1][..rank], offset);
+            refused(layout, &format!("offset {offset} is too large: it has to be below {MAX}"));
+        }
     }
     refused(Layout::strided(&[2], &[1], isize::MAX as usize - 1), &beyond(0, 1));
     assert_eq!(Layout::strided(&[2], &[1], isize::MAX as usize - 2).unwrap().required_len(), isize::MAX as usize);
@@ -95,11 +97,15 @@ fn outputs() {
 fn isas() {
     let layout = Layout::contiguous(&[4]).unwrap();
     let names: String = Isa::available().map(|isa| format!(" {isa}")).collect();
+    // Also where no kernel would be needed.
+    let empty = Layout::contiguous(&[0]).unwrap();
     for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
-        refused(
-            ArgReduce::argmax(&layout).isa(isa).plan::<f32, u32>(),
-            &format!("the ISA {isa} is not available here: choose from{names}"),
-        );
+        for layout in [&layout, &empty] {
+            refused(
+                ArgReduce::argmax(layout).isa(isa).plan::<f32, u32>(),
+                &format!("the ISA {isa} is not available here: choose from{names}"),
+            );
+        }
     }
 }
 
