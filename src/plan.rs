@@ -393,7 +393,8 @@ mod tests {
             let problem = Problem::new(&input, set, AxisDirection::Increasing, &output);
             choose_strategy(&problem, problem.reduced.count(), 32, element_size)
         };
-        let cases: [(&[usize], &[isize], usize, Option<Strategy>); 33] = [
+        type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
+        let cases: [Case; 33] = [
             (&[100, 1], &[1], 4, None),
             (&[100, 2], &[1], 4, Some(PackedColumns)),
             // Rows, or so many short ones that they fill half a vector.
