@@ -38,3 +38,17 @@ fn one_byte_too_far_ends_the_process() {
         }
     }
 }
+
+/// Regions are used again, but not where they are too short.
+#[test]
+fn slices_of_any_length_one_after_another() {
+    for len in [1, 20_000, 3, 100_000, 50_000] {
+        for edge in Edge::ALL {
+            let elements: Vec<u32> = (1..=len).collect();
+            let mut guarded = Guarded::copy_of(&elements, edge);
+            assert_eq!(*guarded, *elements);
+            guarded.fill(7);
+            assert_eq!(*Guarded::filled(7_u32, elements.len(), edge), *guarded);
+        }
+    }
+}
