@@ -58,6 +58,7 @@ fn axes() {
         "axis 0 is out of range: a tensor of rank 0 has no axes",
     );
     refused(drop_axes(&[2, 3], &[5]), "axis 5 is out of range: rank 2 allows -2 to 1");
+    assert_eq!(drop_axes(&[2; 8], &[-8]), Ok(vec![2; 7]));
     refused(drop_axes(&[1; 9], &[]), "rank 9 is too high: at most 8 axes are allowed");
 }
 
