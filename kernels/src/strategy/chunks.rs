@@ -190,6 +190,8 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O
     order.simd().call(Call { order, run })
 }
 
+/// # Safety
+/// - As for [`find_long`].
 #[inline(always)]
 unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     // As many chunks as a lane can count, or enough to forget what a piece costs.
@@ -239,6 +241,8 @@ impl<O: Order> Fold<O> {
         Fold { best: order.worst(), chunk_of_best: simd.count(0), chunk: simd.count(0), nans: simd.none() }
     }
 
+    /// # Safety
+    /// - A chunk may be read from there on.
     #[inline(always)]
     unsafe fn step(&mut self, order: O, at: *const O::Lane) {
         // SAFETY: the caller promises a chunk.
@@ -247,6 +251,8 @@ impl<O: Order> Fold<O> {
         }
     }
 
+    /// # Safety
+    /// - `VECTORS` vectors may be read from there on.
     #[inline(always)]
     unsafe fn step_by<const VECTORS: usize>(&mut self, order: O, at: *const O::Lane) {
         let simd = order.simd();
@@ -264,6 +270,9 @@ impl<O: Order> Fold<O> {
     }
 
     /// What the fold found in the chunks that it has seen.
+    ///
+    /// # Safety
+    /// - They may be read, and are all of `chunks`.
     #[inline(always)]
     unsafe fn finish(self, order: O, chunks: Chunks<O>) -> Found<O> {
         let simd = order.simd();
@@ -324,6 +333,9 @@ impl<O: Order> Chunks<O> {
     }
 
     /// The position, in the run, of the first element of chunk number `n` that passes the test, and whether there is one.
+    ///
+    /// # Safety
+    /// - The elements of the run may be read; `n` is below [`Chunks::count`].
     #[inline(always)]
     unsafe fn find_in<T: Test<O>>(self, order: O, n: usize, test: T) -> (usize, bool) {
         let start = (n * chunk::<O>()).min(self.0.len - chunk::<O>());
@@ -340,6 +352,9 @@ impl<O: Order> Chunks<O> {
     }
 
     /// The same for all chunks. A call of its own: few runs need it.
+    ///
+    /// # Safety
+    /// - The elements of the run may be read.
     #[inline(always)]
     unsafe fn find_anywhere<T: Test<O>>(self, order: O, test: T) -> Option<usize> {
         struct Call<O: Order, T> {

@@ -37,6 +37,9 @@ impl Body for Columns {
 }
 
 /// Reduces a line of outputs in panels of groups of `U` vectors.
+///
+/// # Safety
+/// - As [`Body::run`], for the line that starts at `first`, as long as there are positions; there are at least `U` vectors of them.
 #[inline(always)]
 unsafe fn reduce_panels<O: Order, const U: usize>(
     order: O,

@@ -82,6 +82,9 @@ impl<O: Order> Columns<O> {
     }
 
     /// The first best of each column in some rows, as many as can be counted.
+    ///
+    /// # Safety
+    /// - The rows from `start` on may be read, and are at least one folded row.
     #[inline(always)]
     unsafe fn reduce_block(self, start: usize, rows: usize, has_nan: &mut bool) -> Block<O> {
         let Columns { order, width, fold, .. } = self;
@@ -112,6 +115,9 @@ impl<O: Order> Columns<O> {
     }
 
     /// Takes what was found later, where it is better.
+    ///
+    /// # Safety
+    /// - The positions are of rows.
     #[inline(always)]
     unsafe fn merge(self, best: &mut Positions, found: &Positions) {
         // SAFETY: positions in the columns.

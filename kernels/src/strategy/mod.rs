@@ -109,10 +109,13 @@ pub(crate) trait Body: Sized {
     /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]);
 
-    /// What every [`crate::Kernel`] points to; see there for the safety.
+    /// What every [`crate::Kernel`] points to.
     ///
     /// A method of this trait, not a function, because the compiler distributes its work by the module of the type: so the strategies
     /// are compiled side by side, and one after another otherwise, which takes twice as long.
+    ///
+    /// # Safety
+    /// - As a [`crate::Kernel`].
     unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         assert_eq!(positions.len(), tile.outputs());
         // SAFETY: the caller promises that the ISA is there.

@@ -154,6 +154,8 @@ impl<O: Order, const U: usize> Group<O, U> {
         (u * O::Simd::LANES).min(width - O::Simd::LANES)
     }
 
+    /// # Safety
+    /// - A row of `width` elements, at least a vector, may be read from there on.
     #[inline(always)]
     unsafe fn load(order: O, at: *const O::Lane, width: usize) -> [Vec<O>; U] {
         let mut vectors = [order.worst(); U];
@@ -165,6 +167,9 @@ impl<O: Order, const U: usize> Group<O, U> {
     }
 
     /// After the first row, which is the best so far whatever it holds, with number 0.
+    ///
+    /// # Safety
+    /// - As for [`Group::load`].
     #[inline(always)]
     unsafe fn new(order: O, first: *const O::Lane, width: usize) -> Self {
         // SAFETY: the caller's promise.
@@ -172,6 +177,9 @@ impl<O: Order, const U: usize> Group<O, U> {
     }
 
     /// After some rows, then some others. If not `EXACT`, the answer holds only if the mask is empty.
+    ///
+    /// # Safety
+    /// - As for [`reduce_group`].
     #[inline(always)]
     unsafe fn over<const EXACT: bool, const P: usize>(
         order: O,
@@ -193,6 +201,9 @@ impl<O: Order, const U: usize> Group<O, U> {
 
     /// Goes on with some rows, the first of which has number `before + 1`. If not `EXACT`, the answer holds only if the mask that is
     /// returned is empty.
+    ///
+    /// # Safety
+    /// - As for [`Group::load`], each row.
     #[inline(always)]
     unsafe fn visit<const EXACT: bool>(
         &mut self,
@@ -306,6 +317,9 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     }
 
     /// Some rows of one group.
+    ///
+    /// # Safety
+    /// - Each row, as wide as a group, may be read; the group was written, unless these are the first rows.
     #[inline(always)]
     unsafe fn visit(&mut self, group: usize, rows: Rows<O::Lane>) {
         let order = self.order;

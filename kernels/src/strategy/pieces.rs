@@ -40,7 +40,7 @@ impl Body for Pieces {
                     let (offset, _) = stretches.next(usize::MAX).expect("as many are left");
                     run.at = output.wrapping_offset(offset + to_lowest);
                 }
-                // SAFETY: stretches of the fastest reduced loop, of stride 1 or -1.
+                // SAFETY: stretches of the fastest reduced loop, of stride 1 or -1, which the caller promises.
                 for found in unsafe { chunks::find_streams(order, runs) } {
                     best.offer(found, visited);
                     visited += line.size;

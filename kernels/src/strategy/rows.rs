@@ -162,6 +162,8 @@ const LARGE_BYTES: usize = 512 << 10;
 /// 0.94, of 4096 f32 from 0.83 to 1.18; but of 1000 f32 from 0.84 to 0.74. (Zen 3.)
 const STREAM_BYTES: usize = 6 << 10;
 
+/// # Safety
+/// - As [`Body::run`]; the rows are as long as `S` asks for.
 #[inline(always)]
 unsafe fn each_row<O: Order, S: Search<O>>(
     order: O,
