@@ -230,7 +230,7 @@ fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, elemen
         Strategy::Columns
     } else if takes(Strategy::FoldedColumns) && block >= SMALLEST_FOLDED {
         Strategy::FoldedColumns
-    } else if has_lanes && !(Strategy::Pieces.is_near(&problem.reduced) && visited >= shortest_row) {
+    } else if has_lanes && !Strategy::Pieces.is_near(&problem.reduced) {
         Strategy::PackedColumns
     } else {
         Strategy::Pieces

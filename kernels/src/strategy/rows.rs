@@ -6,7 +6,7 @@ use super::run::{self, Best, Found, MOST_VECTORS, Run};
 use super::{Body, Strategy};
 use crate::lanes::{Lanes, Token};
 use crate::order::Order;
-use crate::tile::{Loop, Tile};
+use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
 /// See the file.
@@ -16,36 +16,41 @@ impl Body for Rows {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
-        let (Loop { size: len, stride }, lanes) = (tile.line(), O::Simd::LANES);
-        let reversed = stride < 0;
-        // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
+        // SAFETY: the caller's promise.
         unsafe {
-            match len.div_ceil(lanes) {
-                // Of a direction that the compiler knows.
-                1 if len <= O::Simd::FEW && !reversed => each_row::<O, Few>(order, false, tile, positions),
-                1 if len < lanes && !reversed => each_row::<O, PartOfVector>(order, false, tile, positions),
-                1 if len < lanes => each_row::<O, PartOfVector>(order, true, tile, positions),
-                // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
-                1..=4 if !O::Simd::SPECIALIZES => each_row::<O, VectorByVector>(order, reversed, tile, positions),
-                1 if !reversed => each_row::<O, Vectors<1, 1>>(order, false, tile, positions),
-                1..=2 if O::Simd::SPECIALIZES && !reversed => {
-                    each_row::<O, Vectors<1, 2>>(order, false, tile, positions);
-                }
-                1..=2 if O::Simd::SPECIALIZES => each_row::<O, Vectors<1, 2>>(order, true, tile, positions),
-                3..=4 if O::Simd::SPECIALIZES && !reversed => {
-                    each_row::<O, Vectors<2, 4>>(order, false, tile, positions);
-                }
-                3..=MOST_VECTORS if O::Simd::SPECIALIZES && !reversed => {
-                    each_row::<O, Vectors<2, MOST_VECTORS>>(order, false, tile, positions);
-                }
-                3..=MOST_VECTORS if O::Simd::SPECIALIZES => {
-                    each_row::<O, Vectors<2, MOST_VECTORS>>(order, true, tile, positions);
-                }
-                _ if !reversed && chunks::is_one_piece::<O>(len) => each_row::<O, Piece>(order, false, tile, positions),
-                _ if chunks::is_one_piece::<O>(len) => each_row::<O, Piece>(order, true, tile, positions),
-                // Of any direction: long enough not to care.
-                _ => each_row::<O, Pieces>(order, reversed, tile, positions),
+            if tile.line().stride < 0 {
+                by_length::<O, true>(order, tile, positions);
+            } else {
+                by_length::<O, false>(order, tile, positions);
             }
+        }
+    }
+}
+
+/// # Safety
+/// - As [`Body::run`].
+#[inline(always)]
+unsafe fn by_length<O: Order, const REVERSED: bool>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    let (len, lanes) = (tile.line().size, O::Simd::LANES);
+    // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
+    unsafe {
+        match len.div_ceil(lanes) {
+            1 if len <= O::Simd::FEW && !REVERSED => each_row::<O, REVERSED, Few>(order, tile, positions),
+            1 if len < lanes => each_row::<O, REVERSED, PartOfVector>(order, tile, positions),
+            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
+            1..=4 if !O::Simd::SPECIALIZES => each_row::<O, REVERSED, VectorByVector>(order, tile, positions),
+            1 if !REVERSED => each_row::<O, REVERSED, Vectors<1, 1>>(order, tile, positions),
+            1..=2 if O::Simd::SPECIALIZES => each_row::<O, REVERSED, Vectors<1, 2>>(order, tile, positions),
+            3..=4 if O::Simd::SPECIALIZES && !REVERSED => {
+                each_row::<O, REVERSED, Vectors<2, 4>>(order, tile, positions)
+            }
+            3..=MOST_VECTORS if O::Simd::SPECIALIZES => {
+                each_row::<O, REVERSED, Vectors<2, MOST_VECTORS>>(order, tile, positions);
+            }
+            _ if chunks::is_one_piece::<O>(len) => {
+                each_row::<O, REVERSED, Piece>(order, tile, positions);
+            }
+            _ => each_row::<O, REVERSED, Pieces>(order, tile, positions),
         }
     }
 }
@@ -165,14 +170,13 @@ const STREAM_BYTES: usize = 6 << 10;
 /// # Safety
 /// - As [`Body::run`]; the rows are as long as `S` asks for.
 #[inline(always)]
-unsafe fn each_row<O: Order, S: Search<O>>(
+unsafe fn each_row<O: Order, const REVERSED: bool, S: Search<O>>(
     order: O,
-    reversed: bool,
     tile: &Tile<'_>,
     positions: &mut [MaybeUninit<u32>],
 ) {
     let (len, lanes) = (tile.line().size, O::Simd::LANES);
-    let to_lowest = if reversed { 1 - len as isize } else { 0 };
+    let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
     // From here on, a vector reaches beyond the rows; the only row is always the last.
     let last =
         if S::READS_ON && tile.outputs() > 1 { tile.end_of_block().map(|end| end - lanes as isize) } else { None };
@@ -190,13 +194,12 @@ unsafe fn each_row<O: Order, S: Search<O>>(
         } else {
             (positions, [].as_mut_slice())
         };
-        let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed };
-        let (several, in_block) =
-            if S::STREAMS && is_large && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len) {
-                in_block.as_chunks_mut::<STREAMS>()
-            } else {
-                ([].as_mut_slice(), in_block)
-            };
+        let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
+        let (several, in_block) = if S::STREAMS && is_large && len >= STREAM_BYTES / size_of::<O::Lane>() {
+            in_block.as_chunks_mut::<STREAMS>()
+        } else {
+            ([].as_mut_slice(), in_block)
+        };
         for positions in several {
             let mut rows = [row(start); STREAMS];
             for row_of_stream in &mut rows {
