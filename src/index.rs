@@ -16,6 +16,14 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     /// The largest index that fits.
     const MAX: u64;
 
+    /// The unsigned index type of the same size: the same bits for each index that fits both.
+    #[doc(hidden)]
+    type Bits: Index;
+
+    /// The same memory as those.
+    #[doc(hidden)]
+    fn as_bits(indices: &mut [Self]) -> &mut [Self::Bits];
+
     /// `start + position * step`, which fits; what overflows on the way wraps back.
     #[doc(hidden)]
     fn at(start: isize, position: u64, step: isize) -> Self;
@@ -26,11 +34,17 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
 }
 
 macro_rules! indices {
-    ($($t:ident)+) => {$(
+    ($($t:ident as $bits:ident)+) => {$(
         impl sealed::Sealed for $t {}
         impl Index for $t {
             const NAME: &'static str = stringify!($t);
             const MAX: u64 = $t::MAX as u64;
+            type Bits = $bits;
+
+            #[inline(always)]
+            fn as_bits(indices: &mut [Self]) -> &mut [$bits] {
+                bytemuck::cast_slice_mut(indices)
+            }
 
             #[inline(always)]
             fn at(start: isize, position: u64, step: isize) -> Self {
@@ -45,4 +59,4 @@ macro_rules! indices {
     )+};
 }
 
-indices!(i32 i64 u32 u64);
+indices!(i32 as u32 i64 as u64 u32 as u32 u64 as u64);

@@ -57,9 +57,9 @@
 //!
 //! # The way of the data
 //!
-//! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` chooses a strategy and a
-//! kernel; `run.rs` cuts the outputs into tiles, calls the kernel (the one unsafe call here), and writes indices. The kernels are
-//! a crate of their own, `argreduce-kernels`.
+//! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` checks the
+//! options, and `work.rs` chooses a strategy and a kernel; `tiles.rs` cuts the outputs into tiles, `run.rs` calls the kernel for each (the one
+//! unsafe call here), and indices are written. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 
 /// The README's program is a test too.
@@ -80,7 +80,9 @@ pub mod reference;
 #[allow(unsafe_code, reason = "the one file that calls the kernels")]
 mod run;
 mod slice;
+mod tiles;
 mod untyped;
+mod work;
 
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;

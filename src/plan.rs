@@ -4,8 +4,10 @@ use crate::collapse::{Nest, Problem};
 use crate::layout::AxisSet;
 use crate::overlap;
 use crate::run::{self, Memory};
-use crate::{AxisDirection, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
-use argreduce_kernels::Kernel;
+use crate::work::{KernelOf, Work};
+use crate::{
+    AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, Strategy,
+};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -106,6 +108,18 @@ impl<'a> ArgReduce<'a> {
     ///   where the output is empty, because then there is no index.
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
+        let decided = self.decide(size_of::<T>(), argreduce_kernels::kernel::<T>, (I::NAME, I::MAX))?;
+        Ok(Plan { decided, types: PhantomData })
+    }
+
+    /// One copy for all types, of which there are 52 pairs.
+    #[inline(never)]
+    fn decide(
+        self,
+        element_size: usize,
+        kernel_of: KernelOf,
+        (index_type, max_index): (&'static str, u64),
+    ) -> Result<Decided, Error> {
         let isa = match self.isa {
             Some(isa) if isa.is_available() => isa,
             Some(isa) => return Err(Error::IsaNotAvailable { isa }),
@@ -117,7 +131,7 @@ impl<'a> ArgReduce<'a> {
             Axes::These(axes) => AxisSet::new(axes, sizes.len())?,
         };
         let output = output_layout(sizes, axes, self.output)?;
-        let mut plan = Plan {
+        let mut decided = Decided {
             function: self.function,
             direction: self.direction,
             nan_policy: self.nan_policy,
@@ -126,14 +140,15 @@ impl<'a> ArgReduce<'a> {
             output,
             isa,
             work: None,
-            types: PhantomData,
         };
         if output.element_count() > 0 {
-            check_index_range::<I>(sizes, axes)?;
+            check_index_range(sizes, axes, (index_type, max_index))?;
             let problem = Problem::new(self.input, axes, self.direction, &output);
-            plan.work = Some(Work::choose::<T>(problem, isa, self.function, self.nan_policy)?);
+            let kernel_of = |strategy| kernel_of(isa, strategy, self.function, self.nan_policy);
+            let work = Work::choose(problem, isa.vector_bytes(), element_size, kernel_of);
+            decided.work = Some(work.ok_or(Error::IsaNotAvailable { isa })?);
         }
-        Ok(plan)
+        Ok(decided)
     }
 }
 
@@ -173,87 +188,17 @@ fn output_layout(input_sizes: &[usize], axes: AxisSet, given: Option<&Layout>) -
     if overlap::is_possible(&output) { Err(Error::OutputOverlaps) } else { Ok(output) }
 }
 
-fn check_index_range<I: Index>(sizes: &[usize], axes: AxisSet) -> Result<(), Error> {
+fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {
     let reduced = || sizes.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
     if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
         return Err(Error::EmptyReduction { axis });
     }
     // No size is 0 now, so this divides the number of elements, and cannot overflow.
     let largest = reduced().map(|(_, &size)| size).product::<usize>() - 1;
-    if largest as u64 > I::MAX {
-        return Err(Error::IndexTooLarge { largest, index_type: I::NAME, max: I::MAX });
+    if largest as u64 > max {
+        return Err(Error::IndexTooLarge { largest, index_type, max });
     }
     Ok(())
-}
-
-/// What there is to do where the output is not empty.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
-    pub(crate) problem: Problem,
-    /// How many elements each output is chosen from, as far as they are looked at.
-    pub(crate) visited: usize,
-    /// `None` where each output has a single element to choose from.
-    pub(crate) kernel: Option<(Strategy, Kernel)>,
-}
-
-impl Work {
-    fn choose<T: Element>(
-        problem: Problem,
-        isa: Isa,
-        function: ReduceFunction,
-        nan_policy: NanPolicy,
-    ) -> Result<Work, Error> {
-        let visited = problem.reduced.count();
-        let strategy = choose_strategy(&problem, visited, isa.vector_bytes(), size_of::<T>());
-        let with_kernel = |strategy| {
-            let kernel = argreduce_kernels::kernel::<T>(isa, strategy, function, nan_policy);
-            kernel.map(|kernel| (strategy, kernel)).ok_or(Error::IsaNotAvailable { isa })
-        };
-        Ok(Work { problem, visited, kernel: strategy.map(with_kernel).transpose()? })
-    }
-}
-
-/// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
-fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, element_size: usize) -> Option<Strategy> {
-    let (lanes, shortest_row) = (vector_size / element_size, shortest_row(element_size));
-    if visited == 1 {
-        return None;
-    }
-    let takes = |strategy: Strategy| strategy.takes(problem.inner(), &problem.reduced, lanes);
-    // Narrow lines of few rows are gathered side by side first.
-    let has_columns = takes(Strategy::Columns) && (problem.inner().size >= 2 * lanes || visited > SHORTEST_COLUMN);
-    let block = visited.saturating_mul(problem.inner().size).saturating_mul(element_size);
-    let has_lanes = problem.input.loops.count() >= lanes.div_ceil(2);
-    Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
-        Strategy::Rows
-    } else if has_columns {
-        Strategy::Columns
-    } else if takes(Strategy::FoldedColumns) && block >= SMALLEST_FOLDED {
-        Strategy::FoldedColumns
-    } else if has_lanes && !Strategy::Pieces.is_near(&problem.reduced) {
-        Strategy::PackedColumns
-    } else {
-        Strategy::Pieces
-    })
-}
-
-/// Bytes of columns from which on folding them is faster than packing: comparing the candidates takes 60 to 80 ns, and the rest is three times as
-/// fast. (Zen 3, AVX2, in L2, of `read`, packed and folded: 40 rows of 5 f32 0.12 and 0.12, of 3 f32 0.12 and 0.08; 1000 rows of 8 u8 0.08
-/// and 0.32, 100 rows of 31 u8 0.24 and 0.26, of 5 u8 0.07 and 0.05.)
-const SMALLEST_FOLDED: usize = 1024;
-
-/// A line of outputs costs a few ns however few rows it has.
-const SHORTEST_COLUMN: usize = 8;
-
-/// From how many elements on a row on its own is faster than its share of packed columns, by the size of an element. Transposing 2, 3, 4 or 6
-/// columns is a few shuffles, and a row takes the time of some 20 instructions, however short. (Zen 3, AVX2, in L2, of `read`: u8 rows
-/// of 4, 6, 7 and 8 packed 0.24, 0.19, 0.06 and 0.08, as rows 0.08, 0.10, 0.09 and 0.13; f32 rows of 4, 6, 7 and 8 packed 0.21, 0.22, 0.12
-/// and 0.22, as rows 0.12, 0.18, 0.20 and 0.26.)
-const fn shortest_row(size: usize) -> usize {
-    match size {
-        2 | 8 => 5,
-        _ => 7,
-    }
 }
 
 /// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its kernel chosen.
@@ -273,6 +218,13 @@ const fn shortest_row(size: usize) -> usize {
 /// ```
 #[derive(Debug)]
 pub struct Plan<T, I> {
+    decided: Decided,
+    types: PhantomData<fn(T) -> I>,
+}
+
+/// All of a plan, but for its types.
+#[derive(Clone, Copy, Debug)]
+struct Decided {
     function: ReduceFunction,
     direction: AxisDirection,
     nan_policy: NanPolicy,
@@ -281,12 +233,11 @@ pub struct Plan<T, I> {
     output: Layout,
     isa: Isa,
     work: Option<Work>,
-    types: PhantomData<fn(T) -> I>,
 }
 
 impl<T, I> Clone for Plan<T, I> {
     fn clone(&self) -> Self {
-        Plan { types: PhantomData, ..*self }
+        Plan { ..*self }
     }
 }
 
@@ -305,18 +256,18 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Errors
     /// As [`Plan::run`].
     pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
-        let required = self.output.element_count();
+        let required = self.output_layout().element_count();
         check_len("values", T::DATA_TYPE.name(), values.len(), required)?;
         self.run_checked(input.into(), indices, Some(values))
     }
 
     pub(crate) fn check_input(&self, input: Memory<'_, T>) -> Result<(), Error> {
-        check_len("input", T::DATA_TYPE.name(), input.len(), self.input.required_len())
+        check_len("input", T::DATA_TYPE.name(), input.len(), self.decided.input.required_len())
     }
 
     #[cfg(test)]
     pub(crate) fn work(&self) -> Option<&Work> {
-        self.work.as_ref()
+        self.decided.work.as_ref()
     }
 
     pub(crate) fn run_checked(
@@ -326,21 +277,22 @@ impl<T: Element, I: Index> Plan<T, I> {
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
         self.check_input(input)?;
-        check_len("output", I::NAME, indices.len(), self.output.required_len())?;
-        if let Some(work) = &self.work {
-            run::run(work, self.function, self.nan_policy, &self.input, input, indices, values);
+        let Decided { function, nan_policy, input: layout, output, work, .. } = &self.decided;
+        check_len("output", I::NAME, indices.len(), output.required_len())?;
+        if let Some(work) = work {
+            run::run(work, *function, *nan_policy, layout, input, indices, values);
         }
         Ok(())
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of sizes.
     pub fn output_layout(&self) -> &Layout {
-        &self.output
+        &self.decided.output
     }
 
     /// The instruction set that was chosen.
     pub fn isa(&self) -> Isa {
-        self.isa
+        self.decided.isa
     }
 }
 
@@ -350,11 +302,17 @@ fn check_len(slice: &'static str, element_type: &'static str, len: usize, requir
 
 impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.decided.fmt(f, T::DATA_TYPE, I::NAME)
+    }
+}
+
+impl Decided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
         let axes: &mut dyn Iterator<Item = usize> =
             &mut (0..self.input.sizes().len()).filter(|&axis| self.axes.contains(axis));
-        write!(f, "{} of {} {:?} over axes ", self.function, T::DATA_TYPE, self.input.sizes())?;
+        write!(f, "{} of {} {:?} over axes ", self.function, data_type, self.input.sizes())?;
         f.debug_list().entries(axes).finish()?;
-        write!(f, " to {} {:?}, {}, nan {}: ", I::NAME, self.output.sizes(), self.direction, self.nan_policy)?;
+        write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
         let Some(Work { problem, kernel, .. }) = &self.work else { return f.write_str("no outputs") };
         write!(f, "outputs ")?;
         fmt_sizes(f, &problem.input.loops)?;
@@ -376,65 +334,4 @@ impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
 
 fn fmt_sizes(f: &mut fmt::Formatter<'_>, nest: &Nest) -> fmt::Result {
     f.debug_list().entries(nest.iter().map(|l| l.size)).finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each limit from both sides, by vectors of 32 bytes. No answer depends on what is chosen, so that no other test sees a limit move.
-    #[test]
-    fn tells_shapes_apart() {
-        use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
-        let chosen = |sizes: &[usize], axes: &[isize], element_size| {
-            let input = Layout::contiguous(sizes).unwrap();
-            let set = AxisSet::new(axes, sizes.len()).unwrap();
-            let output = output_layout(sizes, set, None).unwrap();
-            let problem = Problem::new(&input, set, AxisDirection::Increasing, &output);
-            choose_strategy(&problem, problem.reduced.count(), 32, element_size)
-        };
-        type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
-        let cases: [Case; 33] = [
-            (&[100, 1], &[1], 4, None),
-            (&[100, 2], &[1], 4, Some(PackedColumns)),
-            // Rows, or so many short ones that they fill half a vector.
-            (&[100, 6], &[1], 4, Some(PackedColumns)),
-            (&[100, 7], &[1], 4, Some(Rows)),
-            (&[100, 6], &[1], 1, Some(PackedColumns)),
-            (&[100, 7], &[1], 1, Some(Rows)),
-            (&[100, 4], &[1], 2, Some(PackedColumns)),
-            (&[100, 5], &[1], 2, Some(Rows)),
-            (&[100, 4], &[1], 8, Some(PackedColumns)),
-            (&[100, 5], &[1], 8, Some(Rows)),
-            (&[3, 6], &[1], 4, Some(Rows)),
-            (&[4, 6], &[1], 4, Some(PackedColumns)),
-            (&[15, 6], &[1], 1, Some(Rows)),
-            (&[16, 6], &[1], 1, Some(PackedColumns)),
-            // Columns, unless they are both narrow and short.
-            (&[2, 16], &[0], 4, Some(Columns)),
-            (&[2, 15], &[0], 4, Some(PackedColumns)),
-            (&[8, 15], &[0], 4, Some(PackedColumns)),
-            (&[9, 15], &[0], 4, Some(Columns)),
-            (&[9, 8], &[0], 4, Some(Columns)),
-            (&[9, 7], &[0], 4, Some(PackedColumns)),
-            // Folded from 1 KiB on.
-            (&[63, 4], &[0], 4, Some(PackedColumns)),
-            (&[64, 4], &[0], 4, Some(FoldedColumns)),
-            (&[85, 3], &[0], 4, Some(Pieces)),
-            (&[86, 3], &[0], 4, Some(FoldedColumns)),
-            (&[511, 2], &[0], 1, Some(Pieces)),
-            (&[512, 2], &[0], 1, Some(FoldedColumns)),
-            (&[1000, 8], &[0], 4, Some(Columns)),
-            // Stretches that are long, or elements that are near each other; of few outputs, any.
-            (&[2, 100, 31], &[0, 2], 4, Some(PackedColumns)),
-            (&[2, 100, 32], &[0, 2], 4, Some(Pieces)),
-            (&[2, 3, 31], &[0, 2], 4, Some(Pieces)),
-            (&[50, 2, 100, 2], &[0, 2], 4, Some(PackedColumns)),
-            (&[3, 100, 256, 4], &[0, 2], 4, Some(Pieces)),
-            (&[3, 100, 255, 4], &[0, 2], 4, Some(PackedColumns)),
-        ];
-        for (sizes, axes, element_size, expected) in cases {
-            assert_eq!(chosen(sizes, axes, element_size), expected, "{sizes:?} over {axes:?}, {element_size} bytes");
-        }
-    }
 }

@@ -1,13 +1,13 @@
-//! Runs a plan: cuts the outputs into tiles, calls the kernel on each, and writes what it found. This is the only file of the facade
-//! with `unsafe` in it, and it has one kernel call.
+//! Runs a plan: calls the kernel on each tile of the outputs. This is the only file of the facade with `unsafe` in it, and it has one kernel
+//! call.
 
 #[cfg(feature = "ndarray")]
 use crate::Error;
-use crate::collapse::{KeptNest, Nest, Problem};
-use crate::plan::Work;
+use crate::collapse::Problem;
+use crate::tiles::{self, ONCE, for_each_tile, index_at, turn};
+use crate::work::Work;
 use crate::{Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
-use multiversion::multiversion;
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -30,7 +30,7 @@ pub(crate) fn run<T: Element, I: Index>(
     layout: &Layout,
     input: Memory<'_, T>,
     indices: &mut [I],
-    mut values: Option<&mut [T]>,
+    values: Option<&mut [T]>,
 ) {
     assert!(input.len() >= layout.required_len());
     let problem = &work.problem;
@@ -43,11 +43,36 @@ pub(crate) fn run<T: Element, I: Index>(
         }
         return;
     }
-    run_distinct(work, (function, policy), input, indices, values.as_deref_mut());
-    if !problem.output.copies.is_empty() {
-        copy(&problem.output, indices);
+    let is_better = |a: usize, b: usize| better(function, policy, input.get(a), input.get(b));
+    let indices = I::as_bits(indices);
+    match size_of::<T>() {
+        1 => run_as::<T, u8, _>(work, &is_better, input, indices, values),
+        2 => run_as::<T, u16, _>(work, &is_better, input, indices, values),
+        4 => run_as::<T, u32, _>(work, &is_better, input, indices, values),
+        _ => run_as::<T, u64, _>(work, &is_better, input, indices, values),
+    }
+}
+
+/// Answers all outputs, with elements as integers of their size, as indices are: nothing there depends on more, so that one copy serves several
+/// types. (One for each of 52 pairs took 250 KB.)
+#[inline(always)]
+fn run_as<T: Element, Bits: Copy, I: Index>(
+    work: &Work,
+    is_better: &IsBetter<'_>,
+    input: Memory<'_, T>,
+    indices: &mut [I],
+    values: Option<&mut [T]>,
+) {
+    assert!(size_of::<T>() == size_of::<Bits>() && align_of::<T>() == align_of::<Bits>());
+    let input = Memory { start: input.start.cast::<Bits>(), len: input.len, lifetime: PhantomData };
+    // SAFETY: `Bits` are integers of the size and alignment of `T`, and what is written there was read from elements of the input.
+    let mut values = values.map(|values| unsafe { &mut *(&raw mut *values as *mut [Bits]) });
+    let output = &work.problem.output;
+    run_distinct(work, is_better, input, indices, values.as_deref_mut());
+    if !output.copies.is_empty() {
+        tiles::copy(output, indices);
         if let Some(values) = values {
-            copy(&problem.values, values);
+            tiles::copy(&work.problem.values, values);
         }
     }
 }
@@ -66,11 +91,14 @@ fn run_single<T: Element>(work: &Work, order: (ReduceFunction, NanPolicy), input
     }
 }
 
+/// Whether the element at one place is better than that at another.
+type IsBetter<'a> = dyn Fn(usize, usize) -> bool + 'a;
+
 /// Answers those outputs that are no copies. A call of its own, because its buffers make a large frame.
 #[inline(never)]
-fn run_distinct<T: Element, I: Index>(
+fn run_distinct<T: Copy, I: Index>(
     work: &Work,
-    (function, policy): (ReduceFunction, NanPolicy),
+    is_better: &IsBetter<'_>,
     input: Memory<'_, T>,
     indices: &mut [I],
     mut values: Option<&mut [T]>,
@@ -83,7 +111,7 @@ fn run_distinct<T: Element, I: Index>(
         });
     };
     if work.visited > LONGEST_VISIT {
-        return in_blocks(problem, kernel, (function, policy), LONGEST_VISIT, input, indices, values);
+        return in_blocks(problem, kernel, LONGEST_VISIT, is_better, input, indices, values);
     }
     if values.is_none() && is_direct::<I>(problem) {
         return for_each_tile(problem, DIRECT_TILE, &mut |tile| {
@@ -106,35 +134,9 @@ fn run_distinct<T: Element, I: Index>(
     });
 }
 
-/// Writes each output to the places of its copies too.
-fn copy<X: Copy>(kept: &KeptNest, outputs: &mut [X]) {
-    let ((slower, line), (slower_copies, copies)) = (split_line(&kept.loops), split_line(&kept.copies));
-    for first in Walk::new(slower).map(|offset| kept.start as isize + offset) {
-        for to in Walk::new(slower_copies).map(|offset| first + offset) {
-            let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;
-            if copies.stride == 1 {
-                for n in 0..line.size {
-                    let output = outputs[place(first, n, line.stride)];
-                    outputs[place(to, n, line.stride)..][..copies.size].fill(output);
-                }
-                continue;
-            }
-            for to in (0..copies.size).map(|n| to + n as isize * copies.stride) {
-                if line.stride == 1 {
-                    outputs.copy_within(place(first, 0, 1)..place(first, line.size, 1), to as usize);
-                } else {
-                    for n in 0..line.size {
-                        outputs[place(to, n, line.stride)] = outputs[place(first, n, line.stride)];
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// Whether a kernel can write its positions where the indices go: those are as wide, packed along the two fastest loops, and evenly spaced.
 fn is_direct<I: Index>(problem: &Problem) -> bool {
-    let (_, [outer, inner]) = split(&problem.output.loops);
+    let (_, [outer, inner]) = tiles::split(&problem.output.loops);
     let is_packed = inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize);
     is_packed && problem.index.len() == 1 && I::as_positions(&mut []).is_some()
 }
@@ -173,7 +175,7 @@ impl<'a, T: Copy> Memory<'a, T> {
     }
 
     /// An element that the layout reaches.
-    fn get(self, place: usize) -> T {
+    pub(crate) fn get(self, place: usize) -> T {
         assert!(place < self.len);
         // SAFETY: of a slice, every place below its length is an element. Of a view, every place that its layout reaches is one, by the
         // invariants of `ArrayView`; and no other place is asked for: `tests` in `collapse.rs` compares the visited elements.
@@ -209,7 +211,7 @@ pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: Isa, elements:
 }
 
 /// The one door to the kernels.
-fn find<'a, T: Element>(
+fn find<'a, T>(
     kernel: Kernel,
     input: Memory<'_, T>,
     start: isize,
@@ -232,162 +234,14 @@ fn find<'a, T: Element>(
     unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
 }
 
-/// Some of the outputs: a part of the two fastest kept loops, and where the others stand.
-struct Place {
-    input_start: isize,
-    input: [Loop; 2],
-    output_start: isize,
-    output: [Loop; 2],
-    values_start: isize,
-    values: [Loop; 2],
-}
-
-/// Cuts the outputs into tiles of at most `most`. The last part of a line reaches back rather than being too short for a vector: some outputs are
-/// answered twice, and the same.
-///
-/// One copy for all types, and so a pointer to what answers.
-fn for_each_tile(problem: &Problem, most: usize, answer: &mut dyn FnMut(&Place)) {
-    let (input, output, values) = (&problem.input, &problem.output, &problem.values);
-    let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
-        (split(&input.loops), split(&output.loops), split(&values.loops));
-    let inner_step = inner.size.min(most);
-    let outer_step = if outer.size == 1 || inner.size > most { 1 } else { (most / inner.size).min(outer.size) };
-    for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
-        // Not `step_by`, which divides: a call for one output has no time for it.
-        let mut first_outer = 0;
-        while first_outer < outer.size {
-            let mut first_inner = 0;
-            while first_inner < inner.size {
-                let width = (inner.size - first_inner).max(NARROWEST.min(inner.size)).min(inner_step);
-                first_inner = first_inner.min(inner.size - width);
-                let sizes = [outer_step.min(outer.size - first_outer), width];
-                let part = |start: usize, offset: isize, [outer, inner]: [Loop; 2]| {
-                    let first = first_outer as isize * outer.stride + first_inner as isize * inner.stride;
-                    let loops = [Loop { size: sizes[0], ..outer }, Loop { size: sizes[1], ..inner }];
-                    (start as isize + offset + first, loops)
-                };
-                let (input_start, input) = part(input.start, i, [outer, inner]);
-                let (output_start, output) = part(output.start, o, fast_output);
-                let (values_start, values) = part(values.start, v, fast_values);
-                answer(&Place { input_start, input, output_start, output, values_start, values });
-                first_inner += width;
-            }
-            first_outer += outer_step;
-        }
-    }
-}
-
-/// The shortest part of a line: a group of the longest vectors of the narrowest elements.
-const NARROWEST: usize = 256;
-
-const ONCE: Loop = Loop { size: 1, stride: 0 };
-
-/// The fastest loop of a nest, and the others.
-fn split_line(nest: &Nest) -> (&[Loop], Loop) {
-    nest.split_last().map_or((&[], ONCE), |(line, slower)| (slower, *line))
-}
-
-/// The two fastest loops of a nest, and the others.
-fn split(nest: &Nest) -> (&[Loop], [Loop; 2]) {
-    match nest[..] {
-        [] => (&[], [ONCE, ONCE]),
-        [inner] => (&[], [ONCE, inner]),
-        [ref slower @ .., outer, inner] => (slower, [outer, inner]),
-    }
-}
-
-impl Place {
-    fn outputs(&self) -> usize {
-        self.input[0].size * self.input[1].size
-    }
-
-    /// Writes the answers of the tile: indices from positions, and the elements at those positions.
-    fn write<T: Element, I: Index, P: Copy + Into<u64>>(
-        &self,
-        problem: &Problem,
-        positions: &[P],
-        input: Memory<'_, T>,
-        indices: &mut [I],
-        mut values: Option<&mut [T]>,
-    ) {
-        let width = self.input[1].size;
-        for o in 0..self.input[0].size {
-            let positions = &positions[o * width..][..width];
-            let start = |start: isize, [outer, _]: [Loop; 2]| start + o as isize * outer.stride;
-            let first = start(self.output_start, self.output);
-            write_indices(problem, positions, indices, first, self.output[1].stride);
-            if let Some(values) = &mut values {
-                let from = start(self.input_start, self.input);
-                let to = start(self.values_start, self.values);
-                for (i, &position) in positions.iter().enumerate() {
-                    let position: u64 = position.into();
-                    let from =
-                        from + i as isize * self.input[1].stride + offset_of(&problem.reduced, position as usize);
-                    values[(to + i as isize * self.values[1].stride) as usize] = input.get(from as usize);
-                }
-            }
-        }
-    }
-}
-
-/// Writes one line of indices, to every `stride`-th place from `first` on.
-fn write_indices<I: Index, P: Copy + Into<u64>>(
-    problem: &Problem,
-    positions: &[P],
-    indices: &mut [I],
-    first: isize,
-    stride: isize,
-) {
-    let start = problem.index_start;
-    match problem.index[..] {
-        [Loop { stride: step, .. }] if stride == 1 && positions.len() >= SHORTEST_NARROW => {
-            narrow(positions, start, step, &mut indices[first as usize..]);
-        }
-        _ => {
-            for (i, &position) in positions.iter().enumerate() {
-                indices[(first + i as isize * stride) as usize] = index_at(problem, position.into());
-            }
-        }
-    }
-}
-
-/// The index of the element that is visited at a position.
-#[inline(always)]
-fn index_at<I: Index>(problem: &Problem, position: u64) -> I {
-    match problem.index[..] {
-        [Loop { stride: step, .. }] => I::at(problem.index_start, position, step),
-        // Where broadcast axes were left out between others, steps of the index are uneven.
-        _ => I::at(problem.index_start + offset_of(&problem.index, position as usize), 0, 0),
-    }
-}
-
-/// Shorter lines are not worth the choice of a vector version.
-const SHORTEST_NARROW: usize = 16;
-
-/// `indices[n] = start + positions[n] * step`, as `I`.
-#[multiversion(targets("x86_64+avx2"))]
-fn narrow<I: Index, P: Copy + Into<u64>>(positions: &[P], start: isize, step: isize, indices: &mut [I]) {
-    for (index, &position) in indices.iter_mut().zip(positions) {
-        *index = I::at(start, position.into(), step);
-    }
-}
-
-/// Positions to indices, in place: `start + position * step`, which fits, whatever wraps on the way.
-#[multiversion(targets("x86_64+avx2"))]
-fn turn(positions: &mut [u32], start: u32, step: u32) {
-    for position in positions {
-        *position = start.wrapping_add(position.wrapping_mul(step));
-    }
-}
-
 /// As [`run`], for outputs of so many elements that a position does not fit 32 bits: cuts the reduced loops into blocks of at most `longest`
 /// elements, visits one after another, and merges their answers.
 #[cold]
-fn in_blocks<T: Element, I: Index>(
+fn in_blocks<T: Copy, I: Index>(
     problem: &Problem,
     kernel: Kernel,
-    (function, policy): (ReduceFunction, NanPolicy),
     longest: usize,
+    is_better: &IsBetter<'_>,
     input: Memory<'_, T>,
     indices: &mut [I],
     mut values: Option<&mut [T]>,
@@ -402,7 +256,7 @@ fn in_blocks<T: Element, I: Index>(
     let step = (longest / inside).clamp(1, cut_loop.size);
     for_each_tile(problem, TILE, &mut |tile| {
         let mut best_positions = [0_u64; TILE];
-        let mut best_values = [T::default(); TILE];
+        let mut best_places = [0; TILE];
         for (n, offset) in Walk::new(&problem.reduced[..cut]).enumerate() {
             for first in (0..cut_loop.size).step_by(step) {
                 // The last block reaches back, so that none is too small for a strategy: what is seen twice is never better than itself.
@@ -418,9 +272,9 @@ fn in_blocks<T: Element, I: Index>(
                 for (n, &position) in positions.iter().enumerate() {
                     let [outer, inner] = tile.input;
                     let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
-                    let value = input.get((start + output + offset_of(block, position as usize)) as usize);
-                    if visited == 0 || better(function, policy, value, best_values[n]) {
-                        best_values[n] = value;
+                    let place = (start + output + offset_of(block, position as usize)) as usize;
+                    if visited == 0 || is_better(place, best_places[n]) {
+                        best_places[n] = place;
                         best_positions[n] = visited + u64::from(position);
                     }
                 }
@@ -467,8 +321,8 @@ mod tests {
                                 in_blocks(
                                     problem,
                                     kernel,
-                                    (function, policy),
                                     longest,
+                                    &|a, b| better(function, policy, data[a], data[b]),
                                     data[..].into(),
                                     &mut found,
                                     Some(&mut values),

@@ -1,0 +1,181 @@
+//! The outputs, cut into tiles, and what is written there once their positions are known. Nothing here knows of kernels, or of types but by their size.
+
+use crate::collapse::{KeptNest, Nest, Problem};
+use crate::run::Memory;
+use crate::{Index, Loop};
+use argreduce_kernels::{Walk, offset_of};
+use multiversion::multiversion;
+
+/// Some of the outputs: a part of the two fastest kept loops, and where the others stand.
+pub(crate) struct Place {
+    pub(crate) input_start: isize,
+    pub(crate) input: [Loop; 2],
+    pub(crate) output_start: isize,
+    pub(crate) output: [Loop; 2],
+    values_start: isize,
+    values: [Loop; 2],
+}
+
+/// Cuts the outputs into tiles of at most `most`. The last part of a line reaches back rather than being too short for a vector: some outputs are
+/// answered twice, and the same.
+///
+/// One copy for all types, and so a pointer to what answers.
+pub(crate) fn for_each_tile(problem: &Problem, most: usize, answer: &mut dyn FnMut(&Place)) {
+    let (input, output, values) = (&problem.input, &problem.output, &problem.values);
+    let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
+        (split(&input.loops), split(&output.loops), split(&values.loops));
+    let inner_step = inner.size.min(most);
+    let outer_step = if outer.size == 1 || inner.size > most { 1 } else { (most / inner.size).min(outer.size) };
+    for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
+        // Not `step_by`, which divides: a call for one output has no time for it.
+        let mut first_outer = 0;
+        while first_outer < outer.size {
+            let mut first_inner = 0;
+            while first_inner < inner.size {
+                let width = (inner.size - first_inner).max(NARROWEST.min(inner.size)).min(inner_step);
+                first_inner = first_inner.min(inner.size - width);
+                let sizes = [outer_step.min(outer.size - first_outer), width];
+                let part = |start: usize, offset: isize, [outer, inner]: [Loop; 2]| {
+                    let first = first_outer as isize * outer.stride + first_inner as isize * inner.stride;
+                    let loops = [Loop { size: sizes[0], ..outer }, Loop { size: sizes[1], ..inner }];
+                    (start as isize + offset + first, loops)
+                };
+                let (input_start, input) = part(input.start, i, [outer, inner]);
+                let (output_start, output) = part(output.start, o, fast_output);
+                let (values_start, values) = part(values.start, v, fast_values);
+                answer(&Place { input_start, input, output_start, output, values_start, values });
+                first_inner += width;
+            }
+            first_outer += outer_step;
+        }
+    }
+}
+
+/// The shortest part of a line: a group of the longest vectors of the narrowest elements.
+const NARROWEST: usize = 256;
+
+pub(crate) const ONCE: Loop = Loop { size: 1, stride: 0 };
+
+/// The fastest loop of a nest, and the others.
+fn split_line(nest: &Nest) -> (&[Loop], Loop) {
+    nest.split_last().map_or((&[], ONCE), |(line, slower)| (slower, *line))
+}
+
+/// The two fastest loops of a nest, and the others.
+pub(crate) fn split(nest: &Nest) -> (&[Loop], [Loop; 2]) {
+    match nest[..] {
+        [] => (&[], [ONCE, ONCE]),
+        [inner] => (&[], [ONCE, inner]),
+        [ref slower @ .., outer, inner] => (slower, [outer, inner]),
+    }
+}
+
+impl Place {
+    pub(crate) fn outputs(&self) -> usize {
+        self.input[0].size * self.input[1].size
+    }
+
+    /// Writes the answers of the tile: indices from positions, and the elements at those positions.
+    pub(crate) fn write<T: Copy, I: Index, P: Copy + Into<u64>>(
+        &self,
+        problem: &Problem,
+        positions: &[P],
+        input: Memory<'_, T>,
+        indices: &mut [I],
+        mut values: Option<&mut [T]>,
+    ) {
+        let width = self.input[1].size;
+        for o in 0..self.input[0].size {
+            let positions = &positions[o * width..][..width];
+            let start = |start: isize, [outer, _]: [Loop; 2]| start + o as isize * outer.stride;
+            let first = start(self.output_start, self.output);
+            write_indices(problem, positions, indices, first, self.output[1].stride);
+            if let Some(values) = &mut values {
+                let from = start(self.input_start, self.input);
+                let to = start(self.values_start, self.values);
+                for (i, &position) in positions.iter().enumerate() {
+                    let position: u64 = position.into();
+                    let from =
+                        from + i as isize * self.input[1].stride + offset_of(&problem.reduced, position as usize);
+                    values[(to + i as isize * self.values[1].stride) as usize] = input.get(from as usize);
+                }
+            }
+        }
+    }
+}
+
+/// Writes one line of indices, to every `stride`-th place from `first` on.
+fn write_indices<I: Index, P: Copy + Into<u64>>(
+    problem: &Problem,
+    positions: &[P],
+    indices: &mut [I],
+    first: isize,
+    stride: isize,
+) {
+    let start = problem.index_start;
+    match problem.index[..] {
+        [Loop { stride: step, .. }] if stride == 1 && positions.len() >= SHORTEST_NARROW => {
+            narrow(positions, start, step, &mut indices[first as usize..]);
+        }
+        _ => {
+            for (i, &position) in positions.iter().enumerate() {
+                indices[(first + i as isize * stride) as usize] = index_at(problem, position.into());
+            }
+        }
+    }
+}
+
+/// The index of the element that is visited at a position.
+#[inline(always)]
+pub(crate) fn index_at<I: Index>(problem: &Problem, position: u64) -> I {
+    match problem.index[..] {
+        [Loop { stride: step, .. }] => I::at(problem.index_start, position, step),
+        // Where broadcast axes were left out between others, steps of the index are uneven.
+        _ => I::at(problem.index_start + offset_of(&problem.index, position as usize), 0, 0),
+    }
+}
+
+/// Shorter lines are not worth the choice of a vector version.
+const SHORTEST_NARROW: usize = 16;
+
+/// `indices[n] = start + positions[n] * step`, as `I`.
+#[multiversion(targets("x86_64+avx2"))]
+fn narrow<I: Index, P: Copy + Into<u64>>(positions: &[P], start: isize, step: isize, indices: &mut [I]) {
+    for (index, &position) in indices.iter_mut().zip(positions) {
+        *index = I::at(start, position.into(), step);
+    }
+}
+
+/// Positions to indices, in place: `start + position * step`, which fits, whatever wraps on the way.
+#[multiversion(targets("x86_64+avx2"))]
+pub(crate) fn turn(positions: &mut [u32], start: u32, step: u32) {
+    for position in positions {
+        *position = start.wrapping_add(position.wrapping_mul(step));
+    }
+}
+
+/// Writes each output to the places of its copies too.
+pub(crate) fn copy<X: Copy>(kept: &KeptNest, outputs: &mut [X]) {
+    let ((slower, line), (slower_copies, copies)) = (split_line(&kept.loops), split_line(&kept.copies));
+    for first in Walk::new(slower).map(|offset| kept.start as isize + offset) {
+        for to in Walk::new(slower_copies).map(|offset| first + offset) {
+            let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;
+            if copies.stride == 1 {
+                for n in 0..line.size {
+                    let output = outputs[place(first, n, line.stride)];
+                    outputs[place(to, n, line.stride)..][..copies.size].fill(output);
+                }
+                continue;
+            }
+            for to in (0..copies.size).map(|n| to + n as isize * copies.stride) {
+                if line.stride == 1 {
+                    outputs.copy_within(place(first, 0, 1)..place(first, line.size, 1), to as usize);
+                } else {
+                    for n in 0..line.size {
+                        outputs[place(to, n, line.stride)] = outputs[place(first, n, line.stride)];
+                    }
+                }
+            }
+        }
+    }
+}

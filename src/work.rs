@@ -1,0 +1,142 @@
+//! How a problem is run: which strategy takes it, by its shape and the size of an element. All thresholds between strategies stand here.
+
+use crate::collapse::Problem;
+use crate::{Isa, NanPolicy, ReduceFunction, Strategy};
+use argreduce_kernels::Kernel;
+
+/// What there is to do where the output is not empty.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    pub(crate) problem: Problem,
+    /// How many elements each output is chosen from, as far as they are looked at.
+    pub(crate) visited: usize,
+    /// `None` where each output has a single element to choose from.
+    pub(crate) kernel: Option<(Strategy, Kernel)>,
+}
+
+impl Work {
+    /// `None` where `kernel_of` has none for a strategy. Sizes are in bytes.
+    pub(crate) fn choose(
+        problem: Problem,
+        vector_size: usize,
+        element_size: usize,
+        kernel_of: impl Fn(Strategy) -> Option<Kernel>,
+    ) -> Option<Work> {
+        let visited = problem.reduced.count();
+        let kernel = match choose_strategy(&problem, visited, vector_size, element_size) {
+            Some(strategy) => Some((strategy, kernel_of(strategy)?)),
+            None => None,
+        };
+        Some(Work { problem, visited, kernel })
+    }
+}
+
+/// [`argreduce_kernels::kernel`] for elements of one type.
+pub(crate) type KernelOf = fn(Isa, Strategy, ReduceFunction, NanPolicy) -> Option<Kernel>;
+
+/// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
+fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, element_size: usize) -> Option<Strategy> {
+    let (lanes, shortest_row) = (vector_size / element_size, shortest_row(element_size));
+    if visited == 1 {
+        return None;
+    }
+    let takes = |strategy: Strategy| strategy.takes(problem.inner(), &problem.reduced, lanes);
+    // Narrow lines of few rows are gathered side by side first.
+    let has_columns = takes(Strategy::Columns) && (problem.inner().size >= 2 * lanes || visited > SHORTEST_COLUMN);
+    let block = visited.saturating_mul(problem.inner().size).saturating_mul(element_size);
+    let has_lanes = problem.input.loops.count() >= lanes.div_ceil(2);
+    Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
+        Strategy::Rows
+    } else if has_columns {
+        Strategy::Columns
+    } else if takes(Strategy::FoldedColumns) && block >= SMALLEST_FOLDED {
+        Strategy::FoldedColumns
+    } else if has_lanes && !Strategy::Pieces.is_near(&problem.reduced) {
+        Strategy::PackedColumns
+    } else {
+        Strategy::Pieces
+    })
+}
+
+/// Bytes of columns from which on folding them is faster than packing: comparing the candidates takes 60 to 80 ns, and the rest is three times as
+/// fast. (Zen 3, AVX2, in L2, of `read`, packed and folded: 40 rows of 5 f32 0.12 and 0.12, of 3 f32 0.12 and 0.08; 1000 rows of 8 u8 0.08
+/// and 0.32, 100 rows of 31 u8 0.24 and 0.26, of 5 u8 0.07 and 0.05.)
+const SMALLEST_FOLDED: usize = 1024;
+
+/// A line of outputs costs a few ns however few rows it has.
+const SHORTEST_COLUMN: usize = 8;
+
+/// From how many elements on a row on its own is faster than its share of packed columns, by the size of an element. Transposing 2, 3, 4 or 6
+/// columns is a few shuffles, and a row takes the time of some 20 instructions, however short. (Zen 3, AVX2, in L2, of `read`: u8 rows
+/// of 4, 6, 7 and 8 packed 0.24, 0.19, 0.06 and 0.08, as rows 0.08, 0.10, 0.09 and 0.13; f32 rows of 4, 6, 7 and 8 packed 0.21, 0.22, 0.12
+/// and 0.22, as rows 0.12, 0.18, 0.20 and 0.26.)
+const fn shortest_row(size: usize) -> usize {
+    match size {
+        2 | 8 => 5,
+        _ => 7,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::AxisSet;
+    use crate::{AxisDirection, Layout};
+
+    /// Each limit from both sides, by vectors of 32 bytes. No answer depends on what is chosen, so that no other test sees a limit move.
+    #[test]
+    fn tells_shapes_apart() {
+        use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
+        let chosen = |sizes: &[usize], axes: &[isize], element_size| {
+            let input = Layout::contiguous(sizes).unwrap();
+            let set = AxisSet::new(axes, sizes.len()).unwrap();
+            let kept = |axis| if set.contains(axis) { 1 } else { sizes[axis] };
+            let output = Layout::contiguous(&(0..sizes.len()).map(kept).collect::<Vec<_>>()).unwrap();
+            let problem = Problem::new(&input, set, AxisDirection::Increasing, &output);
+            choose_strategy(&problem, problem.reduced.count(), 32, element_size)
+        };
+        type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
+        let cases: [Case; 33] = [
+            (&[100, 1], &[1], 4, None),
+            (&[100, 2], &[1], 4, Some(PackedColumns)),
+            // Rows, or so many short ones that they fill half a vector.
+            (&[100, 6], &[1], 4, Some(PackedColumns)),
+            (&[100, 7], &[1], 4, Some(Rows)),
+            (&[100, 6], &[1], 1, Some(PackedColumns)),
+            (&[100, 7], &[1], 1, Some(Rows)),
+            (&[100, 4], &[1], 2, Some(PackedColumns)),
+            (&[100, 5], &[1], 2, Some(Rows)),
+            (&[100, 4], &[1], 8, Some(PackedColumns)),
+            (&[100, 5], &[1], 8, Some(Rows)),
+            (&[3, 6], &[1], 4, Some(Rows)),
+            (&[4, 6], &[1], 4, Some(PackedColumns)),
+            (&[15, 6], &[1], 1, Some(Rows)),
+            (&[16, 6], &[1], 1, Some(PackedColumns)),
+            // Columns, unless they are both narrow and short.
+            (&[2, 16], &[0], 4, Some(Columns)),
+            (&[2, 15], &[0], 4, Some(PackedColumns)),
+            (&[8, 15], &[0], 4, Some(PackedColumns)),
+            (&[9, 15], &[0], 4, Some(Columns)),
+            (&[9, 8], &[0], 4, Some(Columns)),
+            (&[9, 7], &[0], 4, Some(PackedColumns)),
+            // Folded from 1 KiB on.
+            (&[63, 4], &[0], 4, Some(PackedColumns)),
+            (&[64, 4], &[0], 4, Some(FoldedColumns)),
+            (&[85, 3], &[0], 4, Some(Pieces)),
+            (&[86, 3], &[0], 4, Some(FoldedColumns)),
+            (&[511, 2], &[0], 1, Some(Pieces)),
+            (&[512, 2], &[0], 1, Some(FoldedColumns)),
+            (&[1000, 8], &[0], 4, Some(Columns)),
+            // Stretches that are long, or elements that are near each other; of few outputs, any.
+            (&[2, 100, 31], &[0, 2], 4, Some(PackedColumns)),
+            (&[2, 100, 32], &[0, 2], 4, Some(Pieces)),
+            (&[2, 3, 31], &[0, 2], 4, Some(Pieces)),
+            (&[50, 2, 100, 2], &[0, 2], 4, Some(PackedColumns)),
+            (&[3, 100, 256, 4], &[0, 2], 4, Some(Pieces)),
+            (&[3, 100, 255, 4], &[0, 2], 4, Some(PackedColumns)),
+        ];
+        for (sizes, axes, element_size, expected) in cases {
+            assert_eq!(chosen(sizes, axes, element_size), expected, "{sizes:?} over {axes:?}, {element_size} bytes");
+        }
+    }
+}
