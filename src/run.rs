@@ -44,7 +44,6 @@ pub(crate) fn run<T: Element, I: Index>(
         return;
     }
     let is_better = |a: usize, b: usize| better(function, policy, input.get(a), input.get(b));
-    let indices = I::as_bits(indices);
     match size_of::<T>() {
         1 => run_as::<T, u8, _>(work, &is_better, input, indices, values),
         2 => run_as::<T, u16, _>(work, &is_better, input, indices, values),

@@ -103,6 +103,10 @@ pub(crate) fn best<T: Sample>(
         sizes.map(|(&size, &reduced)| if reduced == wanted { size } else { 1 }).collect()
     };
     let (kept, along) = (part(false), part(true));
+    // Then there may be more to choose from than can be listed.
+    if kept.contains(&0) {
+        return Vec::new();
+    }
     let along: Vec<isize> = places(&along, layout.strides()).map(|place| place as isize).collect();
     let best_from = |first: isize| {
         let mut best = (0, standing(input[(first + along[0]) as usize]));

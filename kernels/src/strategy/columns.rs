@@ -1,7 +1,7 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
 use super::panel::{GROUP, PANEL, Panel, Rows, is_one_pass, reduce};
-use super::{Body, Strategy};
+use super::{Body, Strategy, is_large};
 use crate::gather::Stretches;
 use crate::lanes::Lanes;
 use crate::order::Order;
@@ -48,6 +48,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
     positions: &mut [MaybeUninit<u32>],
 ) {
     let group = U * O::Simd::LANES;
+    let is_large = is_large::<O::Lane>(tile);
     let mut groups = [const { MaybeUninit::uninit() }; PANEL];
     let mut done = 0;
     while done < positions.len() {
@@ -56,11 +57,15 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
         let width = (positions.len() - start).min(PANEL * group);
         let mut panel = Panel::<O, U>::new(order, &mut groups, &mut positions[start..][..width]);
         let mut stretches = Stretches::new(tile);
-        while let Some((offset, count)) = stretches.next(usize::MAX) {
+        let mut next = stretches.next(usize::MAX);
+        while let Some((offset, count)) = next {
+            next = stretches.next(usize::MAX);
+            // Prefetchers follow one stretch and stop at its end.
+            let ahead = next.filter(|_| is_large).map(|(next, _)| next - offset);
             let rows =
                 Rows { first: first.wrapping_offset(start as isize + offset), stride: tile.line().stride, count };
             // SAFETY: a stretch of the reduced loops, from each output of the panel.
-            unsafe { panel.rows(rows) };
+            unsafe { panel.rows(rows, ahead) };
         }
         panel.flush();
         done = start + width;

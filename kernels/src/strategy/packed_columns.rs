@@ -89,7 +89,7 @@ impl Body for PackedColumns {
                         if rows.count == 0 {
                             break;
                         }
-                        panel.rows(rows);
+                        panel.rows(rows, None);
                     }
                     panel.flush();
                 }

@@ -49,6 +49,9 @@ pub(super) fn is_one_pass<O: Order>(rows: usize, stride: isize) -> bool {
     rows <= ROWS || (rows <= O::Simd::MAX_COUNT as usize && bytes <= NEAR_BYTES)
 }
 
+/// The L1 cache of most cores.
+const L1_BYTES: usize = 32 << 10;
+
 /// Rows that are near each other: within the L2 cache of current cores.
 const NEAR_BYTES: usize = 256 << 10;
 
@@ -296,23 +299,42 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         (group * Self::GROUP).min(self.positions.len() - Self::GROUP)
     }
 
-    /// Goes on with some rows.
+    /// Goes on with some rows, and asks for others that are `ahead` elements further on: of images over the first and the third axis, beyond L3,
+    /// 0.5 of a read became 0.7 with 8- and 16-bit elements, and 0.6 became 0.74 with f32. (Zen 3.)
     ///
     /// # Safety
     /// - Each row, as wide as the panel, may be read.
     #[inline(always)]
-    pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>) {
+    pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>) {
         while rows.count > 0 {
             if self.rows == O::Simd::MAX_COUNT {
                 self.flush();
             }
-            let some = rows.count.min(ROWS).min((O::Simd::MAX_COUNT - self.rows) as usize);
+            // A group on its own, or before rows that stay in L1, need not make room for the next: 32 f32 over stretches of 32 rows went from 0.44 to
+            // 0.56 of a read, 56 from 0.42 to 0.49, 32 u8 over 1000 rows from 0.35 to 0.55. (Zen 3, L2.)
+            let bytes = rows.count.saturating_mul(rows.stride.unsigned_abs()).saturating_mul(size_of::<O::Lane>());
+            let stays = ahead.is_none() && (self.groups.len() == 1 || bytes <= L1_BYTES / 2);
+            let most = if stays { usize::MAX } else { ROWS };
+            let some = rows.count.min(most).min((O::Simd::MAX_COUNT - self.rows) as usize);
+            if let Some(ahead) = ahead {
+                self.prefetch(Rows { first: rows.first.wrapping_offset(ahead), count: some, ..rows });
+            }
             for group in 0..self.groups.len() {
                 // SAFETY: the caller's promise.
                 unsafe { self.visit(group, Rows { count: some, ..rows.at(self.start_of(group)) }) };
             }
             self.rows += some as u32;
             rows = rows.skip(some);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, rows: Rows<O::Lane>) {
+        for row in 0..rows.count {
+            let at = rows.skip(row).first.cast::<u8>();
+            for line in (0..self.positions.len() * size_of::<O::Lane>()).step_by(64) {
+                self.order.simd().prefetch(at.wrapping_add(line));
+            }
         }
     }
 

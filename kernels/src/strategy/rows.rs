@@ -3,7 +3,7 @@
 
 use super::chunks::{self, STREAMS};
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
-use super::{Body, Strategy};
+use super::{Body, Strategy, is_large};
 use crate::lanes::{Lanes, Token};
 use crate::order::Order;
 use crate::tile::Tile;
@@ -157,11 +157,10 @@ impl<O: Order> Search<O> for Pieces {
     }
 }
 
-/// How far ahead to ask for rows of a few vectors, in tiles of how many bytes: the work on a row, in between its loads, leaves the memory idle. Beyond
+/// How far ahead to ask for rows of a few vectors, in large tiles: the work on a row, in between its loads, leaves the memory idle. Beyond
 /// L3, rows of 64 f32 went from 0.71 to 0.84 of `read`, rows of 16 from 0.74 to 0.89; but in L2, rows of 64 lost a sixth. Longer rows gained
 /// nothing. (Zen 3.)
 const PREFETCH_BYTES: usize = 2048;
-const LARGE_BYTES: usize = 512 << 10;
 
 /// How long rows are of which several are looked at side by side, in large tiles: beyond L3, of `read`, rows of 4096 f16 went from 0.74 to
 /// 0.94, of 4096 f32 from 0.83 to 1.18; but of 1000 f32 from 0.84 to 0.74. (Zen 3.)
@@ -180,8 +179,7 @@ unsafe fn each_row<O: Order, const REVERSED: bool, S: Search<O>>(
     // From here on, a vector reaches beyond the rows; the only row is always the last.
     let last =
         if S::READS_ON && tile.outputs() > 1 { tile.end_of_block().map(|end| end - lanes as isize) } else { None };
-    let is_large =
-        (S::PREFETCHES || S::STREAMS) && tile.outputs().saturating_mul(len) >= LARGE_BYTES / size_of::<O::Lane>();
+    let is_large = (S::PREFETCHES || S::STREAMS) && is_large::<O::Lane>(tile);
     let input = tile.input.cast::<O::Lane>();
     // Not `chunks_exact_mut`, which divides: a call for one output has no time for it.
     let mut rest = positions;
