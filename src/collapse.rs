@@ -154,6 +154,7 @@ impl Problem {
             loops.push_merged(size, stride);
             index.push_merged(size, step);
         }
+        // At least one, so that lines of outputs without a choice are written as any others are.
         if loops.is_empty() {
             loops.push(1, 0);
             index.push(1, 0);
@@ -285,6 +286,9 @@ mod tests {
         // A broadcast reduced axis vanishes, and is counted in the index.
         let (kept, reduced, index) = problem(&[2, 3, 4], &[4, 0, 1], &[0, 1, 2]);
         assert_eq!((kept, reduced, index), (vec![], vec![(8, 1)], vec![(2, 12), (4, 1)]));
+        // Nothing to reduce is a single loop, of one element.
+        let (kept, reduced, index) = problem(&[2, 3], &packed(&[2, 3]), &[]);
+        assert_eq!((kept, reduced, index), (vec![(6, 1)], vec![(1, 0)], vec![(1, 0)]));
         // Copies are counted from the first of them, upwards.
         let (input, set) = (Layout::strided(&[3, 4], &[0, 1], 0).unwrap(), AxisSet::new(&[], 2).unwrap());
         let problem_of_copies =

@@ -335,3 +335,24 @@ impl Decided {
 fn fmt_sizes(f: &mut fmt::Formatter<'_>, nest: &Nest) -> fmt::Result {
     f.debug_list().entries(nest.iter().map(|l| l.size)).finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a plan says of how it will run.
+    #[test]
+    fn says_how_it_runs() {
+        let how = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
+            let layout = Layout::strided(sizes, strides, 0).unwrap();
+            let plan = ArgReduce::argmax(&layout).axes(axes).isa(Isa::Portable).plan::<f32, u32>().unwrap();
+            plan.to_string().split_once("propagate: ").unwrap().1.to_string()
+        };
+        assert_eq!(how(&[3, 40], &[40, 1], &[1]), "outputs [3] of [40], rows, portable");
+        assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], pieces, portable");
+        assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], packed pieces, portable");
+        assert_eq!(how(&[3, 40], &[0, 1], &[1]), "outputs [] of [40], copied to [3], rows, portable");
+        assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], known without a look");
+        assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");
+    }
+}

@@ -160,6 +160,16 @@ fn axes() {
 }
 
 #[test]
+fn slices() {
+    let data: Vec<f32> = (0..70).map(|n| ((n * 37) % 19) as f32).collect();
+    for len in 1..=data.len() {
+        let slice = &data[..len];
+        let expected = [ArgMin, ArgMax].map(|f| reduce((f, Increasing, Propagate), slice, &[len], &[0])[0]);
+        assert_eq!([slice.argmin(), slice.argmax()], expected.map(|index| Some(index as usize)), "{slice:?}");
+    }
+}
+
+#[test]
 fn empty() {
     // An empty output: success, and nothing is written, whatever the reduced extents.
     for sizes in [[0, 3], [0, 0]] {
@@ -240,8 +250,10 @@ fn views() {
     view(&[3, 20], &[-20, -1], 59, &[1]); // reversed
     view(&[3, 20], &[-20, 1], 40, &[0]);
     view(&[7, 20], &[0, 1], 0, &[1]); // a kept axis broadcast
+    view(&[3, 2, 5, 4], &[0, 4, 0, 1], 0, &[3]); // two of them, around another
     view(&[20, 7], &[1, 0], 0, &[1]); // a reduced axis broadcast: the first or the last
-    view(&[2, 7, 5, 3], &[20, 0, 2, 0], 3, &[1, 2, 3]); // between others, so that index steps are uneven
+    view(&[2, 7, 5, 3], &[20, 0, 2, 0], 3, &[1, 2, 3]); // around another, so that index steps are longer
+    view(&[2, 4, 7, 3], &[12, 3, 0, 1], 0, &[1, 2, 3]); // between others, so that they are uneven
     view(&[50, 8], &[1, 1], 0, &[1]); // windows that overlap
     view(&[50, 8], &[1, 1], 0, &[0]);
     view(&[4, 6], &[10, 1], 13, &[0, 1]); // a crop
@@ -256,9 +268,11 @@ fn outputs() {
             (0..3).map(|n| if axes.contains(&n) { 1 } else { layout.sizes()[n as usize] }).collect();
         let output = Layout::strided(&sizes, strides, offset).unwrap();
         check::<i16, i64>(&input, &layout, axes, Some(&output));
+        check::<i16, u32>(&input, &layout, axes, Some(&output));
     };
     into(&[1, 4, 99], 0, &[2]); // transposed
     into(&[20, -2, 0], 8, &[2]); // reversed, with gaps
+    into(&[8, 0, 1], 3, &[1]); // lines with gaps between them
     into(&[-7, 0, -1], 40, &[1]);
     into(&[3, 0, 2], 1, &[1, 2]);
     into(&[30, 6, 1], 0, &[]);

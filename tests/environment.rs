@@ -14,6 +14,7 @@ fn planned_with(value: &str) -> String {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
     let answer =
         text.lines().find_map(|line| line.split_once("planned: ")).unwrap_or_else(|| panic!("no answer: {text}"));
     answer.1.to_string()
@@ -32,6 +33,9 @@ fn child() {
     let forced = ArgReduce::argmax(&layout).all_axes().isa(Isa::Portable).plan::<f32, u32>().unwrap();
     assert_eq!(forced.isa(), Isa::Portable);
     assert_eq!([1, 3, 2].argmax(), Some(1));
+    let mut long = [1; 40];
+    long[17] = 3;
+    assert_eq!(long.argmax(), Some(17));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded};
 use argreduce_kernels::NanPolicy::{Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
-use argreduce_kernels::{Loop, PANEL_VECTORS, SCRATCH_BYTES, Strategy, Tile, Walk};
+use argreduce_kernels::{Loop, PANEL_VECTORS, SCRATCH_BYTES, Strategy, Tile, Walk, offset_of};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -17,9 +17,12 @@ impl<T: Sample> Case<T> {
         self.run_hostile_states();
         self.run_beyond_scratch();
         self.run_beyond_panels();
+        self.run_beyond_groups();
         self.run_apart();
+        self.run_uneven();
         self.run_beyond_caches();
         self.run_in_streams();
+        self.run_lines_in_streams();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
         }
@@ -113,6 +116,8 @@ impl<T: Sample> Case<T> {
             }
             let data = self.random(&mut rng, stride as usize);
             let [outer, a, b, inner, c] = loops;
+            let is_there = |(position, offset)| offset_of(&loops, position) == offset;
+            assert!(Walk::new(&loops).enumerate().all(is_there), "{loops:?}");
             self.check(&data, start, outer, inner, &[a, b, c]);
             self.check(&data, start, a, c, &[outer, inner, b]);
         }
@@ -159,7 +164,8 @@ impl<T: Sample> Case<T> {
                 let apart = (second.as_ptr() as isize - first.as_ptr() as isize) / size_of::<T>() as isize;
                 let outer = Loop { size: 2, stride: apart };
                 let (line, lines) = (Loop { size: len, stride: 1 }, Loop { size: 3, stride: len as isize });
-                for (inner, reduced) in [(lines, line), (line, lines)] {
+                let one = Loop { size: 1, stride: 1 };
+                for (inner, reduced) in [(lines, line), (line, lines), (ONCE, one)] {
                     for (function, policy) in [(ArgMin, Propagate), (ArgMax, Ignore)] {
                         let of_block = |block: &[T]| -> Vec<u32> {
                             let visited = |output| {
@@ -181,18 +187,42 @@ impl<T: Sample> Case<T> {
         }
     }
 
+    /// Outputs that are not evenly spaced, however near the last of a line is to the first of the next; and rows with gaps between them.
+    fn run_uneven(&self) {
+        let mut rng = SmallRng::seed_from_u64(12);
+        for (outer, inner) in [(5, 2), (2, 6)] {
+            let data = self.random(&mut rng, 80);
+            let [outer, inner] = [outer, inner].map(|stride| Loop { size: 3, stride });
+            self.check(&data, 0, outer, inner, &[Loop { size: 4, stride: 20 }]);
+        }
+        // Narrow lines of many rows that do not follow each other.
+        let rows = Loop { size: 2 * self.lanes, stride: 4 };
+        let data = self.random(&mut rng, 4 * rows.size);
+        self.check(&data, 0, ONCE, Loop { size: 3, stride: 1 }, &[rows]);
+    }
+
     /// More than a narrow lane can count: chunks of four vectors in rows, rows in columns. The best element is the last, or the one
     /// on either side of where the count starts anew.
     fn run_beyond_counts(&self) {
         let counted = 1_usize << (8 * size_of::<T>());
+        // Bytes can count so little that all places are tried everywhere.
+        let part = |of: usize| if size_of::<T>() == 1 { 1 } else { of };
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
         // In a chunk, there are four vectors or eight.
         let chunks = [4, 8].map(|vectors| counted * vectors * self.lanes);
         let rows = chunks.map(|chunks| [(chunks + 1, chunks), (chunks + 1, chunks - 1), (chunks, chunks - 1)]);
-        for (len, place) in few(0..6, 6).map(|n| rows.as_flattened()[n]) {
+        for (len, place) in few(0..6, part(6)).map(|n| rows.as_flattened()[n]) {
             let mut data = vec![default; len];
             data[place] = best;
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+        }
+        if size_of::<T>() == 1 {
+            // Several such rows: they are not for the search that takes four at once.
+            let (len, rows) = (chunks[1] + 1, 5);
+            let mut data = vec![default; rows * len];
+            (0..rows).for_each(|row| data[row * len + row * 30_011 % len] = best);
+            let rows = Loop { size: rows, stride: len as isize };
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
         }
         let width = self.lanes + 1;
         let columns = [
@@ -201,7 +231,7 @@ impl<T: Sample> Case<T> {
             (counted - 1, counted - 2),
             (2 * counted, 2 * counted - 2),
         ];
-        for (rows, place) in few(0..columns.len(), columns.len()).map(|n| columns[n]) {
+        for (rows, place) in few(0..columns.len(), part(columns.len())).map(|n| columns[n]) {
             let mut data = vec![default; rows * width];
             data[place * width..].fill(best);
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
@@ -211,10 +241,10 @@ impl<T: Sample> Case<T> {
         // which is too few rows to fill a vector, and reaches back.
         let width = 3.min(self.lanes - 1);
         let block = (counted - 1) * (2 * self.lanes / width);
-        for place in few(0..5, 5).map(|n| [0, block - self.lanes, block - 1, block, 2 * block + 1][n]) {
+        for place in few(0..5, part(5)).map(|n| [0, block - self.lanes, block - 1, block, 2 * block + 1][n]) {
             let rows = 2 * block + 2;
             let mut data = vec![default; rows * width];
-            data[place * width..][..width].fill(best);
+            data[place * width + place % width] = best;
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             let line = Loop { size: rows, stride: width as isize };
             self.check_by(&[Strategy::FoldedColumns], &data, 0, outputs, &[line]);
@@ -231,6 +261,23 @@ impl<T: Sample> Case<T> {
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: stride as isize }]);
         }
+    }
+
+    /// So many rows that they are gathered in several parts, each for as many outputs as the buffer has room for.
+    fn run_beyond_groups(&self) {
+        let mut rng = SmallRng::seed_from_u64(13);
+        let rows = PANEL_VECTORS * self.lanes + 3;
+        for len in few(0..4, 2).map(|n| [2, 3, 9, 21][n]) {
+            let data = self.random(&mut rng, rows * len);
+            let inner = Loop { size: rows, stride: len as isize };
+            self.check_by(&[Strategy::PackedColumns], &data, 0, [ONCE, inner], &[Loop { size: len, stride: 1 }]);
+        }
+        // Lines of bytes that are nearly as long as a group.
+        let (width, lines) = ((4 * self.lanes).saturating_sub(15).max(2), 113);
+        let data = self.random(&mut rng, lines * 2 * width);
+        let (outer, inner) = (Loop { size: lines, stride: 2 * width as isize }, Loop { size: width, stride: 1 });
+        let line = Loop { size: 2, stride: width as isize };
+        self.check_by(&[Strategy::PackedColumns], &data, 0, [outer, inner], &[line]);
     }
 
     /// Long enough to be read in several pieces at once, the best element in each of them, and beyond.
@@ -258,6 +305,28 @@ impl<T: Sample> Case<T> {
         let rows = Loop { size: rows, stride: len as isize };
         self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
         self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { size: len, stride: -1 }]);
+    }
+
+    /// Lines that are read several at once, and one that is left over; the best element is in one of them, and again in the last.
+    fn run_lines_in_streams(&self) {
+        let (len, lines) = (8 * self.lanes + 35, 9);
+        let slower = Loop { size: lines, stride: len as isize + 1 };
+        for best in [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]] {
+            for n in few(0..lines, 3) {
+                let mut data = vec![T::default(); lines * (len + 1)];
+                for line in [n, lines - 1] {
+                    data[line * (len + 1) + 5 * line] = best;
+                }
+                self.check_by(&[Strategy::Pieces], &data, 0, [ONCE; 2], &[slower, Loop { size: len, stride: 1 }]);
+                self.check_by(
+                    &[Strategy::Pieces],
+                    &data,
+                    len - 1,
+                    [ONCE; 2],
+                    &[slower, Loop { size: len, stride: -1 }],
+                );
+            }
+        }
     }
 
     /// More than the buffer for gathered elements holds, in one loop or across two, the best element on either side of its end.
