@@ -59,7 +59,8 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
         while let Some((offset, count)) = stretches.next(usize::MAX) {
             let rows =
                 Rows { first: first.wrapping_offset(start as isize + offset), stride: tile.line().stride, count };
-            // SAFETY: a stretch of the reduced loops, from each output of the panel.
+            // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the outputs): the caller
+            // promises those elements.
             unsafe { panel.rows(rows) };
         }
         panel.flush();
