@@ -254,6 +254,7 @@ fn in_blocks<T: Copy, I: Index>(
     }
     let cut_loop = problem.reduced[cut];
     let step = (longest / inside).clamp(1, cut_loop.size);
+    assert!(step * inside <= longest);
     for_each_tile(problem, TILE, &mut |tile| {
         let mut best_positions = [0_u64; TILE];
         let mut best_places = [0; TILE];

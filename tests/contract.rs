@@ -227,6 +227,18 @@ fn more_than_32_bits_of_elements() {
     }
 }
 
+/// The same without a plan. (A slice of zeros takes no memory of its own, but for what is written.)
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn more_than_32_bits_of_a_slice() {
+    if is_slow() {
+        return; // 2^32 elements, as above
+    }
+    let mut input = vec![0_u8; (1 << 32) + 2];
+    input[(1 << 32) + 1] = 1;
+    assert_eq!(input.argmax(), Some((1 << 32) + 1));
+}
+
 #[test]
 fn views() {
     let input: Vec<f32> = (0..60).map(|n| ((n * 37) % 19) as f32).collect();
@@ -241,7 +253,8 @@ fn views() {
     view(&[3, 20], &[-20, 1], 40, &[0]);
     view(&[7, 20], &[0, 1], 0, &[1]); // a kept axis broadcast
     view(&[20, 7], &[1, 0], 0, &[1]); // a reduced axis broadcast: the first or the last
-    view(&[2, 7, 5, 3], &[20, 0, 2, 0], 3, &[1, 2, 3]); // between others, so that index steps are uneven
+    view(&[2, 7, 5, 3], &[20, 0, 2, 0], 3, &[1, 2, 3]);
+    view(&[2, 3, 7, 5], &[30, 10, 0, 2], 1, &[1, 2, 3]); // between others, so that index steps are uneven
     view(&[50, 8], &[1, 1], 0, &[1]); // windows that overlap
     view(&[50, 8], &[1, 1], 0, &[0]);
     view(&[4, 6], &[10, 1], 13, &[0, 1]); // a crop
