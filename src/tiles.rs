@@ -179,3 +179,44 @@ pub(crate) fn copy<X: Copy>(kept: &KeptNest, outputs: &mut [X]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::AxisSet;
+    use crate::{AxisDirection, Layout};
+
+    /// Tiles hold as many outputs as allowed, stay within the outputs, and together are all of them.
+    #[test]
+    fn tiles_are_the_outputs() {
+        let places = |start: isize, [outer, inner]: [Loop; 2]| {
+            (0..outer.size * inner.size).map(move |n| {
+                start + (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride
+            })
+        };
+        // Lines that are shorter than a tile, a little longer, and so that the last part reaches back; several lines, and more than two loops.
+        for sizes in
+            [[1, 1, 1], [1, 1, 300], [1, 1, 700], [1, 1, 900], [1, 7, 400], [1, 1, 1025], [2, 50, 3], [3, 2, 530]]
+        {
+            // Twice as far apart as packed, so that loops do not merge and places between them are seen.
+            let strides = [4 * (sizes[1] * sizes[2]) as isize, 2 * sizes[2] as isize, 1];
+            let input = Layout::strided(&sizes, &strides, 5).unwrap();
+            let output = Layout::contiguous(&sizes).unwrap();
+            let problem = Problem::new(&input, AxisSet::default(), AxisDirection::Increasing, &output);
+            for most in [256, 299, 512, 1024] {
+                let (mut seen, mut from) = (vec![false; output.required_len()], vec![0; output.required_len()]);
+                for_each_tile(&problem, most, &mut |tile| {
+                    assert!(tile.outputs() <= most, "{sizes:?}, {most}");
+                    let inputs = places(tile.input_start, tile.input);
+                    for (to, place) in places(tile.output_start, tile.output).zip(inputs) {
+                        (seen[to as usize], from[to as usize]) = (true, place);
+                    }
+                });
+                assert!(seen.iter().all(|&seen| seen), "{sizes:?}, {most}");
+                let expected: Vec<isize> =
+                    Walk::new(&[0, 1, 2].map(|n| Loop { size: sizes[n], stride: strides[n] })).map(|o| 5 + o).collect();
+                assert_eq!(from, expected, "{sizes:?}, {most}");
+            }
+        }
+    }
+}

@@ -237,6 +237,18 @@ fn more_than_32_bits_of_elements() {
     }
 }
 
+/// The same without a plan. (A slice of zeros takes no memory of its own, but for what is written.)
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn more_than_32_bits_of_a_slice() {
+    if is_slow() {
+        return; // 2^32 elements, as above
+    }
+    let mut input = vec![0_u8; (1 << 32) + 2];
+    input[(1 << 32) + 1] = 1;
+    assert_eq!(input.argmax(), Some((1 << 32) + 1));
+}
+
 #[test]
 fn views() {
     let input: Vec<f32> = (0..60).map(|n| ((n * 37) % 19) as f32).collect();

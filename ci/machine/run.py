@@ -3,6 +3,7 @@
     run.py CACHE MODEL SECONDS PROGRAM [ARGUMENT...]
 
 What the program writes comes out as it is written, its exit status is ours. 124: it took longer. 125: the machine failed.
+With EMULATION_PROFILE=FOLDER, a program that was built with `-C instrument-coverage` leaves its profile there.
 CACHE holds `bochs`, `vmlinuz`, `rom.bin` and `init`, as ../avx512 puts them there. MODEL is a CPU that Bochs knows.
 """
 
@@ -53,6 +54,8 @@ def libraries(program):
 def first_files(cache, program, arguments):
     environment = {"PATH": "/", "HOME": "/tmp", "TMPDIR": "/tmp"}
     environment |= {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
+    if "EMULATION_PROFILE" in os.environ:
+        environment["LLVM_PROFILE_FILE"] = "/tmp/profile"  # init passes it on
     yield "dev", 0o40755, b""
     yield "init", 0o100755, read(f"{cache}/init")
     yield "arguments", 0o100644, b"".join(os.fsencode(s) + b"\0" for s in ["/program", *arguments])
@@ -146,6 +149,12 @@ def main():
             if line.startswith(b"[end ") and line.endswith(b"]\n"):
                 status = int(line[5:-2])
                 break
+            if line.startswith(b"[file ") and line.endswith(b"]\n"):
+                name = f"{os.path.basename(program)}-{os.getpid()}.profraw"
+                with open(os.path.join(os.environ["EMULATION_PROFILE"], name), "wb") as file:
+                    file.write(machine.stdout.read(int(line[6:-2])))
+                machine.stdout.readline()  # ended by a newline that is not in the file either
+                continue
             # One line late, because the end comes after a newline that the program did not write.
             if line_before is not None:
                 sys.stdout.buffer.write(line_before)

@@ -18,7 +18,7 @@ impl Region {
     pub(crate) const ALIGNMENT: usize = 4096;
 
     pub(crate) fn new(bytes: usize) -> Region {
-        // SAFETY: asks for a number.
+        // SAFETY: takes a number and gives one: no memory is involved.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let page = usize::try_from(page).expect("a page has a size");
         assert!(page.is_multiple_of(Self::ALIGNMENT) && GUARD_BYTES.is_multiple_of(page));

@@ -26,7 +26,7 @@ impl Scratch {
     fn elements<T: Copy>(&mut self) -> &mut [MaybeUninit<T>] {
         const { assert!(align_of::<T>() <= 64) };
         let len = (SCRATCH_BYTES + SLACK_BYTES) / size_of::<T>();
-        // SAFETY: the bytes are `len` elements long and aligned for them, and need not be initialised.
+        // SAFETY: the bytes of this buffer are `len` elements long by the division, aligned for them as asserted, and need not be initialised.
         unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 

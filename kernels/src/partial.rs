@@ -19,7 +19,7 @@ impl Copied {
     pub(crate) unsafe fn new<L>(from: *const L, n: usize) -> Self {
         let (from, bytes) = (from.cast::<u8>(), n * size_of::<L>());
         let mut copied = [0; MAX_VECTOR_BYTES / 8];
-        // SAFETY: each read lies within the elements, and they are as long as their types.
+        // SAFETY: the caller promises the bytes; the conditions below keep each read within them, the last ones by reaching back.
         unsafe {
             let read = |at: usize| u64::from_le(from.add(at).cast::<u64>().read_unaligned());
             for (n, word) in copied.iter_mut().enumerate() {

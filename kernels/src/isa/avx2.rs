@@ -218,7 +218,7 @@ macro_rules! by_width {
             const TABLE: [[u8; 32]; 2] = [[0xff; 32], [0; 32]];
             let bytes = TABLE.as_flattened();
             let from = &bytes[32 - n * size_of::<$count>()..][..32];
-            // SAFETY: the slice has 32 bytes.
+            // SAFETY: the slice has 32 bytes, or slicing had panicked.
             unsafe { self.0.avx._mm256_loadu_si256(from.as_ptr().cast()) }
         }
         #[inline(always)]

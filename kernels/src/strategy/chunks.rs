@@ -90,7 +90,7 @@ unsafe fn find_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::La
 unsafe fn is_promising<O: Order, const N: usize>(order: O, runs: &[Run<O::Lane>; N]) -> bool {
     let mut is_promising = true;
     for run in runs {
-        // SAFETY: a run is at least a chunk long.
+        // SAFETY: the caller promises that a run may be read and is at least a chunk long, so that it holds a vector at either end.
         let ends = unsafe { [order.load(run.at), order.load(run.at.add(run.len - O::Simd::LANES))] };
         let nans = order.simd().bits(order.nans_of(&ends));
         is_promising &= nans == 0 && !order.is_in_doubt(order.across(order.fold_of(&ends)));
@@ -129,7 +129,7 @@ unsafe fn find_without_doubts<O: Order>(order: O, run: Run<O::Lane>) -> Found<O>
 unsafe fn fold_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::Lane>; N]) -> [Found<O>; N] {
     let mut folds = [Fold::new(order); N];
     let mut found = [Found::nothing(order); N];
-    // SAFETY: each chunk lies in its run, the last by reaching back.
+    // SAFETY: the caller promises the runs; each chunk lies in its run, the last by reaching back.
     unsafe {
         for n in 0..Chunks::<O>(runs[0]).count() - 1 {
             for (fold, &run) in folds.iter_mut().zip(&runs) {
@@ -209,7 +209,7 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
         // The last piece may reach back, for the same reason as the last chunk.
         start = start.min(run.len - streams * len);
         let piece = |stream: usize| run.part(start + stream * len, len);
-        // SAFETY: parts of a readable run, at least a chunk long.
+        // SAFETY: `start` leaves room for the pieces in the run, which the caller promises, and `len` was chosen to be at least a chunk.
         unsafe {
             if O::Simd::SPECIALIZES && streams == STREAMS {
                 let found = find_streams(order, [piece(0), piece(1), piece(2), piece(3)]);

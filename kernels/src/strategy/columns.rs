@@ -64,7 +64,8 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
             let ahead = next.filter(|_| is_large).map(|(next, _)| next - offset);
             let rows =
                 Rows { first: first.wrapping_offset(start as isize + offset), stride: tile.line().stride, count };
-            // SAFETY: a stretch of the reduced loops, from each output of the panel.
+            // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the outputs): the caller
+            // promises those elements.
             unsafe { panel.rows(rows, ahead) };
         }
         panel.flush();

@@ -98,7 +98,7 @@ impl<O: Order> Columns<O> {
             count: usize::from(!rows.is_multiple_of(fold)),
         };
         let parts = [Rows { first, stride, count: folded }, last];
-        // SAFETY: rows of the columns.
+        // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
         let group = unsafe { reduce_group::<O, VECTORS, 2>(order, parts, lanes, has_nan) };
         let (folded_rows, row_in_fold) = Candidates::new(self, &group).first_best();
         let simd = order.simd();
@@ -120,7 +120,7 @@ impl<O: Order> Columns<O> {
     /// - The positions are of rows.
     #[inline(always)]
     unsafe fn merge(self, best: &mut Positions, found: &Positions) {
-        // SAFETY: positions in the columns.
+        // SAFETY: the caller's promise.
         let (new, kept) = unsafe { (self.values(found), self.values(best)) };
         let bits = self.order.simd().bits(self.order.better(new, kept));
         for column in 0..self.width {
@@ -270,7 +270,7 @@ impl<O: Order> Candidates<O> {
 #[inline(always)]
 fn get<L, V: Copy>(vectors: &[V; VECTORS + 1], lane: usize) -> V {
     assert!(lane * size_of::<L>() <= VECTORS * size_of::<V>());
-    // SAFETY: a vector from there on ends within the three, and is as many lanes of an integer or a float, any of whose bits are values.
+    // SAFETY: as asserted, a vector from there on ends within the three, and is as many lanes of an integer or a float, any of whose bits are values.
     unsafe { vectors.as_ptr().cast::<L>().add(lane).cast::<V>().read_unaligned() }
 }
 

@@ -67,7 +67,7 @@ impl Body for PackedColumns {
                         // Lanes without an output repeat the last one.
                         offset.write(tile.offset(start + lane.min(width - 1)));
                     }
-                    // SAFETY: they were written just now.
+                    // SAFETY: the loop above has written all of them.
                     LaneOffsets::Each(unsafe { &*(&raw const offsets[..group] as *const [isize]) })
                 }
             };
