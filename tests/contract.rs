@@ -250,6 +250,14 @@ fn more_than_32_bits_of_a_slice() {
 }
 
 #[test]
+fn more_rows_than_16_bits_count() {
+    // The best of one column is among the first rows, that of the other beyond those that lanes of 16 bits count by vectors of 32 bytes: 8 at a time.
+    let mut input = vec![0_i16; 1_200_000];
+    (input[2 * 7], input[2 * 590_000 + 1]) = (1, 1);
+    assert_eq!(argreduce::argmax::<i16, u32>(&input, &[600_000, 2], &[0]).unwrap(), [7, 590_000]);
+}
+
+#[test]
 fn views() {
     let input: Vec<f32> = (0..60).map(|n| ((n * 37) % 19) as f32).collect();
     let view = |sizes: &[usize], strides: &[isize], offset, axes: &[isize]| {
