@@ -26,20 +26,22 @@ pub fn arg_reduce<T: Copy + PartialOrd>(
 ) -> Vec<usize> {
     let sizes = layout.sizes();
     assert_eq!(reduced.len(), sizes.len(), "one flag per axis");
-    let sizes_where = |wanted: bool| -> Vec<usize> {
-        sizes.iter().zip(reduced).map(|(&size, &reduced)| if reduced == wanted { size } else { 1 }).collect()
+    // How far each position of the kept axes, or of the reduced ones, is from the first.
+    let offsets = |of_reduced: bool| {
+        let sizes: Vec<usize> =
+            sizes.iter().zip(reduced).map(|(&size, &reduced)| if reduced == of_reduced { size } else { 1 }).collect();
+        coordinates(sizes).map(|coordinates| -> isize {
+            coordinates.iter().zip(layout.strides()).map(|(&coordinate, &stride)| coordinate as isize * stride).sum()
+        })
     };
+    let along: Vec<isize> = offsets(true).collect();
 
     let mut indices = Vec::new();
-    for kept in coordinates(&sizes_where(false)) {
+    for kept in offsets(false) {
         let mut best: Option<(usize, T)> = None;
         // The index counts the elements of the sub-tensor in row-major order over the reduced axes, in ascending order of the axes.
-        for (index, along) in coordinates(&sizes_where(true)).enumerate() {
-            let mut place = layout.offset() as isize;
-            for axis in 0..sizes.len() {
-                place += (kept[axis] + along[axis]) as isize * layout.strides()[axis];
-            }
-            let candidate = input[place as usize];
+        for (index, along) in along.iter().enumerate() {
+            let candidate = input[(layout.offset() as isize + kept + along) as usize];
             let wins = match best {
                 None => true,
                 Some((_, best)) => match compare(function, nan_policy, candidate, best) {
@@ -83,7 +85,7 @@ fn compare<T: Copy + PartialOrd>(function: ReduceFunction, nan_policy: NanPolicy
 }
 
 /// All coordinates within `sizes`, in row-major order.
-fn coordinates(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+fn coordinates(sizes: Vec<usize>) -> impl Iterator<Item = Vec<usize>> {
     let count: usize = sizes.iter().product();
     (0..count).map(move |mut n| {
         let mut coordinates = vec![0; sizes.len()];

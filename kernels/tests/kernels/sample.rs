@@ -4,7 +4,7 @@ use argreduce_kernels::Element;
 use half::{bf16, f16};
 
 /// Test data for a type: few distinct values, so that ties are everywhere, the extremes among them.
-pub trait Sample: Element {
+pub trait Sample: Element + bytemuck::Pod {
     const VALUES: &'static [Self];
 }
 
