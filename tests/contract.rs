@@ -2,7 +2,10 @@
 
 mod common;
 
-use argreduce::{ArgReduce, AxisDirection, Error, Isa, Layout, NanPolicy, ReduceFunction, SliceExt, argmax, argmin};
+use argreduce::{
+    ArgReduce, AxisDirection, DataType, Error, Isa, Layout, NanPolicy, ReduceFunction, SliceExt, argmax, argmin,
+};
+use bytemuck::{NoUninit, bytes_of_mut, cast_slice};
 use common::{Sample, check, is_slow, orders};
 use half::{bf16, f16};
 use std::fmt::Debug;
@@ -297,4 +300,31 @@ fn outputs() {
     into(&[3, 0, 2], 1, &[1, 2]);
     into(&[30, 6, 1], 0, &[]);
     into(&[0, 0, 0], 5, &[0, 1, 2]);
+}
+
+/// Types as values: for each type what a plan with types finds, and says of itself.
+#[test]
+fn types_as_values() {
+    fn agree<T: Sample + NoUninit>() {
+        let input: Vec<T> = (0..24).map(|n| T::SPECIAL[n * 7 % T::SPECIAL.len()]).collect();
+        let layout = Layout::contiguous(&[4, 6]).unwrap();
+        let reduce = ArgReduce::argmin(&layout).axes(&[1]);
+        let (mut expected, mut best) = ([9; 4], [T::default(); 4]);
+        let typed = reduce.plan::<T, i64>().unwrap();
+        typed.clone().run_with_values(&input, &mut expected, &mut best).unwrap();
+
+        let plan = reduce.plan_untyped(T::DATA_TYPE, DataType::I64).unwrap();
+        assert_eq!((plan.data_type(), plan.index_type()), (T::DATA_TYPE, DataType::I64));
+        assert_eq!((plan.output_layout(), plan.isa()), (typed.output_layout(), typed.isa()));
+        // As unsigned bytes, `bool` says.
+        let is_bool = T::DATA_TYPE == DataType::Bool;
+        assert!(is_bool || plan.to_string() == typed.to_string(), "{plan} instead of {typed}");
+        let (mut indices, mut values) = ([9_i64; 4], [0_u64; 4]);
+        plan.run(cast_slice(&input), bytes_of_mut(&mut indices)).unwrap();
+        assert_eq!(indices, expected, "{plan}");
+        let values = &mut bytes_of_mut(&mut values)[..size_of_val(&best)];
+        plan.run_with_values(cast_slice(&input), bytes_of_mut(&mut indices), values).unwrap();
+        assert_eq!((indices, &*values), (expected, cast_slice(&best)), "{plan}");
+    }
+    for_each_type!(agree());
 }

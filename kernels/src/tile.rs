@@ -187,3 +187,25 @@ pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
     }
     offset
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Loop, Tile};
+
+    /// No guard page fits into a gap of one element, so that no kernel can be seen to read it.
+    #[test]
+    fn a_gap_of_one_element_is_no_block() {
+        let end_of_block = |outer: isize, row: isize| {
+            let reduced = [Loop { size: 3, stride: row }];
+            let (outer, inner) = (Loop { size: 2, stride: outer }, Loop { size: 1, stride: 0 });
+            Tile { input: core::ptr::null(), outer, inner, reduced: &reduced }.end_of_block()
+        };
+        assert_eq!(end_of_block(3, 1), Some(6));
+        assert_eq!(end_of_block(4, 1), None);
+        assert_eq!(end_of_block(1, 2), Some(6));
+        assert_eq!(end_of_block(1, 3), None);
+        // From the first element, which is not the one at the lowest address.
+        assert_eq!(end_of_block(-3, 1), Some(3));
+        assert_eq!(end_of_block(-3, -1), Some(1));
+    }
+}

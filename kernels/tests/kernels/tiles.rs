@@ -144,7 +144,7 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// So many short rows that those further on are asked for.
+    /// So much that what is further on is asked for: of short rows, and of columns.
     fn run_beyond_caches(&self) {
         let mut rng = SmallRng::seed_from_u64(11);
         let len = 3 * self.lanes / 2 + 1;
@@ -152,6 +152,13 @@ impl<T: Sample> Case<T> {
         let data = self.random(&mut rng, rows * len);
         let inner = Loop { size: rows, stride: len as isize };
         self.check_by(&[Strategy::Rows], &data, 0, [ONCE, inner], &[Loop { size: len, stride: 1 }]);
+        // The same of columns along two loops: the next stretch is asked for.
+        let (width, stretch) = (2 * self.lanes + 3, 5);
+        let stretches = (512 << 10) / size_of::<T>() / (stretch * width) + 1;
+        let stride = (stretch * width + 1) as isize;
+        let data = self.random(&mut rng, stretches * stride as usize);
+        let lines = [Loop { size: stretches, stride }, Loop { size: stretch, stride: width as isize }];
+        self.check_by(&[Strategy::Columns], &data, 0, [ONCE, Loop { size: width, stride: 1 }], &lines);
     }
 
     /// Two blocks of rows, each before a guard page of its own, in either order of addresses: what lies between the elements of a tile is not
