@@ -5,8 +5,9 @@ mod common;
 use argreduce::{
     ArgReduce, AxisDirection, DataType, Error, Isa, Layout, NanPolicy, ReduceFunction, SliceExt, argmax, argmin,
 };
+use argreduce_guard::is_slow;
 use bytemuck::{NoUninit, bytes_of_mut, cast_slice};
-use common::{Sample, check, is_slow, orders};
+use common::{Sample, check, orders};
 use half::{bf16, f16};
 use std::fmt::Debug;
 

@@ -4,7 +4,8 @@
 mod common;
 
 use argreduce::{DataType, Isa, Layout};
-use common::{Sample, check, few, is_slow, rng, sample};
+use argreduce_guard::{few, is_slow};
+use common::{Sample, check, rng, sample};
 use proptest::prelude::*;
 
 #[test]

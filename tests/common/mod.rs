@@ -3,11 +3,10 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use argreduce::{ArgReduce, AxisDirection, Element, Index, Isa, Layout, NanPolicy, ReduceFunction, reference};
-use argreduce_guard::{Edge, Guarded};
+use argreduce_guard::{Edge, Guarded, is_slow};
 use half::{bf16, f16};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A type with test data.
 pub trait Sample: Element {
@@ -69,19 +68,6 @@ macro_rules! for_each_type {
         use half::{bf16, f16};
         $($function::<$t>$arguments;)+
     }};
-}
-
-/// Whether to take fewer cases: on an emulated machine, a tenth to a hundredth as fast.
-pub fn is_slow() -> bool {
-    std::env::var_os("ARGREDUCE_TESTS").is_some_and(|value| value == "few")
-}
-
-/// The numbers of a range, or on a slow machine every so manieth, starting elsewhere each time, so that all have their turn.
-pub fn few(range: std::ops::Range<usize>, part: usize) -> impl Iterator<Item = usize> {
-    static TURN: AtomicUsize = AtomicUsize::new(0);
-    let part = if is_slow() { part } else { 1 };
-    let skipped = TURN.fetch_add(1, Relaxed) % part.min(range.len());
-    range.skip(skipped).step_by(part)
 }
 
 pub fn rng(seed: u64) -> SmallRng {

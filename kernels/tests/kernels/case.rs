@@ -1,8 +1,7 @@
 //! The one check: some strategies on a tile, by every order, against a plain loop over the walk. Nothing here chooses tiles.
 
-use crate::few;
 use crate::sample::Sample;
-use argreduce_guard::{Edge, Guarded};
+use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
 use argreduce_kernels::{Isa, Loop, Strategy, Tile, Walk, better, kernel};

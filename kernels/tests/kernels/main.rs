@@ -12,15 +12,6 @@ use argreduce_kernels::Isa;
 use case::Case;
 use std::io::Write;
 use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-/// The numbers of a range; with `ARGREDUCE_TESTS=few` every so manieth, starting elsewhere each time, so that all have their turn.
-fn few(range: std::ops::Range<usize>, part: usize) -> impl Iterator<Item = usize> {
-    static TURN: AtomicUsize = AtomicUsize::new(0);
-    let part = if std::env::var_os("ARGREDUCE_TESTS").is_some_and(|value| value == "few") { part } else { 1 };
-    let skipped = TURN.fetch_add(1, Relaxed) % part.min(range.len());
-    range.skip(skipped).step_by(part)
-}
 
 /// Whether this machine has an ISA. If not, the log says so, unless that was asked for: then the test fails.
 fn is_exercised(isa: Isa) -> bool {

@@ -1,9 +1,8 @@
 //! Which tiles are tried: for each strategy, sizes around all that it counts by, and what leaves a search in an unusual state.
 
 use crate::case::{Case, first_best};
-use crate::few;
 use crate::sample::Sample;
-use argreduce_guard::{Edge, Guarded};
+use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
 use argreduce_kernels::{Loop, PANEL_VECTORS, SCRATCH_BYTES, Strategy, Tile, Walk, offset_of};
