@@ -74,10 +74,16 @@ pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> argreduce_s
         Ok(Ok(())) => ARGREDUCE_OK,
         Ok(Err(failure)) => record(failure),
         Err(panic) => {
-            let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
-            let message = format!("a bug of argreduce, please report it: {}", text.unwrap_or("a panic"));
-            // Dropping what was thrown could throw again.
-            std::mem::forget(panic);
+            let text = panic
+                .downcast::<&str>()
+                .map(|text| text.to_string())
+                .or_else(|panic| panic.downcast().map(|text| *text));
+            // Dropping anything but text could throw again.
+            let text: String = text.unwrap_or_else(|panic| {
+                std::mem::forget(panic);
+                "a panic".into()
+            });
+            let message = format!("a bug of argreduce, please report it: {text}");
             record(Failure::new(ARGREDUCE_INTERNAL, message))
         }
     }

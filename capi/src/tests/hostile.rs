@@ -299,10 +299,23 @@ fn buffers() {
     assert_eq!((output, values), ([9; 2], [9.0; 2]));
 }
 
+struct ThrowsAgain;
+
+impl Drop for ThrowsAgain {
+    fn drop(&mut self) {
+        panic!("again");
+    }
+}
+
 #[test]
 fn panics_end_here() {
     let status = crate::api::failure::guarded(|| panic!("on purpose {}", 1));
     refused(status, ARGREDUCE_INTERNAL, "a bug of argreduce, please report it: on purpose 1");
+    let status = crate::api::failure::guarded(|| panic!("on purpose"));
+    refused(status, ARGREDUCE_INTERNAL, "a bug of argreduce, please report it: on purpose");
+    // Dropping this would be a second panic.
+    let status = crate::api::failure::guarded(|| std::panic::panic_any(ThrowsAgain));
+    refused(status, ARGREDUCE_INTERNAL, "a bug of argreduce, please report it: a panic");
 }
 
 #[test]
