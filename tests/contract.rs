@@ -4,6 +4,7 @@ mod common;
 
 use argreduce::{
     ArgReduce, AxisDirection, DataType, Error, Isa, Layout, NanPolicy, ReduceFunction, SliceExt, argmax, argmin,
+    reference,
 };
 use argreduce_guard::is_slow;
 use bytemuck::{NoUninit, bytes_of_mut, cast_slice};
@@ -183,7 +184,10 @@ fn empty() {
         plan.run_with_values(&[], &mut indices, &mut []).unwrap();
         assert_eq!(indices, [7, 7]);
     }
-    assert!(argmax::<f32, u32>(&[], &[0, 5_000_000_000, 4], &[1, 2]).unwrap().is_empty());
+    let sizes = [0, 5_000_000_000, 4];
+    assert!(argmax::<f32, u32>(&[], &sizes, &[1, 2]).unwrap().is_empty());
+    let (order, layout) = ((ArgMax, Increasing, Propagate), Layout::contiguous(&sizes).unwrap());
+    assert!(reference::arg_reduce::<f32>(order, &layout, &[false, true, true], &[]).is_empty());
     // A reduced extent of 0 with outputs.
     assert_eq!(argmin::<f32, u32>(&[], &[3, 0], &[1]), Err(Error::EmptyReduction { axis: 1 }));
     assert_eq!(argmin::<f32, u32>(&[], &[0], &[0]), Err(Error::EmptyReduction { axis: 0 }));

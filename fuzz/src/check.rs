@@ -58,7 +58,7 @@ pub(crate) fn answers<T: Sample, I: Index>(problem: &Problem, elements: &[T]) ->
         };
         let required = plan.output_layout().required_len();
         let answers = answers.get_or_insert_with(|| {
-            let best = model::best(order, layout, reduced, &input, problem.data.is_held());
+            let best = model::best(order, layout, reduced, &input);
             let (indices, places): (Vec<_>, Vec<_>) = best.into_iter().unzip();
             let best = places.into_iter().map(|place: usize| input[place].bits()).collect();
             // Nothing between the outputs is written.

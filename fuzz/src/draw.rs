@@ -214,11 +214,6 @@ impl<'a> Arbitrary<'a> for Data {
 }
 
 impl Data {
-    /// One in 16: whether the model has to be held against the reference, however many elements there are.
-    pub(crate) fn is_held(&self) -> bool {
-        self.bytes.iter().fold(self.pattern, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte)) % 16 == 0
-    }
-
     pub(crate) fn elements<T: Sample>(&self, len: usize) -> Vec<T> {
         let palette = self.palette.map(|value| match value {
             Value::Special(n) => T::SPECIAL[n as usize % T::SPECIAL.len()],

@@ -173,8 +173,7 @@ impl Input {
             return None;
         }
         let few = Layout::strided(&few, layout.strides(), layout.offset()).expect("a part of the layout");
-        let is_held = (self.offset ^ layout.required_len()).is_multiple_of(16);
-        let expected = model::best(self.order, &few, reduced, &input, is_held);
+        let expected = model::best(self.order, &few, reduced, &input);
         for (place, (mut index, _)) in model::places(output.sizes(), output.strides()).zip(expected) {
             let mut whole = first;
             for axis in (0..reduced.len()).rev().filter(|&axis| reduced[axis]) {

@@ -84,14 +84,12 @@ pub(crate) fn places(sizes: &[usize], strides: &[isize]) -> impl Iterator<Item =
     })
 }
 
-/// The best element of each output, in row-major order: its index, and its place in the input. The answer of `reference`, which takes some 50 times
-/// as long, and is compared with where the work is small, and for `is_held` wherever.
+/// The best element of each output, in row-major order: its index, and its place in the input. The answer of `reference`, with which it is compared.
 pub(crate) fn best<T: Sample>(
     order: (ReduceFunction, AxisDirection, NanPolicy),
     layout: &Layout,
     reduced: &[bool],
     input: &[T],
-    is_held: bool,
 ) -> Vec<(usize, usize)> {
     let (function, direction, policy) = order;
     let flip = if function == ReduceFunction::ArgMin { u64::MAX } else { 0 };
@@ -120,15 +118,7 @@ pub(crate) fn best<T: Sample>(
     };
     let answers: Vec<_> =
         places(&kept, layout.strides()).map(|place| best_from(layout.offset() as isize + place as isize)).collect();
-    if is_held || answers.len() * along.len() <= SMALL {
-        let indices = answers.iter().map(|&(index, _)| index);
-        assert!(
-            indices.eq(reference::arg_reduce(order, layout, reduced, input)),
-            "{order:?} of {layout:?}, {reduced:?}"
-        );
-    }
+    let indices = answers.iter().map(|&(index, _)| index);
+    assert!(indices.eq(reference::arg_reduce(order, layout, reduced, input)), "{order:?} of {layout:?}, {reduced:?}");
     answers
 }
-
-/// So few elements are always held against the reference.
-const SMALL: usize = 32;
