@@ -1,4 +1,4 @@
-# Sourced by the scripts of this folder: packages, and the folder where things are kept between runs.
+# Sourced by the gate and the scripts of this folder: packages, the folder where things are kept between runs, and programs of tests.
 # shellcheck shell=bash
 
 # Kept between runs where the machine keeps its disk. To start anew, delete it.
@@ -44,6 +44,12 @@ install_packages() {
     }
     as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}" >&2
     exec {lock}>&-
+}
+
+# Builds a test of the workspace, and says what its program is.
+test_program() {
+    cargo test --workspace --test "$1" --no-run --message-format=json |
+        sed -n 's/.*"executable":"\([^"]*\/deps\/'"$1"'-[0-9a-f]*\)".*/\1/p'
 }
 
 # Where this machine gets Debian's packages from: `debian`, or `debian-security`.

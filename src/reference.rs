@@ -34,12 +34,13 @@ pub fn arg_reduce<T: Copy + PartialOrd>(
             coordinates.iter().zip(layout.strides()).map(|(&coordinate, &stride)| coordinate as isize * stride).sum()
         })
     };
-    let mut indices = Vec::new();
-    // Then there may be more to choose from than can be listed.
+    // Where there is no output, there may be more to choose from than can be listed.
     if sizes.iter().zip(reduced).any(|(&size, &reduced)| size == 0 && !reduced) {
-        return indices;
+        return Vec::new();
     }
     let along: Vec<isize> = offsets(true).collect();
+
+    let mut indices = Vec::new();
     for kept in offsets(false) {
         let mut best: Option<(usize, T)> = None;
         // The index counts the elements of the sub-tensor in row-major order over the reduced axes, in ascending order of the axes.

@@ -138,7 +138,7 @@ pub fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], 
                 for (place, &index) in indices.iter().enumerate().filter(|&(place, _)| !is_output[place]) {
                     assert_eq!(index, untouched, "place {place} is not an output\n{plan}");
                 }
-                assert!(values.iter().map(|v| v.bits()).eq(best.iter().copied()), "{plan}\n{layout:?}\n{:?}", &*values);
+                assert_eq!(values.iter().map(|v| v.bits()).collect::<Vec<_>>(), best, "{plan}\n{layout:?}");
             }
         }
     }
