@@ -289,9 +289,11 @@ pub(crate) trait Order: Copy {
     #[inline(always)]
     unsafe fn load_several<const V: usize>(self, at: *const Self::Lane) -> [Vec<Self>; V] {
         let mut vectors = [self.worst(); V];
-        for (n, vector) in vectors.iter_mut().enumerate() {
+        let mut n = 0;
+        while n < V {
             // SAFETY: the caller's promise.
-            *vector = unsafe { self.load(at.add(n * Self::Simd::LANES)) };
+            vectors[n] = unsafe { self.load(at.add(n * Self::Simd::LANES)) };
+            n += 1;
         }
         vectors
     }
@@ -307,8 +309,10 @@ pub(crate) trait Order: Copy {
         // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
         // mask tells.
         let mut best = if Self::NAN_LOSES { self.fold(vectors[0], self.worst()) } else { vectors[0] };
-        for &vector in &vectors[1..] {
-            best = self.fold(vector, best);
+        let mut n = 1;
+        while n < V {
+            best = self.fold(vectors[n], best);
+            n += 1;
         }
         best
     }
@@ -443,8 +447,10 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
         }
         // One test for each pair of them.
         let mut nans = self.simd.none();
-        for pair in vectors.chunks(2) {
-            nans = self.simd.or(nans, self.nans(pair[0], pair[pair.len() - 1]));
+        let mut n = 0;
+        while n < V {
+            nans = self.simd.or(nans, self.nans(vectors[n], vectors[if n + 1 < V { n + 1 } else { n }]));
+            n += 2;
         }
         nans
     }

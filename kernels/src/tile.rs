@@ -61,6 +61,13 @@ impl<'a> Tile<'a> {
         is_even.then_some(self.inner.stride)
     }
 
+    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](Tile::end_of_block) with those of the tile; the lowest place if it
+    /// is not known.
+    #[inline(never)]
+    pub(crate) fn last_start(&self, lanes: usize) -> isize {
+        self.end_of_block().map_or(isize::MIN, |end| end - lanes as isize)
+    }
+
     /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory, so that loads may reach
     /// from one into those that follow. What lies between the elements of other tiles is not the kernel's to read.
     #[inline(never)]

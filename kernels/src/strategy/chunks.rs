@@ -43,12 +43,22 @@ pub(super) const STREAMS: usize = 4;
 /// The shortest long run: beyond the L2 cache of current cores.
 const LONG_RUN_BYTES: usize = 1 << 20;
 
-/// Finds the first best element of a run of at least a [`chunk`] and at most the [`longest_piece`].
+/// Finds the first best element of a run of at least a [`chunk`].
 ///
 /// # Safety
 /// - The elements of the run may be read.
 #[inline(always)]
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    // SAFETY: the caller's promise.
+    unsafe { if is_one_piece::<O>(run.len) { find_piece(order, run) } else { find_long(order, run) } }
+}
+
+/// Finds the first best element of a run of at least a [`chunk`] and at most the [`longest_piece`].
+///
+/// # Safety
+/// - The elements of the run may be read.
+#[inline(always)]
+unsafe fn find_piece<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     // SAFETY: the caller's promise.
     let [found] = unsafe { find_side_by_side(order, [run]) };
     found
@@ -131,15 +141,22 @@ unsafe fn fold_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::La
     let mut found = [Found::nothing(order); N];
     // SAFETY: the caller promises the runs; each chunk lies in its run, the last by reaching back.
     unsafe {
-        for n in 0..Chunks::<O>(runs[0]).count() - 1 {
-            for (fold, &run) in folds.iter_mut().zip(&runs) {
-                fold.step(order, Chunks::<O>(run).start_of_whole(n));
+        let last = Chunks::<O>(runs[0]).count() - 1;
+        let mut chunk = 0;
+        while chunk < last {
+            let mut n = 0;
+            while n < N {
+                folds[n].step(order, Chunks::<O>(runs[n]).start_of_whole(chunk));
+                n += 1;
             }
+            chunk += 1;
         }
-        for (n, mut fold) in folds.into_iter().enumerate() {
-            let chunks = Chunks::<O>(runs[n]);
+        let mut n = 0;
+        while n < N {
+            let (mut fold, chunks) = (folds[n], Chunks::<O>(runs[n]));
             fold.step(order, chunks.start_of_last());
             found[n] = fold.finish(order, chunks);
+            n += 1;
         }
     }
     found
@@ -168,7 +185,7 @@ pub(super) unsafe fn find_streams<O: Order>(order: O, runs: [Run<O::Lane>; STREA
     order.simd().call(Call { order, runs })
 }
 
-/// Finds the first best element of a run of any length from a [`chunk`] up, piece by piece, and a long one in several streams. A call too.
+/// [`find`] piece by piece, and in several streams where the run is long. A call too.
 ///
 /// # Safety
 /// - The elements of the run may be read.
@@ -217,7 +234,7 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
                     best.offer(found, start + stream * len);
                 }
             } else {
-                best.offer(find(order, piece(0)), start);
+                best.offer(find_piece(order, piece(0)), start);
             }
         }
         start += streams * len;

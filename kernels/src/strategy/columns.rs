@@ -1,6 +1,6 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
-use super::panel::{GROUP, PANEL, Panel, Rows, is_one_pass, reduce};
+use super::panel::{GROUP, PANEL, Panel, Rows, has_groups, is_one_pass, reduce};
 use super::{Body, Strategy, is_large};
 use crate::gather::Stretches;
 use crate::lanes::Lanes;
@@ -25,8 +25,8 @@ impl Body for Columns {
             unsafe {
                 if is_one_pass {
                     let rows = Rows { first, stride: line.stride, count: line.size };
-                    reduce::<O, GROUP>(order, rows, positions, &mut has_nan);
-                } else if positions.len() >= GROUP * O::Simd::LANES {
+                    reduce(order, rows, positions, &mut has_nan);
+                } else if has_groups::<O>() && positions.len() >= GROUP * O::Simd::LANES {
                     reduce_panels::<O, GROUP>(order, tile, first, positions);
                 } else {
                     reduce_panels::<O, 1>(order, tile, first, positions);

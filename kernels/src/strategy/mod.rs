@@ -103,6 +103,8 @@ const LARGE_BYTES: usize = 512 << 10;
 /// An order as a type without values: what a function pointer can be made for.
 pub(crate) trait MakeOrder {
     type Order: Order;
+    /// The order for rows against the direction of memory.
+    type Reversed: MakeOrder;
 
     /// # Safety
     /// - The machine has the ISA of the order.
@@ -125,10 +127,8 @@ pub(crate) trait Body: Sized {
     /// # Safety
     /// - As a [`crate::Kernel`].
     unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
-        assert_eq!(positions.len(), tile.outputs());
-        // SAFETY: the caller promises that the ISA is there.
-        let order = unsafe { M::make() };
-        order.simd().enter(Call { order, tile, positions, body: PhantomData::<Self> });
+        // SAFETY: the caller's promise.
+        unsafe { enter::<M, Self>(tile, positions) }
     }
 
     /// [`Task::run_apart`]; here for the same reason.
@@ -136,6 +136,18 @@ pub(crate) trait Body: Sized {
     fn run_apart<O: Order>(call: Call<'_, O, Self>) {
         call.run();
     }
+}
+
+/// Runs a body by an order.
+///
+/// # Safety
+/// - As a [`crate::Kernel`].
+#[inline(always)]
+unsafe fn enter<M: MakeOrder, B: Body>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    assert_eq!(positions.len(), tile.outputs());
+    // SAFETY: the caller promises that the ISA is there.
+    let order = unsafe { M::make() };
+    order.simd().enter(Call { order, tile, positions, body: PhantomData::<B> });
 }
 
 /// A call of a body, to be made inside the region of the ISA's target features.
@@ -151,7 +163,7 @@ impl<O: Order, B: Body> Task for Call<'_, O, B> {
 
     #[inline(always)]
     fn run(self) {
-        // SAFETY: only `Body::enter` makes a `Call`, and its caller promises all that a body asks for.
+        // SAFETY: only `enter` makes a `Call`, and its caller promises all that a body asks for.
         unsafe { B::run(self.order, self.tile, self.positions) }
     }
 

@@ -3,7 +3,7 @@
 
 use super::chunks::{self, STREAMS};
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
-use super::{Body, Strategy, is_large};
+use super::{Body, MakeOrder, Strategy, is_large};
 use crate::lanes::{Lanes, Token};
 use crate::order::Order;
 use crate::tile::Tile;
@@ -15,15 +15,30 @@ pub(crate) struct Rows;
 impl Body for Rows {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
-        assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
+        // SAFETY: the caller's promise.
+        unsafe { by_length::<O, false>(order, tile, positions) }
+    }
+
+    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         // SAFETY: the caller's promise.
         unsafe {
             if tile.line().stride < 0 {
-                by_length::<O, true>(order, tile, positions);
+                super::enter::<M::Reversed, ReversedRows>(tile, positions);
             } else {
-                by_length::<O, false>(order, tile, positions);
+                super::enter::<M, Rows>(tile, positions);
             }
         }
+    }
+}
+
+/// Rows against the direction of memory.
+pub(crate) struct ReversedRows;
+
+impl Body for ReversedRows {
+    #[inline(always)]
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+        // SAFETY: the caller's promise.
+        unsafe { by_length::<O, true>(order, tile, positions) }
     }
 }
 
@@ -32,6 +47,7 @@ impl Body for Rows {
 #[inline(always)]
 unsafe fn by_length<O: Order, const REVERSED: bool>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
     let (len, lanes) = (tile.line().size, O::Simd::LANES);
+    assert!(Strategy::Rows.takes(tile.inner, tile.reduced, lanes));
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match len.div_ceil(lanes) {
@@ -47,10 +63,7 @@ unsafe fn by_length<O: Order, const REVERSED: bool>(order: O, tile: &Tile<'_>, p
             3..=MOST_VECTORS if O::Simd::SPECIALIZES => {
                 each_row::<O, REVERSED, Vectors<2, MOST_VECTORS>>(order, tile, positions);
             }
-            _ if chunks::is_one_piece::<O>(len) => {
-                each_row::<O, REVERSED, Piece>(order, tile, positions);
-            }
-            _ => each_row::<O, REVERSED, Pieces>(order, tile, positions),
+            _ => each_row::<O, REVERSED, Chunks>(order, tile, positions),
         }
     }
 }
@@ -130,9 +143,9 @@ impl<O: Order> Search<O> for VectorByVector {
     }
 }
 
-/// As many chunks as can be counted.
-struct Piece;
-impl<O: Order> Search<O> for Piece {
+/// Any number of chunks.
+struct Chunks;
+impl<O: Order> Search<O> for Chunks {
     const STREAMS: bool = O::Simd::SPECIALIZES;
 
     #[inline(always)]
@@ -144,16 +157,6 @@ impl<O: Order> Search<O> for Piece {
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.
         unsafe { chunks::find(order, run) }
-    }
-}
-
-/// Any number of chunks.
-struct Pieces;
-impl<O: Order> Search<O> for Pieces {
-    #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
-        // SAFETY: the caller's promise.
-        unsafe { chunks::find_long(order, run) }
     }
 }
 
@@ -176,58 +179,58 @@ unsafe fn each_row<O: Order, const REVERSED: bool, S: Search<O>>(
 ) {
     let (len, lanes) = (tile.line().size, O::Simd::LANES);
     let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
-    // From here on, a vector reaches beyond the rows; the only row is always the last.
-    let last =
-        if S::READS_ON && tile.outputs() > 1 { tile.end_of_block().map(|end| end - lanes as isize) } else { None };
+    // Up to here, a vector reaches no further than the rows; the only row is always the last.
+    let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
     let is_large = (S::PREFETCHES || S::STREAMS) && is_large::<O::Lane>(tile);
+    let has_streams =
+        S::STREAMS && is_large && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
     let input = tile.input.cast::<O::Lane>();
-    // Not `chunks_exact_mut`, which divides: a call for one output has no time for it.
-    let mut rest = positions;
-    for o in 0..tile.outer.size {
-        let (positions, others) = rest.split_at_mut(tile.inner.size);
-        rest = others;
+    let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
+    let mut position = positions.as_mut_ptr();
+    // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled 700 times.
+    let mut o = 0;
+    while o < tile.outer.size {
         let mut start = o as isize * tile.outer.stride + to_lowest;
-        let (in_block, at_end) = if S::READS_ON {
-            positions.split_at_mut(last.map_or(0, |last| tile.inner.steps_up_to(last, start)))
-        } else {
-            (positions, [].as_mut_slice())
-        };
-        let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
-        let (several, in_block) = if S::STREAMS && is_large && len >= STREAM_BYTES / size_of::<O::Lane>() {
-            in_block.as_chunks_mut::<STREAMS>()
-        } else {
-            ([].as_mut_slice(), in_block)
-        };
-        for positions in several {
-            let mut rows = [row(start); STREAMS];
-            for row_of_stream in &mut rows {
-                *row_of_stream = row(start);
-                start += tile.inner.stride;
-            }
-            // SAFETY: the caller promises the elements of the rows.
-            let found = unsafe { S::find_streams(order, rows) };
-            for (position, found) in positions.iter_mut().zip(found) {
-                position.write(found.position.unwrap_or(0) as u32);
-            }
-        }
-        for position in in_block {
-            let run = row(start);
-            if S::PREFETCHES && is_large {
-                for line in (0..len * size_of::<O::Lane>()).step_by(64) {
-                    order.simd().prefetch(run.at.cast::<u8>().wrapping_add(PREFETCH_BYTES + line));
+        let mut left = tile.inner.size;
+        let at_end = if S::READS_ON { left - tile.inner.steps_up_to(last, start) } else { 0 };
+        // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows
+        // those before `at_end` are elements of others. There is a position for each of them.
+        unsafe {
+            while S::STREAMS && has_streams && left >= STREAMS {
+                let mut rows = [row(start); STREAMS];
+                let mut n = 0;
+                while n < STREAMS {
+                    rows[n] = row(start);
+                    start += tile.inner.stride;
+                    n += 1;
                 }
+                let found = S::find_streams(order, rows);
+                n = 0;
+                while n < STREAMS {
+                    position = found[n].write(position);
+                    n += 1;
+                }
+                left -= STREAMS;
             }
-            // SAFETY: the caller promises the elements of the row, and what follows it are those of other rows.
-            let found = unsafe { S::find::<true>(order, run) };
-            position.write(found.position.unwrap_or(0) as u32);
-            start += tile.inner.stride;
+            while left > at_end {
+                let run = row(start);
+                if S::PREFETCHES && is_large {
+                    let mut line = 0;
+                    while line < len * size_of::<O::Lane>() {
+                        order.simd().prefetch(run.at.cast::<u8>().wrapping_add(PREFETCH_BYTES + line));
+                        line += 64;
+                    }
+                }
+                position = S::find::<true>(order, run).write(position);
+                start += tile.inner.stride;
+                left -= 1;
+            }
+            while S::READS_ON && left > 0 {
+                position = S::find::<false>(order, row(start)).write(position);
+                start += tile.inner.stride;
+                left -= 1;
+            }
         }
-        for position in at_end {
-            let run = row(start);
-            // SAFETY: the caller promises the elements of the row.
-            let found = unsafe { S::find::<false>(order, run) };
-            position.write(found.position.unwrap_or(0) as u32);
-            start += tile.inner.stride;
-        }
+        o += 1;
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::lanes::Lanes;
 use crate::order::{Mask, Order, Vec};
+use core::mem::MaybeUninit;
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
 #[derive(Clone, Copy)]
@@ -38,6 +39,19 @@ impl<O: Order> Found<O> {
     #[inline(always)]
     pub(super) fn nothing(order: O) -> Self {
         Found { value: order.worst(), position: None, is_nan: false }
+    }
+
+    /// Writes the position, 0 if there is none, and gives the place for the next one.
+    ///
+    /// # Safety
+    /// - `to` may be written.
+    #[inline(always)]
+    pub(super) unsafe fn write(self, to: *mut MaybeUninit<u32>) -> *mut MaybeUninit<u32> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            to.write(MaybeUninit::new(self.position.unwrap_or(0) as u32));
+            to.add(1)
+        }
     }
 }
 
@@ -89,9 +103,11 @@ pub(super) const MOST_VECTORS: usize = 8;
 pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O, run: Run<O::Lane>) -> Found<O> {
     let row = Row::<WHOLE, V>::new(order, run);
     let mut vectors = [order.worst(); V];
-    for (n, vector) in vectors.iter_mut().enumerate() {
+    let mut n = 0;
+    while n < V {
         // SAFETY: the caller's promise: each start is a vector before the end of the run.
-        *vector = unsafe { order.load(run.at.add(row.start(n))) };
+        vectors[n] = unsafe { order.load(run.at.add(row.start(n))) };
+        n += 1;
     }
     row.find(order, vectors, run.reversed)
 }
@@ -167,14 +183,18 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
         let per_word = (64 / (self.lanes * self.bits_per_lane as usize)).max(1);
         let words = V.div_ceil(per_word);
         let (mut first, mut is_found) = (0, false);
-        for n in 0..words {
+        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled 500 times.
+        let mut n = 0;
+        while n < words {
             // The word visited first comes last here, and overwrites the others: no branch.
             let word = if reversed { n } else { words - 1 - n };
-            let base = self.start(word * per_word);
+            let mut v = word * per_word;
+            let (base, end) = (self.start(v), if word + 1 == words { V } else { v + per_word });
             let mut bits = 0;
-            for (n, &vector) in vectors.iter().enumerate().skip(word * per_word).take(per_word) {
-                let shift = (self.start(n) - base) as u32 * self.bits_per_lane;
-                bits |= simd.bits(test.holds(order, vector)) << shift;
+            while v < end {
+                let shift = (self.start(v) - base) as u32 * self.bits_per_lane;
+                bits |= simd.bits(test.holds(order, vectors[v])) << shift;
+                v += 1;
             }
             if WHOLE == 0 {
                 // Lanes beyond the run hold the worst value, which may be the best.
@@ -185,6 +205,7 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
             let here = base.wrapping_add((bit / self.bits_per_lane) as usize);
             first = if n == 0 { here } else { core::hint::select_unpredictable(bits != 0, here, first) };
             is_found |= bits != 0;
+            n += 1;
         }
         (if reversed { self.len.wrapping_sub(1).wrapping_sub(first) } else { first }, is_found)
     }
