@@ -280,7 +280,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         let Decided { function, nan_policy, input: layout, output, work, .. } = &self.decided;
         check_len("output", I::NAME, indices.len(), output.required_len())?;
         if let Some(work) = work {
-            run::run(work, *function, *nan_policy, layout, input, I::as_bits(indices), values);
+            run::run(work, (*function, *nan_policy), layout, input, I::as_bits(indices), values);
         }
         Ok(())
     }

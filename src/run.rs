@@ -4,13 +4,15 @@
 #[cfg(feature = "ndarray")]
 use crate::Error;
 use crate::collapse::Problem;
-use crate::tiles::{self, ONCE, for_each_tile, index_at, turn};
-use crate::work::Work;
-use crate::{Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
+use crate::tiles::{self, ONCE, for_each_tile, turn};
+use crate::work::{Single, Work};
+use crate::{DataType, Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::slice::from_ref;
+use std::sync::OnceLock;
 
 /// Outputs per tile, where their positions go to a buffer first: they take 4 KiB on the stack.
 const TILE: usize = 1024;
@@ -23,26 +25,55 @@ const DIRECT_TILE: usize = 1 << 14;
 pub(crate) const LONGEST_VISIT: usize = u32::MAX as usize;
 
 /// Answers every output. The slices are as long as their layouts need, and `layout` is the one that the work was planned for.
+#[inline]
 pub(crate) fn run<T: Element, I: Index>(
     work: &Work,
-    function: ReduceFunction,
-    policy: NanPolicy,
+    order: (ReduceFunction, NanPolicy),
     layout: &Layout,
     input: Memory<'_, T>,
     indices: &mut [I],
     values: Option<&mut [T]>,
 ) {
     assert!(input.len() >= layout.required_len());
-    let problem = &work.problem;
-    if problem.input.loops.is_empty() && problem.output.copies.is_empty() && work.visited <= LONGEST_VISIT {
-        let found = run_single(work, (function, policy), input);
-        indices[problem.output.start] = index_at(problem, found.into());
-        if let Some(values) = values {
-            let place = problem.input.start as isize + offset_of(&problem.reduced, found as usize);
-            values[problem.values.start] = input.get(place as usize);
-        }
-        return;
+    match &work.single {
+        Some(single) => run_single(single, order, input, indices, values),
+        None => run_all(work, order, input, indices, values),
     }
+}
+
+#[inline(always)]
+fn run_single<T: Element, I: Index>(
+    single: &Single,
+    order: (ReduceFunction, NanPolicy),
+    input: Memory<'_, T>,
+    indices: &mut [I],
+    values: Option<&mut [T]>,
+) {
+    let line = single.line;
+    let found = match single.kernel {
+        None => 0,
+        Some(_) if line.size <= few::<T>() && line.stride == 1 => {
+            find_of_few(order, input.part(single.start as usize, line.size)) as u32
+        }
+        Some(kernel) => {
+            find(kernel, input, single.start, [ONCE; 2], from_ref(&single.line), &mut [MaybeUninit::uninit()])[0]
+        }
+    };
+    indices[single.place] = I::at(single.index_start, found.into(), single.index_step);
+    if let Some(values) = values {
+        values[single.value_place] = input.get((single.start + found as isize * line.stride) as usize);
+    }
+}
+
+/// As [`run`], for any number of outputs.
+#[inline(never)]
+fn run_all<T: Element, I: Index>(
+    work: &Work,
+    (function, policy): (ReduceFunction, NanPolicy),
+    input: Memory<'_, T>,
+    indices: &mut [I],
+    values: Option<&mut [T]>,
+) {
     let is_better = |a: usize, b: usize| better(function, policy, input.get(a), input.get(b));
     match size_of::<T>() {
         1 => run_as::<T, u8, _>(work, &is_better, input, indices, values),
@@ -73,20 +104,6 @@ fn run_as<T: Element, Bits: Copy, I: Index>(
         if let Some(values) = values {
             tiles::copy(&work.problem.values, values);
         }
-    }
-}
-
-/// The position of the one answer, the shortest way: the loops around a tile cost as much as a row of 64 elements.
-#[inline(always)]
-fn run_single<T: Element>(work: &Work, order: (ReduceFunction, NanPolicy), input: Memory<'_, T>) -> u32 {
-    let problem = &work.problem;
-    let start = problem.input.start as isize;
-    match (work.kernel, &problem.reduced[..]) {
-        (None, _) => 0,
-        (_, &[line]) if line.size <= FEW => {
-            find_of_few(order, line.size, |n| input.get((start + n as isize * line.stride) as usize)) as u32
-        }
-        (Some((_, kernel)), reduced) => find(kernel, input, start, [ONCE; 2], reduced, &mut [MaybeUninit::uninit()])[0],
     }
 }
 
@@ -173,6 +190,13 @@ impl<'a, T: Copy> Memory<'a, T> {
         self.len
     }
 
+    /// Neighbours that the layout reaches.
+    fn part(self, first: usize, len: usize) -> &'a [T] {
+        assert!(first <= self.len && len <= self.len - first);
+        // SAFETY: they are below the length, and elements as in `get`.
+        unsafe { std::slice::from_raw_parts(self.start.add(first), len) }
+    }
+
     /// An element that the layout reaches.
     pub(crate) fn get(self, place: usize) -> T {
         assert!(place < self.len);
@@ -182,34 +206,41 @@ impl<'a, T: Copy> Memory<'a, T> {
     }
 }
 
-/// So few elements that a plain loop is done before a kernel has begun. (Zen 3: a kernel takes 16 ns.)
-pub(crate) const FEW: usize = 8;
+/// So few elements that a plain loop is done before a kernel is. (Slices on Zen 3, by the loop and by a kernel: 8 f32 took 11 and 13 ns, 16 of them 20 and
+/// 13; 16 i64 11 and 17.)
+pub(crate) const fn few<T>() -> usize {
+    if size_of::<T>() == 8 { 16 } else { 8 }
+}
 
 /// The position of the first best of so few elements.
 #[inline(always)]
-pub(crate) fn find_of_few<T: Element>(
-    (function, policy): (ReduceFunction, NanPolicy),
-    len: usize,
-    get: impl Fn(usize) -> T,
-) -> usize {
-    let (mut best, mut best_at) = (get(0), 0);
-    for n in 1..len {
-        let new = get(n);
-        let is_better = better(function, policy, new, best);
+pub(crate) fn find_of_few<T: Element>((function, policy): (ReduceFunction, NanPolicy), elements: &[T]) -> usize {
+    // The largest key is the best.
+    let flip = if function == ReduceFunction::ArgMin { -1 } else { 0 };
+    let nan = flip ^ if policy == NanPolicy::Propagate { i64::MAX } else { i64::MIN };
+    let (mut best, mut best_at) = (i64::MIN, 0);
+    for (n, element) in elements.iter().enumerate() {
+        let new = element.key(nan) ^ flip;
+        let is_better = new > best;
         best = select_unpredictable(is_better, new, best);
         best_at = select_unpredictable(is_better, n, best_at);
     }
     best_at
 }
 
-/// The position of the first best element of a slice of at most [`LONGEST_VISIT`].
-pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: Isa, elements: &[T]) -> Option<usize> {
-    let kernel = argreduce_kernels::kernel::<T>(isa, Strategy::Rows, function, NanPolicy::default())?;
+/// The position of the first best element of a slice of at most [`LONGEST_VISIT`], by the kernel of the ISA that is asked for at first.
+pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
+    // Each kernel is kept: to ask for it takes a third of the time of a short slice.
+    static KERNELS: [[OnceLock<Option<Kernel>>; ReduceFunction::ALL.len()]; DataType::ALL.len()] =
+        [const { [const { OnceLock::new() }; _] }; _];
+    let kernel = KERNELS[T::DATA_TYPE as usize][function as usize]
+        .get_or_init(|| argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, NanPolicy::default()));
     let line = Loop { size: elements.len(), stride: 1 };
-    Some(find(kernel, elements.into(), 0, [ONCE; 2], &[line], &mut [MaybeUninit::uninit()])[0] as usize)
+    Some(find((*kernel)?, elements.into(), 0, [ONCE; 2], &[line], &mut [MaybeUninit::uninit()])[0] as usize)
 }
 
 /// The one door to the kernels.
+#[inline(always)]
 fn find<'a, T>(
     kernel: Kernel,
     input: Memory<'_, T>,
@@ -225,8 +256,8 @@ fn find<'a, T>(
     // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len` elements, `run` that the
     //   memory has those; collapsing drops, merges and turns loops, and a tile is a part of them (`tests` in `collapse.rs` compares
     //   the visited elements), so none of them reaches a place that the layout does not.
-    // - Fewer than 2^32 positions, and no reduced loop of size 0: `run_distinct` takes `in_blocks` otherwise, which cuts; a plan has refused
-    //   empty reductions (`check_index_range` in `plan.rs`).
+    // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise there is no `Single`, and `run_distinct` takes `in_blocks`, which cuts; a
+    //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
     // For `of_slice`, the one loop over the slice is all of that at once.
     unsafe { kernel(&Tile { input, outer, inner, reduced }, positions) };
     // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).

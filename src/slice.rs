@@ -1,7 +1,7 @@
 //! The shortest way in: `xs.argmax()` on any slice, and one call for a packed tensor.
 
 use crate::plan::default_isa;
-use crate::run::{self, FEW, LONGEST_VISIT};
+use crate::run::{self, LONGEST_VISIT};
 use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
@@ -32,17 +32,24 @@ impl<T: Element> SliceExt for [T] {
 /// Without a plan, which would take ten times as long as a short slice.
 fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
     match elements.len() {
-        0 => return None,
-        few @ ..=FEW => return Some(run::find_of_few((function, NanPolicy::default()), few, |n| elements[n])),
-        _ => {}
+        0 => None,
+        len if len <= run::few::<T>() => Some(run::find_of_few((function, NanPolicy::default()), elements)),
+        len if len <= LONGEST_VISIT => run::of_slice(function, slice_isa, elements),
+        _ => of_long_slice(function, elements),
     }
-    // An ISA that `ARGREDUCE_ISA` asks for and that is not there is no reason to have no answer.
-    let isa = default_isa().unwrap_or_else(|_| Isa::detect());
-    if elements.len() <= LONGEST_VISIT {
-        return run::of_slice(function, isa, elements);
-    }
+}
+
+/// An ISA that `ARGREDUCE_ISA` asks for and that is not there is no reason to have no answer.
+fn slice_isa() -> Isa {
+    default_isa().unwrap_or_else(|_| Isa::detect())
+}
+
+/// Longer than a kernel can count. A call of its own, because plans make a large frame, which took a fifth of the time of a short slice.
+#[cold]
+#[inline(never)]
+fn of_long_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
     let layout = Layout::contiguous(&[elements.len()]).ok()?;
-    let plan = ArgReduce::new(function, &layout).all_axes().isa(isa).plan::<T, u64>().ok()?;
+    let plan = ArgReduce::new(function, &layout).all_axes().isa(slice_isa()).plan::<T, u64>().ok()?;
     let mut index = [0];
     plan.run(elements, &mut index).ok()?;
     Some(index[0] as usize)

@@ -1,7 +1,8 @@
 //! How a problem is run: which strategy takes it, by its shape and the size of an element. All thresholds between strategies stand here.
 
 use crate::collapse::Problem;
-use crate::{Isa, NanPolicy, ReduceFunction, Strategy};
+use crate::run::LONGEST_VISIT;
+use crate::{Isa, Loop, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::Kernel;
 
 /// What there is to do where the output is not empty.
@@ -12,6 +13,42 @@ pub(crate) struct Work {
     pub(crate) visited: usize,
     /// `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Strategy, Kernel)>,
+    /// Where there is but one output: all that a run needs.
+    pub(crate) single: Option<Single>,
+}
+
+/// One output, chosen from one loop. The shortest way: the loops around a tile cost as much as a row of 64 elements, and to look all this up
+/// in a problem, as much as one of 16.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Single {
+    /// `None` where the loop has a single element.
+    pub(crate) kernel: Option<Kernel>,
+    /// The first element, and the loop over all.
+    pub(crate) start: isize,
+    pub(crate) line: Loop,
+    /// The index of the first element, and from one to the next.
+    pub(crate) index_start: isize,
+    pub(crate) index_step: isize,
+    /// Where the index goes, and the value.
+    pub(crate) place: usize,
+    pub(crate) value_place: usize,
+}
+
+impl Single {
+    /// `None` where there are several outputs, or loops.
+    fn new(problem: &Problem, visited: usize, kernel: Option<Kernel>) -> Option<Single> {
+        let (&[line], &[index]) = (&problem.reduced[..], &problem.index[..]) else { return None };
+        let is_single = problem.input.loops.is_empty() && problem.output.copies.is_empty() && visited <= LONGEST_VISIT;
+        is_single.then_some(Single {
+            kernel,
+            start: problem.input.start as isize,
+            line,
+            index_start: problem.index_start,
+            index_step: index.stride,
+            place: problem.output.start,
+            value_place: problem.values.start,
+        })
+    }
 }
 
 impl Work {
@@ -27,7 +64,8 @@ impl Work {
             Some(strategy) => Some((strategy, kernel_of(strategy)?)),
             None => None,
         };
-        Some(Work { problem, visited, kernel })
+        let single = Single::new(&problem, visited, kernel.map(|(_, kernel)| kernel));
+        Some(Work { problem, visited, kernel, single })
     }
 }
 

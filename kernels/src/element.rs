@@ -27,13 +27,42 @@ pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + S
         self != self
     }
 
+    /// An integer in the order of the numbers, and `nan` for a NaN: what a loop of a few elements compares in one instruction.
+    #[doc(hidden)]
+    fn key(self, nan: i64) -> i64;
+
     /// The kernel behind [`crate::kernel`].
     #[doc(hidden)]
     fn kernel(isa: Isa, strategy: Strategy, function: ReduceFunction, policy: NanPolicy) -> Option<Kernel>;
 }
 
+/// As [`HalfLanes::half_keys`](crate::lanes::HalfLanes::half_keys), of the bits of a float that is `width` bits wide.
+#[inline(always)]
+fn float_key(bits: u64, width: u32, infinity: u64, nan: i64) -> i64 {
+    let sign = 1 << (width - 1);
+    let magnitude = bits & (sign - 1);
+    let number = if bits & sign == 0 { magnitude as i64 } else { -(magnitude as i64) };
+    if magnitude > infinity { nan } else { number }
+}
+
+/// The body of [`Element::key`], by the kind of type.
+macro_rules! key {
+    (float $t:ident, $x:ident, $nan:ident) => {
+        float_key($x.to_bits().into(), size_of::<$t>() as u32 * 8, $t::INFINITY.to_bits().into(), $nan)
+    };
+    // All unsigned ones are moved down alike, so that `u64` fits.
+    (integer $t:ident, $x:ident, $nan:ident) => {{
+        let _ = $nan;
+        ($x as i64) ^ (if $t::MIN == 0 { i64::MIN } else { 0 })
+    }};
+    (bool $t:ident, $x:ident, $nan:ident) => {{
+        let _ = $nan;
+        $x as i64
+    }};
+}
+
 macro_rules! elements {
-    ($($(#[$doc:meta])* $name:ident: $t:ident as $key:ident, $text:literal;)+) => {
+    ($($(#[$doc:meta])* $name:ident: $kind:tt $t:ident as $key:ident, $text:literal;)+) => {
         /// An element type as a value. Displays and parses as in Rust: `f32`, `bool`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum DataType {
@@ -56,6 +85,11 @@ macro_rules! elements {
             impl Element for $t {
                 const DATA_TYPE: DataType = DataType::$name;
 
+                #[inline(always)]
+                fn key(self, nan: i64) -> i64 {
+                    key!($kind $t, self, nan)
+                }
+
                 fn kernel(
                     isa: Isa,
                     strategy: Strategy,
@@ -71,29 +105,68 @@ macro_rules! elements {
 
 elements! {
     /// 32-bit float.
-    F32: f32 as f32, "f32";
+    F32: float f32 as f32, "f32";
     /// 16-bit float, `half::f16`.
-    F16: f16 as f16, "f16";
+    F16: float f16 as f16, "f16";
     /// 16-bit float with 8 bits of exponent, `half::bf16`.
-    Bf16: bf16 as bf16, "bf16";
+    Bf16: float bf16 as bf16, "bf16";
     /// 64-bit float.
-    F64: f64 as f64, "f64";
+    F64: float f64 as f64, "f64";
     /// 8-bit signed integer.
-    I8: i8 as i8, "i8";
+    I8: integer i8 as i8, "i8";
     /// 16-bit signed integer.
-    I16: i16 as i16, "i16";
+    I16: integer i16 as i16, "i16";
     /// 32-bit signed integer.
-    I32: i32 as i32, "i32";
+    I32: integer i32 as i32, "i32";
     /// 64-bit signed integer.
-    I64: i64 as i64, "i64";
+    I64: integer i64 as i64, "i64";
     /// 8-bit unsigned integer.
-    U8: u8 as u8, "u8";
+    U8: integer u8 as u8, "u8";
     /// 16-bit unsigned integer.
-    U16: u16 as u16, "u16";
+    U16: integer u16 as u16, "u16";
     /// 32-bit unsigned integer.
-    U32: u32 as u32, "u32";
+    U32: integer u32 as u32, "u32";
     /// 64-bit unsigned integer.
-    U64: u64 as u64, "u64";
+    U64: integer u64 as u64, "u64";
     /// `false` is less than `true`; the same kernels as `u8`.
-    Bool: bool as u8, "bool";
+    Bool: bool bool as u8, "bool";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::better;
+
+    fn keys_rank<T: Element>(values: &[T]) {
+        for function in ReduceFunction::ALL {
+            for policy in NanPolicy::ALL {
+                let flip = if function == ReduceFunction::ArgMin { -1 } else { 0 };
+                let nan = flip ^ if policy == NanPolicy::Propagate { i64::MAX } else { i64::MIN };
+                for &a in values {
+                    for &b in values {
+                        let is_above = a.key(nan) ^ flip > b.key(nan) ^ flip;
+                        assert_eq!(is_above, better(function, policy, a, b), "{function} {policy}: {a:?}, {b:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keys have the order of the contract, of all types.
+    #[test]
+    fn keys() {
+        macro_rules! integers {
+            ($($t:ident)+) => {$(keys_rank(&[$t::MIN, $t::MIN + 1, 0, 1, $t::MAX / 2, $t::MAX / 2 + 1, $t::MAX - 1, $t::MAX]);)+};
+        }
+        macro_rules! floats {
+            ($($t:ident)+) => {$({
+                let positive = [0, 1, 2].map($t::from_bits).into_iter().chain([$t::MIN_POSITIVE, $t::MAX, $t::INFINITY]);
+                let nans = [$t::INFINITY.to_bits() + 1, $t::NAN.to_bits(), $t::NAN.to_bits() | 1].map($t::from_bits);
+                keys_rank(&positive.chain(nans).flat_map(|x| [x, -x]).collect::<Vec<_>>());
+            })+};
+        }
+        integers!(i8 u8 i16 u16 i32 u32 i64 u64);
+        floats!(f16 bf16 f32 f64);
+        keys_rank(&[false, true]);
+    }
 }
