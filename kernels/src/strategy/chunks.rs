@@ -349,13 +349,36 @@ impl<O: Order> Chunks<O> {
         self.0.part(self.0.len - chunk::<O>(), chunk::<O>()).at
     }
 
+    #[inline(always)]
+    fn start(self, n: usize) -> usize {
+        (n * chunk::<O>()).min(self.0.len - chunk::<O>())
+    }
+
+    /// Whether an element of chunk number `n` passes the test: one question about a mask, where to find it takes one for each vector. (The second
+    /// look at 256 KiB of f32, with one NaN at their end, went from 70 to 87 GB/s; Zen 3.)
+    ///
+    /// # Safety
+    /// - As for [`Chunks::find_in`].
+    #[inline(always)]
+    unsafe fn is_in<T: Test<O>>(self, order: O, n: usize, test: T) -> bool {
+        let chunk = self.0.part(self.start(n), chunk::<O>());
+        let mut passes = order.simd().none();
+        let mut start = 0;
+        while start < chunk.len {
+            // SAFETY: the caller promises that the run, and so each of its chunks, may be read.
+            passes = order.simd().or(passes, test.holds(order, unsafe { order.load(chunk.at.add(start)) }));
+            start += O::Simd::LANES;
+        }
+        order.simd().bits(passes) != 0
+    }
+
     /// The position, in the run, of the first element of chunk number `n` that passes the test, and whether there is one.
     ///
     /// # Safety
     /// - The elements of the run may be read; `n` is below [`Chunks::count`].
     #[inline(always)]
     unsafe fn find_in<T: Test<O>>(self, order: O, n: usize, test: T) -> (usize, bool) {
-        let start = (n * chunk::<O>()).min(self.0.len - chunk::<O>());
+        let start = self.start(n);
         let chunk = self.0.part(start, chunk::<O>());
         // SAFETY: the caller promises that the run, and so each of its chunks, may be read.
         let (position, is_found) = unsafe {
@@ -386,8 +409,10 @@ impl<O: Order> Chunks<O> {
             fn run(self) -> Option<usize> {
                 for n in 0..self.chunks.count() {
                     // SAFETY: the promise of the caller of `find_anywhere`, where the only `Call` is made.
-                    if let (position, true) = unsafe { self.chunks.find_in(self.order, n, self.test) } {
-                        return Some(position);
+                    unsafe {
+                        if self.chunks.is_in(self.order, n, self.test) {
+                            return Some(self.chunks.find_in(self.order, n, self.test).0);
+                        }
                     }
                 }
                 None
