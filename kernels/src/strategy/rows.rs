@@ -187,14 +187,14 @@ unsafe fn each_row<O: Order, const REVERSED: bool, S: Search<O>>(
     let input = tile.input.cast::<O::Lane>();
     let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
     let mut position = positions.as_mut_ptr();
-    // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled 700 times.
+    // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
     let mut o = 0;
     while o < tile.outer.size {
         let mut start = o as isize * tile.outer.stride + to_lowest;
         let mut left = tile.inner.size;
         let at_end = if S::READS_ON { left - tile.inner.steps_up_to(last, start) } else { 0 };
         // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows
-        // those before `at_end` are elements of others. There is a position for each of them.
+        // those before `at_end` are elements of others. There is a position for each (`enter`).
         unsafe {
             while S::STREAMS && has_streams && left >= STREAMS {
                 let mut rows = [row(start); STREAMS];

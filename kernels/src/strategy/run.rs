@@ -183,7 +183,7 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
         let per_word = (64 / (self.lanes * self.bits_per_lane as usize)).max(1);
         let words = V.div_ceil(per_word);
         let (mut first, mut is_found) = (0, false);
-        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled 500 times.
+        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
         let mut n = 0;
         while n < words {
             // The word visited first comes last here, and overwrites the others: no branch.
