@@ -7,7 +7,7 @@ use crate::collapse::Problem;
 use crate::tiles::{self, ONCE, for_each_tile, turn};
 use crate::work::{Single, Work};
 use crate::{DataType, Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
-use argreduce_kernels::{Kernel, Tile, Walk, better, offset_of};
+use argreduce_kernels::{Kernel, Tile, Walk, better, key, offset_of};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -215,12 +215,9 @@ pub(crate) const fn few<T>() -> usize {
 /// The position of the first best of so few elements.
 #[inline(always)]
 pub(crate) fn find_of_few<T: Element>((function, policy): (ReduceFunction, NanPolicy), elements: &[T]) -> usize {
-    // The largest key is the best.
-    let flip = if function == ReduceFunction::ArgMin { -1 } else { 0 };
-    let nan = flip ^ if policy == NanPolicy::Propagate { i64::MAX } else { i64::MIN };
     let (mut best, mut best_at) = (i64::MIN, 0);
-    for (n, element) in elements.iter().enumerate() {
-        let new = element.key(nan) ^ flip;
+    for (n, &element) in elements.iter().enumerate() {
+        let new = key(function, policy, element);
         let is_better = new > best;
         best = select_unpredictable(is_better, new, best);
         best_at = select_unpredictable(is_better, n, best_at);

@@ -127,7 +127,7 @@ fn write_indices<I: Index, P: Copy + Into<u64>>(
 
 /// The index of the element that is visited at a position.
 #[inline(always)]
-pub(crate) fn index_at<I: Index>(problem: &Problem, position: u64) -> I {
+fn index_at<I: Index>(problem: &Problem, position: u64) -> I {
     match problem.index[..] {
         [Loop { stride: step, .. }] => I::at(problem.index_start, position, step),
         // Where broadcast axes were left out between others, steps of the index are uneven.

@@ -47,7 +47,7 @@ pub use element::{DataType, Element};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use names::UnknownName;
-pub use order::{NanPolicy, ReduceFunction, better};
+pub use order::{NanPolicy, ReduceFunction, better, key};
 #[doc(hidden)]
 pub use strategy::PANEL_VECTORS;
 pub use strategy::Strategy;

@@ -51,6 +51,21 @@ pub fn better<T: Element>(function: ReduceFunction, policy: NanPolicy, a: T, b: 
     }
 }
 
+/// The same order as integers: the larger key is the better element. What a loop of a few elements compares in one instruction.
+///
+/// ```
+/// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, key};
+/// assert!(key(ArgMin, Propagate, 1.0) > key(ArgMin, Propagate, 2.0));
+/// assert!(key(ArgMin, Ignore, 2.0) > key(ArgMin, Ignore, f64::NAN));
+/// assert_eq!(key(ArgMax, Propagate, -0.0), key(ArgMax, Propagate, 0.0));
+/// ```
+#[inline(always)]
+pub fn key<T: Element>(function: ReduceFunction, policy: NanPolicy, element: T) -> i64 {
+    let flip = if function == ReduceFunction::ArgMin { -1 } else { 0 };
+    let nan = if policy == NanPolicy::Propagate { i64::MAX } else { i64::MIN };
+    element.key(nan ^ flip) ^ flip
+}
+
 /// A [`ReduceFunction`] as a type.
 pub(crate) trait Function: Copy + 'static {
     const IS_MAX: bool;
