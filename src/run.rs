@@ -1,5 +1,5 @@
-//! Runs a plan: calls the kernel on each tile of the outputs. This is the only file of the facade with `unsafe` in it, and it has one kernel
-//! call.
+//! Runs a plan: calls the kernel on each tile of the outputs, or on the only row. This is the only file of the facade with `unsafe` in it, and each
+//! of the two is called in one place.
 
 #[cfg(feature = "ndarray")]
 use crate::Error;
@@ -52,9 +52,10 @@ fn run_single<T: Element, I: Index>(
     let line = single.line;
     let found = match single.kernel {
         None => 0,
-        Some(_) if line.size <= few::<T>() && line.stride == 1 => {
+        Some(_) if line.size <= FEW && line.stride == 1 => {
             find_of_few(order, input.part(single.start as usize, line.size)) as u32
         }
+        Some(kernel) if line.stride == 1 => find_in_row(kernel, input.part(single.start as usize, line.size)),
         Some(kernel) => {
             find(kernel, input, single.start, [ONCE; 2], from_ref(&single.line), &mut [MaybeUninit::uninit()])[0]
         }
@@ -206,11 +207,9 @@ impl<'a, T: Copy> Memory<'a, T> {
     }
 }
 
-/// So few elements that a plain loop is done before a kernel is. (Slices on Zen 3, by the loop and by a kernel: 8 f32 took 11 and 13 ns, 16 of them 20 and
-/// 13; 16 i64 11 and 17.)
-pub(crate) const fn few<T>() -> usize {
-    if size_of::<T>() == 8 { 16 } else { 8 }
-}
+/// So few elements that a plain loop is done before a kernel is, whatever their type. (Slices on Zen 3, by the loop and by a kernel: 4 f32 took 5.9 and
+/// 6.3 ns, 7 of them 9.7 and 6.3; 4 u8 2.9 and 6.2, 7 of them 4.8 and 6.2.)
+pub(crate) const FEW: usize = 4;
 
 /// The position of the first best of so few elements.
 #[inline(always)]
@@ -232,11 +231,18 @@ pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, e
         [const { [const { OnceLock::new() }; _] }; _];
     let kernel = KERNELS[T::DATA_TYPE as usize][function as usize]
         .get_or_init(|| argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, NanPolicy::default()));
-    let line = Loop { size: elements.len(), stride: 1 };
-    Some(find((*kernel)?, elements.into(), 0, [ONCE; 2], &[line], &mut [MaybeUninit::uninit()])[0] as usize)
+    Some(find_in_row((*kernel)?, elements) as usize)
 }
 
-/// The one door to the kernels.
+/// The position of the first best of some neighbours, of which there are at most [`LONGEST_VISIT`].
+#[inline(always)]
+fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
+    assert!(!elements.is_empty() && elements.len() <= LONGEST_VISIT);
+    // SAFETY: the ISA as in `find`; the elements are those of a slice, and as many as the assertion says.
+    unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len()) }
+}
+
+/// The door to the kernels for tiles.
 #[inline(always)]
 fn find<'a, T>(
     kernel: Kernel,
@@ -255,8 +261,7 @@ fn find<'a, T>(
     //   the visited elements), so none of them reaches a place that the layout does not.
     // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise there is no `Single`, and `run_distinct` takes `in_blocks`, which cuts; a
     //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
-    // For `of_slice`, the one loop over the slice is all of that at once.
-    unsafe { kernel(&Tile { input, outer, inner, reduced }, positions) };
+    unsafe { kernel.run(&Tile { input, outer, inner, reduced }, positions) };
     // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
     unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
 }

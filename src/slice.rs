@@ -33,7 +33,7 @@ impl<T: Element> SliceExt for [T] {
 fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
     match elements.len() {
         0 => None,
-        len if len <= run::few::<T>() => Some(run::find_of_few((function, NanPolicy::default()), elements)),
+        len if len <= run::FEW => Some(run::find_of_few((function, NanPolicy::default()), elements)),
         len if len <= LONGEST_VISIT => run::of_slice(function, slice_isa, elements),
         _ => of_long_slice(function, elements),
     }

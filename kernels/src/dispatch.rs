@@ -90,18 +90,40 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable = "
 crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 = "portable64", Portable32 = "portable32",
     Portable = "portable");
 
-/// A kernel: one entry, made for one ISA, strategy, lane type and order. It writes to `positions[n]` the position of the first best
-/// element of output `n` of the tile.
-///
-/// # Safety
-/// - The ISA that the kernel was made for is there (as [`kernel`] checks).
-/// - `tile.input` was cast from a pointer to the element type that the kernel was made for, and every element that the
-///   loops of the tile reach from it may be read.
-/// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
-///
-/// # Panics
-/// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the tile.
-pub type Kernel = unsafe fn(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]);
+/// A kernel, made for one ISA, strategy, element type and order.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel {
+    of_tile: unsafe fn(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]),
+    of_row: unsafe fn(first: *const (), len: usize) -> u32,
+}
+
+impl Kernel {
+    /// Writes to `positions[n]` the position of the first best element of output `n` of the tile.
+    ///
+    /// # Safety
+    /// - The ISA that the kernel was made for is there (as [`kernel`] checks).
+    /// - `tile.input` was cast from a pointer to the element type that the kernel was made for, and every element that the
+    ///   loops of the tile reach from it may be read.
+    /// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
+    ///
+    /// # Panics
+    /// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the tile.
+    #[inline(always)]
+    pub unsafe fn run(self, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.of_tile)(tile, positions) }
+    }
+
+    /// The position of the first best of `len` neighbours: a tile of one row, but sooner. Any strategy's kernel answers it.
+    ///
+    /// # Safety
+    /// - As for [`Kernel::run`], for the elements from `first` on; `len` is not 0, and below 2^32.
+    #[inline(always)]
+    pub unsafe fn of_row(self, first: *const (), len: usize) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { (self.of_row)(first, len) }
+    }
+}
 
 /// The kernel for elements `T`, or `None` where the ISA is not available.
 ///
@@ -194,14 +216,15 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 /// An order of its own where it is faster: in long rows, where a vector takes one operation or two. An operation more for each vector is not to be seen in
 /// columns, which take four, or where elements are gathered first.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
-    match strategy {
+    let of_tile = match strategy {
         Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
         Strategy::Rows => strategy::Rows::enter::<Shared<S, T, F, P>>,
         Strategy::Columns => strategy::Columns::enter::<Shared<S, T, F, P>>,
         Strategy::Pieces => strategy::Pieces::enter::<Shared<S, T, F, P>>,
         Strategy::FoldedColumns => strategy::FoldedColumns::enter::<Shared<S, T, F, P>>,
         Strategy::PackedColumns => strategy::PackedColumns::enter::<Shared<S, T, F, P>>,
-    }
+    };
+    Kernel { of_tile, of_row: strategy::Row::enter::<Shared<S, T, F, P>> }
 }
 
 /// [`Rank::own`].

@@ -24,7 +24,7 @@
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
 //! let mut positions = [MaybeUninit::uninit(); 2];
 //! // SAFETY: every element that the loops reach lies in `rows`.
-//! unsafe { argmax(&tile, &mut positions) };
+//! unsafe { argmax.run(&tile, &mut positions) };
 //! // SAFETY: a kernel initialises every position.
 //! assert_eq!(positions.map(|p| unsafe { p.assume_init() }), [1, 0]);
 //! ```

@@ -7,6 +7,7 @@ mod folded_columns;
 mod packed_columns;
 mod panel;
 mod pieces;
+mod row;
 mod rows;
 mod run;
 
@@ -14,6 +15,7 @@ pub(crate) use columns::Columns;
 pub(crate) use folded_columns::FoldedColumns;
 pub(crate) use packed_columns::PackedColumns;
 pub(crate) use pieces::Pieces;
+pub(crate) use row::Row;
 pub(crate) use rows::Rows;
 
 /// Vectors in the widest panel of columns: for tests.

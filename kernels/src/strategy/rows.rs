@@ -16,7 +16,7 @@ impl Body for Rows {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         // SAFETY: the caller's promise.
-        unsafe { by_length::<O, false>(order, tile, positions) }
+        unsafe { each_by_length::<O, false>(order, tile, positions) }
     }
 
     unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
@@ -38,38 +38,60 @@ impl Body for ReversedRows {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         // SAFETY: the caller's promise.
-        unsafe { by_length::<O, true>(order, tile, positions) }
+        unsafe { each_by_length::<O, true>(order, tile, positions) }
     }
 }
 
 /// # Safety
 /// - As [`Body::run`].
 #[inline(always)]
-unsafe fn by_length<O: Order, const REVERSED: bool>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
-    let (len, lanes) = (tile.line().size, O::Simd::LANES);
-    assert!(Strategy::Rows.takes(tile.inner, tile.reduced, lanes));
+unsafe fn each_by_length<O: Order, const REVERSED: bool>(
+    order: O,
+    tile: &Tile<'_>,
+    positions: &mut [MaybeUninit<u32>],
+) {
+    let len = tile.line().size;
+    assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
+    // SAFETY: the caller's promise.
+    unsafe { by_length(len, EachRow::<'_, '_, O, REVERSED> { order, tile, positions }) }
+}
+
+/// Takes the search for rows of a length.
+///
+/// # Safety
+/// - The caller may [search](Visit::search) rows of that length.
+#[inline(always)]
+pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
+    let lanes = O::Simd::LANES;
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match len.div_ceil(lanes) {
-            1 if len <= O::Simd::FEW && !REVERSED => each_row::<O, REVERSED, Few>(order, tile, positions),
-            1 if len < lanes => each_row::<O, REVERSED, PartOfVector>(order, tile, positions),
+            1 if len <= O::Simd::FEW && !V::REVERSED => visit.search::<Few>(),
+            1 if len < lanes => visit.search::<PartOfVector>(),
             // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
-            1..=4 if !O::Simd::SPECIALIZES => each_row::<O, REVERSED, VectorByVector>(order, tile, positions),
-            1 if !REVERSED => each_row::<O, REVERSED, Vectors<1, 1>>(order, tile, positions),
-            1..=2 if O::Simd::SPECIALIZES => each_row::<O, REVERSED, Vectors<1, 2>>(order, tile, positions),
-            3..=4 if O::Simd::SPECIALIZES && !REVERSED => {
-                each_row::<O, REVERSED, Vectors<2, 4>>(order, tile, positions)
-            }
-            3..=MOST_VECTORS if O::Simd::SPECIALIZES => {
-                each_row::<O, REVERSED, Vectors<2, MOST_VECTORS>>(order, tile, positions);
-            }
-            _ => each_row::<O, REVERSED, Chunks>(order, tile, positions),
+            1..=4 if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
+            1 if !V::REVERSED => visit.search::<Vectors<1, 1>>(),
+            1..=2 if O::Simd::SPECIALIZES => visit.search::<Vectors<1, 2>>(),
+            3..=4 if O::Simd::SPECIALIZES && !V::REVERSED => visit.search::<Vectors<2, 4>>(),
+            3..=MOST_VECTORS if O::Simd::SPECIALIZES => visit.search::<Vectors<2, MOST_VECTORS>>(),
+            _ => visit.search::<Chunks>(),
         }
     }
 }
 
+/// What is done with a search: a closure, but generic.
+pub(super) trait Visit<O: Order> {
+    /// Whether rows run against the direction of memory.
+    const REVERSED: bool;
+    type Output;
+
+    /// # Safety
+    /// - The elements of the rows may be read, and rows are as long as `S` asks for.
+    unsafe fn search<S: Search<O>>(self) -> Self::Output;
+}
+
 /// A way to find the best element of a row.
-trait Search<O: Order> {
+pub(super) trait Search<O: Order> {
     /// Whether a row is shorter than the vector that it is loaded as, and so needs more elements to follow it.
     const READS_ON: bool = false;
     /// Whether to ask for rows further on, or to look at several at once, in large tiles.
@@ -169,68 +191,75 @@ const PREFETCH_BYTES: usize = 2048;
 /// 0.94, of 4096 f32 from 0.83 to 1.18; but of 1000 f32 from 0.84 to 0.74. (Zen 3.)
 const STREAM_BYTES: usize = 6 << 10;
 
-/// # Safety
-/// - As [`Body::run`]; the rows are as long as `S` asks for.
-#[inline(always)]
-unsafe fn each_row<O: Order, const REVERSED: bool, S: Search<O>>(
+/// All rows of a tile.
+struct EachRow<'t, 'p, O, const REVERSED: bool> {
     order: O,
-    tile: &Tile<'_>,
-    positions: &mut [MaybeUninit<u32>],
-) {
-    let (len, lanes) = (tile.line().size, O::Simd::LANES);
-    let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
-    // Up to here, a vector reaches no further than the rows; the only row is always the last.
-    let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
-    let is_large = (S::PREFETCHES || S::STREAMS) && is_large::<O::Lane>(tile);
-    let has_streams =
-        S::STREAMS && is_large && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
-    let input = tile.input.cast::<O::Lane>();
-    let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
-    let mut position = positions.as_mut_ptr();
-    // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
-    let mut o = 0;
-    while o < tile.outer.size {
-        let mut start = o as isize * tile.outer.stride + to_lowest;
-        let mut left = tile.inner.size;
-        let at_end = if S::READS_ON { left - tile.inner.steps_up_to(last, start) } else { 0 };
-        // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows
-        // those before `at_end` are elements of others. There is a position for each (`enter`).
-        unsafe {
-            while S::STREAMS && has_streams && left >= STREAMS {
-                let mut rows = [row(start); STREAMS];
-                let mut n = 0;
-                while n < STREAMS {
-                    rows[n] = row(start);
-                    start += tile.inner.stride;
-                    n += 1;
-                }
-                let found = S::find_streams(order, rows);
-                n = 0;
-                while n < STREAMS {
-                    position = found[n].write(position);
-                    n += 1;
-                }
-                left -= STREAMS;
-            }
-            while left > at_end {
-                let run = row(start);
-                if S::PREFETCHES && is_large {
-                    let mut line = 0;
-                    while line < len * size_of::<O::Lane>() {
-                        order.simd().prefetch(run.at.cast::<u8>().wrapping_add(PREFETCH_BYTES + line));
-                        line += 64;
+    tile: &'t Tile<'t>,
+    positions: &'p mut [MaybeUninit<u32>],
+}
+
+impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
+    const REVERSED: bool = REVERSED;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn search<S: Search<O>>(self) {
+        let EachRow { order, tile, positions } = self;
+        let (len, lanes) = (tile.line().size, O::Simd::LANES);
+        let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
+        // Up to here, a vector reaches no further than the rows; the only row is always the last.
+        let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
+        let is_large = (S::PREFETCHES || S::STREAMS) && is_large::<O::Lane>(tile);
+        let has_streams =
+            S::STREAMS && is_large && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
+        let input = tile.input.cast::<O::Lane>();
+        let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
+        let mut position = positions.as_mut_ptr();
+        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
+        let mut o = 0;
+        while o < tile.outer.size {
+            let mut start = o as isize * tile.outer.stride + to_lowest;
+            let mut left = tile.inner.size;
+            let at_end = if S::READS_ON { left - tile.inner.steps_up_to(last, start) } else { 0 };
+            // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows
+            // those before `at_end` are elements of others. There is a position for each (`enter`).
+            unsafe {
+                while S::STREAMS && has_streams && left >= STREAMS {
+                    let mut rows = [row(start); STREAMS];
+                    let mut n = 0;
+                    while n < STREAMS {
+                        rows[n] = row(start);
+                        start += tile.inner.stride;
+                        n += 1;
                     }
+                    let found = S::find_streams(order, rows);
+                    n = 0;
+                    while n < STREAMS {
+                        position = found[n].write(position);
+                        n += 1;
+                    }
+                    left -= STREAMS;
                 }
-                position = S::find::<true>(order, run).write(position);
-                start += tile.inner.stride;
-                left -= 1;
+                while left > at_end {
+                    let run = row(start);
+                    if S::PREFETCHES && is_large {
+                        let mut line = 0;
+                        while line < len * size_of::<O::Lane>() {
+                            order.simd().prefetch(run.at.cast::<u8>().wrapping_add(PREFETCH_BYTES + line));
+                            line += 64;
+                        }
+                    }
+                    position = S::find::<true>(order, run).write(position);
+                    start += tile.inner.stride;
+                    left -= 1;
+                }
+                while S::READS_ON && left > 0 {
+                    position = S::find::<false>(order, row(start)).write(position);
+                    start += tile.inner.stride;
+                    left -= 1;
+                }
             }
-            while S::READS_ON && left > 0 {
-                position = S::find::<false>(order, row(start)).write(position);
-                start += tile.inner.stride;
-                left -= 1;
-            }
+            o += 1;
         }
-        o += 1;
     }
 }

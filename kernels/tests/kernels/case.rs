@@ -90,9 +90,17 @@ impl<T: Sample> Case<T> {
         let mut positions = Guarded::filled(MaybeUninit::new(u32::MAX), tile.outputs(), Edge::End);
         let kernel = kernel::<T>(self.isa, strategy, function, policy).expect("an ISA that is there");
         // SAFETY: the kernel is for `T`, and the caller's promise.
-        unsafe { kernel(tile, &mut positions) };
+        unsafe { kernel.run(tile, &mut positions) };
         // SAFETY: they were initialised above.
-        positions.iter().map(|p| unsafe { p.assume_init() }).collect()
+        let found = positions.iter().map(|p| unsafe { p.assume_init() }).collect();
+        if let (Strategy::Rows, &[Loop { size, stride: 1 }]) = (strategy, tile.reduced) {
+            let first = |output| tile.input.cast::<T>().wrapping_offset(output).cast();
+            // SAFETY: the same, of each row for itself.
+            let of_row = |output| unsafe { kernel.of_row(first(output), size) };
+            let of_rows: Vec<u32> = Walk::new(&[tile.outer, tile.inner]).map(of_row).collect();
+            assert_eq!(of_rows, found, "{function} {policy} of single rows of {size} {} on {}", T::DATA_TYPE, self.isa);
+        }
+        found
     }
 }
 
