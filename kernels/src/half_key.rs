@@ -24,6 +24,12 @@ impl<S: HalfLanes> Key<S> for HalfKey {
     }
 
     #[inline(always)]
+    fn winning_nans(self, simd: S, best: S::Vector, largest: bool) -> S::Mask {
+        let wins = if largest { i16::MAX } else { i16::MIN };
+        if self.nan == wins { simd.eq(best, simd.splat(wins)) } else { simd.none() }
+    }
+
+    #[inline(always)]
     fn bits(self, largest: bool) -> HalfBits {
         HalfBits { sign: if largest { 0 } else { i16::MIN }, infinity: self.infinity }
     }
@@ -61,6 +67,12 @@ impl<S: HalfLanes> Key<S> for HalfBits {
             largest = simd.max_unsigned(largest, vector);
         }
         simd.gt(simd.xor(largest, simd.splat(i16::MIN)), simd.splat(self.infinity))
+    }
+
+    /// NaN without the sign set.
+    #[inline(always)]
+    fn winning_nans(self, simd: S, best: S::Vector, _: bool) -> S::Mask {
+        simd.gt(best, simd.splat(self.infinity))
     }
 
     /// Zeros are equal, of either sign; and below zero, the order is the reverse.

@@ -125,6 +125,11 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     fn is_in_doubt(self, _: S, _: S::Vector) -> bool {
         false
     }
+    /// Where a lane of a fold is a NaN that wins.
+    #[inline(always)]
+    fn winning_nans(self, simd: S, _: S::Vector, _largest: bool) -> S::Mask {
+        simd.none()
+    }
 }
 
 /// As they are.
@@ -341,6 +346,10 @@ pub(crate) trait Order: Copy {
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// True where one of some vectors is such a NaN, or leaves the best in doubt.
     fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
+    /// Whether [`Order::is_final`] may be true.
+    const MAY_STOP: bool;
+    /// Whether a fold has come to a NaN, and nothing that follows can be better.
+    fn is_final(self, best: Vec<Self>, nans: Mask<Self>) -> bool;
 }
 
 pub(crate) type Vec<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Vector;
@@ -379,6 +388,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     type Bits = Ranking<S, K::Bits, Max, Ignore>;
     const HAS_BITS: bool = K::HAS_BITS;
     const DOUBTS: bool = K::DOUBTS;
+    const MAY_STOP: bool = Self::NAN_WINS || K::DOUBTS || K::HAS_BITS;
 
     #[inline(always)]
     fn bits(self) -> Self::Bits {
@@ -468,5 +478,10 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
             n += 2;
         }
         nans
+    }
+
+    #[inline(always)]
+    fn is_final(self, best: Vec<Self>, nans: Mask<Self>) -> bool {
+        self.simd.bits(self.simd.or(nans, self.key.winning_nans(self.simd, best, F::IS_MAX))) != 0
     }
 }

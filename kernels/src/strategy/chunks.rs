@@ -43,6 +43,10 @@ pub(super) const STREAMS: usize = 4;
 /// The shortest long run: beyond the L2 cache of current cores.
 const LONG_RUN_BYTES: usize = 1 << 20;
 
+/// Chunks from one question to the next whether a NaN that wins was seen, so that the others need not be. (Zen 3: 64 K elements of f32 with 5 % of NaN
+/// went from 83 GB/s to 5000, of f16 from 46 to 1050, rows of 1000 f32 from 65 to 100. Without NaN, it costs 0 to 2 %, and every 8 chunks up to 7.)
+const PATIENCE: usize = 16;
+
 /// Finds the first best element of a run of at least a [`chunk`].
 ///
 /// # Safety
@@ -142,19 +146,31 @@ unsafe fn fold_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::La
     // SAFETY: the caller promises the runs; each chunk lies in its run, the last by reaching back.
     unsafe {
         let last = Chunks::<O>(runs[0]).count() - 1;
-        let mut chunk = 0;
-        while chunk < last {
+        let patience = if O::MAY_STOP { PATIENCE } else { last };
+        let (mut chunk, mut is_final) = (0, false);
+        while chunk < last && !is_final {
+            let pause = last.min(chunk + patience);
+            while chunk < pause {
+                let mut n = 0;
+                while n < N {
+                    folds[n].step(order, Chunks::<O>(runs[n]).start_of_whole(chunk));
+                    n += 1;
+                }
+                chunk += 1;
+            }
+            is_final = O::MAY_STOP && chunk < last;
             let mut n = 0;
-            while n < N {
-                folds[n].step(order, Chunks::<O>(runs[n]).start_of_whole(chunk));
+            while is_final && n < N {
+                is_final = order.is_final(folds[n].best, folds[n].nans);
                 n += 1;
             }
-            chunk += 1;
         }
         let mut n = 0;
         while n < N {
             let (mut fold, chunks) = (folds[n], Chunks::<O>(runs[n]));
-            fold.step(order, chunks.start_of_last());
+            if !is_final {
+                fold.step(order, chunks.start_of_last());
+            }
             found[n] = fold.finish(order, chunks);
             n += 1;
         }
