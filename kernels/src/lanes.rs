@@ -124,6 +124,13 @@ pub(crate) trait Lanes<T>: Token {
     /// Exchanges neighbouring groups of `lanes` lanes (a power of two, below `LANES`): lane `i` gets lane `i ^ lanes`.
     fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector;
 
+    /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many: the first of each two elements of a row
+    /// that are neighbours there, and the second. In how a row lies, an ISA is free, but before the first of these steps, a vector is one row in its order,
+    /// and after the last one, each lane is a row, in the order of all.
+    fn pairs(self, a: Self::Vector, b: Self::Vector, rows: usize) -> (Self::Vector, Self::Vector);
+    /// The same of counts.
+    fn pairs_of_counts(self, a: Self::Count, b: Self::Count, rows: usize) -> (Self::Count, Self::Count);
+
     fn none(self) -> Self::Mask;
     /// True in the first `n` lanes; `n` at most `LANES`.
     fn first(self, n: usize) -> Self::Mask;
@@ -139,6 +146,11 @@ pub(crate) trait Lanes<T>: Token {
     /// `a > b`.
     fn count_gt(self, a: Self::Count, b: Self::Count) -> Self::Mask;
     fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count;
+    /// The count where the mask is true, and 0 elsewhere.
+    #[inline(always)]
+    fn count_where(self, mask: Self::Mask, count: Self::Count) -> Self::Count {
+        self.select_count(mask, count, self.count(0))
+    }
     fn counts(self, counts: Self::Count) -> Self::CountArray;
 }
 

@@ -103,6 +103,8 @@ pub(crate) trait Lane: Copy + 'static {
     /// No lane is above.
     const HIGHEST: Self;
     const HAS_NAN: bool;
+    /// A NaN, if there is one.
+    const NAN: Self;
 }
 
 /// How elements become lanes on the ISA `S`, once they are loaded.
@@ -188,6 +190,7 @@ macro_rules! integers {
             const LOWEST: $t = $t::MIN;
             const HIGHEST: $t = $t::MAX;
             const HAS_NAN: bool = false;
+            const NAN: $t = 0;
         }
 
         impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
@@ -215,6 +218,7 @@ macro_rules! floats {
             const LOWEST: $t = $t::NEG_INFINITY;
             const HIGHEST: $t = $t::INFINITY;
             const HAS_NAN: bool = true;
+            const NAN: $t = $t::NAN;
         }
 
         impl<S: Lanes<$t>> Rank<S> for $t {
@@ -342,6 +346,8 @@ pub(crate) trait Order: Copy {
     fn first_best(self, v: Vec<Self>) -> usize;
     /// A number that no number is worse than, to start a fold with.
     fn worst(self) -> Vec<Self>;
+    /// What nothing is worse than.
+    fn least(self) -> Vec<Self>;
     /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// True where one of some vectors is such a NaN, or leaves the best in doubt.
@@ -458,6 +464,11 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn worst(self) -> Vec<Self> {
         self.simd.splat(if F::IS_MAX { K::Lane::LOWEST } else { K::Lane::HIGHEST })
+    }
+
+    #[inline(always)]
+    fn least(self) -> Vec<Self> {
+        if Self::NAN_LOSES { self.simd.splat(K::Lane::NAN) } else { self.worst() }
     }
 
     #[inline(always)]

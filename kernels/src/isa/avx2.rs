@@ -129,6 +129,21 @@ impl Avx2 {
         }
     }
 
+    /// See [`Lanes::pairs`], for lanes of so many bytes: within halves of 128 bits as long as there are pairs. (Only for lanes of 32 and 64 bits.)
+    #[inline(always)]
+    fn pairs_of_bytes(self, a: __m256i, b: __m256i, rows: usize, lane: usize) -> (__m256i, __m256i) {
+        let V3 { avx, avx2, .. } = self.0;
+        if rows * lane == 16 {
+            return (avx2._mm256_permute2x128_si256::<0x20>(a, b), avx2._mm256_permute2x128_si256::<0x31>(a, b));
+        }
+        if lane == 8 {
+            return (avx2._mm256_unpacklo_epi64(a, b), avx2._mm256_unpackhi_epi64(a, b));
+        }
+        let (a, b) = (avx._mm256_castsi256_ps(a), avx._mm256_castsi256_ps(b));
+        let [even, odd] = [avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b), avx._mm256_shuffle_ps::<0b11_01_11_01>(a, b)];
+        (avx._mm256_castps_si256(even), avx._mm256_castps_si256(odd))
+    }
+
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit half what `order` does to bytes 0 to 7.
     #[inline(always)]
     fn halves(self, order: i64) -> __m256i {
@@ -214,6 +229,14 @@ macro_rules! by_width {
             self.swap_bytes(v, lanes * size_of::<$count>())
         }
         #[inline(always)]
+        fn pairs(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
+            self.pairs_of_bytes(a, b, rows, size_of::<$count>())
+        }
+        #[inline(always)]
+        fn pairs_of_counts(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
+            self.pairs_of_bytes(a, b, rows, size_of::<$count>())
+        }
+        #[inline(always)]
         fn first(self, n: usize) -> __m256i {
             const TABLE: [[u8; 32]; 2] = [[0xff; 32], [0; 32]];
             let bytes = TABLE.as_flattened();
@@ -253,6 +276,11 @@ macro_rules! by_width {
         #[inline(always)]
         fn select_count(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
             self.0.avx2._mm256_blendv_epi8(no, yes, mask)
+        }
+        // A selection between constants would become two instructions.
+        #[inline(always)]
+        fn count_where(self, mask: __m256i, count: __m256i) -> __m256i {
+            self.0.avx2._mm256_and_si256(mask, count)
         }
         #[inline(always)]
         fn counts(self, counts: __m256i) -> Self::CountArray {

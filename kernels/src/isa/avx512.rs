@@ -40,6 +40,23 @@ impl Avx512 {
         }
     }
 
+    /// See [`Lanes::pairs`], for lanes of so many bytes: within quarters of 128 bits as long as there are pairs. (Only for lanes of 32 and 64 bits.)
+    #[inline(always)]
+    fn pairs_of_bytes(self, a: __m512i, b: __m512i, rows: usize, lane: usize) -> (__m512i, __m512i) {
+        let V4 { avx512f, .. } = self.0;
+        if rows * lane >= 16 {
+            let even = avx512f._mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+            return (even, avx512f._mm512_shuffle_i64x2::<0b11_01_11_01>(a, b));
+        }
+        if lane == 8 {
+            return (avx512f._mm512_unpacklo_epi64(a, b), avx512f._mm512_unpackhi_epi64(a, b));
+        }
+        let (a, b) = (avx512f._mm512_castsi512_ps(a), avx512f._mm512_castsi512_ps(b));
+        let even = avx512f._mm512_shuffle_ps::<0b10_00_10_00>(a, b);
+        let odd = avx512f._mm512_shuffle_ps::<0b11_01_11_01>(a, b);
+        (avx512f._mm512_castps_si512(even), avx512f._mm512_castps_si512(odd))
+    }
+
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit quarter what `order` does to bytes 0 to 7.
     #[inline(always)]
     fn quarters(self, order: i64) -> __m512i {
@@ -150,6 +167,14 @@ macro_rules! by_width {
         #[inline(always)]
         fn swap(self, v: __m512i, lanes: usize) -> __m512i {
             self.swap_bytes(v, lanes * size_of::<$count>())
+        }
+        #[inline(always)]
+        fn pairs(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
+            self.pairs_of_bytes(a, b, rows, size_of::<$count>())
+        }
+        #[inline(always)]
+        fn pairs_of_counts(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
+            self.pairs_of_bytes(a, b, rows, size_of::<$count>())
         }
         #[inline(always)]
         fn none(self) -> $mask {

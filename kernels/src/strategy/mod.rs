@@ -10,6 +10,7 @@ mod pieces;
 mod row;
 mod rows;
 mod run;
+mod tournament;
 
 pub(crate) use columns::Columns;
 pub(crate) use folded_columns::FoldedColumns;

@@ -3,9 +3,9 @@
 
 use super::chunks::{self, STREAMS};
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
-use super::{Body, MakeOrder, Strategy, is_large};
+use super::{Body, MakeOrder, Strategy, is_large, tournament};
 use crate::lanes::{Lanes, Token};
-use crate::order::Order;
+use crate::order::{Count, Order};
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
@@ -97,6 +97,8 @@ pub(super) trait Search<O: Order> {
     /// Whether to ask for rows further on, or to look at several at once, in large tiles.
     const PREFETCHES: bool = false;
     const STREAMS: bool = false;
+    /// Whether as many rows as a vector has lanes are answered side by side, where there are so many.
+    const GROUPS: bool = false;
 
     /// # Safety
     /// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
@@ -108,6 +110,15 @@ pub(super) trait Search<O: Order> {
     #[inline(always)]
     unsafe fn find_streams(order: O, _: [Run<O::Lane>; STREAMS]) -> [Found<O>; STREAMS] {
         [Found::nothing(order); STREAMS]
+    }
+
+    /// The positions in a group of rows, from one to the next `stride` elements.
+    ///
+    /// # Safety
+    /// - As for [`Search::find`] with `ON`, of each row.
+    #[inline(always)]
+    unsafe fn find_group(order: O, _first: Run<O::Lane>, _stride: isize) -> Count<O> {
+        order.simd().count(0)
     }
 }
 
@@ -128,11 +139,18 @@ impl<O: Order> Search<O> for Few {
 struct PartOfVector;
 impl<O: Order> Search<O> for PartOfVector {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
+    const GROUPS: bool = tournament::takes::<O>();
 
     #[inline(always)]
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.
         unsafe { run::find_in_part::<O, ON>(order, run) }
+    }
+
+    #[inline(always)]
+    unsafe fn find_group(order: O, first: Run<O::Lane>, stride: isize) -> Count<O> {
+        // SAFETY: the caller's promise.
+        unsafe { tournament::find::<O, 0>(order, first, stride) }
     }
 }
 
@@ -140,11 +158,18 @@ impl<O: Order> Search<O> for PartOfVector {
 struct Vectors<const WHOLE: usize, const V: usize>;
 impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, V> {
     const PREFETCHES: bool = V > 1;
+    const GROUPS: bool = V <= 4 && tournament::takes::<O>();
 
     #[inline(always)]
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.
         unsafe { run::find::<O, WHOLE, V>(order, run) }
+    }
+
+    #[inline(always)]
+    unsafe fn find_group(order: O, first: Run<O::Lane>, stride: isize) -> Count<O> {
+        // SAFETY: the caller's promise.
+        unsafe { tournament::find::<O, V>(order, first, stride) }
     }
 }
 
@@ -187,6 +212,16 @@ impl<O: Order> Search<O> for Chunks {
 /// nothing. (Zen 3.)
 const PREFETCH_BYTES: usize = 2048;
 
+/// Asks for what follows some rows.
+#[inline(always)]
+fn prefetch<O: Order>(order: O, first: Run<O::Lane>, rows: usize) {
+    let mut line = 0;
+    while line < rows * first.len * size_of::<O::Lane>() {
+        order.simd().prefetch(first.at.cast::<u8>().wrapping_add(PREFETCH_BYTES + line));
+        line += 64;
+    }
+}
+
 /// How long rows are of which several are looked at side by side, in large tiles: beyond L3, of `read`, rows of 4096 f16 went from 0.74 to
 /// 0.94, of 4096 f32 from 0.83 to 1.18; but of 1000 f32 from 0.84 to 0.74. (Zen 3.)
 const STREAM_BYTES: usize = 6 << 10;
@@ -212,6 +247,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         let is_large = (S::PREFETCHES || S::STREAMS) && is_large::<O::Lane>(tile);
         let has_streams =
             S::STREAMS && is_large && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
+        let has_groups = S::GROUPS && !REVERSED && len <= tournament::MOST_VECTORS * lanes;
         let input = tile.input.cast::<O::Lane>();
         let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
         let mut position = positions.as_mut_ptr();
@@ -240,14 +276,24 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                     }
                     left -= STREAMS;
                 }
+                while S::GROUPS && !REVERSED && has_groups && left >= at_end + lanes {
+                    if S::PREFETCHES && is_large {
+                        prefetch(order, row(start), lanes);
+                    }
+                    let found = order.simd().counts(S::find_group(order, row(start), tile.inner.stride));
+                    let mut n = 0;
+                    while n < lanes {
+                        position.write(MaybeUninit::new(found.as_ref()[n].into() as u32));
+                        position = position.add(1);
+                        n += 1;
+                    }
+                    start += lanes as isize * tile.inner.stride;
+                    left -= lanes;
+                }
                 while left > at_end {
                     let run = row(start);
                     if S::PREFETCHES && is_large {
-                        let mut line = 0;
-                        while line < len * size_of::<O::Lane>() {
-                            order.simd().prefetch(run.at.cast::<u8>().wrapping_add(PREFETCH_BYTES + line));
-                            line += 64;
-                        }
+                        prefetch(order, run, 1);
                     }
                     position = S::find::<true>(order, run).write(position);
                     start += tile.inner.stride;

@@ -21,6 +21,12 @@ impl<L: Copy> Run<L> {
         let skipped = if self.reversed { self.len - start - len } else { start };
         Run { at: self.at.wrapping_add(skipped), len, ..self }
     }
+
+    /// As many elements elsewhere.
+    #[inline(always)]
+    pub(super) fn moved(self, distance: isize) -> Self {
+        Run { at: self.at.wrapping_offset(distance), ..self }
+    }
 }
 
 /// The best element of a run that is not empty.
@@ -123,7 +129,7 @@ pub(super) unsafe fn find_in_part<O: Order, const ON: bool>(order: O, run: Run<O
     Row::<0, 1>::new(order, run).find(order, [vector], run.reversed)
 }
 
-/// A run that is less than a vector, and the worst value.
+/// A run that is less than a vector, and what nothing is worse than.
 ///
 /// # Safety
 /// - As for [`find_in_part`].
@@ -133,7 +139,7 @@ pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::L
     // SAFETY: the caller's promise.
     let vector =
         unsafe { if ON && !O::Simd::LOADS_PARTS { order.load(run.at) } else { order.load_first(run.at, run.len) } };
-    simd.select(simd.first(run.len), vector, order.worst())
+    simd.select(simd.first(run.len), vector, order.least())
 }
 
 /// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the run has.

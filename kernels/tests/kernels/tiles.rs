@@ -64,14 +64,15 @@ impl<T: Sample> Case<T> {
             self.check(&data, start, outer, line, &[Loop { size: width, stride: 1 }]);
         }
         // Several rows of every length that fits the registers, and of some that do not: next to each other, where a load may reach from one row
-        // into the next, and apart, where it may not; in both directions.
+        // into the next, and apart, where it may not; in both directions. Of short ones, more than go side by side.
         let lens = (1..=9 * self.lanes).chain((1..12).map(|n| (4 * n + 9) * self.lanes + 5 * n));
         let lens: Vec<usize> = lens.collect();
         for len in few(0..lens.len(), 7).map(|n| lens[n]) {
+            let rows = if len <= 4 * self.lanes { self.lanes + 3 } else { 3 };
             for gap in [0, 1] {
-                let data = self.random(&mut rng, 2 * 3 * (len + gap));
-                let outer = Loop { size: 2, stride: (3 * (len + gap)) as isize };
-                let inner = Loop { size: 3, stride: (len + gap) as isize };
+                let data = self.random(&mut rng, 2 * rows * (len + gap));
+                let outer = Loop { size: 2, stride: (rows * (len + gap)) as isize };
+                let inner = Loop { size: rows, stride: (len + gap) as isize };
                 let row = |stride| [Loop { size: len, stride }];
                 self.check_by(&[Strategy::Rows], &data, 0, [outer, inner], &row(1));
                 self.check_by(&[Strategy::Rows], &data, len - 1, [outer, inner], &row(-1));
@@ -140,6 +141,12 @@ impl<T: Sample> Case<T> {
                 // Narrow lines of many rows.
                 self.check(&data, 0, ONCE, Loop { size: 3, stride: 1 }, &[Loop { size: len, stride: 3 }]);
             }
+        }
+        // So many rows that they go side by side; as their length is odd, every second of them starts with the last value.
+        for (&value, len) in T::VALUES.iter().flat_map(|value| [lanes - 1, 2 * lanes + 1].map(|len| (value, len | 1))) {
+            let data: Vec<T> = (0..(lanes + 1) * len).map(|n| if n % 2 == 0 { value } else { last }).collect();
+            let rows = Loop { size: lanes + 1, stride: len as isize };
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
         }
     }
 
