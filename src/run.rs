@@ -51,18 +51,36 @@ fn run_single<T: Element, I: Index>(
 ) {
     let line = single.line;
     let found = match single.kernel {
-        None => 0,
-        Some(_) if line.size <= FEW && line.stride == 1 => {
-            find_of_few(order, input.part(single.start as usize, line.size)) as u32
-        }
-        Some(kernel) if line.stride == 1 => find_in_row(kernel, input.part(single.start as usize, line.size)),
-        Some(kernel) => {
+        Some(kernel) if !single.is_packed() => {
             find(kernel, input, single.start, [ONCE; 2], from_ref(&single.line), &mut [MaybeUninit::uninit()])[0]
         }
+        _ => find_in_single(single, order, input.part(single.start as usize, line.size)),
     };
     indices[single.place] = I::at(single.index_start, found.into(), single.index_step);
     if let Some(values) = values {
         values[single.value_place] = input.get((single.start + found as isize * line.stride) as usize);
+    }
+}
+
+/// As [`run`], for one [packed](Single::is_packed) row.
+#[inline(always)]
+pub(crate) fn run_row<T: Element, I: Index>(
+    row: &Single,
+    order: (ReduceFunction, NanPolicy),
+    input: &[T],
+    indices: &mut [I],
+) {
+    let found = find_in_single(row, order, &input[row.start as usize..][..row.line.size]);
+    indices[row.place] = I::at(row.index_start, found.into(), row.index_step);
+}
+
+/// The position of the best element of a packed row.
+#[inline(always)]
+fn find_in_single<T: Element>(row: &Single, order: (ReduceFunction, NanPolicy), elements: &[T]) -> u32 {
+    match row.kernel {
+        None => 0,
+        Some(kernel) if elements.len() > FEW => find_in_row(kernel, elements),
+        Some(_) => find_of_few(order, elements) as u32,
     }
 }
 

@@ -35,6 +35,12 @@ pub(crate) struct Single {
 }
 
 impl Single {
+    /// Whether there are neighbours to choose from, in the order of their addresses, or but one element.
+    #[inline(always)]
+    pub(crate) fn is_packed(&self) -> bool {
+        self.line.stride == 1 || self.kernel.is_none()
+    }
+
     /// `None` where there are several outputs, or loops.
     fn new(problem: &Problem, visited: usize, kernel: Option<Kernel>) -> Option<Single> {
         let (&[line], &[index]) = (&problem.reduced[..], &problem.index[..]) else { return None };
