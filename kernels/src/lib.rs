@@ -6,7 +6,7 @@
 //! direction: the facade turns all of those into loops with signed strides before it calls, and positions into indices
 //! afterwards. No allocation happens here, and the crate is `no_std`.
 //!
-//! The way from the outside in: [`kernel`] picks a function pointer for an [`Isa`], a [`Strategy`], an element type and an
+//! The way from the outside in: [`kernel`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an
 //! order; behind it one generic body per strategy (`strategy/`) is written against one order (`order.rs`) of one table of
 //! vector operations (`lanes.rs`), which each ISA fills in (`isa/`).
 //!
