@@ -249,17 +249,19 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        let Decided { function, nan_policy, input: layout, output, work: Some(Work { single: Some(row), .. }), .. } =
-            &self.decided
-        else {
-            return self.run_checked(input.into(), indices, None);
-        };
-        // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
-        if row.is_packed() && input.len() >= layout.required_len() && indices.len() >= output.required_len() {
-            run::run_row(row, (*function, *nan_policy), input, I::as_bits(indices));
-            return Ok(());
+        let Decided { function, nan_policy, input: layout, output, work, .. } = &self.decided;
+        match work {
+            // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
+            Some(Work { single: Some(row), .. })
+                if row.is_packed()
+                    && input.len() >= layout.required_len()
+                    && indices.len() >= output.required_len() =>
+            {
+                run::run_single(row, (*function, *nan_policy), input.into(), I::as_bits(indices), None);
+                Ok(())
+            }
+            _ => self.run_checked(input.into(), indices, None),
         }
-        self.run_checked(input.into(), indices, None)
     }
 
     /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major order.

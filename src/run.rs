@@ -41,8 +41,9 @@ pub(crate) fn run<T: Element, I: Index>(
     }
 }
 
+/// As [`run`], for one output.
 #[inline(always)]
-fn run_single<T: Element, I: Index>(
+pub(crate) fn run_single<T: Element, I: Index>(
     single: &Single,
     order: (ReduceFunction, NanPolicy),
     input: Memory<'_, T>,
@@ -62,19 +63,7 @@ fn run_single<T: Element, I: Index>(
     }
 }
 
-/// As [`run`], for one [packed](Single::is_packed) row.
-#[inline(always)]
-pub(crate) fn run_row<T: Element, I: Index>(
-    row: &Single,
-    order: (ReduceFunction, NanPolicy),
-    input: &[T],
-    indices: &mut [I],
-) {
-    let found = find_in_single(row, order, &input[row.start as usize..][..row.line.size]);
-    indices[row.place] = I::at(row.index_start, found.into(), row.index_step);
-}
-
-/// The position of the best element of a packed row.
+/// The position of the best element of a [packed](Single::is_packed) row.
 #[inline(always)]
 fn find_in_single<T: Element>(row: &Single, order: (ReduceFunction, NanPolicy), elements: &[T]) -> u32 {
     match row.kernel {

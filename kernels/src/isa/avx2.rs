@@ -129,15 +129,12 @@ impl Avx2 {
         }
     }
 
-    /// See [`Lanes::pairs`], for lanes of so many bytes: within halves of 128 bits as long as there are pairs. (Only for lanes of 32 and 64 bits.)
+    /// See [`Lanes::pairs`], for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
     #[inline(always)]
-    fn pairs_of_bytes(self, a: __m256i, b: __m256i, rows: usize, lane: usize) -> (__m256i, __m256i) {
+    fn pairs_32(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
         let V3 { avx, avx2, .. } = self.0;
-        if rows * lane == 16 {
+        if rows == 4 {
             return (avx2._mm256_permute2x128_si256::<0x20>(a, b), avx2._mm256_permute2x128_si256::<0x31>(a, b));
-        }
-        if lane == 8 {
-            return (avx2._mm256_unpacklo_epi64(a, b), avx2._mm256_unpackhi_epi64(a, b));
         }
         let (a, b) = (avx._mm256_castsi256_ps(a), avx._mm256_castsi256_ps(b));
         let [even, odd] = [avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b), avx._mm256_shuffle_ps::<0b11_01_11_01>(a, b)];
@@ -230,11 +227,11 @@ macro_rules! by_width {
         }
         #[inline(always)]
         fn pairs(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
-            self.pairs_of_bytes(a, b, rows, size_of::<$count>())
+            self.pairs_32(a, b, rows)
         }
         #[inline(always)]
         fn pairs_of_counts(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
-            self.pairs_of_bytes(a, b, rows, size_of::<$count>())
+            self.pairs_32(a, b, rows)
         }
         #[inline(always)]
         fn first(self, n: usize) -> __m256i {

@@ -40,16 +40,13 @@ impl Avx512 {
         }
     }
 
-    /// See [`Lanes::pairs`], for lanes of so many bytes: within quarters of 128 bits as long as there are pairs. (Only for lanes of 32 and 64 bits.)
+    /// See [`Lanes::pairs`], for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
     #[inline(always)]
-    fn pairs_of_bytes(self, a: __m512i, b: __m512i, rows: usize, lane: usize) -> (__m512i, __m512i) {
+    fn pairs_32(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
         let V4 { avx512f, .. } = self.0;
-        if rows * lane >= 16 {
+        if rows >= 4 {
             let even = avx512f._mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
             return (even, avx512f._mm512_shuffle_i64x2::<0b11_01_11_01>(a, b));
-        }
-        if lane == 8 {
-            return (avx512f._mm512_unpacklo_epi64(a, b), avx512f._mm512_unpackhi_epi64(a, b));
         }
         let (a, b) = (avx512f._mm512_castsi512_ps(a), avx512f._mm512_castsi512_ps(b));
         let even = avx512f._mm512_shuffle_ps::<0b10_00_10_00>(a, b);
@@ -170,11 +167,11 @@ macro_rules! by_width {
         }
         #[inline(always)]
         fn pairs(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
-            self.pairs_of_bytes(a, b, rows, size_of::<$count>())
+            self.pairs_32(a, b, rows)
         }
         #[inline(always)]
         fn pairs_of_counts(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
-            self.pairs_of_bytes(a, b, rows, size_of::<$count>())
+            self.pairs_32(a, b, rows)
         }
         #[inline(always)]
         fn none(self) -> $mask {
