@@ -53,7 +53,7 @@ pub(crate) fn run_single<T: Element, I: Index>(
     let line = single.line;
     let found = match single.kernel {
         Some(kernel) if !single.is_packed() => {
-            find(kernel, input, single.start, [ONCE; 2], from_ref(&single.line), &mut [MaybeUninit::uninit()])[0]
+            find(kernel, input, single.start, [ONCE; 2], from_ref(&single.line), false, &mut [MaybeUninit::uninit()])[0]
         }
         _ => find_in_single(single, order, input.part(single.start as usize, line.size)),
     };
@@ -144,7 +144,7 @@ fn run_distinct<T: Copy, I: Index>(
             // SAFETY: `u32` lies as `MaybeUninit<u32>` does, and the only thing written through this is what `find`'s kernel writes: positions, so that
             // the indices stay initialised.
             let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
-            find(kernel, input, tile.input_start, tile.input, &problem.reduced, buffer);
+            find(kernel, input, tile.input_start, tile.input, &problem.reduced, work.is_far, buffer);
             let (start, step) = (problem.index_start, problem.index[0].stride);
             if (start, step) != (0, 1) {
                 turn(positions, start as u32, step as u32);
@@ -153,7 +153,7 @@ fn run_distinct<T: Copy, I: Index>(
     }
     for_each_tile(problem, TILE, &mut |tile| {
         let mut buffer = [MaybeUninit::uninit(); TILE];
-        let positions = find(kernel, input, tile.input_start, tile.input, &problem.reduced, &mut buffer);
+        let positions = find(kernel, input, tile.input_start, tile.input, &problem.reduced, work.is_far, &mut buffer);
         tile.write(problem, positions, input, indices, values.as_deref_mut());
     });
 }
@@ -257,6 +257,7 @@ fn find<'a, T>(
     start: isize,
     [outer, inner]: [Loop; 2],
     reduced: &[Loop],
+    is_far: bool,
     buffer: &'a mut [MaybeUninit<u32>],
 ) -> &'a [u32] {
     let positions = &mut buffer[..outer.size * inner.size];
@@ -268,7 +269,7 @@ fn find<'a, T>(
     //   the visited elements), so none of them reaches a place that the layout does not.
     // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise there is no `Single`, and `run_distinct` takes `in_blocks`, which cuts; a
     //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
-    unsafe { kernel.run(&Tile { input, outer, inner, reduced }, positions) };
+    unsafe { kernel.run(&Tile { input, outer, inner, reduced, is_far }, positions) };
     // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
     unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
 }
@@ -308,7 +309,7 @@ fn in_blocks<T: Copy, I: Index>(
                 block[0].size = step;
                 let start = tile.input_start + offset + first as isize * cut_loop.stride;
                 let mut buffer = [MaybeUninit::uninit(); TILE];
-                let positions = find(kernel, input, start, tile.input, block, &mut buffer);
+                let positions = find(kernel, input, start, tile.input, block, true, &mut buffer);
                 for (n, &position) in positions.iter().enumerate() {
                     let [outer, inner] = tile.input;
                     let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;

@@ -13,6 +13,8 @@ pub(crate) struct Work {
     pub(crate) visited: usize,
     /// `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Strategy, Kernel)>,
+    /// Whether the elements are likely beyond the L2 cache: see [`argreduce_kernels::Tile::is_far`].
+    pub(crate) is_far: bool,
     /// Where there is but one output: all that a run needs.
     pub(crate) single: Option<Single>,
 }
@@ -71,9 +73,14 @@ impl Work {
             None => None,
         };
         let single = Single::new(&problem, visited, kernel.map(|(_, kernel)| kernel));
-        Some(Work { problem, visited, kernel, single })
+        let elements = problem.input.loops.count().saturating_mul(visited);
+        let is_far = elements.saturating_mul(element_size) >= FAR_BYTES;
+        Some(Work { problem, visited, kernel, is_far, single })
     }
 }
+
+/// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
+const FAR_BYTES: usize = 512 << 10;
 
 /// [`argreduce_kernels::kernel`] for elements of one type.
 pub(crate) type KernelOf = fn(Isa, Strategy, ReduceFunction, NanPolicy) -> Option<Kernel>;

@@ -20,6 +20,7 @@
 //!     outer: Loop { size: 1, stride: 0 },
 //!     inner: Loop { size: 2, stride: 3 },
 //!     reduced: &[Loop { size: 3, stride: 1 }],
+//!     is_far: false,
 //! };
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
 //! let mut positions = [MaybeUninit::uninit(); 2];

@@ -39,6 +39,9 @@ pub struct Tile<'a> {
     pub inner: Loop,
     /// The reduced loops, from the slowest to the fastest; at least one.
     pub reduced: &'a [Loop],
+    /// Whether the elements are likely beyond the L2 cache, so that to ask for some ahead of their use is worth its operations. No answer depends
+    /// on it.
+    pub is_far: bool,
 }
 
 impl<'a> Tile<'a> {
@@ -205,7 +208,7 @@ mod tests {
         let end_of_block = |outer: isize, row: isize| {
             let reduced = [Loop { size: 3, stride: row }];
             let (outer, inner) = (Loop { size: 2, stride: outer }, Loop { size: 1, stride: 0 });
-            Tile { input: core::ptr::null(), outer, inner, reduced: &reduced }.end_of_block()
+            Tile { input: core::ptr::null(), outer, inner, reduced: &reduced, is_far: false }.end_of_block()
         };
         assert_eq!(end_of_block(3, 1), Some(6));
         assert_eq!(end_of_block(4, 1), None);

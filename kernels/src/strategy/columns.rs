@@ -1,7 +1,7 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
 use super::panel::{GROUP, PANEL, Panel, Rows, has_groups, is_one_pass, reduce};
-use super::{Body, Strategy, is_large};
+use super::{Body, Strategy};
 use crate::gather::Stretches;
 use crate::lanes::Lanes;
 use crate::order::Order;
@@ -48,7 +48,6 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
     positions: &mut [MaybeUninit<u32>],
 ) {
     let group = U * O::Simd::LANES;
-    let is_large = is_large::<O::Lane>(tile);
     let mut groups = [const { MaybeUninit::uninit() }; PANEL];
     let mut done = 0;
     while done < positions.len() {
@@ -61,7 +60,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
         while let Some((offset, count)) = next {
             next = stretches.next(usize::MAX);
             // Prefetchers follow one stretch and stop at its end.
-            let ahead = next.filter(|_| is_large).map(|(next, _)| next - offset);
+            let ahead = next.filter(|_| tile.is_far).map(|(next, _)| next - offset);
             let rows =
                 Rows { first: first.wrapping_offset(start as isize + offset), stride: tile.line().stride, count };
             // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the outputs): the caller

@@ -95,14 +95,6 @@ const SHORTEST_STRETCH: usize = 32;
 const LARGEST_STEP: usize = 4;
 const SHORTEST_NEAR: usize = 256;
 
-/// Whether a tile is likely to be beyond the caches, so that asking for what comes later is worth its operations.
-#[inline(always)]
-fn is_large<L>(tile: &Tile<'_>) -> bool {
-    tile.visited().saturating_mul(tile.outputs()) >= LARGE_BYTES / size_of::<L>()
-}
-
-const LARGE_BYTES: usize = 512 << 10;
-
 /// An order as a type without values: what a function pointer can be made for.
 pub(crate) trait MakeOrder {
     type Order: Order;

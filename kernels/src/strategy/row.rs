@@ -25,7 +25,8 @@ impl Row {
         }
         // Not worth its code: as the only row of a tile.
         let once = Loop { size: 1, stride: 0 };
-        let tile = Tile { input: first, outer: once, inner: once, reduced: &[Loop { size: len, stride: 1 }] };
+        let reduced = &[Loop { size: len, stride: 1 }];
+        let tile = Tile { input: first, outer: once, inner: once, reduced, is_far: false };
         let mut position = [MaybeUninit::new(0)];
         // SAFETY: the caller's promise.
         unsafe {

@@ -3,7 +3,7 @@
 
 use super::chunks::{self, STREAMS};
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
-use super::{Body, MakeOrder, Strategy, is_large, tournament};
+use super::{Body, MakeOrder, Strategy, tournament};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order};
 use crate::tile::Tile;
@@ -94,8 +94,9 @@ pub(super) trait Visit<O: Order> {
 pub(super) trait Search<O: Order> {
     /// Whether a row is shorter than the vector that it is loaded as, and so needs more elements to follow it.
     const READS_ON: bool = false;
-    /// Whether to ask for rows further on, or to look at several at once, in large tiles.
-    const PREFETCHES: bool = false;
+    /// Whether to ask for rows further on, where they are far.
+    const PREFETCHES: bool = true;
+    /// Whether to look at several at once there.
     const STREAMS: bool = false;
     /// Whether as many rows as a vector has lanes are answered side by side, where there are so many.
     const GROUPS: bool = false;
@@ -125,6 +126,7 @@ pub(super) trait Search<O: Order> {
 /// So few that one operation finds the first best of them; the other lanes of the vector hold the worst value.
 struct Few;
 impl<O: Order> Search<O> for Few {
+    const PREFETCHES: bool = has_wide_loads::<O>();
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
@@ -138,6 +140,7 @@ impl<O: Order> Search<O> for Few {
 /// Less than a vector.
 struct PartOfVector;
 impl<O: Order> Search<O> for PartOfVector {
+    const PREFETCHES: bool = has_wide_loads::<O>();
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
     const GROUPS: bool = tournament::takes::<O>();
 
@@ -157,7 +160,6 @@ impl<O: Order> Search<O> for PartOfVector {
 /// At least `WHOLE` vectors, and at most `V`.
 struct Vectors<const WHOLE: usize, const V: usize>;
 impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, V> {
-    const PREFETCHES: bool = V > 1;
     const GROUPS: bool = V <= 4 && tournament::takes::<O>();
 
     #[inline(always)]
@@ -207,17 +209,32 @@ impl<O: Order> Search<O> for Chunks {
     }
 }
 
-/// How far ahead to ask for rows of a few vectors, in large tiles: the work on a row, in between its loads, leaves the memory idle. Beyond
-/// L3, rows of 64 f32 went from 0.71 to 0.84 of `read`, rows of 16 from 0.74 to 0.89; but in L2, rows of 64 lost a sixth. Longer rows gained
-/// nothing. (Zen 3.)
-const PREFETCH_BYTES: usize = 2048;
+/// Whether a vector is as long as a cache line, so that nearly every load of a short row touches two: the prefetcher of Zen 5 does not learn from
+/// those, and beyond L3 such rows ran at a fifth of their speed. Rows in shorter vectors it follows by itself, and to ask takes as long as to answer:
+/// rows of 7 and 10 u8 lost 0.4 by it (AVX2).
+const fn has_wide_loads<O: Order>() -> bool {
+    O::Simd::LANES * size_of::<O::Lane>() >= 64
+}
 
-/// Asks for what follows some rows.
+/// How far ahead to ask for rows, where they are far: the work on a row, in between its loads, leaves the memory idle. (Zen 5, beyond L3, GB/s without
+/// and with it: by AVX-512, rows of 7 and 10 f32 6 and 25, 7 and 34, of 10 i16 5 and 17, of 255 f32 22 and 42, of 100 and 300 i64 19 and 39, 25 and 44,
+/// of 1000 u8 and f16 16 and 36, 21 and 46; by AVX2, of 1000 f16 30 and 44, of 300 i64 31 and 42. Half as far: a tenth less. In L2, rows lost up to a
+/// sixth by it, so that it is for far ones only.)
+const AHEAD_BYTES: usize = 4096;
+
+/// From one row to one so far ahead, where rows are `stride` elements apart.
 #[inline(always)]
-fn prefetch<O: Order>(order: O, first: Run<O::Lane>, rows: usize) {
+fn ahead<O: Order>(stride: isize) -> isize {
+    let row = (stride.unsigned_abs() * size_of::<O::Lane>()).max(1);
+    (AHEAD_BYTES / row).max(1) as isize * stride
+}
+
+/// Asks for a row, which need not exist.
+#[inline(always)]
+fn prefetch<O: Order>(order: O, row: Run<O::Lane>) {
     let mut line = 0;
-    while line < rows * first.len * size_of::<O::Lane>() {
-        order.simd().prefetch(first.at.cast::<u8>().wrapping_add(PREFETCH_BYTES + line));
+    while line < row.len * size_of::<O::Lane>() {
+        order.simd().prefetch(row.at.cast::<u8>().wrapping_add(line));
         line += 64;
     }
 }
@@ -244,10 +261,11 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
         let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
-        let is_large = (S::PREFETCHES || S::STREAMS) && is_large::<O::Lane>(tile);
         let has_streams =
-            S::STREAMS && is_large && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
+            S::STREAMS && tile.is_far && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
         let has_groups = S::GROUPS && !REVERSED && len <= tournament::MOST_VECTORS * lanes;
+        let prefetches = S::PREFETCHES && tile.is_far && len < STREAM_BYTES / size_of::<O::Lane>();
+        let ahead = if prefetches { ahead::<O>(tile.inner.stride) } else { 0 };
         let input = tile.input.cast::<O::Lane>();
         let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
         let mut position = positions.as_mut_ptr();
@@ -277,8 +295,10 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                     left -= STREAMS;
                 }
                 while S::GROUPS && !REVERSED && has_groups && left >= at_end + lanes {
-                    if S::PREFETCHES && is_large {
-                        prefetch(order, row(start), lanes);
+                    let mut n = 0;
+                    while prefetches && n < lanes {
+                        prefetch(order, row(start + ahead + n as isize * tile.inner.stride));
+                        n += 1;
                     }
                     let found = order.simd().counts(S::find_group(order, row(start), tile.inner.stride));
                     let mut n = 0;
@@ -291,11 +311,10 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                     left -= lanes;
                 }
                 while left > at_end {
-                    let run = row(start);
-                    if S::PREFETCHES && is_large {
-                        prefetch(order, run, 1);
+                    if prefetches {
+                        prefetch(order, row(start + ahead));
                     }
-                    position = S::find::<true>(order, run).write(position);
+                    position = S::find::<true>(order, row(start)).write(position);
                     start += tile.inner.stride;
                     left -= 1;
                 }

@@ -61,8 +61,10 @@ impl<T: Sample> Case<T> {
             let expected: Vec<u32> =
                 Walk::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
             for &&strategy in &strategies {
-                for (input, start) in &inputs {
-                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced };
+                for (n, (input, start)) in inputs.iter().enumerate() {
+                    // Either at each edge, by one of the functions.
+                    let is_far = (function == ArgMax) == (n % 2 == 0);
+                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, is_far };
                     // SAFETY: `expected` was found by reading every element of the tile.
                     let found = unsafe { self.run(strategy, function, policy, &tile) };
                     assert!(

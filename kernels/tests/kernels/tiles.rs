@@ -19,7 +19,6 @@ impl<T: Sample> Case<T> {
         self.run_beyond_groups();
         self.run_apart();
         self.run_uneven();
-        self.run_beyond_caches();
         self.run_in_streams();
         self.run_lines_in_streams();
         if size_of::<T>() <= 2 {
@@ -150,23 +149,6 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// So much that what is further on is asked for: of short rows, and of columns.
-    fn run_beyond_caches(&self) {
-        let mut rng = SmallRng::seed_from_u64(11);
-        let len = 3 * self.lanes / 2 + 1;
-        let rows = (512 << 10) / size_of::<T>() / len + 1;
-        let data = self.random(&mut rng, rows * len);
-        let inner = Loop { size: rows, stride: len as isize };
-        self.check_by(&[Strategy::Rows], &data, 0, [ONCE, inner], &[Loop { size: len, stride: 1 }]);
-        // The same of columns along two loops: the next stretch is asked for.
-        let (width, stretch) = (2 * self.lanes + 3, 5);
-        let stretches = (512 << 10) / size_of::<T>() / (stretch * width) + 1;
-        let stride = (stretch * width + 1) as isize;
-        let data = self.random(&mut rng, stretches * stride as usize);
-        let lines = [Loop { size: stretches, stride }, Loop { size: stretch, stride: width as isize }];
-        self.check_by(&[Strategy::Columns], &data, 0, [ONCE, Loop { size: width, stride: 1 }], &lines);
-    }
-
     /// Two blocks of rows, each before a guard page of its own, in either order of addresses: what lies between the elements of a tile is not
     /// the kernel's to read, even if both ends are. (Of a view of an array, it may be somebody else's to write.)
     fn run_apart(&self) {
@@ -189,7 +171,8 @@ impl<T: Sample> Case<T> {
                         };
                         let expected = [of_block(first), of_block(second)].concat();
                         for strategy in Strategy::ALL.into_iter().filter(|s| s.takes(inner, &[reduced], self.lanes)) {
-                            let tile = Tile { input: first.as_ptr().cast(), outer, inner, reduced: &[reduced] };
+                            let (input, reduced) = (first.as_ptr().cast(), &[reduced]);
+                            let tile = Tile { input, outer, inner, reduced, is_far: policy == Ignore };
                             // SAFETY: `expected` was found by reading every element of the tile.
                             let found = unsafe { self.run(strategy, function, policy, &tile) };
                             assert!(found == expected, "{strategy}: {found:?} instead of {expected:?}\n{tile:?}");
