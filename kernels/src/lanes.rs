@@ -17,6 +17,9 @@ pub(crate) trait Token: Copy + 'static {
     /// Whether the chunks of a long row are of eight vectors, or of four: see `strategy/chunks.rs`.
     const HAS_LONG_CHUNKS: bool = false;
 
+    /// Whether memory is read faster in several places at once: see `strategy/chunks.rs`.
+    const HAS_STREAMS: bool = true;
+
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
     fn enter<T: Task>(self, task: T) -> T::Output;

@@ -37,8 +37,15 @@ pub(super) const fn is_one_piece<O: Order>(len: usize) -> bool {
 }
 
 /// Runs, or pieces of a long run, that are read at once. Beyond the caches, one place at a time is as fast as a plain read, and four are faster,
-/// because prefetchers stop at the end of each page: a row of 256 MiB of f32 went from 0.96 of a read to 1.28 (Zen 3).
+/// because prefetchers stop at the end of each page: a row of 256 MiB of f32 went from 0.96 of a read to 1.28 (Zen 3). Those of Zen 5 go on, and four places
+/// are no faster for one row, and take up to twice the time for rows of 8 to 64 KiB: so not by AVX-512, which is what such CPUs run.
 pub(super) const STREAMS: usize = 4;
+
+/// Whether they are worth it.
+#[inline(always)]
+pub(super) const fn has_streams<O: Order>() -> bool {
+    O::Simd::SPECIALIZES && O::Simd::HAS_STREAMS
+}
 
 /// The shortest long run: beyond the L2 cache of current cores.
 const LONG_RUN_BYTES: usize = 1 << 20;
@@ -234,7 +241,7 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     let mut start = 0;
     while start < run.len && !best.is_final() {
         let left = run.len - start;
-        let (streams, len) = if O::Simd::SPECIALIZES && is_long && left >= STREAMS * piece_of_stream {
+        let (streams, len) = if has_streams::<O>() && is_long && left >= STREAMS * piece_of_stream {
             (STREAMS, piece_of_stream)
         } else {
             (1, longest_piece::<O>().min(left).max(chunk::<O>()))
@@ -244,7 +251,7 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
         let piece = |stream: usize| run.part(start + stream * len, len);
         // SAFETY: `start` leaves room for the pieces in the run, which the caller promises, and `len` was chosen to be at least a chunk.
         unsafe {
-            if O::Simd::SPECIALIZES && streams == STREAMS {
+            if has_streams::<O>() && streams == STREAMS {
                 let found = find_streams(order, [piece(0), piece(1), piece(2), piece(3)]);
                 for (stream, found) in found.into_iter().enumerate() {
                     best.offer(found, start + stream * len);

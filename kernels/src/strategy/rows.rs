@@ -195,7 +195,7 @@ impl<O: Order> Search<O> for VectorByVector {
 /// Any number of chunks.
 struct Chunks;
 impl<O: Order> Search<O> for Chunks {
-    const STREAMS: bool = O::Simd::SPECIALIZES;
+    const STREAMS: bool = chunks::has_streams::<O>();
 
     #[inline(always)]
     unsafe fn find_streams(order: O, rows: [Run<O::Lane>; STREAMS]) -> [Found<O>; STREAMS] {
@@ -221,6 +221,10 @@ const fn has_wide_loads<O: Order>() -> bool {
 /// of 1000 u8 and f16 16 and 36, 21 and 46; by AVX2, of 1000 f16 30 and 44, of 300 i64 31 and 42. Half as far: a tenth less. In L2, rows lost up to a
 /// sixth by it, so that it is for far ones only.)
 const AHEAD_BYTES: usize = 4096;
+
+/// Longer rows the prefetchers follow by themselves. (Zen 5, AVX-512, GB/s without and with it: rows of 2048, 3136, 4096 and 4101 f32 31 and 43, 31 and
+/// 38, 34 and 35, 36 and 34.)
+const MOST_BYTES: usize = 16 << 10;
 
 /// From one row to one so far ahead, where rows are `stride` elements apart.
 #[inline(always)]
@@ -264,7 +268,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         let has_streams =
             S::STREAMS && tile.is_far && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
         let has_groups = S::GROUPS && !REVERSED && len <= tournament::MOST_VECTORS * lanes;
-        let prefetches = S::PREFETCHES && tile.is_far && len < STREAM_BYTES / size_of::<O::Lane>();
+        let prefetches = S::PREFETCHES && tile.is_far && !has_streams && len < MOST_BYTES / size_of::<O::Lane>();
         let ahead = if prefetches { ahead::<O>(tile.inner.stride) } else { 0 };
         let input = tile.input.cast::<O::Lane>();
         let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
