@@ -81,7 +81,7 @@ impl Body for PackedColumns {
                     Rows { first, stride: lanes.len() as isize, count }
                 };
                 if is_one_pass {
-                    reduce(order, gather(), answers, &mut has_nan);
+                    reduce(order, gather(), answers, None, &mut has_nan);
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
                     loop {

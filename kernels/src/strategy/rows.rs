@@ -3,7 +3,7 @@
 
 use super::chunks::{self, STREAMS};
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
-use super::{Body, MakeOrder, Strategy, tournament};
+use super::{Body, MakeOrder, Strategy, ahead, tournament};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order};
 use crate::tile::Tile;
@@ -216,22 +216,9 @@ const fn has_wide_loads<O: Order>() -> bool {
     O::Simd::LANES * size_of::<O::Lane>() >= 64
 }
 
-/// How far ahead to ask for rows, where they are far: the work on a row, in between its loads, leaves the memory idle. (Zen 5, beyond L3, GB/s without
-/// and with it: by AVX-512, rows of 7 and 10 f32 6 and 25, 7 and 34, of 10 i16 5 and 17, of 255 f32 22 and 42, of 100 and 300 i64 19 and 39, 25 and 44,
-/// of 1000 u8 and f16 16 and 36, 21 and 46; by AVX2, of 1000 f16 30 and 44, of 300 i64 31 and 42. Half as far: a tenth less. In L2, rows lost up to a
-/// sixth by it, so that it is for far ones only.)
-const AHEAD_BYTES: usize = 4096;
-
 /// Longer rows the prefetchers follow by themselves. (Zen 5, AVX-512, GB/s without and with it: rows of 2048, 3136, 4096 and 4101 f32 31 and 43, 31 and
 /// 38, 34 and 35, 36 and 34.)
 const MOST_BYTES: usize = 16 << 10;
-
-/// From one row to one so far ahead, where rows are `stride` elements apart.
-#[inline(always)]
-fn ahead<O: Order>(stride: isize) -> isize {
-    let row = (stride.unsigned_abs() * size_of::<O::Lane>()).max(1);
-    (AHEAD_BYTES / row).max(1) as isize * stride
-}
 
 /// Asks for a row, which need not exist.
 #[inline(always)]
