@@ -4,7 +4,7 @@
 use super::Body;
 use super::panel::{GROUP, PANEL, Panel, Rows, reduce};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches};
-use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
+use crate::lanes::{Lanes, MAX_VECTOR_BYTES, Token};
 use crate::order::Order;
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
@@ -43,6 +43,9 @@ impl Body for PackedColumns {
         let mut groups = [const { MaybeUninit::uninit() }; PANEL];
         let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
         let mut lane_positions = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
+        // Few rows are read in the order of memory, more or less, and the prefetchers follow. (Zen 5, beyond L3, AVX-512, GB/s without and with it: 21 rows of 5
+        // f32 8.5 and 12.1, of 5 i64 7.1 and 10.2; but 3 rows of 5 f32 19.6 and 18.8, rows of 3 f32 28 and 17.)
+        let prefetches = tile.is_far && !end.is_null() && tile.visited() > FEW_ROWS;
         let mut has_nan = false;
         let mut done = 0;
         while done < positions.len() {
@@ -81,7 +84,16 @@ impl Body for PackedColumns {
                     Rows { first, stride: lanes.len() as isize, count }
                 };
                 if is_one_pass {
-                    reduce(order, gather(), answers, None, &mut has_nan);
+                    let rows = gather();
+                    if prefetches && done < tile.outputs() {
+                        // What is gathered next comes while this is answered.
+                        let bytes = (tile.offset(done) - tile.offset(start)).unsigned_abs() * size_of::<O::Lane>();
+                        let next = input.wrapping_offset(tile.offset(done)).cast::<u8>();
+                        for line in (0..bytes).step_by(64) {
+                            order.simd().prefetch(next.wrapping_add(line));
+                        }
+                    }
+                    reduce(order, rows, answers, None, &mut has_nan);
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
                     loop {
@@ -100,6 +112,9 @@ impl Body for PackedColumns {
         }
     }
 }
+
+/// See where it is used.
+const FEW_ROWS: usize = 8;
 
 /// How the lanes of a tile lie, as far as gathering cares.
 #[derive(Clone, Copy)]
