@@ -45,7 +45,7 @@ impl Body for PackedColumns {
         let mut lane_positions = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
         // Few rows are read in the order of memory, more or less, and the prefetchers follow. (Zen 5, beyond L3, AVX-512, GB/s without and with it: 21 rows of 5
         // f32 8.5 and 12.1, of 5 i64 7.1 and 10.2; but 3 rows of 5 f32 19.6 and 18.8, rows of 3 f32 28 and 17.)
-        let prefetches = tile.is_far && !end.is_null() && tile.visited() > FEW_ROWS;
+        let prefetches = tile.is_far && !end.is_null() && is_one_pass && tile.visited() > FEW_ROWS;
         let mut has_nan = false;
         let mut done = 0;
         while done < positions.len() {
@@ -81,19 +81,13 @@ impl Body for PackedColumns {
             unsafe {
                 let mut gather = || {
                     let (first, count) = scratch.fill(&mut stretches, input, end, lanes);
+                    if prefetches && done < tile.outputs() {
+                        prefetch(order, tile, start, done);
+                    }
                     Rows { first, stride: lanes.len() as isize, count }
                 };
                 if is_one_pass {
-                    let rows = gather();
-                    if prefetches && done < tile.outputs() {
-                        // What is gathered next comes while this is answered.
-                        let bytes = (tile.offset(done) - tile.offset(start)).unsigned_abs() * size_of::<O::Lane>();
-                        let next = input.wrapping_offset(tile.offset(done)).cast::<u8>();
-                        for line in (0..bytes).step_by(64) {
-                            order.simd().prefetch(next.wrapping_add(line));
-                        }
-                    }
-                    reduce(order, rows, answers, None, &mut has_nan);
+                    reduce(order, gather(), answers, None, &mut has_nan);
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
                     loop {
@@ -110,6 +104,17 @@ impl Body for PackedColumns {
                 outputs.copy_from_slice(&lane_positions[..outputs.len()]);
             }
         }
+    }
+}
+
+/// Asks for what is gathered after outputs `start` to `end`: it comes while they are answered.
+#[inline(never)]
+fn prefetch<O: Order>(order: O, tile: &Tile<'_>, start: usize, end: usize) {
+    let next = tile.offset(end);
+    let bytes = (next - tile.offset(start)).unsigned_abs() * size_of::<O::Lane>();
+    let next = tile.input.cast::<O::Lane>().wrapping_offset(next).cast::<u8>();
+    for line in (0..bytes).step_by(64) {
+        order.simd().prefetch(next.wrapping_add(line));
     }
 }
 
