@@ -144,8 +144,8 @@ impl<'a> ArgReduce<'a> {
         if output.element_count() > 0 {
             check_index_range(sizes, axes, (index_type, max_index))?;
             let problem = Problem::new(self.input, axes, self.direction, &output);
-            let kernel_of = |strategy| kernel_of(isa, strategy, self.function, self.nan_policy);
-            let work = Work::choose(problem, isa.vector_bytes(), element_size, kernel_of);
+            let kernel_of = |isa, strategy| kernel_of(isa, strategy, self.function, self.nan_policy);
+            let work = Work::choose(problem, isa, element_size, kernel_of);
             decided.work = Some(work.ok_or(Error::IsaNotAvailable { isa })?);
         }
         Ok(decided)

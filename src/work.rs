@@ -63,13 +63,20 @@ impl Work {
     /// `None` where `kernel_of` has none for a strategy. Sizes are in bytes.
     pub(crate) fn choose(
         problem: Problem,
-        vector_size: usize,
+        isa: Isa,
         element_size: usize,
-        kernel_of: impl Fn(Strategy) -> Option<Kernel>,
+        kernel_of: impl Fn(Isa, Strategy) -> Option<Kernel>,
     ) -> Option<Work> {
         let visited = problem.reduced.count();
-        let kernel = match choose_strategy(&problem, visited, vector_size, element_size) {
-            Some(strategy) => Some((strategy, kernel_of(strategy)?)),
+        let kernel = match choose_strategy(&problem, visited, isa.vector_bytes(), element_size) {
+            Some(strategy) => {
+                let are_short = strategy == Strategy::Rows
+                    && problem.input.loops.count() > 1
+                    && visited.saturating_mul(element_size) <= LONGEST_HALF;
+                // Every machine with AVX-512 has AVX2.
+                let isa = if isa == Isa::Avx512 && are_short { Isa::Avx2 } else { isa };
+                Some((strategy, kernel_of(isa, strategy)?))
+            }
             None => None,
         };
         let single = Single::new(&problem, visited, kernel.map(|(_, kernel)| kernel));
@@ -78,6 +85,11 @@ impl Work {
         Some(Work { problem, visited, kernel, is_far, single })
     }
 }
+
+/// Up to how many bytes several rows are for vectors of half the width, where vectors have 64 bytes: those that are at most half full take as many operations
+/// as full ones, and nearly all loads touch two cache lines. (Zen 5, in L2, GB/s by AVX-512 and AVX2: rows of 7 and 21 u8 8 and 13, 13 and 25; of 10 f16 13
+/// and 19; of 7 and 8 f32 26 and 40, 30 and 56; of 7 f16 17 and 13. Of more than 32 bytes, AVX-512 is up to twice as fast, but for u8 up to 48.)
+const LONGEST_HALF: usize = 32;
 
 /// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
 const FAR_BYTES: usize = 512 << 10;

@@ -11,6 +11,12 @@ use pulp::x86::V3;
 pub(crate) struct Avx2(V3);
 
 impl Avx2 {
+    /// The token of a machine that pulp has seen to have it.
+    #[inline(always)]
+    pub(super) fn new(token: V3) -> Self {
+        Avx2(token)
+    }
+
     pub(crate) fn is_available() -> bool {
         V3::is_available()
     }

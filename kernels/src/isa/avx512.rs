@@ -3,6 +3,7 @@
 //! here: their keys are integers.
 
 use super::Region;
+use super::avx2::Avx2;
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -52,6 +53,12 @@ impl Avx512 {
         let even = avx512f._mm512_shuffle_ps::<0b10_00_10_00>(a, b);
         let odd = avx512f._mm512_shuffle_ps::<0b11_01_11_01>(a, b);
         (avx512f._mm512_castps_si512(even), avx512f._mm512_castps_si512(odd))
+    }
+
+    /// The token of the halves of vectors.
+    #[inline(always)]
+    fn half(self) -> Avx2 {
+        Avx2::new(*self.0)
     }
 
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit quarter what `order` does to bytes 0 to 7.
@@ -217,12 +224,36 @@ macro_rules! by_width {
     };
 }
 
+/// What AVX2 does better with half of a vector, for 8-bit and 16-bit integers: six or five exchanges of lanes become two and an instruction that x86 has only
+/// for 128 bits.
+macro_rules! by_half {
+    ((), $lane:ident) => {};
+    (($max:ident, $min:ident, $broadcast:ident), $lane:ident) => {
+        const FEW: usize = <Avx2 as Lanes<$lane>>::FEW;
+
+        #[inline(always)]
+        fn across(self, v: __m512i, largest: bool) -> __m512i {
+            let V4 { avx2, avx512f, avx512bw, .. } = self.0;
+            let (low, high) = (avx512f._mm512_castsi512_si256(v), avx512f._mm512_extracti64x4_epi64::<1>(v));
+            let half = if largest { avx2.$max(low, high) } else { avx2.$min(low, high) };
+            let half = <Avx2 as Lanes<$lane>>::across(self.half(), half, largest);
+            avx512bw.$broadcast(self.0.avx._mm256_castsi256_si128(half))
+        }
+        #[inline(always)]
+        fn first_best(self, v: __m512i, largest: bool) -> usize {
+            let low = self.0.avx512f._mm512_castsi512_si256(v);
+            <Avx2 as Lanes<$lane>>::first_best(self.half(), low, largest)
+        }
+    };
+}
+
 /// Integers: splat, and comparisons, maximum and minimum by the feature that has them.
 macro_rules! integers {
-    ($($lane:ident: $bits:tt, $splat:ident as $signed:ident, $mask:ident,
+    ($($lane:ident: $bits:tt, $by_half:tt, $splat:ident as $signed:ident, $mask:ident,
         $feature:ident: $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
         impl Lanes<$lane> for Avx512 {
             by_width!($bits, $lane);
+            by_half!($by_half, $lane);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m512i {
@@ -263,14 +294,14 @@ macro_rules! integers {
 
 #[rustfmt::skip]
 integers! {
-    i8:  8,  _mm512_set1_epi8 as i8,   __mmask64, avx512bw: _mm512_cmpgt_epi8_mask,  _mm512_cmpeq_epi8_mask,  _mm512_max_epi8,  _mm512_min_epi8;
-    u8:  8,  _mm512_set1_epi8 as i8,   __mmask64, avx512bw: _mm512_cmpgt_epu8_mask,  _mm512_cmpeq_epu8_mask,  _mm512_max_epu8,  _mm512_min_epu8;
-    i16: 16, _mm512_set1_epi16 as i16, __mmask32, avx512bw: _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask, _mm512_max_epi16, _mm512_min_epi16;
-    u16: 16, _mm512_set1_epi16 as i16, __mmask32, avx512bw: _mm512_cmpgt_epu16_mask, _mm512_cmpeq_epu16_mask, _mm512_max_epu16, _mm512_min_epu16;
-    i32: 32, _mm512_set1_epi32 as i32, __mmask16, avx512f:  _mm512_cmpgt_epi32_mask, _mm512_cmpeq_epi32_mask, _mm512_max_epi32, _mm512_min_epi32;
-    u32: 32, _mm512_set1_epi32 as i32, __mmask16, avx512f:  _mm512_cmpgt_epu32_mask, _mm512_cmpeq_epu32_mask, _mm512_max_epu32, _mm512_min_epu32;
-    i64: 64, _mm512_set1_epi64 as i64, __mmask8,  avx512f:  _mm512_cmpgt_epi64_mask, _mm512_cmpeq_epi64_mask, _mm512_max_epi64, _mm512_min_epi64;
-    u64: 64, _mm512_set1_epi64 as i64, __mmask8,  avx512f:  _mm512_cmpgt_epu64_mask, _mm512_cmpeq_epu64_mask, _mm512_max_epu64, _mm512_min_epu64;
+    i8:  8,  (_mm256_max_epi8, _mm256_min_epi8, _mm512_broadcastb_epi8),   _mm512_set1_epi8 as i8,   __mmask64, avx512bw: _mm512_cmpgt_epi8_mask,  _mm512_cmpeq_epi8_mask,  _mm512_max_epi8,  _mm512_min_epi8;
+    u8:  8,  (_mm256_max_epu8, _mm256_min_epu8, _mm512_broadcastb_epi8),   _mm512_set1_epi8 as i8,   __mmask64, avx512bw: _mm512_cmpgt_epu8_mask,  _mm512_cmpeq_epu8_mask,  _mm512_max_epu8,  _mm512_min_epu8;
+    i16: 16, (_mm256_max_epi16, _mm256_min_epi16, _mm512_broadcastw_epi16), _mm512_set1_epi16 as i16, __mmask32, avx512bw: _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask, _mm512_max_epi16, _mm512_min_epi16;
+    u16: 16, (_mm256_max_epu16, _mm256_min_epu16, _mm512_broadcastw_epi16), _mm512_set1_epi16 as i16, __mmask32, avx512bw: _mm512_cmpgt_epu16_mask, _mm512_cmpeq_epu16_mask, _mm512_max_epu16, _mm512_min_epu16;
+    i32: 32, (), _mm512_set1_epi32 as i32, __mmask16, avx512f:  _mm512_cmpgt_epi32_mask, _mm512_cmpeq_epi32_mask, _mm512_max_epi32, _mm512_min_epi32;
+    u32: 32, (), _mm512_set1_epi32 as i32, __mmask16, avx512f:  _mm512_cmpgt_epu32_mask, _mm512_cmpeq_epu32_mask, _mm512_max_epu32, _mm512_min_epu32;
+    i64: 64, (), _mm512_set1_epi64 as i64, __mmask8,  avx512f:  _mm512_cmpgt_epi64_mask, _mm512_cmpeq_epi64_mask, _mm512_max_epi64, _mm512_min_epi64;
+    u64: 64, (), _mm512_set1_epi64 as i64, __mmask8,  avx512f:  _mm512_cmpgt_epu64_mask, _mm512_cmpeq_epu64_mask, _mm512_max_epu64, _mm512_min_epu64;
 }
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
