@@ -68,15 +68,8 @@ impl Work {
         kernel_of: impl Fn(Isa, Strategy) -> Option<Kernel>,
     ) -> Option<Work> {
         let visited = problem.reduced.count();
-        let kernel = match choose_strategy(&problem, visited, isa.vector_bytes(), element_size) {
-            Some(strategy) => {
-                let are_short = strategy == Strategy::Rows
-                    && problem.input.loops.count() > 1
-                    && visited.saturating_mul(element_size) <= LONGEST_HALF;
-                // Every machine with AVX-512 has AVX2.
-                let isa = if isa == Isa::Avx512 && are_short { Isa::Avx2 } else { isa };
-                Some((strategy, kernel_of(isa, strategy)?))
-            }
+        let kernel = match choose_isa_and_strategy(&problem, visited, isa, element_size) {
+            Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
             None => None,
         };
         let single = Single::new(&problem, visited, kernel.map(|(_, kernel)| kernel));
@@ -84,6 +77,26 @@ impl Work {
         let is_far = elements.saturating_mul(element_size) >= FAR_BYTES;
         Some(Work { problem, visited, kernel, is_far, single })
     }
+}
+
+/// Where vectors of 64 bytes are too wide, those of half the width take what they are better at: every machine with AVX-512 has AVX2.
+fn choose_isa_and_strategy(
+    problem: &Problem,
+    visited: usize,
+    isa: Isa,
+    element_size: usize,
+) -> Option<(Isa, Strategy)> {
+    let by = |isa: Isa| choose_strategy(problem, visited, isa.vector_bytes(), element_size);
+    let strategy = by(isa)?;
+    let is_half = isa == Isa::Avx512
+        && match strategy {
+            Strategy::Rows => problem.input.loops.count() > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF,
+            // Lines that need no packing then. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19 and 57;
+            // images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
+            Strategy::PackedColumns => by(Isa::Avx2) == Some(Strategy::Columns),
+            _ => false,
+        };
+    Some(if is_half { (Isa::Avx2, by(Isa::Avx2)?) } else { (isa, strategy) })
 }
 
 /// Up to how many bytes several rows are for vectors of half the width, where vectors have 64 bytes: those that are at most half full take as many operations
@@ -146,16 +159,39 @@ mod tests {
     use crate::layout::AxisSet;
     use crate::{AxisDirection, Layout};
 
+    fn problem(sizes: &[usize], axes: &[isize]) -> Problem {
+        let input = Layout::contiguous(sizes).unwrap();
+        let set = AxisSet::new(axes, sizes.len()).unwrap();
+        let kept = |axis| if set.contains(axis) { 1 } else { sizes[axis] };
+        let output = Layout::contiguous(&(0..sizes.len()).map(kept).collect::<Vec<_>>()).unwrap();
+        Problem::new(&input, set, AxisDirection::Increasing, &output)
+    }
+
+    /// What is too narrow for 64 bytes goes by 32, from both sides of each limit; nothing else does.
+    #[test]
+    fn halves_vectors() {
+        use Isa::{Avx2, Avx512, Portable};
+        use Strategy::{Columns, PackedColumns, Rows};
+        let chosen = |isa, sizes: &[usize], axes: &[isize], element_size| {
+            let problem = problem(sizes, axes);
+            choose_isa_and_strategy(&problem, problem.reduced.count(), isa, element_size)
+        };
+        assert_eq!(chosen(Avx512, &[100, 8], &[1], 4), Some((Avx2, Rows)));
+        assert_eq!(chosen(Avx512, &[100, 9], &[1], 4), Some((Avx512, Rows)));
+        assert_eq!(chosen(Avx512, &[8], &[0], 4), Some((Avx512, Rows)));
+        assert_eq!(chosen(Avx512, &[100, 3, 15], &[1], 4), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 3, 16], &[1], 4), Some((Avx2, Columns)));
+        assert_eq!(chosen(Avx512, &[100, 3, 32], &[1], 4), Some((Avx512, Columns)));
+        assert_eq!(chosen(Portable, &[100, 8], &[1], 4), Some((Portable, Rows)));
+        assert_eq!(chosen(Avx512, &[100, 1], &[1], 4), None);
+    }
+
     /// Each limit from both sides, by vectors of 32 bytes. No answer depends on what is chosen, so that no other test sees a limit move.
     #[test]
     fn tells_shapes_apart() {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
         let chosen = |sizes: &[usize], axes: &[isize], element_size| {
-            let input = Layout::contiguous(sizes).unwrap();
-            let set = AxisSet::new(axes, sizes.len()).unwrap();
-            let kept = |axis| if set.contains(axis) { 1 } else { sizes[axis] };
-            let output = Layout::contiguous(&(0..sizes.len()).map(kept).collect::<Vec<_>>()).unwrap();
-            let problem = Problem::new(&input, set, AxisDirection::Increasing, &output);
+            let problem = problem(sizes, axes);
             choose_strategy(&problem, problem.reduced.count(), 32, element_size)
         };
         type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
