@@ -98,8 +98,8 @@ pub(super) trait Search<O: Order> {
     const PREFETCHES: bool = true;
     /// Whether to look at several at once there.
     const STREAMS: bool = false;
-    /// Whether as many rows as a vector has lanes are answered side by side, where there are so many.
-    const GROUPS: bool = false;
+    /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
+    const VECTORS: Option<usize> = None;
 
     /// # Safety
     /// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
@@ -142,7 +142,7 @@ struct PartOfVector;
 impl<O: Order> Search<O> for PartOfVector {
     const PREFETCHES: bool = has_wide_loads::<O>();
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
-    const GROUPS: bool = tournament::takes::<O>();
+    const VECTORS: Option<usize> = Some(0);
 
     #[inline(always)]
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
@@ -160,7 +160,7 @@ impl<O: Order> Search<O> for PartOfVector {
 /// At least `WHOLE` vectors, and at most `V`.
 struct Vectors<const WHOLE: usize, const V: usize>;
 impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, V> {
-    const GROUPS: bool = V <= 4 && tournament::takes::<O>();
+    const VECTORS: Option<usize> = Some(V);
 
     #[inline(always)]
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
@@ -241,6 +241,18 @@ struct EachRow<'t, 'p, O, const REVERSED: bool> {
     positions: &'p mut [MaybeUninit<u32>],
 }
 
+impl<O: Order, const REVERSED: bool> EachRow<'_, '_, O, REVERSED> {
+    /// Whether rows of a search may go side by side; `by_length` takes the shortest of them to this one.
+    const fn groups<S: Search<O>>() -> bool {
+        tournament::takes::<O>()
+            && match S::VECTORS {
+                None => false,
+                Some(0) => !REVERSED,
+                Some(most) => REVERSED || most <= 4,
+            }
+    }
+}
+
 impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
     const REVERSED: bool = REVERSED;
     type Output = ();
@@ -254,7 +266,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
         let has_streams =
             S::STREAMS && tile.is_far && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
-        let has_groups = S::GROUPS && !REVERSED && len <= tournament::MOST_VECTORS * lanes;
+        let has_groups = len <= tournament::MOST_VECTORS * lanes;
         let prefetches = S::PREFETCHES && tile.is_far && !has_streams && len < MOST_BYTES / size_of::<O::Lane>();
         let ahead = if prefetches { ahead::<O>(tile.inner.stride) } else { 0 };
         let input = tile.input.cast::<O::Lane>();
@@ -285,7 +297,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                     }
                     left -= STREAMS;
                 }
-                while S::GROUPS && !REVERSED && has_groups && left >= at_end + lanes {
+                while Self::groups::<S>() && has_groups && left >= at_end + lanes {
                     let mut n = 0;
                     while prefetches && n < lanes {
                         prefetch(order, row(start + ahead + n as isize * tile.inner.stride));

@@ -5,7 +5,9 @@
 //!
 //! (Zen 3, AVX2, in L2, GB/s one row after another and side by side: rows of 7, 8, 10, 21 and 32 f32 18.2 and 32.7, 25.9 and 41.0, 21.2 and 21.2,
 //! 21.7 and 28.3, 33.1 and 32.9; of i32 23.6 and 36.7, 31.4 and 48.9, 26.5 and 27.4, 31.1 and 37.0, 46.8 and 42.0. Each halving of a lane is another
-//! round, and each doubling takes one away: rows of i16 and u8 won nothing, of 8 i64 a sixteenth, and of 8 f64 lost a sixth.)
+//! round, and each doubling takes one away: rows of i16 and u8 won nothing, of 8 i64 a sixteenth, and of 8 f64 lost a sixth. Against the direction of
+//! memory, on Zen 5 by AVX2, rows of 8, 10 and 21 f32 24 and 39, 31 and 25, 20 and 36. There, rows of two vectors of f32 would be a third faster alone in
+//! either direction, but not with NaN in some of them, which then cost more than twice.)
 
 use super::run::{self, Run};
 use crate::lanes::{Lanes, Token};
@@ -24,7 +26,8 @@ pub(super) const MOST_VECTORS: usize = 3;
 /// they are less than a vector.
 ///
 /// # Safety
-/// - The elements of the rows may be read, and if `V` is 0, those that follow each of them in a vector; otherwise, a row is at least a vector.
+/// - The elements of the rows may be read, and if `V` is 0, those that follow each of them in a vector; otherwise, a row is at least a vector. If `V` is 0,
+///   rows are not reversed: lanes beyond them would come first among equals.
 /// - A row is no longer than a lane can count.
 #[inline(always)]
 pub(super) unsafe fn find<O: Order, const V: usize>(order: O, first: Run<O::Lane>, stride: isize) -> Count<O> {
@@ -139,13 +142,15 @@ impl<B: Bracket> Bracket for Pair<B> {
         let others = Rows { first: rows.first.moved(rows.stride * B::ROWS as isize), ..rows };
         // SAFETY: the caller's promise.
         let (a, b) = unsafe { (B::winners(order, rows), B::winners(order, others)) };
-        let (first, second) = simd.pairs(a.values, b.values, B::ROWS);
+        let (even, odd) = simd.pairs(a.values, b.values, B::ROWS);
+        let (first, second) = if rows.first.reversed { (odd, even) } else { (even, odd) };
         if B::ROWS == 1 {
             let is_second = order.better(second, first);
             let positions = simd.count_where(is_second, simd.count(1));
             return Winners { values: simd.select(is_second, second, first), positions };
         }
-        let positions = simd.pairs_of_counts(a.positions, b.positions, B::ROWS);
+        let (even, odd) = simd.pairs_of_counts(a.positions, b.positions, B::ROWS);
+        let positions = if rows.first.reversed { (odd, even) } else { (even, odd) };
         let second = Winners { values: second, positions: positions.1 };
         Winners { values: first, positions: positions.0 }.or_later(order, second, B::ROWS)
     }

@@ -146,6 +146,7 @@ impl<T: Sample> Case<T> {
             let data: Vec<T> = (0..(lanes + 1) * len).map(|n| if n % 2 == 0 { value } else { last }).collect();
             let rows = Loop { size: lanes + 1, stride: len as isize };
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
+            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { size: len, stride: -1 }]);
         }
     }
 
