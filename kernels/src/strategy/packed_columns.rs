@@ -4,7 +4,7 @@
 use super::Body;
 use super::panel::{GROUP, PANEL, Panel, Rows, reduce};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches};
-use crate::lanes::{Lanes, MAX_VECTOR_BYTES, Token};
+use crate::lanes::{Lanes, MAX_VECTOR_BYTES, Task, Token};
 use crate::order::Order;
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
@@ -107,15 +107,29 @@ impl Body for PackedColumns {
     }
 }
 
-/// Asks for what is gathered after outputs `start` to `end`: it comes while they are answered.
-#[inline(never)]
+/// Asks for what is gathered after outputs `start` to `end`: it comes while they are answered. A call of its own: in its place, it cost rows of 4 f32
+/// beyond L3 a third, which ask for nothing. (Zen 5, AVX2.)
+#[inline(always)]
 fn prefetch<O: Order>(order: O, tile: &Tile<'_>, start: usize, end: usize) {
+    struct Call<S> {
+        simd: S,
+        at: *const u8,
+        bytes: usize,
+    }
+    impl<S: Token> Task for Call<S> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self) {
+            for line in (0..self.bytes).step_by(64) {
+                self.simd.prefetch(self.at.wrapping_add(line));
+            }
+        }
+    }
     let next = tile.offset(end);
     let bytes = (next - tile.offset(start)).unsigned_abs() * size_of::<O::Lane>();
-    let next = tile.input.cast::<O::Lane>().wrapping_offset(next).cast::<u8>();
-    for line in (0..bytes).step_by(64) {
-        order.simd().prefetch(next.wrapping_add(line));
-    }
+    let at = tile.input.cast::<O::Lane>().wrapping_offset(next).cast();
+    order.simd().call(Call { simd: order.simd(), at, bytes });
 }
 
 /// See where it is used.
