@@ -88,15 +88,18 @@ fn choose_isa_and_strategy(
 ) -> Option<(Isa, Strategy)> {
     let by = |isa: Isa| choose_strategy(problem, visited, isa.vector_bytes(), element_size);
     let strategy = by(isa)?;
-    let is_half = isa == Isa::Avx512
-        && match strategy {
-            Strategy::Rows => problem.input.loops.count() > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF,
-            // Lines that need no packing then. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19 and 57;
-            // images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
-            Strategy::PackedColumns => by(Isa::Avx2) == Some(Strategy::Columns),
-            _ => false,
-        };
-    Some(if is_half { (Isa::Avx2, by(Isa::Avx2)?) } else { (isa, strategy) })
+    if isa != Isa::Avx512 {
+        return Some((isa, strategy));
+    }
+    let by_half = by(Isa::Avx2)?;
+    let is_half = match strategy {
+        Strategy::Rows => problem.input.loops.count() > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF,
+        // Lines that need no packing then. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19 and 57;
+        // images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
+        Strategy::PackedColumns => by_half == Strategy::Columns,
+        _ => false,
+    };
+    Some(if is_half { (Isa::Avx2, by_half) } else { (isa, strategy) })
 }
 
 /// Up to how many bytes several rows are for vectors of half the width, where vectors have 64 bytes: those that are at most half full take as many operations

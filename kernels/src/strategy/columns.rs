@@ -62,6 +62,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
     positions: &mut [MaybeUninit<u32>],
 ) {
     let group = U * O::Simd::LANES;
+    let along = along::<O>(tile);
     let mut groups = [const { MaybeUninit::uninit() }; PANEL];
     let mut done = 0;
     while done < positions.len() {
@@ -74,7 +75,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
         while let Some((offset, count)) = next {
             next = stretches.next(usize::MAX);
             // Prefetchers follow one stretch and stop at its end.
-            let ahead = next.filter(|_| tile.is_far).map(|(next, _)| next - offset).or(along::<O>(tile));
+            let ahead = next.filter(|_| tile.is_far).map(|(next, _)| next - offset).or(along);
             let rows =
                 Rows { first: first.wrapping_offset(start as isize + offset), stride: tile.line().stride, count };
             // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the outputs): the caller

@@ -104,8 +104,9 @@ const AHEAD_BYTES: usize = 4096;
 /// From one row, or block of rows, to one so far ahead, where they are `stride` elements apart.
 #[inline(always)]
 fn ahead<O: Order>(stride: isize) -> isize {
-    let row = (stride.unsigned_abs() * size_of::<O::Lane>()).max(1);
-    (AHEAD_BYTES / row).max(1) as isize * stride
+    // Of a loop of one step, the stride may be anything.
+    let row = stride.unsigned_abs().saturating_mul(size_of::<O::Lane>()).max(1);
+    stride.wrapping_mul((AHEAD_BYTES / row).max(1) as isize)
 }
 
 /// An order as a type without values: what a function pointer can be made for.

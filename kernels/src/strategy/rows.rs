@@ -300,7 +300,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                 while Self::groups::<S>() && has_groups && left >= at_end + lanes {
                     let mut n = 0;
                     while prefetches && n < lanes {
-                        prefetch(order, row(start + ahead + n as isize * tile.inner.stride));
+                        prefetch(order, row(start.wrapping_add(ahead + n as isize * tile.inner.stride)));
                         n += 1;
                     }
                     let found = order.simd().counts(S::find_group(order, row(start), tile.inner.stride));
@@ -315,7 +315,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                 }
                 while left > at_end {
                     if prefetches {
-                        prefetch(order, row(start + ahead));
+                        prefetch(order, row(start.wrapping_add(ahead)));
                     }
                     position = S::find::<true>(order, row(start)).write(position);
                     start += tile.inner.stride;
