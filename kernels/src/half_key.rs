@@ -31,7 +31,12 @@ impl<S: HalfLanes> Key<S> for HalfKey {
 
     #[inline(always)]
     fn bits(self, largest: bool) -> HalfBits {
-        HalfBits { sign: if largest { 0 } else { i16::MIN }, infinity: self.infinity }
+        let nan_wins = self.nan == if largest { i16::MAX } else { i16::MIN };
+        HalfBits {
+            sign: if largest { 0 } else { i16::MIN },
+            infinity: self.infinity,
+            highest: if nan_wins { i16::MAX } else { self.infinity },
+        }
     }
 }
 
@@ -42,6 +47,8 @@ impl<S: HalfLanes> Key<S> for HalfKey {
 pub(crate) struct HalfBits {
     sign: i16,
     infinity: i16,
+    /// Above which a value is not the best of anything: infinity where NaN loses.
+    highest: i16,
 }
 
 impl<S: HalfLanes> Key<S> for HalfBits {
@@ -75,9 +82,14 @@ impl<S: HalfLanes> Key<S> for HalfBits {
         simd.gt(best, simd.splat(self.infinity))
     }
 
-    /// Zeros are equal, of either sign; and below zero, the order is the reverse.
+    /// Zeros are equal, of either sign, and so are NaNs; and below zero, the order is the reverse.
     #[inline(always)]
     fn is_in_doubt(self, simd: S, value: S::Vector) -> bool {
         simd.bits(simd.or(simd.gt(simd.splat(1), value), simd.gt(value, simd.splat(self.infinity)))) != 0
+    }
+
+    #[inline(always)]
+    fn knows(self, simd: S, value: S::Vector) -> bool {
+        simd.bits(simd.or(simd.gt(simd.splat(0), value), simd.gt(value, simd.splat(self.highest)))) == 0
     }
 }

@@ -127,6 +127,11 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     fn is_in_doubt(self, _: S, _: S::Vector) -> bool {
         false
     }
+    /// See [`Order::knows`].
+    #[inline(always)]
+    fn knows(self, _: S, _: S::Vector) -> bool {
+        true
+    }
     /// Where a lane of a fold is a NaN that wins.
     #[inline(always)]
     fn winning_nans(self, simd: S, _: S::Vector, _largest: bool) -> S::Mask {
@@ -286,14 +291,16 @@ pub(crate) trait Order: Copy {
     /// [`Order::HAS_BITS`].
     type Bits: Order<Lane = Self::Lane, Simd = Self::Simd>;
     const HAS_BITS: bool;
-    /// Whether the best of a fold may be wrong: where there is one of [`Order::nans_of`] what was folded, or [`Order::is_in_doubt`].
+    /// Whether the best of a fold may be wrong: where [`Order::is_in_doubt`].
     const DOUBTS: bool;
 
     fn bits(self) -> Self::Bits;
     /// A vector of the other order in this one.
     fn of_bits(self, v: Vec<Self>) -> Vec<Self>;
-    /// Whether a best value, which is in every lane, is in doubt whatever else there is.
+    /// Whether a [best value](Order::best_of) is in doubt.
     fn is_in_doubt(self, value: Vec<Self>) -> bool;
+    /// Whether it is the best even so, and the doubt is only where its first equal is.
+    fn knows(self, value: Vec<Self>) -> bool;
 
     fn simd(self) -> Self::Simd;
     /// `LANES` consecutive elements, ready to be ranked.
@@ -342,6 +349,8 @@ pub(crate) trait Order: Copy {
     }
     /// The best of all lanes in each of them; none may be NaN.
     fn across(self, v: Vec<Self>) -> Vec<Self>;
+    /// The best of a fold in each lane; of an order that [doubts](Order::DOUBTS), a NaN if it came to one.
+    fn best_of(self, fold: Vec<Self>, nans: Mask<Self>) -> Vec<Self>;
     /// The number of the first best of the first [`Lanes::FEW`] lanes.
     fn first_best(self, v: Vec<Self>) -> usize;
     /// A number that no number is worse than, to start a fold with.
@@ -354,7 +363,7 @@ pub(crate) trait Order: Copy {
     fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
     /// Whether [`Order::is_final`] may be true.
     const MAY_STOP: bool;
-    /// Whether a fold has come to a NaN, and nothing that follows can be better.
+    /// Whether a fold has come to a NaN, and nothing that follows can be better, or [of use](Order::DOUBTS).
     fn is_final(self, best: Vec<Self>, nans: Mask<Self>) -> bool;
 }
 
@@ -408,6 +417,11 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
+    fn knows(self, value: Vec<Self>) -> bool {
+        self.key.knows(self.simd, value)
+    }
+
+    #[inline(always)]
     fn is_in_doubt(self, value: Vec<Self>) -> bool {
         self.key.is_in_doubt(self.simd, value)
     }
@@ -454,6 +468,13 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn across(self, v: Vec<Self>) -> Vec<Self> {
         self.simd.across(v, F::IS_MAX)
+    }
+
+    #[inline(always)]
+    fn best_of(self, fold: Vec<Self>, nans: Mask<Self>) -> Vec<Self> {
+        let has_nan = K::DOUBTS && self.simd.bits(nans) != 0;
+        // Of the positive ones, it is one already.
+        if has_nan { self.simd.splat(K::Lane::HIGHEST) } else { self.across(fold) }
     }
 
     #[inline(always)]

@@ -70,7 +70,6 @@ impl Avx512 {
 }
 
 impl Token for Avx512 {
-    const HAS_LONG_CHUNKS: bool = true;
     const HAS_STREAMS: bool = false;
 
     #[inline(always)]

@@ -14,7 +14,9 @@ use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
 
 /// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
-/// a chunk weigh more. On Zen 3 (AVX2), eight were no faster than four, and f32 was slower; for others, docs/throughput.md has a model.
+/// a chunk weigh more. On Zen 3 (AVX2), eight were no faster than four, and f32 was slower. Of vectors of 64 bytes, eight are also more than many a row has:
+/// with four, rows of 300 f16 went from 38 to 52 GB/s, of 600 u8 from 49 to 80, of 100 i64 from 59 to 77, of 1000 f64 from 117 to 135; only f16 lost 5 % in
+/// long rows (Zen 5, AVX-512, L2). For NEON, docs/throughput.md has a model.
 const SHORT: usize = 4;
 const LONG: usize = 8;
 
@@ -87,34 +89,42 @@ unsafe fn find_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::La
         if !(O::HAS_BITS && O::Simd::SPECIALIZES) {
             return fold_side_by_side(order, runs);
         }
+        let bits = order.bits();
+        let is_promising = is_promising(bits, &runs);
+        let by_bits = if is_promising { fold_side_by_side(bits, runs) } else { [Found::nothing(bits); N] };
         let mut found = [Found::nothing(order); N];
-        if is_promising(order.bits(), &runs) {
-            for (found, by_bits) in found.iter_mut().zip(fold_side_by_side(order.bits(), runs)) {
-                *found = Found { value: order.of_bits(by_bits.value), position: by_bits.position, is_nan: false };
-            }
-        }
-        for (found, run) in found.iter_mut().zip(runs) {
-            if found.position.is_none() {
-                *found = find_without_doubts(order, run);
-            }
+        let mut n = 0;
+        while n < N {
+            let Found { value, mut position, .. } = by_bits[n];
+            let of_bits = order.of_bits(value);
+            found[n] = if position.is_none() && !(is_promising && bits.knows(value)) {
+                find_without_doubts(order, runs[n])
+            } else {
+                if position.is_none() {
+                    let (chunks, test) = (Chunks::<O>(runs[n]), Equals(of_bits));
+                    let (first, is_found) = chunks.find_in(order, 0, test);
+                    position = if is_found { Some(first) } else { chunks.find_anywhere(order, test) };
+                }
+                Found { value: of_bits, position, is_nan: false }
+            };
+            n += 1;
         }
         found
     }
 }
 
-/// Whether an order has no doubts about the first and the last vector of each run. (Of ascending data, the first may be of no use, and of descending
-/// data the last.)
+/// Whether the bits are likely to know the best: they do in the first and the last vector of each run. (Of ascending data, the first may be of no use,
+/// and of descending data the last.)
 ///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn is_promising<O: Order, const N: usize>(order: O, runs: &[Run<O::Lane>; N]) -> bool {
+unsafe fn is_promising<O: Order, const N: usize>(bits: O, runs: &[Run<O::Lane>; N]) -> bool {
     let mut is_promising = true;
     for run in runs {
         // SAFETY: the caller promises that a run may be read and is at least a chunk long, so that it holds a vector at either end.
-        let ends = unsafe { [order.load(run.at), order.load(run.at.add(run.len - O::Simd::LANES))] };
-        let nans = order.simd().bits(order.nans_of(&ends));
-        is_promising &= nans == 0 && !order.is_in_doubt(order.across(order.fold_of(&ends)));
+        let ends = unsafe { [bits.load(run.at), bits.load(run.at.add(run.len - O::Simd::LANES))] };
+        is_promising &= bits.knows(bits.best_of(bits.fold_of(&ends), bits.nans_of(&ends)));
     }
     is_promising
 }
@@ -142,7 +152,7 @@ unsafe fn find_without_doubts<O: Order>(order: O, run: Run<O::Lane>) -> Found<O>
     order.simd().call(Call { order, run })
 }
 
-/// The same by one order. If it has doubts about a run, no position was found there.
+/// The same by one order. If it has doubts about a run, there is a value, but no position.
 ///
 /// # Safety
 /// - As for [`find`].
@@ -316,8 +326,8 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     unsafe fn finish(self, order: O, chunks: Chunks<O>) -> Found<O> {
         let simd = order.simd();
-        let value = order.across(self.best);
-        if O::DOUBTS && (simd.bits(self.nans) != 0 || order.is_in_doubt(value)) {
+        let value = order.best_of(self.best, self.nans);
+        if O::DOUBTS && order.is_in_doubt(value) {
             return Found { value, position: None, is_nan: false };
         }
         if O::NAN_WINS && simd.bits(self.nans) != 0 {
