@@ -5,7 +5,7 @@
 //! Gathering such lines instead costs a load and a store for each, a few bytes long: 3 columns of 1000 rows ran at 0.03 (u8) and 0.10
 //! (f32) of `read` (Zen 3, AVX2, L2).
 
-use super::panel::{Group, Rows, reduce_group};
+use super::group::{Group, Rows, reduce_group};
 use super::{Body, Strategy};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::{Count, Order, Vec};

@@ -4,6 +4,7 @@
 mod chunks;
 mod columns;
 mod folded_columns;
+mod group;
 mod packed_columns;
 mod panel;
 mod pieces;
@@ -20,7 +21,7 @@ pub(crate) use row::Row;
 pub(crate) use rows::Rows;
 
 /// Vectors in the widest panel of columns: for tests.
-pub const PANEL_VECTORS: usize = panel::PANEL * panel::GROUP;
+pub const PANEL_VECTORS: usize = panel::PANEL * group::GROUP;
 
 use crate::lanes::{Task, Token};
 use crate::order::Order;

@@ -2,7 +2,8 @@
 //! side by side; from there on they are columns.
 
 use super::Body;
-use super::panel::{GROUP, PANEL, Panel, Rows, reduce};
+use super::group::{GROUP, Rows, reduce};
+use super::panel::{PANEL, Panel};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES, Task, Token};
 use crate::order::Order;
@@ -95,7 +96,7 @@ impl Body for PackedColumns {
                         if rows.count == 0 {
                             break;
                         }
-                        panel.rows(rows, None);
+                        panel.rows(rows, None, false);
                     }
                     panel.flush();
                 }

@@ -1,320 +1,16 @@
-//! Neighbouring outputs over rows of neighbours: each lane is one output. Per row: one load, one comparison, one maximum, one blend. What both
-//! strategies for columns share; nothing here knows of tiles.
-//!
-//! What the blend keeps is the number of the row, counted in lanes as wide as the element.
-//!
-//! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found.
+//! Groups side by side, for columns of any number of rows, wherever they are, and how memory is walked through then. Nothing here knows of tiles.
 
-use crate::lanes::{Lanes, Task, Token};
-use crate::order::{Count, Mask, Order, Vec};
+use super::group::{Group, ROWS, Rows, span};
+use crate::lanes::{Lanes, Token};
+use crate::order::Order;
 use core::mem::MaybeUninit;
 
-/// Vectors in a group, unless fewer are left.
-pub(super) const GROUP: usize = 4;
-/// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes, and twice as much on the stack.
+/// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes, and twice as much on the stack. (Twice as wide, by vectors of 64 bytes: 21 rows of
+/// 50176 f32 beyond L3 29 to 23 GB/s; Zen 5.)
 pub(super) const PANEL: usize = 32;
-/// Rows that go by at a time: as many runs as the prefetchers of current cores follow.
-const ROWS: usize = 8;
-
-/// Rows of as many neighbours as there are outputs.
-#[derive(Clone, Copy)]
-pub(super) struct Rows<L> {
-    pub(super) first: *const L,
-    /// From one row to the next, in elements.
-    pub(super) stride: isize,
-    pub(super) count: usize,
-}
-
-impl<L: Copy> Rows<L> {
-    /// Asks for `width` elements of each row, from so many elements further on, which need not exist; if that is asked for.
-    #[inline(always)]
-    fn prefetch(self, simd: impl Token, width: usize, ahead: Option<isize>) {
-        let Some(ahead) = ahead else { return };
-        for row in 0..self.count {
-            let at = self.skip(row).first.wrapping_offset(ahead).cast::<u8>();
-            for line in (0..width * size_of::<L>()).step_by(64) {
-                simd.prefetch(at.wrapping_add(line));
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn at(self, output: usize) -> Self {
-        Rows { first: self.first.wrapping_add(output), ..self }
-    }
-
-    #[inline(always)]
-    fn skip(self, rows: usize) -> Self {
-        let first = self.first.wrapping_offset(rows as isize * self.stride);
-        Rows { first, count: self.count - rows, ..self }
-    }
-}
-
-/// Whether [`reduce`] takes so many rows, `stride` elements apart, at a speed that the memory allows: no more than can be counted,
-/// and no more than a few, unless they are near each other.
-///
-/// A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
-/// than half the speed of memory read in long runs: those are for a [`Panel`].
-#[inline(always)]
-pub(super) fn is_one_pass<O: Order>(rows: usize, stride: isize) -> bool {
-    rows <= ROWS || (rows <= O::Simd::MAX_COUNT as usize && span::<O::Lane>(rows, stride) <= NEAR_BYTES)
-}
-
-/// The bytes from the first of some rows to where the next one would be.
-#[inline(always)]
-fn span<L>(rows: usize, stride: isize) -> usize {
-    rows.saturating_mul(stride.unsigned_abs()).saturating_mul(size_of::<L>())
-}
 
 /// The L1 cache of most cores.
 const L1_BYTES: usize = 32 << 10;
-
-/// Rows that are near each other: within the L2 cache of current cores.
-const NEAR_BYTES: usize = 256 << 10;
-
-/// Answers at least a vector of outputs, by groups, each over all rows, and asks for others that are `ahead` elements further on. `has_nan` says whether
-/// to expect NaN, and is set where there is one.
-///
-/// # Safety
-/// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane can count.
-#[inline(always)]
-pub(super) unsafe fn reduce<O: Order>(
-    order: O,
-    rows: Rows<O::Lane>,
-    positions: &mut [MaybeUninit<u32>],
-    ahead: Option<isize>,
-    has_nan: &mut bool,
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if has_groups::<O>() {
-            reduce_by::<O, GROUP>(order, rows, positions, ahead, has_nan);
-        } else {
-            reduce_by::<O, 1>(order, rows, positions, ahead, has_nan);
-        }
-    }
-}
-
-/// Whether a group is more than a vector. Of arrays of bytes, the compiler makes vectors if they go one by one: 21 rows of 1000 u8 ran at 1.4 GB/s by groups, and
-/// 8.5 without; f32 at 10.8 and 9.4, but over 3 rows at 7.4 and 4.2. (Zen 3, SSE2.) And groups took a fifth of the time to compile all that is portable.
-#[inline(always)]
-pub(super) const fn has_groups<O: Order>() -> bool {
-    O::Simd::SPECIALIZES
-}
-
-/// By groups of up to `U` vectors.
-///
-/// # Safety
-/// - As for [`reduce`].
-#[inline(always)]
-unsafe fn reduce_by<O: Order, const U: usize>(
-    order: O,
-    rows: Rows<O::Lane>,
-    positions: &mut [MaybeUninit<u32>],
-    ahead: Option<isize>,
-    has_nan: &mut bool,
-) {
-    let lanes = O::Simd::LANES;
-    let width = positions.len();
-    assert!(width >= lanes);
-    let mut start = 0;
-    // SAFETY: the caller's promise; each group lies within the rows.
-    unsafe {
-        // Of a width that the compiler knows, and in a loop of its own: 3 rows of 1000 f32 ran at 0.42 of `read` otherwise, instead of 0.72.
-        while U > 1 && start + U * lanes <= width {
-            rows.at(start).prefetch(order.simd(), U * lanes, ahead);
-            let group = reduce_group::<O, U, 1>(order, [rows.at(start)], U * lanes, has_nan);
-            group.write(order, &mut positions[start..][..U * lanes]);
-            start += U * lanes;
-        }
-        // Vectors of one group go side by side; alone, each takes half as long again. What reaches back is answered twice, and the same.
-        if U > 1 && width - start > U / 2 * lanes {
-            start = width.saturating_sub(U * lanes);
-            rows.at(start).prefetch(order.simd(), width - start, ahead);
-            let group = reduce_group::<O, U, 1>(order, [rows.at(start)], width - start, has_nan);
-            group.write(order, &mut positions[start..]);
-            start = width;
-        }
-        while start < width {
-            let at = start.min(width - lanes);
-            rows.at(at).prefetch(order.simd(), lanes, ahead);
-            let group = reduce_group::<O, 1, 1>(order, [rows.at(at)], lanes, has_nan);
-            group.write(order, &mut positions[at..][..lanes]);
-            start += lanes;
-        }
-    }
-}
-
-/// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others. `has_nan` is as for [`reduce`].
-///
-/// # Safety
-/// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one more than a lane can count.
-#[inline(always)]
-pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize>(
-    order: O,
-    parts: [Rows<O::Lane>; P],
-    width: usize,
-    has_nan: &mut bool,
-) -> Group<O, U> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if !O::HAS_NAN || !*has_nan {
-            let (group, nans) = Group::over::<false, P>(order, parts, width);
-            if !O::HAS_NAN || order.simd().bits(nans) == 0 {
-                return group;
-            }
-            *has_nan = true;
-        }
-        let exact = order.simd().call(Exactly::<O, U, P> { order, parts, width });
-        // Vector by vector, or else the other group above would not stay in registers, because a call writes to memory.
-        let mut group = Group { best: [order.worst(); U], row_of_best: [order.simd().count(0); U] };
-        for u in 0..U {
-            group.best[u] = exact.best[u];
-            group.row_of_best[u] = exact.row_of_best[u];
-        }
-        group
-    }
-}
-
-/// A call of its own: NaN is rare enough.
-struct Exactly<O: Order, const U: usize, const P: usize> {
-    order: O,
-    parts: [Rows<O::Lane>; P],
-    width: usize,
-}
-
-impl<O: Order, const U: usize, const P: usize> Task for Exactly<O, U, P> {
-    type Output = Group<O, U>;
-
-    #[inline(always)]
-    fn run(self) -> Group<O, U> {
-        // SAFETY: the promise of the caller of `reduce_group`, where the only one is made.
-        unsafe { Group::over::<true, P>(self.order, self.parts, self.width).0 }
-    }
-}
-
-/// `U` vectors of outputs, over the rows so far.
-#[derive(Clone, Copy)]
-pub(super) struct Group<O: Order, const U: usize> {
-    pub(super) best: [Vec<O>; U],
-    /// The number of the row of the best; what it counts from is the caller's to say.
-    pub(super) row_of_best: [Count<O>; U],
-}
-
-impl<O: Order, const U: usize> Group<O, U> {
-    /// The output that vector `u` starts with: one vector after another, but the last reach back to be within the width.
-    #[inline(always)]
-    fn start_of(u: usize, width: usize) -> usize {
-        (u * O::Simd::LANES).min(width - O::Simd::LANES)
-    }
-
-    /// # Safety
-    /// - A row of `width` elements, at least a vector, may be read from there on.
-    #[inline(always)]
-    unsafe fn load(order: O, at: *const O::Lane, width: usize) -> [Vec<O>; U] {
-        let mut vectors = [order.worst(); U];
-        let mut u = 0;
-        while u < U {
-            // SAFETY: the caller promises a row of that width.
-            vectors[u] = unsafe { order.load(at.add(Self::start_of(u, width))) };
-            u += 1;
-        }
-        vectors
-    }
-
-    /// After the first row, which is the best so far whatever it holds, with number 0.
-    ///
-    /// # Safety
-    /// - As for [`Group::load`].
-    #[inline(always)]
-    unsafe fn new(order: O, first: *const O::Lane, width: usize) -> Self {
-        // SAFETY: the caller's promise.
-        Group { best: unsafe { Self::load(order, first, width) }, row_of_best: [order.simd().count(0); U] }
-    }
-
-    /// After some rows, then some others. If not `EXACT`, the answer holds only if the mask is empty.
-    ///
-    /// # Safety
-    /// - As for [`reduce_group`].
-    #[inline(always)]
-    unsafe fn over<const EXACT: bool, const P: usize>(
-        order: O,
-        parts: [Rows<O::Lane>; P],
-        width: usize,
-    ) -> (Self, Mask<O>) {
-        // SAFETY: the caller's promise.
-        let mut group = unsafe { Self::new(order, parts[0].first, width) };
-        let (mut before, mut nans) = (0, order.simd().none());
-        for (part, rows) in parts.into_iter().enumerate() {
-            let rows = if part == 0 { rows.skip(1) } else { rows };
-            // SAFETY: the caller's promise.
-            let some = unsafe { group.visit::<EXACT>(order, rows, width, before, part == 0) };
-            nans = order.simd().or(nans, some);
-            before += rows.count as u32;
-        }
-        (group, nans)
-    }
-
-    /// Goes on with some rows, the first of which has number `before + 1`. If not `EXACT`, the answer holds only if the mask that is
-    /// returned is empty.
-    ///
-    /// # Safety
-    /// - As for [`Group::load`], each row.
-    #[inline(always)]
-    unsafe fn visit<const EXACT: bool>(
-        &mut self,
-        order: O,
-        rows: Rows<O::Lane>,
-        width: usize,
-        before: u32,
-        is_first: bool,
-    ) -> Mask<O> {
-        let simd = order.simd();
-        // Locals, so that they stay in registers.
-        let Group { mut best, mut row_of_best } = *self;
-        let mut row = simd.count(before);
-        let mut nans = simd.none();
-        // Later, no best is NaN: from the first NaN on, everything is exact.
-        if !EXACT && O::HAS_NAN && is_first {
-            nans = order.nans_of(&best);
-        }
-        let mut at = rows.first;
-        for _ in 0..rows.count {
-            row = simd.add(row, simd.count(1));
-            // SAFETY: the caller's promise.
-            let new = unsafe { Self::load(order, at, width) };
-            if !EXACT && O::HAS_NAN {
-                nans = simd.or(nans, order.nans_of(&new));
-            }
-            for u in 0..U {
-                if EXACT {
-                    let better = order.better(new[u], best[u]);
-                    best[u] = simd.select(better, new[u], best[u]);
-                    row_of_best[u] = simd.select_count(better, row, row_of_best[u]);
-                } else {
-                    let better = order.above(new[u], best[u]);
-                    best[u] = order.fold(new[u], best[u]);
-                    row_of_best[u] = simd.select_count(better, row, row_of_best[u]);
-                }
-            }
-            at = at.wrapping_offset(rows.stride);
-        }
-        *self = Group { best, row_of_best };
-        nans
-    }
-
-    /// The numbers of the rows are the positions, of as many outputs as the group is wide.
-    #[inline(always)]
-    pub(super) fn write(&self, order: O, positions: &mut [MaybeUninit<u32>]) {
-        let width = positions.len();
-        for (u, rows) in self.row_of_best.iter().enumerate() {
-            let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
-            for (position, &row) in positions.iter_mut().zip(order.simd().counts(*rows).as_ref()) {
-                position.write(row.into() as u32);
-            }
-        }
-    }
-}
 
 /// Some groups side by side, over the rows so far: for any number of rows, wherever they are. Each group sees eight rows, then the next group
 /// does, across up to 4 KiB of outputs; then come the next rows. So memory is read in long runs, eight at a time.
@@ -353,21 +49,31 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     }
 
     /// Goes on with some rows, and asks for others that are `ahead` elements further on: of images over the first and the third axis, beyond L3,
-    /// 0.5 of a read became 0.7 with 8- and 16-bit elements, and 0.6 became 0.74 with f32. (Zen 3.)
+    /// 0.5 of a read became 0.7 with 8- and 16-bit elements, and 0.6 became 0.74 with f32. (Zen 3.) If it `sweeps`, rows go by one at a time.
     ///
     /// # Safety
     /// - Each row, as wide as the panel, may be read.
     #[inline(always)]
-    pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>) {
+    pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>, sweeps: bool) {
         while rows.count > 0 {
             if self.rows == O::Simd::MAX_COUNT {
                 self.flush();
+            }
+            // SAFETY: the caller's promise.
+            if sweeps && unsafe { self.sweep(rows.first, ahead.unwrap_or(0)) } {
+                self.rows += 1;
+                rows = rows.skip(1);
+                continue;
             }
             // A group on its own, or before rows that stay in L1, need not make room for the next: 32 f32 over stretches of 32 rows went from 46 to
             // 58 GB/s, 56 from 42 to 50, 32 u8 over 1000 rows from 35 to 55. (Zen 3, L2.)
             let is_near = span::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
             let stays = ahead.is_none() && (self.groups.len() == 1 || is_near);
-            let most = if stays { usize::MAX } else { ROWS };
+            let most = match (stays, sweeps) {
+                (true, _) => usize::MAX,
+                (_, true) => 1,
+                _ => ROWS,
+            };
             let some = rows.count.min(most).min((O::Simd::MAX_COUNT - self.rows) as usize);
             for group in 0..self.groups.len() {
                 let rows = Rows { count: some, ..rows.at(self.start_of(group)) };
@@ -378,6 +84,41 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             self.rows += some as u32;
             rows = rows.skip(some);
         }
+    }
+
+    /// One row, from end to end, unless it is the first, or there was a NaN. False if it was not seen, or has a NaN: then it has to be visited, or visited
+    /// again, which changes nothing but what NaN changes. A loop of its own, because what a [visit](Panel::visit) takes beside its rows is more than one of
+    /// them: 1000 rows of 1000 f32, beyond L3, ran at 29 GB/s without it, and at 41 with it. (Zen 5, AVX-512.)
+    ///
+    /// # Safety
+    /// - A row, as wide as the panel, may be read.
+    #[inline(always)]
+    unsafe fn sweep(&mut self, row: *const O::Lane, ahead: isize) -> bool {
+        let (order, simd) = (self.order, self.order.simd());
+        if self.rows + self.flushed == 0 || self.has_nan {
+            return false;
+        }
+        let number = simd.count(self.rows + 1);
+        let mut nans = simd.none();
+        for group in 0..self.groups.len() {
+            let at = row.wrapping_add(self.start_of(group));
+            let mut line = 0;
+            while line < Self::GROUP * size_of::<O::Lane>() {
+                simd.prefetch(at.wrapping_offset(ahead).cast::<u8>().wrapping_add(line));
+                line += 64;
+            }
+            // SAFETY: the caller's promise, and the first row has written the group.
+            let (new, group) =
+                unsafe { (Group::<O, U>::load(order, at, Self::GROUP), self.groups[group].assume_init_mut()) };
+            if O::HAS_NAN {
+                nans = simd.or(nans, order.nans_of(&new));
+            }
+            for ((best, row_of_best), &new) in group.best.iter_mut().zip(&mut group.row_of_best).zip(&new) {
+                *row_of_best = simd.select_count(order.above(new, *best), number, *row_of_best);
+                *best = order.fold(new, *best);
+            }
+        }
+        !O::HAS_NAN || simd.bits(nans) == 0
     }
 
     /// Some rows of one group.

@@ -17,6 +17,7 @@ impl<T: Sample> Case<T> {
         self.run_beyond_scratch();
         self.run_beyond_panels();
         self.run_beyond_groups();
+        self.run_rows_of_columns();
         self.run_apart();
         self.run_uneven();
         self.run_in_streams();
@@ -257,6 +258,25 @@ impl<T: Sample> Case<T> {
             let data = self.random(&mut rng, (rows - 1) * stride + width);
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: stride as isize }]);
+        }
+    }
+
+    /// Rows of several groups of columns that follow each other: a special value in one of them, again two rows on, and another in between.
+    fn run_rows_of_columns(&self) {
+        let (width, rows) = (9 * self.lanes + 3, 12);
+        let last = T::VALUES[T::VALUES.len() - 1];
+        let (inner, line) = (Loop { size: width, stride: 1 }, Loop { size: rows, stride: width as isize });
+        for (&special, plain) in
+            T::VALUES.iter().flat_map(|special| [T::default(), T::VALUES[0]].map(|plain| (special, plain)))
+        {
+            for n in few(0..6, 3) {
+                let place = n * (width * (rows - 2) - 1) / 5;
+                let mut data = vec![plain; width * rows];
+                data[place] = special;
+                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
+                (data[place + width], data[place + 2 * width]) = (last, special);
+                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
+            }
         }
     }
 
