@@ -41,11 +41,11 @@ impl Nest {
         self.loops[self.len] = Loop { size, stride };
         self.len += 1;
     }
+}
 
-    /// How many elements the nest visits.
-    pub(crate) fn count(&self) -> usize {
-        self.iter().map(|l| l.size).product()
-    }
+/// How many elements some loops visit.
+pub(crate) fn count(loops: &[Loop]) -> usize {
+    loops.iter().map(|l| l.size).product()
 }
 
 impl Deref for Nest {
@@ -62,13 +62,24 @@ impl Deref for Nest {
 pub(crate) struct KeptNest {
     /// Where the walk starts, in elements.
     pub(crate) start: usize,
-    pub(crate) loops: Nest,
+    /// The copies, then the others: one list, because a plan is moved about.
+    all: Nest,
+    copies: usize,
+}
+
+impl KeptNest {
+    pub(crate) fn loops(&self) -> &[Loop] {
+        &self.all[self.copies..]
+    }
+
     /// The places of all copies of an output, from the first of them: loops over broadcast axes.
-    pub(crate) copies: Nest,
+    pub(crate) fn copies(&self) -> &[Loop] {
+        &self.all[..self.copies]
+    }
 }
 
 /// The loops that are left. Element `n` of the walk over `reduced` has index `index_start + offset_of(index, n)`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Problem {
     /// The kept loops over the input, the output, and the packed values: the same sizes, each with its own strides.
     pub(crate) input: KeptNest,
@@ -85,7 +96,7 @@ pub(crate) struct Problem {
 impl Problem {
     /// The fastest loop over the outputs, in the input.
     pub(crate) fn inner(&self) -> Loop {
-        self.input.loops.last().copied().unwrap_or(Loop { size: 1, stride: 0 })
+        self.input.loops().last().copied().unwrap_or(Loop { size: 1, stride: 0 })
     }
 
     /// Collapses. Neither the input nor the output is empty, and `output` has the sizes of the input, 1 on the reduced axes.
@@ -136,30 +147,39 @@ impl Problem {
         let kept = &mut kept[..kept_len];
         kept.reverse();
         kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
-        let distinct = kept.partition_point(|(_, strides)| strides[0] == 0);
-        let [copies, loops] = [&kept[..distinct], &kept[distinct..]].map(|kept| {
-            let mut nests = [Nest::default(); 3];
-            for &(size, strides) in kept {
-                let merges = nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
-                for (nest, stride) in nests.iter_mut().zip(strides) {
-                    if merges { nest.merge(size, stride) } else { nest.push(size, stride) }
+        let mut problem = Problem { index_start, ..Problem::default() };
+        let mut nests = [&mut problem.input, &mut problem.output, &mut problem.values];
+        for (nest, start) in nests.iter_mut().zip(starts) {
+            nest.start = start as usize;
+        }
+        let mut was_copied = true;
+        for &(size, strides) in &*kept {
+            let is_copied = strides[0] == 0;
+            let merges = is_copied == was_copied
+                && nests.iter().zip(strides).all(|(nest, stride)| nest.all.absorbs(size, stride));
+            for (nest, stride) in nests.iter_mut().zip(strides) {
+                if merges {
+                    nest.all.merge(size, stride)
+                } else {
+                    nest.all.push(size, stride)
+                }
+                if is_copied {
+                    nest.copies = nest.all.len;
                 }
             }
-            nests
-        });
-        let nest = |n: usize| KeptNest { start: starts[n] as usize, loops: loops[n], copies: copies[n] };
+            was_copied = is_copied;
+        }
 
-        let (mut loops, mut index) = (Nest::default(), Nest::default());
         for &(size, stride, step) in reduced[..reduced_len].iter().rev() {
-            loops.push_merged(size, stride);
-            index.push_merged(size, step);
+            problem.reduced.push_merged(size, stride);
+            problem.index.push_merged(size, step);
         }
         // At least one, so that lines of outputs without a choice are written as any others are.
-        if loops.is_empty() {
-            loops.push(1, 0);
-            index.push(1, 0);
+        if problem.reduced.is_empty() {
+            problem.reduced.push(1, 0);
+            problem.index.push(1, 0);
         }
-        Problem { input: nest(0), output: nest(1), values: nest(2), reduced: loops, index_start, index }
+        problem
     }
 }
 
@@ -195,8 +215,8 @@ mod tests {
     /// The same from the collapsed loops, each output in the order of visiting.
     fn collapsed(problem: &Problem) -> Vec<(isize, Vec<(isize, isize)>)> {
         let walk = |kept: &KeptNest| -> Vec<isize> {
-            let copies = || Walk::new(&kept.copies);
-            Walk::new(&kept.loops).flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy)).collect()
+            let copies = || Walk::new(kept.copies());
+            Walk::new(kept.loops()).flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy)).collect()
         };
         let outputs = walk(&problem.input).into_iter().zip(walk(&problem.output)).map(|(from, to)| {
             let visited = Walk::new(&problem.reduced)
@@ -274,8 +294,8 @@ mod tests {
             let kept: Vec<usize> =
                 (0..sizes.len()).map(|axis| if set.contains(axis) { 1 } else { sizes[axis] }).collect();
             let problem = Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&kept).unwrap());
-            let pairs = |nest: &Nest| nest.iter().map(|l| (l.size, l.stride)).collect::<Vec<_>>();
-            (pairs(&problem.input.loops), pairs(&problem.reduced), pairs(&problem.index))
+            let pairs = |nest: &[Loop]| nest.iter().map(|l| (l.size, l.stride)).collect::<Vec<_>>();
+            (pairs(problem.input.loops()), pairs(&problem.reduced), pairs(&problem.index))
         };
         // Neighbours of a kind merge, and size 1 vanishes.
         let packed = |sizes: &[usize]| Layout::contiguous(sizes).unwrap().strides().to_vec();
@@ -293,8 +313,8 @@ mod tests {
         let (input, set) = (Layout::strided(&[3, 4], &[0, 1], 0).unwrap(), AxisSet::new(&[], 2).unwrap());
         let problem_of_copies =
             Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&[3, 4]).unwrap());
-        let KeptNest { start, copies, .. } = problem_of_copies.output;
-        assert_eq!((start, &copies[..]), (0, &[Loop { size: 3, stride: 4 }][..]));
+        let output = &problem_of_copies.output;
+        assert_eq!((output.start, output.copies()), (0, &[Loop { size: 3, stride: 4 }][..]));
         // A transposed view of kept axes is visited in the order of memory.
         let (kept, reduced, _) = problem(&[5, 6, 7], &[7, 35, 1], &[2]);
         assert_eq!((kept, reduced), (vec![(6, 35), (5, 7)], vec![(7, 1)]));

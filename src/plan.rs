@@ -1,12 +1,12 @@
 //! The caller's words, checked and decided: [`ArgReduce`] collects them, [`Plan`] holds what came of them. No element is looked at here.
 
-use crate::collapse::{Nest, Problem};
+use crate::collapse::Problem;
 use crate::layout::AxisSet;
 use crate::overlap;
 use crate::run::{self, Memory};
-use crate::work::{KernelOf, Work};
+use crate::work::{KernelOf, Way, Work};
 use crate::{
-    AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, Strategy,
+    AxisDirection, DataType, Element, Error, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy,
 };
 use std::fmt;
 use std::marker::PhantomData;
@@ -131,7 +131,15 @@ impl<'a> ArgReduce<'a> {
             Axes::These(axes) => AxisSet::new(axes, sizes.len())?,
         };
         let output = output_layout(sizes, axes, self.output)?;
-        let mut decided = Decided {
+        let mut work = None;
+        if output.element_count() > 0 {
+            check_index_range(sizes, axes, (index_type, max_index))?;
+            let problem = Problem::new(self.input, axes, self.direction, &output);
+            let kernel_of = |isa, strategy| kernel_of(isa, strategy, self.function, self.nan_policy);
+            let way = Way::choose(&problem, isa, element_size, kernel_of);
+            work = Some(Work { problem, way: way.ok_or(Error::IsaNotAvailable { isa })? });
+        }
+        Ok(Decided {
             function: self.function,
             direction: self.direction,
             nan_policy: self.nan_policy,
@@ -139,16 +147,8 @@ impl<'a> ArgReduce<'a> {
             input: *self.input,
             output,
             isa,
-            work: None,
-        };
-        if output.element_count() > 0 {
-            check_index_range(sizes, axes, (index_type, max_index))?;
-            let problem = Problem::new(self.input, axes, self.direction, &output);
-            let kernel_of = |isa, strategy| kernel_of(isa, strategy, self.function, self.nan_policy);
-            let work = Work::choose(problem, isa, element_size, kernel_of);
-            decided.work = Some(work.ok_or(Error::IsaNotAvailable { isa })?);
-        }
-        Ok(decided)
+            work,
+        })
     }
 }
 
@@ -252,7 +252,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         let Decided { function, nan_policy, input: layout, output, work, .. } = &self.decided;
         match work {
             // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
-            Some(Work { single: Some(row), .. })
+            Some(Work { way: Way { single: Some(row), .. }, .. })
                 if row.is_packed()
                     && input.len() >= layout.required_len()
                     && indices.len() >= output.required_len() =>
@@ -327,14 +327,14 @@ impl Decided {
         write!(f, "{} of {} {:?} over axes ", self.function, data_type, self.input.sizes())?;
         f.debug_list().entries(axes).finish()?;
         write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
-        let Some(Work { problem, kernel, .. }) = &self.work else { return f.write_str("no outputs") };
+        let Some(Work { problem, way: Way { kernel, .. } }) = &self.work else { return f.write_str("no outputs") };
         write!(f, "outputs ")?;
-        fmt_sizes(f, &problem.input.loops)?;
+        fmt_sizes(f, problem.input.loops())?;
         f.write_str(" of ")?;
         fmt_sizes(f, &problem.reduced)?;
-        if !problem.output.copies.is_empty() {
+        if !problem.output.copies().is_empty() {
             f.write_str(", copied to ")?;
-            fmt_sizes(f, &problem.output.copies)?;
+            fmt_sizes(f, problem.output.copies())?;
         }
         match kernel {
             Some((Strategy::Pieces, _)) if !Strategy::Pieces.is_in_place(&problem.reduced) => {
@@ -346,8 +346,8 @@ impl Decided {
     }
 }
 
-fn fmt_sizes(f: &mut fmt::Formatter<'_>, nest: &Nest) -> fmt::Result {
-    f.debug_list().entries(nest.iter().map(|l| l.size)).finish()
+fn fmt_sizes(f: &mut fmt::Formatter<'_>, loops: &[Loop]) -> fmt::Result {
+    f.debug_list().entries(loops.iter().map(|l| l.size)).finish()
 }
 
 #[cfg(test)]

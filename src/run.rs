@@ -35,7 +35,7 @@ pub(crate) fn run<T: Element, I: Index>(
     values: Option<&mut [T]>,
 ) {
     assert!(input.len() >= layout.required_len());
-    match &work.single {
+    match &work.way.single {
         Some(single) => run_single(single, order, input, indices, values),
         None => run_all(work, order, input, indices, values),
     }
@@ -107,7 +107,7 @@ fn run_as<T: Element, Bits: Copy, I: Index>(
     let mut values = values.map(|values| unsafe { &mut *(&raw mut *values as *mut [Bits]) });
     let output = &work.problem.output;
     run_distinct(work, is_better, input, indices, values.as_deref_mut());
-    if !output.copies.is_empty() {
+    if !output.copies().is_empty() {
         tiles::copy(output, indices);
         if let Some(values) = values {
             tiles::copy(&work.problem.values, values);
@@ -128,13 +128,13 @@ fn run_distinct<T: Copy, I: Index>(
     mut values: Option<&mut [T]>,
 ) {
     let problem = &work.problem;
-    let Some((_, kernel)) = work.kernel else {
+    let Some((_, kernel)) = work.way.kernel else {
         static FIRST: [u32; TILE] = [0; TILE];
         return for_each_tile(problem, TILE, &mut |tile| {
             tile.write(problem, &FIRST[..tile.outputs()], input, indices, values.as_deref_mut());
         });
     };
-    if work.visited > LONGEST_VISIT {
+    if work.way.visited > LONGEST_VISIT {
         return in_blocks(problem, kernel, LONGEST_VISIT, is_better, input, indices, values);
     }
     if values.is_none() && is_direct::<I>(problem) {
@@ -144,7 +144,7 @@ fn run_distinct<T: Copy, I: Index>(
             // SAFETY: `u32` lies as `MaybeUninit<u32>` does, and the only thing written through this is what `find`'s kernel writes: positions, so that
             // the indices stay initialised.
             let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
-            find(kernel, input, tile.input_start, tile.input, &problem.reduced, work.is_far, buffer);
+            find(kernel, input, tile.input_start, tile.input, &problem.reduced, work.way.is_far, buffer);
             let (start, step) = (problem.index_start, problem.index[0].stride);
             if (start, step) != (0, 1) {
                 turn(positions, start as u32, step as u32);
@@ -153,14 +153,15 @@ fn run_distinct<T: Copy, I: Index>(
     }
     for_each_tile(problem, TILE, &mut |tile| {
         let mut buffer = [MaybeUninit::uninit(); TILE];
-        let positions = find(kernel, input, tile.input_start, tile.input, &problem.reduced, work.is_far, &mut buffer);
+        let positions =
+            find(kernel, input, tile.input_start, tile.input, &problem.reduced, work.way.is_far, &mut buffer);
         tile.write(problem, positions, input, indices, values.as_deref_mut());
     });
 }
 
 /// Whether a kernel can write its positions where the indices go: those are as wide, packed along the two fastest loops, and evenly spaced.
 fn is_direct<I: Index>(problem: &Problem) -> bool {
-    let (_, [outer, inner]) = tiles::split(&problem.output.loops);
+    let (_, [outer, inner]) = tiles::split(problem.output.loops());
     let is_packed = inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize);
     is_packed && problem.index.len() == 1 && I::as_positions(&mut []).is_some()
 }

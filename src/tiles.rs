@@ -1,6 +1,6 @@
 //! The outputs, cut into tiles, and what is written there once their positions are known. Nothing here knows of kernels, or of types but by their size.
 
-use crate::collapse::{KeptNest, Nest, Problem};
+use crate::collapse::{KeptNest, Problem};
 use crate::run::Memory;
 use crate::{Index, Loop};
 use argreduce_kernels::{Walk, offset_of};
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 pub(crate) fn for_each_tile(problem: &Problem, most: usize, answer: &mut dyn FnMut(&Place)) {
     let (input, output, values) = (&problem.input, &problem.output, &problem.values);
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
-        (split(&input.loops), split(&output.loops), split(&values.loops));
+        (split(input.loops()), split(output.loops()), split(values.loops()));
     let inner_step = inner.size.min(most);
     let outer_step = if outer.size == 1 || inner.size > most { 1 } else { (most / inner.size).min(outer.size) };
     for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
@@ -57,13 +57,13 @@ const NARROWEST: usize = 256;
 pub(crate) const ONCE: Loop = Loop { size: 1, stride: 0 };
 
 /// The fastest loop of a nest, and the others.
-fn split_line(nest: &Nest) -> (&[Loop], Loop) {
+fn split_line(nest: &[Loop]) -> (&[Loop], Loop) {
     nest.split_last().map_or((&[], ONCE), |(line, slower)| (slower, *line))
 }
 
 /// The two fastest loops of a nest, and the others.
-pub(crate) fn split(nest: &Nest) -> (&[Loop], [Loop; 2]) {
-    match nest[..] {
+pub(crate) fn split(nest: &[Loop]) -> (&[Loop], [Loop; 2]) {
+    match *nest {
         [] => (&[], [ONCE, ONCE]),
         [inner] => (&[], [ONCE, inner]),
         [ref slower @ .., outer, inner] => (slower, [outer, inner]),
@@ -156,7 +156,7 @@ pub(crate) fn turn(positions: &mut [u32], start: u32, step: u32) {
 
 /// Writes each output to the places of its copies too.
 pub(crate) fn copy<X: Copy>(kept: &KeptNest, outputs: &mut [X]) {
-    let ((slower, line), (slower_copies, copies)) = (split_line(&kept.loops), split_line(&kept.copies));
+    let ((slower, line), (slower_copies, copies)) = (split_line(kept.loops()), split_line(kept.copies()));
     for first in Walk::new(slower).map(|offset| kept.start as isize + offset) {
         for to in Walk::new(slower_copies).map(|offset| first + offset) {
             let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;

@@ -1,6 +1,6 @@
 //! How a problem is run: which strategy takes it, by its shape and the size of an element. All thresholds between strategies stand here.
 
-use crate::collapse::Problem;
+use crate::collapse::{Problem, count};
 use crate::run::LONGEST_VISIT;
 use crate::{Isa, Loop, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::Kernel;
@@ -9,6 +9,12 @@ use argreduce_kernels::Kernel;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(crate) problem: Problem,
+    pub(crate) way: Way,
+}
+
+/// How it is done. Apart from the problem, which is large, and so not moved once more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
     /// How many elements each output is chosen from, as far as they are looked at.
     pub(crate) visited: usize,
     /// `None` where each output has a single element to choose from.
@@ -46,7 +52,8 @@ impl Single {
     /// `None` where there are several outputs, or loops.
     fn new(problem: &Problem, visited: usize, kernel: Option<Kernel>) -> Option<Single> {
         let (&[line], &[index]) = (&problem.reduced[..], &problem.index[..]) else { return None };
-        let is_single = problem.input.loops.is_empty() && problem.output.copies.is_empty() && visited <= LONGEST_VISIT;
+        let is_single =
+            problem.input.loops().is_empty() && problem.output.copies().is_empty() && visited <= LONGEST_VISIT;
         is_single.then_some(Single {
             kernel,
             start: problem.input.start as isize,
@@ -59,23 +66,23 @@ impl Single {
     }
 }
 
-impl Work {
+impl Way {
     /// `None` where `kernel_of` has none for a strategy. Sizes are in bytes.
     pub(crate) fn choose(
-        problem: Problem,
+        problem: &Problem,
         isa: Isa,
         element_size: usize,
         kernel_of: impl Fn(Isa, Strategy) -> Option<Kernel>,
-    ) -> Option<Work> {
-        let visited = problem.reduced.count();
-        let kernel = match choose_isa_and_strategy(&problem, visited, isa, element_size) {
+    ) -> Option<Way> {
+        let visited = count(&problem.reduced);
+        let kernel = match choose_isa_and_strategy(problem, visited, isa, element_size) {
             Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
             None => None,
         };
-        let single = Single::new(&problem, visited, kernel.map(|(_, kernel)| kernel));
-        let elements = problem.input.loops.count().saturating_mul(visited);
+        let single = Single::new(problem, visited, kernel.map(|(_, kernel)| kernel));
+        let elements = count(problem.input.loops()).saturating_mul(visited);
         let is_far = elements.saturating_mul(element_size) >= FAR_BYTES;
-        Some(Work { problem, visited, kernel, is_far, single })
+        Some(Way { visited, kernel, is_far, single })
     }
 }
 
@@ -93,7 +100,7 @@ fn choose_isa_and_strategy(
     }
     let by_half = by(Isa::Avx2)?;
     let is_half = match strategy {
-        Strategy::Rows => problem.input.loops.count() > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF,
+        Strategy::Rows => count(problem.input.loops()) > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF,
         // Lines that need no packing then. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19 and 57;
         // images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
         Strategy::PackedColumns => by_half == Strategy::Columns,
@@ -123,7 +130,7 @@ fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, elemen
     // Narrow lines of few rows are gathered side by side first.
     let has_columns = takes(Strategy::Columns) && (problem.inner().size >= 2 * lanes || visited > SHORTEST_COLUMN);
     let block = visited.saturating_mul(problem.inner().size).saturating_mul(element_size);
-    let has_lanes = problem.input.loops.count() >= lanes.div_ceil(2);
+    let has_lanes = count(problem.input.loops()) >= lanes.div_ceil(2);
     Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
         Strategy::Rows
     } else if has_columns {
@@ -177,7 +184,7 @@ mod tests {
         use Strategy::{Columns, PackedColumns, Rows};
         let chosen = |isa, sizes: &[usize], axes: &[isize], element_size| {
             let problem = problem(sizes, axes);
-            choose_isa_and_strategy(&problem, problem.reduced.count(), isa, element_size)
+            choose_isa_and_strategy(&problem, count(&problem.reduced), isa, element_size)
         };
         assert_eq!(chosen(Avx512, &[100, 8], &[1], 4), Some((Avx2, Rows)));
         assert_eq!(chosen(Avx512, &[100, 9], &[1], 4), Some((Avx512, Rows)));
@@ -195,7 +202,7 @@ mod tests {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
         let chosen = |sizes: &[usize], axes: &[isize], element_size| {
             let problem = problem(sizes, axes);
-            choose_strategy(&problem, problem.reduced.count(), 32, element_size)
+            choose_strategy(&problem, count(&problem.reduced), 32, element_size)
         };
         type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
         let cases: [Case; 33] = [
