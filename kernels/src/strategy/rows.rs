@@ -261,6 +261,8 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
     unsafe fn search<S: Search<O>>(self) {
         let EachRow { order, tile, positions } = self;
         let (len, lanes) = (tile.line().size, O::Simd::LANES);
+        // In a register: the compiler would load it for each row, as if a position might be written over it.
+        let stride = tile.inner.stride;
         let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
         let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
@@ -268,7 +270,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
             S::STREAMS && tile.is_far && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
         let has_groups = len <= tournament::MOST_VECTORS * lanes;
         let prefetches = S::PREFETCHES && tile.is_far && !has_streams && len < MOST_BYTES / size_of::<O::Lane>();
-        let ahead = if prefetches { ahead::<O>(tile.inner.stride) } else { 0 };
+        let ahead = if prefetches { ahead::<O>(stride) } else { 0 };
         let input = tile.input.cast::<O::Lane>();
         let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
         let mut position = positions.as_mut_ptr();
@@ -286,7 +288,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                     let mut n = 0;
                     while n < STREAMS {
                         rows[n] = row(start);
-                        start += tile.inner.stride;
+                        start += stride;
                         n += 1;
                     }
                     let found = S::find_streams(order, rows);
@@ -300,17 +302,17 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                 while Self::groups::<S>() && has_groups && left >= at_end + lanes {
                     let mut n = 0;
                     while prefetches && n < lanes {
-                        prefetch(order, row(start.wrapping_add(ahead + n as isize * tile.inner.stride)));
+                        prefetch(order, row(start.wrapping_add(ahead + n as isize * stride)));
                         n += 1;
                     }
-                    let found = order.simd().counts(S::find_group(order, row(start), tile.inner.stride));
+                    let found = order.simd().counts(S::find_group(order, row(start), stride));
                     let mut n = 0;
                     while n < lanes {
                         position.write(MaybeUninit::new(found.as_ref()[n].into() as u32));
                         position = position.add(1);
                         n += 1;
                     }
-                    start += lanes as isize * tile.inner.stride;
+                    start += lanes as isize * stride;
                     left -= lanes;
                 }
                 while left > at_end {
@@ -318,12 +320,12 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                         prefetch(order, row(start.wrapping_add(ahead)));
                     }
                     position = S::find::<true>(order, row(start)).write(position);
-                    start += tile.inner.stride;
+                    start += stride;
                     left -= 1;
                 }
                 while S::READS_ON && left > 0 {
                     position = S::find::<false>(order, row(start)).write(position);
-                    start += tile.inner.stride;
+                    start += stride;
                     left -= 1;
                 }
             }
