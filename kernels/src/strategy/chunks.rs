@@ -106,7 +106,7 @@ unsafe fn find_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::La
                     let (chunks, test) = (Chunks::<O>(runs[n]), Equals(of_bits));
                     let start = if is_nan { clear[n] } else { 0 };
                     let (first, is_found) = chunks.find_in(order, start, test);
-                    position = if is_found { Some(first) } else { chunks.find_from(start, order, test) };
+                    position = if is_found { Some(first) } else { chunks.find_from(start + 1, order, test) };
                 }
                 Found { value: of_bits, position, is_nan: false }
             };

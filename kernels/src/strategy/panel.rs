@@ -1,7 +1,7 @@
 //! Groups side by side, for columns of any number of rows, wherever they are, and how memory is walked through then. Nothing here knows of tiles.
 
 use super::group::{Group, ROWS, Rows, span};
-use crate::lanes::{Lanes, Token};
+use crate::lanes::Lanes;
 use crate::order::Order;
 use core::mem::MaybeUninit;
 
@@ -60,7 +60,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
                 self.flush();
             }
             // SAFETY: the caller's promise.
-            if sweeps && unsafe { self.sweep(rows.first, ahead.unwrap_or(0)) } {
+            if sweeps && unsafe { self.sweep(rows, ahead) } {
                 self.rows += 1;
                 rows = rows.skip(1);
                 continue;
@@ -86,14 +86,14 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         }
     }
 
-    /// One row, from end to end, unless it is the first, or there was a NaN. False if it was not seen, or has a NaN: then it has to be visited, or visited
+    /// The first of some rows, from end to end, unless it is the very first, or there was a NaN. False if it was not seen, or has a NaN: then it has to be visited, or visited
     /// again, which changes nothing but what NaN changes. A loop of its own, because what a [visit](Panel::visit) takes beside its rows is more than one of
     /// them: 1000 rows of 1000 f32, beyond L3, ran at 29 GB/s without it, and at 41 with it. (Zen 5, AVX-512.)
     ///
     /// # Safety
     /// - A row, as wide as the panel, may be read.
     #[inline(always)]
-    unsafe fn sweep(&mut self, row: *const O::Lane, ahead: isize) -> bool {
+    unsafe fn sweep(&mut self, rows: Rows<O::Lane>, ahead: Option<isize>) -> bool {
         let (order, simd) = (self.order, self.order.simd());
         if self.rows + self.flushed == 0 || self.has_nan {
             return false;
@@ -101,15 +101,11 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         let number = simd.count(self.rows + 1);
         let mut nans = simd.none();
         for group in 0..self.groups.len() {
-            let at = row.wrapping_add(self.start_of(group));
-            let mut line = 0;
-            while line < Self::GROUP * size_of::<O::Lane>() {
-                simd.prefetch(at.wrapping_offset(ahead).cast::<u8>().wrapping_add(line));
-                line += 64;
-            }
+            let row = Rows { count: 1, ..rows.at(self.start_of(group)) };
+            row.prefetch(simd, Self::GROUP, ahead);
             // SAFETY: the caller's promise, and the first row has written the group.
             let (new, group) =
-                unsafe { (Group::<O, U>::load(order, at, Self::GROUP), self.groups[group].assume_init_mut()) };
+                unsafe { (Group::<O, U>::load(order, row.first, Self::GROUP), self.groups[group].assume_init_mut()) };
             if O::HAS_NAN {
                 nans = simd.or(nans, order.nans_of(&new));
             }
