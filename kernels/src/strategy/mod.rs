@@ -3,6 +3,7 @@
 
 mod chunks;
 mod columns;
+mod fold;
 mod folded_columns;
 mod group;
 mod packed_columns;
@@ -12,6 +13,7 @@ mod row;
 mod rows;
 mod run;
 mod tournament;
+mod turns;
 
 pub(crate) use columns::Columns;
 pub(crate) use folded_columns::FoldedColumns;

@@ -1,11 +1,10 @@
-//! Pieces: one output at a time, whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements. Each piece is
-//! answered as a row is, and the answers are merged.
+//! Pieces: outputs whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements. Each piece is answered as a row is, and the
+//! answers are merged; but stretches of a chunk and more go by in turns, and are answered together.
 
-use super::chunks::{self, STREAMS};
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
-use super::{Body, Strategy};
+use super::{Body, Strategy, chunks, fold, turns};
 use crate::gather::{LaneOffsets, Scratch, Stretches};
-use crate::lanes::{Lanes, Token};
+use crate::lanes::Lanes;
 use crate::order::Order;
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
@@ -19,34 +18,19 @@ impl Body for Pieces {
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         let is_in_place = Strategy::Pieces.is_in_place(tile.reduced);
         let line = tile.line();
+        if is_in_place && turns::takes::<O>(line.size) {
+            // SAFETY: the caller's promise, and stretches are in place.
+            return unsafe { turns::answer(order, tile, positions) };
+        }
         let reversed = is_in_place && line.stride < 0;
         let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
-        let are_chunks = O::Simd::SPECIALIZES
-            && is_in_place
-            && line.size >= chunks::chunk::<O>()
-            && chunks::is_one_piece::<O>(line.size);
-        let lines = tile.visited() / line.size;
         let end = tile.end_of_block().map_or(null(), |end| tile.input.cast::<O::Lane>().wrapping_offset(end));
         let mut scratch = Scratch::new();
         for (n, position) in positions.iter_mut().enumerate() {
             let output = tile.input.cast::<O::Lane>().wrapping_offset(tile.offset(n));
             let mut stretches = Stretches::new(tile);
             let mut best = Best::new(order);
-            let (mut visited, mut left) = (0, lines);
-            // Several at once: each is read in another place, and a call for each takes as long as 2 KiB.
-            while are_chunks && left >= STREAMS && !best.is_final() {
-                let mut runs = [Run { at: output, len: line.size, reversed }; STREAMS];
-                for run in &mut runs {
-                    let (offset, _) = stretches.next(usize::MAX).expect("as many are left");
-                    run.at = output.wrapping_offset(offset + to_lowest);
-                }
-                // SAFETY: stretches of the fastest reduced loop, of stride 1 or -1, which the caller promises.
-                for found in unsafe { chunks::find_streams(order, runs) } {
-                    best.offer(found, visited);
-                    visited += line.size;
-                }
-                left -= STREAMS;
-            }
+            let mut visited = 0;
             while !best.is_final() {
                 let (at, len) = if is_in_place {
                     let Some((offset, len)) = stretches.next(usize::MAX) else { break };
@@ -62,7 +46,7 @@ impl Body for Pieces {
                 best.offer(unsafe { find(order, Run { at, len, reversed }) }, visited);
                 visited += len;
             }
-            position.write(best.found().position.unwrap_or(0) as u32);
+            position.write(best.position());
         }
     }
 }
@@ -78,7 +62,7 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
             run::find_in_part::<O, false>(order, run)
         } else if run.len <= 4 * lanes {
             run::find::<O, 1, 4>(order, run)
-        } else if run.len < chunks::chunk::<O>() {
+        } else if run.len < fold::chunk::<O>() {
             run::find::<O, 4, MOST_VECTORS>(order, run)
         } else {
             chunks::find_long(order, run)

@@ -220,16 +220,6 @@ const fn has_wide_loads<O: Order>() -> bool {
 /// 38, 34 and 35, 36 and 34.)
 const MOST_BYTES: usize = 16 << 10;
 
-/// Asks for a row, which need not exist.
-#[inline(always)]
-fn prefetch<O: Order>(order: O, row: Run<O::Lane>) {
-    let mut line = 0;
-    while line < row.len * size_of::<O::Lane>() {
-        order.simd().prefetch(row.at.cast::<u8>().wrapping_add(line));
-        line += 64;
-    }
-}
-
 /// How long rows are of which several are looked at side by side, in large tiles: beyond L3, of `read`, rows of 4096 f16 went from 0.74 to
 /// 0.94, of 4096 f32 from 0.83 to 1.18; but of 1000 f32 from 0.84 to 0.74. (Zen 3.)
 const STREAM_BYTES: usize = 6 << 10;
@@ -302,7 +292,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                 while Self::groups::<S>() && has_groups && left >= at_end + lanes {
                     let mut n = 0;
                     while prefetches && n < lanes {
-                        prefetch(order, row(start.wrapping_add(ahead + n as isize * stride)));
+                        row(start.wrapping_add(ahead + n as isize * stride)).prefetch(order.simd());
                         n += 1;
                     }
                     let found = order.simd().counts(S::find_group(order, row(start), stride));
@@ -317,7 +307,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                 }
                 while left > at_end {
                     if prefetches {
-                        prefetch(order, row(start.wrapping_add(ahead)));
+                        row(start.wrapping_add(ahead)).prefetch(order.simd());
                     }
                     position = S::find::<true>(order, row(start)).write(position);
                     start += stride;

@@ -1,7 +1,7 @@
 //! A run of neighbours, and the search for its best element within registers. What the strategies for rows share; nothing here knows of
 //! tiles or loops.
 
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, Token};
 use crate::order::{Mask, Order, Vec};
 use core::mem::MaybeUninit;
 
@@ -20,6 +20,16 @@ impl<L: Copy> Run<L> {
     pub(super) fn part(self, start: usize, len: usize) -> Self {
         let skipped = if self.reversed { self.len - start - len } else { start };
         Run { at: self.at.wrapping_add(skipped), len, ..self }
+    }
+
+    /// Asks for it; it need not exist.
+    #[inline(always)]
+    pub(super) fn prefetch(self, simd: impl Token) {
+        let mut line = 0;
+        while line < self.len * size_of::<L>() {
+            simd.prefetch(self.at.cast::<u8>().wrapping_add(line));
+            line += 64;
+        }
     }
 
     /// As many elements elsewhere.
@@ -95,6 +105,12 @@ impl<O: Order> Best<O> {
     #[inline(always)]
     pub(super) fn found(self) -> Found<O> {
         self.found
+    }
+
+    /// The position, 0 if there is none.
+    #[inline(always)]
+    pub(super) fn position(&self) -> u32 {
+        self.found.position.unwrap_or(0) as u32
     }
 }
 

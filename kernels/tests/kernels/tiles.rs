@@ -21,7 +21,7 @@ impl<T: Sample> Case<T> {
         self.run_apart();
         self.run_uneven();
         self.run_in_streams();
-        self.run_lines_in_streams();
+        self.run_in_turns();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
         }
@@ -222,6 +222,18 @@ impl<T: Sample> Case<T> {
             let rows = Loop { size: rows, stride: len as isize };
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
         }
+        if size_of::<T>() == 1 {
+            // Stretches of two outputs that take turns, the best of which is in the last one that is counted together, and in the first one after it.
+            let (len, stretches) = (8 * self.lanes, counted / 2 + 2);
+            for place in [counted / 2 - 1, counted / 2] {
+                let mut data = vec![default; 2 * stretches * len];
+                (data[2 * place * len + 7], data[(2 * place + 1) * len + 8]) = (best, best);
+                let (inner, slower) =
+                    (Loop { size: 2, stride: len as isize }, Loop { size: stretches, stride: 2 * len as isize });
+                let reduced = [slower, Loop { size: len, stride: 1 }];
+                self.check_by(&[Strategy::Pieces], &data, 0, [ONCE, inner], &reduced);
+            }
+        }
         let width = self.lanes + 1;
         let columns = [
             (counted + 1, counted - 1),
@@ -324,24 +336,30 @@ impl<T: Sample> Case<T> {
         self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { size: len, stride: -1 }]);
     }
 
-    /// Lines that are read several at once, and one that is left over; the best element is in one of them, and again in the last.
-    fn run_lines_in_streams(&self) {
-        let (len, lines) = (8 * self.lanes + 35, 9);
-        let slower = Loop { size: lines, stride: len as isize + 1 };
-        for best in [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]] {
-            for n in few(0..lines, 3) {
-                let mut data = vec![T::default(); lines * (len + 1)];
-                for line in [n, lines - 1] {
-                    data[line * (len + 1) + 5 * line] = best;
+    /// Outputs in several stretches each, next to those of other outputs, so that they take turns, or apart from them: more outputs than take turns at a
+    /// time, a special value in one stretch of each, in another place every time, and again in the last.
+    fn run_in_turns(&self) {
+        let (len, outputs) = (8 * self.lanes + 5, 34);
+        let next = len + 1;
+        // Two loops over two stretches each.
+        let near = ([4 * outputs * next, 2 * outputs * next], next);
+        let apart = ([2 * next, next], 4 * next);
+        let specials = [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]];
+        for (n, (special, plain)) in
+            specials.iter().flat_map(|special| [T::default(), T::VALUES[0]].map(|plain| (*special, plain))).enumerate()
+        {
+            for (strides, output) in few(0..2, 1).map(|n| [near, apart][n]) {
+                let slower = strides.map(|stride| Loop { size: 2, stride: stride as isize });
+                let start_of = |o: usize, stretch| o * output + offset_of(&slower, stretch) as usize;
+                let mut data = vec![plain; start_of(outputs - 1, 3) + len];
+                for o in (0..outputs).filter(|o| o % 5 != n % 5) {
+                    data[start_of(o, (o + n) % 4) + o * 37 % len] = special;
+                    data[start_of(o, 3) + len - 1 - o] = special;
                 }
-                self.check_by(&[Strategy::Pieces], &data, 0, [ONCE; 2], &[slower, Loop { size: len, stride: 1 }]);
-                self.check_by(
-                    &[Strategy::Pieces],
-                    &data,
-                    len - 1,
-                    [ONCE; 2],
-                    &[slower, Loop { size: len, stride: -1 }],
-                );
+                let inner = Loop { size: outputs, stride: output as isize };
+                let line = |stride| [slower[0], slower[1], Loop { size: len, stride }];
+                self.check_by(&[Strategy::Pieces], &data, 0, [ONCE, inner], &line(1));
+                self.check_by(&[Strategy::Pieces], &data, len - 1, [ONCE, inner], &line(-1));
             }
         }
     }

@@ -1,0 +1,332 @@
+//! What is kept of the chunks of a run, while they go by, and how the answer comes of it: see `chunks.rs`. Nothing here knows how a run is cut into
+//! pieces, or how many go by at a time.
+
+use super::run::{Equals, Found, IsNan, Run, Test, first_of};
+use crate::lanes::{Lanes, Task, Token};
+use crate::order::{Count, Mask, Order, Vec};
+
+/// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
+/// a chunk weigh more. On Zen 3 (AVX2), eight were no faster than four, and f32 was slower. Of vectors of 64 bytes, eight are also more than many a row has:
+/// with four, rows of 300 f16 went from 38 to 52 GB/s, of 600 u8 from 49 to 80, of 100 i64 from 59 to 77, of 1000 f64 from 117 to 135; only f16 lost 5 % in
+/// long rows (Zen 5, AVX-512, L2). For NEON, docs/throughput.md has a model.
+const SHORT: usize = 4;
+const LONG: usize = 8;
+
+/// The elements in a chunk, and so the fewest of a run.
+#[inline(always)]
+pub(super) const fn chunk<O: Order>() -> usize {
+    (if O::Simd::HAS_LONG_CHUNKS { LONG } else { SHORT }) * O::Simd::LANES
+}
+
+/// How many chunks a lane can count.
+#[inline(always)]
+pub(super) const fn most_chunks<O: Order>() -> usize {
+    (O::Simd::MAX_COUNT as usize).saturating_add(1)
+}
+
+/// Chunks from one question to the next whether a NaN that wins was seen, so that the others need not be, nor those before to find it: with one NaN at its
+/// end, a row of 64 K f32 went from 98 to 197 GB/s, of 128 K f16 from 59 to 240, as fast as others (Zen 5, AVX-512). (Zen 3: 64 K elements of f32 with 5 % of NaN
+/// went from 83 GB/s to 5000, of f16 from 46 to 1050, rows of 1000 f32 from 65 to 100. Without NaN, it costs 0 to 2 %, and every 8 chunks up to 7.)
+const PATIENCE: usize = 16;
+
+/// The running state over chunks, as many as can be counted.
+#[derive(Clone, Copy)]
+pub(super) struct Fold<O: Order> {
+    best: Vec<O>,
+    chunk_of_best: Count<O>,
+    chunk: Count<O>,
+    nans: Mask<O>,
+    /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its start.
+    clear: usize,
+}
+
+impl<O: Order> Fold<O> {
+    #[inline(always)]
+    pub(super) fn new(order: O) -> Self {
+        let simd = order.simd();
+        Fold { best: order.worst(), chunk_of_best: simd.count(0), chunk: simd.count(0), nans: simd.none(), clear: 0 }
+    }
+
+    /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for those stores.
+    #[inline(always)]
+    pub(super) fn copy(&self) -> Self {
+        let &Fold { best, chunk_of_best, chunk, nans, clear } = self;
+        Fold { best, chunk_of_best, chunk, nans, clear }
+    }
+
+    /// Whether there is a NaN that wins, and nothing that follows can be better.
+    #[inline(always)]
+    pub(super) fn is_final(&self, order: O) -> bool {
+        O::MAY_STOP && order.is_final(self.best, self.nans)
+    }
+
+    /// Goes on with a run in each of several folds, after `seen` chunks of other runs: until all are final, or to the end.
+    ///
+    /// # Safety
+    /// - The runs may be read; they are of one length, at least a chunk.
+    #[inline(always)]
+    pub(super) unsafe fn advance<const N: usize>(
+        folds: &mut [Self; N],
+        order: O,
+        runs: [Chunks<O::Lane>; N],
+        seen: usize,
+    ) {
+        let last = runs[0].count() - 1;
+        let patience = if O::MAY_STOP { PATIENCE } else { last };
+        let (mut chunk, mut is_final) = (0, false);
+        // SAFETY: the caller promises the runs; each chunk lies in its run, the last by reaching back.
+        unsafe {
+            while chunk < last && !is_final {
+                let pause = last.min(chunk + patience);
+                while chunk < pause {
+                    let mut n = 0;
+                    while n < N {
+                        folds[n].step(order, runs[n].start_of_whole(chunk));
+                        n += 1;
+                    }
+                    chunk += 1;
+                }
+                is_final = O::MAY_STOP && chunk < last;
+                let mut n = 0;
+                while O::MAY_STOP && n < N {
+                    let has_nan = folds[n].is_final(order);
+                    is_final &= has_nan;
+                    folds[n].clear = if has_nan { folds[n].clear } else { seen + chunk };
+                    n += 1;
+                }
+            }
+            let mut n = 0;
+            while !is_final && n < N {
+                folds[n].step(order, runs[n].start_of_last());
+                n += 1;
+            }
+        }
+    }
+
+    /// # Safety
+    /// - A chunk may be read from there on.
+    #[inline(always)]
+    unsafe fn step(&mut self, order: O, at: *const O::Lane) {
+        // SAFETY: the caller promises a chunk.
+        unsafe {
+            if O::Simd::HAS_LONG_CHUNKS { self.step_by::<LONG>(order, at) } else { self.step_by::<SHORT>(order, at) }
+        }
+    }
+
+    /// # Safety
+    /// - `VECTORS` vectors may be read from there on.
+    #[inline(always)]
+    unsafe fn step_by<const VECTORS: usize>(&mut self, order: O, at: *const O::Lane) {
+        let simd = order.simd();
+        // SAFETY: the caller promises a chunk.
+        let vectors: [_; VECTORS] = unsafe { order.load_several(at) };
+        let best = order.fold_of(&vectors);
+        if O::NAN_WINS || O::DOUBTS {
+            self.nans = simd.or(self.nans, order.nans_of(&vectors));
+        }
+        let better = order.above(best, self.best);
+        // Not a selection: the next chunk would have to wait for the comparison too.
+        self.best = order.fold(best, self.best);
+        self.chunk_of_best = simd.select_count(better, self.chunk, self.chunk_of_best);
+        self.chunk = simd.add(self.chunk, simd.count(1));
+    }
+
+    /// The first best of the chunks that went by; if the order has doubts, its value, and whether that is NaN, but no position.
+    ///
+    /// # Safety
+    /// - They may be read, and are all of `chunks`.
+    #[inline(always)]
+    pub(super) unsafe fn finish<P: Places<Lane = O::Lane>>(self, order: O, chunks: P) -> Found<O> {
+        let simd = order.simd();
+        let value = order.best_of(self.best, self.nans);
+        if O::DOUBTS && order.is_in_doubt(value) {
+            return Found { value, position: None, is_nan: order.is_final(self.best, self.nans) };
+        }
+        if O::NAN_WINS && simd.bits(self.nans) != 0 {
+            // SAFETY: the caller's promise.
+            return Found { value, position: unsafe { find_from(order, chunks, self.clear, IsNan) }, is_nan: true };
+        }
+        // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and there may be nothing
+        // but NaN.
+        if O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0 {
+            // SAFETY: the caller's promise.
+            return Found { value, position: unsafe { find_from(order, chunks, 0, Equals(value)) }, is_nan: false };
+        }
+        let winners = simd.eq(self.best, value);
+        let none = simd.count(O::Simd::MAX_COUNT);
+        let number = smallest::<O>(simd.select_count(winners, self.chunk_of_best, none), order);
+        // SAFETY: the caller's promise, and a chunk of that number was seen.
+        let (position, _) = unsafe { find_in(order, chunks, number, Equals(value)) };
+        Found { value, position: Some(position), is_nan: false }
+    }
+}
+
+/// [`Fold::finish`] of a fold by the [bits](Order::Bits) of an order, as that order sees it; `None` where they have doubts that only a fold by the order
+/// itself settles.
+///
+/// # Safety
+/// - As for [`Fold::finish`].
+#[inline(always)]
+pub(super) unsafe fn settle<O: Order, P: Places<Lane = O::Lane>>(
+    order: O,
+    fold: Fold<O::Bits>,
+    chunks: P,
+) -> Option<Found<O>> {
+    let bits = order.bits();
+    // SAFETY: the caller's promise.
+    let Found { value, mut position, is_nan } = unsafe { fold.finish(bits, chunks) };
+    if position.is_none() && !bits.knows(value) {
+        return None;
+    }
+    let value = order.of_bits(value);
+    if position.is_none() {
+        let (test, start) = (Equals(value), if is_nan { fold.clear } else { 0 });
+        // SAFETY: the caller's promise; `clear` is the number of a chunk.
+        unsafe {
+            let (first, is_found) = find_in(order, chunks, start, test);
+            position = if is_found { Some(first) } else { find_from(order, chunks, start + 1, test) };
+        }
+    }
+    Some(Found { value, position, is_nan: false })
+}
+
+/// The smallest of the counts.
+#[inline(always)]
+fn smallest<O: Order>(counts: Count<O>, order: O) -> usize {
+    let counts = order.simd().counts(counts);
+    let mut smallest = counts.as_ref()[0];
+    for &count in counts.as_ref() {
+        smallest = if count < smallest { count } else { smallest };
+    }
+    smallest.into() as usize
+}
+
+/// Where chunks lie, by their numbers in the order of visiting.
+pub(super) trait Places: Copy {
+    type Lane: Copy;
+
+    /// How many there are.
+    fn count(self) -> usize;
+
+    /// The position of the first element of a chunk, and the chunk.
+    fn place(self, n: usize) -> (usize, Run<Self::Lane>);
+}
+
+/// A run as chunks of so many elements; the last one reaches back.
+#[derive(Clone, Copy)]
+pub(super) struct Chunks<L> {
+    pub(super) run: Run<L>,
+    pub(super) chunk: usize,
+}
+
+impl<L: Copy> Chunks<L> {
+    /// Of a run that is at least a chunk.
+    #[inline(always)]
+    pub(super) fn new<O: Order<Lane = L>>(_: O, run: Run<L>) -> Self {
+        Chunks { run, chunk: chunk::<O>() }
+    }
+
+    /// By a step, up or down, because the direction is not known when this is compiled.
+    #[inline(always)]
+    fn start_of_whole(self, n: usize) -> *const L {
+        let (first, chunk) = (self.run.part(0, self.chunk).at, self.chunk as isize);
+        first.wrapping_offset(n as isize * if self.run.reversed { -chunk } else { chunk })
+    }
+
+    #[inline(always)]
+    fn start_of_last(self) -> *const L {
+        self.run.part(self.run.len - self.chunk, self.chunk).at
+    }
+}
+
+impl<L: Copy> Places for Chunks<L> {
+    type Lane = L;
+
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.run.len.div_ceil(self.chunk)
+    }
+
+    #[inline(always)]
+    fn place(self, n: usize) -> (usize, Run<L>) {
+        let start = (n * self.chunk).min(self.run.len - self.chunk);
+        (start, self.run.part(start, self.chunk))
+    }
+}
+
+/// Whether an element of chunk number `n` passes the test: one question about a mask, where to find it takes one for each vector. (The second
+/// look at 256 KiB of f32, with one NaN at their end, went from 70 to 87 GB/s; Zen 3.)
+///
+/// # Safety
+/// - As for [`find_in`].
+#[inline(always)]
+unsafe fn is_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(order: O, chunks: P, n: usize, test: T) -> bool {
+    let (_, chunk) = chunks.place(n);
+    let mut passes = order.simd().none();
+    let mut start = 0;
+    while start < chunk.len {
+        // SAFETY: the caller promises that the chunks may be read.
+        passes = order.simd().or(passes, test.holds(order, unsafe { order.load(chunk.at.add(start)) }));
+        start += O::Simd::LANES;
+    }
+    order.simd().bits(passes) != 0
+}
+
+/// The position of the first element of chunk number `n` that passes the test, and whether there is one.
+///
+/// # Safety
+/// - The chunks may be read; `n` is below their count.
+#[inline(always)]
+unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
+    order: O,
+    chunks: P,
+    n: usize,
+    test: T,
+) -> (usize, bool) {
+    let (start, chunk) = chunks.place(n);
+    // SAFETY: the caller promises that the chunks may be read.
+    let (position, is_found) = unsafe {
+        if O::Simd::HAS_LONG_CHUNKS {
+            first_of::<O, T, LONG>(order, &order.load_several(chunk.at), test, chunk.reversed)
+        } else {
+            first_of::<O, T, SHORT>(order, &order.load_several(chunk.at), test, chunk.reversed)
+        }
+    };
+    (start + position, is_found)
+}
+
+/// The same for all chunks from number `first` on. A call of its own: few runs need it.
+///
+/// # Safety
+/// - The chunks may be read.
+#[inline(always)]
+unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
+    order: O,
+    chunks: P,
+    first: usize,
+    test: T,
+) -> Option<usize> {
+    struct Call<O, P, T> {
+        order: O,
+        chunks: P,
+        first: usize,
+        test: T,
+    }
+    impl<O: Order, P: Places<Lane = O::Lane>, T: Test<O>> Task for Call<O, P, T> {
+        type Output = Option<usize>;
+
+        #[inline(always)]
+        fn run(self) -> Option<usize> {
+            for n in self.first..self.chunks.count() {
+                // SAFETY: the promise of the caller of `find_from`, where the only `Call` is made.
+                unsafe {
+                    if is_in(self.order, self.chunks, n, self.test) {
+                        return Some(find_in(self.order, self.chunks, n, self.test).0);
+                    }
+                }
+            }
+            None
+        }
+    }
+    order.simd().call(Call { order, chunks, first, test })
+}
