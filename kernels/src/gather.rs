@@ -143,7 +143,7 @@ unsafe fn gather<T: Copy>(
                     // Row by row, because then at least the writes are in order.
                     _ => {
                         for (row, out) in out.chunks_exact_mut(lanes).enumerate().take(rows) {
-                            transpose(out, from.wrapping_offset(row as isize * stride), 0, 1, lanes, step);
+                            copy_line(out, from.wrapping_offset(row as isize * stride), lanes, step);
                         }
                     }
                 }

@@ -25,9 +25,12 @@ impl Body for PackedColumns {
             None if tile.inner.stride == 1 && (2..=GROUP * O::Simd::LANES).contains(&tile.inner.size) => {
                 Lie::Lines(tile.inner.size)
             }
+            None if tile.inner.size >= O::Simd::LANES => Lie::Even(tile.inner.stride),
             None => Lie::Anyhow,
         };
-        let group = if positions.len() < GROUP * O::Simd::LANES { O::Simd::LANES } else { GROUP * O::Simd::LANES };
+        // Lanes that are gathered together are of one line, unless the next one starts where an even step leads, or lines are short.
+        let line = if let (Lie::Even(_), None) = (lie, tile.step()) { tile.inner.size } else { positions.len() };
+        let group = if line < GROUP * O::Simd::LANES { O::Simd::LANES } else { GROUP * O::Simd::LANES };
         // Short reductions are gathered for many lanes at once, as long as the buffer holds all of their rows.
         let capacity = SCRATCH_BYTES / size_of::<O::Lane>();
         let fitting = (capacity / tile.visited() / group).min(PANEL - 2);
@@ -48,18 +51,21 @@ impl Body for PackedColumns {
         // f32 8.5 and 12.1, of 5 i64 7.1 and 10.2; but 3 rows of 5 f32 19.6 and 18.8, rows of 3 f32 28 and 17.)
         let prefetches = tile.is_far && !end.is_null() && is_one_pass && tile.visited() > FEW_ROWS;
         let mut has_nan = false;
-        let mut done = 0;
+        let (mut done, mut end_of_line) = (0, 0);
         while done < positions.len() {
-            // The last lanes reach back if they are fewer than a group.
-            let left = positions.len() - done;
-            let start = if left < group { positions.len().saturating_sub(least) } else { done };
-            let width = (positions.len() - start).min(most);
+            if done == end_of_line {
+                end_of_line += line;
+            }
+            // The last lanes of a line reach back if they are fewer than a group.
+            let is_rest = end_of_line - done < group;
+            let start = if is_rest { end_of_line - least.min(line) } else { done };
+            let width = (end_of_line - start).min(most);
             let outputs = &mut positions[start..start + width];
             done = start + width;
 
             let is_short = width < group;
             let lanes = match lie {
-                Lie::Even(step) if !is_short => LaneOffsets::Even { first: start as isize * step, step, lanes: width },
+                Lie::Even(step) if !is_short => LaneOffsets::Even { first: tile.offset(start), step, lanes: width },
                 Lie::Lines(line) if !is_short => LaneOffsets::Lines {
                     first: (start / line) as isize * tile.outer.stride,
                     step: tile.outer.stride,

@@ -193,6 +193,20 @@ impl<T: Sample> Case<T> {
             let [outer, inner] = [outer, inner].map(|stride| Loop { size: 3, stride });
             self.check(&data, 0, outer, inner, &[Loop { size: 4, stride: 20 }]);
         }
+        // Lines of a vector and more, of elements with others in between: each is gathered for itself.
+        for size in few(0..5, 2)
+            .map(|n| [self.lanes, self.lanes + 1, 4 * self.lanes, 4 * self.lanes + 3, 9 * self.lanes + 5][n])
+        {
+            for stride in [2, -2, 5] {
+                let len = (size - 1) * isize::unsigned_abs(stride) + 1;
+                let [line, outer] = [len + 1, 3 * (len + 1) + 1];
+                let data = self.random(&mut rng, 3 * outer);
+                let start = if stride < 0 { len - 1 } else { 0 };
+                let (outer, inner) = (Loop { size: 3, stride: outer as isize }, Loop { size, stride });
+                let rows = Loop { size: 3, stride: line as isize };
+                self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[rows]);
+            }
+        }
         // Narrow lines of many rows that do not follow each other.
         let rows = Loop { size: 2 * self.lanes, stride: 4 };
         let data = self.random(&mut rng, 4 * rows.size);
