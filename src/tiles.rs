@@ -85,11 +85,22 @@ impl Place {
         mut values: Option<&mut [T]>,
     ) {
         let width = self.input[1].size;
+        let is_across = self.output[0].stride.unsigned_abs() < self.output[1].stride.unsigned_abs();
+        if is_across {
+            self.write_across(problem, positions, indices);
+        }
         for o in 0..self.input[0].size {
             let positions = &positions[o * width..][..width];
             let start = |start: isize, [outer, _]: [Loop; 2]| start + o as isize * outer.stride;
-            let first = start(self.output_start, self.output);
-            write_indices(problem, positions, indices, first, self.output[1].stride);
+            if !is_across {
+                write_indices(
+                    problem,
+                    positions,
+                    indices,
+                    start(self.output_start, self.output),
+                    self.output[1].stride,
+                );
+            }
             if let Some(values) = &mut values {
                 let from = start(self.input_start, self.input);
                 let to = start(self.values_start, self.values);
@@ -99,6 +110,18 @@ impl Place {
                         from + i as isize * self.input[1].stride + offset_of(&problem.reduced, position as usize);
                     values[(to + i as isize * self.values[1].stride) as usize] = input.get(from as usize);
                 }
+            }
+        }
+    }
+
+    /// Writes the indices where neighbours in the output are of different lines of the tile: neighbours after each other, so that a line of the cache is
+    /// written at once.
+    fn write_across<I: Index, P: Copy + Into<u64>>(&self, problem: &Problem, positions: &[P], indices: &mut [I]) {
+        let (width, [outer, inner]) = (self.input[1].size, self.output);
+        for i in 0..width {
+            let first = self.output_start + i as isize * inner.stride;
+            for (o, line) in positions.chunks_exact(width).enumerate() {
+                indices[(first + o as isize * outer.stride) as usize] = index_at(problem, line[i].into());
             }
         }
     }
