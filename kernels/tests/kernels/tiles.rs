@@ -256,10 +256,15 @@ impl<T: Sample> Case<T> {
             (2 * counted, 2 * counted - 2),
         ];
         for (rows, place) in few(0..columns.len(), part(columns.len())).map(|n| columns[n]) {
-            let mut data = vec![default; rows * width];
-            data[place * width..].fill(best);
-            let outputs = [ONCE, Loop { size: width, stride: 1 }];
-            self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: width as isize }]);
+            // By one vector at a time, two or four.
+            for width in
+                [width, width + self.lanes, width + 3 * self.lanes].iter().take(if size_of::<T>() == 1 { 3 } else { 1 })
+            {
+                let mut data = vec![default; rows * width];
+                data[place * width..].fill(best);
+                let outputs = [ONCE, Loop { size: *width, stride: 1 }];
+                self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: *width as isize }]);
+            }
         }
         // The same where several rows are put side by side: the best is in the first block of them, on either side of its end, or in the last,
         // which is too few rows to fill a vector, and reaches back.
