@@ -104,6 +104,7 @@ fn choose_isa_and_strategy(
         // Lines that need no packing then. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19 and 57;
         // images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
         Strategy::PackedColumns => by_half == Strategy::Columns,
+        Strategy::FoldedColumns => by_half == Strategy::Columns && visited <= MOST_UNFOLDED,
         _ => false,
     };
     Some(if is_half { (Isa::Avx2, by_half) } else { (isa, strategy) })
@@ -113,6 +114,10 @@ fn choose_isa_and_strategy(
 /// as full ones, and nearly all loads touch two cache lines. (Zen 5, in L2, GB/s by AVX-512 and AVX2: rows of 7 and 21 u8 8 and 13, 13 and 25; of 10 f16 13
 /// and 19; of 7 and 8 f32 26 and 40, 30 and 56; of 7 f16 17 and 13. Of more than 32 bytes, AVX-512 is up to twice as fast, but for u8 up to 48.)
 const LONGEST_HALF: usize = 32;
+
+/// Up to how many rows it is not worth it to fold what vectors of half the width need not fold. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 21 rows of 31 f16 26 and
+/// 53, of 15 f32 27 and 52, of 7 i64 32 and 60; 64 rows of them 49 and 52, 58 and 52, 74 and 40.)
+const MOST_UNFOLDED: usize = 40;
 
 /// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
 const FAR_BYTES: usize = 512 << 10;
@@ -181,7 +186,7 @@ mod tests {
     #[test]
     fn halves_vectors() {
         use Isa::{Avx2, Avx512, Portable};
-        use Strategy::{Columns, PackedColumns, Rows};
+        use Strategy::{Columns, FoldedColumns, PackedColumns, Rows};
         let chosen = |isa, sizes: &[usize], axes: &[isize], element_size| {
             let problem = problem(sizes, axes);
             choose_isa_and_strategy(&problem, count(&problem.reduced), isa, element_size)
@@ -192,6 +197,9 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 3, 15], &[1], 4), Some((Avx512, PackedColumns)));
         assert_eq!(chosen(Avx512, &[100, 3, 16], &[1], 4), Some((Avx2, Columns)));
         assert_eq!(chosen(Avx512, &[100, 3, 32], &[1], 4), Some((Avx512, Columns)));
+        assert_eq!(chosen(Avx512, &[100, 40, 15], &[1], 4), Some((Avx2, Columns)));
+        assert_eq!(chosen(Avx512, &[100, 41, 15], &[1], 4), Some((Avx512, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 40, 7], &[1], 4), Some((Avx512, FoldedColumns)));
         assert_eq!(chosen(Portable, &[100, 8], &[1], 4), Some((Portable, Rows)));
         assert_eq!(chosen(Avx512, &[100, 1], &[1], 4), None);
     }
