@@ -16,6 +16,7 @@ pub(crate) struct HalfKey {
 impl<S: HalfLanes> Key<S> for HalfKey {
     type Lane = i16;
     type Bits = HalfBits;
+    type Shifted = HalfShifted;
     const HAS_BITS: bool = true;
 
     #[inline(always)]
@@ -38,6 +39,13 @@ impl<S: HalfLanes> Key<S> for HalfKey {
             highest: if nan_wins { i16::MAX } else { self.infinity },
         }
     }
+
+    #[inline(always)]
+    fn shifted(self, largest: bool) -> Option<HalfShifted> {
+        let nan_wins = self.nan == if largest { i16::MAX } else { i16::MIN };
+        let (sign, zero) = (if largest { 0 } else { i16::MIN }, i16::MAX - self.infinity);
+        if nan_wins { None } else { Some(HalfShifted { shift: sign.wrapping_add(zero), zero }) }
+    }
 }
 
 /// The bits themselves, and of the negated float for ArgMin. As signed integers, they have the order of the floats above zero, and those below zero are
@@ -54,6 +62,7 @@ pub(crate) struct HalfBits {
 impl<S: HalfLanes> Key<S> for HalfBits {
     type Lane = i16;
     type Bits = Self;
+    type Shifted = Self;
     const DOUBTS: bool = true;
 
     #[inline(always)]
@@ -91,5 +100,49 @@ impl<S: HalfLanes> Key<S> for HalfBits {
     #[inline(always)]
     fn knows(self, simd: S, value: S::Vector) -> bool {
         simd.bits(simd.or(simd.gt(simd.splat(0), value), simd.gt(value, simd.splat(self.highest)))) == 0
+    }
+}
+
+/// The bits, shifted so far that infinity is the largest integer: NaN without the sign wraps around to the smallest ones, and NaN with the sign comes to lie
+/// just below zero. So NaN loses, without a test, and the largest is the best if it is above zero. (An addition takes longer than the exclusive or of
+/// [`HalfBits`]: long rows ran at 0.8 to 0.9 of the speed by these alone; Zen 5.)
+#[derive(Clone, Copy)]
+pub(crate) struct HalfShifted {
+    /// What is added: also what flips the sign.
+    shift: i16,
+    /// What zero becomes.
+    zero: i16,
+}
+
+impl<S: HalfLanes> Key<S> for HalfShifted {
+    type Lane = i16;
+    type Bits = Self;
+    type Shifted = Self;
+    const DOUBTS: bool = true;
+
+    #[inline(always)]
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
+        simd.add_wrapping(raw, simd.splat(self.shift))
+    }
+
+    #[inline(always)]
+    fn raw(self, simd: S, v: S::Vector) -> S::Vector {
+        simd.add_wrapping(v, simd.splat(self.shift.wrapping_neg()))
+    }
+
+    #[inline(always)]
+    fn bits(self, _: bool) -> Self {
+        self
+    }
+
+    /// Zeros are equal, of either sign; and below zero, the order is the reverse.
+    #[inline(always)]
+    fn is_in_doubt(self, simd: S, value: S::Vector) -> bool {
+        simd.bits(simd.gt(value, simd.splat(self.zero))) == 0
+    }
+
+    #[inline(always)]
+    fn knows(self, simd: S, value: S::Vector) -> bool {
+        simd.bits(simd.gt(simd.splat(self.zero), value)) == 0
     }
 }

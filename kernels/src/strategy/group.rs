@@ -192,6 +192,7 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize>(
 }
 
 /// A call of its own: NaN is rare enough.
+#[derive(Clone, Copy)]
 struct Exactly<O: Order, const U: usize, const P: usize> {
     order: O,
     parts: [Rows<O::Lane>; P],

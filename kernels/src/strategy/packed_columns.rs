@@ -118,6 +118,7 @@ impl Body for PackedColumns {
 /// beyond L3 a third, which ask for nothing. (Zen 5, AVX2.)
 #[inline(always)]
 fn prefetch<O: Order>(order: O, tile: &Tile<'_>, start: usize, end: usize) {
+    #[derive(Clone, Copy)]
     struct Call<S> {
         simd: S,
         at: *const u8,

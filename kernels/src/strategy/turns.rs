@@ -117,7 +117,7 @@ impl<L: Copy> Part<'_, L> {
             let mut folds = [const { MaybeUninit::uninit() }; OUTPUTS];
             self.fold(order.bits(), &mut folds);
             for n in 0..self.runs.len() {
-                let found = match settle(order, folds[n].assume_init_ref().copy(), self.of(n)) {
+                let found = match settle(order, order.bits(), folds[n].assume_init_ref().copy(), self.of(n)) {
                     Some(found) => found,
                     None => {
                         let mut again = [const { MaybeUninit::uninit() }; OUTPUTS];
@@ -172,18 +172,19 @@ impl<L: Copy> Part<'_, L> {
     /// - As for [`Part::fold`].
     #[inline(always)]
     unsafe fn fold_apart<O: Order<Lane = L>>(self, order: O, folds: &mut [MaybeUninit<Fold<O>>; OUTPUTS]) {
-        struct Call<'a, 'f, O: Order> {
+        #[derive(Clone, Copy)]
+        struct Call<'a, O: Order> {
             order: O,
             part: Part<'a, O::Lane>,
-            folds: &'f mut [MaybeUninit<Fold<O>>; OUTPUTS],
+            folds: *mut [MaybeUninit<Fold<O>>; OUTPUTS],
         }
-        impl<O: Order> Task for Call<'_, '_, O> {
+        impl<O: Order> Task for Call<'_, O> {
             type Output = ();
 
             #[inline(always)]
             fn run(self) {
                 // SAFETY: the promise of the caller of `fold_apart`, where the only `Call` is made.
-                unsafe { self.part.fold(self.order, self.folds) }
+                unsafe { self.part.fold(self.order, &mut *self.folds) }
             }
         }
         if has_bits::<O>() {
