@@ -3,6 +3,7 @@
 //! target (`multiversion`).
 
 use crate::tile::{Loop, Tile, Walk};
+use crate::zip::{Blocks, Zip};
 use core::mem::MaybeUninit;
 use multiversion::multiversion;
 
@@ -57,6 +58,26 @@ impl Scratch {
         (self.0.as_ptr().cast(), rows)
     }
 
+    /// Fills the buffer with some blocks, element by element of each of them.
+    ///
+    /// # Safety
+    /// - As for [`Blocks::transpose`], of which elements have the size of `T`.
+    #[inline(always)]
+    pub(crate) unsafe fn fill_blocks<S: Zip, T>(&mut self, simd: S, blocks: Blocks) -> *const T {
+        assert!(blocks.count * blocks.elements * size_of::<T>() <= SCRATCH_BYTES);
+        let to = self.0.as_mut_ptr().cast();
+        // SAFETY: the caller's promise, and the room that there is.
+        unsafe {
+            match size_of::<T>() {
+                1 => blocks.transpose::<S, 1>(simd, to),
+                2 => blocks.transpose::<S, 2>(simd, to),
+                4 => blocks.transpose::<S, 4>(simd, to),
+                _ => blocks.transpose::<S, 8>(simd, to),
+            }
+        }
+        to.cast()
+    }
+
     /// # Safety
     /// - As [`Scratch::fill`].
     #[inline(never)]
@@ -109,7 +130,8 @@ impl LaneOffsets<'_> {
 /// `out[row * lanes.len() + lane] = from[row * stride + lanes[lane]]`.
 ///
 /// Packed short rows, the most frequent case, are a transposition with a constant number of columns, which the compiler turns into
-/// shuffles: 2 to 8 columns of 1 to 8 bytes run at 6 to 42 GB/s, and the same loop with a variable at two elements per cycle. (Zen 3, AVX2.)
+/// shuffles: 2 to 6 columns of 1 to 8 bytes run at 6 to 42 GB/s, and the same loop with a variable at two elements per cycle. (Zen 3, AVX2.) Longer rows
+/// are for another strategy.
 ///
 /// After the last row, `out` has room for what need not be written: [`SLACK_BYTES`].
 ///
@@ -137,13 +159,12 @@ unsafe fn gather<T: Copy>(
                     4 => transpose(out, from, 1, 4, lanes, 4),
                     5 => transpose(out, from, 1, 5, lanes, 5),
                     6 => transpose(out, from, 1, 6, lanes, 6),
-                    7 => transpose(out, from, 1, 7, lanes, 7),
-                    8 => transpose(out, from, 1, 8, lanes, 8),
-                    _ if lanes == 1 => copy_line(out, from, rows, stride),
-                    // Row by row, because then at least the writes are in order.
                     _ => {
-                        for (row, out) in out.chunks_exact_mut(lanes).enumerate().take(rows) {
-                            copy_line(out, from.wrapping_offset(row as isize * stride), lanes, step);
+                        // Row by row, because then at least the writes are in order; of one lane, as one row.
+                        let (rows, len, stride, step) =
+                            if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
+                        for row in 0..rows {
+                            copy_line(&mut out[row * len..], from.wrapping_offset(row as isize * stride), len, step);
                         }
                     }
                 }

@@ -2,6 +2,7 @@
 //! or strategies; nothing above here knows about an ISA.
 
 use crate::partial::Copied;
+use crate::zip::Zip;
 
 /// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
 pub(crate) trait Token: Copy + 'static {
@@ -68,7 +69,7 @@ pub(crate) const MAX_VECTOR_BYTES: usize = 64;
 
 /// Vectors of lanes of type `T`, with masks (one truth value per lane) and counts (one unsigned integer per lane, as wide as the
 /// lane, so that a mask of values selects counts too).
-pub(crate) trait Lanes<T>: Token {
+pub(crate) trait Lanes<T>: Zip {
     /// The values.
     type Vector: Copy;
     /// A truth value per lane.

@@ -42,6 +42,7 @@ mod order;
 mod partial;
 mod strategy;
 mod tile;
+mod zip;
 
 pub use dispatch::{Isa, Kernel, kernel};
 pub use element::{DataType, Element};

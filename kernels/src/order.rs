@@ -431,10 +431,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     #[inline(always)]
     fn shifted(self) -> Option<Self::Shifted> {
-        match self.key.shifted(F::IS_MAX) {
-            Some(key) => Some(Ranking::new(self.simd, key)),
-            None => None,
-        }
+        self.key.shifted(F::IS_MAX).map(|key| Ranking::new(self.simd, key))
     }
 
     #[inline(always)]

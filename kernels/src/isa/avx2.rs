@@ -3,6 +3,7 @@
 
 use super::Region;
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use crate::zip::Zip;
 use core::arch::x86_64::*;
 use pulp::x86::V3;
 
@@ -190,6 +191,36 @@ impl Token for Avx2 {
     #[inline(always)]
     fn enter<T: Task>(self, task: T) -> T::Output {
         self.0.vectorize(Region(task))
+    }
+}
+
+impl Zip for Avx2 {
+    type Bytes = __m256i;
+
+    #[inline(always)]
+    unsafe fn load_parts(self, at: *const u8, step: isize) -> __m256i {
+        let V3 { sse2, avx, avx2, .. } = self.0;
+        // SAFETY: the caller's promise; the loads are unaligned.
+        let (low, high) =
+            unsafe { (sse2._mm_loadu_si128(at.cast()), sse2._mm_loadu_si128(at.wrapping_offset(step).cast())) };
+        avx2._mm256_inserti128_si256::<1>(avx._mm256_castsi128_si256(low), high)
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8, v: __m256i) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.avx._mm256_storeu_si256(to.cast(), v) };
+    }
+
+    #[inline(always)]
+    fn zip<const SIZE: usize>(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+        let V3 { avx2, .. } = self.0;
+        match SIZE {
+            1 => (avx2._mm256_unpacklo_epi8(a, b), avx2._mm256_unpackhi_epi8(a, b)),
+            2 => (avx2._mm256_unpacklo_epi16(a, b), avx2._mm256_unpackhi_epi16(a, b)),
+            4 => (avx2._mm256_unpacklo_epi32(a, b), avx2._mm256_unpackhi_epi32(a, b)),
+            _ => (avx2._mm256_unpacklo_epi64(a, b), avx2._mm256_unpackhi_epi64(a, b)),
+        }
     }
 }
 

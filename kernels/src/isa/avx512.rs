@@ -5,6 +5,7 @@
 use super::Region;
 use super::avx2::Avx2;
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use crate::zip::Zip;
 use core::arch::x86_64::*;
 use pulp::x86::V4;
 
@@ -86,6 +87,36 @@ impl Token for Avx512 {
     #[inline(always)]
     fn enter<T: Task>(self, task: T) -> T::Output {
         self.0.vectorize(Region(task))
+    }
+}
+
+impl Zip for Avx512 {
+    type Bytes = __m512i;
+
+    #[inline(always)]
+    unsafe fn load_parts(self, at: *const u8, step: isize) -> __m512i {
+        let V4 { avx512f, .. } = self.0;
+        // SAFETY: the caller's promise.
+        let (low, high) =
+            unsafe { (self.half().load_parts(at, step), self.half().load_parts(at.wrapping_offset(2 * step), step)) };
+        avx512f._mm512_inserti64x4::<1>(avx512f._mm512_castsi256_si512(low), high)
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8, v: __m512i) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.avx512f._mm512_storeu_si512(to.cast(), v) };
+    }
+
+    #[inline(always)]
+    fn zip<const SIZE: usize>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+        let V4 { avx512f, avx512bw, .. } = self.0;
+        match SIZE {
+            1 => (avx512bw._mm512_unpacklo_epi8(a, b), avx512bw._mm512_unpackhi_epi8(a, b)),
+            2 => (avx512bw._mm512_unpacklo_epi16(a, b), avx512bw._mm512_unpackhi_epi16(a, b)),
+            4 => (avx512f._mm512_unpacklo_epi32(a, b), avx512f._mm512_unpackhi_epi32(a, b)),
+            _ => (avx512f._mm512_unpacklo_epi64(a, b), avx512f._mm512_unpackhi_epi64(a, b)),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! returns a signalling one), so these are a comparison and a select; and no comparison for "unordered".
 
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use crate::zip::Zip;
 use core::arch::aarch64::*;
 
 /// The token; pulp's, under a name of ours.
@@ -129,6 +130,42 @@ impl Token for Neon {
     fn enter<T: Task>(self, task: T) -> T::Output {
         // The target has its features.
         task.run_apart()
+    }
+}
+
+impl Zip for Neon {
+    type Bytes = uint8x16_t;
+
+    #[inline(always)]
+    unsafe fn load_parts(self, at: *const u8, _: isize) -> uint8x16_t {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.neon.vld1q_u8(at) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8, v: uint8x16_t) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.neon.vst1q_u8(to, v) };
+    }
+
+    #[inline(always)]
+    fn zip<const SIZE: usize>(self, a: uint8x16_t, b: uint8x16_t) -> (uint8x16_t, uint8x16_t) {
+        let neon = self.0.neon;
+        match SIZE {
+            1 => (neon.vzip1q_u8(a, b), neon.vzip2q_u8(a, b)),
+            2 => {
+                let (a, b) = (neon.vreinterpretq_u16_u8(a), neon.vreinterpretq_u16_u8(b));
+                (neon.vreinterpretq_u8_u16(neon.vzip1q_u16(a, b)), neon.vreinterpretq_u8_u16(neon.vzip2q_u16(a, b)))
+            }
+            4 => {
+                let (a, b) = (neon.vreinterpretq_u32_u8(a), neon.vreinterpretq_u32_u8(b));
+                (neon.vreinterpretq_u8_u32(neon.vzip1q_u32(a, b)), neon.vreinterpretq_u8_u32(neon.vzip2q_u32(a, b)))
+            }
+            _ => {
+                let (a, b) = (neon.vreinterpretq_u64_u8(a), neon.vreinterpretq_u64_u8(b));
+                (neon.vreinterpretq_u8_u64(neon.vzip1q_u64(a, b)), neon.vreinterpretq_u8_u64(neon.vzip2q_u64(a, b)))
+            }
+        }
     }
 }
 

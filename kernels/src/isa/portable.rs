@@ -2,6 +2,7 @@
 //! makes of it what the target's baseline has.
 
 use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use crate::zip::{UNIT, Zip};
 use core::array::from_fn;
 
 /// Arrays of `BYTES` bytes.
@@ -20,6 +21,34 @@ impl<const BYTES: usize> Token for Portable<BYTES> {
     #[inline(always)]
     fn enter<T: Task>(self, task: T) -> T::Output {
         task.run_apart()
+    }
+}
+
+impl<const BYTES: usize> Zip for Portable<BYTES> {
+    type Bytes = [u8; BYTES];
+
+    #[inline(always)]
+    unsafe fn load_parts(self, at: *const u8, step: isize) -> [u8; BYTES] {
+        // SAFETY: the caller's promise.
+        from_fn(|i| unsafe { *at.wrapping_offset((i / UNIT) as isize * step).add(i % UNIT) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8, v: [u8; BYTES]) {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<[u8; BYTES]>().write_unaligned(v) };
+    }
+
+    #[inline(always)]
+    fn zip<const SIZE: usize>(self, a: [u8; BYTES], b: [u8; BYTES]) -> ([u8; BYTES], [u8; BYTES]) {
+        let half = |half: usize| {
+            from_fn(|i| {
+                let (unit, element, byte) = (i / UNIT * UNIT, i % UNIT / SIZE, i % SIZE);
+                let from = unit + half + element / 2 * SIZE + byte;
+                if element % 2 == 0 { a[from] } else { b[from] }
+            })
+        };
+        (half(0), half(UNIT / 2))
     }
 }
 

@@ -18,6 +18,7 @@ impl<T: Sample> Case<T> {
         self.run_beyond_panels();
         self.run_beyond_groups();
         self.run_rows_of_columns();
+        self.run_blocks();
         self.run_apart();
         self.run_uneven();
         self.run_in_streams();
@@ -141,6 +142,16 @@ impl<T: Sample> Case<T> {
                 // Narrow lines of many rows.
                 self.check(&data, 0, ONCE, Loop { size: 3, stride: 1 }, &[Loop { size: len, stride: 3 }]);
             }
+        }
+        // One value, but two others in it, each in a chunk of its own: what one order has doubts about, another one has to settle.
+        let len = 33 * lanes + 2;
+        let values = T::VALUES;
+        for n in few(0..values.len().pow(3), 61) {
+            let [plain, first, second] =
+                [1, values.len(), values.len().pow(2)].map(|step| values[n / step % values.len()]);
+            let mut data = vec![plain; len];
+            (data[len / 3], data[len / 2]) = (first, second);
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
         }
         // So many rows that they go side by side; as their length is odd, every second of them starts with the last value.
         for (&value, len) in T::VALUES.iter().flat_map(|value| [lanes - 1, 2 * lanes + 1].map(|len| (value, len | 1))) {
@@ -326,6 +337,25 @@ impl<T: Sample> Case<T> {
         let (outer, inner) = (Loop { size: lines, stride: 2 * width as isize }, Loop { size: width, stride: 1 });
         let line = Loop { size: 2, stride: width as isize };
         self.check_by(&[Strategy::PackedColumns], &data, 0, [outer, inner], &[line]);
+    }
+
+    /// Blocks of narrow lines that follow each other: with what is left over of a unit, and of a vector of blocks; next to each other, apart and backwards.
+    fn run_blocks(&self) {
+        let mut rng = SmallRng::seed_from_u64(14);
+        let blocks = [self.lanes - 1, self.lanes, 3 * self.lanes + 1, 9 * self.lanes + 2].map(|n| n.max(1));
+        let shapes = [(9, 2), (9, 3), (10, 5), (21, 3), (64, 2), (100, 2), (13, 8), (255, 2), (256, 2)];
+        for n in few(0..4 * shapes.len(), 7) {
+            let ((rows, width), blocks) = (shapes[n / 4], blocks[n % 4]);
+            for (gap, is_reversed) in [(0, false), (1, false), (0, true)] {
+                let step = rows * width + gap;
+                let data = self.random(&mut rng, blocks * step);
+                let stride = if is_reversed { -(step as isize) } else { step as isize };
+                let start = if is_reversed { (blocks - 1) * step } else { 0 };
+                let (outer, inner) = (Loop { size: blocks, stride }, Loop { size: width, stride: 1 });
+                let line = Loop { size: rows, stride: width as isize };
+                self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[line]);
+            }
+        }
     }
 
     /// Long enough to be read in several pieces at once, the best element in each of them, and beyond.
