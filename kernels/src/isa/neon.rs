@@ -118,6 +118,7 @@ by_instruction! {
 }
 
 impl Token for Neon {
+    type Reversed = Self;
     const HAS_LONG_CHUNKS: bool = true;
 
     #[inline(always)]
