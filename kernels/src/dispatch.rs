@@ -4,7 +4,8 @@
 use crate::element::Element;
 use crate::isa::portable::Portable;
 use crate::lanes::Token;
-use crate::order::{Function, Ignore, Max, Min, NanPolicy, Policy, Propagate, Rank, ReduceFunction};
+use crate::order::{NanPolicy, ReduceFunction};
+use crate::rank::{Function, Ignore, Max, Min, Policy, Propagate, Rank};
 use crate::strategy::{self, Body, MakeOrder, Strategy};
 use crate::tile::Tile;
 use core::marker::PhantomData;
@@ -200,7 +201,7 @@ pub(crate) fn by_isa<T: EveryIsa + WidePortable>(
     }
 }
 
-pub(crate) fn by_order<S: Token, T: Rank<S> + Rank<S::Reversed>>(
+pub(crate) fn by_order<S: Token, T: Rank<S>>(
     strategy: Strategy,
     function: ReduceFunction,
     policy: NanPolicy,
@@ -215,9 +216,9 @@ pub(crate) fn by_order<S: Token, T: Rank<S> + Rank<S::Reversed>>(
 
 /// An order of its own where it is faster: in long rows, where a vector takes one operation or two. An operation more for each vector is not to be seen in
 /// columns, which take four, or where elements are gathered first.
-fn by_strategy<S: Token, T: Rank<S> + Rank<S::Reversed>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
+fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
-        Strategy::Rows if S::SPECIALIZES && <T as Rank<S>>::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
+        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
         Strategy::Rows => strategy::Rows::enter::<Shared<S, T, F, P>>,
         Strategy::Columns => strategy::Columns::enter::<Shared<S, T, F, P>>,
         Strategy::Pieces => strategy::Pieces::enter::<Shared<S, T, F, P>>,
@@ -229,27 +230,27 @@ fn by_strategy<S: Token, T: Rank<S> + Rank<S::Reversed>, F: Function, P: Policy>
 
 /// [`Rank::own`].
 struct Own<S, T, F, P>(PhantomData<(S, T, F, P)>);
-impl<S: Token, T: Rank<S> + Rank<S::Reversed>, F: Function, P: Policy> MakeOrder for Own<S, T, F, P> {
-    type Order = <T as Rank<S>>::Own<F, P>;
+impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Own<S, T, F, P> {
+    type Order = T::Own<F, P>;
     // They are rare, and were an eighth of the time to compile all kernels.
-    type Reversed = Shared<S::Reversed, T, F, P>;
+    type Reversed = Shared<S, T, F, P>;
 
     #[inline(always)]
     unsafe fn make() -> Self::Order {
         // SAFETY: the caller's promise.
-        <T as Rank<S>>::own(unsafe { S::assume() })
+        T::own(unsafe { S::assume() })
     }
 }
 
 /// [`Rank::shared`].
 struct Shared<S, T, F, P>(PhantomData<(S, T, F, P)>);
-impl<S: Token, T: Rank<S> + Rank<S::Reversed>, F: Function, P: Policy> MakeOrder for Shared<S, T, F, P> {
-    type Order = <T as Rank<S>>::Shared<F, P>;
-    type Reversed = Shared<S::Reversed, T, F, P>;
+impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Shared<S, T, F, P> {
+    type Order = T::Shared<F, P>;
+    type Reversed = Self;
 
     #[inline(always)]
     unsafe fn make() -> Self::Order {
         // SAFETY: the caller's promise.
-        <T as Rank<S>>::shared(unsafe { S::assume() })
+        T::shared(unsafe { S::assume() })
     }
 }

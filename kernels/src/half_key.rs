@@ -2,7 +2,7 @@
 //! strategies.
 
 use crate::lanes::HalfLanes;
-use crate::order::Key;
+use crate::rank::Key;
 
 /// Integers in the order of the floats: see [`HalfLanes::half_keys`].
 #[derive(Clone, Copy)]

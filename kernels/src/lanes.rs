@@ -6,10 +6,6 @@ use crate::zip::Zip;
 
 /// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
 pub(crate) trait Token: Copy + 'static {
-    /// What takes rows against the direction of memory, on every machine that has this ISA: kernels for 64-byte vectors, in L2 1.0 to 1.14 times as fast
-    /// as those for 32 bytes (Zen 5), were not worth their 65 KB.
-    type Reversed: Token<Reversed = Self::Reversed>;
-
     /// The token, unchecked.
     ///
     /// # Safety

@@ -2,10 +2,9 @@
 //! which of two vectors is better in each lane. Strategies see nothing else of any of the four.
 
 use crate::element::Element;
-use crate::half_key::HalfKey;
-use crate::lanes::{HalfLanes, Lanes};
+use crate::lanes::Lanes;
+use crate::rank::{Function, Ignore, Key, Lane, Max, Policy};
 use core::marker::PhantomData;
-use half::{bf16, f16};
 
 /// What to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,227 +64,6 @@ pub fn key<T: Element>(function: ReduceFunction, policy: NanPolicy, element: T) 
     let nan = if policy == NanPolicy::Propagate { i64::MAX } else { i64::MIN };
     element.key(nan ^ flip) ^ flip
 }
-
-/// A [`ReduceFunction`] as a type.
-pub(crate) trait Function: Copy + 'static {
-    const IS_MAX: bool;
-}
-#[derive(Clone, Copy)]
-pub(crate) struct Max;
-#[derive(Clone, Copy)]
-pub(crate) struct Min;
-impl Function for Max {
-    const IS_MAX: bool = true;
-}
-impl Function for Min {
-    const IS_MAX: bool = false;
-}
-
-/// A [`NanPolicy`] as a type.
-pub(crate) trait Policy: Copy + 'static {
-    const PROPAGATES: bool;
-}
-#[derive(Clone, Copy)]
-pub(crate) struct Propagate;
-#[derive(Clone, Copy)]
-pub(crate) struct Ignore;
-impl Policy for Propagate {
-    const PROPAGATES: bool = true;
-}
-impl Policy for Ignore {
-    const PROPAGATES: bool = false;
-}
-
-/// What lanes hold.
-pub(crate) trait Lane: Copy + 'static {
-    /// No lane is below.
-    const LOWEST: Self;
-    /// No lane is above.
-    const HIGHEST: Self;
-    const HAS_NAN: bool;
-    /// A NaN, if there is one.
-    const NAN: Self;
-}
-
-/// How elements become lanes on the ISA `S`, once they are loaded.
-pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
-    type Lane: Lane;
-    /// See [`Order::Bits`].
-    type Bits: Key<S, Lane = Self::Lane>;
-    /// See [`Order::Shifted`].
-    type Shifted: Key<S, Lane = Self::Lane>;
-    const HAS_BITS: bool = false;
-    const DOUBTS: bool = false;
-
-    fn of(self, simd: S, raw: S::Vector) -> S::Vector;
-    /// The elements that [`Key::of`] made these of: to flip bits once more gives them.
-    #[inline(always)]
-    fn raw(self, simd: S, v: S::Vector) -> S::Vector {
-        self.of(simd, v)
-    }
-    fn bits(self, largest: bool) -> Self::Bits;
-    #[inline(always)]
-    fn shifted(self, _largest: bool) -> Option<Self::Shifted> {
-        None
-    }
-    /// Where one of some vectors leaves the best of all in doubt.
-    #[inline(always)]
-    fn doubts<const V: usize>(self, simd: S, _: &[S::Vector; V]) -> S::Mask {
-        simd.none()
-    }
-    /// Whether a best value, which is in every lane, is in doubt whatever else there is.
-    #[inline(always)]
-    fn is_in_doubt(self, _: S, _: S::Vector) -> bool {
-        false
-    }
-    /// See [`Order::knows`].
-    #[inline(always)]
-    fn knows(self, _: S, _: S::Vector) -> bool {
-        true
-    }
-    /// Where a lane of a fold is a NaN that wins.
-    #[inline(always)]
-    fn winning_nans(self, simd: S, _: S::Vector, _largest: bool) -> S::Mask {
-        simd.none()
-    }
-}
-
-/// As they are.
-#[derive(Clone, Copy)]
-pub(crate) struct AsIs<L>(PhantomData<L>);
-impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
-    type Lane = L;
-    type Bits = Self;
-    type Shifted = Self;
-
-    #[inline(always)]
-    fn bits(self, _: bool) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn of(self, _: S, raw: S::Vector) -> S::Vector {
-        raw
-    }
-}
-
-/// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign of floats and all
-/// other bits of integers, so that the best is the largest.
-#[derive(Clone, Copy)]
-pub(crate) struct Flipped<L>(L);
-impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
-    type Lane = L;
-    type Bits = Self;
-    type Shifted = Self;
-
-    #[inline(always)]
-    fn bits(self, _: bool) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
-        simd.xor(raw, simd.splat(self.0))
-    }
-}
-
-/// Elements that the ISA `S` can rank.
-pub(crate) trait Rank<S>: Copy + 'static {
-    /// Whether an order of its own is worth its code. Not for 64-bit integers: memory is slower than either of them.
-    const HAS_OWN: bool = true;
-
-    /// An order in the fewest operations.
-    type Own<F: Function, P: Policy>: Order;
-    /// An order that costs an operation more for each vector loaded, but is the same type for both functions, and for integers with and
-    /// without sign: less than half of the code.
-    type Shared<F: Function, P: Policy>: Order;
-
-    fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P>;
-    fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P>;
-}
-
-macro_rules! integers {
-    ($($t:ident as $signed:ident;)+) => {$(
-        impl Lane for $t {
-            const LOWEST: $t = $t::MIN;
-            const HIGHEST: $t = $t::MAX;
-            const HAS_NAN: bool = false;
-            const NAN: $t = 0;
-        }
-
-        impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
-            const HAS_OWN: bool = size_of::<$t>() < 8;
-
-            type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, Ignore>;
-            type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$signed>, Max, Ignore>;
-
-            #[inline(always)]
-            fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
-                Ranking::new(simd, AsIs(PhantomData))
-            }
-            #[inline(always)]
-            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
-                let to_signed = if $t::MIN == 0 { $signed::MIN } else { 0 };
-                Ranking::new(simd, Flipped(if F::IS_MAX { to_signed } else { !to_signed }))
-            }
-        }
-    )+};
-}
-
-macro_rules! floats {
-    ($($t:ident),+) => {$(
-        impl Lane for $t {
-            const LOWEST: $t = $t::NEG_INFINITY;
-            const HIGHEST: $t = $t::INFINITY;
-            const HAS_NAN: bool = true;
-            const NAN: $t = $t::NAN;
-        }
-
-        impl<S: Lanes<$t>> Rank<S> for $t {
-            type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, P>;
-            type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$t>, Max, P>;
-
-            #[inline(always)]
-            fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
-                Ranking::new(simd, AsIs(PhantomData))
-            }
-            #[inline(always)]
-            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
-                Ranking::new(simd, Flipped(if F::IS_MAX { 0.0 } else { -0.0 }))
-            }
-        }
-    )+};
-}
-
-macro_rules! halves {
-    ($($t:ident),+) => {$(
-        impl<S: HalfLanes> Rank<S> for $t {
-            type Own<F: Function, P: Policy> = Ranking<S, HalfKey, F, Ignore>;
-            type Shared<F: Function, P: Policy> = Self::Own<F, P>;
-
-            #[inline(always)]
-            fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
-                let nan = if F::IS_MAX == P::PROPAGATES { i16::MAX } else { i16::MIN };
-                Ranking::new(simd, HalfKey { infinity: $t::INFINITY.to_bits() as i16, nan })
-            }
-            #[inline(always)]
-            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
-                Self::own::<F, P>(simd)
-            }
-        }
-    )+};
-}
-
-integers! {
-    i8 as i8;
-    u8 as i8;
-    i16 as i16;
-    u16 as i16;
-    i32 as i32;
-    u32 as i32;
-    i64 as i64;
-    u64 as i64;
-}
-floats!(f32, f64);
-halves!(f16, bf16);
 
 /// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for all of a
 /// kernel's life.
@@ -398,7 +176,7 @@ pub(crate) struct Ranking<S, K, F, P> {
 
 impl<S, K, F, P> Ranking<S, K, F, P> {
     #[inline(always)]
-    fn new(simd: S, key: K) -> Self {
+    pub(crate) fn new(simd: S, key: K) -> Self {
         Ranking { simd, key, order: PhantomData }
     }
 }

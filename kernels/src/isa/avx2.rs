@@ -177,8 +177,6 @@ binary_intrinsics! {
 }
 
 impl Token for Avx2 {
-    type Reversed = Self;
-
     #[inline(always)]
     unsafe fn assume() -> Self {
         // SAFETY: the caller promises that the ISA is there.

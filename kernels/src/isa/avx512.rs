@@ -71,7 +71,6 @@ impl Avx512 {
 }
 
 impl Token for Avx512 {
-    type Reversed = Avx2;
     const HAS_STREAMS: bool = false;
 
     #[inline(always)]

@@ -118,7 +118,6 @@ by_instruction! {
 }
 
 impl Token for Neon {
-    type Reversed = Self;
     const HAS_LONG_CHUNKS: bool = true;
 
     #[inline(always)]

@@ -10,7 +10,6 @@ use core::array::from_fn;
 pub(crate) struct Portable<const BYTES: usize>;
 
 impl<const BYTES: usize> Token for Portable<BYTES> {
-    type Reversed = Self;
     // Without instructions for most of the table, they are ten times as much code.
     const SPECIALIZES: bool = false;
 

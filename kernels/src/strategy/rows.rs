@@ -31,7 +31,8 @@ impl Body for Rows {
     }
 }
 
-/// Rows against the direction of memory.
+/// Rows against the direction of memory: also those of which the last of equals is asked for. (By AVX2 kernels where there is AVX-512, they were 65 KB less,
+/// and one row in L2 ran at 0.7 to 0.75 of the speed; Zen 5.)
 pub(crate) struct ReversedRows;
 
 impl Body for ReversedRows {

@@ -22,10 +22,10 @@ const OUTPUTS: usize = 32;
 /// 32 f32 27 and 42, 33 and 39; of 56 x 56 f16 33 and 42, 30 and 38; but of 64 x 64 f32 32 and 30, 36 and 36.)
 const MOST_BYTES: usize = 8 << 10;
 
-/// Whether [`answer`] takes stretches of so many neighbours.
+/// Whether [`answer`] takes stretches of so many neighbours: where that is worth its code.
 #[inline(always)]
 pub(super) fn takes<O: Order>(len: usize) -> bool {
-    len >= fold::chunk::<O>() && is_one_piece::<O>(len)
+    O::Simd::SPECIALIZES && len >= fold::chunk::<O>() && is_one_piece::<O>(len)
 }
 
 /// Answers all outputs of a tile.
