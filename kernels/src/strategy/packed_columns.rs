@@ -94,38 +94,33 @@ impl Body for PackedColumns {
             };
             let is_apart = is_short || matches!(lie, Lie::Blocks(_));
             let answers = if is_apart { &mut lane_positions[..width.max(group)] } else { &mut *outputs };
-            let answers_len = answers.len();
+            let stride = answers.len() as isize;
             let mut stretches = Stretches::new(tile);
             // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read; the rows were gathered
             // just now.
             unsafe {
-                let mut gather = || {
-                    let (first, count) = match lie {
-                        Lie::Blocks(_) => {
-                            let count = width / tile.inner.size;
-                            let (step, elements) =
-                                (tile.outer.stride * size_of::<O::Lane>() as isize, tile.visited() * tile.inner.size);
-                            let first = input.wrapping_offset(tile.offset(start)).cast();
-                            let blocks = Blocks { first, step, count, elements };
-                            (scratch.fill_blocks::<O::Simd, O::Lane>(order.simd(), blocks), tile.visited())
-                        }
-                        _ => scratch.fill(&mut stretches, input, end, lanes),
-                    };
-                    if prefetches && done < tile.outputs() {
-                        prefetch(order, tile, start, done);
+                let (mut first, mut count) = match lie {
+                    Lie::Blocks(_) => {
+                        let blocks = Blocks {
+                            first: input.wrapping_offset(tile.offset(start)).cast(),
+                            step: tile.outer.stride * size_of::<O::Lane>() as isize,
+                            count: width / tile.inner.size,
+                            elements: tile.visited() * tile.inner.size,
+                        };
+                        (scratch.fill_blocks::<O::Simd, O::Lane>(order.simd(), blocks), tile.visited())
                     }
-                    Rows { first, stride: answers_len as isize, count }
+                    _ => scratch.fill(&mut stretches, input, end, lanes),
                 };
+                if prefetches && done < tile.outputs() {
+                    prefetch(order, tile, start, done);
+                }
                 if is_one_pass {
-                    reduce(order, gather(), answers, None, &mut has_nan);
+                    reduce(order, Rows { first, stride, count }, answers, None, &mut has_nan);
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
-                    loop {
-                        let rows = gather();
-                        if rows.count == 0 {
-                            break;
-                        }
-                        panel.rows(rows, None, false);
+                    while count > 0 {
+                        panel.rows(Rows { first, stride, count }, None, false);
+                        (first, count) = scratch.fill(&mut stretches, input, end, lanes);
                     }
                     panel.flush();
                 }
