@@ -13,6 +13,14 @@ pub(crate) struct HalfKey {
     pub(crate) nan: i16,
 }
 
+impl HalfKey {
+    /// Whether NaN is the best where the largest key is, or the smallest.
+    #[inline(always)]
+    fn nan_wins(self, largest: bool) -> bool {
+        self.nan == if largest { i16::MAX } else { i16::MIN }
+    }
+}
+
 impl<S: HalfLanes> Key<S> for HalfKey {
     type Lane = i16;
     type Bits = HalfBits;
@@ -26,25 +34,22 @@ impl<S: HalfLanes> Key<S> for HalfKey {
 
     #[inline(always)]
     fn winning_nans(self, simd: S, best: S::Vector, largest: bool) -> S::Mask {
-        let wins = if largest { i16::MAX } else { i16::MIN };
-        if self.nan == wins { simd.eq(best, simd.splat(wins)) } else { simd.none() }
+        if self.nan_wins(largest) { simd.eq(best, simd.splat(self.nan)) } else { simd.none() }
     }
 
     #[inline(always)]
     fn bits(self, largest: bool) -> HalfBits {
-        let nan_wins = self.nan == if largest { i16::MAX } else { i16::MIN };
         HalfBits {
             sign: if largest { 0 } else { i16::MIN },
             infinity: self.infinity,
-            highest: if nan_wins { i16::MAX } else { self.infinity },
+            highest: if self.nan_wins(largest) { i16::MAX } else { self.infinity },
         }
     }
 
     #[inline(always)]
     fn shifted(self, largest: bool) -> Option<HalfShifted> {
-        let nan_wins = self.nan == if largest { i16::MAX } else { i16::MIN };
         let (sign, zero) = (if largest { 0 } else { i16::MIN }, i16::MAX - self.infinity);
-        if nan_wins { None } else { Some(HalfShifted { shift: sign.wrapping_add(zero), zero }) }
+        if self.nan_wins(largest) { None } else { Some(HalfShifted { shift: sign.wrapping_add(zero), zero }) }
     }
 }
 
