@@ -8,38 +8,74 @@
 use crate::layout::AxisSet;
 use crate::{AxisDirection, Layout, Loop, MAX_RANK};
 use std::cmp::Reverse;
-use std::ops::Deref;
 
-/// Up to eight loops, from the slowest to the fastest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Loops over a tensor: those over copies of outputs, then the other kept ones, then those over what is reduced; of each kind from the slowest to
+/// the fastest. One list, because a plan is moved about.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Nest {
-    len: usize,
-    loops: [Loop; MAX_RANK],
+    /// Where the walk starts, in elements.
+    pub(crate) start: usize,
+    loops: [Loop; MOST_LOOPS],
+    /// How many are over copies, how many are kept, with those, and how many there are.
+    copies: u8,
+    kept: u8,
+    len: u8,
 }
 
+/// One for each axis; and where all axes are kept, one of a single step over what is reduced.
+const MOST_LOOPS: usize = MAX_RANK + 1;
+
 impl Nest {
+    const EMPTY: Nest = Nest { start: 0, loops: [Loop { size: 0, stride: 0 }; MOST_LOOPS], copies: 0, kept: 0, len: 0 };
+
+    /// The places of all copies of an output, from the first of them: loops over broadcast axes.
+    #[inline(always)]
+    pub(crate) fn copies(&self) -> &[Loop] {
+        &self.loops[..self.copies.into()]
+    }
+
+    /// The places of the outputs that are no copies.
+    #[inline(always)]
+    pub(crate) fn kept(&self) -> &[Loop] {
+        &self.loops[self.copies.into()..self.kept.into()]
+    }
+
+    /// The places of what one output is chosen from.
+    #[inline(always)]
+    pub(crate) fn reduced(&self) -> &[Loop] {
+        &self.loops[self.kept.into()..self.len.into()]
+    }
+
+    /// Whether there are no loops.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The first of the loops: the only one, where there is one.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Loop {
+        self.loops[0]
+    }
+
     /// Whether the last loop, with one more of `size` and `stride` inside, walks as a single loop would.
     fn absorbs(&self, size: usize, stride: isize) -> bool {
-        self.last().is_some_and(|slower| stride.checked_mul(size as isize) == Some(slower.stride))
+        stride.checked_mul(size as isize) == Some(self.loops[usize::from(self.len) - 1].stride)
     }
 
     /// Adds a faster loop, or makes the last one faster.
-    fn push_merged(&mut self, size: usize, stride: isize) {
-        if self.absorbs(size, stride) {
-            self.merge(size, stride);
+    fn push(&mut self, size: usize, stride: isize, merges: bool) {
+        if merges {
+            let last = &mut self.loops[usize::from(self.len) - 1];
+            *last = Loop { size: last.size * size, stride };
         } else {
-            self.push(size, stride);
+            self.loops[usize::from(self.len)] = Loop { size, stride };
+            self.len += 1;
         }
     }
 
-    fn merge(&mut self, size: usize, stride: isize) {
-        let last = &mut self.loops[self.len - 1];
-        *last = Loop { size: last.size * size, stride };
-    }
-
-    pub(crate) fn push(&mut self, size: usize, stride: isize) {
-        self.loops[self.len] = Loop { size, stride };
-        self.len += 1;
+    /// As [`Nest::push`], one over what is reduced.
+    fn push_reduced(&mut self, size: usize, stride: isize) {
+        self.push(size, stride, self.len > self.kept && self.absorbs(size, stride));
     }
 }
 
@@ -48,59 +84,42 @@ pub(crate) fn count(loops: &[Loop]) -> usize {
     loops.iter().map(|l| l.size).product()
 }
 
-impl Deref for Nest {
-    type Target = [Loop];
-    // A call takes longer than a row of one element.
-    #[inline(always)]
-    fn deref(&self) -> &[Loop] {
-        &self.loops[..self.len]
-    }
-}
-
-/// A tensor that the kept loops walk over.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct KeptNest {
-    /// Where the walk starts, in elements.
-    pub(crate) start: usize,
-    /// The copies, then the others: one list, because a plan is moved about.
-    all: Nest,
-    copies: usize,
-}
-
-impl KeptNest {
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.all[self.copies..]
-    }
-
-    /// The places of all copies of an output, from the first of them: loops over broadcast axes.
-    pub(crate) fn copies(&self) -> &[Loop] {
-        &self.all[..self.copies]
-    }
-}
-
-/// The loops that are left. Element `n` of the walk over `reduced` has index `index_start + offset_of(index, n)`.
-#[derive(Clone, Copy, Debug, Default)]
+/// The loops that are left. Element `n` of the walk over what is reduced has index `index_start + offset_of(index, n)`.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem {
-    /// The kept loops over the input, the output, and the packed values: the same sizes, each with its own strides.
-    pub(crate) input: KeptNest,
-    pub(crate) output: KeptNest,
-    pub(crate) values: KeptNest,
-    /// The reduced loops over the input: at least one, none of size 0.
-    pub(crate) reduced: Nest,
-    /// The index of the first visited element, and index steps as loops: they visit as many elements as `reduced`, but merge
-    /// differently, mostly to a single loop.
+    /// The kept loops over the input, the output, and the packed values: the same sizes, each with its own strides. Of the input, also the reduced
+    /// loops: at least one, none of size 0. Of the output, index steps as loops: they visit as many elements, but merge differently, mostly to a single loop.
+    pub(crate) input: Nest,
+    pub(crate) output: Nest,
+    pub(crate) values: Nest,
+    /// The index of the first visited element.
     pub(crate) index_start: isize,
-    pub(crate) index: Nest,
 }
 
 impl Problem {
-    /// The fastest loop over the outputs, in the input.
-    pub(crate) fn inner(&self) -> Loop {
-        self.input.loops().last().copied().unwrap_or(Loop { size: 1, stride: 0 })
+    pub(crate) const EMPTY: Problem =
+        Problem { input: Nest::EMPTY, output: Nest::EMPTY, values: Nest::EMPTY, index_start: 0 };
+
+    /// What each output is chosen from.
+    #[inline(always)]
+    pub(crate) fn reduced(&self) -> &[Loop] {
+        self.input.reduced()
     }
 
-    /// Collapses. Neither the input nor the output is empty, and `output` has the sizes of the input, 1 on the reduced axes.
-    pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> Problem {
+    /// The steps of the index along that.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> &[Loop] {
+        self.output.reduced()
+    }
+
+    /// The fastest loop over the outputs, in the input.
+    pub(crate) fn inner(&self) -> Loop {
+        self.input.kept().last().copied().unwrap_or(Loop { size: 1, stride: 0 })
+    }
+
+    /// Collapses, in place, where nothing was: to move a problem would take as long as to make it. Neither the input nor the output is empty, and
+    /// `output` has the sizes of the input, 1 on the reduced axes.
+    pub(crate) fn collapse(&mut self, input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) {
         let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
         let mut kept_len = 0;
         let mut reduced = [(0_usize, 0_isize, 0_isize); MAX_RANK];
@@ -147,39 +166,35 @@ impl Problem {
         let kept = &mut kept[..kept_len];
         kept.reverse();
         kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
-        let mut problem = Problem { index_start, ..Problem::default() };
-        let mut nests = [&mut problem.input, &mut problem.output, &mut problem.values];
+        self.index_start = index_start;
+        let mut nests = [&mut self.input, &mut self.output, &mut self.values];
         for (nest, start) in nests.iter_mut().zip(starts) {
             nest.start = start as usize;
         }
-        let mut was_copied = true;
+        let mut was_copied = None;
         for &(size, strides) in &*kept {
             let is_copied = strides[0] == 0;
-            let merges = is_copied == was_copied
-                && nests.iter().zip(strides).all(|(nest, stride)| nest.all.absorbs(size, stride));
+            let merges = was_copied == Some(is_copied)
+                && nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
             for (nest, stride) in nests.iter_mut().zip(strides) {
-                if merges {
-                    nest.all.merge(size, stride)
-                } else {
-                    nest.all.push(size, stride)
-                }
+                nest.push(size, stride, merges);
+                nest.kept = nest.len;
                 if is_copied {
-                    nest.copies = nest.all.len;
+                    nest.copies = nest.len;
                 }
             }
-            was_copied = is_copied;
+            was_copied = Some(is_copied);
         }
 
         for &(size, stride, step) in reduced[..reduced_len].iter().rev() {
-            problem.reduced.push_merged(size, stride);
-            problem.index.push_merged(size, step);
+            self.input.push_reduced(size, stride);
+            self.output.push_reduced(size, step);
         }
         // At least one, so that lines of outputs without a choice are written as any others are.
-        if problem.reduced.is_empty() {
-            problem.reduced.push(1, 0);
-            problem.index.push(1, 0);
+        if reduced_len == 0 {
+            self.input.push_reduced(1, 0);
+            self.output.push_reduced(1, 0);
         }
-        problem
     }
 }
 
@@ -188,6 +203,14 @@ mod tests {
     use super::*;
     use argreduce_kernels::{Walk, offset_of};
     use proptest::prelude::*;
+
+    impl Problem {
+        pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> Problem {
+            let mut problem = Problem::EMPTY;
+            problem.collapse(input, axes, direction, output);
+            problem
+        }
+    }
 
     /// For each output, in the order of its place: the visited elements as (index, place in the input), by plain loops over all coordinates.
     fn naive(input: &Layout, axes: AxisSet, output: &Layout) -> Vec<(isize, Vec<(isize, isize)>)> {
@@ -214,14 +237,14 @@ mod tests {
 
     /// The same from the collapsed loops, each output in the order of visiting.
     fn collapsed(problem: &Problem) -> Vec<(isize, Vec<(isize, isize)>)> {
-        let walk = |kept: &KeptNest| -> Vec<isize> {
+        let walk = |kept: &Nest| -> Vec<isize> {
             let copies = || Walk::new(kept.copies());
-            Walk::new(kept.loops()).flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy)).collect()
+            Walk::new(kept.kept()).flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy)).collect()
         };
         let outputs = walk(&problem.input).into_iter().zip(walk(&problem.output)).map(|(from, to)| {
-            let visited = Walk::new(&problem.reduced)
+            let visited = Walk::new(problem.reduced())
                 .enumerate()
-                .map(|(position, offset)| (problem.index_start + offset_of(&problem.index, position), from + offset));
+                .map(|(position, offset)| (problem.index_start + offset_of(problem.index(), position), from + offset));
             (to, visited.collect())
         });
         let mut outputs: Vec<_> = outputs.collect();
@@ -295,7 +318,7 @@ mod tests {
                 (0..sizes.len()).map(|axis| if set.contains(axis) { 1 } else { sizes[axis] }).collect();
             let problem = Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&kept).unwrap());
             let pairs = |nest: &[Loop]| nest.iter().map(|l| (l.size, l.stride)).collect::<Vec<_>>();
-            (pairs(problem.input.loops()), pairs(&problem.reduced), pairs(&problem.index))
+            (pairs(problem.input.kept()), pairs(problem.reduced()), pairs(problem.index()))
         };
         // Neighbours of a kind merge, and size 1 vanishes.
         let packed = |sizes: &[usize]| Layout::contiguous(sizes).unwrap().strides().to_vec();

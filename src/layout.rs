@@ -2,6 +2,8 @@
 //! Nothing here knows about reduction.
 
 use crate::{Error, MAX_RANK};
+use std::fmt;
+use std::ops::Deref;
 
 /// Where the elements of a tensor are in a slice: sizes, strides in elements, and the offset of element `[0, .., 0]`.
 ///
@@ -19,28 +21,82 @@ use crate::{Error, MAX_RANK};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    rank: usize,
-    sizes: [usize; MAX_RANK],
+    sizes: Sizes,
     strides: [isize; MAX_RANK],
     offset: usize,
     element_count: usize,
     required_len: usize,
 }
 
+/// The extents of up to eight axes, of which there are no more elements than can be counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    rank: usize,
+    sizes: [usize; MAX_RANK],
+}
+
+impl Sizes {
+    pub(crate) const NONE: Sizes = Sizes { rank: 0, sizes: [0; MAX_RANK] };
+}
+
+impl Deref for Sizes {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.sizes[..self.rank]
+    }
+}
+
+impl fmt::Debug for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 impl Layout {
+    /// Rank 0 and one element, the first of the slice.
+    pub(crate) const SCALAR: Layout =
+        Layout { sizes: Sizes::NONE, strides: [0; MAX_RANK], offset: 0, element_count: 1, required_len: 1 };
+
     /// Packed in row-major order, from the start of the slice.
     ///
     /// # Errors
     /// [`Error::RankTooHigh`] for more than 8 sizes, [`Error::TooManyElements`] for more than `isize::MAX` elements.
     pub fn contiguous(sizes: &[usize]) -> Result<Layout, Error> {
-        let mut strides = [0; MAX_RANK];
+        let mut layout = Layout::SCALAR;
+        layout.pack(sizes)?;
+        Ok(layout)
+    }
+
+    /// [`Layout::contiguous`] in place of this, which is [`Layout::SCALAR`].
+    pub(crate) fn pack(&mut self, sizes: &[usize]) -> Result<(), Error> {
+        self.set_sizes(sizes)?;
         let mut stride: isize = 1;
-        for (axis, &size) in sizes.iter().enumerate().take(MAX_RANK).rev() {
-            strides[axis] = stride;
-            // An overflow is an error below, or there are no elements to be strided over.
+        for (axis, &size) in sizes.iter().enumerate().rev() {
+            self.strides[axis] = stride;
+            // If that overflows, there are no elements to be strided over.
             stride = stride.wrapping_mul(size.max(1) as isize);
         }
-        Layout::strided(sizes, &strides[..sizes.len().min(MAX_RANK)], 0)
+        self.required_len = self.element_count;
+        Ok(())
+    }
+
+    /// The sizes, and how many elements that makes.
+    fn set_sizes(&mut self, sizes: &[usize]) -> Result<(), Error> {
+        if sizes.len() > MAX_RANK {
+            return Err(Error::RankTooHigh { rank: sizes.len() });
+        }
+        self.sizes.rank = sizes.len();
+        let is_empty = sizes.contains(&0);
+        let mut count: isize = 1;
+        for (axis, &size) in sizes.iter().enumerate() {
+            self.sizes.sizes[axis] = size;
+            if !is_empty {
+                let product = isize::try_from(size).ok().and_then(|size| count.checked_mul(size));
+                count = product.ok_or(Error::TooManyElements { axis, size })?;
+            }
+        }
+        self.element_count = if is_empty { 0 } else { count as usize };
+        Ok(())
     }
 
     /// With strides of any sign, in elements, and element `[0, .., 0]` at `offset` of the slice.
@@ -51,26 +107,17 @@ impl Layout {
     /// places that no slice has. Strides of a tensor
     /// without elements are not looked at.
     pub fn strided(sizes: &[usize], strides: &[isize], offset: usize) -> Result<Layout, Error> {
-        let rank = sizes.len();
-        if rank > MAX_RANK {
-            return Err(Error::RankTooHigh { rank });
+        let mut layout = Layout { offset, ..Layout::SCALAR };
+        layout.set_sizes(sizes)?;
+        if strides.len() != sizes.len() {
+            return Err(Error::StrideCount { sizes: sizes.len(), strides: strides.len() });
         }
-        if strides.len() != rank {
-            return Err(Error::StrideCount { sizes: rank, strides: strides.len() });
-        }
-        let mut layout =
-            Layout { rank, sizes: [0; MAX_RANK], strides: [0; MAX_RANK], offset, element_count: 0, required_len: 0 };
-        layout.sizes[..rank].copy_from_slice(sizes);
-        layout.strides[..rank].copy_from_slice(strides);
-        if sizes.contains(&0) {
+        layout.strides[..strides.len()].copy_from_slice(strides);
+        if layout.element_count == 0 {
+            layout.required_len = 0;
             return Ok(layout);
         }
 
-        let mut count: isize = 1;
-        for (axis, &size) in sizes.iter().enumerate() {
-            let product = isize::try_from(size).ok().and_then(|size| count.checked_mul(size));
-            count = product.ok_or(Error::TooManyElements { axis, size })?;
-        }
         if offset >= isize::MAX as usize {
             return Err(Error::OffsetTooLarge { offset });
         }
@@ -88,23 +135,28 @@ impl Layout {
         if before > offset {
             return Err(Error::BeforeStart { elements: before - offset, offset });
         }
-        (layout.element_count, layout.required_len) = (count as usize, highest + 1);
+        layout.required_len = highest + 1;
         Ok(layout)
     }
 
     /// The extent of each axis.
     pub fn sizes(&self) -> &[usize] {
-        &self.sizes[..self.rank]
+        &self.sizes
     }
 
     /// From one element to the next along each axis, in elements.
     pub fn strides(&self) -> &[isize] {
-        &self.strides[..self.rank]
+        &self.strides[..self.sizes.rank]
     }
 
     /// Where element `[0, .., 0]` is in the slice.
     pub fn offset(&self) -> usize {
         self.offset
+    }
+
+    /// The extents alone.
+    pub(crate) fn only_sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// The product of the sizes: 1 for rank 0, 0 where any size is.
@@ -119,13 +171,15 @@ impl Layout {
 }
 
 /// A set of dimensions, as bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AxisSet(u8);
 
 impl AxisSet {
+    pub(crate) const NONE: AxisSet = AxisSet(0);
+
     /// The dimensions that `axes` means in a tensor of rank `rank`, in any order; negative axes count from the end.
     pub(crate) fn new(axes: &[isize], rank: usize) -> Result<AxisSet, Error> {
-        let mut set = AxisSet::default();
+        let mut set = AxisSet::NONE;
         for &axis in axes {
             let from_start = if axis < 0 { axis.checked_add_unsigned(rank) } else { Some(axis) };
             let dimension = from_start.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);

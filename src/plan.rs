@@ -1,10 +1,9 @@
 //! The caller's words, checked and decided: [`ArgReduce`] collects them, [`Plan`] holds what came of them. No element is looked at here.
 
-use crate::collapse::Problem;
-use crate::layout::AxisSet;
+use crate::layout::{AxisSet, Sizes};
 use crate::overlap;
 use crate::run::{self, Memory};
-use crate::work::{KernelOf, Way, Work};
+use crate::work::{KernelOf, Work};
 use crate::{
     AxisDirection, DataType, Element, Error, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy,
 };
@@ -108,8 +107,14 @@ impl<'a> ArgReduce<'a> {
     ///   where the output is empty, because then there is no index.
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
-        let decided = self.decide(size_of::<T>(), argreduce_kernels::kernel::<T>, (I::NAME, I::MAX))?;
-        Ok(Plan { decided, types: PhantomData })
+        // In place: to move a plan as often as is easily written takes longer than all else.
+        let mut plan = Ok(Plan { decided: Decided::EMPTY, types: PhantomData });
+        if let Ok(Plan { decided, .. }) = &mut plan
+            && let Err(error) = self.decide(size_of::<T>(), argreduce_kernels::kernel::<T>, (I::NAME, I::MAX), decided)
+        {
+            plan = Err(error);
+        }
+        plan
     }
 
     /// One copy for all types, of which there are 52 pairs.
@@ -119,36 +124,30 @@ impl<'a> ArgReduce<'a> {
         element_size: usize,
         kernel_of: KernelOf,
         (index_type, max_index): (&'static str, u64),
-    ) -> Result<Decided, Error> {
-        let isa = match self.isa {
+        decided: &mut Decided,
+    ) -> Result<(), Error> {
+        decided.isa = match self.isa {
             Some(isa) if isa.is_available() => isa,
             Some(isa) => return Err(Error::IsaNotAvailable { isa }),
             None => default_isa()?,
         };
         let sizes = self.input.sizes();
-        let axes = match self.axes {
+        decided.axes = match self.axes {
             Axes::All => AxisSet::all(sizes.len()),
             Axes::These(axes) => AxisSet::new(axes, sizes.len())?,
         };
-        let output = output_layout(sizes, axes, self.output)?;
-        let mut work = None;
-        if output.element_count() > 0 {
-            check_index_range(sizes, axes, (index_type, max_index))?;
-            let problem = Problem::new(self.input, axes, self.direction, &output);
+        (decided.function, decided.direction, decided.nan_policy) = (self.function, self.direction, self.nan_policy);
+        (decided.sizes, decided.required_len) = (self.input.only_sizes(), self.input.required_len());
+        decide_output(sizes, decided.axes, self.output, &mut decided.output)?;
+        if decided.output.element_count() > 0 {
+            check_index_range(sizes, decided.axes, (index_type, max_index))?;
+            let work = decided.work.insert(Work::EMPTY);
+            work.problem.collapse(self.input, decided.axes, self.direction, &decided.output);
             let kernel_of = |isa, strategy| kernel_of(isa, strategy, self.function, self.nan_policy);
-            let way = Way::choose(&problem, isa, element_size, kernel_of);
-            work = Some(Work { problem, way: way.ok_or(Error::IsaNotAvailable { isa })? });
+            let isa = decided.isa;
+            work.choose(isa, element_size, kernel_of).ok_or(Error::IsaNotAvailable { isa })?;
         }
-        Ok(Decided {
-            function: self.function,
-            direction: self.direction,
-            nan_policy: self.nan_policy,
-            axes,
-            input: *self.input,
-            output,
-            isa,
-            work,
-        })
+        Ok(())
     }
 }
 
@@ -170,22 +169,31 @@ pub(crate) fn default_isa() -> Result<Isa, Error> {
     }
 }
 
-/// The given output layout, checked, or the default one.
-fn output_layout(input_sizes: &[usize], axes: AxisSet, given: Option<&Layout>) -> Result<Layout, Error> {
+/// The given output layout, checked, or the default one, in place of `output`.
+fn decide_output(
+    input_sizes: &[usize],
+    axes: AxisSet,
+    given: Option<&Layout>,
+    output: &mut Layout,
+) -> Result<(), Error> {
     let rank = input_sizes.len();
     let mut sizes = [1; MAX_RANK];
     for (axis, size) in sizes[..rank].iter_mut().enumerate().filter(|&(axis, _)| !axes.contains(axis)) {
         *size = input_sizes[axis];
     }
-    let Some(&output) = given else { return Layout::contiguous(&sizes[..rank]) };
-    if output.sizes().len() != rank {
-        return Err(Error::OutputRank { expected: rank, found: output.sizes().len() });
+    let Some(given) = given else { return output.pack(&sizes[..rank]) };
+    if given.sizes().len() != rank {
+        return Err(Error::OutputRank { expected: rank, found: given.sizes().len() });
     }
-    let mut axes = output.sizes().iter().zip(sizes).enumerate();
+    let mut axes = given.sizes().iter().zip(sizes).enumerate();
     if let Some((axis, (&found, expected))) = axes.find(|(_, (found, expected))| *found != expected) {
         return Err(Error::OutputSize { axis, expected, found });
     }
-    if overlap::is_possible(&output) { Err(Error::OutputOverlaps) } else { Ok(output) }
+    if overlap::is_possible(given) {
+        return Err(Error::OutputOverlaps);
+    }
+    *output = *given;
+    Ok(())
 }
 
 fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {
@@ -229,7 +237,9 @@ struct Decided {
     direction: AxisDirection,
     nan_policy: NanPolicy,
     axes: AxisSet,
-    input: Layout,
+    /// Of the input, and how long a slice it needs.
+    sizes: Sizes,
+    required_len: usize,
     output: Layout,
     isa: Isa,
     work: Option<Work>,
@@ -249,15 +259,13 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        let Decided { function, nan_policy, input: layout, output, work, .. } = &self.decided;
+        let Decided { function, nan_policy, required_len, output, work, .. } = &self.decided;
         match work {
             // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
-            Some(Work { way: Way { single: Some(row), .. }, .. })
-                if row.is_packed()
-                    && input.len() >= layout.required_len()
-                    && indices.len() >= output.required_len() =>
+            Some(work)
+                if work.is_packed_row && input.len() >= *required_len && indices.len() >= output.required_len() =>
             {
-                run::run_single(row, (*function, *nan_policy), input.into(), I::as_bits(indices), None);
+                run::run_single(work, (*function, *nan_policy), input.into(), I::as_bits(indices), None);
                 Ok(())
             }
             _ => self.run_checked(input.into(), indices, None),
@@ -275,7 +283,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 
     pub(crate) fn check_input(&self, input: Memory<'_, T>) -> Result<(), Error> {
-        check_len("input", T::DATA_TYPE.name(), input.len(), self.decided.input.required_len())
+        check_len("input", T::DATA_TYPE.name(), input.len(), self.decided.required_len)
     }
 
     #[cfg(test)]
@@ -291,10 +299,10 @@ impl<T: Element, I: Index> Plan<T, I> {
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
         self.check_input(input)?;
-        let Decided { function, nan_policy, input: layout, output, work, .. } = &self.decided;
+        let Decided { function, nan_policy, required_len, output, work, .. } = &self.decided;
         check_len("output", I::NAME, indices.len(), output.required_len())?;
         if let Some(work) = work {
-            run::run(work, (*function, *nan_policy), layout, input, I::as_bits(indices), values);
+            run::run(work, (*function, *nan_policy), *required_len, input, I::as_bits(indices), values);
         }
         Ok(())
     }
@@ -321,23 +329,34 @@ impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
 }
 
 impl Decided {
+    const EMPTY: Decided = Decided {
+        function: ReduceFunction::ArgMin,
+        direction: AxisDirection::Increasing,
+        nan_policy: NanPolicy::Propagate,
+        axes: AxisSet::NONE,
+        sizes: Sizes::NONE,
+        required_len: 0,
+        output: Layout::SCALAR,
+        isa: Isa::Portable,
+        work: None,
+    };
+
     fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
-        let axes: &mut dyn Iterator<Item = usize> =
-            &mut (0..self.input.sizes().len()).filter(|&axis| self.axes.contains(axis));
-        write!(f, "{} of {} {:?} over axes ", self.function, data_type, self.input.sizes())?;
+        let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
+        write!(f, "{} of {} {:?} over axes ", self.function, data_type, self.sizes)?;
         f.debug_list().entries(axes).finish()?;
         write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
-        let Some(Work { problem, way: Way { kernel, .. } }) = &self.work else { return f.write_str("no outputs") };
+        let Some(Work { problem, kernel, .. }) = &self.work else { return f.write_str("no outputs") };
         write!(f, "outputs ")?;
-        fmt_sizes(f, problem.input.loops())?;
+        fmt_sizes(f, problem.input.kept())?;
         f.write_str(" of ")?;
-        fmt_sizes(f, &problem.reduced)?;
+        fmt_sizes(f, problem.reduced())?;
         if !problem.output.copies().is_empty() {
             f.write_str(", copied to ")?;
             fmt_sizes(f, problem.output.copies())?;
         }
         match kernel {
-            Some((Strategy::Pieces, _)) if !Strategy::Pieces.is_in_place(&problem.reduced) => {
+            Some((Strategy::Pieces, _)) if !Strategy::Pieces.is_in_place(problem.reduced()) => {
                 write!(f, ", packed pieces, {}", self.isa)
             }
             Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),

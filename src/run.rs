@@ -1,12 +1,12 @@
 //! Runs a plan: calls the kernel on each tile of the outputs, or on the only row. This is the only file of the facade with `unsafe` in it, and each
 //! of the two is called in one place.
 
-#[cfg(feature = "ndarray")]
-use crate::Error;
 use crate::collapse::Problem;
 use crate::tiles::{self, ONCE, for_each_tile, turn};
-use crate::work::{Single, Work};
-use crate::{DataType, Element, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
+use crate::work::Work;
+use crate::{DataType, Element, Index, Isa, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
+#[cfg(feature = "ndarray")]
+use crate::{Error, Layout};
 use argreduce_kernels::{Kernel, Tile, Walk, better, key, offset_of};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
@@ -24,53 +24,53 @@ const DIRECT_TILE: usize = 1 << 14;
 /// Positions are 32 bits wide: a kernel is never asked to visit more elements than this for one output.
 pub(crate) const LONGEST_VISIT: usize = u32::MAX as usize;
 
-/// Answers every output. The slices are as long as their layouts need, and `layout` is the one that the work was planned for.
+/// Answers every output. The slices are as long as their layouts need; `required_len` is what the layout needs that the work was planned for.
 #[inline]
 pub(crate) fn run<T: Element, I: Index>(
     work: &Work,
     order: (ReduceFunction, NanPolicy),
-    layout: &Layout,
+    required_len: usize,
     input: Memory<'_, T>,
     indices: &mut [I],
     values: Option<&mut [T]>,
 ) {
-    assert!(input.len() >= layout.required_len());
-    match &work.way.single {
-        Some(single) => run_single(single, order, input, indices, values),
-        None => run_all(work, order, input, indices, values),
+    assert!(input.len() >= required_len);
+    if work.is_single {
+        run_single(work, order, input, indices, values)
+    } else {
+        run_all(work, order, input, indices, values)
     }
 }
 
-/// As [`run`], for one output.
+/// As [`run`], for [one output](Work::is_single). Asks for the places of loops that are known, because to ask for the loops of a kind takes as long
+/// as a row of 16 elements.
 #[inline(always)]
 pub(crate) fn run_single<T: Element, I: Index>(
-    single: &Single,
+    work: &Work,
     order: (ReduceFunction, NanPolicy),
     input: Memory<'_, T>,
     indices: &mut [I],
     values: Option<&mut [T]>,
 ) {
-    let line = single.line;
-    let found = match single.kernel {
-        Some(kernel) if !single.is_packed() => {
-            find(kernel, input, single.start, [ONCE; 2], from_ref(&single.line), false, &mut [MaybeUninit::uninit()])[0]
+    let problem = &work.problem;
+    let (start, line, index) = (problem.input.start, problem.input.first(), problem.output.first());
+    let found = match work.kernel {
+        Some((_, kernel)) if !work.is_packed_row => {
+            find(kernel, input, start as isize, [ONCE; 2], from_ref(&line), false, &mut [MaybeUninit::uninit()])[0]
         }
-        _ => find_in_single(single, order, input.part(single.start as usize, line.size)),
+        Some((_, kernel)) => find_in_packed_row(kernel, order, input.part(start, line.size)),
+        None => 0,
     };
-    indices[single.place] = I::at(single.index_start, found.into(), single.index_step);
+    indices[problem.output.start] = I::at(problem.index_start, found.into(), index.stride);
     if let Some(values) = values {
-        values[single.value_place] = input.get((single.start + found as isize * line.stride) as usize);
+        values[problem.values.start] = input.get((start as isize + found as isize * line.stride) as usize);
     }
 }
 
-/// The position of the best element of a [packed](Single::is_packed) row.
+/// The position of the best of some neighbours.
 #[inline(always)]
-fn find_in_single<T: Element>(row: &Single, order: (ReduceFunction, NanPolicy), elements: &[T]) -> u32 {
-    match row.kernel {
-        None => 0,
-        Some(kernel) if elements.len() > FEW => find_in_row(kernel, elements),
-        Some(_) => find_of_few(order, elements) as u32,
-    }
+fn find_in_packed_row<T: Element>(kernel: Kernel, order: (ReduceFunction, NanPolicy), elements: &[T]) -> u32 {
+    if elements.len() > FEW { find_in_row(kernel, elements) } else { find_of_few(order, elements) as u32 }
 }
 
 /// As [`run`], for any number of outputs.
@@ -128,13 +128,13 @@ fn run_distinct<T: Copy, I: Index>(
     mut values: Option<&mut [T]>,
 ) {
     let problem = &work.problem;
-    let Some((_, kernel)) = work.way.kernel else {
+    let Some((_, kernel)) = work.kernel else {
         static FIRST: [u32; TILE] = [0; TILE];
         return for_each_tile(problem, TILE, &mut |tile| {
             tile.write(problem, &FIRST[..tile.outputs()], input, indices, values.as_deref_mut());
         });
     };
-    if work.way.visited > LONGEST_VISIT {
+    if work.visited > LONGEST_VISIT {
         return in_blocks(problem, kernel, LONGEST_VISIT, is_better, input, indices, values);
     }
     if values.is_none() && is_direct::<I>(problem) {
@@ -144,8 +144,8 @@ fn run_distinct<T: Copy, I: Index>(
             // SAFETY: `u32` lies as `MaybeUninit<u32>` does, and the only thing written through this is what `find`'s kernel writes: positions, so that
             // the indices stay initialised.
             let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
-            find(kernel, input, tile.input_start, tile.input, &problem.reduced, work.way.is_far, buffer);
-            let (start, step) = (problem.index_start, problem.index[0].stride);
+            find(kernel, input, tile.input_start, tile.input, problem.reduced(), work.is_far, buffer);
+            let (start, step) = (problem.index_start, problem.index()[0].stride);
             if (start, step) != (0, 1) {
                 turn(positions, start as u32, step as u32);
             }
@@ -153,17 +153,16 @@ fn run_distinct<T: Copy, I: Index>(
     }
     for_each_tile(problem, TILE, &mut |tile| {
         let mut buffer = [MaybeUninit::uninit(); TILE];
-        let positions =
-            find(kernel, input, tile.input_start, tile.input, &problem.reduced, work.way.is_far, &mut buffer);
+        let positions = find(kernel, input, tile.input_start, tile.input, problem.reduced(), work.is_far, &mut buffer);
         tile.write(problem, positions, input, indices, values.as_deref_mut());
     });
 }
 
 /// Whether a kernel can write its positions where the indices go: those are as wide, packed along the two fastest loops, and evenly spaced.
 fn is_direct<I: Index>(problem: &Problem) -> bool {
-    let (_, [outer, inner]) = tiles::split(problem.output.loops());
+    let (_, [outer, inner]) = tiles::split(problem.output.kept());
     let is_packed = inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize);
-    is_packed && problem.index.len() == 1 && I::as_positions(&mut []).is_some()
+    is_packed && problem.index().len() == 1 && I::as_positions(&mut []).is_some()
 }
 
 /// Elements that can be read: all of a slice, or those of a view, with what lies between them left alone. (A view of another array has no
@@ -268,7 +267,7 @@ fn find<'a, T>(
     // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len` elements, `run` that the
     //   memory has those; collapsing drops, merges and turns loops, and a tile is a part of them (`tests` in `collapse.rs` compares
     //   the visited elements), so none of them reaches a place that the layout does not.
-    // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise there is no `Single`, and `run_distinct` takes `in_blocks`, which cuts; a
+    // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise no output is single, and `run_distinct` takes `in_blocks`, which cuts; a
     //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
     unsafe { kernel.run(&Tile { input, outer, inner, reduced, is_far }, positions) };
     // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
@@ -288,25 +287,25 @@ fn in_blocks<T: Copy, I: Index>(
     mut values: Option<&mut [T]>,
 ) {
     // The loop that is cut: what is inside it fits a block, it as a whole does not.
-    let (mut cut, mut inside) = (problem.reduced.len() - 1, 1);
-    while inside * problem.reduced[cut].size <= longest && cut > 0 {
-        inside *= problem.reduced[cut].size;
+    let (mut cut, mut inside) = (problem.reduced().len() - 1, 1);
+    while inside * problem.reduced()[cut].size <= longest && cut > 0 {
+        inside *= problem.reduced()[cut].size;
         cut -= 1;
     }
-    let cut_loop = problem.reduced[cut];
+    let cut_loop = problem.reduced()[cut];
     let step = (longest / inside).clamp(1, cut_loop.size);
     assert!(step * inside <= longest);
     for_each_tile(problem, TILE, &mut |tile| {
         let mut best_positions = [0_u64; TILE];
         let mut best_places = [0; TILE];
-        for (n, offset) in Walk::new(&problem.reduced[..cut]).enumerate() {
+        for (n, offset) in Walk::new(&problem.reduced()[..cut]).enumerate() {
             for first in (0..cut_loop.size).step_by(step) {
                 // The last block reaches back, so that none is too small for a strategy: what is seen twice is never better than itself.
                 let first = first.min(cut_loop.size - step);
                 let visited = ((n * cut_loop.size + first) * inside) as u64;
                 let mut block = [Loop::default(); MAX_RANK];
-                let block = &mut block[..problem.reduced.len() - cut];
-                block.copy_from_slice(&problem.reduced[cut..]);
+                let block = &mut block[..problem.reduced().len() - cut];
+                block.copy_from_slice(&problem.reduced()[cut..]);
                 block[0].size = step;
                 let start = tile.input_start + offset + first as isize * cut_loop.stride;
                 let mut buffer = [MaybeUninit::uninit(); TILE];
@@ -329,7 +328,7 @@ fn in_blocks<T: Copy, I: Index>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ArgReduce, AxisDirection, Isa};
+    use crate::{ArgReduce, AxisDirection, Isa, Layout};
     use argreduce_kernels::{Strategy, kernel};
 
     /// Cutting long reductions into blocks of any length changes no answer.
@@ -356,7 +355,7 @@ mod tests {
                             // Real blocks are never too short to be folded.
                             let strategies = Strategy::ALL.into_iter().filter(|strategy| {
                                 *strategy != Strategy::FoldedColumns
-                                    && strategy.takes(problem.inner(), &problem.reduced, lanes)
+                                    && strategy.takes(problem.inner(), problem.reduced(), lanes)
                             });
                             for strategy in strategies {
                                 let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();

@@ -1,6 +1,6 @@
 //! The outputs, cut into tiles, and what is written there once their positions are known. Nothing here knows of kernels, or of types but by their size.
 
-use crate::collapse::{KeptNest, Problem};
+use crate::collapse::{Nest, Problem};
 use crate::run::Memory;
 use crate::{Index, Loop};
 use argreduce_kernels::{Walk, offset_of};
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 pub(crate) fn for_each_tile(problem: &Problem, most: usize, answer: &mut dyn FnMut(&Place)) {
     let (input, output, values) = (&problem.input, &problem.output, &problem.values);
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
-        (split(input.loops()), split(output.loops()), split(values.loops()));
+        (split(input.kept()), split(output.kept()), split(values.kept()));
     let inner_step = inner.size.min(most);
     let outer_step = if outer.size == 1 || inner.size > most { 1 } else { (most / inner.size).min(outer.size) };
     for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
@@ -107,7 +107,7 @@ impl Place {
                 for (i, &position) in positions.iter().enumerate() {
                     let position: u64 = position.into();
                     let from =
-                        from + i as isize * self.input[1].stride + offset_of(&problem.reduced, position as usize);
+                        from + i as isize * self.input[1].stride + offset_of(problem.reduced(), position as usize);
                     values[(to + i as isize * self.values[1].stride) as usize] = input.get(from as usize);
                 }
             }
@@ -136,7 +136,7 @@ fn write_indices<I: Index, P: Copy + Into<u64>>(
     stride: isize,
 ) {
     let start = problem.index_start;
-    match problem.index[..] {
+    match *problem.index() {
         [Loop { stride: step, .. }] if stride == 1 && positions.len() >= SHORTEST_NARROW => {
             narrow(positions, start, step, &mut indices[first as usize..]);
         }
@@ -151,10 +151,10 @@ fn write_indices<I: Index, P: Copy + Into<u64>>(
 /// The index of the element that is visited at a position.
 #[inline(always)]
 fn index_at<I: Index>(problem: &Problem, position: u64) -> I {
-    match problem.index[..] {
+    match *problem.index() {
         [Loop { stride: step, .. }] => I::at(problem.index_start, position, step),
         // Where broadcast axes were left out between others, steps of the index are uneven.
-        _ => I::at(problem.index_start + offset_of(&problem.index, position as usize), 0, 0),
+        _ => I::at(problem.index_start + offset_of(problem.index(), position as usize), 0, 0),
     }
 }
 
@@ -178,9 +178,9 @@ pub(crate) fn turn(positions: &mut [u32], start: u32, step: u32) {
 }
 
 /// Writes each output to the places of its copies too.
-pub(crate) fn copy<X: Copy>(kept: &KeptNest, outputs: &mut [X]) {
-    let ((slower, line), (slower_copies, copies)) = (split_line(kept.loops()), split_line(kept.copies()));
-    for first in Walk::new(slower).map(|offset| kept.start as isize + offset) {
+pub(crate) fn copy<X: Copy>(nest: &Nest, outputs: &mut [X]) {
+    let ((slower, line), (slower_copies, copies)) = (split_line(nest.kept()), split_line(nest.copies()));
+    for first in Walk::new(slower).map(|offset| nest.start as isize + offset) {
         for to in Walk::new(slower_copies).map(|offset| first + offset) {
             let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;
             if copies.stride == 1 {
@@ -225,7 +225,7 @@ mod tests {
             let strides = [4 * (sizes[1] * sizes[2]) as isize, 2 * sizes[2] as isize, 1];
             let input = Layout::strided(&sizes, &strides, 5).unwrap();
             let output = Layout::contiguous(&sizes).unwrap();
-            let problem = Problem::new(&input, AxisSet::default(), AxisDirection::Increasing, &output);
+            let problem = Problem::new(&input, AxisSet::NONE, AxisDirection::Increasing, &output);
             for most in [256, 299, 512, 1024] {
                 let (mut seen, mut from) = (vec![false; output.required_len()], vec![0; output.required_len()]);
                 for_each_tile(&problem, most, &mut |tile| {

@@ -2,87 +2,54 @@
 
 use crate::collapse::{Problem, count};
 use crate::run::LONGEST_VISIT;
-use crate::{Isa, Loop, NanPolicy, ReduceFunction, Strategy};
+use crate::{Isa, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::Kernel;
 
 /// What there is to do where the output is not empty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(crate) problem: Problem,
-    pub(crate) way: Way,
-}
-
-/// How it is done. Apart from the problem, which is large, and so not moved once more.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
     /// How many elements each output is chosen from, as far as they are looked at.
     pub(crate) visited: usize,
     /// `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Strategy, Kernel)>,
     /// Whether the elements are likely beyond the L2 cache: see [`argreduce_kernels::Tile::is_far`].
     pub(crate) is_far: bool,
-    /// Where there is but one output: all that a run needs.
-    pub(crate) single: Option<Single>,
+    /// Whether there is but one output, chosen from one loop: the loops around a tile cost as much as a row of 64 elements.
+    pub(crate) is_single: bool,
+    /// And this from neighbours in the order of their addresses, or from but one element.
+    pub(crate) is_packed_row: bool,
 }
 
-/// One output, chosen from one loop. The shortest way: the loops around a tile cost as much as a row of 64 elements, and to look all this up
-/// in a problem, as much as one of 16.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Single {
-    /// `None` where the loop has a single element.
-    pub(crate) kernel: Option<Kernel>,
-    /// The first element, and the loop over all.
-    pub(crate) start: isize,
-    pub(crate) line: Loop,
-    /// The index of the first element, and from one to the next.
-    pub(crate) index_start: isize,
-    pub(crate) index_step: isize,
-    /// Where the index goes, and the value.
-    pub(crate) place: usize,
-    pub(crate) value_place: usize,
-}
+impl Work {
+    pub(crate) const EMPTY: Work = Work {
+        problem: Problem::EMPTY,
+        visited: 0,
+        kernel: None,
+        is_far: false,
+        is_single: false,
+        is_packed_row: false,
+    };
 
-impl Single {
-    /// Whether there are neighbours to choose from, in the order of their addresses, or but one element.
-    #[inline(always)]
-    pub(crate) fn is_packed(&self) -> bool {
-        self.line.stride == 1 || self.kernel.is_none()
-    }
-
-    /// `None` where there are several outputs, or loops.
-    fn new(problem: &Problem, visited: usize, kernel: Option<Kernel>) -> Option<Single> {
-        let (&[line], &[index]) = (&problem.reduced[..], &problem.index[..]) else { return None };
-        let is_single =
-            problem.input.loops().is_empty() && problem.output.copies().is_empty() && visited <= LONGEST_VISIT;
-        is_single.then_some(Single {
-            kernel,
-            start: problem.input.start as isize,
-            line,
-            index_start: problem.index_start,
-            index_step: index.stride,
-            place: problem.output.start,
-            value_place: problem.values.start,
-        })
-    }
-}
-
-impl Way {
-    /// `None` where `kernel_of` has none for a strategy. Sizes are in bytes.
+    /// Decides how to do what the problem says. `None` where `kernel_of` has no kernel for a strategy. Sizes are in bytes.
     pub(crate) fn choose(
-        problem: &Problem,
+        &mut self,
         isa: Isa,
         element_size: usize,
         kernel_of: impl Fn(Isa, Strategy) -> Option<Kernel>,
-    ) -> Option<Way> {
-        let visited = count(&problem.reduced);
-        let kernel = match choose_isa_and_strategy(problem, visited, isa, element_size) {
+    ) -> Option<()> {
+        let problem = &self.problem;
+        self.visited = count(problem.reduced());
+        self.kernel = match choose_isa_and_strategy(problem, self.visited, isa, element_size) {
             Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
             None => None,
         };
-        let single = Single::new(problem, visited, kernel.map(|(_, kernel)| kernel));
-        let elements = count(problem.input.loops()).saturating_mul(visited);
-        let is_far = elements.saturating_mul(element_size) >= FAR_BYTES;
-        Some(Way { visited, kernel, is_far, single })
+        let elements = count(problem.input.kept()).saturating_mul(self.visited);
+        self.is_far = elements.saturating_mul(element_size) >= FAR_BYTES;
+        let has_one_loop = problem.values.is_empty() && problem.reduced().len() == 1 && problem.index().len() == 1;
+        self.is_single = has_one_loop && self.visited <= LONGEST_VISIT;
+        self.is_packed_row = self.is_single && (problem.input.first().stride == 1 || self.kernel.is_none());
+        Some(())
     }
 }
 
@@ -100,7 +67,7 @@ fn choose_isa_and_strategy(
     }
     let by_half = by(Isa::Avx2)?;
     let is_half = match strategy {
-        Strategy::Rows => count(problem.input.loops()) > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF,
+        Strategy::Rows => count(problem.input.kept()) > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF,
         // Lines that need no packing then. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19 and 57;
         // images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
         Strategy::PackedColumns => by_half == Strategy::Columns,
@@ -131,18 +98,18 @@ fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, elemen
     if visited == 1 {
         return None;
     }
-    let takes = |strategy: Strategy| strategy.takes(problem.inner(), &problem.reduced, lanes);
+    let takes = |strategy: Strategy| strategy.takes(problem.inner(), problem.reduced(), lanes);
     // Narrow lines of few rows are gathered side by side first.
     let has_columns = takes(Strategy::Columns) && (problem.inner().size >= 2 * lanes || visited > SHORTEST_COLUMN);
     let block = visited.saturating_mul(problem.inner().size).saturating_mul(element_size);
-    let has_lanes = count(problem.input.loops()) >= lanes.div_ceil(2);
+    let has_lanes = count(problem.input.kept()) >= lanes.div_ceil(2);
     Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
         Strategy::Rows
     } else if has_columns {
         Strategy::Columns
     } else if takes(Strategy::FoldedColumns) && block >= SMALLEST_FOLDED {
         Strategy::FoldedColumns
-    } else if has_lanes && !Strategy::Pieces.is_near(&problem.reduced) {
+    } else if has_lanes && !Strategy::Pieces.is_near(problem.reduced()) {
         Strategy::PackedColumns
     } else {
         Strategy::Pieces
@@ -189,7 +156,7 @@ mod tests {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Rows};
         let chosen = |isa, sizes: &[usize], axes: &[isize], element_size| {
             let problem = problem(sizes, axes);
-            choose_isa_and_strategy(&problem, count(&problem.reduced), isa, element_size)
+            choose_isa_and_strategy(&problem, count(problem.reduced()), isa, element_size)
         };
         assert_eq!(chosen(Avx512, &[100, 8], &[1], 4), Some((Avx2, Rows)));
         assert_eq!(chosen(Avx512, &[100, 9], &[1], 4), Some((Avx512, Rows)));
@@ -210,7 +177,7 @@ mod tests {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
         let chosen = |sizes: &[usize], axes: &[isize], element_size| {
             let problem = problem(sizes, axes);
-            choose_strategy(&problem, count(&problem.reduced), 32, element_size)
+            choose_strategy(&problem, count(problem.reduced()), 32, element_size)
         };
         type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
         let cases: [Case; 33] = [
