@@ -2,9 +2,11 @@
 //! These loops have no order and no NaN, so their result cannot depend on the ISA: the compiler vectorises what it can, per
 //! target (`multiversion`).
 
+use crate::prefetch::prefetch;
 use crate::tile::{Loop, Tile, Walk};
 use crate::zip::{Blocks, Zip};
 use core::mem::MaybeUninit;
+use core::ptr::null;
 use multiversion::multiversion;
 
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays too.
@@ -95,8 +97,13 @@ impl Scratch {
         while let Some((offset, rows)) = stretches.next(capacity - filled) {
             let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len() + slack];
             // SAFETY: the caller's promise.
-            unsafe { gather(out, from.wrapping_offset(offset), end, stretches.line.stride, rows, lanes) };
+            unsafe {
+                gather(out, from.wrapping_offset(offset), end, stretches.line.stride, rows, lanes, stretches.ahead)
+            };
             filled += rows;
+            if !stretches.ahead.is_null() {
+                stretches.ahead = stretches.ahead.wrapping_add(rows * lanes.len() * size_of::<B>());
+            }
         }
         filled
     }
@@ -145,6 +152,7 @@ unsafe fn gather<T: Copy>(
     stride: isize,
     rows: usize,
     lanes: LaneOffsets<'_>,
+    ahead: *const u8,
 ) {
     assert!(out.len() == rows * lanes.len() + SLACK_BYTES / size_of::<T>());
     match lanes {
@@ -171,7 +179,7 @@ unsafe fn gather<T: Copy>(
             }
         }
         LaneOffsets::Lines { first, step, lines, width } => {
-            let lines = Lines { from: from.wrapping_offset(first), step, lines, width, stride, rows };
+            let lines = Lines { from: from.wrapping_offset(first), step, lines, width, stride, rows, ahead };
             // SAFETY: the caller's promise, and the length of `out`.
             unsafe {
                 match width * size_of::<T>() {
@@ -204,6 +212,7 @@ struct Lines<T> {
     width: usize,
     stride: isize,
     rows: usize,
+    ahead: *const u8,
 }
 
 impl<T: Copy> Lines<T> {
@@ -216,7 +225,7 @@ impl<T: Copy> Lines<T> {
     #[inline(always)]
     unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: &mut [MaybeUninit<T>], end: *const T) {
         const { assert!(PART <= WHOLE && WHOLE <= SLACK_BYTES) };
-        let Lines { from, step, lines, width, stride, rows } = self;
+        let Lines { from, step, lines, width, stride, rows, ahead } = self;
         let (len, size) = (lines * width, size_of::<T>());
         assert!(width * size >= PART);
         // Of how many lines a whole move may be read, in each row: once for all, because it takes a division.
@@ -224,6 +233,9 @@ impl<T: Copy> Lines<T> {
         let last = (end as isize - last_row as isize - WHOLE as isize).div_euclid(size as isize);
         let by_whole = if width * size <= WHOLE { Loop { size: lines, stride: step }.steps_up_to(last, 0) } else { 0 };
         for row in 0..rows {
+            if !ahead.is_null() {
+                prefetch(ahead.wrapping_add(row * len * size), len * size);
+            }
             let from = from.wrapping_offset(row as isize * stride);
             let out = out[row * len..][..len + SLACK_BYTES / size].as_mut_ptr();
             let place = |line: usize| (from.wrapping_offset(line as isize * step), out.wrapping_add(line * width));
@@ -321,13 +333,20 @@ pub(crate) struct Stretches<'a> {
     /// Where the rest of the current line starts, in elements, and how long it is.
     offset: isize,
     left: usize,
+    /// What to ask for meanwhile: as many bytes as are copied; null for nothing.
+    ahead: *const u8,
 }
 
 impl<'a> Stretches<'a> {
     #[inline(always)]
     pub(crate) fn new(tile: &Tile<'a>) -> Self {
         let (line, slower) = tile.split_reduced();
-        Stretches { slower: Walk::new(slower), line, offset: 0, left: 0 }
+        Stretches { slower: Walk::new(slower), line, offset: 0, left: 0, ahead: null() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn ahead(self, ahead: *const u8) -> Self {
+        Stretches { ahead, ..self }
     }
 
     /// The offset and length of the next stretch, of at most `room` elements; `None` at the end, or without room.

@@ -25,10 +25,6 @@ pub(crate) trait Token: Copy + 'static {
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
     fn enter<T: Task>(self, task: T) -> T::Output;
 
-    /// Asks for the cache line at an address, which need not exist, to be fetched.
-    #[inline(always)]
-    fn prefetch<T>(self, _: *const T) {}
-
     /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the registers of its callers.
     #[inline(never)]
     fn call<T: Task + Copy>(self, task: T) -> T::Output {

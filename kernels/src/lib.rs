@@ -40,6 +40,7 @@ mod lanes;
 mod names;
 mod order;
 mod partial;
+mod prefetch;
 mod rank;
 mod strategy;
 mod tile;

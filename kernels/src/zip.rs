@@ -2,6 +2,7 @@
 //! and knows nothing of tiles; a unit is sixteen bytes of as many blocks as a vector has lanes.
 
 use crate::lanes::{Task, Token};
+use crate::prefetch::prefetch;
 
 /// Bytes of a block that are taken at a time.
 pub(crate) const UNIT: usize = 16;
@@ -32,6 +33,8 @@ pub(crate) struct Blocks {
     pub(crate) step: isize,
     pub(crate) count: usize,
     pub(crate) elements: usize,
+    /// What to ask for meanwhile: as many bytes as are taken from the blocks; null for nothing.
+    pub(crate) ahead: *const u8,
 }
 
 impl Blocks {
@@ -52,13 +55,17 @@ impl Blocks {
 
             #[inline(always)]
             fn run(self) {
-                let Blocks { first, step, count, elements } = self.blocks;
+                let Blocks { first, step, count, elements, mut ahead } = self.blocks;
                 let (unit, lanes) = (UNIT / SIZE, size_of::<S::Bytes>() / SIZE);
                 for n in (0..count).step_by(lanes) {
                     let mut e = 0;
                     while e < elements {
                         // The last unit reaches back.
                         let start = e.min(elements - unit);
+                        if !ahead.is_null() {
+                            prefetch(ahead, lanes * UNIT);
+                            ahead = ahead.wrapping_add(lanes * UNIT);
+                        }
                         let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
                         let to = self.to.wrapping_add((start * count + n) * SIZE);
                         // SAFETY: the promise of the caller of `transpose`, where the only `Call` is made: a unit of some of the blocks.

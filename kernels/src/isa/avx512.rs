@@ -80,11 +80,6 @@ impl Token for Avx512 {
     }
 
     #[inline(always)]
-    fn prefetch<T>(self, at: *const T) {
-        self.0.sse._mm_prefetch::<_MM_HINT_T0>(at.cast())
-    }
-
-    #[inline(always)]
     fn enter<T: Task>(self, task: T) -> T::Output {
         self.0.vectorize(Region(task))
     }

@@ -7,6 +7,7 @@
 
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
+use crate::prefetch::prefetch;
 use core::mem::MaybeUninit;
 
 /// Vectors in a group, unless fewer are left.
@@ -26,13 +27,10 @@ pub(super) struct Rows<L> {
 impl<L: Copy> Rows<L> {
     /// Asks for `width` elements of each row, from so many elements further on, which need not exist; if that is asked for.
     #[inline(always)]
-    pub(super) fn prefetch(self, simd: impl Token, width: usize, ahead: Option<isize>) {
+    pub(super) fn prefetch(self, width: usize, ahead: Option<isize>) {
         let Some(ahead) = ahead else { return };
         for row in 0..self.count {
-            let at = self.skip(row).first.wrapping_offset(ahead).cast::<u8>();
-            for line in (0..width * size_of::<L>()).step_by(64) {
-                simd.prefetch(at.wrapping_add(line));
-            }
+            prefetch(self.skip(row).first.wrapping_offset(ahead), width * size_of::<L>());
         }
     }
 
@@ -154,7 +152,7 @@ unsafe fn reduce_part<O: Order, const U: usize>(
     has_nan: &mut bool,
 ) {
     let rows = rows.at(start);
-    rows.prefetch(order.simd(), positions.len(), ahead);
+    rows.prefetch(positions.len(), ahead);
     // SAFETY: the caller's promise.
     let group = unsafe { reduce_group::<O, U, 1>(order, [rows], positions.len(), has_nan) };
     group.write(order, positions);

@@ -5,10 +5,10 @@ use super::Body;
 use super::group::{GROUP, Rows, reduce};
 use super::panel::{PANEL, Panel};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches};
-use crate::lanes::{Lanes, MAX_VECTOR_BYTES, Task, Token};
+use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::Order;
 use crate::tile::Tile;
-use crate::zip::{Blocks, UNIT};
+use crate::zip::{Blocks, UNIT, Zip};
 use core::mem::MaybeUninit;
 use core::ptr::null;
 
@@ -49,14 +49,16 @@ impl Body for PackedColumns {
             Lie::Blocks(most) => (group, most * tile.inner.size),
             Lie::Anyhow => (group, group),
         };
-        let is_one_pass = tile.visited() <= (capacity / most).min(O::Simd::MAX_COUNT as usize);
+        let most_rows = capacity / most;
+        let is_one_pass = tile.visited() <= most_rows.min(O::Simd::MAX_COUNT as usize);
+        let is_in_blocks = matches!(lie, Lie::Blocks(_));
         let mut scratch = Scratch::new();
         let mut groups = [const { MaybeUninit::uninit() }; PANEL];
         let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
         let mut lane_positions = [const { MaybeUninit::uninit() }; BLOCK_OUTPUTS];
-        // Few rows are read in the order of memory, more or less, and the prefetchers follow. (Zen 5, beyond L3, AVX-512, GB/s without and with it: 21 rows of 5
-        // f32 8.5 and 12.1, of 5 i64 7.1 and 10.2; but 3 rows of 5 f32 19.6 and 18.8, rows of 3 f32 28 and 17.)
-        let prefetches = tile.is_far && !end.is_null() && is_one_pass && tile.visited() > FEW_ROWS;
+        // Lanes are read a little of each at a time, which no prefetcher follows. (Zen 5, beyond L3, AVX2, GB/s without it, with all of it asked for at once, and
+        // asked for along the way: 21 rows of 5 f32 9, 14 and 27, of 31 u8 - , 10 and 30, of 5 i64 - , 31 and 28; 3 rows of 5 f32 19, - and 24.)
+        let prefetches = tile.is_far && !end.is_null();
         let mut has_nan = false;
         let (mut done, mut end_of_line) = (0, 0);
         while done < positions.len() {
@@ -67,7 +69,7 @@ impl Body for PackedColumns {
             let is_rest = end_of_line - done < group;
             let start = if is_rest { end_of_line - least.min(line) } else { done };
             let mut width = (end_of_line - start).min(most);
-            if let Lie::Blocks(_) = lie {
+            if is_in_blocks {
                 width -= width % group;
             }
             let outputs = &mut positions[start..start + width];
@@ -92,35 +94,38 @@ impl Body for PackedColumns {
                     LaneOffsets::Each(unsafe { &*(&raw const offsets[..group] as *const [isize]) })
                 }
             };
-            let is_apart = is_short || matches!(lie, Lie::Blocks(_));
+            let is_apart = is_short || is_in_blocks;
             let answers = if is_apart { &mut lane_positions[..width.max(group)] } else { &mut *outputs };
             let stride = answers.len() as isize;
-            let mut stretches = Stretches::new(tile);
+            let ahead = match prefetches && done < tile.outputs() {
+                true => input.wrapping_offset(tile.offset(done)).cast(),
+                false => null(),
+            };
+            let from = match lie {
+                Lie::Blocks(_) => From::Blocks(BlockRows {
+                    first: input.wrapping_offset(tile.offset(start)),
+                    step: tile.outer.stride,
+                    count: width / tile.inner.size,
+                    width: tile.inner.size,
+                    rows: tile.visited(),
+                    most: most_rows,
+                    done: 0,
+                    ahead,
+                }),
+                _ => From::Lanes { stretches: Stretches::new(tile).ahead(ahead), input, end, lanes },
+            };
+            let mut gathered = Gathered { from, scratch: &mut scratch };
             // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read; the rows were gathered
             // just now.
             unsafe {
-                let (mut first, mut count) = match lie {
-                    Lie::Blocks(_) => {
-                        let blocks = Blocks {
-                            first: input.wrapping_offset(tile.offset(start)).cast(),
-                            step: tile.outer.stride * size_of::<O::Lane>() as isize,
-                            count: width / tile.inner.size,
-                            elements: tile.visited() * tile.inner.size,
-                        };
-                        (scratch.fill_blocks::<O::Simd, O::Lane>(order.simd(), blocks), tile.visited())
-                    }
-                    _ => scratch.fill(&mut stretches, input, end, lanes),
-                };
-                if prefetches && done < tile.outputs() {
-                    prefetch(order, tile, start, done);
-                }
+                let (mut first, mut count) = gathered.next(order.simd());
                 if is_one_pass {
                     reduce(order, Rows { first, stride, count }, answers, None, &mut has_nan);
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
                     while count > 0 {
                         panel.rows(Rows { first, stride, count }, None, false);
-                        (first, count) = scratch.fill(&mut stretches, input, end, lanes);
+                        (first, count) = gathered.next(order.simd());
                     }
                     panel.flush();
                 }
@@ -139,33 +144,7 @@ impl Body for PackedColumns {
     }
 }
 
-/// Asks for what is gathered after outputs `start` to `end`: it comes while they are answered. A call of its own: in its place, it cost rows of 4 f32
-/// beyond L3 a third, which ask for nothing. (Zen 5, AVX2.)
-#[inline(always)]
-fn prefetch<O: Order>(order: O, tile: &Tile<'_>, start: usize, end: usize) {
-    #[derive(Clone, Copy)]
-    struct Call<S> {
-        simd: S,
-        at: *const u8,
-        bytes: usize,
-    }
-    impl<S: Token> Task for Call<S> {
-        type Output = ();
-
-        #[inline(always)]
-        fn run(self) {
-            for line in (0..self.bytes).step_by(64) {
-                self.simd.prefetch(self.at.wrapping_add(line));
-            }
-        }
-    }
-    let next = tile.offset(end);
-    let bytes = (next - tile.offset(start)).unsigned_abs() * size_of::<O::Lane>();
-    let at = tile.input.cast::<O::Lane>().wrapping_offset(next).cast();
-    order.simd().call(Call { simd: order.simd(), at, bytes });
-}
-
-/// See where it is used.
+/// So few rows are not worth it to be gathered in blocks.
 const FEW_ROWS: usize = 8;
 
 /// The most outputs of the blocks that are transposed at a time.
@@ -184,13 +163,92 @@ fn blocks<O: Order>(tile: &Tile<'_>) -> Option<usize> {
     let (size, lanes, width) = (size_of::<O::Lane>(), O::Simd::LANES, tile.inner.size);
     let is_narrow =
         tile.inner.stride == 1 && width > 1 && width * size <= LONGEST_LINE && line.stride == width as isize;
-    if !is_narrow || line.size <= FEW_ROWS || line.size > O::Simd::MAX_COUNT as usize || line.size * width * size < UNIT
-    {
+    if !is_narrow || line.size <= FEW_ROWS {
         return None;
     }
-    let fitting = SCRATCH_BYTES / (line.size * width).saturating_mul(lanes * size);
+    let fitting = (SCRATCH_BYTES / (line.size * width).saturating_mul(lanes * size)).max(1);
     let vectors = fitting.min(BLOCK_OUTPUTS / (width * lanes)).min(tile.outer.size / lanes).min(GROUP);
     (vectors > 0).then_some(vectors * lanes)
+}
+
+/// Rows of lanes side by side, as many at a time as the buffer holds.
+struct Gathered<'a, T> {
+    from: From<'a, T>,
+    scratch: &'a mut Scratch,
+}
+
+enum From<'a, T> {
+    Blocks(BlockRows<T>),
+    /// What follows each lane before `end` may be read too.
+    Lanes {
+        stretches: Stretches<'a>,
+        input: *const T,
+        end: *const T,
+        lanes: LaneOffsets<'a>,
+    },
+}
+
+impl<T: Copy> Gathered<'_, T> {
+    /// The next rows, and how many. No more rows means no more elements.
+    ///
+    /// # Safety
+    /// - As for [`BlockRows::next`], or for [`Scratch::fill`].
+    #[inline(always)]
+    unsafe fn next<S: Zip>(&mut self, simd: S) -> (*const T, usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match &mut self.from {
+                From::Blocks(rows) => rows.next(simd, self.scratch),
+                From::Lanes { stretches, input, end, lanes } => self.scratch.fill(stretches, *input, *end, *lanes),
+            }
+        }
+    }
+}
+
+/// The rows of some blocks, in elements.
+struct BlockRows<T> {
+    first: *const T,
+    /// From one block to the next, how many there are, how wide they are, and how many rows they have.
+    step: isize,
+    count: usize,
+    width: usize,
+    rows: usize,
+    /// How many of the rows are gathered at a time, and how many were.
+    most: usize,
+    done: usize,
+    /// What to ask for meanwhile, or null.
+    ahead: *const u8,
+}
+
+impl<T> BlockRows<T> {
+    /// Gathers as many rows as the buffer holds, of all blocks, and tells how many. No more rows means no more elements.
+    ///
+    /// # Safety
+    /// - The blocks may be read; they have more than [`FEW_ROWS`], and are some whole vectors.
+    #[inline(always)]
+    unsafe fn next<S: Zip>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
+        const { assert!(2 * FEW_ROWS >= UNIT && BLOCK_OUTPUTS * FEW_ROWS <= SCRATCH_BYTES) };
+        let some = (self.rows - self.done).min(self.most);
+        if some == 0 {
+            return (null(), 0);
+        }
+        // So few that they may be less than a unit are gathered with some of those before.
+        let before = FEW_ROWS.saturating_sub(some);
+        let blocks = Blocks {
+            first: self.first.wrapping_add((self.done - before) * self.width).cast(),
+            step: self.step * size_of::<T>() as isize,
+            count: self.count,
+            elements: (before + some) * self.width,
+            ahead: self.ahead,
+        };
+        if !self.ahead.is_null() {
+            self.ahead = self.ahead.wrapping_add(some * self.count * self.width * size_of::<T>());
+        }
+        self.done += some;
+        // SAFETY: the caller's promise.
+        let first = unsafe { scratch.fill_blocks::<S, T>(simd, blocks) };
+        (first.wrapping_add(before * self.count * self.width), some)
+    }
 }
 
 /// How the lanes of a tile lie, as far as gathering cares.

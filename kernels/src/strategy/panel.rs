@@ -77,7 +77,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             let some = rows.count.min(most).min((O::Simd::MAX_COUNT - self.rows) as usize);
             for group in 0..self.groups.len() {
                 let rows = Rows { count: some, ..rows.at(self.start_of(group)) };
-                rows.prefetch(self.order.simd(), Self::GROUP, ahead);
+                rows.prefetch(Self::GROUP, ahead);
                 // SAFETY: the caller's promise.
                 unsafe { self.visit(group, rows) };
             }
@@ -102,7 +102,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         let mut nans = simd.none();
         for group in 0..self.groups.len() {
             let row = Rows { count: 1, ..rows.at(self.start_of(group)) };
-            row.prefetch(simd, Self::GROUP, ahead);
+            row.prefetch(Self::GROUP, ahead);
             // SAFETY: the caller's promise, and the first row has written the group.
             let (new, group) =
                 unsafe { (Group::<O, U>::load(order, row.first, Self::GROUP), self.groups[group].assume_init_mut()) };

@@ -293,7 +293,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                 while Self::groups::<S>() && has_groups && left >= at_end + lanes {
                     let mut n = 0;
                     while prefetches && n < lanes {
-                        row(start.wrapping_add(ahead + n as isize * stride)).prefetch(order.simd());
+                        row(start.wrapping_add(ahead + n as isize * stride)).prefetch();
                         n += 1;
                     }
                     let found = order.simd().counts(S::find_group(order, row(start), stride));
@@ -308,7 +308,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                 }
                 while left > at_end {
                     if prefetches {
-                        row(start.wrapping_add(ahead)).prefetch(order.simd());
+                        row(start.wrapping_add(ahead)).prefetch();
                     }
                     position = S::find::<true>(order, row(start)).write(position);
                     start += stride;

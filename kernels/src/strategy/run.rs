@@ -1,8 +1,9 @@
 //! A run of neighbours, and the search for its best element within registers. What the strategies for rows share; nothing here knows of
 //! tiles or loops.
 
-use crate::lanes::{Lanes, Token};
+use crate::lanes::Lanes;
 use crate::order::{Mask, Order, Vec};
+use crate::prefetch::prefetch;
 use core::mem::MaybeUninit;
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
@@ -24,12 +25,8 @@ impl<L: Copy> Run<L> {
 
     /// Asks for it; it need not exist.
     #[inline(always)]
-    pub(super) fn prefetch(self, simd: impl Token) {
-        let mut line = 0;
-        while line < self.len * size_of::<L>() {
-            simd.prefetch(self.at.cast::<u8>().wrapping_add(line));
-            line += 64;
-        }
+    pub(super) fn prefetch(self) {
+        prefetch(self.at, self.len * size_of::<L>());
     }
 
     /// As many elements elsewhere.

@@ -151,7 +151,7 @@ impl<L: Copy> Part<'_, L> {
                         Some(run) => (run, this),
                         None => (&self.runs[o + ahead - self.runs.len()], next),
                     };
-                    run.moved(offset).prefetch(order.simd());
+                    run.moved(offset).prefetch();
                 }
                 // SAFETY: the first stretch writes it.
                 let mut fold = [if n == 0 { Fold::new(order) } else { unsafe { state.assume_init_ref().copy() } }];

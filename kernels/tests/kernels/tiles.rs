@@ -339,11 +339,12 @@ impl<T: Sample> Case<T> {
         self.check_by(&[Strategy::PackedColumns], &data, 0, [outer, inner], &[line]);
     }
 
-    /// Blocks of narrow lines that follow each other: with what is left over of a unit, and of a vector of blocks; next to each other, apart and backwards.
+    /// Blocks of narrow lines that follow each other: with what is left over of a unit, of a vector of blocks, and of the rows that fit the buffer (86 rows
+    /// of 3 are one too many by vectors of 32 bytes, 85 by 64); next to each other, apart and backwards.
     fn run_blocks(&self) {
         let mut rng = SmallRng::seed_from_u64(14);
         let blocks = [self.lanes - 1, self.lanes, 3 * self.lanes + 1, 9 * self.lanes + 2].map(|n| n.max(1));
-        let shapes = [(9, 2), (9, 3), (10, 5), (21, 3), (64, 2), (100, 2), (13, 8), (255, 2), (256, 2)];
+        let shapes = [(9, 2), (9, 3), (10, 5), (21, 3), (64, 2), (100, 2), (13, 8), (255, 2), (256, 2), (85, 3), (86, 3), (300, 3)];
         for n in few(0..4 * shapes.len(), 7) {
             let ((rows, width), blocks) = (shapes[n / 4], blocks[n % 4]);
             for (gap, is_reversed) in [(0, false), (1, false), (0, true)] {
