@@ -9,6 +9,7 @@
 //! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than itself. A run
 //! against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
 
+use super::AHEAD_BYTES;
 use super::fold::{Chunks, Fold, chunk, most_chunks, settle};
 use super::run::{Best, Found, Run};
 use crate::lanes::{Lanes, Task, Token};
@@ -225,6 +226,8 @@ unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     // As many chunks as a lane can count, or enough to forget what a piece costs.
     let piece_of_stream = longest_piece::<O>().min(1024 * chunk::<O>());
     let is_long = run.len >= LONG_RUN_BYTES / size_of::<O::Lane>();
+    let streams = if is_long && has_streams::<O>() { STREAMS } else { 1 };
+    let run = if is_long { run.asking_along(AHEAD_BYTES / streams) } else { run };
     let mut best = Best::new(order);
     let mut start = 0;
     while start < run.len && !best.is_final() {

@@ -1,8 +1,8 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
-use super::group::{GROUP, ROWS, Rows, has_groups, is_one_pass, reduce};
+use super::group::{GROUP, ROWS, Rows, has_groups, is_one_pass, reduce, span};
 use super::panel::{PANEL, Panel};
-use super::{Body, Strategy};
+use super::{AHEAD_BYTES, Body, Strategy};
 use crate::gather::Stretches;
 use crate::lanes::{Lanes, Token};
 use crate::order::Order;
@@ -20,7 +20,7 @@ impl Body for Columns {
         let line = tile.line();
         let is_one_pass = tile.reduced.len() == 1 && is_one_pass::<O>(line.size, line.stride) && !sweeps::<O>(tile);
         let along = along::<O>(tile);
-        let ahead = along.or(tile.is_far.then(|| super::ahead::<O>(tile.outer.stride)));
+        let ahead = along.or(tile.is_far.then(|| by_rows::<O>(tile)));
         let mut has_nan = false;
         for (o, positions) in positions.chunks_exact_mut(tile.inner.size).enumerate() {
             let first = input.wrapping_offset(o as isize * tile.outer.stride);
@@ -54,6 +54,16 @@ fn along<O: Order>(tile: &Tile<'_>) -> Option<isize> {
     (tile.is_far && tile.inner.size >= 2 * ahead).then_some(ahead as isize)
 }
 
+/// How far ahead to ask for rows that are not long, in elements: at the same place of a row further on, or of the next lines of outputs where those are nearer; or if
+/// rows go down while lines go up, where they are near at all. (21 rows of 1000 u8 downwards, beyond L3, by rows 9 GB/s; Zen 5.)
+#[inline(always)]
+fn by_rows<O: Order>(tile: &Tile<'_>) -> isize {
+    let line = tile.line();
+    let near = if line.stride < 0 { 8 * AHEAD_BYTES } else { AHEAD_BYTES };
+    let is_near = span::<O::Lane>(line.size, line.stride) <= near;
+    super::ahead::<O>(if is_near { tile.outer.stride } else { line.stride }, AHEAD_BYTES)
+}
+
 /// Whether to go through far rows one after another, from end to end of a panel: those that follow each other are so read in the order of memory,
 /// and others too where one place is as fast as several. (Zen 5, beyond L3, GB/s of eight rows at a time and of one: by AVX-512, 1000 rows of 500, 1000
 /// and 2048 f32 21 and 46, 24 and 41, 28 and 46, 21 rows of 1000 f16 21 and 37, of 50176 f32 24 and 29, but 3 rows of those 23 and 19; by AVX2, 1000 rows
@@ -61,7 +71,7 @@ fn along<O: Order>(tile: &Tile<'_>) -> Option<isize> {
 #[inline(always)]
 fn sweeps<O: Order>(tile: &Tile<'_>) -> bool {
     let (width, line, group) = (tile.inner.size, tile.line(), GROUP * O::Simd::LANES);
-    let is_sequence = tile.reduced.len() == 1 && line.stride == width as isize && width <= PANEL * group;
+    let is_sequence = tile.reduced.len() == 1 && line.stride.unsigned_abs() == width && width <= PANEL * group;
     let is_one_place = !O::Simd::HAS_STREAMS && line.size > ROWS;
     has_groups::<O>() && tile.is_far && width > group && (is_sequence || is_one_place)
 }
@@ -94,7 +104,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
                 Rows { first: first.wrapping_offset(start as isize + offset), stride: tile.line().stride, count };
             // Prefetchers follow one stretch and stop at its end.
             let to_next = next.filter(|_| tile.is_far).map(|(next, _)| next - offset);
-            let ahead = if sweeps { Some(super::ahead::<O>(rows.stride)) } else { to_next.or(along) };
+            let ahead = if sweeps { Some(by_rows::<O>(tile)) } else { to_next.or(along) };
             // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the outputs): the caller
             // promises those elements.
             unsafe { panel.rows(rows, ahead, sweeps) };

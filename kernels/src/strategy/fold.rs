@@ -4,6 +4,7 @@
 use super::run::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
+use crate::prefetch::prefetch;
 
 /// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
 /// a chunk weigh more. On Zen 3 (AVX2), eight were no faster than four, and f32 was slower. Of vectors of 64 bytes, eight are also more than many a row has:
@@ -63,7 +64,7 @@ impl<O: Order> Fold<O> {
     /// Goes on with a run in each of several folds, after `seen` chunks of other runs: until all are final, or to the end.
     ///
     /// # Safety
-    /// - The runs may be read; they are of one length, at least a chunk.
+    /// - The runs may be read; they are of one length, at least a chunk. All ask for what is as far ahead.
     #[inline(always)]
     pub(super) unsafe fn advance<const N: usize>(
         folds: &mut [Self; N],
@@ -71,7 +72,7 @@ impl<O: Order> Fold<O> {
         runs: [Chunks<O::Lane>; N],
         seen: usize,
     ) {
-        let last = runs[0].count() - 1;
+        let (last, ahead) = (runs[0].count() - 1, runs[0].run.ahead);
         let patience = if O::MAY_STOP { PATIENCE } else { last };
         let (mut chunk, mut is_final) = (0, false);
         // SAFETY: the caller promises the runs; each chunk lies in its run, the last by reaching back.
@@ -81,7 +82,11 @@ impl<O: Order> Fold<O> {
                 while chunk < pause {
                     let mut n = 0;
                     while n < N {
-                        folds[n].step(order, runs[n].start_of_whole(chunk));
+                        let at = runs[n].start_of_whole(chunk);
+                        if ahead != 0 {
+                            prefetch(at.wrapping_offset(ahead), runs[n].chunk * size_of::<O::Lane>());
+                        }
+                        folds[n].step(order, at);
                         n += 1;
                     }
                     chunk += 1;

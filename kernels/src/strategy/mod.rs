@@ -98,18 +98,18 @@ const SHORTEST_STRETCH: usize = 32;
 const LARGEST_STEP: usize = 4;
 const SHORTEST_NEAR: usize = 256;
 
-/// How far ahead to ask for rows, where they are far: the work on a row, in between its loads, leaves the memory idle. (Zen 5, beyond L3, GB/s without
-/// and with it: by AVX-512, rows of 7 and 10 f32 6 and 25, 7 and 34, of 10 i16 5 and 17, of 255 f32 22 and 42, of 100 and 300 i64 19 and 39, 25 and 44,
-/// of 1000 u8 and f16 16 and 36, 21 and 46; by AVX2, of 1000 f16 30 and 44, of 300 i64 31 and 42. Half as far: a tenth less. In L2, rows lost up to a
-/// sixth by it, so that it is for far ones only.)
-const AHEAD_BYTES: usize = 4096;
+/// How far ahead to ask for elements that are far, a little for each that is looked at: what prefetchers ask for by themselves is not enough to keep
+/// the memory busy. (Zen 5, beyond L3, GB/s without it, 4 KiB, 8 and 16 ahead, by AVX-512: one row of f32 37, 48, 54 and 52, of i64 41, 51, 55 and 52, rows of
+/// 1000 f32 asked for at once 46, and along the way 44, 49 and 53, of 64 f32 44, 54 and 62 from 4 KiB on, 16 columns of 1000 f32 16, 43, 52 and 56; by AVX2 35
+/// rows of 5 as much, or more; 32 KiB were never better. In L2, rows lost up to a sixth by it, so that it is for far ones only.)
+const AHEAD_BYTES: usize = 16 << 10;
 
-/// From one row, or block of rows, to one so far ahead, where they are `stride` elements apart.
+/// From one row, or block of rows, to one about so many bytes ahead, where they are `stride` elements apart.
 #[inline(always)]
-fn ahead<O: Order>(stride: isize) -> isize {
+fn ahead<O: Order>(stride: isize, bytes: usize) -> isize {
     // Of a loop of one step, the stride may be anything.
     let row = stride.unsigned_abs().saturating_mul(size_of::<O::Lane>()).max(1);
-    stride.wrapping_mul((AHEAD_BYTES / row).max(1) as isize)
+    stride.wrapping_mul((bytes / row).max(1) as isize)
 }
 
 /// An order as a type without values: what a function pointer can be made for.

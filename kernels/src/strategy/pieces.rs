@@ -43,7 +43,7 @@ impl Body for Pieces {
                     }
                 };
                 // SAFETY: a stretch of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not empty.
-                best.offer(unsafe { find(order, Run { at, len, reversed }) }, visited);
+                best.offer(unsafe { find(order, Run::new(at, len, reversed)) }, visited);
                 visited += len;
             }
             position.write(best.position());

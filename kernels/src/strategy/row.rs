@@ -21,7 +21,7 @@ impl Row {
         // SAFETY: the caller promises that the ISA is there.
         let order = unsafe { M::make() };
         if <M::Order as Order>::Simd::SPECIALIZES {
-            return order.simd().enter(Call { order, row: Run { at: first.cast(), len, reversed: false } });
+            return order.simd().enter(Call { order, row: Run::new(first.cast(), len, false) });
         }
         // Not worth its code: as the only row of a tile.
         let once = Loop { size: 1, stride: 0 };

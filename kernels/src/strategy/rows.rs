@@ -3,7 +3,7 @@
 
 use super::chunks::{self, STREAMS};
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
-use super::{Body, MakeOrder, Strategy, ahead, tournament};
+use super::{AHEAD_BYTES, Body, MakeOrder, Strategy, ahead, tournament};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order};
 use crate::tile::Tile;
@@ -97,6 +97,8 @@ pub(super) trait Search<O: Order> {
     const READS_ON: bool = false;
     /// Whether to ask for rows further on, where they are far.
     const PREFETCHES: bool = true;
+    /// Whether it goes through a row chunk by chunk, and asks for others by itself.
+    const FOLDS: bool = false;
     /// Whether to look at several at once there.
     const STREAMS: bool = false;
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
@@ -196,6 +198,8 @@ impl<O: Order> Search<O> for VectorByVector {
 /// Any number of chunks.
 struct Chunks;
 impl<O: Order> Search<O> for Chunks {
+    const PREFETCHES: bool = false;
+    const FOLDS: bool = true;
     const STREAMS: bool = chunks::has_streams::<O>();
 
     #[inline(always)]
@@ -217,9 +221,18 @@ const fn has_wide_loads<O: Order>() -> bool {
     O::Simd::LANES * size_of::<O::Lane>() >= 64
 }
 
-/// Longer rows the prefetchers follow by themselves. (Zen 5, AVX-512, GB/s without and with it: rows of 2048, 3136, 4096 and 4101 f32 31 and 43, 31 and
-/// 38, 34 and 35, 36 and 34.)
-const MOST_BYTES: usize = 16 << 10;
+/// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
+#[inline(always)]
+fn along<O: Order>(row: Run<O::Lane>, stride: isize, streams: usize) -> isize {
+    if row.len > AHEAD_BYTES / size_of::<O::Lane>() {
+        row.asking_along(AHEAD_BYTES / streams).ahead
+    } else if streams > 1 {
+        streams as isize * stride
+    } else {
+        // (Rows of 1000 f32 against the direction of memory, not so far and as far: 41 and 36 GB/s; AVX-512.)
+        ahead::<O>(stride, if row.reversed { AHEAD_BYTES / 2 } else { AHEAD_BYTES })
+    }
+}
 
 /// How long rows are of which several are looked at side by side, in large tiles: beyond L3, of `read`, rows of 4096 f16 went from 0.74 to
 /// 0.94, of 4096 f32 from 0.83 to 1.18; but of 1000 f32 from 0.84 to 0.74. (Zen 3.)
@@ -260,10 +273,14 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         let has_streams =
             S::STREAMS && tile.is_far && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
         let has_groups = len <= tournament::MOST_VECTORS * lanes;
-        let prefetches = S::PREFETCHES && tile.is_far && !has_streams && len < MOST_BYTES / size_of::<O::Lane>();
-        let ahead = if prefetches { ahead::<O>(stride) } else { 0 };
+        let prefetches = S::PREFETCHES && tile.is_far;
+        let ahead = if prefetches { ahead::<O>(stride, AHEAD_BYTES) } else { 0 };
         let input = tile.input.cast::<O::Lane>();
-        let row = |start: isize| Run { at: input.wrapping_offset(start), len, reversed: REVERSED };
+        let mut first = Run::new(input, len, REVERSED);
+        if S::FOLDS && tile.is_far {
+            first.ahead = along::<O>(first, stride, if has_streams { STREAMS } else { 1 });
+        }
+        let row = |start: isize| first.moved(start);
         let mut position = positions.as_mut_ptr();
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
         let mut o = 0;

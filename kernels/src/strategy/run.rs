@@ -13,9 +13,24 @@ pub(super) struct Run<L> {
     pub(super) at: *const L,
     pub(super) len: usize,
     pub(super) reversed: bool,
+    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are [folded](super::fold) ask.
+    pub(super) ahead: isize,
 }
 
 impl<L: Copy> Run<L> {
+    /// Asks for nothing.
+    #[inline(always)]
+    pub(super) fn new(at: *const L, len: usize, reversed: bool) -> Self {
+        Run { at, len, reversed, ahead: 0 }
+    }
+
+    /// Asks for what is `bytes` further along the run.
+    #[inline(always)]
+    pub(super) fn asking_along(self, bytes: usize) -> Self {
+        let ahead = (bytes / size_of::<L>()) as isize;
+        Run { ahead: if self.reversed { -ahead } else { ahead }, ..self }
+    }
+
     /// The part with elements `start` to `start + len`, in the order of visiting.
     #[inline(always)]
     pub(super) fn part(self, start: usize, len: usize) -> Self {

@@ -18,10 +18,6 @@ use core::mem::MaybeUninit;
 /// The most outputs that take turns: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
 const OUTPUTS: usize = 32;
 
-/// Longer stretches the prefetchers follow by themselves. (Zen 5, images over axes 0, 2 and 3 beyond L3, GB/s without and with it, by AVX-512 and AVX2: of 32 x
-/// 32 f32 27 and 42, 33 and 39; of 56 x 56 f16 33 and 42, 30 and 38; but of 64 x 64 f32 32 and 30, 36 and 36.)
-const MOST_BYTES: usize = 8 << 10;
-
 /// Whether [`answer`] takes stretches of so many neighbours: where that is worth its code.
 #[inline(always)]
 pub(super) fn takes<O: Order>(len: usize) -> bool {
@@ -37,7 +33,7 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
     let (line, slower) = tile.split_reduced();
     let reversed = line.stride < 0;
     let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
-    let stretch = Run { at: tile.input.cast::<O::Lane>().wrapping_offset(to_lowest), len: line.size, reversed };
+    let stretch = Run::new(tile.input.cast::<O::Lane>().wrapping_offset(to_lowest), line.size, reversed);
     let chunk = fold::chunk::<O>();
     let chunks = line.size.div_ceil(chunk);
     let stretches = tile.visited() / line.size;
@@ -45,7 +41,7 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
     let next_is_near = slower.last().is_some_and(|next| tile.inner.stride.unsigned_abs() < next.stride.unsigned_abs());
     let outputs = if next_is_near { OUTPUTS } else { 1 };
     let bytes = line.size * size_of::<O::Lane>();
-    let ahead = (tile.is_far && bytes <= MOST_BYTES).then_some((AHEAD_BYTES / bytes).max(1));
+    let ahead = tile.is_far.then_some(AHEAD_BYTES / bytes);
     let mut best = [const { MaybeUninit::uninit() }; OUTPUTS];
     let mut done = 0;
     while done < positions.len() {
@@ -146,19 +142,25 @@ impl<L: Copy> Part<'_, L> {
             let offset = |n| offset_of(self.slower, self.first + n);
             let (this, next) = (offset(n), offset(n + 1));
             for (o, state) in folds[..self.runs.len()].iter_mut().enumerate() {
-                if let Some(ahead) = self.ahead {
-                    let (run, offset) = match self.runs.get(o + ahead) {
-                        Some(run) => (run, this),
-                        None => (&self.runs[o + ahead - self.runs.len()], next),
-                    };
-                    run.moved(offset).prefetch();
-                }
+                let run = self.runs[o].moved(this);
+                let run = match self.ahead {
+                    None => run,
+                    Some(0) => run.asking_along(AHEAD_BYTES),
+                    Some(ahead) => {
+                        let (other, offset) = match self.runs.get(o + ahead) {
+                            Some(other) => (other, this),
+                            None => (&self.runs[o + ahead - self.runs.len()], next),
+                        };
+                        let bytes = (other.moved(offset).at as isize).wrapping_sub(run.at as isize);
+                        Run { ahead: bytes / size_of::<L>() as isize, ..run }
+                    }
+                };
                 // SAFETY: the first stretch writes it.
                 let mut fold = [if n == 0 { Fold::new(order) } else { unsafe { state.assume_init_ref().copy() } }];
                 if n > 0 && fold[0].is_final(order) {
                     continue;
                 }
-                let run = Chunks::new(order, self.runs[o].moved(this));
+                let run = Chunks::new(order, run);
                 // SAFETY: the caller's promise.
                 unsafe { Fold::advance(&mut fold, order, [run], n * self.chunks) };
                 state.write(fold[0]);

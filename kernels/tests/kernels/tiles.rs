@@ -344,7 +344,20 @@ impl<T: Sample> Case<T> {
     fn run_blocks(&self) {
         let mut rng = SmallRng::seed_from_u64(14);
         let blocks = [self.lanes - 1, self.lanes, 3 * self.lanes + 1, 9 * self.lanes + 2].map(|n| n.max(1));
-        let shapes = [(9, 2), (9, 3), (10, 5), (21, 3), (64, 2), (100, 2), (13, 8), (255, 2), (256, 2), (85, 3), (86, 3), (300, 3)];
+        let shapes = [
+            (9, 2),
+            (9, 3),
+            (10, 5),
+            (21, 3),
+            (64, 2),
+            (100, 2),
+            (13, 8),
+            (255, 2),
+            (256, 2),
+            (85, 3),
+            (86, 3),
+            (300, 3),
+        ];
         for n in few(0..4 * shapes.len(), 7) {
             let ((rows, width), blocks) = (shapes[n / 4], blocks[n % 4]);
             for (gap, is_reversed) in [(0, false), (1, false), (0, true)] {
