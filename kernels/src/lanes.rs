@@ -18,7 +18,7 @@ pub(crate) trait Token: Copy + 'static {
     /// Whether the chunks of a long row are of eight vectors, or of four: see `strategy/chunks.rs`.
     const HAS_LONG_CHUNKS: bool = false;
 
-    /// Whether memory is read faster in several places at once: see `strategy/chunks.rs`.
+    /// Whether far memory is read faster in several places at once: see `strategy/columns.rs`.
     const HAS_STREAMS: bool = true;
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be

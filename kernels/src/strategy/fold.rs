@@ -61,49 +61,35 @@ impl<O: Order> Fold<O> {
         O::MAY_STOP && order.is_final(self.best, self.nans)
     }
 
-    /// Goes on with a run in each of several folds, after `seen` chunks of other runs: until all are final, or to the end.
+    /// Goes on with a run, after `seen` chunks of other runs: until it is final, or to the end.
     ///
     /// # Safety
-    /// - The runs may be read; they are of one length, at least a chunk. All ask for what is as far ahead.
+    /// - The run may be read, and is at least a chunk.
     #[inline(always)]
-    pub(super) unsafe fn advance<const N: usize>(
-        folds: &mut [Self; N],
-        order: O,
-        runs: [Chunks<O::Lane>; N],
-        seen: usize,
-    ) {
-        let (last, ahead) = (runs[0].count() - 1, runs[0].run.ahead);
+    pub(super) unsafe fn advance(&mut self, order: O, run: Chunks<O::Lane>, seen: usize) {
+        let (last, ahead) = (run.count() - 1, run.run.ahead);
         let patience = if O::MAY_STOP { PATIENCE } else { last };
         let (mut chunk, mut is_final) = (0, false);
-        // SAFETY: the caller promises the runs; each chunk lies in its run, the last by reaching back.
+        // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
         unsafe {
             while chunk < last && !is_final {
                 let pause = last.min(chunk + patience);
                 while chunk < pause {
-                    let mut n = 0;
-                    while n < N {
-                        let at = runs[n].start_of_whole(chunk);
-                        if ahead != 0 {
-                            prefetch(at.wrapping_offset(ahead), runs[n].chunk * size_of::<O::Lane>());
-                        }
-                        folds[n].step(order, at);
-                        n += 1;
+                    let at = run.start_of_whole(chunk);
+                    if ahead != 0 {
+                        prefetch(at.wrapping_offset(ahead), run.chunk * size_of::<O::Lane>());
                     }
+                    self.step(order, at);
                     chunk += 1;
                 }
-                is_final = O::MAY_STOP && chunk < last;
-                let mut n = 0;
-                while O::MAY_STOP && n < N {
-                    let has_nan = folds[n].is_final(order);
-                    is_final &= has_nan;
-                    folds[n].clear = if has_nan { folds[n].clear } else { seen + chunk };
-                    n += 1;
+                if O::MAY_STOP {
+                    let has_nan = self.is_final(order);
+                    is_final = has_nan && chunk < last;
+                    self.clear = if has_nan { self.clear } else { seen + chunk };
                 }
             }
-            let mut n = 0;
-            while !is_final && n < N {
-                folds[n].step(order, runs[n].start_of_last());
-                n += 1;
+            if !is_final {
+                self.step(order, run.start_of_last());
             }
         }
     }

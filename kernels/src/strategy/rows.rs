@@ -1,7 +1,7 @@
 //! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a row takes depends
 //! on nothing but its length.
 
-use super::chunks::{self, STREAMS};
+use super::chunks;
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
 use super::{AHEAD_BYTES, Body, MakeOrder, Strategy, ahead, tournament};
 use crate::lanes::{Lanes, Token};
@@ -99,8 +99,6 @@ pub(super) trait Search<O: Order> {
     const PREFETCHES: bool = true;
     /// Whether it goes through a row chunk by chunk, and asks for others by itself.
     const FOLDS: bool = false;
-    /// Whether to look at several at once there.
-    const STREAMS: bool = false;
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
     const VECTORS: Option<usize> = None;
 
@@ -108,13 +106,6 @@ pub(super) trait Search<O: Order> {
     /// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
     /// - It is as long as the search asks for.
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O>;
-
-    /// # Safety
-    /// - As for [`Search::find`].
-    #[inline(always)]
-    unsafe fn find_streams(order: O, _: [Run<O::Lane>; STREAMS]) -> [Found<O>; STREAMS] {
-        [Found::nothing(order); STREAMS]
-    }
 
     /// The positions in a group of rows, from one to the next `stride` elements.
     ///
@@ -200,13 +191,7 @@ struct Chunks;
 impl<O: Order> Search<O> for Chunks {
     const PREFETCHES: bool = false;
     const FOLDS: bool = true;
-    const STREAMS: bool = chunks::has_streams::<O>();
 
-    #[inline(always)]
-    unsafe fn find_streams(order: O, rows: [Run<O::Lane>; STREAMS]) -> [Found<O>; STREAMS] {
-        // SAFETY: the caller's promise.
-        unsafe { chunks::find_streams(order, rows) }
-    }
     #[inline(always)]
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.
@@ -223,20 +208,14 @@ const fn has_wide_loads<O: Order>() -> bool {
 
 /// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
 #[inline(always)]
-fn along<O: Order>(row: Run<O::Lane>, stride: isize, streams: usize) -> isize {
+fn along<O: Order>(row: Run<O::Lane>, stride: isize) -> isize {
     if row.len > AHEAD_BYTES / size_of::<O::Lane>() {
-        row.asking_along(AHEAD_BYTES / streams).ahead
-    } else if streams > 1 {
-        streams as isize * stride
+        row.asking_along(AHEAD_BYTES).ahead
     } else {
         // (Rows of 1000 f32 against the direction of memory, not so far and as far: 41 and 36 GB/s; AVX-512.)
         ahead::<O>(stride, if row.reversed { AHEAD_BYTES / 2 } else { AHEAD_BYTES })
     }
 }
-
-/// How long rows are of which several are looked at side by side, in large tiles: beyond L3, of `read`, rows of 4096 f16 went from 0.74 to
-/// 0.94, of 4096 f32 from 0.83 to 1.18; but of 1000 f32 from 0.84 to 0.74. (Zen 3.)
-const STREAM_BYTES: usize = 6 << 10;
 
 /// All rows of a tile.
 struct EachRow<'t, 'p, O, const REVERSED: bool> {
@@ -270,15 +249,13 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
         let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
-        let has_streams =
-            S::STREAMS && tile.is_far && len >= STREAM_BYTES / size_of::<O::Lane>() && chunks::is_one_piece::<O>(len);
         let has_groups = len <= tournament::MOST_VECTORS * lanes;
         let prefetches = S::PREFETCHES && tile.is_far;
         let ahead = if prefetches { ahead::<O>(stride, AHEAD_BYTES) } else { 0 };
         let input = tile.input.cast::<O::Lane>();
         let mut first = Run::new(input, len, REVERSED);
         if S::FOLDS && tile.is_far {
-            first.ahead = along::<O>(first, stride, if has_streams { STREAMS } else { 1 });
+            first.ahead = along::<O>(first, stride);
         }
         let row = |start: isize| first.moved(start);
         let mut position = positions.as_mut_ptr();
@@ -291,22 +268,6 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
             // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows
             // those before `at_end` are elements of others. There is a position for each (`enter`).
             unsafe {
-                while S::STREAMS && has_streams && left >= STREAMS {
-                    let mut rows = [row(start); STREAMS];
-                    let mut n = 0;
-                    while n < STREAMS {
-                        rows[n] = row(start);
-                        start += stride;
-                        n += 1;
-                    }
-                    let found = S::find_streams(order, rows);
-                    n = 0;
-                    while n < STREAMS {
-                        position = found[n].write(position);
-                        n += 1;
-                    }
-                    left -= STREAMS;
-                }
                 while Self::groups::<S>() && has_groups && left >= at_end + lanes {
                     let mut n = 0;
                     while prefetches && n < lanes {

@@ -100,7 +100,7 @@ impl<L: Copy> Part<'_, L> {
         let before = self.first * self.runs[0].len;
         // SAFETY: the caller's promise; each fold was written.
         unsafe {
-            let is_promising = has_bits::<O>() && is_promising(order.bits(), &[self.runs[0]]);
+            let is_promising = has_bits::<O>() && is_promising(order.bits(), self.runs[0]);
             if !is_promising {
                 let mut folds = [const { MaybeUninit::uninit() }; OUTPUTS];
                 self.fold_apart(order, &mut folds);
@@ -156,14 +156,14 @@ impl<L: Copy> Part<'_, L> {
                     }
                 };
                 // SAFETY: the first stretch writes it.
-                let mut fold = [if n == 0 { Fold::new(order) } else { unsafe { state.assume_init_ref().copy() } }];
-                if n > 0 && fold[0].is_final(order) {
+                let mut fold = if n == 0 { Fold::new(order) } else { unsafe { state.assume_init_ref().copy() } };
+                if n > 0 && fold.is_final(order) {
                     continue;
                 }
                 let run = Chunks::new(order, run);
                 // SAFETY: the caller's promise.
-                unsafe { Fold::advance(&mut fold, order, [run], n * self.chunks) };
-                state.write(fold[0]);
+                unsafe { fold.advance(order, run, n * self.chunks) };
+                state.write(fold);
             }
         }
     }

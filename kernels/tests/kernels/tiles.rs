@@ -21,7 +21,7 @@ impl<T: Sample> Case<T> {
         self.run_blocks();
         self.run_apart();
         self.run_uneven();
-        self.run_in_streams();
+        self.run_long_rows();
         self.run_in_turns();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
@@ -372,8 +372,8 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Long enough to be read in several pieces at once, the best element in each of them, and beyond.
-    fn run_in_streams(&self) {
+    /// Long enough to be in several pieces, the best element in each of them, and beyond.
+    fn run_long_rows(&self) {
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
         let len = (1 << 20) / size_of::<T>() + 5;
         for n in few(0..9, 5) {
@@ -386,7 +386,7 @@ impl<T: Sample> Case<T> {
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
             self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, ONCE], &[Loop { size: len, stride: -1 }]);
         }
-        // Rows that are looked at side by side, and one that is left over; the best of each is elsewhere, and there again further on.
+        // Rows of some KiB; the best of each is elsewhere, and there again further on.
         let (len, rows) = ((6 << 10) / size_of::<T>() + 3, 89);
         let mut data = vec![default; rows * len];
         for row in 0..rows {
