@@ -99,9 +99,10 @@ const LARGEST_STEP: usize = 4;
 const SHORTEST_NEAR: usize = 256;
 
 /// How far ahead to ask for elements that are far, a little for each that is looked at: what prefetchers ask for by themselves is not enough to keep
-/// the memory busy. (Zen 5, beyond L3, GB/s without it, 4 KiB, 8 and 16 ahead, by AVX-512: one row of f32 37, 48, 54 and 52, of i64 41, 51, 55 and 52, rows of
-/// 1000 f32 asked for at once 46, and along the way 44, 49 and 53, of 64 f32 44, 54 and 62 from 4 KiB on, 16 columns of 1000 f32 16, 43, 52 and 56; by AVX2 35
-/// rows of 5 as much, or more; 32 KiB were never better. In L2, rows lost up to a sixth by it, so that it is for far ones only.)
+/// the memory busy. (Zen 5, 64 MiB over and over, some of which L3 keeps, GB/s without it, 4 KiB, 8 and 16 ahead, by AVX-512: one row of f32 37, 48, 54 and 52, of
+/// i64 41, 51, 55 and 52, rows of 1000 f32 asked for at once 46, and along the way 44, 49 and 53, of 64 f32 44, 54 and 62 from 4 KiB on, 16 columns of 1000 f32 16,
+/// 43, 52 and 56; by AVX2 as much, or more; 32 KiB were hardly ever better. Of 256 MiB, one row of f32 31 and 38. In L2, rows lost up to a sixth by it, so that it
+/// is for far ones only.)
 const AHEAD_BYTES: usize = 16 << 10;
 
 /// From one row, or block of rows, to one about so many bytes ahead, where they are `stride` elements apart.
