@@ -18,7 +18,9 @@ impl Body for Columns {
         assert!(Strategy::Columns.takes(tile.inner, tile.reduced, O::Simd::LANES));
         let input = tile.input.cast::<O::Lane>();
         let line = tile.line();
-        let is_one_pass = tile.reduced.len() == 1 && is_one_pass::<O>(line.size, line.stride) && !sweeps::<O>(tile);
+        // What is far is asked for some rows at a time, which panels do.
+        let is_near = !tile.is_far || line.size <= ROWS;
+        let is_one_pass = tile.reduced.len() == 1 && is_one_pass::<O>(line.size, line.stride) && is_near;
         let along = along::<O>(tile);
         let ahead = along.or(tile.is_far.then(|| by_rows::<O>(tile)));
         let mut has_nan = false;
@@ -104,7 +106,8 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
                 Rows { first: first.wrapping_offset(start as isize + offset), stride: tile.line().stride, count };
             // Prefetchers follow one stretch and stop at its end.
             let to_next = next.filter(|_| tile.is_far).map(|(next, _)| next - offset);
-            let ahead = if sweeps { Some(by_rows::<O>(tile)) } else { to_next.or(along) };
+            let by_rows = || tile.is_far.then(|| by_rows::<O>(tile));
+            let ahead = if sweeps { by_rows() } else { to_next.or(along).or_else(by_rows) };
             // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the outputs): the caller
             // promises those elements.
             unsafe { panel.rows(rows, ahead, sweeps) };

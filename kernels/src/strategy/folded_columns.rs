@@ -99,7 +99,7 @@ impl<O: Order> Columns<O> {
         };
         let parts = [Rows { first, stride, count: folded }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
-        let group = unsafe { reduce_group::<O, VECTORS, 2>(order, parts, lanes, None, has_nan) };
+        let group = unsafe { reduce_group::<O, VECTORS, 2>(order, parts, lanes, has_nan) };
         let (folded_rows, row_in_fold) = Candidates::new(self, &group).first_best();
         let simd = order.simd();
         Block { start, rows, fold, folded_rows: simd.counts(folded_rows), row_in_fold: simd.counts(row_in_fold) }

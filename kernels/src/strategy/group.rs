@@ -152,12 +152,13 @@ unsafe fn reduce_part<O: Order, const U: usize>(
     has_nan: &mut bool,
 ) {
     let rows = rows.at(start);
+    rows.prefetch(positions.len(), ahead);
     // SAFETY: the caller's promise.
-    let group = unsafe { reduce_group::<O, U, 1>(order, [rows], positions.len(), ahead, has_nan) };
+    let group = unsafe { reduce_group::<O, U, 1>(order, [rows], positions.len(), has_nan) };
     group.write(order, positions);
 }
 
-/// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others. `ahead` and `has_nan` are as for [`reduce`].
+/// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others. `has_nan` is as for [`reduce`].
 ///
 /// # Safety
 /// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one more than a lane can count.
@@ -166,13 +167,12 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize>(
     order: O,
     parts: [Rows<O::Lane>; P],
     width: usize,
-    ahead: Option<isize>,
     has_nan: &mut bool,
 ) -> Group<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
         if !O::HAS_NAN || !*has_nan {
-            let (group, nans) = Group::over::<false, P>(order, parts, width, ahead);
+            let (group, nans) = Group::over::<false, P>(order, parts, width);
             if !O::HAS_NAN || order.simd().bits(nans) == 0 {
                 return group;
             }
@@ -203,7 +203,7 @@ impl<O: Order, const U: usize, const P: usize> Task for Exactly<O, U, P> {
     #[inline(always)]
     fn run(self) -> Group<O, U> {
         // SAFETY: the promise of the caller of `reduce_group`, where the only one is made.
-        unsafe { Group::over::<true, P>(self.order, self.parts, self.width, None).0 }
+        unsafe { Group::over::<true, P>(self.order, self.parts, self.width).0 }
     }
 }
 
@@ -246,8 +246,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         Group { best: unsafe { Self::load(order, first, width) }, row_of_best: [order.simd().count(0); U] }
     }
 
-    /// After some rows, then some others; asks for others along the way, that are `ahead` elements further on. If not `EXACT`, the answer holds only if
-    /// the mask is empty.
+    /// After some rows, then some others. If not `EXACT`, the answer holds only if the mask is empty.
     ///
     /// # Safety
     /// - As for [`reduce_group`].
@@ -256,26 +255,16 @@ impl<O: Order, const U: usize> Group<O, U> {
         order: O,
         parts: [Rows<O::Lane>; P],
         width: usize,
-        ahead: Option<isize>,
     ) -> (Self, Mask<O>) {
-        Rows { count: 1, ..parts[0] }.prefetch(width, ahead);
         // SAFETY: the caller's promise.
         let mut group = unsafe { Self::new(order, parts[0].first, width) };
         let (mut before, mut nans) = (0, order.simd().none());
         for (part, rows) in parts.into_iter().enumerate() {
-            let mut rows = if part == 0 { rows.skip(1) } else { rows };
-            loop {
-                let some = Rows { count: if ahead.is_some() { rows.count.min(ROWS) } else { rows.count }, ..rows };
-                some.prefetch(width, ahead);
-                // SAFETY: the caller's promise.
-                let some_nans = unsafe { group.visit::<EXACT>(order, some, width, before, part == 0) };
-                nans = order.simd().or(nans, some_nans);
-                before += some.count as u32;
-                rows = rows.skip(some.count);
-                if rows.count == 0 {
-                    break;
-                }
-            }
+            let rows = if part == 0 { rows.skip(1) } else { rows };
+            // SAFETY: the caller's promise.
+            let some = unsafe { group.visit::<EXACT>(order, rows, width, before, part == 0) };
+            nans = order.simd().or(nans, some);
+            before += rows.count as u32;
         }
         (group, nans)
     }
