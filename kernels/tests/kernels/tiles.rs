@@ -368,6 +368,13 @@ impl<T: Sample> Case<T> {
                 let (outer, inner) = (Loop { size: blocks, stride }, Loop { size: width, stride: 1 });
                 let line = Loop { size: rows, stride: width as isize };
                 self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[line]);
+                // One best for each block, from the last row on: among few values, the first rows have it.
+                let mut data = vec![T::default(); blocks * step];
+                for block in 0..blocks {
+                    let row = (rows - 1 + block * 7) % rows;
+                    data[block * step + row * width + block % width] = T::VALUES[T::VALUES.len() - 1];
+                }
+                self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[line]);
             }
         }
     }
