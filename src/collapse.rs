@@ -120,10 +120,11 @@ impl Problem {
     /// Collapses, in place, where nothing was: to move a problem would take as long as to make it. Neither the input nor the output is empty, and
     /// `output` has the sizes of the input, 1 on the reduced axes.
     pub(crate) fn collapse(&mut self, input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) {
+        // Filled from the end, as the axes are looked at.
         let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
-        let mut kept_len = 0;
+        let mut first_kept = MAX_RANK;
         let mut reduced = [(0_usize, 0_isize, 0_isize); MAX_RANK];
-        let mut reduced_len = 0;
+        let mut first_reduced = MAX_RANK;
         let mut starts = [input.offset() as isize, output.offset() as isize, 0];
         let mut index_start = 0;
 
@@ -145,8 +146,8 @@ impl Problem {
                 }
                 // All elements of a broadcast axis tie, and the first visited one wins: no need to visit the others.
                 if stride != 0 {
-                    reduced[reduced_len] = steps;
-                    reduced_len += 1;
+                    first_reduced -= 1;
+                    reduced[first_reduced] = steps;
                 }
             } else {
                 let mut strides = [stride, output.strides()[axis], value_step];
@@ -157,14 +158,13 @@ impl Problem {
                         *stride = -*stride;
                     }
                 }
-                kept[kept_len] = (size, strides);
-                kept_len += 1;
+                first_kept -= 1;
+                kept[first_kept] = (size, strides);
             }
         }
 
         // The order of the outputs is free: visit them in that of the input's memory, copies apart.
-        let kept = &mut kept[..kept_len];
-        kept.reverse();
+        let kept = &mut kept[first_kept..];
         kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
         self.index_start = index_start;
         let mut nests = [&mut self.input, &mut self.output, &mut self.values];
@@ -186,12 +186,12 @@ impl Problem {
             was_copied = Some(is_copied);
         }
 
-        for &(size, stride, step) in reduced[..reduced_len].iter().rev() {
+        for &(size, stride, step) in &reduced[first_reduced..] {
             self.input.push_reduced(size, stride);
             self.output.push_reduced(size, step);
         }
         // At least one, so that lines of outputs without a choice are written as any others are.
-        if reduced_len == 0 {
+        if first_reduced == MAX_RANK {
             self.input.push_reduced(1, 0);
             self.output.push_reduced(1, 0);
         }

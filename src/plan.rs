@@ -141,7 +141,7 @@ impl<'a> ArgReduce<'a> {
         decide_output(sizes, decided.axes, self.output, &mut decided.output)?;
         if decided.output.element_count() > 0 {
             check_index_range(sizes, decided.axes, (index_type, max_index))?;
-            let work = decided.work.insert(Work::EMPTY);
+            let work = &mut decided.work;
             work.problem.collapse(self.input, decided.axes, self.direction, &decided.output);
             let kernel_of = |isa, strategy| kernel_of(isa, strategy, self.function, self.nan_policy);
             let isa = decided.isa;
@@ -242,7 +242,8 @@ struct Decided {
     required_len: usize,
     output: Layout,
     isa: Isa,
-    work: Option<Work>,
+    /// [`Work::EMPTY`] where the output is.
+    work: Work,
 }
 
 impl<T, I> Clone for Plan<T, I> {
@@ -260,15 +261,12 @@ impl<T: Element, I: Index> Plan<T, I> {
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
         let Decided { function, nan_policy, required_len, output, work, .. } = &self.decided;
-        match work {
-            // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
-            Some(work)
-                if work.is_packed_row && input.len() >= *required_len && indices.len() >= output.required_len() =>
-            {
-                run::run_single(work, (*function, *nan_policy), input.into(), I::as_bits(indices), None);
-                Ok(())
-            }
-            _ => self.run_checked(input.into(), indices, None),
+        // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
+        if work.is_packed_row && input.len() >= *required_len && indices.len() >= output.required_len() {
+            run::run_single(work, (*function, *nan_policy), input.into(), I::as_bits(indices), None);
+            Ok(())
+        } else {
+            self.run_checked(input.into(), indices, None)
         }
     }
 
@@ -287,8 +285,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 
     #[cfg(test)]
-    pub(crate) fn work(&self) -> Option<&Work> {
-        self.decided.work.as_ref()
+    pub(crate) fn work(&self) -> &Work {
+        &self.decided.work
     }
 
     #[inline(never)]
@@ -301,7 +299,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         self.check_input(input)?;
         let Decided { function, nan_policy, required_len, output, work, .. } = &self.decided;
         check_len("output", I::NAME, indices.len(), output.required_len())?;
-        if let Some(work) = work {
+        if output.element_count() > 0 {
             run::run(work, (*function, *nan_policy), *required_len, input, I::as_bits(indices), values);
         }
         Ok(())
@@ -338,7 +336,7 @@ impl Decided {
         required_len: 0,
         output: Layout::SCALAR,
         isa: Isa::Portable,
-        work: None,
+        work: Work::EMPTY,
     };
 
     fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
@@ -346,7 +344,10 @@ impl Decided {
         write!(f, "{} of {} {:?} over axes ", self.function, data_type, self.sizes)?;
         f.debug_list().entries(axes).finish()?;
         write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
-        let Some(Work { problem, kernel, .. }) = &self.work else { return f.write_str("no outputs") };
+        if self.output.element_count() == 0 {
+            return f.write_str("no outputs");
+        }
+        let Work { problem, kernel, .. } = &self.work;
         write!(f, "outputs ")?;
         fmt_sizes(f, problem.input.kept())?;
         f.write_str(" of ")?;

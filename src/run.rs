@@ -350,7 +350,7 @@ mod tests {
                         plan.run_with_values(&data, &mut expected, &mut expected_values).unwrap();
                         for longest in (1..30).chain([60, 100, 839, 840, 1000]) {
                             let (mut found, mut values) = (vec![99; len], vec![9.0; len]);
-                            let problem = &plan.work().unwrap().problem;
+                            let problem = &plan.work().problem;
                             let lanes = Isa::detect().vector_bytes() / size_of::<f32>();
                             // Real blocks are never too short to be folded.
                             let strategies = Strategy::ALL.into_iter().filter(|strategy| {

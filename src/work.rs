@@ -5,7 +5,7 @@ use crate::run::LONGEST_VISIT;
 use crate::{Isa, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::Kernel;
 
-/// What there is to do where the output is not empty.
+/// What there is to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(crate) problem: Problem,
@@ -22,6 +22,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// Nothing.
     pub(crate) const EMPTY: Work = Work {
         problem: Problem::EMPTY,
         visited: 0,
@@ -65,16 +66,20 @@ fn choose_isa_and_strategy(
     if isa != Isa::Avx512 {
         return Some((isa, strategy));
     }
-    let by_half = by(Isa::Avx2)?;
-    let is_half = match strategy {
-        Strategy::Rows => count(problem.input.kept()) > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF,
-        // Lines that need no packing then. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19 and 57;
-        // images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
-        Strategy::PackedColumns => by_half == Strategy::Columns,
-        Strategy::FoldedColumns => by_half == Strategy::Columns && visited <= MOST_UNFOLDED,
-        _ => false,
-    };
-    Some(if is_half { (Isa::Avx2, by_half) } else { (isa, strategy) })
+    Some(match strategy {
+        Strategy::Rows if count(problem.input.kept()) > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF => {
+            (Isa::Avx2, by(Isa::Avx2)?)
+        }
+        // Lines that need no packing then, nor folding. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19
+        // and 57; images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
+        Strategy::PackedColumns | Strategy::FoldedColumns
+            if (strategy == Strategy::PackedColumns || visited <= MOST_UNFOLDED)
+                && by(Isa::Avx2) == Some(Strategy::Columns) =>
+        {
+            (Isa::Avx2, Strategy::Columns)
+        }
+        _ => (isa, strategy),
+    })
 }
 
 /// Up to how many bytes several rows are for vectors of half the width, where vectors have 64 bytes: those that are at most half full take as many operations
