@@ -1,7 +1,7 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
 use super::group::{GROUP, ROWS, Rows, has_groups, is_one_pass, reduce, span};
-use super::panel::{PANEL, Panel};
+use super::panel::{PANEL, Panel, Way};
 use super::{AHEAD_BYTES, Body, Strategy};
 use crate::gather::Stretches;
 use crate::lanes::{Lanes, Token};
@@ -50,6 +50,9 @@ impl Body for Columns {
 /// AVX-512; of f16 14 and 27, 14 and 23; 1000 rows of 1000 f32 12 and 23, 17 and 25; twice as far was no better. Shorter lines are asked for a few
 /// blocks of rows ahead: 3 rows of 64 f32 26 and 31, 15 and 32.)
 const ALONG_BYTES: usize = 1024;
+
+/// So many rows of a panel, of 4 KiB each, stay in any L2 cache until the next panel.
+const MOST_KEPT: usize = 32;
 
 /// How far ahead to ask for elements along a line, in elements, where that is worth it.
 #[inline(always)]
@@ -110,9 +113,14 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
             let to_next = next.filter(|_| tile.is_far).map(|(next, _)| next - offset);
             let by_rows = || tile.is_far.then(|| by_rows::<O>(tile));
             let ahead = if sweeps { by_rows() } else { to_next.or(along).or_else(by_rows) };
+            let way = match (sweeps, to_next, along) {
+                (true, ..) => Way::Sweep,
+                (_, None, Some(_)) if count > MOST_KEPT => Way::AcrossEnds,
+                _ => Way::ByGroups,
+            };
             // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the outputs): the caller
             // promises those elements.
-            unsafe { panel.rows(rows, ahead, sweeps) };
+            unsafe { panel.rows(rows, ahead, way) };
         }
         panel.flush();
         done = start + width;

@@ -3,7 +3,7 @@
 
 use super::Body;
 use super::group::{GROUP, Rows, reduce};
-use super::panel::{PANEL, Panel};
+use super::panel::{PANEL, Panel, Way};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::Order;
@@ -124,7 +124,7 @@ impl Body for PackedColumns {
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
                     while count > 0 {
-                        panel.rows(Rows { first, stride, count }, None, false);
+                        panel.rows(Rows { first, stride, count }, None, Way::ByGroups);
                         (first, count) = gathered.next(order.simd());
                     }
                     panel.flush();

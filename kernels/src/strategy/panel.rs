@@ -1,6 +1,6 @@
 //! Groups side by side, for columns of any number of rows, wherever they are, and how memory is walked through then. Nothing here knows of tiles.
 
-use super::group::{Group, ROWS, Rows, span};
+use super::group::{GROUP, Group, ROWS, Rows, span};
 use crate::lanes::Lanes;
 use crate::order::Order;
 use core::mem::MaybeUninit;
@@ -8,6 +8,19 @@ use core::mem::MaybeUninit;
 /// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes, and twice as much on the stack. (Twice as wide, by vectors of 64 bytes: 21 rows of
 /// 50176 f32 beyond L3 29 to 23 GB/s; Zen 5.)
 pub(super) const PANEL: usize = 32;
+
+/// How rows go by, and what is asked for meanwhile.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Way {
+    /// Some rows at a time, group by group.
+    ByGroups,
+    /// And where the panel ends, what comes next is asked for, not what is further along the rows. (1000 rows of 16384 f32, f16 and u8, beyond L3, 27, 27 and 24
+    /// GB/s without it, 36, 34 and 30 with it; of few rows, what was asked for beyond the end is still there when the next panel comes: 21 of 50176 f32 24 and
+    /// 22. Zen 5, AVX2.)
+    AcrossEnds,
+    /// One row at a time, from end to end.
+    Sweep,
+}
 
 /// The L1 cache of most cores.
 const L1_BYTES: usize = 32 << 10;
@@ -48,13 +61,26 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         (group * Self::GROUP).min(self.positions.len() - Self::GROUP)
     }
 
+    /// What comes next so far `along` from a group of `some` of the rows, where the panel ends before that: the start of the others, or else of the first rows of
+    /// the next panel.
+    #[inline(always)]
+    fn beyond_end(&self, group: usize, rows: Rows<O::Lane>, some: usize, along: isize) -> Rows<O::Lane> {
+        let at = self.start_of(group).wrapping_add_signed(along);
+        let rows = match rows.skip(some) {
+            rest if rest.count > 0 => rest.at(at.wrapping_sub(self.positions.len())),
+            _ => rows.back((self.rows + self.flushed) as usize).at(at),
+        };
+        Rows { count: rows.count.min(ROWS), ..rows }
+    }
+
     /// Goes on with some rows, and asks for others that are `ahead` elements further on: of images over the first and the third axis, beyond L3,
-    /// 0.5 of a read became 0.7 with 8- and 16-bit elements, and 0.6 became 0.74 with f32. (Zen 3.) If it `sweeps`, rows go by one at a time.
+    /// 0.5 of a read became 0.7 with 8- and 16-bit elements, and 0.6 became 0.74 with f32. (Zen 3.)
     ///
     /// # Safety
     /// - Each row, as wide as the panel, may be read.
     #[inline(always)]
-    pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>, sweeps: bool) {
+    pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>, way: Way) {
+        let sweeps = way == Way::Sweep;
         while rows.count > 0 {
             if self.rows == O::Simd::MAX_COUNT {
                 self.flush();
@@ -75,11 +101,21 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
                 _ => ROWS,
             };
             let some = rows.count.min(most).min((O::Simd::MAX_COUNT - self.rows) as usize);
+            // Where the panel ends for what is asked for. (Not in narrow ones: u8 of 56 outputs lost a twentieth to the question.)
+            let end = match ahead {
+                Some(ahead) if U == GROUP && way == Way::AcrossEnds => self.positions.len() as isize - ahead,
+                _ => isize::MAX,
+            };
             for group in 0..self.groups.len() {
-                let rows = Rows { count: some, ..rows.at(self.start_of(group)) };
-                rows.prefetch(Self::GROUP, ahead);
+                let start = self.start_of(group);
+                let these = Rows { count: some, ..rows.at(start) };
+                if U == GROUP && start as isize >= end {
+                    self.beyond_end(group, rows, some, ahead.unwrap_or(0)).prefetch(Self::GROUP, Some(0));
+                } else {
+                    these.prefetch(Self::GROUP, ahead);
+                }
                 // SAFETY: the caller's promise.
-                unsafe { self.visit(group, rows) };
+                unsafe { self.visit(group, these) };
             }
             self.rows += some as u32;
             rows = rows.skip(some);
