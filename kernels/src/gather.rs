@@ -136,10 +136,6 @@ impl LaneOffsets<'_> {
 
 /// `out[row * lanes.len() + lane] = from[row * stride + lanes[lane]]`.
 ///
-/// Packed short rows, the most frequent case, are a transposition with a constant number of columns, which the compiler turns into
-/// shuffles: 2 to 6 columns of 1 to 8 bytes run at 6 to 42 GB/s, and the same loop with a variable at two elements per cycle. (Zen 3, AVX2.) Longer rows
-/// are for another strategy.
-///
 /// After the last row, `out` has room for what need not be written: [`SLACK_BYTES`].
 ///
 /// # Safety
@@ -158,15 +154,12 @@ unsafe fn gather<T: Copy>(
     match lanes {
         LaneOffsets::Even { first, step, lanes } => {
             let from = from.wrapping_offset(first);
-            let columns = if stride == 1 && step == rows as isize { rows } else { 0 };
+            let is_packed = step == rows as isize && (2..=MOST_COLUMNS).contains(&rows);
             // SAFETY: the caller's promise, and the length of `out`.
             unsafe {
-                match columns {
-                    2 => transpose(out, from, 1, 2, lanes, 2),
-                    3 => transpose(out, from, 1, 3, lanes, 3),
-                    4 => transpose(out, from, 1, 4, lanes, 4),
-                    5 => transpose(out, from, 1, 5, lanes, 5),
-                    6 => transpose(out, from, 1, 6, lanes, 6),
+                match stride {
+                    1 if is_packed => transpose_packed::<T, 1>(out, from, rows, lanes),
+                    -1 if is_packed => transpose_packed::<T, -1>(out, from, rows, lanes),
                     _ => {
                         // Row by row, because then at least the writes are in order; of one lane, as one row.
                         let (rows, len, stride, step) =
@@ -299,6 +292,35 @@ unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], fro
     for (n, element) in out[..len].iter_mut().enumerate() {
         // SAFETY: the caller's promise.
         element.write(unsafe { *from.offset(n as isize * STEP) });
+    }
+}
+
+/// The most columns that are transposed by shuffles: longer rows are for another strategy.
+const MOST_COLUMNS: usize = 6;
+
+/// `out[row * lanes + lane] = from[row * STRIDE + lane * rows]`: packed short rows, the most frequent case, along memory or against it. With a constant number
+/// of columns, the compiler turns it into shuffles: 2 to 6 columns of 1 to 8 bytes run at 6 to 42 GB/s, and the same loop with a variable at two elements per
+/// cycle. (Zen 3, AVX2.)
+///
+/// # Safety
+/// - As for [`transpose`].
+#[inline(always)]
+unsafe fn transpose_packed<T: Copy, const STRIDE: isize>(
+    out: &mut [MaybeUninit<T>],
+    from: *const T,
+    rows: usize,
+    lanes: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match rows {
+            2 => transpose(out, from, STRIDE, 2, lanes, 2),
+            3 => transpose(out, from, STRIDE, 3, lanes, 3),
+            4 => transpose(out, from, STRIDE, 4, lanes, 4),
+            5 => transpose(out, from, STRIDE, 5, lanes, 5),
+            MOST_COLUMNS => transpose(out, from, STRIDE, MOST_COLUMNS, lanes, MOST_COLUMNS as isize),
+            _ => transpose(out, from, STRIDE, rows, lanes, rows as isize),
+        }
     }
 }
 
