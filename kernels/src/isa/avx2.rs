@@ -70,23 +70,23 @@ impl Avx2 {
     }
 
     /// The best of all lanes in each of them, for 8-bit and 16-bit integers: x86 has one horizontal instruction, the minimum of eight unsigned
-    /// 16-bit lanes. `flip` turns the wanted order into that one.
+    /// 16-bit lanes. `flip` turns the wanted order into that one, and back before the answer is spread: after that, the compiler would rather flip each vector
+    /// that the answer is compared with (rows of 21 i8 ran at 0.8 of the speed; Zen 5).
     #[inline(always)]
     fn across_8(self, v: __m256i, flip: i8) -> __m256i {
         let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
-        let flip = avx._mm256_set1_epi8(flip);
-        let v = avx2._mm256_xor_si256(v, flip);
-        let half = sse2._mm_min_epu8(avx._mm256_castsi256_si128(v), avx2._mm256_extracti128_si256::<1>(v));
+        let flipped = avx2._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
+        let half = sse2._mm_min_epu8(avx._mm256_castsi256_si128(flipped), avx2._mm256_extracti128_si256::<1>(flipped));
         let pairs = sse2._mm_min_epu8(half, sse2._mm_srli_epi16::<8>(half));
-        avx2._mm256_xor_si256(avx2._mm256_broadcastb_epi8(sse4_1._mm_minpos_epu16(pairs)), flip)
+        avx2._mm256_broadcastb_epi8(sse2._mm_xor_si128(sse4_1._mm_minpos_epu16(pairs), sse2._mm_set1_epi8(flip)))
     }
     #[inline(always)]
     fn across_16(self, v: __m256i, flip: i16) -> __m256i {
-        let V3 { sse4_1, avx, avx2, .. } = self.0;
-        let flip = avx._mm256_set1_epi16(flip);
-        let v = avx2._mm256_xor_si256(v, flip);
-        let half = sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(v), avx2._mm256_extracti128_si256::<1>(v));
-        avx2._mm256_xor_si256(avx2._mm256_broadcastw_epi16(sse4_1._mm_minpos_epu16(half)), flip)
+        let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
+        let flipped = avx2._mm256_xor_si256(v, avx._mm256_set1_epi16(flip));
+        let half =
+            sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(flipped), avx2._mm256_extracti128_si256::<1>(flipped));
+        avx2._mm256_broadcastw_epi16(sse2._mm_xor_si128(sse4_1._mm_minpos_epu16(half), sse2._mm_set1_epi16(flip)))
     }
 
     /// With the number of the lane below the byte, one minimum finds both.
