@@ -318,7 +318,8 @@ unsafe fn transpose_packed<T: Copy, const STRIDE: isize>(
             3 => transpose(out, from, STRIDE, 3, lanes, 3),
             4 => transpose(out, from, STRIDE, 4, lanes, 4),
             5 => transpose(out, from, STRIDE, 5, lanes, 5),
-            MOST_COLUMNS => transpose(out, from, STRIDE, MOST_COLUMNS, lanes, MOST_COLUMNS as isize),
+            6 => transpose(out, from, STRIDE, 6, lanes, 6),
+            // None up to [`MOST_COLUMNS`].
             _ => transpose(out, from, STRIDE, rows, lanes, rows as isize),
         }
     }

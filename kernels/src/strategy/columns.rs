@@ -20,7 +20,7 @@ impl Body for Columns {
         let line = tile.line();
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
-        let is_block = span::<O::Lane>(line.size, line.stride) > ALONG_BYTES;
+        let is_block = span::<O::Lane>(line.size, line.stride) > LARGEST_LINE;
         let is_for_panels = tile.is_far && (line.size > ROWS || is_block && sweeps::<O>(tile));
         let is_one_pass = tile.reduced.len() == 1 && is_one_pass::<O>(line.size, line.stride) && !is_for_panels;
         let along = along::<O>(tile);
@@ -51,7 +51,10 @@ impl Body for Columns {
 /// blocks of rows ahead: 3 rows of 64 f32 26 and 31, 15 and 32.)
 const ALONG_BYTES: usize = 1024;
 
-/// So many rows of a panel, of 4 KiB each, stay in any L2 cache until the next panel.
+/// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
+const LARGEST_LINE: usize = 1024;
+
+/// So many rows of a panel, of 4 or 8 KiB each, stay in any L2 cache until the next panel.
 const MOST_KEPT: usize = 32;
 
 /// How far ahead to ask for elements along a line, in elements, where that is worth it.
