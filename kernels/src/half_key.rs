@@ -2,7 +2,7 @@
 //! strategies.
 
 use crate::lanes::HalfLanes;
-use crate::rank::Key;
+use crate::rank::{Key, traced_by_mask};
 
 /// Integers in the order of the floats: see [`HalfLanes::half_keys`].
 #[derive(Clone, Copy)]
@@ -26,6 +26,7 @@ impl<S: HalfLanes> Key<S> for HalfKey {
     type Bits = HalfBits;
     type Shifted = HalfShifted;
     const HAS_BITS: bool = true;
+    traced_by_mask!();
 
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
@@ -80,14 +81,31 @@ impl<S: HalfLanes> Key<S> for HalfBits {
         self
     }
 
-    /// NaN with the sign set: the largest as unsigned integers. (Without, it is the largest as signed ones, and so the best.)
+    /// The largest as unsigned integers: NaN with the sign set. (Without, it is the largest as signed ones, and so the best.)
+    type Trace = S::Vector;
+
     #[inline(always)]
-    fn doubts<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
+    fn no_trace(self, simd: S) -> S::Vector {
+        simd.splat(0)
+    }
+
+    #[inline(always)]
+    fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Vector {
         let mut largest = vectors[0];
         for &vector in &vectors[1..] {
             largest = simd.max_unsigned(largest, vector);
         }
-        simd.gt(simd.xor(largest, simd.splat(i16::MIN)), simd.splat(self.infinity))
+        largest
+    }
+
+    #[inline(always)]
+    fn traced(self, simd: S, a: S::Vector, b: S::Vector) -> S::Vector {
+        simd.max_unsigned(a, b)
+    }
+
+    #[inline(always)]
+    fn suspects(self, simd: S, trace: S::Vector) -> S::Mask {
+        simd.gt(simd.xor(trace, simd.splat(i16::MIN)), simd.splat(self.infinity))
     }
 
     /// NaN without the sign set.
@@ -129,6 +147,7 @@ impl<S: HalfLanes> Key<S> for HalfShifted {
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.add_wrapping(raw, simd.splat(self.shift))
     }
+    traced_by_mask!();
 
     #[inline(always)]
     fn raw(self, simd: S, v: S::Vector) -> S::Vector {

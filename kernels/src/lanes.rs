@@ -109,6 +109,30 @@ pub(crate) trait Lanes<T>: Zip {
     fn eq(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
     /// True where `a` or `b` is NaN.
     fn unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// True where one of some vectors is NaN.
+    #[inline(always)]
+    fn nans_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Mask {
+        // One test for each pair of them.
+        let mut nans = self.none();
+        let mut n = 0;
+        while n < V {
+            nans = self.or(nans, self.unordered(vectors[n], vectors[if n + 1 < V { n + 1 } else { n }]));
+            n += 2;
+        }
+        nans
+    }
+    /// Whether the next two may be true without NaN, where there are infinities of both signs.
+    const GUESSES_NAN: bool = false;
+    /// True where one of four vectors is NaN.
+    #[inline(always)]
+    fn perhaps_nan(self, vectors: [Self::Vector; 4]) -> Self::Mask {
+        self.nans_of(&vectors)
+    }
+    /// Whether a lane of some vectors is NaN.
+    #[inline(always)]
+    fn perhaps_has_nan<const V: usize>(self, vectors: &[Self::Vector; V]) -> bool {
+        self.bits(self.nans_of(vectors)) != 0
+    }
     /// `new > kept ? new : kept`: equals and NaN in `new` leave `kept`, bit for bit.
     fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
     /// `new < kept ? new : kept`.
@@ -165,6 +189,16 @@ pub(crate) trait Lanes<T>: Zip {
         self.select_count(mask, count, self.count(0))
     }
     fn counts(self, counts: Self::Count) -> Self::CountArray;
+    /// The smallest of all lanes.
+    #[inline(always)]
+    fn smallest_count(self, counts: Self::Count) -> Self::CountLane {
+        let counts = self.counts(counts);
+        let mut smallest = counts.as_ref()[0];
+        for &count in counts.as_ref() {
+            smallest = if count < smallest { count } else { smallest };
+        }
+        smallest
+    }
 }
 
 /// What 16-bit floats need beyond 16-bit integers.

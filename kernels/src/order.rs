@@ -71,7 +71,7 @@ pub(crate) trait Order: Copy {
     type Lane: Copy;
     type Simd: Lanes<Self::Lane>;
 
-    /// True where the fold of [`Order::fold`] loses a NaN that should win: look for it in [`Order::nans`].
+    /// True where the fold of [`Order::fold`] loses a NaN that should win: look for it in [`Order::nans`], if it is [suspected](Order::suspects).
     const NAN_WINS: bool;
     /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be there.
     const NAN_LOSES: bool;
@@ -130,11 +130,11 @@ pub(crate) trait Order: Copy {
     fn above(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// The better of both, in the fewest operations: `kept` must not be NaN, NaN in `new` is dropped.
     fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
-    /// The best of some vectors, lane by lane, if there is none of [`Order::nans_of`] them, or they lose.
+    /// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
     #[inline(always)]
     fn fold_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Vec<Self> {
         // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
-        // mask tells.
+        // trace tells.
         let mut best = if Self::NAN_LOSES { self.fold(vectors[0], self.worst()) } else { vectors[0] };
         let mut n = 1;
         while n < V {
@@ -146,7 +146,7 @@ pub(crate) trait Order: Copy {
     /// The best of all lanes in each of them; none may be NaN.
     fn across(self, v: Vec<Self>) -> Vec<Self>;
     /// The best of a fold in each lane; of an order that [doubts](Order::DOUBTS), a NaN if it came to one.
-    fn best_of(self, fold: Vec<Self>, nans: Mask<Self>) -> Vec<Self>;
+    fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self>;
     /// The number of the first best of the first [`Lanes::FEW`] lanes.
     fn first_best(self, v: Vec<Self>) -> usize;
     /// A number that no number is worse than, to start a fold with.
@@ -155,12 +155,31 @@ pub(crate) trait Order: Copy {
     fn least(self) -> Vec<Self>;
     /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
-    /// True where one of some vectors is such a NaN, or leaves the best in doubt.
-    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
+    /// Whether there is such a NaN in some vectors.
+    #[inline(always)]
+    fn has_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> bool {
+        let simd = self.simd();
+        simd.perhaps_has_nan(vectors) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
+    }
+    /// True where one of some vectors is such a NaN.
+    #[inline(always)]
+    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+        self.simd().nans_of(vectors)
+    }
+    /// What is kept of vectors to tell later whether one of them had such a NaN, or leaves the best in doubt.
+    type Trace: Copy;
+    /// The trace of nothing.
+    fn no_trace(self) -> Self::Trace;
+    /// The trace of some vectors.
+    fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Self::Trace;
+    /// Of two traces.
+    fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
+    /// Where there was such a NaN, or perhaps infinities of both signs (see [`Lanes::GUESSES_NAN`]).
+    fn suspects(self, trace: Self::Trace) -> Mask<Self>;
     /// Whether [`Order::is_final`] may be true.
     const MAY_STOP: bool;
-    /// Whether a fold has come to a NaN, and nothing that follows can be better, or [of use](Order::DOUBTS).
-    fn is_final(self, best: Vec<Self>, nans: Mask<Self>) -> bool;
+    /// Whether a fold has come to a NaN, as it [seems](Order::suspects), and nothing that follows can be better, or [of use](Order::DOUBTS).
+    fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool;
 }
 
 pub(crate) type Vec<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Vector;
@@ -195,6 +214,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     const NAN_WINS: bool = K::Lane::HAS_NAN && P::PROPAGATES;
     const NAN_LOSES: bool = K::Lane::HAS_NAN && !P::PROPAGATES;
+    type Trace = K::Trace;
 
     type Bits = Ranking<S, K::Bits, Max, Ignore>;
     type Shifted = Ranking<S, K::Shifted, Max, Ignore>;
@@ -277,8 +297,8 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn best_of(self, fold: Vec<Self>, nans: Mask<Self>) -> Vec<Self> {
-        let has_nan = K::DOUBTS && self.simd.bits(nans) != 0;
+    fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self> {
+        let has_nan = K::DOUBTS && self.simd.bits(self.suspects(trace)) != 0;
         // Of the positive ones, it is one already.
         if has_nan { self.simd.splat(K::Lane::HIGHEST) } else { self.across(fold) }
     }
@@ -304,22 +324,27 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
-        if K::DOUBTS {
-            return self.key.doubts(self.simd, vectors);
-        }
-        // One test for each pair of them.
-        let mut nans = self.simd.none();
-        let mut n = 0;
-        while n < V {
-            nans = self.simd.or(nans, self.nans(vectors[n], vectors[if n + 1 < V { n + 1 } else { n }]));
-            n += 2;
-        }
-        nans
+    fn no_trace(self) -> K::Trace {
+        self.key.no_trace(self.simd)
     }
 
     #[inline(always)]
-    fn is_final(self, best: Vec<Self>, nans: Mask<Self>) -> bool {
-        self.simd.bits(self.simd.or(nans, self.key.winning_nans(self.simd, best, F::IS_MAX))) != 0
+    fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> K::Trace {
+        self.key.trace_of(self.simd, vectors)
+    }
+
+    #[inline(always)]
+    fn traced(self, a: K::Trace, b: K::Trace) -> K::Trace {
+        self.key.traced(self.simd, a, b)
+    }
+
+    #[inline(always)]
+    fn suspects(self, trace: Self::Trace) -> Mask<Self> {
+        self.key.suspects(self.simd, trace)
+    }
+
+    #[inline(always)]
+    fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool {
+        self.simd.bits(self.simd.or(self.suspects(trace), self.key.winning_nans(self.simd, best, F::IS_MAX))) != 0
     }
 }

@@ -69,11 +69,13 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     fn shifted(self, _largest: bool) -> Option<Self::Shifted> {
         None
     }
-    /// Where one of some vectors leaves the best of all in doubt.
-    #[inline(always)]
-    fn doubts<const V: usize>(self, simd: S, _: &[S::Vector; V]) -> S::Mask {
-        simd.none()
-    }
+    /// See [`Order::Trace`].
+    type Trace: Copy;
+    fn no_trace(self, simd: S) -> Self::Trace;
+    fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> Self::Trace;
+    fn traced(self, simd: S, a: Self::Trace, b: Self::Trace) -> Self::Trace;
+    /// See [`Order::suspects`].
+    fn suspects(self, simd: S, trace: Self::Trace) -> S::Mask;
     /// Whether a best value, which is in every lane, is in doubt whatever else there is.
     #[inline(always)]
     fn is_in_doubt(self, _: S, _: S::Vector) -> bool {
@@ -91,6 +93,40 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     }
 }
 
+/// The trace of lanes that may be NaN: where one was.
+macro_rules! traced_by_mask {
+    () => {
+        type Trace = S::Mask;
+
+        #[inline(always)]
+        fn no_trace(self, simd: S) -> S::Mask {
+            simd.none()
+        }
+        #[inline(always)]
+        fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
+            let mut nans = simd.none();
+            let mut n = 0;
+            while n < V {
+                let v = |i: usize| vectors[(n + i).min(V - 1)];
+                let some =
+                    if n + 2 < V { simd.perhaps_nan([v(0), v(1), v(2), v(3)]) } else { simd.unordered(v(0), v(1)) };
+                nans = simd.or(nans, some);
+                n += 4;
+            }
+            nans
+        }
+        #[inline(always)]
+        fn traced(self, simd: S, a: S::Mask, b: S::Mask) -> S::Mask {
+            simd.or(a, b)
+        }
+        #[inline(always)]
+        fn suspects(self, _: S, trace: S::Mask) -> S::Mask {
+            trace
+        }
+    };
+}
+pub(crate) use traced_by_mask;
+
 /// As they are.
 #[derive(Clone, Copy)]
 pub(crate) struct AsIs<L>(PhantomData<L>);
@@ -107,6 +143,7 @@ impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
     fn of(self, _: S, raw: S::Vector) -> S::Vector {
         raw
     }
+    traced_by_mask!();
 }
 
 /// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign of floats and all
@@ -126,6 +163,7 @@ impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.0))
     }
+    traced_by_mask!();
 }
 
 /// Elements that the ISA `S` can rank.

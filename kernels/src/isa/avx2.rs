@@ -315,6 +315,13 @@ macro_rules! by_width {
         fn counts(self, counts: __m256i) -> Self::CountArray {
             bytemuck::cast(counts)
         }
+        // Not left to the compiler, which makes a tree of minima of it, or one lane after another: calls on 256 f32 took 15 or 19 ns. (Zen 5.)
+        #[inline(always)]
+        fn smallest_count(self, counts: __m256i) -> $count {
+            bytemuck::cast::<_, [$count; 32 / size_of::<$count>()]>(<Self as Lanes<$count>>::across(
+                self, counts, false,
+            ))[0]
+        }
     };
 }
 

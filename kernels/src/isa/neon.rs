@@ -385,6 +385,10 @@ macro_rules! floats {
                 let larger = self.0.neon.$larger(a, b);
                 self.$not(self.0.neon.$eq(larger, larger))
             }
+            #[inline(always)]
+            fn perhaps_nan(self, [a, b, c, d]: [$vector; 4]) -> Self::Mask {
+                <Self as Lanes<$lane>>::unordered(self, self.0.neon.$larger(a, b), self.0.neon.$larger(c, d))
+            }
         }
     )+};
     ($lane:ident, $bits:tt, $vector:ident, $eq:ident, $splat:ident, $load:ident, $gt:ident, $($name:ident),+) => {

@@ -111,7 +111,7 @@ pub(super) const fn has_bits<O: Order>() -> bool {
 pub(super) unsafe fn is_promising<O: Order>(bits: O, run: Run<O::Lane>) -> bool {
     // SAFETY: the caller promises that a run may be read and is at least a chunk long, so that it holds a vector at either end.
     let ends = unsafe { [bits.load(run.at), bits.load(run.at.add(run.len - O::Simd::LANES))] };
-    bits.knows(bits.best_of(bits.fold_of(&ends), bits.nans_of(&ends)))
+    bits.knows(bits.best_of(bits.fold_of(&ends), bits.trace_of(&ends)))
 }
 
 /// [`find`] for an order whose bits would have doubts: a call too, for it is rare. Where NaN loses, it is likely the reason, and not met if bits are

@@ -3,7 +3,7 @@
 
 use super::run::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Task, Token};
-use crate::order::{Count, Mask, Order, Vec};
+use crate::order::{Count, Order, Vec};
 use crate::prefetch::prefetch;
 
 /// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
@@ -36,7 +36,8 @@ pub(super) struct Fold<O: Order> {
     best: Vec<O>,
     chunk_of_best: Count<O>,
     chunk: Count<O>,
-    nans: Mask<O>,
+    /// Of all that went by.
+    trace: O::Trace,
     /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its start.
     clear: usize,
 }
@@ -45,20 +46,21 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) fn new(order: O) -> Self {
         let simd = order.simd();
-        Fold { best: order.worst(), chunk_of_best: simd.count(0), chunk: simd.count(0), nans: simd.none(), clear: 0 }
+        let (chunk, trace) = (simd.count(0), order.no_trace());
+        Fold { best: order.worst(), chunk_of_best: chunk, chunk, trace, clear: 0 }
     }
 
     /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for those stores.
     #[inline(always)]
     pub(super) fn copy(&self) -> Self {
-        let &Fold { best, chunk_of_best, chunk, nans, clear } = self;
-        Fold { best, chunk_of_best, chunk, nans, clear }
+        let &Fold { best, chunk_of_best, chunk, trace, clear } = self;
+        Fold { best, chunk_of_best, chunk, trace, clear }
     }
 
-    /// Whether there is a NaN that wins, and nothing that follows can be better.
+    /// Whether there is a NaN that wins, as it [seems](Order::suspects), and nothing that follows can be better.
     #[inline(always)]
     pub(super) fn is_final(&self, order: O) -> bool {
-        O::MAY_STOP && order.is_final(self.best, self.nans)
+        O::MAY_STOP && order.is_final(self.best, self.trace)
     }
 
     /// Goes on with a run, after `seen` chunks of other runs: until it is final, or to the end.
@@ -79,7 +81,7 @@ impl<O: Order> Fold<O> {
                     if ahead != 0 {
                         prefetch(at.wrapping_offset(ahead), run.chunk * size_of::<O::Lane>());
                     }
-                    self.step(order, at);
+                    self.step::<true>(order, at);
                     chunk += 1;
                 }
                 if O::MAY_STOP {
@@ -89,31 +91,37 @@ impl<O: Order> Fold<O> {
                 }
             }
             if !is_final {
-                self.step(order, run.start_of_last());
+                self.step::<true>(order, run.start_of_last());
             }
         }
     }
 
+    /// Takes in a chunk; if not `TRACED`, one without NaN.
+    ///
     /// # Safety
     /// - A chunk may be read from there on.
     #[inline(always)]
-    unsafe fn step(&mut self, order: O, at: *const O::Lane) {
+    unsafe fn step<const TRACED: bool>(&mut self, order: O, at: *const O::Lane) {
         // SAFETY: the caller promises a chunk.
         unsafe {
-            if O::Simd::HAS_LONG_CHUNKS { self.step_by::<LONG>(order, at) } else { self.step_by::<SHORT>(order, at) }
+            if O::Simd::HAS_LONG_CHUNKS {
+                self.step_by::<LONG, TRACED>(order, at)
+            } else {
+                self.step_by::<SHORT, TRACED>(order, at)
+            }
         }
     }
 
     /// # Safety
     /// - `VECTORS` vectors may be read from there on.
     #[inline(always)]
-    unsafe fn step_by<const VECTORS: usize>(&mut self, order: O, at: *const O::Lane) {
+    unsafe fn step_by<const VECTORS: usize, const TRACED: bool>(&mut self, order: O, at: *const O::Lane) {
         let simd = order.simd();
         // SAFETY: the caller promises a chunk.
         let vectors: [_; VECTORS] = unsafe { order.load_several(at) };
         let best = order.fold_of(&vectors);
-        if O::NAN_WINS || O::DOUBTS {
-            self.nans = simd.or(self.nans, order.nans_of(&vectors));
+        if TRACED && (O::NAN_WINS || O::DOUBTS) {
+            self.trace = order.traced(self.trace, order.trace_of(&vectors));
         }
         let better = order.above(best, self.best);
         // Not a selection: the next chunk would have to wait for the comparison too.
@@ -129,13 +137,18 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) unsafe fn finish<P: Places<Lane = O::Lane>>(self, order: O, chunks: P) -> Found<O> {
         let simd = order.simd();
-        let value = order.best_of(self.best, self.nans);
+        let value = order.best_of(self.best, self.trace);
         if O::DOUBTS && order.is_in_doubt(value) {
-            return Found { value, position: None, is_nan: order.is_final(self.best, self.nans) };
+            return Found { value, position: None, is_nan: order.is_final(self.best, self.trace) };
         }
-        if O::NAN_WINS && simd.bits(self.nans) != 0 {
+        if O::NAN_WINS && simd.bits(order.suspects(self.trace)) != 0 {
             // SAFETY: the caller's promise.
-            return Found { value, position: unsafe { find_from(order, chunks, self.clear, IsNan) }, is_nan: true };
+            let position = unsafe { find_from(order, chunks, self.clear, IsNan) };
+            if O::Simd::GUESSES_NAN && position.is_none() {
+                // SAFETY: the caller's promise.
+                return unsafe { find_without_nan(order, chunks) };
+            }
+            return Found { value, position, is_nan: true };
         }
         // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and there may be nothing
         // but NaN.
@@ -145,7 +158,7 @@ impl<O: Order> Fold<O> {
         }
         let winners = simd.eq(self.best, value);
         let none = simd.count(O::Simd::MAX_COUNT);
-        let number = smallest::<O>(simd.select_count(winners, self.chunk_of_best, none), order);
+        let number = simd.smallest_count(simd.select_count(winners, self.chunk_of_best, none)).into() as usize;
         // SAFETY: the caller's promise, and a chunk of that number was seen.
         let (position, _) = unsafe { find_in(order, chunks, number, Equals(value)) };
         Found { value, position: Some(position), is_nan: false }
@@ -178,17 +191,6 @@ pub(super) unsafe fn settle<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>, 
         }
     }
     Some(Found { value, position, is_nan: false })
-}
-
-/// The smallest of the counts.
-#[inline(always)]
-fn smallest<O: Order>(counts: Count<O>, order: O) -> usize {
-    let counts = order.simd().counts(counts);
-    let mut smallest = counts.as_ref()[0];
-    for &count in counts.as_ref() {
-        smallest = if count < smallest { count } else { smallest };
-    }
-    smallest.into() as usize
 }
 
 /// Where chunks lie, by their numbers in the order of visiting.
@@ -320,4 +322,33 @@ unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
         }
     }
     order.simd().call(Call { order, chunks, first, test })
+}
+
+/// The first best of chunks without NaN, where one was suspected: with infinities of both signs. A call too, and all over again, for it is rare.
+///
+/// # Safety
+/// - The chunks may be read.
+#[inline(always)]
+unsafe fn find_without_nan<O: Order, P: Places<Lane = O::Lane>>(order: O, chunks: P) -> Found<O> {
+    #[derive(Clone, Copy)]
+    struct Call<O, P> {
+        order: O,
+        chunks: P,
+    }
+    impl<O: Order, P: Places<Lane = O::Lane>> Task for Call<O, P> {
+        type Output = Found<O>;
+
+        #[inline(always)]
+        fn run(self) -> Found<O> {
+            let mut fold = Fold::new(self.order);
+            // SAFETY: the promise of the caller of `find_without_nan`, where the only `Call` is made.
+            unsafe {
+                for n in 0..self.chunks.count() {
+                    fold.step::<false>(self.order, self.chunks.place(n).1.at);
+                }
+                fold.finish(self.order, self.chunks)
+            }
+        }
+    }
+    order.simd().call(Call { order, chunks })
 }

@@ -170,6 +170,11 @@ pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::L
     simd.select(simd.first(run.len), vector, order.least())
 }
 
+/// Where it is called, the compiler does not expect to come.
+#[cold]
+#[inline]
+fn rarely() {}
+
 /// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the run has.
 #[derive(Clone, Copy)]
 struct Row<const WHOLE: usize, const V: usize> {
@@ -197,10 +202,10 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
     /// a mispredicted branch, more than all of this, that makes short rows slow.
     #[inline(always)]
     fn find<O: Order>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> Found<O> {
-        let simd = order.simd();
         let value = order.across(order.fold_of(&vectors));
-        let is_nan = O::NAN_WINS && simd.bits(order.nans_of(&vectors)) != 0;
+        let is_nan = O::NAN_WINS && order.has_nan(&vectors);
         let (position, is_found) = if is_nan {
+            rarely();
             self.first(order, &vectors, IsNan, reversed)
         } else {
             self.first(order, &vectors, Equals(value), reversed)
