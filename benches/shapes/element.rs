@@ -1,10 +1,11 @@
-//! What the benchmark must know of each element type: how to make values of it, and which call of the crate argminmax answers it. Knows
-//! nothing of shapes or of time. A new type is one row at the end, and one in [`with_type`].
+//! What the benchmark must know of each element type: how to make values of it (and of the [crate argminmax](crate::peer), how it answers). Knows nothing of
+//! shapes or of time. A new type is one row at the end, and one in [`with_type`].
 
-use argreduce::{Element, NanPolicy, ReduceFunction};
+use crate::peer::Peer;
+use argreduce::Element;
 use half::{bf16, f16};
 
-pub trait Sample: Element {
+pub trait Sample: Element + Peer {
     /// What a pattern puts where it wants a NaN; `None` for types that have none.
     const NAN: Option<Self>;
 
@@ -14,26 +15,10 @@ pub trait Sample: Element {
 
     /// Rises with `rank`, over the whole range of an integer and from -0.5 to 0.5 for a float. The narrow types have plateaus.
     fn ranked(rank: u32) -> Self;
-
-    /// The crate argminmax on one slice after another, by its trait with the same rule for NaN. It has no axes, so a call per row is what
-    /// its user writes.
-    fn peer<'a>(
-        rows: impl Iterator<Item = &'a [Self]>,
-        function: ReduceFunction,
-        policy: NanPolicy,
-        indices: &mut [u32],
-    );
-}
-
-/// Each call has a loop of its own, so that choosing it costs nothing per row.
-fn answer_each<'a, T: 'a>(rows: impl Iterator<Item = &'a [T]>, indices: &mut [u32], call: impl Fn(&'a [T]) -> usize) {
-    for (row, index) in rows.zip(indices) {
-        *index = call(row) as u32;
-    }
 }
 
 macro_rules! samples {
-    ($($t:ident: $nan:expr, $random:expr, $ranked:expr, $policy_max:ident, $policy_min:ident;)+) => {$(
+    ($($t:ident: $nan:expr, $random:expr, $ranked:expr;)+) => {$(
         impl Sample for $t {
             const NAN: Option<Self> = $nan;
 
@@ -44,22 +29,6 @@ macro_rules! samples {
             fn ranked(rank: u32) -> Self {
                 $ranked(rank)
             }
-
-            fn peer<'a>(
-                rows: impl Iterator<Item = &'a [Self]>,
-                function: ReduceFunction,
-                policy: NanPolicy,
-                indices: &mut [u32],
-            ) {
-                #[allow(unused_imports, reason = "integers have no NaN")]
-                use argminmax::{ArgMinMax, NaNArgMinMax};
-                match (function, policy) {
-                    (ReduceFunction::ArgMax, NanPolicy::Propagate) => answer_each(rows, indices, |row| row.$policy_max()),
-                    (ReduceFunction::ArgMin, NanPolicy::Propagate) => answer_each(rows, indices, |row| row.$policy_min()),
-                    (ReduceFunction::ArgMax, NanPolicy::Ignore) => answer_each(rows, indices, |row| row.argmax()),
-                    (ReduceFunction::ArgMin, NanPolicy::Ignore) => answer_each(rows, indices, |row| row.argmin()),
-                }
-            }
         }
     )+};
 }
@@ -67,8 +36,7 @@ macro_rules! samples {
 macro_rules! integers {
     ($($t:ident)+) => {
         samples! {$(
-            $t: None, |bits| bits as $t, |rank: u32| ((u64::from(rank) << 32) >> (64 - $t::BITS)) as $t ^ $t::MIN,
-                argmax, argmin;
+            $t: None, |bits| bits as $t, |rank: u32| ((u64::from(rank) << 32) >> (64 - $t::BITS)) as $t ^ $t::MIN;
         )+}
     };
 }
@@ -78,7 +46,7 @@ macro_rules! floats {
     ($($t:ident from $bits:ident without $top:literal, $from_f64:expr;)+) => {
         samples! {$(
             $t: Some($t::NAN), |bits| $t::from_bits(bits as $bits & !$top),
-                |rank| $from_f64(f64::from(rank) / f64::from(u32::MAX) - 0.5), nanargmax, nanargmin;
+                |rank| $from_f64(f64::from(rank) / f64::from(u32::MAX) - 0.5);
         )+}
     };
 }

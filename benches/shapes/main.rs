@@ -25,6 +25,7 @@ mod grid;
 mod headline;
 mod heatmap;
 mod measure;
+mod peer;
 mod report;
 mod settings;
 mod targets;
