@@ -18,6 +18,9 @@ pub(crate) trait Token: Copy + 'static {
     /// Whether the chunks of a long row are of eight vectors, or of four: see `strategy/chunks.rs`.
     const HAS_LONG_CHUNKS: bool = false;
 
+    /// Whether a blend takes no longer than a maximum: see `strategy/by_lane.rs`.
+    const BLENDS_COUNTS: bool = false;
+
     /// Whether far memory is read faster in several places at once: see `strategy/columns.rs`.
     const HAS_STREAMS: bool = true;
 
@@ -121,12 +124,17 @@ pub(crate) trait Lanes<T>: Zip {
         }
         nans
     }
-    /// Whether the next two may be true without NaN, where there are infinities of both signs.
+    /// Whether the next three may see a NaN where there are only infinities of both signs.
     const GUESSES_NAN: bool = false;
     /// True where one of four vectors is NaN.
     #[inline(always)]
     fn perhaps_nan(self, vectors: [Self::Vector; 4]) -> Self::Mask {
         self.nans_of(&vectors)
+    }
+    /// A vector that is NaN where either is.
+    #[inline(always)]
+    fn keep_nan(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        self.select(self.unordered(a, a), a, b)
     }
     /// Whether a lane of some vectors is NaN.
     #[inline(always)]
@@ -179,6 +187,8 @@ pub(crate) trait Lanes<T>: Zip {
 
     /// `n` in every lane; `n` at most `MAX_COUNT`.
     fn count(self, n: u32) -> Self::Count;
+    /// The number of each lane, or how many lanes come after it.
+    fn lane_numbers(self, from_the_end: bool) -> Self::Count;
     fn add(self, a: Self::Count, b: Self::Count) -> Self::Count;
     /// `a > b`.
     fn count_gt(self, a: Self::Count, b: Self::Count) -> Self::Mask;
@@ -211,3 +221,22 @@ pub(crate) trait HalfLanes: Lanes<i16> {
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }
+
+/// [`Lanes::lane_numbers`] as an array, for lanes counted in `$count`s and vectors of so many bytes.
+macro_rules! lane_numbers {
+    ($count:ident, $bytes:expr, $from_the_end:expr) => {{
+        const LANES: usize = $bytes / size_of::<$count>();
+        const NUMBERS: [[$count; LANES]; 2] = {
+            let mut numbers = [[0; LANES]; 2];
+            let mut n = 0;
+            while n < LANES {
+                numbers[0][n] = n as $count;
+                numbers[1][LANES - 1 - n] = n as $count;
+                n += 1;
+            }
+            numbers
+        };
+        NUMBERS[$from_the_end as usize]
+    }};
+}
+pub(crate) use lane_numbers;

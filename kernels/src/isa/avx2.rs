@@ -2,7 +2,7 @@
 //! intrinsics that differ between lane types.
 
 use super::Region;
-use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers};
 use crate::zip::Zip;
 use core::arch::x86_64::*;
 use pulp::x86::V3;
@@ -292,6 +292,10 @@ macro_rules! by_width {
         #[inline(always)]
         fn count(self, n: u32) -> __m256i {
             self.0.avx.$splat(n as $count as $signed)
+        }
+        #[inline(always)]
+        fn lane_numbers(self, from_the_end: bool) -> __m256i {
+            bytemuck::cast(lane_numbers!($count, 32, from_the_end))
         }
         #[inline(always)]
         fn add(self, a: __m256i, b: __m256i) -> __m256i {

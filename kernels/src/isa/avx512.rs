@@ -4,7 +4,7 @@
 
 use super::Region;
 use super::avx2::Avx2;
-use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers};
 use crate::zip::Zip;
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -84,6 +84,7 @@ impl Avx512 {
 }
 
 impl Token for Avx512 {
+    const BLENDS_COUNTS: bool = true;
     const HAS_STREAMS: bool = false;
 
     #[inline(always)]
@@ -244,6 +245,10 @@ macro_rules! by_width {
             (u64::MAX.checked_shl(n as u32).map_or(u64::MAX, |beyond| !beyond)) as $mask
         }
         #[inline(always)]
+        fn lane_numbers(self, from_the_end: bool) -> __m512i {
+            bytemuck::cast(lane_numbers!($count, 64, from_the_end))
+        }
+        #[inline(always)]
         fn add(self, a: __m512i, b: __m512i) -> __m512i {
             self.0.$feature.$add(a, b)
         }
@@ -400,6 +405,10 @@ macro_rules! floats {
             // where either is (Zen 5: 3.4 cycles for a chunk of four vectors, and 3.7 by two comparisons; rows of 1500 f32 went from 117 to 152 GB/s. AVX2 starts two
             // comparisons too: by sums, 0.8 to 0.9 of the speed.)
             const GUESSES_NAN: bool = true;
+            #[inline(always)]
+            fn keep_nan(self, a: __m512i, b: __m512i) -> __m512i {
+                self.$sum(a, b)
+            }
             #[inline(always)]
             fn perhaps_nan(self, [a, b, c, d]: [__m512i; 4]) -> $mask {
                 <Self as Lanes<$lane>>::unordered(self, self.$sum(a, b), self.$sum(c, d))

@@ -5,7 +5,7 @@
 //! no 64-bit maximum, and no maximum of floats that keeps its second operand bit for bit (`fmaxnm` drops a quiet NaN but
 //! returns a signalling one), so these are a comparison and a select; and no comparison for "unordered".
 
-use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers};
 use crate::zip::Zip;
 use core::arch::aarch64::*;
 
@@ -280,6 +280,10 @@ macro_rules! by_width {
             const TABLE: [[$count; LANES]; 2] = [[$count::MAX; LANES], [0; LANES]];
             let from = TABLE.as_flattened()[LANES - n..].first_chunk::<LANES>();
             bytemuck::cast(*from.expect("n is at most LANES"))
+        }
+        #[inline(always)]
+        fn lane_numbers(self, from_the_end: bool) -> $unsigned {
+            bytemuck::cast(lane_numbers!($count, 16, from_the_end))
         }
         #[inline(always)]
         fn add(self, a: $unsigned, b: $unsigned) -> $unsigned {

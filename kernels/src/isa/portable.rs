@@ -1,7 +1,7 @@
 //! Vectors as plain arrays: the ISA of every machine, and a way to run the control flow of wide ISAs anywhere. The compiler
 //! makes of it what the target's baseline has.
 
-use crate::lanes::{HalfLanes, Lanes, Task, Token};
+use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers};
 use crate::zip::{UNIT, Zip};
 use core::array::from_fn;
 
@@ -12,6 +12,8 @@ pub(crate) struct Portable<const BYTES: usize>;
 impl<const BYTES: usize> Token for Portable<BYTES> {
     // Without instructions for most of the table, they are ten times as much code.
     const SPECIALIZES: bool = false;
+    // As AVX-512 does.
+    const BLENDS_COUNTS: bool = BYTES == 64;
 
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -155,6 +157,10 @@ macro_rules! portable {
             #[inline(always)]
             fn count(self, n: u32) -> Self::Count {
                 [n as $count; $lanes]
+            }
+            #[inline(always)]
+            fn lane_numbers(self, from_the_end: bool) -> Self::Count {
+                lane_numbers!($count, $bytes, from_the_end)
             }
             #[inline(always)]
             fn add(self, a: Self::Count, b: Self::Count) -> Self::Count {

@@ -1,6 +1,7 @@
 //! The strategies: one generic body each, written once for all ISAs, element types and orders. Three load vectors where the elements are, and
 //! take only tiles that allow it; two take any tile, and gather elements into a small buffer first where they must.
 
+mod by_lane;
 mod chunks;
 mod columns;
 mod fold;

@@ -1,10 +1,11 @@
 //! One row, for single calls: the searches of [`super::rows`], without the loops around them, and the position in a register. (Zen 3, AVX2: 16
 //! i32 took 177 instructions by a tile, and take 76 this way.) This file decides nothing.
 
+use super::by_lane;
 use super::rows::{Rows, Search, Visit, by_length};
-use super::run::Run;
+use super::run::{MOST_VECTORS, Run};
 use super::{Body, MakeOrder};
-use crate::lanes::{Task, Token};
+use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
 use crate::tile::{Loop, Tile};
 use core::mem::MaybeUninit;
@@ -21,7 +22,12 @@ impl Row {
         // SAFETY: the caller promises that the ISA is there.
         let order = unsafe { M::make() };
         if <M::Order as Order>::Simd::SPECIALIZES {
-            return order.simd().enter(Call { order, row: Run::new(first.cast(), len, false) });
+            let (row, lanes) = (Run::new(first.cast(), len, false), <M::Order as Order>::Simd::LANES);
+            return if len > MOST_VECTORS * lanes && by_lane::takes::<M::Order>(len.div_ceil(lanes)) {
+                order.simd().enter(Call::<_, true> { order, row })
+            } else {
+                order.simd().enter(Call::<_, false> { order, row })
+            };
         }
         // Not worth its code: as the only row of a tile.
         let once = Loop { size: 1, stride: 0 };
@@ -36,28 +42,30 @@ impl Row {
     }
 }
 
-struct Call<O: Order> {
+/// The search of one row: lane by lane, or by its length. Two functions, because one that may do either takes 1 ns more, whatever it does. (Zen 5.)
+struct Call<O: Order, const BY_LANE: bool> {
     order: O,
     row: Run<O::Lane>,
 }
 
-impl<O: Order> Task for Call<O> {
+impl<O: Order, const BY_LANE: bool> Task for Call<O, BY_LANE> {
     type Output = u32;
 
     #[inline(always)]
     fn run(self) -> u32 {
         // SAFETY: only `Row::enter` makes a `Call`, and its caller promises the elements.
-        unsafe { by_length(self.row.len, self) }
+        unsafe { if BY_LANE { by_lane::find(self.order, self.row) } else { by_length(self.row.len, self) } }
     }
 }
 
-impl<O: Order> Visit<O> for Call<O> {
+impl<O: Order, const BY_LANE: bool> Visit<O> for Call<O, BY_LANE> {
     const REVERSED: bool = false;
+    const IS_ALONE: bool = true;
     type Output = u32;
 
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { S::find::<false>(self.order, self.row) }.position.unwrap_or(0) as u32
+        unsafe { S::find::<false>(self.order, self.row) }
     }
 }

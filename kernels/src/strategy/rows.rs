@@ -1,9 +1,9 @@
 //! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a row takes depends
 //! on nothing but its length.
 
-use super::chunks;
-use super::run::{self, Best, Found, MOST_VECTORS, Run};
+use super::run::{self, Best, MOST_VECTORS, Run};
 use super::{AHEAD_BYTES, Body, MakeOrder, Strategy, ahead, tournament};
+use super::{by_lane, chunks};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order};
 use crate::tile::Tile;
@@ -74,6 +74,7 @@ pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V
             1 if !V::REVERSED => visit.search::<Vectors<1, 1>>(),
             1..=2 if O::Simd::SPECIALIZES => visit.search::<Vectors<1, 2>>(),
             3..=4 if O::Simd::SPECIALIZES && !V::REVERSED => visit.search::<Vectors<2, 4>>(),
+            vectors if !V::IS_ALONE && by_lane::takes::<O>(vectors) => visit.search::<ByLane>(),
             3..=MOST_VECTORS if O::Simd::SPECIALIZES => visit.search::<Vectors<2, MOST_VECTORS>>(),
             _ => visit.search::<Chunks>(),
         }
@@ -84,6 +85,8 @@ pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V
 pub(super) trait Visit<O: Order> {
     /// Whether rows run against the direction of memory.
     const REVERSED: bool;
+    /// Whether there is one row only.
+    const IS_ALONE: bool = false;
     type Output;
 
     /// # Safety
@@ -102,10 +105,12 @@ pub(super) trait Search<O: Order> {
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
     const VECTORS: Option<usize> = None;
 
+    /// The position, 0 if there is none.
+    ///
     /// # Safety
     /// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
     /// - It is as long as the search asks for.
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O>;
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32;
 
     /// The positions in a group of rows, from one to the next `stride` elements.
     ///
@@ -124,10 +129,10 @@ impl<O: Order> Search<O> for Few {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         let value = unsafe { run::load_part::<O, ON>(order, run) };
-        Found { value, position: Some(order.first_best(value)), is_nan: false }
+        order.first_best(value) as u32
     }
 }
 
@@ -139,9 +144,9 @@ impl<O: Order> Search<O> for PartOfVector {
     const VECTORS: Option<usize> = Some(0);
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { run::find_in_part::<O, ON>(order, run) }
+        unsafe { run::find_in_part::<O, ON>(order, run) }.position()
     }
 
     #[inline(always)]
@@ -157,9 +162,9 @@ impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, 
     const VECTORS: Option<usize> = Some(V);
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { run::find::<O, WHOLE, V>(order, run) }
+        unsafe { run::find::<O, WHOLE, V>(order, run) }.position()
     }
 
     #[inline(always)]
@@ -173,7 +178,7 @@ impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, 
 struct VectorByVector;
 impl<O: Order> Search<O> for VectorByVector {
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         let lanes = O::Simd::LANES;
         let mut best = Best::new(order);
         for start in (0..run.len).step_by(lanes) {
@@ -182,7 +187,17 @@ impl<O: Order> Search<O> for VectorByVector {
             // SAFETY: the caller's promise: a part of the run, one vector long.
             best.offer(unsafe { run::find::<O, 1, 1>(order, run.part(start, lanes)) }, start);
         }
-        best.found()
+        best.position()
+    }
+}
+
+/// Each lane by itself.
+struct ByLane;
+impl<O: Order> Search<O> for ByLane {
+    #[inline(always)]
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { by_lane::find(order, run) }
     }
 }
 
@@ -193,9 +208,9 @@ impl<O: Order> Search<O> for Chunks {
     const FOLDS: bool = true;
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { chunks::find(order, run) }
+        unsafe { chunks::find(order, run) }.position()
     }
 }
 
@@ -288,12 +303,14 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                     if prefetches {
                         row(start.wrapping_add(ahead)).prefetch();
                     }
-                    position = S::find::<true>(order, row(start)).write(position);
+                    position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
+                    position = position.add(1);
                     start += stride;
                     left -= 1;
                 }
                 while S::READS_ON && left > 0 {
-                    position = S::find::<false>(order, row(start)).write(position);
+                    position.write(MaybeUninit::new(S::find::<false>(order, row(start))));
+                    position = position.add(1);
                     start += stride;
                     left -= 1;
                 }

@@ -4,7 +4,6 @@
 use crate::lanes::Lanes;
 use crate::order::{Mask, Order, Vec};
 use crate::prefetch::prefetch;
-use core::mem::MaybeUninit;
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
 #[derive(Clone, Copy)]
@@ -69,17 +68,10 @@ impl<O: Order> Found<O> {
         Found { value: order.worst(), position: None, is_nan: false }
     }
 
-    /// Writes the position, 0 if there is none, and gives the place for the next one.
-    ///
-    /// # Safety
-    /// - `to` may be written.
+    /// The position, 0 if there is none.
     #[inline(always)]
-    pub(super) unsafe fn write(self, to: *mut MaybeUninit<u32>) -> *mut MaybeUninit<u32> {
-        // SAFETY: the caller's promise.
-        unsafe {
-            to.write(MaybeUninit::new(self.position.unwrap_or(0) as u32));
-            to.add(1)
-        }
+    pub(super) fn position(self) -> u32 {
+        self.position.unwrap_or(0) as u32
     }
 }
 
@@ -122,7 +114,7 @@ impl<O: Order> Best<O> {
     /// The position, 0 if there is none.
     #[inline(always)]
     pub(super) fn position(&self) -> u32 {
-        self.found.position.unwrap_or(0) as u32
+        self.found.position()
     }
 }
 
