@@ -117,7 +117,7 @@ impl<S: HalfLanes> Key<S> for HalfBits {
     /// Zeros are equal, of either sign, and so are NaNs; and below zero, the order is the reverse.
     #[inline(always)]
     fn is_in_doubt(self, simd: S, value: S::Vector) -> bool {
-        simd.bits(simd.or(simd.gt(simd.splat(1), value), simd.gt(value, simd.splat(self.infinity)))) != 0
+        !(1..=self.infinity).contains(&simd.first_lane(value))
     }
 
     #[inline(always)]

@@ -18,8 +18,9 @@ pub(crate) trait Token: Copy + 'static {
     /// Whether the chunks of a long row are of eight vectors, or of four: see `strategy/chunks.rs`.
     const HAS_LONG_CHUNKS: bool = false;
 
-    /// Whether a blend takes no longer than a maximum: see `strategy/by_lane.rs`.
-    const BLENDS_COUNTS: bool = false;
+    /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend takes no longer than a maximum: see
+    /// `strategy/by_lane.rs`.
+    const HAS_MASKS: bool = false;
 
     /// Whether far memory is read faster in several places at once: see `strategy/columns.rs`.
     const HAS_STREAMS: bool = true;
@@ -218,6 +219,7 @@ pub(crate) trait HalfLanes: Lanes<i16> {
     fn half_keys(self, raw: Self::Vector, infinity: i16, nan: i16) -> Self::Vector;
     /// The sum of both, modulo 2^16.
     fn add_wrapping(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn first_lane(self, v: Self::Vector) -> i16;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }

@@ -496,6 +496,11 @@ impl HalfLanes for Avx2 {
     }
 
     #[inline(always)]
+    fn first_lane(self, v: __m256i) -> i16 {
+        bytemuck::cast::<_, [i16; 16]>(v)[0]
+    }
+
+    #[inline(always)]
     fn max_unsigned(self, a: __m256i, b: __m256i) -> __m256i {
         self._mm256_max_epu16(a, b)
     }

@@ -13,7 +13,7 @@ impl<const BYTES: usize> Token for Portable<BYTES> {
     // Without instructions for most of the table, they are ten times as much code.
     const SPECIALIZES: bool = false;
     // As AVX-512 does.
-    const BLENDS_COUNTS: bool = BYTES == 64;
+    const HAS_MASKS: bool = BYTES == 64;
 
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -198,6 +198,10 @@ macro_rules! portable {
             #[inline(always)]
             fn add_wrapping(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
                 from_fn(|i| a[i].wrapping_add(b[i]))
+            }
+            #[inline(always)]
+            fn first_lane(self, v: Self::Vector) -> i16 {
+                v[0]
             }
             #[inline(always)]
             fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {

@@ -1,4 +1,4 @@
-//! Runs of some 5 to 16 vectors, where a blend takes no longer than a maximum. Each lane keeps the position of its best: a comparison and a blend for each vector,
+//! Runs of some 5 to 16 vectors, where [a blend takes no longer than a maximum](Token::HAS_MASKS). Each lane keeps the position of its best: a comparison and a blend for each vector,
 //! where [chunks](super::chunks) take them for each four. But then nothing is looked at twice: the smallest position of the lanes that hold the best is the
 //! answer, and a mask is made of one vector, not of all. (Zen 5, AVX-512, GB/s in L2 before and after: rows of 80 f32 62 and 75, of 150 62 and 87, of 255
 //! 85 and 99, of 40 i64 74 and 105, of 100 85 and 117, of 160 i16 72 and 105. Of more vectors, chunks are as fast. By AVX2, whose blends are two thirds as fast as
@@ -9,11 +9,11 @@ use crate::lanes::{Lanes, Token};
 use crate::order::Order;
 
 /// Whether runs of so many vectors are answered sooner that way, and their positions fit the counts. Of 7 and 8 vectors, a [search in registers](super::run::find),
-/// which is for 8, is as fast; keys of 16-bit floats cost more than two looks at their bits.
+/// which is for 8, is as fast; and keys of 16-bit floats cost more than two looks at their bits.
 #[inline(always)]
 pub(super) const fn takes<O: Order>(vectors: usize) -> bool {
-    let is_sooner = matches!(vectors, 5..=6) || matches!(vectors, 9..=16) && !O::HAS_BITS;
-    O::Simd::BLENDS_COUNTS && is_sooner && vectors * O::Simd::LANES <= O::Simd::MAX_COUNT as usize
+    let is_sooner = matches!(vectors, 5..=6 | 9..=16) && !O::HAS_BITS;
+    O::Simd::HAS_MASKS && is_sooner && vectors * O::Simd::LANES <= O::Simd::MAX_COUNT as usize
 }
 
 /// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than [`takes`] allows.

@@ -14,7 +14,7 @@
 
 use super::AHEAD_BYTES;
 use super::fold::{Chunks, Fold, chunk, most_chunks, settle};
-use super::run::{Best, Found, Run};
+use super::run::{Best, Found, Run, has_bits};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
 
@@ -94,12 +94,6 @@ unsafe fn settle_by<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>>(
         fold.advance(other, chunks, 0);
         settle(order, other, fold, chunks)
     }
-}
-
-/// Whether there is an order that takes fewer operations, and is worth its code.
-#[inline(always)]
-pub(super) const fn has_bits<O: Order>() -> bool {
-    O::HAS_BITS && O::Simd::SPECIALIZES
 }
 
 /// Whether the bits are likely to know the best: they do in the first and the last vector of the run. (Of ascending data, the first may be of no use,

@@ -7,9 +7,9 @@
 //! now 37, 41, 29.)
 
 use super::AHEAD_BYTES;
-use super::chunks::{has_bits, is_one_piece, is_promising};
+use super::chunks::{is_one_piece, is_promising};
 use super::fold::{self, Chunks, Fold, Places, most_chunks, settle};
-use super::run::{Best, Run};
+use super::run::{Best, Run, has_bits};
 use crate::lanes::{Task, Token};
 use crate::order::Order;
 use crate::tile::{Loop, Tile, offset_of};
