@@ -219,6 +219,7 @@ pub(crate) trait HalfLanes: Lanes<i16> {
     fn half_keys(self, raw: Self::Vector, infinity: i16, nan: i16) -> Self::Vector;
     /// The sum of both, modulo 2^16.
     fn add_wrapping(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// Lane 0.
     fn first_lane(self, v: Self::Vector) -> i16;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;

@@ -1,8 +1,8 @@
-//! Runs of some 5 to 16 vectors, where [a blend takes no longer than a maximum](Token::HAS_MASKS). Each lane keeps the position of its best: a comparison and a blend for each vector,
-//! where [chunks](super::chunks) take them for each four. But then nothing is looked at twice: the smallest position of the lanes that hold the best is the
-//! answer, and a mask is made of one vector, not of all. (Zen 5, AVX-512, GB/s in L2 before and after: rows of 80 f32 62 and 75, of 150 62 and 87, of 255
-//! 85 and 99, of 40 i64 74 and 105, of 100 85 and 117, of 160 i16 72 and 105. Of more vectors, chunks are as fast. By AVX2, whose blends are two thirds as fast as
-//! its maxima, 0.7 to 1.04.) Decides nothing about tiles.
+//! Runs of some 5 to 16 vectors, where [a blend takes no longer than a maximum](Token::HAS_MASKS). Each lane keeps the position of its best: a comparison and a
+//! blend for each vector, where [chunks](super::chunks) take them for each four. But then nothing is looked at twice: the smallest position of the lanes that
+//! hold the best is the answer, and a mask is made of one vector, not of all. (Zen 5, AVX-512, GB/s in L2 before and after: rows of 80 f32 62 and 75, of 150 62
+//! and 87, of 255 85 and 99, of 40 i64 74 and 105, of 100 85 and 117, of 160 i16 72 and 105. Of more vectors, chunks are as fast. By AVX2, whose blends are two
+//! thirds as fast as its maxima, 0.7 to 1.04.) Decides nothing about tiles.
 
 use super::run::{Equals, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Token};
