@@ -85,7 +85,7 @@ pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V
 pub(super) trait Visit<O: Order> {
     /// Whether rows run against the direction of memory.
     const REVERSED: bool;
-    /// Whether there is one row only.
+    /// Whether there is one row only: a search lane by lane is left to `row.rs` then, which has it in a function of its own.
     const IS_ALONE: bool = false;
     type Output;
 
