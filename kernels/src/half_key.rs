@@ -1,8 +1,8 @@
 //! 16-bit floats as 16-bit integers: by keys that have their order, or by their bare bits, which have it above zero. This file knows nothing of
 //! strategies.
 
-use crate::lanes::HalfLanes;
-use crate::rank::{Key, traced_by_mask};
+use crate::lanes::{HalfLanes, Lanes};
+use crate::rank::{Key, traced_by_lanes};
 
 /// Integers in the order of the floats: see [`HalfLanes::half_keys`].
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ impl<S: HalfLanes> Key<S> for HalfKey {
     type Bits = HalfBits;
     type Shifted = HalfShifted;
     const HAS_BITS: bool = true;
-    traced_by_mask!();
+    traced_by_lanes!();
 
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
@@ -34,7 +34,7 @@ impl<S: HalfLanes> Key<S> for HalfKey {
     }
 
     #[inline(always)]
-    fn winning_nans(self, simd: S, best: S::Vector, largest: bool) -> S::Mask {
+    fn final_nans(self, simd: S, best: S::Vector, _: S::Trace, largest: bool) -> S::Mask {
         if self.nan_wins(largest) { simd.eq(best, simd.splat(self.nan)) } else { simd.none() }
     }
 
@@ -65,6 +65,14 @@ pub(crate) struct HalfBits {
     highest: i16,
 }
 
+impl HalfBits {
+    /// Where a trace is a NaN with the sign set.
+    #[inline(always)]
+    fn negative_nans<S: HalfLanes>(self, simd: S, trace: <S as Lanes<i16>>::Vector) -> <S as Lanes<i16>>::Mask {
+        simd.gt(simd.xor(trace, simd.splat(i16::MIN)), simd.splat(self.infinity))
+    }
+}
+
 impl<S: HalfLanes> Key<S> for HalfBits {
     type Lane = i16;
     type Bits = Self;
@@ -85,11 +93,6 @@ impl<S: HalfLanes> Key<S> for HalfBits {
     type Trace = S::Vector;
 
     #[inline(always)]
-    fn no_trace(self, simd: S) -> S::Vector {
-        simd.splat(0)
-    }
-
-    #[inline(always)]
     fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Vector {
         let mut largest = vectors[0];
         for &vector in &vectors[1..] {
@@ -104,14 +107,18 @@ impl<S: HalfLanes> Key<S> for HalfBits {
     }
 
     #[inline(always)]
-    fn suspects(self, simd: S, trace: S::Vector) -> S::Mask {
-        simd.gt(simd.xor(trace, simd.splat(i16::MIN)), simd.splat(self.infinity))
+    fn suspects(self, simd: S, trace: S::Vector) -> bool {
+        simd.bits(self.negative_nans(simd, trace)) != 0
     }
 
-    /// NaN without the sign set.
     #[inline(always)]
-    fn winning_nans(self, simd: S, best: S::Vector, _: bool) -> S::Mask {
-        simd.gt(best, simd.splat(self.infinity))
+    fn final_nans(self, simd: S, best: S::Vector, trace: S::Vector, _: bool) -> S::Mask {
+        simd.or(simd.gt(best, simd.splat(self.infinity)), self.negative_nans(simd, trace))
+    }
+
+    #[inline(always)]
+    fn is_promising(self, simd: S, v: S::Vector) -> bool {
+        simd.bits(simd.gt(v, simd.splat(0))) != 0
     }
 
     /// Zeros are equal, of either sign, and so are NaNs; and below zero, the order is the reverse.
@@ -147,7 +154,7 @@ impl<S: HalfLanes> Key<S> for HalfShifted {
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.add_wrapping(raw, simd.splat(self.shift))
     }
-    traced_by_mask!();
+    traced_by_lanes!();
 
     #[inline(always)]
     fn raw(self, simd: S, v: S::Vector) -> S::Vector {

@@ -95,6 +95,8 @@ pub(crate) trait Order: Copy {
     fn raw(self, v: Vec<Self>) -> Vec<Self>;
     /// Whether a [best value](Order::best_of) is in doubt.
     fn is_in_doubt(self, value: Vec<Self>) -> bool;
+    /// Whether some lane is a value that would not be in doubt if it were the best.
+    fn is_promising(self, v: Vec<Self>) -> bool;
     /// Whether it is the best even so, and the doubt is only where its first equal is.
     fn knows(self, value: Vec<Self>) -> bool;
 
@@ -159,7 +161,7 @@ pub(crate) trait Order: Copy {
     #[inline(always)]
     fn has_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> bool {
         let simd = self.simd();
-        simd.perhaps_has_nan(vectors) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
+        self.suspects(self.trace_of(vectors)) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
     }
     /// True where one of some vectors is such a NaN.
     #[inline(always)]
@@ -168,17 +170,29 @@ pub(crate) trait Order: Copy {
     }
     /// What is kept of vectors to tell later whether one of them had such a NaN, or leaves the best in doubt.
     type Trace: Copy;
-    /// The trace of nothing.
-    fn no_trace(self) -> Self::Trace;
     /// The trace of some vectors.
     fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Self::Trace;
     /// Of two traces.
     fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
-    /// Where there was such a NaN, or perhaps infinities of both signs (see [`Lanes::GUESSES_NAN`]).
-    fn suspects(self, trace: Self::Trace) -> Mask<Self>;
+    /// Whether there was such a NaN, or perhaps infinities of both signs (see [`Lanes::GUESSES_NAN`]).
+    fn suspects(self, trace: Self::Trace) -> bool;
+    /// True where one of some vectors is such a NaN, as it seems.
+    #[inline(always)]
+    fn seem_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+        let simd = self.simd();
+        let mut nans = simd.none();
+        let mut n = 0;
+        while n < V {
+            let v = |i: usize| vectors[(n + i).min(V - 1)];
+            nans = simd.or(nans, simd.seem_nan([v(0), v(1), v(2), v(3)]));
+            n += 4;
+        }
+        nans
+    }
     /// Whether [`Order::is_final`] may be true.
     const MAY_STOP: bool;
-    /// Whether a fold has come to a NaN, as it [seems](Order::suspects), and nothing that follows can be better, or [of use](Order::DOUBTS).
+    /// Whether a fold, of that trace, has come to a NaN by which nothing that follows can be better, or [of use](Order::DOUBTS); but not to those of
+    /// [`Order::seem_nan`].
     fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool;
 }
 
@@ -248,6 +262,11 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
+    fn is_promising(self, v: Vec<Self>) -> bool {
+        self.key.is_promising(self.simd, v)
+    }
+
+    #[inline(always)]
     fn is_in_doubt(self, value: Vec<Self>) -> bool {
         self.key.is_in_doubt(self.simd, value)
     }
@@ -298,7 +317,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     #[inline(always)]
     fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self> {
-        let has_nan = K::DOUBTS && self.simd.bits(self.suspects(trace)) != 0;
+        let has_nan = K::DOUBTS && self.suspects(trace);
         // Of the positive ones, it is one already.
         if has_nan { self.simd.splat(K::Lane::HIGHEST) } else { self.across(fold) }
     }
@@ -324,11 +343,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn no_trace(self) -> K::Trace {
-        self.key.no_trace(self.simd)
-    }
-
-    #[inline(always)]
     fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> K::Trace {
         self.key.trace_of(self.simd, vectors)
     }
@@ -339,12 +353,12 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn suspects(self, trace: Self::Trace) -> Mask<Self> {
+    fn suspects(self, trace: Self::Trace) -> bool {
         self.key.suspects(self.simd, trace)
     }
 
     #[inline(always)]
     fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool {
-        self.simd.bits(self.simd.or(self.suspects(trace), self.key.winning_nans(self.simd, best, F::IS_MAX))) != 0
+        self.simd.bits(self.key.final_nans(self.simd, best, trace, F::IS_MAX)) != 0
     }
 }

@@ -71,61 +71,52 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     }
     /// See [`Order::Trace`].
     type Trace: Copy;
-    fn no_trace(self, simd: S) -> Self::Trace;
     fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> Self::Trace;
     fn traced(self, simd: S, a: Self::Trace, b: Self::Trace) -> Self::Trace;
     /// See [`Order::suspects`].
-    fn suspects(self, simd: S, trace: Self::Trace) -> S::Mask;
+    fn suspects(self, simd: S, trace: Self::Trace) -> bool;
     /// Whether a best value, which is in every lane, is in doubt whatever else there is.
     #[inline(always)]
     fn is_in_doubt(self, _: S, _: S::Vector) -> bool {
         false
+    }
+    /// See [`Order::is_promising`].
+    #[inline(always)]
+    fn is_promising(self, _: S, _: S::Vector) -> bool {
+        true
     }
     /// See [`Order::knows`].
     #[inline(always)]
     fn knows(self, _: S, _: S::Vector) -> bool {
         true
     }
-    /// Where a lane of a fold is a NaN that wins.
+    /// Where a lane of a fold, or of its trace, is a NaN after which nothing can be better, or [of use](Order::DOUBTS).
     #[inline(always)]
-    fn winning_nans(self, simd: S, _: S::Vector, _largest: bool) -> S::Mask {
+    fn final_nans(self, simd: S, _best: S::Vector, _: Self::Trace, _largest: bool) -> S::Mask {
         simd.none()
     }
 }
 
-/// The trace of lanes that may be NaN: where one was.
-macro_rules! traced_by_mask {
+/// The trace of lanes that may be NaN.
+macro_rules! traced_by_lanes {
     () => {
-        type Trace = S::Mask;
+        type Trace = S::Trace;
 
         #[inline(always)]
-        fn no_trace(self, simd: S) -> S::Mask {
-            simd.none()
+        fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Trace {
+            simd.trace_of(vectors)
         }
         #[inline(always)]
-        fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
-            let mut nans = simd.none();
-            let mut n = 0;
-            while n < V {
-                let v = |i: usize| vectors[(n + i).min(V - 1)];
-                let some =
-                    if n + 2 < V { simd.perhaps_nan([v(0), v(1), v(2), v(3)]) } else { simd.unordered(v(0), v(1)) };
-                nans = simd.or(nans, some);
-                n += 4;
-            }
-            nans
+        fn traced(self, simd: S, a: S::Trace, b: S::Trace) -> S::Trace {
+            simd.traced(a, b)
         }
         #[inline(always)]
-        fn traced(self, simd: S, a: S::Mask, b: S::Mask) -> S::Mask {
-            simd.or(a, b)
-        }
-        #[inline(always)]
-        fn suspects(self, _: S, trace: S::Mask) -> S::Mask {
-            trace
+        fn suspects(self, simd: S, trace: S::Trace) -> bool {
+            simd.suspects(trace)
         }
     };
 }
-pub(crate) use traced_by_mask;
+pub(crate) use traced_by_lanes;
 
 /// As they are.
 #[derive(Clone, Copy)]
@@ -143,7 +134,7 @@ impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
     fn of(self, _: S, raw: S::Vector) -> S::Vector {
         raw
     }
-    traced_by_mask!();
+    traced_by_lanes!();
 }
 
 /// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign of floats and all
@@ -163,7 +154,7 @@ impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.0))
     }
-    traced_by_mask!();
+    traced_by_lanes!();
 }
 
 /// Elements that the ISA `S` can rank.

@@ -4,7 +4,7 @@
 
 use super::Region;
 use super::avx2::Avx2;
-use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers};
+use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers, no_traces, traces_by_vector};
 use crate::zip::Zip;
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -330,6 +330,7 @@ macro_rules! integers {
             fn unordered(self, _: __m512i, _: __m512i) -> $mask {
                 0
             }
+            no_traces!();
             #[inline(always)]
             fn max(self, new: __m512i, kept: __m512i) -> __m512i {
                 self.0.$feature.$max(new, kept)
@@ -405,31 +406,14 @@ macro_rules! floats {
             // where either is (Zen 5: 3.4 cycles for a chunk of four vectors, and 3.7 by two comparisons; rows of 1500 f32 went from 117 to 152 GB/s. AVX2 starts two
             // comparisons too: by sums, 0.8 to 0.9 of the speed.)
             const GUESSES_NAN: bool = true;
-            #[inline(always)]
-            fn keep_nan(self, a: __m512i, b: __m512i) -> __m512i {
-                self.$sum(a, b)
-            }
-            #[inline(always)]
-            fn perhaps_nan(self, [a, b, c, d]: [__m512i; 4]) -> $mask {
-                <Self as Lanes<$lane>>::unordered(self, self.$sum(a, b), self.$sum(c, d))
-            }
+            traces_by_vector!($lane, $sum);
             // And half of a vector needs no mask. (Rows of 10, 21 and 32 f64 went from 58, 61 and 100 to 72, 74 and 121 GB/s.)
             #[inline(always)]
-            fn perhaps_has_nan<const V: usize>(self, vectors: &[__m512i; V]) -> bool {
-                let mut sums = *vectors;
-                let mut left = V;
-                while left > 1 {
-                    let pairs = left / 2;
-                    let mut n = 0;
-                    while n < pairs {
-                        sums[n] = self.$sum(sums[n], sums[left - 1 - n]);
-                        n += 1;
-                    }
-                    left -= pairs;
-                }
+            fn suspects(self, trace: __m512i) -> bool {
                 let V4 { avx512f, .. } = self.0;
-                let halves = [avx512f._mm512_castsi512_si256(sums[0]), avx512f._mm512_extracti64x4_epi64::<1>(sums[0])];
-                <Avx2 as Lanes<$lane>>::perhaps_has_nan(self.half(), &halves)
+                let halves = [avx512f._mm512_castsi512_si256(trace), avx512f._mm512_extracti64x4_epi64::<1>(trace)];
+                let half = self.half();
+                <Avx2 as Lanes<$lane>>::suspects(half, <Avx2 as Lanes<$lane>>::trace_of(half, &halves))
             }
         }
     )+};

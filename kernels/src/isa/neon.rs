@@ -5,7 +5,7 @@
 //! no 64-bit maximum, and no maximum of floats that keeps its second operand bit for bit (`fmaxnm` drops a quiet NaN but
 //! returns a signalling one), so these are a comparison and a select; and no comparison for "unordered".
 
-use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers};
+use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers, no_traces, traces_by_vector};
 use crate::zip::Zip;
 use core::arch::aarch64::*;
 
@@ -35,6 +35,16 @@ impl Neon {
     fn bits_of_bytes(self, mask: uint16x8_t) -> u64 {
         let neon = self.0.neon;
         neon.vget_lane_u64::<0>(neon.vreinterpret_u64_u8(neon.vshrn_n_u16::<4>(mask)))
+    }
+
+    // Unlike the maximum of `Lanes`, that of the machine is NaN if either operand is.
+    #[inline(always)]
+    fn keep_nan_f32(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        self.0.neon.vmaxq_f32(a, b)
+    }
+    #[inline(always)]
+    fn keep_nan_f64(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+        self.0.neon.vmaxq_f64(a, b)
     }
 
     #[inline(always)]
@@ -355,6 +365,7 @@ macro_rules! integers {
             fn unordered(self, _: Self::Vector, _: Self::Vector) -> Self::Mask {
                 <Self as Lanes<$lane>>::none(self)
             }
+            no_traces!();
         }
     )+};
     ($lane:ident, $bits:tt, $vector:ident, $($name:ident),+) => {
@@ -375,7 +386,7 @@ integers! {
 }
 
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $vector:ident, $not:ident, $le:ident, $larger:ident, $eq:ident, $($name:ident),+;)+) => {$(
+    ($($lane:ident: $bits:tt, $vector:ident, $not:ident, $le:ident, $keep_nan:ident, $eq:ident, $($name:ident),+;)+) => {$(
         impl Lanes<$lane> for Neon {
             floats!($lane, $bits, $vector, $eq, $($name),+);
 
@@ -383,16 +394,17 @@ macro_rules! floats {
             fn gt_or_unordered(self, a: $vector, b: $vector) -> Self::Mask {
                 self.$not(self.0.neon.$le(a, b))
             }
-            // Unlike the maximum of the trait, that of the machine is NaN if either operand is, and only NaN differs from itself.
+            // Only NaN differs from itself.
             #[inline(always)]
             fn unordered(self, a: $vector, b: $vector) -> Self::Mask {
-                let larger = self.0.neon.$larger(a, b);
-                self.$not(self.0.neon.$eq(larger, larger))
+                let kept = self.$keep_nan(a, b);
+                self.$not(self.0.neon.$eq(kept, kept))
             }
             #[inline(always)]
-            fn perhaps_nan(self, [a, b, c, d]: [$vector; 4]) -> Self::Mask {
-                <Self as Lanes<$lane>>::unordered(self, self.0.neon.$larger(a, b), self.0.neon.$larger(c, d))
+            fn suspects(self, trace: $vector) -> bool {
+                <Self as Lanes<$lane>>::bits(self, <Self as Lanes<$lane>>::unordered(self, trace, trace)) != 0
             }
+            traces_by_vector!($lane, $keep_nan);
         }
     )+};
     ($lane:ident, $bits:tt, $vector:ident, $eq:ident, $splat:ident, $load:ident, $gt:ident, $($name:ident),+) => {
@@ -402,8 +414,8 @@ macro_rules! floats {
 
 #[rustfmt::skip]
 floats! {
-    f32: 32, float32x4_t, not_u32, vcleq_f32, vmaxq_f32, vceqq_f32, vdupq_n_f32, vld1q_f32, vcgtq_f32, vbslq_f32, max_f32, min_f32;
-    f64: 64, float64x2_t, not_u64, vcleq_f64, vmaxq_f64, vceqq_f64, vdupq_n_f64, vld1q_f64, vcgtq_f64, vbslq_f64, max_f64, min_f64;
+    f32: 32, float32x4_t, not_u32, vcleq_f32, keep_nan_f32, vceqq_f32, vdupq_n_f32, vld1q_f32, vcgtq_f32, vbslq_f32, max_f32, min_f32;
+    f64: 64, float64x2_t, not_u64, vcleq_f64, keep_nan_f64, vceqq_f64, vdupq_n_f64, vld1q_f64, vcgtq_f64, vbslq_f64, max_f64, min_f64;
 }
 
 impl HalfLanes for Neon {

@@ -1,19 +1,43 @@
-//! Runs of some 5 to 16 vectors, where [a blend takes no longer than a maximum](Token::HAS_MASKS). Each lane keeps the position of its best: a comparison and a
-//! blend for each vector, where [chunks](super::chunks) take them for each four. But then nothing is looked at twice: the smallest position of the lanes that
-//! hold the best is the answer, and a mask is made of one vector, not of all. (Zen 5, AVX-512, GB/s in L2 before and after: rows of 80 f32 62 and 75, of 150 62
-//! and 87, of 255 85 and 99, of 40 i64 74 and 105, of 100 85 and 117, of 160 i16 72 and 105. Of more vectors, chunks are as fast. By AVX2, whose blends are two
-//! thirds as fast as its maxima, 0.7 to 1.04.) Decides nothing about tiles.
+//! Runs of 5 to 50 vectors. Each lane keeps the position of its best: a comparison and a blend for each vector, where [chunks](super::chunks) take them for
+//! each four. But then nothing is looked at twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of all.
+//!
+//! What such a run waits for is the step before, and so it is read in two places at once, from its start and from its middle: half as many steps, and as both
+//! share the number of the step, fewer operations too. (Zen 5, GB/s in L2 before and after, by AVX2: rows of 100 f16 36 and 48, of 300 63 and 78, of 80 i16 41 and 69,
+//! of 80 f32 46 and 66, of 80 i32 65 and 87, of 21 i64 37 and 57, of 64 67 and 78, of 160 u8 38 and 55. By AVX-512: rows of 300 f16 53 and 87, of 1000 98 and 117, of
+//! 255 i16 87 and 125, of 128 i32 103 and 122, of 64 i64 106 and 126.) Decides nothing about tiles.
 
-use super::run::{Equals, IsNan, Run, Test, first_of};
+use super::run::{Equals, IsNan, MOST_VECTORS, Run, Test, first_of, has_bits, rarely};
 use crate::lanes::{Lanes, Token};
-use crate::order::Order;
+use crate::order::{Order, Vec};
 
-/// Whether runs of so many vectors are answered sooner that way, and their positions fit the counts. Of 7 and 8 vectors, a [search in registers](super::run::find),
-/// which is for 8, is as fast; and keys of 16-bit floats cost more than two looks at their bits.
+/// Whether a maximum is a comparison and a blend, or is taken of bits that may not do.
+const fn has_dear_maxima<O: Order>() -> bool {
+    O::HAS_BITS || size_of::<O::Lane>() == 8 && !O::HAS_NAN
+}
+
+/// The vectors of the shortest run that is answered sooner that way, and of the longest. (The positions of the longest fit the counts.) Beyond, chunks are as fast,
+/// by 0 to 10 %: the maxima of floats and the sums by which NaN is found share two units.
 #[inline(always)]
-pub(super) const fn takes<O: Order>(vectors: usize) -> bool {
-    let is_sooner = matches!(vectors, 5..=6 | 9..=16) && !O::HAS_BITS;
-    O::Simd::HAS_MASKS && is_sooner && vectors * O::Simd::LANES <= O::Simd::MAX_COUNT as usize
+pub(super) const fn vectors<O: Order>() -> (usize, usize) {
+    let most = match (O::Simd::HAS_MASKS, O::HAS_NAN) {
+        (true, false) => 50,
+        (true, true) => 25,
+        (false, _) if has_dear_maxima::<O>() => 25,
+        (false, _) => 16,
+    };
+    let positions = O::Simd::MAX_COUNT as usize / O::Simd::LANES;
+    let most = if positions < most { positions } else { most };
+    if O::Simd::SPECIALIZES { (5, most) } else { (1, 0) }
+}
+
+/// Whether a run of so many vectors is. Of 7 and 8, a [search in registers](super::run::find), which is for 8, may be as fast: 0.91 to 0.99 for i32, f32 and f64 by
+/// AVX2, and 1.03 to 1.45 for others.
+#[inline(always)]
+pub(super) const fn takes<O: Order>(number: usize) -> bool {
+    let (fewest, most) = vectors::<O>();
+    let fills_registers = 7 <= number && number <= MOST_VECTORS;
+    let has_registers = !O::Simd::HAS_MASKS && !has_dear_maxima::<O>() && size_of::<O::Lane>() >= 4;
+    fewest <= number && number <= most && !(fills_registers && has_registers)
 }
 
 /// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than [`takes`] allows.
@@ -23,56 +47,83 @@ pub(super) const fn takes<O: Order>(vectors: usize) -> bool {
 #[inline(always)]
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { find_traced::<O, true>(order, run) }
+    unsafe {
+        if has_bits::<O>() {
+            let bits = order.bits();
+            match find_by::<_, true>(bits, run) {
+                Ok(position) => return position,
+                Err(value) if bits.knows(value) => {
+                    let value = order.of_other(bits, value);
+                    return find_first(order, run, Equals(value)).unwrap_or(0);
+                }
+                Err(_) => rarely(),
+            }
+        }
+        find_by::<O, true>(order, run).unwrap_or_else(|_| find_again(order, run))
+    }
 }
 
-/// The same; if not `TRACED`, of a run without NaN.
+/// Whether a run is read in two places. Where NaN is looked for by sums, one is as fast (0.87 to 1.03).
+const fn in_two<O: Order>() -> bool {
+    !(O::NAN_WINS && O::Simd::HAS_MASKS)
+}
+
+/// The same, or the best value where its position is not known yet: where the order has [doubts](Order::DOUBTS), a NaN that wins is suspected, or nothing is better
+/// than the worst. If not `TRACED`, of a run without NaN.
 ///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_traced<O: Order, const TRACED: bool>(order: O, run: Run<O::Lane>) -> u32 {
+unsafe fn find_by<O: Order, const TRACED: bool>(order: O, run: Run<O::Lane>) -> Result<u32, Vec<O>> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let (last, first) = (run.len - lanes, run.part(0, lanes).at);
-    let step = if run.reversed { -(lanes as isize) } else { lanes as isize };
-    // SAFETY: the caller's promise: each is a vector before the end of the run.
-    let vector = unsafe { order.load(first) };
-    let mut trace = vector;
-    let mut best = if O::NAN_LOSES { order.fold(vector, order.worst()) } else { vector };
+    let is_traced = TRACED && (O::NAN_WINS || O::DOUBTS);
+    // What starts `later` reaches back to the first half, or to the vector before: what is seen twice is never better than itself.
+    let half = if in_two::<O>() { run.len.div_ceil(2 * lanes) * lanes } else { run.len - lanes };
+    let later = if in_two::<O>() { run.len - half } else { half };
+    let (first, step) = (run.part(0, lanes).at, if run.reversed { -1 } else { 1 });
+    // SAFETY: the caller's promise: both are vectors before the end of the run.
+    let load = |n: usize| unsafe { order.load(first.wrapping_offset(n as isize * step)) };
+    let (a, b) = (load(0), load(later));
+    if O::DOUBTS && !order.is_promising(order.fold(b, a)) {
+        return Err(order.worst());
+    }
+    let mut trace = order.trace_of(&[a, b]);
+    let mut best = if O::NAN_LOSES { [order.fold(a, order.worst()), order.fold(b, order.worst())] } else { [a, b] };
     let mut position = simd.lane_numbers(run.reversed);
-    let mut position_of_best = position;
-    let (mut start, mut at) = (lanes, first);
-    while start < last {
-        at = at.wrapping_offset(step);
+    let mut positions = [position; 2];
+    let mut start = lanes;
+    while start < half {
         position = simd.add(position, simd.count(lanes as u32));
-        // SAFETY: as above.
-        let vector = unsafe { order.load(at) };
-        if O::NAN_WINS && TRACED {
-            trace = simd.keep_nan(trace, vector);
+        let a = load(start);
+        let better = order.above(a, best[0]);
+        if in_two::<O>() {
+            let b = load(later + start);
+            if is_traced {
+                trace = order.traced(trace, order.trace_of(&[a, b]));
+            }
+            let better = order.above(b, best[1]);
+            best[1] = order.fold(b, best[1]);
+            positions[1] = simd.select_count(better, position, positions[1]);
+        } else if is_traced {
+            trace = order.traced(trace, order.trace_of(&[a]));
         }
-        let better = order.above(vector, best);
-        best = order.fold(vector, best);
-        position_of_best = simd.select_count(better, position, position_of_best);
+        best[0] = order.fold(a, best[0]);
+        positions[0] = simd.select_count(better, position, positions[0]);
         start += lanes;
     }
-    // Reaches back: what is seen twice is never better than itself.
-    // SAFETY: as above.
-    let vector = unsafe { order.load(run.part(last, lanes).at) };
-    position = simd.add(simd.lane_numbers(run.reversed), simd.count(last as u32));
-    let better = order.above(vector, best);
-    best = order.fold(vector, best);
-    position_of_best = simd.select_count(better, position, position_of_best);
+    let better = order.above(best[1], best[0]);
+    let best = order.fold(best[1], best[0]);
+    let later = simd.add(positions[1], simd.count(later as u32));
+    let position_of_best = simd.select_count(better, later, positions[0]);
     let value = order.across(best);
-    let is_suspect = O::NAN_WINS && TRACED && simd.perhaps_has_nan(&[simd.keep_nan(trace, vector)]);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
-    if is_suspect || is_worst {
-        // SAFETY: the caller's promise.
-        return unsafe { find_again(order, run) };
+    if is_worst || is_traced && order.suspects(trace) || O::DOUBTS && order.is_in_doubt(value) {
+        return Err(order.best_of(best, trace));
     }
     let none = simd.count(O::Simd::MAX_COUNT);
     let winners = simd.select_count(simd.eq(best, value), position_of_best, none);
-    simd.smallest_count(winners).into() as u32
+    Ok(simd.smallest_count(winners).into() as u32)
 }
 
 /// [`find`] where there seems to be a NaN that wins, or nothing better than the worst. (Not a call: a function with one more of them takes 1 ns more, whichever
@@ -83,15 +134,14 @@ unsafe fn find_traced<O: Order, const TRACED: bool>(order: O, run: Run<O::Lane>)
 #[inline(always)]
 unsafe fn find_again<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe {
+    let position = unsafe {
         if O::NAN_LOSES {
-            return find_first(order, run, Equals(order.worst())).unwrap_or(0);
+            find_first(order, run, Equals(order.worst()))
+        } else {
+            find_first(order, run, IsNan).or_else(|| find_by::<O, false>(order, run).ok())
         }
-        match find_first(order, run, IsNan) {
-            Some(position) => position,
-            None => find_traced::<O, false>(order, run),
-        }
-    }
+    };
+    position.unwrap_or(0)
 }
 
 /// The position of the first element that passes the test.

@@ -3,7 +3,7 @@
 
 use super::run::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Task, Token};
-use crate::order::{Count, Order, Vec};
+use crate::order::{Count, Mask, Order, Vec};
 use crate::prefetch::prefetch;
 
 /// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
@@ -36,7 +36,9 @@ pub(super) struct Fold<O: Order> {
     best: Vec<O>,
     chunk_of_best: Count<O>,
     chunk: Count<O>,
-    /// Of all that went by.
+    /// Where there seems to have been a NaN that wins.
+    nans: Mask<O>,
+    /// Of all that went by, if the order has [doubts](Order::DOUBTS).
     trace: O::Trace,
     /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its start.
     clear: usize,
@@ -46,21 +48,21 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) fn new(order: O) -> Self {
         let simd = order.simd();
-        let (chunk, trace) = (simd.count(0), order.no_trace());
-        Fold { best: order.worst(), chunk_of_best: chunk, chunk, trace, clear: 0 }
+        let (best, chunk) = (order.worst(), simd.count(0));
+        Fold { best, chunk_of_best: chunk, chunk, nans: simd.none(), trace: order.trace_of(&[best]), clear: 0 }
     }
 
     /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for those stores.
     #[inline(always)]
     pub(super) fn copy(&self) -> Self {
-        let &Fold { best, chunk_of_best, chunk, trace, clear } = self;
-        Fold { best, chunk_of_best, chunk, trace, clear }
+        let &Fold { best, chunk_of_best, chunk, nans, trace, clear } = self;
+        Fold { best, chunk_of_best, chunk, nans, trace, clear }
     }
 
-    /// Whether there is a NaN that wins, as it [seems](Order::suspects), and nothing that follows can be better.
+    /// Whether there is a NaN that wins, as it seems, and nothing that follows can be better.
     #[inline(always)]
     pub(super) fn is_final(&self, order: O) -> bool {
-        O::MAY_STOP && order.is_final(self.best, self.trace)
+        O::MAY_STOP && (O::NAN_WINS && order.simd().bits(self.nans) != 0 || order.is_final(self.best, self.trace))
     }
 
     /// Goes on with a run, after `seen` chunks of other runs: until it is final, or to the end.
@@ -120,7 +122,10 @@ impl<O: Order> Fold<O> {
         // SAFETY: the caller promises a chunk.
         let vectors: [_; VECTORS] = unsafe { order.load_several(at) };
         let best = order.fold_of(&vectors);
-        if TRACED && (O::NAN_WINS || O::DOUBTS) {
+        if TRACED && O::NAN_WINS {
+            self.nans = simd.or(self.nans, order.seem_nan(&vectors));
+        }
+        if O::DOUBTS {
             self.trace = order.traced(self.trace, order.trace_of(&vectors));
         }
         let better = order.above(best, self.best);
@@ -139,9 +144,9 @@ impl<O: Order> Fold<O> {
         let simd = order.simd();
         let value = order.best_of(self.best, self.trace);
         if O::DOUBTS && order.is_in_doubt(value) {
-            return Found { value, position: None, is_nan: order.is_final(self.best, self.trace) };
+            return Found { value, position: None, is_nan: self.is_final(order) };
         }
-        if O::NAN_WINS && simd.bits(order.suspects(self.trace)) != 0 {
+        if O::NAN_WINS && simd.bits(self.nans) != 0 {
             // SAFETY: the caller's promise.
             let position = unsafe { find_from(order, chunks, self.clear, IsNan) };
             if O::Simd::GUESSES_NAN && position.is_none() {

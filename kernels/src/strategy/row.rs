@@ -23,7 +23,9 @@ impl Row {
         let order = unsafe { M::make() };
         if <M::Order as Order>::Simd::SPECIALIZES {
             let (row, lanes) = (Run::new(first.cast(), len, false), <M::Order as Order>::Simd::LANES);
-            return if len > MOST_VECTORS * lanes && by_lane::takes::<M::Order>(len.div_ceil(lanes)) {
+            let (fewest, most) = by_lane::vectors::<M::Order>();
+            let fewest = if by_lane::takes::<M::Order>(MOST_VECTORS) { fewest } else { MOST_VECTORS + 1 };
+            return if len > (fewest - 1) * lanes && len <= most * lanes {
                 order.simd().enter(Call::<_, true> { order, row })
             } else {
                 order.simd().enter(Call::<_, false> { order, row })

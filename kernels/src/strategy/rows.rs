@@ -73,9 +73,11 @@ pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V
             1..=4 if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
             1 if !V::REVERSED => visit.search::<Vectors<1, 1>>(),
             1..=2 if O::Simd::SPECIALIZES => visit.search::<Vectors<1, 2>>(),
-            3..=4 if O::Simd::SPECIALIZES && !V::REVERSED => visit.search::<Vectors<2, 4>>(),
+            3..=4 if O::Simd::SPECIALIZES => visit.search::<Vectors<2, 4>>(),
             vectors if !V::IS_ALONE && by_lane::takes::<O>(vectors) => visit.search::<ByLane>(),
-            3..=MOST_VECTORS if O::Simd::SPECIALIZES => visit.search::<Vectors<2, MOST_VECTORS>>(),
+            5..=MOST_VECTORS if O::Simd::SPECIALIZES && !by_lane::takes::<O>(MOST_VECTORS) => {
+                visit.search::<Vectors<4, MOST_VECTORS>>()
+            }
             _ => visit.search::<Chunks>(),
         }
     }

@@ -135,7 +135,7 @@ pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O
         // SAFETY: the caller's promise.
         let vectors = unsafe { row.load(bits, run) };
         let value = bits.across(bits.fold_of(&vectors));
-        if !bits.is_in_doubt(value) && order.simd().bits(bits.suspects(bits.trace_of(&vectors))) == 0 {
+        if !bits.is_in_doubt(value) && !bits.suspects(bits.trace_of(&vectors)) {
             let (position, _) = row.first(bits, &vectors, Equals(value), run.reversed);
             return Found { value: order.of_other(bits, value), position: Some(position), is_nan: false };
         }
@@ -178,7 +178,7 @@ pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::L
 /// Where it is called, the compiler does not expect to come.
 #[cold]
 #[inline]
-fn rarely() {}
+pub(super) fn rarely() {}
 
 /// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the run has.
 #[derive(Clone, Copy)]
