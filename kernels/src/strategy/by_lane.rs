@@ -30,6 +30,15 @@ pub(super) const fn vectors<O: Order>() -> (usize, usize) {
     if O::Simd::SPECIALIZES { (5, most) } else { (1, 0) }
 }
 
+/// The same of single runs, whose answers somebody waits for. (Zen 5, AVX2, ns for a call by a search in registers and this way: 64 i16 4.7 and 4.0, 64 i32 6.3 and
+/// 5.5, 256 i32 14.4 and 12.5, 8 i64 3.9 and 3.5, 64 f32 6.7 and 6.2; but 16 f32 3.4 and 3.9, 64 u8 3.2 and 3.5, 256 i64 25.7 and 28.0. AVX-512, 64 f32 5.1 and 6.2.)
+#[inline(always)]
+pub(super) const fn vectors_alone<O: Order>() -> (usize, usize) {
+    let (fewest, most) = vectors::<O>();
+    let is_integer = !O::HAS_NAN && !O::HAS_BITS && size_of::<O::Lane>() > 1;
+    if is_integer && !O::Simd::HAS_MASKS { (2, 32) } else { (fewest, most) }
+}
+
 /// Whether a run of so many vectors is. Of 7 and 8, a [search in registers](super::run::find), which is for 8, may be as fast: 0.91 to 0.99 for i32, f32 and f64 by
 /// AVX2, and 1.03 to 1.45 for others.
 #[inline(always)]

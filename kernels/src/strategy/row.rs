@@ -3,7 +3,7 @@
 
 use super::by_lane;
 use super::rows::{Rows, Search, Visit, by_length};
-use super::run::{MOST_VECTORS, Run};
+use super::run::Run;
 use super::{Body, MakeOrder};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
@@ -23,8 +23,7 @@ impl Row {
         let order = unsafe { M::make() };
         if <M::Order as Order>::Simd::SPECIALIZES {
             let (row, lanes) = (Run::new(first.cast(), len, false), <M::Order as Order>::Simd::LANES);
-            let (fewest, most) = by_lane::vectors::<M::Order>();
-            let fewest = if by_lane::takes::<M::Order>(MOST_VECTORS) { fewest } else { MOST_VECTORS + 1 };
+            let (fewest, most) = by_lane::vectors_alone::<M::Order>();
             return if len > (fewest - 1) * lanes && len <= most * lanes {
                 order.simd().enter(Call::<_, true> { order, row })
             } else {
