@@ -215,7 +215,8 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 }
 
 /// An order of its own where it is faster: in long rows, where a vector takes one operation or two. An operation more for each vector is not to be seen in
-/// columns, which take four, or where elements are gathered first.
+/// columns, which take four, or where elements are gathered first. Of single rows, it is for the elements of which a vector holds the fewest: calls on 256 i64 went
+/// from 24.7 to 22.7 ns, on 64 from 8.2 to 7.8 (Zen 5, AVX2); for all others too, it would be 2 to 8 % of their time, and 50 KB.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
         Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
@@ -225,7 +226,12 @@ fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy)
         Strategy::FoldedColumns => strategy::FoldedColumns::enter::<Shared<S, T, F, P>>,
         Strategy::PackedColumns => strategy::PackedColumns::enter::<Shared<S, T, F, P>>,
     };
-    Kernel { of_tile, of_row: strategy::Row::enter::<Shared<S, T, F, P>> }
+    let of_row = if S::SPECIALIZES && size_of::<T>() == 8 {
+        strategy::Row::enter::<Own<S, T, F, P>>
+    } else {
+        strategy::Row::enter::<Shared<S, T, F, P>>
+    };
+    Kernel { of_tile, of_row }
 }
 
 /// [`Rank::own`].

@@ -64,6 +64,14 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 #[inline(always)]
 pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
     let lanes = O::Simd::LANES;
+    // What goes by lane instead need not be compiled.
+    let most_in_registers = if V::IS_ALONE {
+        by_lane::vectors_alone::<O>().0 - 1
+    } else if by_lane::takes::<O>(MOST_VECTORS) {
+        4
+    } else {
+        MOST_VECTORS
+    };
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match len.div_ceil(lanes) {
@@ -72,10 +80,10 @@ pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V
             // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
             1..=4 if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
             1 if !V::REVERSED => visit.search::<Vectors<1, 1>>(),
-            1..=2 if O::Simd::SPECIALIZES => visit.search::<Vectors<1, 2>>(),
-            3..=4 if O::Simd::SPECIALIZES => visit.search::<Vectors<2, 4>>(),
+            1..=2 if O::Simd::SPECIALIZES && most_in_registers >= 2 => visit.search::<Vectors<1, 2>>(),
+            3..=4 if O::Simd::SPECIALIZES && most_in_registers >= 4 => visit.search::<Vectors<2, 4>>(),
             vectors if !V::IS_ALONE && by_lane::takes::<O>(vectors) => visit.search::<ByLane>(),
-            5..=MOST_VECTORS if O::Simd::SPECIALIZES && !by_lane::takes::<O>(MOST_VECTORS) => {
+            5..=MOST_VECTORS if O::Simd::SPECIALIZES && most_in_registers == MOST_VECTORS => {
                 visit.search::<Vectors<4, MOST_VECTORS>>()
             }
             _ => visit.search::<Chunks>(),
