@@ -6,7 +6,7 @@
 //! of 80 f32 46 and 66, of 80 i32 65 and 87, of 21 i64 37 and 57, of 64 67 and 78, of 160 u8 38 and 55. By AVX-512: rows of 300 f16 53 and 87, of 1000 98 and 117, of
 //! 255 i16 87 and 125, of 128 i32 103 and 122, of 64 i64 106 and 126.) Decides nothing about tiles.
 
-use super::run::{Equals, IsNan, MOST_VECTORS, Run, Test, first_of, has_bits, rarely};
+use super::run::{Equals, IsNan, MOST_VECTORS, Run, Test, has_bits, rarely};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Order, Vec};
 
@@ -155,20 +155,33 @@ unsafe fn find_again<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
 
 /// The position of the first element that passes the test.
 ///
+/// By lane too, from the end of each eight vectors to their start, so that no branch depends on where it is: vector after vector, rows of 21 f64 with 5 % of NaN ran at
+/// a quarter of the speed without. (Zen 5, AVX2.)
+///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
 unsafe fn find_first<O: Order, T: Test<O>>(order: O, run: Run<O::Lane>, test: T) -> Option<u32> {
+    let (simd, lanes) = (order.simd(), O::Simd::LANES);
+    let none = simd.count(O::Simd::MAX_COUNT);
     let mut start = 0;
     while start < run.len {
-        let at = start.min(run.len - O::Simd::LANES);
-        // SAFETY: the caller's promise.
-        let vector = unsafe { order.load(run.part(at, O::Simd::LANES).at) };
-        let (first, is_found) = first_of(order, &[vector], test, run.reversed);
-        if is_found {
-            return Some((at + first) as u32);
+        let mut vectors = (run.len - start).div_ceil(lanes).min(MOST_VECTORS);
+        let next = start + vectors * lanes;
+        let mut first = none;
+        while vectors > 0 {
+            vectors -= 1;
+            let at = (start + vectors * lanes).min(run.len - lanes);
+            // SAFETY: the caller's promise.
+            let vector = unsafe { order.load(run.part(at, lanes).at) };
+            let position = simd.add(simd.lane_numbers(run.reversed), simd.count(at as u32));
+            first = simd.select_count(test.holds(order, vector), position, first);
         }
-        start += O::Simd::LANES;
+        let position: u64 = simd.smallest_count(first).into();
+        if position < u64::from(O::Simd::MAX_COUNT) {
+            return Some(position as u32);
+        }
+        start = next;
     }
     None
 }
