@@ -38,6 +38,7 @@ pub(super) const fn vectors<O: Order>() -> (usize, usize) {
 pub(super) const fn vectors_alone<O: Order>() -> (usize, usize) {
     let (fewest, most) = vectors::<O>();
     let is_integer = !O::HAS_NAN && !O::HAS_BITS && size_of::<O::Lane>() > 1;
+    // As few as 32 vectors of 16 bits and more fit any count.
     if is_integer && !O::Simd::HAS_MASKS { (2, 32) } else { (fewest, most) }
 }
 
