@@ -70,14 +70,17 @@ fn choose_isa_and_strategy(
         Strategy::Rows if count(problem.input.kept()) > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF => {
             (Isa::Avx2, by(Isa::Avx2)?)
         }
-        // Lines that need no packing then, nor folding. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19
-        // and 57; images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
-        Strategy::PackedColumns | Strategy::FoldedColumns
-            if (strategy == Strategy::PackedColumns || visited <= MOST_UNFOLDED)
-                && by(Isa::Avx2) == Some(Strategy::Columns) =>
-        {
-            (Isa::Avx2, Strategy::Columns)
-        }
+        Strategy::PackedColumns | Strategy::FoldedColumns => match by(Isa::Avx2) {
+            // Lines that need no packing then, nor folding. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19
+            // and 57; images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
+            Some(Strategy::Columns) if strategy == Strategy::PackedColumns || visited <= MOST_UNFOLDED => {
+                (Isa::Avx2, Strategy::Columns)
+            }
+            Some(Strategy::FoldedColumns) if bytes_of_block(problem, visited, element_size) <= LARGEST_HALF_FOLDED => {
+                (Isa::Avx2, Strategy::FoldedColumns)
+            }
+            _ => (isa, strategy),
+        },
         _ => (isa, strategy),
     })
 }
@@ -87,9 +90,13 @@ fn choose_isa_and_strategy(
 /// and 19; of 7 and 8 f32 26 and 40, 30 and 56; of 7 f16 17 and 13. Of more than 32 bytes, AVX-512 is up to twice as fast, but for u8 up to 48.)
 const LONGEST_HALF: usize = 32;
 
-/// Up to how many rows it is not worth it to fold what vectors of half the width need not fold. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 21 rows of 31 f16 26 and
-/// 53, of 15 f32 27 and 52, of 7 i64 32 and 60; 64 rows of them 49 and 52, 58 and 52, 74 and 40.)
-const MOST_UNFOLDED: usize = 40;
+/// Up to how many rows it is not worth it to fold what vectors of half the width need not fold. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 24 rows of 40 u8 49 and
+/// 48, of 15 f32 67 and 57; 40 rows of them 61 and 46, 70 and 37; 30 rows of 7 f64 64 and 53.)
+const MOST_UNFOLDED: usize = 24;
+
+/// Up to how many bytes columns are folded into vectors of half the width: the candidates of wider ones are twice as many. (Zen 5, in L2, GB/s by AVX-512 and AVX2:
+/// 64 rows of 8 f16 26 and 37, of 16 u8 40 and 49, of 2 f64 46 and 60, of 7 f32 60 and 57; 256 rows of 8 f16 53 and 53, of 16 u8 76 and 79, of 2 f64 78 and 74.)
+const LARGEST_HALF_FOLDED: usize = 2048;
 
 /// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
 const FAR_BYTES: usize = 512 << 10;
@@ -106,13 +113,13 @@ fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, elemen
     let takes = |strategy: Strategy| strategy.takes(problem.inner(), problem.reduced(), lanes);
     // Narrow lines of few rows are gathered side by side first.
     let has_columns = takes(Strategy::Columns) && (problem.inner().size >= 2 * lanes || visited > SHORTEST_COLUMN);
-    let block = visited.saturating_mul(problem.inner().size).saturating_mul(element_size);
+    let block = bytes_of_block(problem, visited, element_size);
     let has_lanes = count(problem.input.kept()) >= lanes.div_ceil(2);
     Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
         Strategy::Rows
     } else if has_columns {
         Strategy::Columns
-    } else if takes(Strategy::FoldedColumns) && block >= SMALLEST_FOLDED {
+    } else if takes(Strategy::FoldedColumns) && block >= smallest_folded(problem.inner().size, lanes) {
         Strategy::FoldedColumns
     } else if has_lanes && !Strategy::Pieces.is_near(problem.reduced()) {
         Strategy::PackedColumns
@@ -121,10 +128,16 @@ fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, elemen
     })
 }
 
-/// Bytes of columns from which on folding them is faster than packing: comparing the candidates takes 60 to 80 ns, and the rest is three times as
-/// fast. (Zen 3, AVX2, in L2, of `read`, packed and folded: 40 rows of 5 f32 0.12 and 0.12, of 3 f32 0.12 and 0.08; 1000 rows of 8 u8 0.08
-/// and 0.32, 100 rows of 31 u8 0.24 and 0.26, of 5 u8 0.07 and 0.05.)
-const SMALLEST_FOLDED: usize = 1024;
+/// Bytes of columns from which on folding them is faster than packing: comparing the candidates takes 10 to 35 ns, the more the narrower the lines are. (Zen 5,
+/// AVX2, in L2, GB/s packed and folded: 21 rows of 7 f32 27 and 41, of 31 u8 34 and 40, 32 rows of 16 u8 25 and 35; 64 rows of 2 f32 39 and 28, of 3 f32 33 and
+/// 32, of 5 f16 27 and 23.)
+const fn smallest_folded(width: usize, lanes: usize) -> usize {
+    if width * 2 >= lanes { 512 } else { 1024 }
+}
+
+fn bytes_of_block(problem: &Problem, visited: usize, element_size: usize) -> usize {
+    visited.saturating_mul(problem.inner().size).saturating_mul(element_size)
+}
 
 /// A line of outputs costs a few ns however few rows it has.
 const SHORTEST_COLUMN: usize = 8;
@@ -169,9 +182,12 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 3, 15], &[1], 4), Some((Avx512, PackedColumns)));
         assert_eq!(chosen(Avx512, &[100, 3, 16], &[1], 4), Some((Avx2, Columns)));
         assert_eq!(chosen(Avx512, &[100, 3, 32], &[1], 4), Some((Avx512, Columns)));
-        assert_eq!(chosen(Avx512, &[100, 40, 15], &[1], 4), Some((Avx2, Columns)));
-        assert_eq!(chosen(Avx512, &[100, 41, 15], &[1], 4), Some((Avx512, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 40, 7], &[1], 4), Some((Avx512, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 24, 15], &[1], 4), Some((Avx2, Columns)));
+        assert_eq!(chosen(Avx512, &[100, 25, 15], &[1], 4), Some((Avx512, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 21, 7], &[1], 4), Some((Avx2, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 73, 7], &[1], 4), Some((Avx2, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 74, 7], &[1], 4), Some((Avx512, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], 4), Some((Avx512, PackedColumns)));
         assert_eq!(chosen(Portable, &[100, 8], &[1], 4), Some((Portable, Rows)));
         assert_eq!(chosen(Avx512, &[100, 1], &[1], 4), None);
     }
@@ -208,9 +224,9 @@ mod tests {
             (&[9, 15], &[0], 4, Some(Columns)),
             (&[9, 8], &[0], 4, Some(Columns)),
             (&[9, 7], &[0], 4, Some(PackedColumns)),
-            // Folded from 1 KiB on.
-            (&[63, 4], &[0], 4, Some(PackedColumns)),
-            (&[64, 4], &[0], 4, Some(FoldedColumns)),
+            // Folded from 1 KiB on, and from 512 bytes on where lines are half a vector or more.
+            (&[31, 4], &[0], 4, Some(PackedColumns)),
+            (&[32, 4], &[0], 4, Some(FoldedColumns)),
             (&[85, 3], &[0], 4, Some(Pieces)),
             (&[86, 3], &[0], 4, Some(FoldedColumns)),
             (&[511, 2], &[0], 1, Some(Pieces)),

@@ -167,6 +167,10 @@ pub(crate) trait Lanes<T>: Zip {
     }
     /// Exchanges neighbouring groups of `lanes` lanes (a power of two, below `LANES`): lane `i` gets lane `i ^ lanes`.
     fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector;
+    /// Lane `i` gets lane `i + lanes`, and the last of them the first; `lanes` is below `LANES`.
+    fn rotate(self, v: Self::Vector, lanes: usize) -> Self::Vector;
+    /// The same of counts.
+    fn rotate_counts(self, counts: Self::Count, lanes: usize) -> Self::Count;
 
     /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many: the first of each two elements of a row
     /// that are neighbours there, and the second. In how a row lies, an ISA is free, but before the first of these steps, a vector is one row in its order,

@@ -3,7 +3,7 @@
 
 use super::Region;
 use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers, no_traces, traces_by_mask};
-use crate::zip::Zip;
+use crate::zip::{UNIT, Zip};
 use core::arch::x86_64::*;
 use pulp::x86::V3;
 
@@ -136,6 +136,27 @@ impl Avx2 {
         }
     }
 
+    /// Lane `i` gets lane `i + lanes`, and the last ones the first; of lanes of `SIZE` bytes.
+    #[inline(always)]
+    fn rotate_lanes<const SIZE: usize>(self, v: __m256i, lanes: usize) -> __m256i {
+        let V3 { avx, avx2, .. } = self.0;
+        let bytes = lanes * SIZE;
+        if SIZE >= 4 {
+            let first = avx._mm256_set1_epi32((bytes / 4) as i32);
+            let numbers = avx2._mm256_add_epi32(bytemuck::cast(lane_numbers!(u32, 32, false)), first);
+            return avx2._mm256_permutevar8x32_epi32(v, numbers);
+        }
+        // A byte of each half comes from the same half, or from the other one.
+        let other = avx2._mm256_permute2x128_si256::<0x01>(v, v);
+        let (here, there) = (self.numbers_from(UNIT + bytes), self.numbers_from(bytes));
+        avx2._mm256_or_si256(avx2._mm256_shuffle_epi8(v, here), avx2._mm256_shuffle_epi8(other, there))
+    }
+    /// The same numbers for both halves: see [`rotation`].
+    #[inline(always)]
+    fn numbers_from(self, from: usize) -> __m256i {
+        self.0.avx2._mm256_broadcastsi128_si256(bytemuck::cast(rotation(from)))
+    }
+
     /// See [`Lanes::pairs`], for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
     #[inline(always)]
     fn pairs_32(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
@@ -174,6 +195,22 @@ binary_intrinsics! {
     _mm256_max_epi8 _mm256_max_epi16 _mm256_max_epi32 _mm256_max_epu8 _mm256_max_epu16 _mm256_max_epu32
     _mm256_min_epi8 _mm256_min_epi16 _mm256_min_epi32 _mm256_min_epu8 _mm256_min_epu16 _mm256_min_epu32
     _mm256_xor_si256
+}
+
+/// 16 numbers of bytes for a shuffle: those from 0 on, with what makes zeros before and after them, and again.
+#[inline(always)]
+pub(super) fn rotation(from: usize) -> [u8; UNIT] {
+    const NUMBERS: [u8; 4 * UNIT] = {
+        let mut numbers = [0x80; 4 * UNIT];
+        let mut n = 0;
+        while n < UNIT {
+            numbers[UNIT + n] = n as u8;
+            numbers[3 * UNIT + n] = n as u8;
+            n += 1;
+        }
+        numbers
+    };
+    *NUMBERS[from..].first_chunk().expect("less than a vector")
 }
 
 impl Token for Avx2 {
@@ -256,6 +293,14 @@ macro_rules! by_width {
         #[inline(always)]
         fn swap(self, v: __m256i, lanes: usize) -> __m256i {
             self.swap_bytes(v, lanes * size_of::<$count>())
+        }
+        #[inline(always)]
+        fn rotate(self, v: __m256i, lanes: usize) -> __m256i {
+            self.rotate_lanes::<{ size_of::<$count>() }>(v, lanes)
+        }
+        #[inline(always)]
+        fn rotate_counts(self, counts: __m256i, lanes: usize) -> __m256i {
+            self.rotate_lanes::<{ size_of::<$count>() }>(counts, lanes)
         }
         #[inline(always)]
         fn pairs(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {

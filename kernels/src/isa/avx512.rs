@@ -3,9 +3,9 @@
 //! here: their keys are integers.
 
 use super::Region;
-use super::avx2::Avx2;
+use super::avx2::{Avx2, rotation};
 use crate::lanes::{HalfLanes, Lanes, Task, Token, lane_numbers, no_traces, traces_by_vector};
-use crate::zip::Zip;
+use crate::zip::{UNIT, Zip};
 use core::arch::x86_64::*;
 use pulp::x86::V4;
 
@@ -40,6 +40,43 @@ impl Avx512 {
             2 => avx512bw._mm512_shuffle_epi8(v, self.quarters(0x0504_0706_0100_0302)),
             _ => avx512bw._mm512_shuffle_epi8(v, self.quarters(0x0607_0405_0203_0001)),
         }
+    }
+
+    /// Lane `i` gets lane `i + lanes`, and the last ones the first; of lanes of `SIZE` bytes.
+    #[inline(always)]
+    fn rotate_lanes<const SIZE: usize>(self, v: __m512i, lanes: usize) -> __m512i {
+        let V4 { avx512f, avx512bw, .. } = self.0;
+        let bytes = lanes * SIZE;
+        match SIZE {
+            1 => {
+                let (quarters, bytes) = (bytes / UNIT, bytes % UNIT);
+                // A byte of each quarter comes from the one so many further on, or from the one after that.
+                let (here, there) = (self.rotate_quads(v, quarters * 4), self.rotate_quads(v, quarters * 4 + 4));
+                avx512f._mm512_or_si512(
+                    avx512bw._mm512_shuffle_epi8(here, self.numbers_from(UNIT + bytes)),
+                    avx512bw._mm512_shuffle_epi8(there, self.numbers_from(bytes)),
+                )
+            }
+            2 => {
+                let first = avx512f._mm512_set1_epi16(lanes as i16);
+                let numbers = avx512bw._mm512_add_epi16(bytemuck::cast(lane_numbers!(u16, 64, false)), first);
+                avx512bw._mm512_permutexvar_epi16(numbers, v)
+            }
+            _ => self.rotate_quads(v, bytes / 4),
+        }
+    }
+    /// The same of four bytes each.
+    #[inline(always)]
+    fn rotate_quads(self, v: __m512i, quads: usize) -> __m512i {
+        let V4 { avx512f, .. } = self.0;
+        let first = avx512f._mm512_set1_epi32(quads as i32);
+        let numbers = avx512f._mm512_add_epi32(bytemuck::cast(lane_numbers!(u32, 64, false)), first);
+        avx512f._mm512_permutexvar_epi32(numbers, v)
+    }
+    /// The same numbers for each quarter: see [`rotation`].
+    #[inline(always)]
+    fn numbers_from(self, from: usize) -> __m512i {
+        self.0.avx512f._mm512_broadcast_i32x4(bytemuck::cast(rotation(from)))
     }
 
     /// See [`Lanes::pairs`], for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
@@ -211,6 +248,14 @@ macro_rules! by_width {
         #[inline(always)]
         fn swap(self, v: __m512i, lanes: usize) -> __m512i {
             self.swap_bytes(v, lanes * size_of::<$count>())
+        }
+        #[inline(always)]
+        fn rotate(self, v: __m512i, lanes: usize) -> __m512i {
+            self.rotate_lanes::<{ size_of::<$count>() }>(v, lanes)
+        }
+        #[inline(always)]
+        fn rotate_counts(self, counts: __m512i, lanes: usize) -> __m512i {
+            self.rotate_lanes::<{ size_of::<$count>() }>(counts, lanes)
         }
         #[inline(always)]
         fn pairs(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {

@@ -30,6 +30,13 @@ impl Neon {
         }
     }
 
+    /// Byte `i` gets byte `i + bytes`, and the last ones the first.
+    #[inline(always)]
+    fn rotate_bytes(self, v: uint8x16_t, bytes: usize) -> uint8x16_t {
+        let numbers = lane_numbers!(u8, 16, false).map(|n| (n + bytes as u8) % 16);
+        self.0.neon.vqtbl1q_u8(v, bytemuck::cast(numbers))
+    }
+
     /// 4 equal bits for each byte of all ones or zeros.
     #[inline(always)]
     fn bits_of_bytes(self, mask: uint16x8_t) -> u64 {
@@ -254,6 +261,14 @@ macro_rules! by_width {
         #[inline(always)]
         fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector {
             bytemuck::cast(self.swap_bytes(bytemuck::cast(v), lanes * size_of::<$count>()))
+        }
+        #[inline(always)]
+        fn rotate(self, v: Self::Vector, lanes: usize) -> Self::Vector {
+            bytemuck::cast(self.rotate_bytes(bytemuck::cast(v), lanes * size_of::<$count>()))
+        }
+        #[inline(always)]
+        fn rotate_counts(self, counts: $unsigned, lanes: usize) -> $unsigned {
+            bytemuck::cast(self.rotate_bytes(bytemuck::cast(counts), lanes * size_of::<$count>()))
         }
         #[inline(always)]
         fn pairs(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {

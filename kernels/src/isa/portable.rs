@@ -126,6 +126,14 @@ macro_rules! portable {
                 from_fn(|i| v[i ^ lanes])
             }
             #[inline(always)]
+            fn rotate(self, v: Self::Vector, lanes: usize) -> Self::Vector {
+                from_fn(|i| v[(i + lanes) % $lanes])
+            }
+            #[inline(always)]
+            fn rotate_counts(self, counts: Self::Count, lanes: usize) -> Self::Count {
+                from_fn(|i| counts[(i + lanes) % $lanes])
+            }
+            #[inline(always)]
             fn pairs(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
                 let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
                 (from_fn(|i| of_both(2 * i)), from_fn(|i| of_both(2 * i + 1)))
