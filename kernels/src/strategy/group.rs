@@ -5,6 +5,7 @@
 //!
 //! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found.
 
+use super::AHEAD_BYTES;
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
 use crate::prefetch::prefetch;
@@ -162,11 +163,12 @@ unsafe fn reduce_part<O: Order, const U: usize>(
     let rows = rows.at(start);
     rows.prefetch(positions.len(), ahead);
     // SAFETY: the caller's promise.
-    let group = unsafe { reduce_group::<O, U, 1>(order, [rows], positions.len(), has_nan) };
+    let group = unsafe { reduce_group::<O, U, 1>(order, [rows], positions.len(), usize::MAX, has_nan) };
     group.write(order, positions);
 }
 
-/// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others. `has_nan` is as for [`reduce`].
+/// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others, and asks for as many further on, `most` rows at a time,
+/// unless that is `usize::MAX`; then the rows follow each other. `has_nan` is as for [`reduce`].
 ///
 /// # Safety
 /// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one more than a lane can count.
@@ -175,12 +177,13 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize>(
     order: O,
     parts: [Rows<O::Lane>; P],
     width: usize,
+    most: usize,
     has_nan: &mut bool,
 ) -> Group<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
         if !O::HAS_NAN || !*has_nan {
-            let (group, nans) = Group::over::<false, P>(order, parts, width);
+            let (group, nans) = Group::over::<false, P>(order, parts, width, most);
             if !O::HAS_NAN || order.simd().bits(nans) == 0 {
                 return group;
             }
@@ -211,7 +214,7 @@ impl<O: Order, const U: usize, const P: usize> Task for Exactly<O, U, P> {
     #[inline(always)]
     fn run(self) -> Group<O, U> {
         // SAFETY: the promise of the caller of `reduce_group`, where the only one is made.
-        unsafe { Group::over::<true, P>(self.order, self.parts, self.width).0 }
+        unsafe { Group::over::<true, P>(self.order, self.parts, self.width, usize::MAX).0 }
     }
 }
 
@@ -263,16 +266,30 @@ impl<O: Order, const U: usize> Group<O, U> {
         order: O,
         parts: [Rows<O::Lane>; P],
         width: usize,
+        most: usize,
     ) -> (Self, Mask<O>) {
         // SAFETY: the caller's promise.
         let mut group = unsafe { Self::new(order, parts[0].first, width) };
         let (mut before, mut nans) = (0, order.simd().none());
         for (part, rows) in parts.into_iter().enumerate() {
-            let rows = if part == 0 { rows.skip(1) } else { rows };
-            // SAFETY: the caller's promise.
-            let some = unsafe { group.visit::<EXACT>(order, rows, width, before, part == 0) };
-            nans = order.simd().or(nans, some);
-            before += rows.count as u32;
+            let mut rows = if part == 0 { rows.skip(1) } else { rows };
+            let mut is_first = part == 0;
+            loop {
+                let count = rows.count.min(most);
+                if most < usize::MAX {
+                    let bytes = span::<O::Lane>(count, rows.stride);
+                    prefetch(rows.first.wrapping_byte_add(AHEAD_BYTES), bytes);
+                }
+                // SAFETY: the caller's promise.
+                let some = unsafe { group.visit::<EXACT>(order, Rows { count, ..rows }, width, before, is_first) };
+                nans = order.simd().or(nans, some);
+                before += count as u32;
+                rows = rows.skip(count);
+                is_first = false;
+                if rows.count == 0 {
+                    break;
+                }
+            }
         }
         (group, nans)
     }
