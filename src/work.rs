@@ -76,7 +76,10 @@ fn choose_isa_and_strategy(
             Some(Strategy::Columns) if strategy == Strategy::PackedColumns || visited <= MOST_UNFOLDED => {
                 (Isa::Avx2, Strategy::Columns)
             }
-            Some(Strategy::FoldedColumns) if bytes_of_block(problem, visited, element_size) <= LARGEST_HALF_FOLDED => {
+            Some(Strategy::FoldedColumns)
+                if bytes_of_block(problem, visited, element_size) <= LARGEST_HALF_FOLDED
+                    && problem.inner().size * element_size < Isa::Avx2.vector_bytes() =>
+            {
                 (Isa::Avx2, Strategy::FoldedColumns)
             }
             _ => (isa, strategy),
@@ -111,16 +114,17 @@ fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, elemen
         return None;
     }
     let takes = |strategy: Strategy| strategy.takes(problem.inner(), problem.reduced(), lanes);
+    let block = bytes_of_block(problem, visited, element_size);
+    let folds = takes(Strategy::FoldedColumns) && block >= smallest_folded(problem.inner().size, lanes, vector_size);
     // Lines of one vector of few rows are gathered side by side first.
     let has_columns = takes(Strategy::Columns) && (problem.inner().size > lanes || visited >= SHORTEST_COLUMN);
-    let block = bytes_of_block(problem, visited, element_size);
     let has_lanes = count(problem.input.kept()) >= lanes.div_ceil(2);
     Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
         Strategy::Rows
+    } else if folds {
+        Strategy::FoldedColumns
     } else if has_columns {
         Strategy::Columns
-    } else if takes(Strategy::FoldedColumns) && block >= smallest_folded(problem.inner().size, lanes) {
-        Strategy::FoldedColumns
     } else if has_lanes && !Strategy::Pieces.is_near(problem.reduced()) {
         Strategy::PackedColumns
     } else {
@@ -128,11 +132,18 @@ fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, elemen
     })
 }
 
-/// Bytes of columns from which on folding them is faster than packing: comparing the candidates takes 10 to 35 ns, the more the narrower the lines are. (Zen 5,
-/// AVX2, in L2, GB/s packed and folded: 21 rows of 7 f32 27 and 41, of 31 u8 34 and 40, 32 rows of 16 u8 25 and 35; 64 rows of 2 f32 39 and 28, of 3 f32 33 and
-/// 32, of 5 f16 27 and 23.)
-const fn smallest_folded(width: usize, lanes: usize) -> usize {
-    if width * 2 >= lanes { 512 } else { 1024 }
+/// Bytes of columns from which on folding them is faster than packing, or than taking lines of one vector as they are: comparing the candidates takes 10 to 35 ns, the
+/// more the narrower the lines are. (Zen 5, AVX2, in L2, GB/s packed and folded: 21 rows of 7 f32 27 and 41, of 31 u8 34 and 40, 32 rows of 16 u8 25 and 35; 64 rows of
+/// 2 f32 39 and 28, of 3 f32 33 and 32, of 5 f16 27 and 23. As they are and folded, so that a row need not wait for the one before: 21, 64 and 1000 rows of 8 f32
+/// 63 and 51, 56 and 74, 52 and 83; of 16 f32 by AVX-512 84 and 71, 99 and 104, 96 and 139.)
+const fn smallest_folded(width: usize, lanes: usize, vector_size: usize) -> usize {
+    if width == lanes {
+        2 * vector_size * vector_size
+    } else if width * 2 >= lanes {
+        512
+    } else {
+        1024
+    }
 }
 
 fn bytes_of_block(problem: &Problem, visited: usize, element_size: usize) -> usize {
@@ -204,7 +215,7 @@ mod tests {
             choose_strategy(&problem, count(problem.reduced()), 32, element_size)
         };
         type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
-        let cases: [Case; 32] = [
+        let cases: [Case; 34] = [
             (&[100, 1], &[1], 4, None),
             (&[100, 2], &[1], 4, Some(PackedColumns)),
             // Rows, or so many short ones that they fill half a vector.
@@ -233,7 +244,10 @@ mod tests {
             (&[86, 3], &[0], 4, Some(FoldedColumns)),
             (&[511, 2], &[0], 1, Some(Pieces)),
             (&[512, 2], &[0], 1, Some(FoldedColumns)),
-            (&[1000, 8], &[0], 4, Some(Columns)),
+            // Of lines of one vector, from 2 KiB on.
+            (&[63, 8], &[0], 4, Some(Columns)),
+            (&[64, 8], &[0], 4, Some(FoldedColumns)),
+            (&[1000, 9], &[0], 4, Some(Columns)),
             // Stretches that are long, or elements that are near each other; of few outputs, any.
             (&[2, 100, 31], &[0, 2], 4, Some(PackedColumns)),
             (&[2, 100, 32], &[0, 2], 4, Some(Pieces)),

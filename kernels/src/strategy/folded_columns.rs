@@ -1,4 +1,4 @@
-//! Folded columns: a line of outputs is too short for a vector, but its rows follow each other in memory, and are many. So rows of `width`
+//! Folded columns: a line of outputs is no longer than a vector, but its rows follow each other in memory, and are many. So rows of `width`
 //! outputs are looked at as a `fold`-th as many rows of `fold * width` lanes, each a candidate for its column; in the end, each column takes the best of
 //! its candidates: vectors of neighbouring candidates again, `width` lanes apart.
 //!

@@ -41,7 +41,7 @@ pub enum Strategy {
     Pieces,
     /// Across neighbouring outputs: each lane is one. Takes only tiles whose inner loop is at least a vector of neighbours.
     Columns,
-    /// Across neighbouring outputs that are fewer than a vector, many of whose rows follow each other in memory. Takes no other tiles.
+    /// Across neighbouring outputs that are at most a vector, many of whose rows follow each other in memory. Takes no other tiles.
     FoldedColumns,
     /// Across any outputs.
     PackedColumns,
@@ -59,7 +59,7 @@ impl Strategy {
             (Strategy::Columns, _) => inner.stride == 1 && inner.size >= lanes,
             (Strategy::FoldedColumns, [line]) => {
                 let is_block = inner.stride == 1 && line.stride == inner.size as isize;
-                (2..lanes).contains(&inner.size) && is_block && line.size >= folded_columns::fold(inner.size, lanes)
+                (2..=lanes).contains(&inner.size) && is_block && line.size >= folded_columns::fold(inner.size, lanes)
             }
             (Strategy::FoldedColumns, _) => false,
             (Strategy::Pieces | Strategy::PackedColumns, _) => true,

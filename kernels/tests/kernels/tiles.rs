@@ -80,8 +80,8 @@ impl<T: Sample> Case<T> {
             }
         }
         // Narrow lines of many rows, and so several rows side by side; with what is left over, and without.
-        let widths = 2..self.lanes;
-        for width in few(0..widths.len().max(1), 3).filter_map(|n| widths.clone().nth(n)) {
+        let widths = 2..self.lanes + 1;
+        for width in few(0..widths.len(), 3).filter_map(|n| widths.clone().nth(n)) {
             let rows = 2 * self.lanes + width * width % 97;
             let data = self.random(&mut rng, 2 * rows * width);
             let outer = Loop { size: 2, stride: (rows * width) as isize };
