@@ -76,10 +76,7 @@ fn choose_isa_and_strategy(
             Some(Strategy::Columns) if strategy == Strategy::PackedColumns || visited <= MOST_UNFOLDED => {
                 (Isa::Avx2, Strategy::Columns)
             }
-            Some(Strategy::FoldedColumns)
-                if bytes_of_block(problem, visited, element_size) <= LARGEST_HALF_FOLDED
-                    && problem.inner().size * element_size < Isa::Avx2.vector_bytes() =>
-            {
+            Some(Strategy::FoldedColumns) if bytes_of_block(problem, visited, element_size) < SMALLEST_WHOLE_FOLDED => {
                 (Isa::Avx2, Strategy::FoldedColumns)
             }
             _ => (isa, strategy),
@@ -97,9 +94,9 @@ const LONGEST_HALF: usize = 32;
 /// 48, of 15 f32 67 and 57; 40 rows of them 61 and 46, 70 and 37; 30 rows of 7 f64 64 and 53.)
 const MOST_UNFOLDED: usize = 24;
 
-/// Up to how many bytes columns are folded into vectors of half the width: the candidates of wider ones are twice as many. (Zen 5, in L2, GB/s by AVX-512 and AVX2:
+/// From how many bytes on columns are not folded into vectors of half the width: the candidates of wider ones are twice as many. (Zen 5, in L2, GB/s by AVX-512 and AVX2:
 /// 64 rows of 8 f16 26 and 37, of 16 u8 40 and 49, of 2 f64 46 and 60, of 7 f32 60 and 57; 256 rows of 8 f16 53 and 53, of 16 u8 76 and 79, of 2 f64 78 and 74.)
-const LARGEST_HALF_FOLDED: usize = 2048;
+const SMALLEST_WHOLE_FOLDED: usize = 2048;
 
 /// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
 const FAR_BYTES: usize = 512 << 10;
@@ -201,6 +198,7 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 21, 7], &[1], 4), Some((Avx2, FoldedColumns)));
         assert_eq!(chosen(Avx512, &[100, 73, 7], &[1], 4), Some((Avx2, FoldedColumns)));
         assert_eq!(chosen(Avx512, &[100, 74, 7], &[1], 4), Some((Avx512, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 64, 8], &[1], 4), Some((Avx512, FoldedColumns)));
         assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], 4), Some((Avx512, PackedColumns)));
         assert_eq!(chosen(Portable, &[100, 8], &[1], 4), Some((Portable, Rows)));
         assert_eq!(chosen(Avx512, &[100, 1], &[1], 4), None);
