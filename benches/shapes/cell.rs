@@ -97,7 +97,7 @@ impl Options {
 pub enum Size {
     /// 256 KiB or a little less.
     L2,
-    /// 64 MiB or more: twice the L3 of the largest machine that the targets were set on.
+    /// 64 MiB or more, read from memory.
     Dram,
     /// As many, to see how one row grows.
     Bytes(usize),

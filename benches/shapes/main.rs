@@ -21,6 +21,7 @@ mod cell;
 mod check;
 mod data;
 mod element;
+mod evict;
 mod grid;
 mod headline;
 mod heatmap;

@@ -2,17 +2,17 @@
 //! itself. Knows neither the grid nor the targets.
 
 use crate::cell::{Cell, Geometry, Options, Size};
-use crate::data::{Buffer, Pattern, fill, rotate, seeded};
+use crate::data::{Buffer, Pattern, bytes_of, fill, rotate, seeded};
 use crate::element::Sample;
+use crate::evict::evict;
 use crate::timer::{Limits, in_turn};
 use crate::{ceiling, check};
 use anyhow::{Context, Result};
 use argreduce::{ArgReduce, Plan};
 use rand::rngs::SmallRng;
 
-/// Up to here a cell is measured on data that is in the caches, from here on on data that is not: twice the L3 is read in between.
+/// Up to here a cell is measured on data that is in the caches, from here on on data that is not: it is flushed in between.
 pub const CACHED_BYTES: usize = 20 << 20;
-const EVICT_BYTES: usize = 64 << 20;
 
 /// A timed call of fewer bytes is repeated: 128 KiB are read in a microsecond, and the clock costs 20 ns.
 const TIMED_BYTES: usize = 128 << 10;
@@ -81,15 +81,13 @@ pub struct Stage<T> {
     values: Vec<T>,
     indices: Vec<u32>,
     rng: SmallRng,
-    evict: Vec<u8>,
     made: usize,
 }
 
 impl<T: Sample> Stage<T> {
     pub fn new() -> Self {
-        let evict = vec![1; EVICT_BYTES];
         let (random, special) = (Buffer::default(), Buffer::default());
-        Stage { random, special, values: Vec::new(), indices: Vec::new(), rng: seeded(), evict, made: 0 }
+        Stage { random, special, values: Vec::new(), indices: Vec::new(), rng: seeded(), made: 0 }
     }
 
     /// Makes the values of a cell where they are not there yet.
@@ -254,11 +252,16 @@ impl<T: Sample> Job<'_, T> {
 
     /// Leaves the caches as they would be after the call before, of the same contender.
     fn before(&self, who: Who, stage: &mut Stage<T>) {
+        let input = if self.is_random(who) { &stage.random[..self.len] } else { &stage.special[..self.len] };
         if self.is_cached() {
-            ceiling::read(if self.is_random(who) { &stage.random[..self.len] } else { &stage.special[..self.len] });
+            ceiling::read(input);
             self.read_output(stage);
         } else {
-            ceiling::read(&stage.evict);
+            evict(bytes_of(input));
+            evict(bytes_of(&stage.indices[..self.geometry.outputs]));
+            if self.has_values {
+                evict(bytes_of(&stage.values[..self.geometry.outputs]));
+            }
         }
     }
 

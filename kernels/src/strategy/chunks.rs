@@ -12,11 +12,11 @@
 //! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than itself. A run
 //! against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
 
-use super::AHEAD_BYTES;
 use super::fold::{Chunks, Fold, chunk, most_chunks, settle};
 use super::run::{Best, Found, Run, has_bits};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
+use crate::prefetch::AHEAD_BYTES;
 
 /// The longest run that chunk numbers suffice for.
 #[inline(always)]

@@ -2,10 +2,11 @@
 
 use super::group::{GROUP, ROWS, Rows, has_groups, is_one_pass, reduce, span};
 use super::panel::{PANEL, Panel, Way};
-use super::{AHEAD_BYTES, Body, Strategy};
+use super::{Body, Strategy};
 use crate::gather::Stretches;
 use crate::lanes::{Lanes, Token};
 use crate::order::Order;
+use crate::prefetch::{AHEAD_BYTES, ahead};
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
@@ -71,7 +72,7 @@ fn by_rows<O: Order>(tile: &Tile<'_>) -> isize {
     let line = tile.line();
     let near = if line.stride < 0 { 8 * AHEAD_BYTES } else { AHEAD_BYTES };
     let is_near = span::<O::Lane>(line.size, line.stride) <= near;
-    super::ahead::<O>(if is_near { tile.outer.stride } else { line.stride }, AHEAD_BYTES)
+    ahead(if is_near { tile.outer.stride } else { line.stride }, size_of::<O::Lane>(), AHEAD_BYTES)
 }
 
 /// Whether to go through far rows one after another, from end to end of a panel: those that follow each other are so read in the order of memory,

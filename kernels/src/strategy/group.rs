@@ -5,10 +5,9 @@
 //!
 //! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found.
 
-use super::AHEAD_BYTES;
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
-use crate::prefetch::prefetch;
+use crate::prefetch::{AHEAD_BYTES, prefetch};
 use core::mem::MaybeUninit;
 
 /// Vectors in a group, unless fewer are left.

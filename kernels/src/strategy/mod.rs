@@ -99,21 +99,6 @@ const SHORTEST_STRETCH: usize = 32;
 const LARGEST_STEP: usize = 4;
 const SHORTEST_NEAR: usize = 256;
 
-/// How far ahead to ask for elements that are far, a little for each that is looked at: what prefetchers ask for by themselves is not enough to keep
-/// the memory busy. (Zen 5, 64 MiB over and over, some of which L3 keeps, GB/s without it, 4 KiB, 8 and 16 ahead, by AVX-512: one row of f32 37, 48, 54 and 52, of
-/// i64 41, 51, 55 and 52, rows of 1000 f32 asked for at once 46, and along the way 44, 49 and 53, of 64 f32 44, 54 and 62 from 4 KiB on, 16 columns of 1000 f32 16,
-/// 43, 52 and 56; by AVX2 as much, or more; 32 KiB were hardly ever better. Of 256 MiB, one row of f32 31 and 38. In L2, rows lost up to a sixth by it, so that it
-/// is for far ones only.)
-const AHEAD_BYTES: usize = 16 << 10;
-
-/// From one row, or block of rows, to one about so many bytes ahead, where they are `stride` elements apart.
-#[inline(always)]
-fn ahead<O: Order>(stride: isize, bytes: usize) -> isize {
-    // Of a loop of one step, the stride may be anything.
-    let row = stride.unsigned_abs().saturating_mul(size_of::<O::Lane>()).max(1);
-    stride.wrapping_mul((bytes / row).max(1) as isize)
-}
-
 /// An order as a type without values: what a function pointer can be made for.
 pub(crate) trait MakeOrder {
     type Order: Order;

@@ -2,10 +2,11 @@
 //! on nothing but its length.
 
 use super::run::{self, Best, MOST_VECTORS, Run};
-use super::{AHEAD_BYTES, Body, MakeOrder, Strategy, ahead, tournament};
+use super::{Body, MakeOrder, Strategy, tournament};
 use super::{by_lane, chunks};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order};
+use crate::prefetch::{AHEAD_BYTES, Asked, ahead};
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
@@ -108,8 +109,6 @@ pub(super) trait Visit<O: Order> {
 pub(super) trait Search<O: Order> {
     /// Whether a row is shorter than the vector that it is loaded as, and so needs more elements to follow it.
     const READS_ON: bool = false;
-    /// Whether to ask for rows further on, where they are far.
-    const PREFETCHES: bool = true;
     /// Whether it goes through a row chunk by chunk, and asks for others by itself.
     const FOLDS: bool = false;
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
@@ -135,7 +134,6 @@ pub(super) trait Search<O: Order> {
 /// So few that one operation finds the first best of them; the other lanes of the vector hold the worst value.
 struct Few;
 impl<O: Order> Search<O> for Few {
-    const PREFETCHES: bool = has_wide_loads::<O>();
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
@@ -149,7 +147,6 @@ impl<O: Order> Search<O> for Few {
 /// Less than a vector.
 struct PartOfVector;
 impl<O: Order> Search<O> for PartOfVector {
-    const PREFETCHES: bool = has_wide_loads::<O>();
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
     const VECTORS: Option<usize> = Some(0);
 
@@ -214,7 +211,6 @@ impl<O: Order> Search<O> for ByLane {
 /// Any number of chunks.
 struct Chunks;
 impl<O: Order> Search<O> for Chunks {
-    const PREFETCHES: bool = false;
     const FOLDS: bool = true;
 
     #[inline(always)]
@@ -224,13 +220,6 @@ impl<O: Order> Search<O> for Chunks {
     }
 }
 
-/// Whether a vector is as long as a cache line, so that nearly every load of a short row touches two: the prefetcher of Zen 5 does not learn from
-/// those, and beyond L3 such rows ran at a fifth of their speed. Rows in shorter vectors it follows by itself, and to ask takes as long as to answer:
-/// rows of 7 and 10 u8 lost 0.4 by it (AVX2).
-const fn has_wide_loads<O: Order>() -> bool {
-    O::Simd::LANES * size_of::<O::Lane>() >= 64
-}
-
 /// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
 #[inline(always)]
 fn along<O: Order>(row: Run<O::Lane>, stride: isize) -> isize {
@@ -238,7 +227,7 @@ fn along<O: Order>(row: Run<O::Lane>, stride: isize) -> isize {
         row.asking_along(AHEAD_BYTES).ahead
     } else {
         // (Rows of 1000 f32 against the direction of memory, not so far and as far: 41 and 36 GB/s; AVX-512.)
-        ahead::<O>(stride, if row.reversed { AHEAD_BYTES / 2 } else { AHEAD_BYTES })
+        ahead(stride, size_of::<O::Lane>(), if row.reversed { AHEAD_BYTES / 2 } else { AHEAD_BYTES })
     }
 }
 
@@ -274,15 +263,18 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
         let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
-        let has_groups = len <= tournament::MOST_VECTORS * lanes;
-        let prefetches = S::PREFETCHES && tile.is_far;
-        let ahead = if prefetches { ahead::<O>(stride, AHEAD_BYTES) } else { 0 };
+        let groups = Self::groups::<S>() && len <= tournament::MOST_VECTORS * lanes;
         let input = tile.input.cast::<O::Lane>();
         let mut first = Run::new(input, len, REVERSED);
         if S::FOLDS && tile.is_far {
             first.ahead = along::<O>(first, stride);
         }
         let row = |start: isize| first.moved(start);
+        let size = size_of::<O::Lane>();
+        let asked = match !S::FOLDS && tile.is_far {
+            true => Asked::of_rows(len * size, stride.wrapping_mul(size as isize), if groups { lanes } else { 1 }),
+            false => Asked::NOTHING,
+        };
         let mut position = positions.as_mut_ptr();
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
         let mut o = 0;
@@ -290,39 +282,40 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
             let mut start = o as isize * tile.outer.stride + to_lowest;
             let mut left = tile.inner.size;
             let at_end = if S::READS_ON { left - tile.inner.steps_up_to(last, start) } else { 0 };
-            // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows
-            // those before `at_end` are elements of others. There is a position for each (`enter`).
-            unsafe {
-                while Self::groups::<S>() && has_groups && left >= at_end + lanes {
-                    let mut n = 0;
-                    while prefetches && n < lanes {
-                        row(start.wrapping_add(ahead + n as isize * stride)).prefetch();
-                        n += 1;
+            while left > 0 {
+                let mut some = left.min(asked.rows);
+                left -= some;
+                // Those of them that are among the last.
+                let at_end = at_end.saturating_sub(left);
+                if !S::FOLDS {
+                    asked.ask(row(start).at);
+                }
+                // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows
+                // those before `at_end` are elements of others. There is a position for each (`enter`).
+                unsafe {
+                    while groups && some >= at_end + lanes {
+                        let found = order.simd().counts(S::find_group(order, row(start), stride));
+                        let mut n = 0;
+                        while n < lanes {
+                            position.write(MaybeUninit::new(found.as_ref()[n].into() as u32));
+                            position = position.add(1);
+                            n += 1;
+                        }
+                        start += lanes as isize * stride;
+                        some -= lanes;
                     }
-                    let found = order.simd().counts(S::find_group(order, row(start), stride));
-                    let mut n = 0;
-                    while n < lanes {
-                        position.write(MaybeUninit::new(found.as_ref()[n].into() as u32));
+                    while some > at_end {
+                        position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
                         position = position.add(1);
-                        n += 1;
+                        start += stride;
+                        some -= 1;
                     }
-                    start += lanes as isize * stride;
-                    left -= lanes;
-                }
-                while left > at_end {
-                    if prefetches {
-                        row(start.wrapping_add(ahead)).prefetch();
+                    while S::READS_ON && some > 0 {
+                        position.write(MaybeUninit::new(S::find::<false>(order, row(start))));
+                        position = position.add(1);
+                        start += stride;
+                        some -= 1;
                     }
-                    position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
-                    position = position.add(1);
-                    start += stride;
-                    left -= 1;
-                }
-                while S::READS_ON && left > 0 {
-                    position.write(MaybeUninit::new(S::find::<false>(order, row(start))));
-                    position = position.add(1);
-                    start += stride;
-                    left -= 1;
                 }
             }
             o += 1;

@@ -3,7 +3,6 @@
 
 use crate::lanes::{Lanes, Token};
 use crate::order::{Mask, Order, Vec};
-use crate::prefetch::prefetch;
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
 #[derive(Clone, Copy)]
@@ -35,12 +34,6 @@ impl<L: Copy> Run<L> {
     pub(super) fn part(self, start: usize, len: usize) -> Self {
         let skipped = if self.reversed { self.len - start - len } else { start };
         Run { at: self.at.wrapping_add(skipped), len, ..self }
-    }
-
-    /// Asks for it; it need not exist.
-    #[inline(always)]
-    pub(super) fn prefetch(self) {
-        prefetch(self.at, self.len * size_of::<L>());
     }
 
     /// As many elements elsewhere.

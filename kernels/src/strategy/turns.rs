@@ -6,12 +6,12 @@
 //! of f16 52, of f32 71, now 93, 104, 102 (AVX2); beyond L3, of 56 x 56, 19, 18, 23, now 39, 38, 36. (Zen 5. By AVX-512 37, 59, 104, now 91, 94, 115; 23, 22, 23,
 //! now 37, 41, 29.)
 
-use super::AHEAD_BYTES;
 use super::chunks::{is_one_piece, is_promising};
 use super::fold::{self, Chunks, Fold, Places, most_chunks, settle};
 use super::run::{Best, Run, has_bits};
 use crate::lanes::{Task, Token};
 use crate::order::Order;
+use crate::prefetch::AHEAD_BYTES;
 use crate::tile::{Loop, Tile, offset_of};
 use core::mem::MaybeUninit;
 
