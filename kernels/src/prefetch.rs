@@ -61,20 +61,20 @@ impl Asked {
     /// Rows of so many bytes, `stride` bytes apart, of which some go side by side.
     #[inline(never)]
     pub(crate) fn of_rows(len: usize, stride: isize, side_by_side: usize) -> Asked {
-        let ahead = ahead(stride, 1, AHEAD_BYTES);
-        let (distance, lines_of_row) = (stride.unsigned_abs(), len.div_ceil(LINE));
+        let distance = stride.unsigned_abs();
         let is_dense = distance <= 2 * len;
-        let (rows, lines, way) = match (side_by_side, is_dense) {
-            (1, true) => {
-                let rows = (LINE / len).max(1);
-                (rows, (rows * distance).div_ceil(LINE), rows as isize * stride)
+        let rows = if is_dense && side_by_side == 1 { (LINE / len).max(1) } else { side_by_side };
+        // No two farther from each other than a line, or else the first lines of each row, or all lines of one.
+        let (lines, step) = match (rows, is_dense) {
+            (_, true) => {
+                let lines =
+                    if side_by_side == 1 { (rows * distance).div_ceil(LINE) } else { rows * distance.div_ceil(LINE) };
+                (lines, (rows * distance).div_ceil(lines.max(1)) as isize * stride.signum())
             }
-            (1, false) => (1, lines_of_row, len as isize),
-            (rows, true) => (rows, rows * lines_of_row, rows as isize * stride),
-            // The first line of each.
-            (rows, false) => (rows, rows, (rows as isize).wrapping_mul(stride)),
+            (1, false) => (len.div_ceil(LINE), LINE as isize),
+            (rows, false) => (rows, stride),
         };
-        Asked { rows, lines, ahead, step: way / lines.max(1) as isize }
+        Asked { rows, lines, ahead: ahead(stride, 1, AHEAD_BYTES), step }
     }
 
     #[inline(always)]
@@ -83,6 +83,40 @@ impl Asked {
         for _ in 0..self.lines {
             prefetch(at, 1);
             at = at.wrapping_byte_offset(self.step);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// No answer depends on it, so that no other test sees a line that nobody asks for.
+    #[test]
+    fn asks_for_every_line() {
+        const ROWS: usize = 2048;
+        for (len, distance) in
+            [(1, 1), (20, 20), (20, 33), (63, 63), (64, 128), (65, 65), (84, 84), (400, 400), (447, 447)]
+        {
+            for (side_by_side, sign) in [(1, 1), (1, -1), (16, 1), (16, -1)] {
+                let stride = sign * distance as isize;
+                let asked = Asked::of_rows(len, stride, side_by_side);
+                let lines_from = |start: isize, bytes: usize| start >> 6..=(start + bytes as isize - 1) >> 6;
+                let mut lines = BTreeSet::new();
+                for block in 0..ROWS / asked.rows {
+                    let start = 7 + (block * asked.rows) as isize * stride + asked.ahead;
+                    lines.extend((0..asked.lines).map(|line| (start + line as isize * asked.step) >> 6));
+                }
+                // The rows that come so far after the first and before the last that what is asked for is all around them.
+                let steps = (asked.ahead / stride) as usize;
+                for row in steps + 64..ROWS - 64 {
+                    for line in lines_from(7 + row as isize * stride, len) {
+                        assert!(lines.contains(&line), "row {row} of {len} bytes, {stride} apart, {side_by_side}");
+                    }
+                }
+                assert_eq!(asked.rows % side_by_side, 0);
+            }
         }
     }
 }
