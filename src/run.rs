@@ -7,7 +7,7 @@ use crate::work::Work;
 use crate::{DataType, Element, Index, Isa, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
-use argreduce_kernels::{Kernel, Tile, Walk, better, key, offset_of};
+use argreduce_kernels::{Kernel, Prefetch, Tile, Walk, better, key, offset_of};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -55,9 +55,15 @@ pub(crate) fn run_single<T: Element, I: Index>(
     let problem = &work.problem;
     let (start, line, index) = (problem.input.start, problem.input.first(), problem.output.first());
     let found = match work.kernel {
-        Some((_, kernel)) if !work.is_packed_row => {
-            find(kernel, input, start as isize, [ONCE; 2], from_ref(&line), false, &mut [MaybeUninit::uninit()])[0]
-        }
+        Some((_, kernel)) if !work.is_packed_row => find(
+            kernel,
+            input,
+            start as isize,
+            [ONCE; 2],
+            from_ref(&line),
+            Prefetch::Nothing,
+            &mut [MaybeUninit::uninit()],
+        )[0],
         Some((_, kernel)) => find_in_packed_row(kernel, order, input.part(start, line.size)),
         None => 0,
     };
@@ -144,7 +150,7 @@ fn run_distinct<T: Copy, I: Index>(
             // SAFETY: `u32` lies as `MaybeUninit<u32>` does, and the only thing written through this is what `find`'s kernel writes: positions, so that
             // the indices stay initialised.
             let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
-            find(kernel, input, tile.input_start, tile.input, problem.reduced(), work.is_far, buffer);
+            find(kernel, input, tile.input_start, tile.input, problem.reduced(), work.prefetch, buffer);
             let (start, step) = (problem.index_start, problem.index()[0].stride);
             if (start, step) != (0, 1) {
                 turn(positions, start as u32, step as u32);
@@ -153,7 +159,8 @@ fn run_distinct<T: Copy, I: Index>(
     }
     for_each_tile(problem, TILE, &mut |tile| {
         let mut buffer = [MaybeUninit::uninit(); TILE];
-        let positions = find(kernel, input, tile.input_start, tile.input, problem.reduced(), work.is_far, &mut buffer);
+        let positions =
+            find(kernel, input, tile.input_start, tile.input, problem.reduced(), work.prefetch, &mut buffer);
         tile.write(problem, positions, input, indices, values.as_deref_mut());
     });
 }
@@ -257,7 +264,7 @@ fn find<'a, T>(
     start: isize,
     [outer, inner]: [Loop; 2],
     reduced: &[Loop],
-    is_far: bool,
+    prefetch: Prefetch,
     buffer: &'a mut [MaybeUninit<u32>],
 ) -> &'a [u32] {
     let positions = &mut buffer[..outer.size * inner.size];
@@ -269,7 +276,7 @@ fn find<'a, T>(
     //   the visited elements), so none of them reaches a place that the layout does not.
     // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise no output is single, and `run_distinct` takes `in_blocks`, which cuts; a
     //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
-    unsafe { kernel.run(&Tile { input, outer, inner, reduced, is_far }, positions) };
+    unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch }, positions) };
     // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
     unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
 }
@@ -309,7 +316,7 @@ fn in_blocks<T: Copy, I: Index>(
                 block[0].size = step;
                 let start = tile.input_start + offset + first as isize * cut_loop.stride;
                 let mut buffer = [MaybeUninit::uninit(); TILE];
-                let positions = find(kernel, input, start, tile.input, block, true, &mut buffer);
+                let positions = find(kernel, input, start, tile.input, block, Prefetch::of_far(), &mut buffer);
                 for (n, &position) in positions.iter().enumerate() {
                     let [outer, inner] = tile.input;
                     let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;

@@ -3,7 +3,7 @@
 use crate::collapse::{Problem, count};
 use crate::run::LONGEST_VISIT;
 use crate::{Isa, NanPolicy, ReduceFunction, Strategy};
-use argreduce_kernels::Kernel;
+use argreduce_kernels::{Kernel, Prefetch};
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug)]
@@ -13,8 +13,8 @@ pub(crate) struct Work {
     pub(crate) visited: usize,
     /// `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Strategy, Kernel)>,
-    /// Whether the elements are likely beyond the L2 cache: see [`argreduce_kernels::Tile::is_far`].
-    pub(crate) is_far: bool,
+    /// For tiles: whether the elements are likely beyond the L2 cache, and then what to ask for.
+    pub(crate) prefetch: Prefetch,
     /// Whether there is but one output, chosen from one loop: the loops around a tile cost as much as a row of 64 elements.
     pub(crate) is_single: bool,
     /// And this from neighbours in the order of their addresses, or from but one element.
@@ -27,7 +27,7 @@ impl Work {
         problem: Problem::EMPTY,
         visited: 0,
         kernel: None,
-        is_far: false,
+        prefetch: Prefetch::Nothing,
         is_single: false,
         is_packed_row: false,
     };
@@ -46,7 +46,8 @@ impl Work {
             None => None,
         };
         let elements = count(problem.input.kept()).saturating_mul(self.visited);
-        self.is_far = elements.saturating_mul(element_size) >= FAR_BYTES;
+        let is_far = elements.saturating_mul(element_size) >= FAR_BYTES;
+        self.prefetch = if is_far { Prefetch::of_far() } else { Prefetch::Nothing };
         let has_one_loop = problem.values.is_empty() && problem.reduced().len() == 1 && problem.index().len() == 1;
         self.is_single = has_one_loop && self.visited <= LONGEST_VISIT;
         self.is_packed_row = self.is_single && (problem.input.first().stride == 1 || self.kernel.is_none());

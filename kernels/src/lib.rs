@@ -11,7 +11,7 @@
 //! vector operations (`lanes.rs`), which each ISA fills in (`isa/`).
 //!
 //! ```
-//! use argreduce_kernels::{Isa, Loop, NanPolicy, ReduceFunction, Strategy, Tile, kernel};
+//! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, kernel};
 //! use core::mem::MaybeUninit;
 //!
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
@@ -20,7 +20,7 @@
 //!     outer: Loop { size: 1, stride: 0 },
 //!     inner: Loop { size: 2, stride: 3 },
 //!     reduced: &[Loop { size: 3, stride: 1 }],
-//!     is_far: false,
+//!     prefetch: Prefetch::Nothing,
 //! };
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
 //! let mut positions = [MaybeUninit::uninit(); 2];
@@ -52,6 +52,7 @@ pub use element::{DataType, Element};
 pub use gather::SCRATCH_BYTES;
 pub use names::UnknownName;
 pub use order::{NanPolicy, ReduceFunction, better, key};
+pub use prefetch::Prefetch;
 #[doc(hidden)]
 pub use strategy::PANEL_VECTORS;
 pub use strategy::Strategy;

@@ -1,5 +1,7 @@
 //! The loops that a kernel runs over, and the walk along them. This file knows nothing of elements or vectors.
 
+use crate::prefetch::Prefetch;
+
 /// The highest rank of a tensor, and so the largest number of loops in a nest.
 pub const MAX_RANK: usize = 8;
 
@@ -39,12 +41,17 @@ pub struct Tile<'a> {
     pub inner: Loop,
     /// The reduced loops, from the slowest to the fastest; at least one.
     pub reduced: &'a [Loop],
-    /// Whether the elements are likely beyond the L2 cache, so that to ask for some ahead of their use is worth its operations. No answer depends
-    /// on it.
-    pub is_far: bool,
+    /// What to ask for ahead of its use. No answer depends on it.
+    pub prefetch: Prefetch,
 }
 
 impl<'a> Tile<'a> {
+    /// Whether the elements are likely beyond the L2 cache.
+    #[inline(always)]
+    pub(crate) fn is_far(&self) -> bool {
+        self.prefetch != Prefetch::Nothing
+    }
+
     /// The number of outputs.
     #[inline(always)]
     pub fn outputs(&self) -> usize {
@@ -200,7 +207,7 @@ pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Loop, Tile};
+    use super::{Loop, Prefetch, Tile};
 
     /// No guard page fits into a gap of one element, so that no kernel can be seen to read it.
     #[test]
@@ -208,7 +215,8 @@ mod tests {
         let end_of_block = |outer: isize, row: isize| {
             let reduced = [Loop { size: 3, stride: row }];
             let (outer, inner) = (Loop { size: 2, stride: outer }, Loop { size: 1, stride: 0 });
-            Tile { input: core::ptr::null(), outer, inner, reduced: &reduced, is_far: false }.end_of_block()
+            Tile { input: core::ptr::null(), outer, inner, reduced: &reduced, prefetch: Prefetch::Nothing }
+                .end_of_block()
         };
         assert_eq!(end_of_block(3, 1), Some(6));
         assert_eq!(end_of_block(4, 1), None);

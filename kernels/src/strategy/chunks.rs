@@ -16,7 +16,7 @@ use super::fold::{Chunks, Fold, chunk, most_chunks, settle};
 use super::run::{Best, Found, Run, has_bits};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
-use crate::prefetch::AHEAD_BYTES;
+use crate::prefetch::{AHEAD_BYTES, Prefetch};
 
 /// The longest run that chunk numbers suffice for.
 #[inline(always)]
@@ -170,7 +170,7 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O
 #[inline(always)]
 unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     let is_long = run.len >= LONG_RUN_BYTES / size_of::<O::Lane>();
-    let run = if is_long { run.asking_along(AHEAD_BYTES) } else { run };
+    let run = if is_long && Prefetch::of_far().asks(false) { run.asking_along(AHEAD_BYTES) } else { run };
     let mut best = Best::new(order);
     let mut start = 0;
     while start < run.len && !best.is_final() {

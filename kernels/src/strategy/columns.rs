@@ -22,10 +22,10 @@ impl Body for Columns {
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
         let is_block = span::<O::Lane>(line.size, line.stride) > LARGEST_LINE;
-        let is_for_panels = tile.is_far && (line.size > ROWS || is_block && sweeps::<O>(tile));
+        let is_for_panels = tile.is_far() && (line.size > ROWS || is_block && sweeps::<O>(tile));
         let is_one_pass = tile.reduced.len() == 1 && is_one_pass::<O>(line.size, line.stride) && !is_for_panels;
         let along = along::<O>(tile);
-        let ahead = along.or(tile.is_far.then(|| by_rows::<O>(tile)));
+        let ahead = along.or(tile.prefetch.asks(false).then(|| by_rows::<O>(tile)));
         let mut has_nan = false;
         for (o, positions) in positions.chunks_exact_mut(tile.inner.size).enumerate() {
             let first = input.wrapping_offset(o as isize * tile.outer.stride);
@@ -52,6 +52,10 @@ impl Body for Columns {
 /// blocks of rows ahead: 3 rows of 64 f32 26 and 31, 15 and 32.)
 const ALONG_BYTES: usize = 1024;
 
+/// The longest stretches, in bytes, in which prefetchers lose more at the end than they find on the way. (Images of 56 x 56 over axes 0 and 2, beyond L3, GB/s without and
+/// with the next stretch asked for: u8 9 and 13, f16 8 and 12, f32 12 and 10, i64 9 and 9; Zen 3.)
+const LONGEST_JUMP: usize = 8 << 10;
+
 /// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
 const LARGEST_LINE: usize = 1024;
 
@@ -62,7 +66,7 @@ const MOST_KEPT: usize = 32;
 #[inline(always)]
 fn along<O: Order>(tile: &Tile<'_>) -> Option<isize> {
     let ahead = ALONG_BYTES / size_of::<O::Lane>();
-    (tile.is_far && tile.inner.size >= 2 * ahead).then_some(ahead as isize)
+    (tile.prefetch.asks(false) && tile.inner.size >= 2 * ahead).then_some(ahead as isize)
 }
 
 /// How far ahead to ask for rows that are not long, in elements: at the same place of a row further on, or of the next lines of outputs where those are nearer; or if
@@ -84,7 +88,7 @@ fn sweeps<O: Order>(tile: &Tile<'_>) -> bool {
     let (width, line, group) = (tile.inner.size, tile.line(), GROUP * O::Simd::LANES);
     let is_sequence = tile.reduced.len() == 1 && line.stride.unsigned_abs() == width && width <= PANEL * group;
     let is_one_place = !O::Simd::HAS_STREAMS && line.size > ROWS;
-    has_groups::<O>() && tile.is_far && width > group && (is_sequence || is_one_place)
+    has_groups::<O>() && tile.is_far() && width > group && (is_sequence || is_one_place)
 }
 
 /// Reduces a line of outputs in panels of groups of `U` vectors.
@@ -114,13 +118,15 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
             let rows =
                 Rows { first: first.wrapping_offset(start as isize + offset), stride: tile.line().stride, count };
             // Prefetchers follow one stretch and stop at its end.
-            let to_next = next.filter(|_| tile.is_far).map(|(next, _)| next - offset);
-            let by_rows = || tile.is_far.then(|| by_rows::<O>(tile));
+            let is_jump = span::<O::Lane>(count, tile.line().stride) <= LONGEST_JUMP;
+            let to_next = next.filter(|_| tile.prefetch.asks(is_jump)).map(|(next, _)| next - offset);
+            let by_rows = || tile.prefetch.asks(false).then(|| by_rows::<O>(tile));
             let ahead = if sweeps { by_rows() } else { to_next.or(along).or_else(by_rows) };
             let way = match (sweeps, to_next, along) {
                 (true, ..) => Way::Sweep,
                 (_, None, Some(_)) if count > MOST_KEPT => Way::AcrossEnds,
-                _ => Way::ByGroups,
+                _ if tile.is_far() => Way::ByGroups,
+                _ => Way::Near,
             };
             // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the outputs): the caller
             // promises those elements.

@@ -36,7 +36,8 @@ impl Body for FoldedColumns {
         let width = tile.inner.size;
         let input = tile.input.cast::<O::Lane>();
         let fold = fold(width, O::Simd::LANES);
-        let asked = if tile.is_far { ASKED_BYTES / (fold * width * size_of::<O::Lane>()) } else { usize::MAX };
+        let asked =
+            if tile.prefetch.asks(false) { ASKED_BYTES / (fold * width * size_of::<O::Lane>()) } else { usize::MAX };
         let mut has_nan = false;
         for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
             let first = input.wrapping_offset(o as isize * tile.outer.stride);

@@ -12,6 +12,8 @@ pub(super) const PANEL: usize = 32;
 /// How rows go by, and what is asked for meanwhile.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Way {
+    /// All rows of a group before the next group, if they stay in the L1 cache meanwhile: of what is near.
+    Near,
     /// Some rows at a time, group by group.
     ByGroups,
     /// And where the panel ends, what comes next is asked for, not what is further along the rows. (1000 rows of 16384 f32, f16 and u8, beyond L3, 27, 27 and 24
@@ -93,8 +95,8 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             }
             // A group on its own, or before rows that stay in L1, need not make room for the next: 32 f32 over stretches of 32 rows went from 46 to
             // 58 GB/s, 56 from 42 to 50, 32 u8 over 1000 rows from 35 to 55. (Zen 3, L2.)
-            let is_near = span::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
-            let stays = ahead.is_none() && (self.groups.len() == 1 || is_near);
+            let is_short = span::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
+            let stays = way == Way::Near && (self.groups.len() == 1 || is_short);
             let most = match (stays, sweeps) {
                 (true, _) => usize::MAX,
                 (_, true) => 1,

@@ -7,6 +7,7 @@ use super::run::Run;
 use super::{Body, MakeOrder};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
+use crate::prefetch::Prefetch;
 use crate::tile::{Loop, Tile};
 use core::mem::MaybeUninit;
 
@@ -33,7 +34,7 @@ impl Row {
         // Not worth its code: as the only row of a tile.
         let once = Loop { size: 1, stride: 0 };
         let reduced = &[Loop { size: len, stride: 1 }];
-        let tile = Tile { input: first, outer: once, inner: once, reduced, is_far: false };
+        let tile = Tile { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing };
         let mut position = [MaybeUninit::new(0)];
         // SAFETY: the caller's promise.
         unsafe {

@@ -41,7 +41,7 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
     let next_is_near = slower.last().is_some_and(|next| tile.inner.stride.unsigned_abs() < next.stride.unsigned_abs());
     let outputs = if next_is_near { OUTPUTS } else { 1 };
     let bytes = line.size * size_of::<O::Lane>();
-    let ahead = tile.is_far.then_some(AHEAD_BYTES / bytes);
+    let ahead = tile.prefetch.asks(false).then_some(AHEAD_BYTES / bytes);
     let mut best = [const { MaybeUninit::uninit() }; OUTPUTS];
     let mut done = 0;
     while done < positions.len() {

@@ -4,7 +4,7 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
-use argreduce_kernels::{Isa, Loop, Strategy, Tile, Walk, better, kernel};
+use argreduce_kernels::{Isa, Loop, Prefetch, Strategy, Tile, Walk, better, kernel};
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -62,9 +62,13 @@ impl<T: Sample> Case<T> {
                 Walk::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
             for &&strategy in &strategies {
                 for (n, (input, start)) in inputs.iter().enumerate() {
-                    // Either at each edge, by one of the functions.
-                    let is_far = (function == ArgMax) == (n % 2 == 0);
-                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, is_far };
+                    // With and without at each edge, by one of the functions.
+                    let prefetch = match ((function == ArgMax) == (n % 2 == 0), policy) {
+                        (false, _) => Prefetch::Nothing,
+                        (true, Ignore) => Prefetch::Jumps,
+                        (true, Propagate) => Prefetch::Everything,
+                    };
+                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch };
                     // SAFETY: `expected` was found by reading every element of the tile.
                     let found = unsafe { self.run(strategy, function, policy, &tile) };
                     assert!(

@@ -5,7 +5,7 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
-use argreduce_kernels::{Loop, PANEL_VECTORS, SCRATCH_BYTES, Strategy, Tile, Walk, offset_of};
+use argreduce_kernels::{Loop, PANEL_VECTORS, Prefetch, SCRATCH_BYTES, Strategy, Tile, Walk, offset_of};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -185,7 +185,8 @@ impl<T: Sample> Case<T> {
                         let expected = [of_block(first), of_block(second)].concat();
                         for strategy in Strategy::ALL.into_iter().filter(|s| s.takes(inner, &[reduced], self.lanes)) {
                             let (input, reduced) = (first.as_ptr().cast(), &[reduced]);
-                            let tile = Tile { input, outer, inner, reduced, is_far: policy == Ignore };
+                            let prefetch = if policy == Ignore { Prefetch::Jumps } else { Prefetch::Nothing };
+                            let tile = Tile { input, outer, inner, reduced, prefetch };
                             // SAFETY: `expected` was found by reading every element of the tile.
                             let found = unsafe { self.run(strategy, function, policy, &tile) };
                             assert!(found == expected, "{strategy}: {found:?} instead of {expected:?}\n{tile:?}");
