@@ -22,9 +22,6 @@ pub(crate) trait Token: Copy + 'static {
     /// `strategy/by_lane.rs`.
     const HAS_MASKS: bool = false;
 
-    /// Whether far memory is read faster in several places at once: see `strategy/columns.rs`.
-    const HAS_STREAMS: bool = true;
-
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
     fn enter<T: Task>(self, task: T) -> T::Output;

@@ -53,7 +53,7 @@ pub use gather::SCRATCH_BYTES;
 pub use names::UnknownName;
 pub use order::{NanPolicy, ReduceFunction, better, key};
 pub use prefetch::Prefetch;
-#[doc(hidden)]
-pub use strategy::PANEL_VECTORS;
 pub use strategy::Strategy;
+#[doc(hidden)]
+pub use strategy::{PANEL_BYTES, PANEL_VECTORS};
 pub use tile::{Loop, MAX_RANK, Tile, Walk, offset_of};

@@ -122,7 +122,6 @@ impl Avx512 {
 
 impl Token for Avx512 {
     const HAS_MASKS: bool = true;
-    const HAS_STREAMS: bool = false;
 
     #[inline(always)]
     unsafe fn assume() -> Self {

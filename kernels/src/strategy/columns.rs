@@ -1,7 +1,7 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
 use super::group::{GROUP, ROWS, Rows, has_groups, is_one_pass, reduce, span};
-use super::panel::{PANEL, Panel, Way};
+use super::panel::{PANEL, Panel, Room, WIDE_BYTES, Way};
 use super::{Body, Strategy};
 use crate::gather::Stretches;
 use crate::lanes::{Lanes, Token};
@@ -87,7 +87,7 @@ fn by_rows<O: Order>(tile: &Tile<'_>) -> isize {
 fn sweeps<O: Order>(tile: &Tile<'_>) -> bool {
     let (width, line, group) = (tile.inner.size, tile.line(), GROUP * O::Simd::LANES);
     let is_sequence = tile.reduced.len() == 1 && line.stride.unsigned_abs() == width && width <= PANEL * group;
-    let is_one_place = !O::Simd::HAS_STREAMS && line.size > ROWS;
+    let is_one_place = O::Simd::HAS_MASKS && tile.prefetch.asks(false) && line.size > ROWS;
     has_groups::<O>() && tile.is_far() && width > group && (is_sequence || is_one_place)
 }
 
@@ -104,13 +104,15 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
 ) {
     let group = U * O::Simd::LANES;
     let (along, sweeps) = (along::<O>(tile), U == GROUP && sweeps::<O>(tile));
-    let mut groups = [const { MaybeUninit::uninit() }; PANEL];
+    let widest =
+        if tile.is_far() && !tile.prefetch.asks(false) { WIDE_BYTES / size_of::<O::Lane>() } else { PANEL * group };
+    let mut room = Room::new();
     let mut done = 0;
     while done < positions.len() {
         // The last panel reaches back if it is shorter than a group.
         let start = done.min(positions.len() - group);
-        let width = (positions.len() - start).min(PANEL * group);
-        let mut panel = Panel::<O, U>::new(order, &mut groups, &mut positions[start..][..width]);
+        let width = (positions.len() - start).min(widest);
+        let mut panel = Panel::<O, U>::new(order, room.groups(), &mut positions[start..][..width]);
         let mut stretches = Stretches::new(tile);
         let mut next = stretches.next(usize::MAX);
         while let Some((offset, count)) = next {

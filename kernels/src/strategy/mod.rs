@@ -23,8 +23,9 @@ pub(crate) use pieces::Pieces;
 pub(crate) use row::Row;
 pub(crate) use rows::Rows;
 
-/// Vectors in the widest panel of columns: for tests.
+/// Vectors in most panels of columns, and bytes in the widest: for tests.
 pub const PANEL_VECTORS: usize = panel::PANEL * group::GROUP;
+pub use panel::WIDE_BYTES as PANEL_BYTES;
 
 use crate::lanes::{Task, Token};
 use crate::order::Order;

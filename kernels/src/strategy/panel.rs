@@ -5,9 +5,31 @@ use crate::lanes::Lanes;
 use crate::order::Order;
 use core::mem::MaybeUninit;
 
-/// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes, and twice as much on the stack. (Twice as wide, by vectors of 64 bytes: 21 rows of
-/// 50176 f32 beyond L3 29 to 23 GB/s; Zen 5.)
+/// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes. (Twice as wide, by vectors of 64 bytes: 21 rows of 50176 f32 beyond L3 29 to 23 GB/s; Zen 5.)
 pub(super) const PANEL: usize = 32;
+
+/// Bytes of the outputs of a panel where prefetchers are left alone: they go on along the rows for longer then, and eight rows of what is kept meanwhile are no more than is read. (Beyond
+/// L3, AVX2, GB/s of panels of 4, 8, 16 and 32 KiB: 21 rows of 50176 f32 17, 19, 22 and 23, of u8 18, 20, 23 and 22, 1000 rows of 16384 f16 18, 20, 22 and 24; Zen 4.)
+pub const WIDE_BYTES: usize = 16 << 10;
+
+/// Room for the groups of any panel.
+#[repr(C, align(64))]
+pub(super) struct Room([MaybeUninit<u8>; 2 * WIDE_BYTES]);
+
+impl Room {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Room([const { MaybeUninit::uninit() }; _])
+    }
+
+    #[inline(always)]
+    pub(super) fn groups<O: Order, const U: usize>(&mut self) -> &mut [MaybeUninit<Group<O, U>>] {
+        const { assert!(align_of::<Group<O, U>>() <= 64) };
+        let count = size_of::<Room>() / size_of::<Group<O, U>>();
+        // SAFETY: the bytes of this room are `count` groups by the division, aligned for them as asserted, and need not be initialised.
+        unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), count) }
+    }
+}
 
 /// How rows go by, and what is asked for meanwhile.
 #[derive(Clone, Copy, PartialEq)]
@@ -28,7 +50,7 @@ pub(super) enum Way {
 const L1_BYTES: usize = 32 << 10;
 
 /// Some groups side by side, over the rows so far: for any number of rows, wherever they are. Each group sees eight rows, then the next group
-/// does, across up to 4 KiB of outputs; then come the next rows. So memory is read in long runs, eight at a time.
+/// does, across up to 4 KiB of outputs, or 16; then come the next rows. So memory is read in long runs, eight at a time.
 ///
 /// Before the row numbers overflow (255 rows of 8-bit elements), they are flushed to the 32-bit positions.
 pub(super) struct Panel<'a, O: Order, const U: usize> {
@@ -50,7 +72,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     #[inline(always)]
     pub(super) fn new(
         order: O,
-        groups: &'a mut [MaybeUninit<Group<O, U>>; PANEL],
+        groups: &'a mut [MaybeUninit<Group<O, U>>],
         positions: &'a mut [MaybeUninit<u32>],
     ) -> Self {
         let groups = &mut groups[..positions.len().div_ceil(Self::GROUP)];

@@ -5,7 +5,7 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
-use argreduce_kernels::{Loop, PANEL_VECTORS, Prefetch, SCRATCH_BYTES, Strategy, Tile, Walk, offset_of};
+use argreduce_kernels::{Loop, PANEL_BYTES, PANEL_VECTORS, Prefetch, SCRATCH_BYTES, Strategy, Tile, Walk, offset_of};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -295,7 +295,7 @@ impl<T: Sample> Case<T> {
     /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a group.
     fn run_beyond_panels(&self) {
         let mut rng = SmallRng::seed_from_u64(9);
-        for width in [1, 2].map(|panels| panels * PANEL_VECTORS * self.lanes + 3) {
+        for width in [1, 2].map(|panels| panels * PANEL_BYTES / size_of::<T>() + 3) {
             let rows = 9;
             let stride = width.max((256 << 10) / rows / size_of::<T>() + 1);
             let data = self.random(&mut rng, (rows - 1) * stride + width);
