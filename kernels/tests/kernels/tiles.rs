@@ -23,6 +23,7 @@ impl<T: Sample> Case<T> {
         self.run_uneven();
         self.run_long_rows();
         self.run_in_turns();
+        self.run_columns_in_turns();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
         }
@@ -431,6 +432,26 @@ impl<T: Sample> Case<T> {
                 let line = |stride| [slower[0], slower[1], Loop { size: len, stride }];
                 self.check_by(&[Strategy::Pieces], &data, 0, [ONCE, inner], &line(1));
                 self.check_by(&[Strategy::Pieces], &data, len - 1, [ONCE, inner], &line(-1));
+            }
+        }
+    }
+
+    /// Lines of columns in several stretches, each next to those of other lines: more lines than take turns at a time, with rows beyond what a byte counts, and a
+    /// special value in one stretch of each, in another place every time, and again in the last.
+    fn run_columns_in_turns(&self) {
+        let (rows, stretches, lines) = (45, 7, 18);
+        let specials = [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]];
+        for (n, special) in specials.into_iter().enumerate() {
+            for width in few(0..3, 2).map(|n| [self.lanes, 3 * self.lanes - 1, 5 * self.lanes + 1][n]) {
+                let (line, stretch) = (rows * width, lines * rows * width);
+                let mut data = vec![T::default(); stretches * stretch];
+                for l in (0..lines).filter(|l| l % 5 != n) {
+                    data[(l + n) % stretches * stretch + l * line + l * 31 % line] = special;
+                    data[(stretches - 1) * stretch + (l + 1) * line - 1 - l % width] = special;
+                }
+                let of = |size, stride: usize| Loop { size, stride: stride as isize };
+                let outputs = [of(lines, line), of(width, 1)];
+                self.check_by(&[Strategy::Columns], &data, 0, outputs, &[of(stretches, stretch), of(rows, width)]);
             }
         }
     }
