@@ -19,6 +19,7 @@ impl Prefetch {
     /// themselves. (64 MiB that no cache holds, AVX2, GB/s with everything asked for, and with jumps: one row of f32 30 and 35, rows of 1000 i64 28 and 35, of 10 u8 15 and
     /// 20, 3 rows of 1000 f32 20 and 29, 21 rows of 64 f32 26 and 31, 1000 rows of 3 f32 30 and 35. But with neither, 64 rows of 2 u8 10 and 6, rows of 100
     /// i64 of which the last of equals is looked for 28 and 8: those are jumps.) Zen 3 was as fast without any of it; others were not measured.
+    #[inline(never)]
     pub fn of_far() -> Prefetch {
         if follows_streams() { Prefetch::Jumps } else { Prefetch::Everything }
     }
@@ -81,6 +82,14 @@ pub(crate) fn prefetch<T>(at: *const T, bytes: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (at, bytes);
+}
+
+/// Asks for some bytes of each of some rows, so many bytes apart. (A call: it would be 20 KB of the shared object.)
+#[inline(never)]
+pub(crate) fn prefetch_rows(first: *const u8, stride: isize, rows: usize, bytes: usize) {
+    for row in 0..rows {
+        prefetch(first.wrapping_offset(stride.wrapping_mul(row as isize)), bytes);
+    }
 }
 
 /// How far ahead to ask for elements that are far, a little for each that is looked at: what prefetchers ask for by themselves is not enough to keep

@@ -107,6 +107,13 @@ impl<'a> Tile<'a> {
         self.reduced.iter().map(|l| l.size).product()
     }
 
+    /// The bytes from the first element of the fastest reduced loop to where one more would be, for elements of `size` bytes.
+    #[inline(never)]
+    pub(crate) fn span(&self, size: usize) -> usize {
+        let line = self.line();
+        line.size.saturating_mul(line.stride.unsigned_abs()).saturating_mul(size)
+    }
+
     /// The fastest reduced loop.
     #[inline(always)]
     pub(crate) fn line(&self) -> Loop {

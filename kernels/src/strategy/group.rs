@@ -7,7 +7,7 @@
 
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
-use crate::prefetch::{AHEAD_BYTES, prefetch};
+use crate::prefetch::{AHEAD_BYTES, prefetch, prefetch_rows};
 use core::mem::MaybeUninit;
 
 /// Vectors in a group, unless fewer are left.
@@ -29,9 +29,8 @@ impl<L: Copy> Rows<L> {
     #[inline(always)]
     pub(super) fn prefetch(self, width: usize, ahead: Option<isize>) {
         let Some(ahead) = ahead else { return };
-        for row in 0..self.count {
-            prefetch(self.skip(row).first.wrapping_offset(ahead), width * size_of::<L>());
-        }
+        let (size, at) = (size_of::<L>(), self.first.wrapping_offset(ahead));
+        prefetch_rows(at.cast(), self.stride.wrapping_mul(size as isize), self.count, width * size);
     }
 
     #[inline(always)]
@@ -53,24 +52,11 @@ impl<L: Copy> Rows<L> {
     }
 }
 
-/// Whether [`reduce`] takes so many rows, `stride` elements apart, at a speed that the memory allows: no more than can be counted,
-/// and no more than a few, unless they are near each other.
-///
-/// A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
-/// than half the speed of memory read in long runs: those are for a [`Panel`].
-#[inline(always)]
-pub(super) fn is_one_pass<O: Order>(rows: usize, stride: isize) -> bool {
-    rows <= ROWS || (rows <= O::Simd::MAX_COUNT as usize && span::<O::Lane>(rows, stride) <= NEAR_BYTES)
-}
-
 /// The bytes from the first of some rows to where the next one would be.
 #[inline(always)]
 pub(super) fn span<L>(rows: usize, stride: isize) -> usize {
     rows.saturating_mul(stride.unsigned_abs()).saturating_mul(size_of::<L>())
 }
-
-/// Rows that are near each other: within the L2 cache of current cores.
-const NEAR_BYTES: usize = 256 << 10;
 
 /// Answers at least a vector of outputs, by groups, each over all rows, and asks for others that are `ahead` elements further on. `has_nan` says whether
 /// to expect NaN, and is set where there is one.

@@ -4,6 +4,7 @@
 mod by_lane;
 mod chunks;
 mod columns;
+mod course;
 mod fold;
 mod folded_columns;
 mod group;

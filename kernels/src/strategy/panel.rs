@@ -3,6 +3,7 @@
 use super::group::{GROUP, Group, ROWS, Rows, span};
 use crate::lanes::Lanes;
 use crate::order::Order;
+use crate::prefetch::prefetch;
 use core::mem::MaybeUninit;
 
 /// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes. (Twice as wide, by vectors of 64 bytes: 21 rows of 50176 f32 beyond L3 29 to 23 GB/s; Zen 5.)
@@ -104,7 +105,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     /// - Each row, as wide as the panel, may be read.
     #[inline(always)]
     pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>, way: Way) {
-        let sweeps = way == Way::Sweep;
+        let sweeps = U == GROUP && way == Way::Sweep;
         while rows.count > 0 {
             if self.rows == O::Simd::MAX_COUNT {
                 self.flush();
@@ -133,11 +134,13 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             for group in 0..self.groups.len() {
                 let start = self.start_of(group);
                 let these = Rows { count: some, ..rows.at(start) };
-                if U == GROUP && start as isize >= end {
-                    self.beyond_end(group, rows, some, ahead.unwrap_or(0)).prefetch(Self::GROUP, Some(0));
-                } else {
-                    these.prefetch(Self::GROUP, ahead);
-                }
+                let (asked, ahead) = match ahead {
+                    Some(ahead) if U == GROUP && start as isize >= end => {
+                        (self.beyond_end(group, rows, some, ahead), Some(0))
+                    }
+                    _ => (these, ahead),
+                };
+                asked.prefetch(Self::GROUP, ahead);
                 // SAFETY: the caller's promise.
                 unsafe { self.visit(group, these) };
             }
@@ -162,7 +165,9 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         let mut nans = simd.none();
         for group in 0..self.groups.len() {
             let row = Rows { count: 1, ..rows.at(self.start_of(group)) };
-            row.prefetch(Self::GROUP, ahead);
+            if let Some(ahead) = ahead {
+                prefetch(row.first.wrapping_offset(ahead), Self::GROUP * size_of::<O::Lane>());
+            }
             // SAFETY: the caller's promise, and the first row has written the group.
             let (new, group) =
                 unsafe { (Group::<O, U>::load(order, row.first, Self::GROUP), self.groups[group].assume_init_mut()) };

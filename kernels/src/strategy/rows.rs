@@ -54,8 +54,11 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 ) {
     let len = tile.line().size;
     assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
+    // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not mind.
+    let jumps = REVERSED && (SHORTEST_JUMP..AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
+    let asks = tile.prefetch.asks(jumps);
     // SAFETY: the caller's promise.
-    unsafe { by_length(len, EachRow::<'_, '_, O, REVERSED> { order, tile, positions }) }
+    unsafe { by_length(len, EachRow::<'_, '_, O, REVERSED> { order, tile, positions, asks }) }
 }
 
 /// Takes the search for rows of a length.
@@ -221,7 +224,7 @@ impl<O: Order> Search<O> for Chunks {
 }
 
 /// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped. (Beyond L3, GB/s without and with it: 100 f32 31 and 29, 255 f32
-/// 7 and 10, 100 i64 8 and 28, 1000 f32 8 and 10; 4096 f32 12 and 12, 32000 26 and 22. Zen 3.)
+/// 7 and 10, 100 i64 8 and 28, 1000 f32 8 and 10; 4096 f32 12 and 12, 32000 26 and 22. Zen 4.)
 const SHORTEST_JUMP: usize = 512;
 
 /// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
@@ -240,6 +243,8 @@ struct EachRow<'t, 'p, O, const REVERSED: bool> {
     order: O,
     tile: &'t Tile<'t>,
     positions: &'p mut [MaybeUninit<u32>],
+    /// Whether to ask for what is ahead.
+    asks: bool,
 }
 
 impl<O: Order, const REVERSED: bool> EachRow<'_, '_, O, REVERSED> {
@@ -260,7 +265,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
 
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) {
-        let EachRow { order, tile, positions } = self;
+        let EachRow { order, tile, positions, asks } = self;
         let (len, lanes) = (tile.line().size, O::Simd::LANES);
         // In a register: the compiler would load it for each row, as if a position might be written over it.
         let stride = tile.inner.stride;
@@ -271,9 +276,6 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         let input = tile.input.cast::<O::Lane>();
         let mut first = Run::new(input, len, REVERSED);
         let size = size_of::<O::Lane>();
-        // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not mind.
-        let jumps = REVERSED && (SHORTEST_JUMP..AHEAD_BYTES).contains(&(len * size));
-        let asks = tile.prefetch.asks(jumps);
         if S::FOLDS && asks {
             first.ahead = along::<O>(first, stride);
         }

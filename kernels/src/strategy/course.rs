@@ -1,0 +1,122 @@
+//! The course that columns take through memory: what goes by at a time, and what is asked for meanwhile. It is decided by the loops of a tile and the sizes of
+//! elements and vectors, once for all types and orders; nothing here knows of those.
+
+use super::group::{GROUP, ROWS};
+use super::panel::{PANEL, WIDE_BYTES, Way};
+use crate::prefetch::{AHEAD_BYTES, ahead};
+use crate::tile::Tile;
+
+/// What the vectors of a kernel are like.
+#[derive(Clone, Copy)]
+pub(super) struct Vectors {
+    /// The bytes of an element.
+    pub(super) size: usize,
+    pub(super) lanes: usize,
+    /// How many rows a lane can count.
+    pub(super) most_rows: usize,
+    /// See [`super::group::has_groups`], and [`crate::lanes::Token::HAS_MASKS`].
+    pub(super) has_groups: bool,
+    pub(super) has_masks: bool,
+}
+
+/// Lengths and distances are in elements.
+#[derive(Clone, Copy)]
+pub(super) struct Course {
+    /// Whether each group goes over all rows of its line before the next one does. Otherwise, lines go by panels.
+    pub(super) is_one_pass: bool,
+    /// The widest panel.
+    pub(super) widest: usize,
+    /// How many lines take turns, stretch after stretch.
+    pub(super) turns: usize,
+    /// How far ahead to ask, and whether to ask for the next stretch instead.
+    pub(super) ahead: Option<isize>,
+    pub(super) asks_next: bool,
+    pub(super) way: Way,
+}
+
+/// How far ahead to ask for lines that are long. (Zen 5, beyond L3, GB/s without and with it: 21 rows of 50176 f32 15 and 24 by AVX2, 18 and 25 by
+/// AVX-512; of f16 14 and 27, 14 and 23; 1000 rows of 1000 f32 12 and 23, 17 and 25; twice as far was no better. Shorter lines are asked for a few
+/// blocks of rows ahead: 3 rows of 64 f32 26 and 31, 15 and 32.)
+const ALONG_BYTES: usize = 1024;
+
+/// The longest stretches, in bytes, in which prefetchers lose more at the end than they find on the way. (Images of 56 x 56 over axes 0 and 2, beyond L3, GB/s without and
+/// with the next stretch asked for: u8 9 and 13, f16 8 and 12, f32 12 and 10, i64 9 and 9; Zen 4.)
+const LONGEST_JUMP: usize = 8 << 10;
+
+/// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
+const LARGEST_LINE: usize = 1024;
+
+/// So many rows of a panel, of 4 or 8 KiB each, stay in any L2 cache until the next panel.
+const MOST_KEPT: usize = 32;
+
+/// The most lines that take turns.
+pub(super) const TURNS: usize = 16;
+
+/// Rows that are near each other: within the L2 cache of current cores.
+const NEAR_BYTES: usize = 256 << 10;
+
+impl Course {
+    /// Of a tile of lines of neighbours. (A call: it was 90 KB of the shared object, and nothing in it depends on vectors.)
+    #[inline(never)]
+    pub(super) fn new(tile: &Tile<'_>, vectors: Vectors) -> Course {
+        let (line, slower) = tile.split_reduced();
+        let (width, is_far, asks) = (tile.inner.size, tile.is_far(), tile.prefetch.asks(false));
+        let span = tile.span(vectors.size);
+        let group = vectors.group(width);
+        let sweeps = vectors.sweeps(tile);
+        // Rows that are far go by panels, which ask for some of them at a time, or go along one after another.
+        // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
+        let is_for_panels = is_far && (line.size > ROWS || span > LARGEST_LINE && sweeps);
+        // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
+        // than half the speed of memory read in long runs.
+        let is_near = line.size <= ROWS || line.size <= vectors.most_rows && span <= NEAR_BYTES;
+        // What follows a stretch in memory may belong to the next line. (Images of 56 x 56 over axes 0 and 2, beyond L3, AVX2, GB/s line by line and in turns: u8 12 and
+        // 19, f16 10 and 22, f32 11 and 28; of 32 x 32 in L2, u8 44 and 54, f32 55 and 63. Zen 4.)
+        let takes_turns =
+            slower.last().is_some_and(|next| tile.outer.stride.unsigned_abs() < next.stride.unsigned_abs());
+        let widest = if is_far && !asks { WIDE_BYTES / vectors.size } else { PANEL * group };
+        let along = ALONG_BYTES / vectors.size;
+        let along = (asks && width >= 2 * along && !sweeps).then_some(along as isize);
+        Course {
+            is_one_pass: slower.is_empty() && is_near && !is_for_panels,
+            widest,
+            turns: if takes_turns { (widest / width.next_multiple_of(group)).clamp(1, TURNS) } else { 1 },
+            ahead: along.or(asks.then(|| by_rows(tile, span, vectors.size))),
+            // Prefetchers follow one stretch and stop at its end.
+            asks_next: tile.prefetch.asks(span <= LONGEST_JUMP) && !takes_turns && !sweeps,
+            way: match (sweeps, along) {
+                (true, _) => Way::Sweep,
+                (_, Some(_)) if line.size > MOST_KEPT => Way::AcrossEnds,
+                _ if is_far => Way::ByGroups,
+                _ => Way::Near,
+            },
+        }
+    }
+}
+
+/// How far ahead to ask for rows that are not long: at the same place of a row further on, or of the next lines of outputs where those are nearer; or if
+/// rows go down while lines go up, where they are near at all. (21 rows of 1000 u8 downwards, beyond L3, by rows 9 GB/s; Zen 5.)
+fn by_rows(tile: &Tile<'_>, span: usize, size: usize) -> isize {
+    let line = tile.line();
+    let is_near = span <= if line.stride < 0 { 8 * AHEAD_BYTES } else { AHEAD_BYTES };
+    ahead(if is_near { tile.outer.stride } else { line.stride }, size, AHEAD_BYTES)
+}
+
+impl Vectors {
+    /// The outputs of a group in a panel of such lines.
+    fn group(self, width: usize) -> usize {
+        let vectors = (width / self.lanes).clamp(1, GROUP).ilog2();
+        if self.has_groups { self.lanes << vectors } else { self.lanes }
+    }
+
+    /// Whether to go through far rows one after another, from end to end of a panel: those that follow each other are so read in the order of memory,
+    /// and others too where one place is as fast as several. (Zen 5, beyond L3, GB/s of eight rows at a time and of one: by AVX-512, 1000 rows of 500, 1000
+    /// and 2048 f32 21 and 46, 24 and 41, 28 and 46, 21 rows of 1000 f16 21 and 37, of 50176 f32 24 and 29, but 3 rows of those 23 and 19; by AVX2, 1000 rows
+    /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32 and f16 17 and 32, 19 and 33, of 50176 f32 23 and 21.)
+    fn sweeps(self, tile: &Tile<'_>) -> bool {
+        let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
+        let is_sequence = tile.reduced.len() == 1 && line.stride.unsigned_abs() == width && width <= PANEL * group;
+        let is_one_place = self.has_masks && tile.prefetch.asks(false) && line.size > ROWS;
+        self.has_groups && tile.is_far() && width > group && (is_sequence || is_one_place)
+    }
+}
