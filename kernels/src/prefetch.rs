@@ -18,7 +18,7 @@ impl Prefetch {
     /// Zen 5 and a Xeon with 480 MiB of L3 are up to three times as fast where everything is asked for. On Zen 4, that is in the way of what prefetchers ask for by
     /// themselves. (64 MiB that no cache holds, AVX2, GB/s with everything asked for, and with jumps: one row of f32 30 and 35, rows of 1000 i64 28 and 35, of 10 u8 15 and
     /// 20, 3 rows of 1000 f32 20 and 29, 21 rows of 64 f32 26 and 31, 1000 rows of 3 f32 30 and 35. But with neither, 64 rows of 2 u8 10 and 6, rows of 100
-    /// i64 of which the last of equals is looked for 28 and 8: those are jumps.) Zen 3 was as fast without any of it; others were not measured.
+    /// i64 of which the last of equals is looked for 28 and 8: those are jumps.) Zen 3 was measured before anything was asked for, others were not.
     #[inline(never)]
     pub fn of_far() -> Prefetch {
         if follows_streams() { Prefetch::Jumps } else { Prefetch::Everything }

@@ -72,6 +72,13 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) unsafe fn advance(&mut self, order: O, run: Chunks<O::Lane>, seen: usize) {
         let (last, ahead) = (run.count() - 1, run.run.ahead);
+        // What is asked for of other runs comes in the order of memory, whatever the direction of this one: rows of 1000 f32 against it, beyond L3, ran at 10 GB/s where
+        // lines were asked for downwards, and at 18 this way. (Zen 4.)
+        let (mut asked, step) = match run.run.reversed && ahead < 0 {
+            true => (run.start_of_whole(0), -(run.chunk as isize)),
+            false => (run.run.at, run.chunk as isize),
+        };
+        asked = asked.wrapping_offset(ahead);
         let patience = if O::MAY_STOP { PATIENCE } else { last };
         let (mut chunk, mut is_final) = (0, false);
         // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
@@ -81,7 +88,8 @@ impl<O: Order> Fold<O> {
                 while chunk < pause {
                     let at = run.start_of_whole(chunk);
                     if ahead != 0 {
-                        prefetch(at.wrapping_offset(ahead), run.chunk * size_of::<O::Lane>());
+                        prefetch(asked, run.chunk * size_of::<O::Lane>());
+                        asked = asked.wrapping_offset(step);
                     }
                     self.step::<true>(order, at);
                     chunk += 1;

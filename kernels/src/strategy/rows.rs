@@ -55,7 +55,7 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
     let len = tile.line().size;
     assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
     // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not mind.
-    let jumps = REVERSED && (SHORTEST_JUMP..AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
+    let jumps = REVERSED && (SHORTEST_JUMP..=AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
     let asks = tile.prefetch.asks(jumps);
     // SAFETY: the caller's promise.
     unsafe { by_length(len, EachRow::<'_, '_, O, REVERSED> { order, tile, positions, asks }) }
@@ -223,8 +223,8 @@ impl<O: Order> Search<O> for Chunks {
     }
 }
 
-/// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped. (Beyond L3, GB/s without and with it: 100 f32 31 and 29, 255 f32
-/// 7 and 10, 100 i64 8 and 28, 1000 f32 8 and 10; 4096 f32 12 and 12, 32000 26 and 22. Zen 4.)
+/// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped. (Beyond L3, AVX2, GB/s without and with it: 100 f32 31 and 29, 255 f32
+/// 7 and 20, 100 i64 8 and 28, 1000 f32 8 and 15; Zen 4.)
 const SHORTEST_JUMP: usize = 512;
 
 /// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
