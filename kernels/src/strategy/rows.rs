@@ -6,7 +6,7 @@ use super::{Body, MakeOrder, Strategy, tournament};
 use super::{by_lane, chunks};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order};
-use crate::prefetch::{AHEAD_BYTES, Asked, ahead};
+use crate::prefetch::{AHEAD_BYTES, Asked, Prefetch, ahead};
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
@@ -86,7 +86,9 @@ pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V
             1 if !V::REVERSED => visit.search::<Vectors<1, 1>>(),
             1..=2 if O::Simd::SPECIALIZES && most_in_registers >= 2 => visit.search::<Vectors<1, 2>>(),
             3..=4 if O::Simd::SPECIALIZES && most_in_registers >= 4 => visit.search::<Vectors<2, 4>>(),
-            vectors if !V::IS_ALONE && by_lane::takes::<O>(vectors) => visit.search::<ByLane>(),
+            vectors if !V::IS_ALONE && by_lane::takes::<O>(vectors) && !visit.goes_along(len) => {
+                visit.search::<ByLane>()
+            }
             5..=MOST_VECTORS if O::Simd::SPECIALIZES && most_in_registers == MOST_VECTORS => {
                 visit.search::<Vectors<4, MOST_VECTORS>>()
             }
@@ -102,6 +104,11 @@ pub(super) trait Visit<O: Order> {
     /// Whether there is one row only: a search lane by lane is left to `row.rs` then, which has it in a function of its own.
     const IS_ALONE: bool = false;
     type Output;
+
+    /// Whether rows of that length are not to be read in two places at once.
+    fn goes_along(&self, _len: usize) -> bool {
+        false
+    }
 
     /// # Safety
     /// - The elements of the rows may be read, and rows are as long as `S` asks for.
@@ -227,6 +234,10 @@ impl<O: Order> Search<O> for Chunks {
 /// 7 and 20, 100 i64 8 and 28, 1000 f32 8 and 15; Zen 4.)
 const SHORTEST_JUMP: usize = 512;
 
+/// The longest rows, in bytes, that prefetchers follow in two places. (Beyond L3, AVX-512, GB/s by lane and chunk by chunk: 400 i32 11 and 33, 700 i16 11 and 31, 1000 i16 10
+/// and 30; 500 i16 17 to 26 by lane. Zen 4.)
+const LONGEST_HALVED: usize = 1024;
+
 /// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
 #[inline(always)]
 fn along<O: Order>(row: Run<O::Lane>, stride: isize) -> isize {
@@ -262,6 +273,11 @@ impl<O: Order, const REVERSED: bool> EachRow<'_, '_, O, REVERSED> {
 impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
     const REVERSED: bool = REVERSED;
     type Output = ();
+
+    #[inline(always)]
+    fn goes_along(&self, len: usize) -> bool {
+        self.tile.prefetch == Prefetch::Jumps && len > LONGEST_HALVED / size_of::<O::Lane>()
+    }
 
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) {
