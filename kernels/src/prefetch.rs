@@ -19,6 +19,11 @@ impl Prefetch {
     /// themselves. (64 MiB that no cache holds, AVX2, GB/s with everything asked for, and with jumps: one row of f32 30 and 35, rows of 1000 i64 28 and 35, of 10 u8 15 and
     /// 20, 3 rows of 1000 f32 20 and 29, 21 rows of 64 f32 26 and 31, 1000 rows of 3 f32 30 and 35. But with neither, 64 rows of 2 u8 10 and 6, rows of 100
     /// i64 of which the last of equals is looked for 28 and 8: those are jumps.) Zen 3 was measured before anything was asked for, others were not.
+    ///
+    /// ```
+    /// use argreduce_kernels::Prefetch;
+    /// assert_ne!(Prefetch::of_far(), Prefetch::Nothing);
+    /// ```
     #[inline(never)]
     pub fn of_far() -> Prefetch {
         if follows_streams() { Prefetch::Jumps } else { Prefetch::Everything }
