@@ -107,6 +107,14 @@ impl<'a> Tile<'a> {
         self.reduced.iter().map(|l| l.size).product()
     }
 
+    /// Whether the next output of a loop over outputs is nearer than the next stretch of the same: outputs take turns then, for memory to be read in its order.
+    #[inline(always)]
+    pub(crate) fn takes_turns(&self, outputs: Loop) -> bool {
+        let (_, slower) = self.split_reduced();
+        let is_nearer = |next: &Loop| outputs.stride.unsigned_abs() < next.stride.unsigned_abs();
+        outputs.size > 1 && slower.last().is_some_and(is_nearer)
+    }
+
     /// The bytes from the first element of the fastest reduced loop to where one more would be, for elements of `size` bytes.
     #[inline(never)]
     pub(crate) fn span(&self, size: usize) -> usize {

@@ -59,7 +59,7 @@ pub(super) const TURNS: usize = 16;
 const NEAR_BYTES: usize = 256 << 10;
 
 impl Course {
-    /// Of a tile of lines of neighbours. (A call: it was 90 KB of the shared object, and nothing in it depends on vectors.)
+    /// Of a tile of lines of neighbours. (A call: it was 50 KB of the shared object, and nothing in it depends on vectors.)
     #[inline(never)]
     pub(super) fn new(tile: &Tile<'_>, vectors: Vectors) -> Course {
         let (line, slower) = tile.split_reduced();
@@ -78,8 +78,7 @@ impl Course {
         let is_near = line.size <= ROWS || line.size <= vectors.most_rows && span <= NEAR_BYTES;
         // What follows a stretch in memory may belong to the next line. (Images of 56 x 56 over axes 0 and 2, beyond L3, AVX2, GB/s line by line and in turns: u8 12 and
         // 19, f16 10 and 22, f32 11 and 28; of 32 x 32 in L2, u8 44 and 54, f32 55 and 63. Zen 4.)
-        let takes_turns =
-            slower.last().is_some_and(|next| tile.outer.stride.unsigned_abs() < next.stride.unsigned_abs());
+        let takes_turns = tile.takes_turns(tile.outer);
         let widest = if is_far && !asks { WIDE_BYTES / vectors.size } else { PANEL * group };
         let along = ALONG_BYTES / vectors.size;
         let along = (asks && width >= 2 * along && !sweeps).then_some(along as isize);

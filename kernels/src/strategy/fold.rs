@@ -73,7 +73,7 @@ impl<O: Order> Fold<O> {
     pub(super) unsafe fn advance(&mut self, order: O, run: Chunks<O::Lane>, seen: usize) {
         let (last, ahead) = (run.count() - 1, run.run.ahead);
         // What is asked for of other runs comes in the order of memory, whatever the direction of this one: rows of 1000 f32 against it, beyond L3, ran at 10 GB/s where
-        // lines were asked for downwards, and at 18 this way. (Zen 4.)
+        // lines were asked for downwards, and at 15 this way. (Zen 4.)
         let (mut asked, step) = match run.run.reversed && ahead < 0 {
             true => (run.start_of_whole(0), -(run.chunk as isize)),
             false => (run.run.at, run.chunk as isize),

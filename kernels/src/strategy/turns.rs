@@ -38,8 +38,7 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
     let chunks = line.size.div_ceil(chunk);
     let stretches = tile.visited() / line.size;
     let most = most_chunks::<O>() / chunks;
-    let next_is_near = slower.last().is_some_and(|next| tile.inner.stride.unsigned_abs() < next.stride.unsigned_abs());
-    let outputs = if next_is_near { OUTPUTS } else { 1 };
+    let outputs = if tile.takes_turns(tile.inner) { OUTPUTS } else { 1 };
     let bytes = line.size * size_of::<O::Lane>();
     let ahead = tile.prefetch.asks(false).then_some(AHEAD_BYTES / bytes);
     let mut best = [const { MaybeUninit::uninit() }; OUTPUTS];
