@@ -55,15 +55,10 @@ pub(crate) fn run_single<T: Element, I: Index>(
     let problem = &work.problem;
     let (start, line, index) = (problem.input.start, problem.input.first(), problem.output.first());
     let found = match work.kernel {
-        Some((_, kernel)) if !work.is_packed_row => find(
-            kernel,
-            input,
-            start as isize,
-            [ONCE; 2],
-            from_ref(&line),
-            Prefetch::Nothing,
-            &mut [MaybeUninit::uninit()],
-        )[0],
+        Some((_, kernel)) if !work.is_packed_row => {
+            find(kernel, input, start as isize, [ONCE; 2], from_ref(&line), work.prefetch, &mut [MaybeUninit::uninit()])
+                [0]
+        }
         Some((_, kernel)) => find_in_packed_row(kernel, order, input.part(start, line.size)),
         None => 0,
     };

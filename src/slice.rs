@@ -1,7 +1,8 @@
 //! The shortest way in: `xs.argmax()` on any slice, and one call for a packed tensor.
 
 use crate::plan::default_isa;
-use crate::run::{self, LONGEST_VISIT};
+use crate::run;
+use crate::work::LONGEST_ROW_BYTES;
 use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
@@ -34,7 +35,7 @@ fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usiz
     match elements.len() {
         0 => None,
         len if len <= run::FEW => Some(run::find_of_few((function, NanPolicy::default()), elements)),
-        len if len <= LONGEST_VISIT => run::of_slice(function, slice_isa, elements),
+        _ if size_of_val(elements) < LONGEST_ROW_BYTES => run::of_slice(function, slice_isa, elements),
         _ => of_long_slice(function, elements),
     }
 }
@@ -44,7 +45,7 @@ fn slice_isa() -> Isa {
     default_isa().unwrap_or_else(|_| Isa::detect())
 }
 
-/// Longer than a kernel can count. A call of its own, because plans make a large frame, which took a fifth of the time of a short slice.
+/// Longer than a kernel for rows is best at, or any can count. A call of its own, because plans make a large frame, which took a fifth of the time of a short slice.
 #[cold]
 #[inline(never)]
 fn of_long_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {

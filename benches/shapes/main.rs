@@ -27,6 +27,7 @@ mod headline;
 mod heatmap;
 mod measure;
 mod peer;
+mod quiet;
 mod report;
 mod settings;
 mod targets;

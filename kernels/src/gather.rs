@@ -158,8 +158,12 @@ unsafe fn gather<T: Copy>(
             // SAFETY: the caller's promise, and the length of `out`.
             unsafe {
                 match stride {
-                    1 if is_packed => transpose_packed::<T, 1>(out, from, rows, lanes),
-                    -1 if is_packed => transpose_packed::<T, -1>(out, from, rows, lanes),
+                    1 | -1 if is_packed => {
+                        // Against memory, the same columns, the last one first.
+                        let before = if stride < 0 { rows - 1 } else { 0 };
+                        let to = (before * lanes, stride * lanes as isize);
+                        transpose_packed(out, from.wrapping_sub(before), rows, lanes, to);
+                    }
                     _ => {
                         // Row by row, because then at least the writes are in order; of one lane, as one row.
                         let (rows, len, stride, step) =
@@ -278,7 +282,7 @@ unsafe fn copy_line<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, len: us
             4 => copy_every::<T, 4>(out, from, len),
             -1 => copy_every::<T, -1>(out, from, len),
             -2 => copy_every::<T, -2>(out, from, len),
-            _ => transpose(out, from, step, len, 1, 0),
+            _ => transpose(out, from, len, 1, (0, 1), (step, 0)),
         }
     }
 }
@@ -298,52 +302,54 @@ unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], fro
 /// The most columns that are transposed by shuffles: longer rows are for another strategy.
 const MOST_COLUMNS: usize = 6;
 
-/// `out[row * lanes + lane] = from[row * STRIDE + lane * rows]`: packed short rows, the most frequent case, along memory or against it. With a constant number
+/// `out[first + row * to_next + lane] = from[row + lane * rows]`: packed short rows, the most frequent case. With a constant number
 /// of columns, the compiler turns it into shuffles: 2 to 6 columns of 1 to 8 bytes run at 6 to 42 GB/s, and the same loop with a variable at two elements per
 /// cycle. (Zen 3, AVX2.)
 ///
 /// # Safety
 /// - As for [`transpose`].
 #[inline(always)]
-unsafe fn transpose_packed<T: Copy, const STRIDE: isize>(
+unsafe fn transpose_packed<T: Copy>(
     out: &mut [MaybeUninit<T>],
     from: *const T,
     rows: usize,
     lanes: usize,
+    to: (usize, isize),
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         match rows {
-            2 => transpose(out, from, STRIDE, 2, lanes, 2),
-            3 => transpose(out, from, STRIDE, 3, lanes, 3),
-            4 => transpose(out, from, STRIDE, 4, lanes, 4),
-            5 => transpose(out, from, STRIDE, 5, lanes, 5),
-            6 => transpose(out, from, STRIDE, 6, lanes, 6),
+            2 => transpose(out, from, 2, lanes, to, (1, 2)),
+            3 => transpose(out, from, 3, lanes, to, (1, 3)),
+            4 => transpose(out, from, 4, lanes, to, (1, 4)),
+            5 => transpose(out, from, 5, lanes, to, (1, 5)),
+            6 => transpose(out, from, 6, lanes, to, (1, 6)),
             // None up to [`MOST_COLUMNS`].
-            _ => transpose(out, from, STRIDE, rows, lanes, rows as isize),
+            _ => transpose(out, from, rows, lanes, to, (1, rows as isize)),
         }
     }
 }
 
-/// `out[row * lanes + lane] = from[row * stride + lane * step]`.
+/// `out[first + row * to_next + lane] = from[row * stride + lane * step]`.
 ///
 /// # Safety
-/// - All of those elements may be read, and `out` is at least `rows * lanes` long.
+/// - All of those elements may be read, and those of `out` are there.
 #[inline(always)]
 unsafe fn transpose<T: Copy>(
     out: &mut [MaybeUninit<T>],
     from: *const T,
-    stride: isize,
     rows: usize,
     lanes: usize,
-    step: isize,
+    (first, to_next): (usize, isize),
+    (stride, step): (isize, isize),
 ) {
     for lane in 0..lanes {
         for row in 0..rows {
             // SAFETY: the caller's promises.
             unsafe {
                 let element = *from.wrapping_offset(row as isize * stride + lane as isize * step);
-                out.get_unchecked_mut(row * lanes + lane).write(element);
+                let place = first.wrapping_add_signed(row as isize * to_next) + lane;
+                out.get_unchecked_mut(place).write(element);
             }
         }
     }

@@ -5,9 +5,7 @@
 //!
 //! Chunk numbers are as wide as the elements, so a run of 8-bit elements is answered in pieces of 256 chunks.
 //!
-//! Beyond the caches, a run was read in four places at once before what is ahead was asked for, because prefetchers stop at the end of each page: 1.28 of a
-//! read instead of 0.96 (256 MiB of f32; Zen 3). In one place, and asking, it is as fast and faster (Zen 5, AVX2, GB/s in four places and in one: one row of f32
-//! 48 and 50, of u8 38 and 51, of i64 44 and 56, rows of 1000 i64 35 and 59, of 4096 f32 39 and 54).
+//! A run beyond the L2 cache asks for what is ahead where that helps; where it does not, `turns.rs` reads it in several places at once.
 //!
 //! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than itself. A run
 //! against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
@@ -27,11 +25,14 @@ const fn longest_piece<O: Order>() -> usize {
 /// Whether a run is no longer than that, and not so long that it is known to be far.
 #[inline(always)]
 pub(super) const fn is_one_piece<O: Order>(len: usize) -> bool {
-    len <= longest_piece::<O>() && len < LONG_RUN_BYTES / size_of::<O::Lane>()
+    len <= longest_piece::<O>() && !is_long::<O>(len)
 }
 
-/// The shortest long run: beyond the L2 cache of current cores.
-const LONG_RUN_BYTES: usize = 1 << 20;
+/// Whether a run is beyond the L2 cache of current cores.
+#[inline(always)]
+pub(super) const fn is_long<O: Order>(len: usize) -> bool {
+    len >= (1 << 20) / size_of::<O::Lane>()
+}
 
 /// Finds the first best element of a run of at least a [`chunk`].
 ///
@@ -169,8 +170,7 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O
 /// - As for [`find_long`].
 #[inline(always)]
 unsafe fn find_in_pieces<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let is_long = run.len >= LONG_RUN_BYTES / size_of::<O::Lane>();
-    let run = if is_long && Prefetch::of_far().asks(false) { run.asking_along(AHEAD_BYTES) } else { run };
+    let run = if is_long::<O>(run.len) && Prefetch::of_far().asks(false) { run.asking_along(AHEAD_BYTES) } else { run };
     let mut best = Best::new(order);
     let mut start = 0;
     while start < run.len && !best.is_final() {

@@ -59,6 +59,12 @@ impl<O: Order> Fold<O> {
         Fold { best, chunk_of_best, chunk, nans, trace, clear }
     }
 
+    /// The best of each lane; NaN need not be seen there.
+    #[inline(always)]
+    pub(super) fn best(&self) -> Vec<O> {
+        self.best
+    }
+
     /// Whether there is a NaN that wins, as it seems, and nothing that follows can be better.
     #[inline(always)]
     pub(super) fn is_final(&self, order: O) -> bool {

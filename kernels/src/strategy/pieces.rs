@@ -4,8 +4,9 @@
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
 use super::{Body, Strategy, chunks, fold, turns};
 use crate::gather::{LaneOffsets, Scratch, Stretches};
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, Token};
 use crate::order::Order;
+use crate::prefetch::Prefetch;
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
 use core::ptr::null;
@@ -43,7 +44,7 @@ impl Body for Pieces {
                     }
                 };
                 // SAFETY: a stretch of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not empty.
-                best.offer(unsafe { find(order, Run::new(at, len, reversed)) }, visited);
+                best.offer(unsafe { find(order, Run::new(at, len, reversed), tile.prefetch) }, visited);
                 visited += len;
             }
             position.write(best.position());
@@ -54,7 +55,7 @@ impl Body for Pieces {
 /// # Safety
 /// - The elements of the run may be read; there is at least one.
 #[inline(always)]
-unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Found<O> {
     let lanes = O::Simd::LANES;
     // SAFETY: the caller's promise; and each of the lengths is one that its search takes.
     unsafe {
@@ -64,6 +65,8 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
             run::find::<O, 1, 4>(order, run)
         } else if run.len < fold::chunk::<O>() {
             run::find::<O, 4, MOST_VECTORS>(order, run)
+        } else if O::Simd::SPECIALIZES && prefetch == Prefetch::Jumps && chunks::is_long::<O>(run.len) {
+            turns::find_in_places(order, run)
         } else {
             chunks::find_long(order, run)
         }

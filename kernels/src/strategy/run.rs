@@ -70,6 +70,7 @@ impl<O: Order> Found<O> {
 }
 
 /// The best of all runs that were offered so far.
+#[derive(Clone, Copy)]
 pub(super) struct Best<O: Order> {
     order: O,
     found: Found<O>,
@@ -94,6 +95,13 @@ impl<O: Order> Best<O> {
         }
     }
 
+    /// Whether it is known that no lane is better.
+    #[inline(always)]
+    pub(super) fn is_as_good(&self, lanes: Vec<O>) -> bool {
+        let is_better = || self.order.simd().bits(self.order.above(lanes, self.found.value)) != 0;
+        !O::HAS_NAN && self.found.position.is_some() && !is_better()
+    }
+
     /// Whether nothing can be better: a NaN where NaN wins.
     #[inline(always)]
     pub(super) fn is_final(&self) -> bool {
@@ -101,7 +109,7 @@ impl<O: Order> Best<O> {
     }
 
     #[inline(always)]
-    pub(super) fn found(self) -> Found<O> {
+    pub(super) fn found(&self) -> Found<O> {
         self.found
     }
 

@@ -8,7 +8,7 @@
 
 use super::chunks::{is_one_piece, is_promising};
 use super::fold::{self, Chunks, Fold, Places, most_chunks, settle};
-use super::run::{Best, Run, has_bits};
+use super::run::{Best, Found, Run, has_bits};
 use crate::lanes::{Task, Token};
 use crate::order::Order;
 use crate::prefetch::AHEAD_BYTES;
@@ -34,10 +34,6 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
     let reversed = line.stride < 0;
     let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
     let stretch = Run::new(tile.input.cast::<O::Lane>().wrapping_offset(to_lowest), line.size, reversed);
-    let chunk = fold::chunk::<O>();
-    let chunks = line.size.div_ceil(chunk);
-    let stretches = tile.visited() / line.size;
-    let most = most_chunks::<O>() / chunks;
     let outputs = if tile.takes_turns(tile.inner) { OUTPUTS } else { 1 };
     let bytes = line.size * size_of::<O::Lane>();
     let ahead = tile.prefetch.asks(false).then_some(AHEAD_BYTES / bytes);
@@ -48,42 +44,133 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
         let count = outputs.min(positions.len() - done);
         for n in 0..count {
             runs[n] = stretch.moved(tile.offset(done + n));
-            best[n].write(Best::new(order));
         }
-        let mut first = 0;
-        while first < stretches {
-            let part = Part {
-                runs: &runs[..count],
-                slower,
-                ahead: ahead.map(|ahead| ahead.min(count)),
-                first,
-                stretches: most.min(stretches - first),
-                chunk,
-                chunks,
-            };
-            // SAFETY: the caller promises the elements of all outputs, of which these are some; and each best was written just now.
-            unsafe { part.offer(order, &mut best) };
-            first += part.stretches;
-        }
-        for n in 0..count {
-            // SAFETY: as above.
-            let position = unsafe { best[n].assume_init_ref() }.position();
-            positions[done + n].write(position);
+        let (stretches, ahead) = (tile.visited() / line.size, ahead.map(|ahead| ahead.min(count)));
+        let turns = Turns { runs: &runs[..count], slower, stretches, ahead };
+        // SAFETY: the caller promises the elements of all outputs, of which these are some.
+        let found = unsafe { turns.find(order, &mut best) };
+        for (position, best) in positions[done..].iter_mut().zip(found) {
+            position.write(best.position());
         }
         done += count;
     }
 }
 
+/// Some outputs, as many stretches of each.
+#[derive(Clone, Copy)]
+struct Turns<'a, L> {
+    /// The first stretch of each output: at least a chunk, and one piece.
+    runs: &'a [Run<L>],
+    /// From there to the others.
+    slower: &'a [Loop],
+    stretches: usize,
+    /// How many stretches ahead to ask for, if any: at most one of each output.
+    ahead: Option<usize>,
+}
+
+impl<L: Copy> Turns<'_, L> {
+    /// Finds the best of each output. A call, because there is more than one.
+    ///
+    /// # Safety
+    /// - The stretches may be read.
+    #[inline(always)]
+    unsafe fn find<'b, O: Order<Lane = L>>(
+        self,
+        order: O,
+        room: &'b mut [MaybeUninit<Best<O>>; OUTPUTS],
+    ) -> &'b [Best<O>] {
+        #[derive(Clone, Copy)]
+        struct Call<'a, O: Order> {
+            order: O,
+            turns: Turns<'a, O::Lane>,
+            best: *mut [MaybeUninit<Best<O>>],
+        }
+        impl<O: Order> Task for Call<'_, O> {
+            type Output = ();
+
+            #[inline(always)]
+            fn run(self) {
+                // SAFETY: the promise of the caller of `find`, where the only `Call` is made, with a place for each output.
+                unsafe { self.turns.write(self.order, &mut *self.best) }
+            }
+        }
+        let best = &mut room[..self.runs.len()];
+        order.simd().call(Call { order, turns: self, best: &raw mut *best });
+        // SAFETY: all of them were written.
+        unsafe { &*(&raw const *best as *const [Best<O>]) }
+    }
+
+    /// # Safety
+    /// - As for [`Turns::find`]; there is a place for each output.
+    #[inline(always)]
+    unsafe fn write<O: Order<Lane = L>>(self, order: O, best: &mut [MaybeUninit<Best<O>>]) {
+        let chunk = fold::chunk::<O>();
+        let chunks = self.runs[0].len.div_ceil(chunk);
+        // What may be looked at twice is still in L2 then.
+        let most = (most_chunks::<O>() / chunks).min(if has_bits::<O>() { MOST_WITH_DOUBTS } else { usize::MAX });
+        for best in &mut *best {
+            best.write(Best::new(order));
+        }
+        // SAFETY: they were written just now.
+        let best = unsafe { &mut *(&raw mut *best as *mut [Best<O>]) };
+        let mut first = 0;
+        while first < self.stretches {
+            let stretches = most.min(self.stretches - first);
+            let part = Part { turns: Turns { stretches, ..self }, first, chunk, chunks };
+            // SAFETY: the caller's promise, and there is a best for each output.
+            unsafe { part.offer(order, best) };
+            first += stretches;
+        }
+    }
+}
+
+/// How many places of a run are read at once beyond L3, where prefetchers are left alone: each page brings them to a stop. And how many bytes at a time. (64 and 256 MiB,
+/// GB/s in one place and in three: by AVX2, f32 35 and 39, 27 and 34, of u8 35 and 38, of i64 35 and 38, f64 25 and 34; by AVX-512, f32 31 and 33, 24 and 29, f64 23
+/// and 33; Zen 4. Two, four and eight places, and 1 and 4 KiB at a time, 0.55 to 1.02 of that. What L3 holds, 0.75 to 0.87 of one place.) Where what is ahead is
+/// asked for, one place is as fast and faster than four. (Zen 5, AVX2, GB/s in four places and in one: one row of f32 48 and 50, of u8 38 and 51, of i64 44 and 56.)
+const PLACES: usize = 3;
+const TURN_BYTES: usize = 2 << 10;
+
+/// How many stretches to go through at most before it is seen whether an order had doubts.
+const MOST_WITH_DOUBTS: usize = 128;
+
+/// Finds the first best of a run that is far, in several places at once.
+///
+/// # Safety
+/// - The elements of the run may be read; it is much longer than a turn in each place.
+#[inline(always)]
+pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    let turn = TURN_BYTES / size_of::<O::Lane>();
+    let stretches = run.len.div_ceil(PLACES * turn);
+    let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
+    // The last may reach back: what is seen twice is never better than itself.
+    let start = |n: usize| (n * share).min(run.len - share);
+    let mut places = [run; PLACES];
+    for (n, place) in places.iter_mut().enumerate() {
+        *place = run.part(start(n), turn);
+    }
+    let turns = Turns { runs: &places, slower: &[Loop { size: stretches, stride }], stretches, ahead: None };
+    let mut room = [const { MaybeUninit::uninit() }; OUTPUTS];
+    let mut best = Best::new(order);
+    // SAFETY: the caller promises the run, of which the places are parts.
+    for (n, found) in unsafe { turns.find(order, &mut room) }.iter().enumerate() {
+        best.offer(found.found(), start(n));
+    }
+    best.found()
+}
+
+/// A call: it was 30 KB of the shared object.
+#[inline(never)]
+fn offset_of_stretch(slower: &[Loop], n: usize) -> isize {
+    offset_of(slower, n)
+}
+
 /// Some stretches of some outputs, not more than have chunks that can be counted.
 #[derive(Clone, Copy)]
 struct Part<'a, L> {
-    /// The first stretch of each output, of the first part.
-    runs: &'a [Run<L>],
-    slower: &'a [Loop],
-    /// How many stretches ahead to ask for, if any.
-    ahead: Option<usize>,
+    /// `stretches` from the first of this part on.
+    turns: Turns<'a, L>,
     first: usize,
-    stretches: usize,
     /// The elements of a chunk, and the chunks of a stretch.
     chunk: usize,
     chunks: usize,
@@ -95,32 +182,34 @@ impl<L: Copy> Part<'_, L> {
     /// # Safety
     /// - The stretches may be read; there is a best for each output.
     #[inline(always)]
-    unsafe fn offer<O: Order<Lane = L>>(self, order: O, best: &mut [MaybeUninit<Best<O>>; OUTPUTS]) {
-        let before = self.first * self.runs[0].len;
+    unsafe fn offer<O: Order<Lane = L>>(self, order: O, best: &mut [Best<O>]) {
+        let first = self.turns.runs[0];
+        let before = self.first * first.len;
         // SAFETY: the caller's promise; each fold was written.
         unsafe {
-            let is_promising = has_bits::<O>() && is_promising(order.bits(), self.runs[0]);
-            if !is_promising {
-                let mut folds = [const { MaybeUninit::uninit() }; OUTPUTS];
-                self.fold_apart(order, &mut folds);
-                for n in 0..self.runs.len() {
-                    let found = folds[n].assume_init_ref().copy().finish(order, self.of(n));
-                    best[n].assume_init_mut().offer(found, before);
-                }
-                return;
-            }
+            let is_promising = has_bits::<O>()
+                && is_promising(order.bits(), first.moved(offset_of_stretch(self.turns.slower, self.first)));
+            let mut by_bits = [const { MaybeUninit::uninit() }; OUTPUTS];
             let mut folds = [const { MaybeUninit::uninit() }; OUTPUTS];
-            self.fold(order.bits(), &mut folds);
-            for n in 0..self.runs.len() {
-                let found = match settle(order, order.bits(), folds[n].assume_init_ref().copy(), self.of(n)) {
-                    Some(found) => found,
-                    None => {
-                        let mut again = [const { MaybeUninit::uninit() }; OUTPUTS];
-                        self.of(n).fold_apart(order, &mut again);
-                        again[0].assume_init_ref().copy().finish(order, self.of(n))
+            if is_promising {
+                self.fold(order.bits(), &mut by_bits);
+            } else {
+                self.fold_apart(order, &mut folds);
+            }
+            for (n, best) in best.iter_mut().enumerate() {
+                let (part, mut fold) = (self.of(n), &folds[n]);
+                if is_promising {
+                    if let Some(found) = settle(order, order.bits(), by_bits[n].assume_init_ref().copy(), part) {
+                        best.offer(found, before);
+                        continue;
                     }
-                };
-                best[n].assume_init_mut().offer(found, before);
+                    part.fold_apart(order, &mut folds);
+                    fold = &folds[0];
+                }
+                let fold = fold.assume_init_ref().copy();
+                if !best.is_as_good(fold.best()) {
+                    best.offer(fold.finish(order, part), before);
+                }
             }
         }
     }
@@ -128,7 +217,7 @@ impl<L: Copy> Part<'_, L> {
     /// The part of one output.
     #[inline(always)]
     fn of(self, n: usize) -> Self {
-        Part { runs: &self.runs[n..n + 1], ahead: None, ..self }
+        Part { turns: Turns { runs: &self.turns.runs[n..n + 1], ahead: None, ..self.turns }, ..self }
     }
 
     /// Writes a fold for each output.
@@ -137,18 +226,24 @@ impl<L: Copy> Part<'_, L> {
     /// - The stretches may be read.
     #[inline(always)]
     unsafe fn fold<O: Order<Lane = L>>(self, order: O, folds: &mut [MaybeUninit<Fold<O>>; OUTPUTS]) {
-        for n in 0..self.stretches {
-            let offset = |n| offset_of(self.slower, self.first + n);
+        let Turns { runs, slower, stretches, ahead } = self.turns;
+        let mut are_final = false;
+        for n in 0..stretches {
+            if O::MAY_STOP && are_final {
+                break;
+            }
+            are_final = true;
+            let offset = |n| offset_of_stretch(slower, self.first + n);
             let (this, next) = (offset(n), offset(n + 1));
-            for (o, state) in folds[..self.runs.len()].iter_mut().enumerate() {
-                let run = self.runs[o].moved(this);
-                let run = match self.ahead {
+            for (o, state) in folds[..runs.len()].iter_mut().enumerate() {
+                let run = runs[o].moved(this);
+                let run = match ahead {
                     None => run,
                     Some(0) => run.asking_along(AHEAD_BYTES),
                     Some(ahead) => {
-                        let (other, offset) = match self.runs.get(o + ahead) {
+                        let (other, offset) = match runs.get(o + ahead) {
                             Some(other) => (other, this),
-                            None => (&self.runs[o + ahead - self.runs.len()], next),
+                            None => (&runs[o + ahead - runs.len()], next),
                         };
                         let bytes = (other.moved(offset).at as isize).wrapping_sub(run.at as isize);
                         Run { ahead: bytes / size_of::<L>() as isize, ..run }
@@ -162,6 +257,7 @@ impl<L: Copy> Part<'_, L> {
                 let run = Chunks::new(order, run);
                 // SAFETY: the caller's promise.
                 unsafe { fold.advance(order, run, n * self.chunks) };
+                are_final = false;
                 state.write(fold);
             }
         }
@@ -203,13 +299,13 @@ impl<L: Copy> Places for Part<'_, L> {
 
     #[inline(always)]
     fn count(self) -> usize {
-        self.stretches * self.chunks
+        self.turns.stretches * self.chunks
     }
 
     #[inline(always)]
     fn place(self, n: usize) -> (usize, Run<L>) {
         let (stretch, n) = (n / self.chunks, n % self.chunks);
-        let run = self.runs[0].moved(offset_of(self.slower, self.first + stretch));
+        let run = self.turns.runs[0].moved(offset_of_stretch(self.turns.slower, self.first + stretch));
         let (start, chunk) = Chunks { run, chunk: self.chunk }.place(n);
         (stretch * run.len + start, chunk)
     }

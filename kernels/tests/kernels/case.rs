@@ -62,12 +62,9 @@ impl<T: Sample> Case<T> {
                 Walk::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
             for &&strategy in &strategies {
                 for (n, (input, start)) in inputs.iter().enumerate() {
-                    // With and without at each edge, by one of the functions.
-                    let prefetch = match ((function == ArgMax) == (n % 2 == 0), policy) {
-                        (false, _) => Prefetch::Nothing,
-                        (true, Ignore) => Prefetch::Jumps,
-                        (true, Propagate) => Prefetch::Everything,
-                    };
+                    // Each of them at some edge, by each of the policies.
+                    let turn = n + elements + usize::from(function == ArgMax) * 2 + usize::from(policy == Ignore);
+                    let prefetch = [Prefetch::Nothing, Prefetch::Jumps, Prefetch::Everything][turn % 3];
                     let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch };
                     // SAFETY: `expected` was found by reading every element of the tile.
                     let found = unsafe { self.run(strategy, function, policy, &tile) };

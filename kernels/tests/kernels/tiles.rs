@@ -381,19 +381,21 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Long enough to be in several pieces, the best element in each of them, and beyond.
+    /// Long enough to be in several pieces, or places, the best element in each of them, and beyond.
     fn run_long_rows(&self) {
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
+        let specials = [best, T::VALUES[0], T::VALUES[1]];
+        let strategies = &[Strategy::Rows, Strategy::Pieces];
         let len = (1 << 20) / size_of::<T>() + 5;
         for n in few(0..9, 5) {
-            let place = n * (len - 1) / 8;
+            let (place, special) = (n * (len - 1) / 8, specials[n % 3]);
             let mut data = vec![default; len];
-            data[place] = best;
+            data[place] = special;
             // The same again further on in the order of visiting, which must not count.
-            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
-            data[(place + len / 3).min(len - 1)] = best;
-            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
-            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, ONCE], &[Loop { size: len, stride: -1 }]);
+            self.check_by(strategies, &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+            data[(place + len / 3).min(len - 1)] = special;
+            self.check_by(strategies, &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+            self.check_by(strategies, &data, len - 1, [ONCE, ONCE], &[Loop { size: len, stride: -1 }]);
         }
         // Rows of some KiB; the best of each is elsewhere, and there again further on.
         let (len, rows) = ((6 << 10) / size_of::<T>() + 3, 89);
