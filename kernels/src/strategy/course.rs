@@ -44,7 +44,7 @@ const ALONG_BYTES: usize = 1024;
 const LONGEST_JUMP: usize = 8 << 10;
 
 /// The longest rows, in bytes, of which the same is true if they go down.
-const LONGEST_ROW_DOWN: usize = 4 << 10;
+const LONGEST_ROW_DOWN: usize = 2 << 10;
 
 /// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
 const LARGEST_LINE: usize = 1024;
@@ -64,8 +64,8 @@ impl Course {
     pub(super) fn new(tile: &Tile<'_>, vectors: Vectors) -> Course {
         let (line, slower) = tile.split_reduced();
         let (width, is_far) = (tile.inner.size, tile.is_far());
-        // Short rows that go down are a jump each, because their elements go up. (21 rows beyond L3, without and with it, GB/s of 1000 f32 7 and 9, of 1000 u8 5 and 8, of
-        // 1000 i64 18 and 13, of 50176 f32 20 and 13; Zen 4, AVX2.)
+        // Short rows that go down are a jump each, because their elements go up. (21 rows beyond L3, without and with it, GB/s of 64 f32 6 and 8, of 1000 u8 8 and 9, of 1000 f16
+        // 10 and 11, of 1000 f32 15 and 11, of 1000 i64 18 and 13, of 50176 f32 20 and 13; Zen 4, AVX2.)
         let asks = tile.prefetch.asks(line.stride < 0 && width * vectors.size <= LONGEST_ROW_DOWN);
         let span = tile.span(vectors.size);
         let group = vectors.group(width);
@@ -120,8 +120,12 @@ impl Vectors {
     /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32 and f16 17 and 32, 19 and 33, of 50176 f32 23 and 21.)
     fn sweeps(self, tile: &Tile<'_>) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
-        let is_sequence = tile.reduced.len() == 1 && line.stride.unsigned_abs() == width && width <= PANEL * group;
-        let is_one_place = self.has_masks && tile.prefetch.asks(false) && line.size > ROWS;
+        let asks = tile.prefetch.asks(false);
+        // Rows that go down follow each other only if they are asked for. (21 rows of 1000 f32 and f16, 64 rows of 1000 f32 downwards, beyond L3, one at a time 10, 9 and 10
+        // GB/s, eight at a time 15, 11 and 16; Zen 4, AVX2.)
+        let stride = if asks { line.stride.abs() } else { line.stride };
+        let is_sequence = tile.reduced.len() == 1 && stride == width as isize && width <= PANEL * group;
+        let is_one_place = self.has_masks && asks && line.size > ROWS;
         self.has_groups && tile.is_far() && width > group && (is_sequence || is_one_place)
     }
 }
