@@ -39,7 +39,7 @@ use core::mem::MaybeUninit;
 pub enum Strategy {
     /// Along one reduced loop over neighbours: one output at a time. Takes no other tile: see [`Strategy::takes`].
     Rows,
-    /// Along any reduced loops: one output at a time, piece by piece.
+    /// Along any reduced loops: one output at a time, piece by piece, or some in turn; a piece that is far, in several places at once.
     Pieces,
     /// Across neighbouring outputs: each lane is one. Takes only tiles whose inner loop is at least a vector of neighbours.
     Columns,
