@@ -257,6 +257,24 @@ fn more_than_32_bits_of_a_slice() {
     assert_eq!(input.argmax(), Some((1 << 32) + 1));
 }
 
+/// A row that no cache holds, and a slice, of which the best is in several places, whatever the order in which they are read.
+#[test]
+fn more_than_a_cache_holds() {
+    if is_slow() {
+        return;
+    }
+    let mut row = vec![0.0_f32; (8 << 20) + 5];
+    let end = row.len();
+    for (first, last) in [(end - 1, end - 1), (end / 3, end - 1), (end / 3 - 1, end / 3), (0, end / 2), (0, end - 2)] {
+        for best in [1.0, f32::NAN] {
+            (row[first], row[last]) = (best, best);
+            expect(ReduceFunction::ArgMax, NanPolicy::Propagate, &row, first as i64, last as i64);
+            assert_eq!(row.argmax(), Some(first));
+            (row[first], row[last]) = (0.0, 0.0);
+        }
+    }
+}
+
 #[test]
 fn more_rows_than_16_bits_count() {
     // The best of one column is among the first rows, that of the other beyond those that lanes of 16 bits count by vectors of 32 bytes: 8 at a time.
