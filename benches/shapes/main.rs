@@ -10,8 +10,8 @@
 //!
 //! Times mean little on a shared machine; ratios in one process do. So the table is measured by a timer of its own (`timer.rs`), which runs
 //! all contenders of a cell in turn, within some microseconds of each other: criterion measures one for seconds, then the next, and the
-//! machine is another by then. It also takes five seconds per benchmark, and there are thousands. It measures the few shapes of `headline.rs`,
-//! for its report and its comparison with the last run.
+//! machine is another by then. Trials that another thread of the same core slowed down do not count (`quiet.rs`). Criterion also takes five
+//! seconds per benchmark, and there are thousands. It measures the few shapes of `headline.rs`, for its report and its comparison with the last run.
 //!
 //! The targets (`targets.rs`) are goals to work towards, and no part of this program's exit status: only a wrong answer is.
 

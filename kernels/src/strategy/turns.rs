@@ -46,7 +46,7 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
             *run = stretch.moved(tile.offset(done + n));
         }
         let (stretches, ahead) = (tile.visited() / line.size, ahead.map(|ahead| ahead.min(count)));
-        let turns = Turns { runs: &runs[..count], slower, stretches, ahead };
+        let turns = Turns { runs: &runs[..count], slower, stretches, ahead, by_bits: true };
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
         let found = unsafe { turns.find(order, &mut best) };
         for (position, best) in positions[done..].iter_mut().zip(found) {
@@ -66,6 +66,8 @@ struct Turns<'a, L> {
     stretches: usize,
     /// How many stretches ahead to ask for, if any: at most one of each output.
     ahead: Option<usize>,
+    /// Whether to try an order that takes fewer operations first: what is far need not be looked at twice, because memory is slower than either.
+    by_bits: bool,
 }
 
 impl<L: Copy> Turns<'_, L> {
@@ -102,8 +104,7 @@ impl<L: Copy> Turns<'_, L> {
     unsafe fn write<O: Order<Lane = L>>(self, order: O, best: &mut [MaybeUninit<Best<O>>]) {
         let chunk = fold::chunk::<O>();
         let chunks = self.runs[0].len.div_ceil(chunk);
-        // What may be looked at twice is still in L2 then.
-        let most = (most_chunks::<O>() / chunks).min(if has_bits::<O>() { MOST_WITH_DOUBTS } else { usize::MAX });
+        let most = most_chunks::<O>() / chunks;
         for best in &mut *best {
             best.write(Best::new(order));
         }
@@ -127,9 +128,6 @@ impl<L: Copy> Turns<'_, L> {
 const PLACES: usize = 3;
 const TURN_BYTES: usize = 2 << 10;
 
-/// How many stretches to go through at most before it is seen whether an order had doubts.
-const MOST_WITH_DOUBTS: usize = 128;
-
 /// Finds the first best of a run that is far, in several places at once.
 ///
 /// # Safety
@@ -145,7 +143,8 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     for (n, place) in places.iter_mut().enumerate() {
         *place = run.part(start(n), turn);
     }
-    let turns = Turns { runs: &places, slower: &[Loop { size: stretches, stride }], stretches, ahead: None };
+    let slower = &[Loop { size: stretches, stride }];
+    let turns = Turns { runs: &places, slower, stretches, ahead: None, by_bits: false };
     let mut room = [const { MaybeUninit::uninit() }; OUTPUTS];
     let mut best = Best::new(order);
     // SAFETY: the caller promises the run, of which the places are parts.
@@ -183,8 +182,7 @@ impl<L: Copy> Part<'_, L> {
         let before = self.first * first.len;
         // SAFETY: the caller's promise; each fold was written.
         unsafe {
-            let is_promising = has_bits::<O>()
-                && is_promising(order.bits(), first.moved(offset_of_stretch(self.turns.slower, self.first)));
+            let is_promising = has_bits::<O>() && self.turns.by_bits && is_promising(order.bits(), first);
             let mut by_bits = [const { MaybeUninit::uninit() }; OUTPUTS];
             let mut folds = [const { MaybeUninit::uninit() }; OUTPUTS];
             if is_promising {
@@ -222,7 +220,7 @@ impl<L: Copy> Part<'_, L> {
     /// - The stretches may be read.
     #[inline(always)]
     unsafe fn fold<O: Order<Lane = L>>(self, order: O, folds: &mut [MaybeUninit<Fold<O>>; OUTPUTS]) {
-        let Turns { runs, slower, stretches, ahead } = self.turns;
+        let Turns { runs, slower, stretches, ahead, .. } = self.turns;
         let mut are_final = false;
         for n in 0..stretches {
             if O::MAY_STOP && are_final {
