@@ -70,7 +70,6 @@ impl<O: Order> Found<O> {
 }
 
 /// The best of all runs that were offered so far.
-#[derive(Clone, Copy)]
 pub(super) struct Best<O: Order> {
     order: O,
     found: Found<O>,
