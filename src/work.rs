@@ -50,11 +50,8 @@ impl Work {
         self.prefetch = if is_far { Prefetch::of_far() } else { Prefetch::Nothing };
         let has_one_loop = problem.values.is_empty() && problem.reduced().len() == 1 && problem.index().len() == 1;
         self.is_single = has_one_loop && self.visited <= LONGEST_VISIT;
-        self.is_packed_row = self.is_single
-            && match self.kernel {
-                Some((strategy, _)) => strategy == Strategy::Rows && problem.input.first().stride == 1,
-                None => true,
-            };
+        let is_row = problem.input.first().stride == 1 && self.visited.saturating_mul(element_size) < LONGEST_ROW_BYTES;
+        self.is_packed_row = self.is_single && (is_row || self.kernel.is_none());
         Some(())
     }
 }

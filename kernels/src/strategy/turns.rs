@@ -123,7 +123,7 @@ impl<L: Copy> Turns<'_, L> {
 
 /// How many places of a run are read at once beyond L3, where prefetchers are left alone: each page brings them to a stop. And how many bytes at a time. (64 and 256 MiB,
 /// GB/s in one place and in three: by AVX2, f32 35 and 39, 27 and 34, of u8 35 and 38, of i64 35 and 38, f64 25 and 34; by AVX-512, f32 31 and 33, 24 and 29, f64 23
-/// and 33; Zen 4. Two, four and eight places, and 1 and 4 KiB at a time, 0.55 to 1.02 of that. What L3 holds, 0.75 to 0.87 of one place.) Where what is ahead is
+/// and 33; Zen 4. Two, four and eight places, and 1 and 4 KiB at a time, 0.55 to 1.10 of that. What L3 holds, 0.75 to 0.87 of one place.) Where what is ahead is
 /// asked for, one place is as fast and faster than four. (Zen 5, AVX2, GB/s in four places and in one: one row of f32 48 and 50, of u8 38 and 51, of i64 44 and 56.)
 const PLACES: usize = 3;
 const TURN_BYTES: usize = 2 << 10;
@@ -154,7 +154,7 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     best.found()
 }
 
-/// A call: it was 30 KB of the shared object.
+/// A call: it was 12 KB of the shared object.
 #[inline(never)]
 fn offset_of_stretch(slower: &[Loop], n: usize) -> isize {
     offset_of(slower, n)
@@ -221,14 +221,14 @@ impl<L: Copy> Part<'_, L> {
     #[inline(always)]
     unsafe fn fold<O: Order<Lane = L>>(self, order: O, folds: &mut [MaybeUninit<Fold<O>>; OUTPUTS]) {
         let Turns { runs, slower, stretches, ahead, .. } = self.turns;
-        let mut are_final = false;
+        let (mut next, mut are_final) = (offset_of_stretch(slower, self.first), false);
         for n in 0..stretches {
             if O::MAY_STOP && are_final {
                 break;
             }
             are_final = true;
-            let offset = |n| offset_of_stretch(slower, self.first + n);
-            let (this, next) = (offset(n), offset(n + 1));
+            let this = next;
+            next = offset_of_stretch(slower, self.first + n + 1);
             for (o, state) in folds[..runs.len()].iter_mut().enumerate() {
                 let run = runs[o].moved(this);
                 let run = match ahead {
