@@ -119,7 +119,7 @@ impl<'a> ArgReduce<'a> {
 
     /// One copy for all types, of which there are 52 pairs.
     #[inline(never)]
-    fn decide(
+    pub(crate) fn decide(
         self,
         element_size: usize,
         kernel_of: KernelOf,
@@ -232,7 +232,7 @@ pub struct Plan<T, I> {
 
 /// All of a plan, but for its types.
 #[derive(Clone, Copy, Debug)]
-struct Decided {
+pub(crate) struct Decided {
     function: ReduceFunction,
     direction: AxisDirection,
     nan_policy: NanPolicy,
@@ -275,13 +275,11 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Errors
     /// As [`Plan::run`].
     pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
-        let required = self.output_layout().element_count();
-        check_len("values", T::DATA_TYPE.name(), values.len(), required)?;
         self.run_checked(input.into(), indices, Some(values))
     }
 
     pub(crate) fn check_input(&self, input: Memory<'_, T>) -> Result<(), Error> {
-        check_len("input", T::DATA_TYPE.name(), input.len(), self.decided.required_len)
+        self.decided.check_input(input)
     }
 
     #[cfg(test)]
@@ -289,20 +287,13 @@ impl<T: Element, I: Index> Plan<T, I> {
         &self.decided.work
     }
 
-    #[inline(never)]
     pub(crate) fn run_checked(
         &self,
         input: Memory<'_, T>,
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
-        self.check_input(input)?;
-        let Decided { function, nan_policy, required_len, output, work, .. } = &self.decided;
-        check_len("output", I::NAME, indices.len(), output.required_len())?;
-        if output.element_count() > 0 {
-            run::run(work, (*function, *nan_policy), *required_len, input, I::as_bits(indices), values);
-        }
-        Ok(())
+        self.decided.run(input, I::NAME, I::as_bits(indices), values)
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of sizes.
@@ -327,7 +318,7 @@ impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
 }
 
 impl Decided {
-    const EMPTY: Decided = Decided {
+    pub(crate) const EMPTY: Decided = Decided {
         function: ReduceFunction::ArgMin,
         direction: AxisDirection::Increasing,
         nan_policy: NanPolicy::Propagate,
@@ -339,7 +330,40 @@ impl Decided {
         work: Work::EMPTY,
     };
 
-    fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
+    pub(crate) fn output_layout(&self) -> &Layout {
+        &self.output
+    }
+
+    pub(crate) fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    fn check_input<T: Element>(&self, input: Memory<'_, T>) -> Result<(), Error> {
+        check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)
+    }
+
+    /// As [`Plan::run`] and [`Plan::run_with_values`], for any index type of that size.
+    #[inline(never)]
+    pub(crate) fn run<T: Element, I: Index>(
+        &self,
+        input: Memory<'_, T>,
+        index_type: &'static str,
+        indices: &mut [I],
+        values: Option<&mut [T]>,
+    ) -> Result<(), Error> {
+        let Decided { function, nan_policy, required_len, output, work, .. } = self;
+        if let Some(values) = &values {
+            check_len("values", T::DATA_TYPE.name(), values.len(), output.element_count())?;
+        }
+        self.check_input(input)?;
+        check_len("output", index_type, indices.len(), output.required_len())?;
+        if output.element_count() > 0 {
+            run::run(work, (*function, *nan_policy), *required_len, input, indices, values);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
         let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
         write!(f, "{} of {} {:?} over axes ", self.function, data_type, self.sizes)?;
         f.debug_list().entries(axes).finish()?;

@@ -1,7 +1,9 @@
 //! Plans whose types are values, on buffers of bytes: for callers that learn the types at run time, as descriptors, foreign languages and
 //! model runtimes do. Nothing here knows of any of those.
 
-use crate::{ArgReduce, DataType, Element, Error, Index, Isa, Layout, Plan};
+use crate::plan::Decided;
+use crate::work::KernelOf;
+use crate::{ArgReduce, DataType, Element, Error, Index, Isa, Layout};
 use bytemuck::Pod;
 use half::{bf16, f16};
 use std::fmt;
@@ -13,33 +15,69 @@ impl ArgReduce<'_> {
     /// # Errors
     /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32` and `u64`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
-        let plan = match data_type {
-            DataType::F32 => self.typed::<f32>(index_type),
-            DataType::F16 => self.typed::<f16>(index_type),
-            DataType::Bf16 => self.typed::<bf16>(index_type),
-            DataType::F64 => self.typed::<f64>(index_type),
-            DataType::I8 => self.typed::<i8>(index_type),
-            DataType::I16 => self.typed::<i16>(index_type),
-            DataType::I32 => self.typed::<i32>(index_type),
-            DataType::I64 => self.typed::<i64>(index_type),
+        let typed = match data_type {
+            DataType::F32 => Typed::of::<f32>(),
+            DataType::F16 => Typed::of::<f16>(),
+            DataType::Bf16 => Typed::of::<bf16>(),
+            DataType::F64 => Typed::of::<f64>(),
+            DataType::I8 => Typed::of::<i8>(),
+            DataType::I16 => Typed::of::<i16>(),
+            DataType::I32 => Typed::of::<i32>(),
+            DataType::I64 => Typed::of::<i64>(),
             // Not every byte is a `bool`, and all of them have an order as numbers.
-            DataType::U8 | DataType::Bool => self.typed::<u8>(index_type),
-            DataType::U16 => self.typed::<u16>(index_type),
-            DataType::U32 => self.typed::<u32>(index_type),
-            DataType::U64 => self.typed::<u64>(index_type),
+            DataType::U8 | DataType::Bool => Typed::of::<u8>(),
+            DataType::U16 => Typed::of::<u16>(),
+            DataType::U32 => Typed::of::<u32>(),
+            DataType::U64 => Typed::of::<u64>(),
         };
-        Ok(UntypedPlan { plan: plan?, data_type, index_type })
-    }
-
-    fn typed<T: Element + Pod>(self, index_type: DataType) -> Result<Arc<dyn OnBytes>, Error> {
-        Ok(match index_type {
-            DataType::I32 => Arc::new(self.plan::<T, i32>()?),
-            DataType::I64 => Arc::new(self.plan::<T, i64>()?),
-            DataType::U32 => Arc::new(self.plan::<T, u32>()?),
-            DataType::U64 => Arc::new(self.plan::<T, u64>()?),
+        let (max_index, run) = match index_type {
+            DataType::I32 => (i32::MAX as u64, typed.run_narrow),
+            DataType::I64 => (i64::MAX as u64, typed.run_wide),
+            DataType::U32 => (u32::MAX as u64, typed.run_narrow),
+            DataType::U64 => (u64::MAX, typed.run_wide),
             data_type => return Err(Error::NotAnIndexType { data_type }),
-        })
+        };
+        let mut decided = Decided::EMPTY;
+        self.decide(typed.element_size, typed.kernel_of, (index_type.name(), max_index), &mut decided)?;
+        Ok(UntypedPlan { decided: Arc::new(decided), run, data_type, index_type })
     }
+}
+
+/// What a plan takes from the type of its elements.
+struct Typed {
+    element_size: usize,
+    kernel_of: KernelOf,
+    /// For indices of 32 and of 64 bits.
+    run_narrow: RunBytes,
+    run_wide: RunBytes,
+}
+
+impl Typed {
+    const fn of<T: Element + Pod>() -> Typed {
+        Typed {
+            element_size: size_of::<T>(),
+            kernel_of: argreduce_kernels::kernel::<T>,
+            run_narrow: run_bytes::<T, u32>,
+            run_wide: run_bytes::<T, u64>,
+        }
+    }
+}
+
+/// [`Decided::run`], on bytes.
+type RunBytes = fn(&Decided, &[u8], &'static str, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
+
+fn run_bytes<T: Element + Pod, I: Index + Pod>(
+    decided: &Decided,
+    input: &[u8],
+    index_type: &'static str,
+    indices: &mut [u8],
+    values: Option<&mut [u8]>,
+) -> Result<(), Error> {
+    let data_type = T::DATA_TYPE.name();
+    let input = elements::<T>("input", data_type, input)?;
+    let indices = elements_mut::<I>("output", index_type, indices)?;
+    let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
+    decided.run(input.into(), index_type, indices, values)
 }
 
 /// A [`Plan`] whose types are known at run time, on buffers of bytes in the machine's own byte order.
@@ -59,7 +97,8 @@ impl ArgReduce<'_> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct UntypedPlan {
-    plan: Arc<dyn OnBytes>,
+    decided: Arc<Decided>,
+    run: RunBytes,
     data_type: DataType,
     index_type: DataType,
 }
@@ -70,7 +109,7 @@ impl UntypedPlan {
     /// # Errors
     /// As [`Plan::run`], and [`Error::Misaligned`].
     pub fn run(&self, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        self.plan.run_bytes(input, indices, None)
+        (self.run)(&self.decided, input, self.index_type.name(), indices, None)
     }
 
     /// As [`Plan::run_with_values`].
@@ -78,7 +117,7 @@ impl UntypedPlan {
     /// # Errors
     /// As [`UntypedPlan::run`].
     pub fn run_with_values(&self, input: &[u8], indices: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        self.plan.run_bytes(input, indices, Some(values))
+        (self.run)(&self.decided, input, self.index_type.name(), indices, Some(values))
     }
 
     /// The type of the elements.
@@ -93,43 +132,18 @@ impl UntypedPlan {
 
     /// As [`Plan::output_layout`].
     pub fn output_layout(&self) -> &Layout {
-        self.plan.output_layout()
+        self.decided.output_layout()
     }
 
     /// As [`Plan::isa`].
     pub fn isa(&self) -> Isa {
-        self.plan.isa()
+        self.decided.isa()
     }
 }
 
 impl fmt::Display for UntypedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.plan.fmt(f)
-    }
-}
-
-trait OnBytes: fmt::Debug + fmt::Display + Send + Sync {
-    fn run_bytes(&self, input: &[u8], indices: &mut [u8], values: Option<&mut [u8]>) -> Result<(), Error>;
-    fn output_layout(&self) -> &Layout;
-    fn isa(&self) -> Isa;
-}
-
-impl<T: Element + Pod, I: Index + Pod> OnBytes for Plan<T, I> {
-    fn run_bytes(&self, input: &[u8], indices: &mut [u8], values: Option<&mut [u8]>) -> Result<(), Error> {
-        let input = elements::<T>("input", T::DATA_TYPE.name(), input)?;
-        let indices = elements_mut::<I>("output", I::NAME, indices)?;
-        match values {
-            None => self.run(input, indices),
-            Some(values) => self.run_with_values(input, indices, elements_mut("values", T::DATA_TYPE.name(), values)?),
-        }
-    }
-
-    fn output_layout(&self) -> &Layout {
-        Plan::output_layout(self)
-    }
-
-    fn isa(&self) -> Isa {
-        Plan::isa(self)
+        self.decided.fmt(f, self.data_type, self.index_type.name())
     }
 }
 
