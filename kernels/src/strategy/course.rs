@@ -43,9 +43,6 @@ const ALONG_BYTES: usize = 1024;
 /// with the next stretch asked for: u8 9 and 13, f16 8 and 12, f32 12 and 10, i64 9 and 9; Zen 4.)
 const LONGEST_JUMP: usize = 8 << 10;
 
-/// The longest rows, in bytes, of which the same is true if they go down.
-const LONGEST_ROW_DOWN: usize = 2 << 10;
-
 /// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
 const LARGEST_LINE: usize = 1024;
 
@@ -64,9 +61,9 @@ impl Course {
     pub(super) fn new(tile: &Tile<'_>, vectors: Vectors) -> Course {
         let (line, slower) = tile.split_reduced();
         let (width, is_far) = (tile.inner.size, tile.is_far());
-        // Short rows that go down are a jump each, because their elements go up. (21 rows beyond L3, without and with it, GB/s of 64 f32 6 and 8, of 1000 u8 8 and 9, of 1000 f16
-        // 10 and 11, of 1000 f32 15 and 11, of 1000 i64 18 and 13, of 50176 f32 20 and 13; Zen 4, AVX2.)
-        let asks = tile.prefetch.asks(line.stride < 0 && width * vectors.size <= LONGEST_ROW_DOWN);
+        // Rows that go down are a jump each, because their elements go up. (Beyond L3, without and with it, GB/s of 21 rows of 64 f32 8 and 24, of 1000 u8 9 and 22, of 1000 f16 11 and
+        // 24, of 1000 f32 15 and 27, of 1000 i64 20 and 21, of 50176 f32 21 and 22; Zen 4, AVX2.)
+        let asks = tile.prefetch.asks(line.stride < 0);
         let span = tile.span(vectors.size);
         let group = vectors.group(width);
         let sweeps = vectors.sweeps(tile);
@@ -79,7 +76,7 @@ impl Course {
         // What follows a stretch in memory may belong to the next line. (Images of 56 x 56 over axes 0 and 2, beyond L3, AVX2, GB/s line by line and in turns: u8 12 and
         // 19, f16 10 and 22, f32 11 and 28; of 32 x 32 in L2, u8 44 and 54, f32 55 and 63. Zen 4.)
         let takes_turns = tile.takes_turns(tile.outer);
-        let widest = if is_far && !asks { WIDE_BYTES / vectors.size } else { PANEL * group };
+        let widest = if is_far && !tile.prefetch.asks(false) { WIDE_BYTES / vectors.size } else { PANEL * group };
         let along = ALONG_BYTES / vectors.size;
         let along = (asks && width >= 2 * along && !sweeps).then_some(along as isize);
         Course {
@@ -120,12 +117,8 @@ impl Vectors {
     /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32 and f16 17 and 32, 19 and 33, of 50176 f32 23 and 21.)
     fn sweeps(self, tile: &Tile<'_>) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
-        let asks = tile.prefetch.asks(false);
-        // Rows that go down follow each other only if they are asked for. (21 rows of 1000 f32 and f16, 64 rows of 1000 f32 downwards, beyond L3, one at a time 10, 9 and 10
-        // GB/s, eight at a time 15, 11 and 16; Zen 4, AVX2.)
-        let stride = if asks { line.stride.abs() } else { line.stride };
-        let is_sequence = tile.reduced.len() == 1 && stride == width as isize && width <= PANEL * group;
-        let is_one_place = self.has_masks && asks && line.size > ROWS;
+        let is_sequence = tile.reduced.len() == 1 && line.stride.unsigned_abs() == width && width <= PANEL * group;
+        let is_one_place = self.has_masks && tile.prefetch.asks(false) && line.size > ROWS;
         self.has_groups && tile.is_far() && width > group && (is_sequence || is_one_place)
     }
 }

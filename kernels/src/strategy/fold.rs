@@ -77,14 +77,7 @@ impl<O: Order> Fold<O> {
     /// - The run may be read, and is at least a chunk.
     #[inline(always)]
     pub(super) unsafe fn advance(&mut self, order: O, run: Chunks<O::Lane>, seen: usize) {
-        let (last, ahead) = (run.count() - 1, run.run.ahead);
-        // What is asked for of other runs comes in the order of memory, whatever the direction of this one: rows of 1000 f32 against it, beyond L3, ran at 10 GB/s where
-        // lines were asked for downwards, and at 15 this way. (Zen 4.)
-        let (mut asked, step) = match run.run.reversed && ahead < 0 {
-            true => (run.start_of_whole(0), -(run.chunk as isize)),
-            false => (run.run.at, run.chunk as isize),
-        };
-        asked = asked.wrapping_offset(ahead);
+        let last = run.count() - 1;
         let patience = if O::MAY_STOP { PATIENCE } else { last };
         let (mut chunk, mut is_final) = (0, false);
         // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
@@ -93,10 +86,7 @@ impl<O: Order> Fold<O> {
                 let pause = last.min(chunk + patience);
                 while chunk < pause {
                     let at = run.start_of_whole(chunk);
-                    if ahead != 0 {
-                        prefetch(asked, run.chunk * size_of::<O::Lane>());
-                        asked = asked.wrapping_offset(step);
-                    }
+                    run.ask(at);
                     self.step::<true>(order, at);
                     chunk += 1;
                 }
@@ -107,6 +97,7 @@ impl<O: Order> Fold<O> {
                 }
             }
             if !is_final {
+                run.ask(run.start_of_last());
                 self.step::<true>(order, run.start_of_last());
             }
         }
@@ -247,6 +238,14 @@ impl<L: Copy> Chunks<L> {
     #[inline(always)]
     fn start_of_last(self) -> *const L {
         self.run.part(self.run.len - self.chunk, self.chunk).at
+    }
+
+    /// Asks for what is ahead of a chunk, if anything is.
+    #[inline(always)]
+    fn ask(self, chunk: *const L) {
+        if self.run.ahead != 0 {
+            prefetch(chunk.wrapping_offset(self.run.ahead), self.chunk * size_of::<L>());
+        }
     }
 }
 

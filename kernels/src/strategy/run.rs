@@ -11,8 +11,7 @@ pub(super) struct Run<L> {
     pub(super) at: *const L,
     pub(super) len: usize,
     pub(super) reversed: bool,
-    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are [folded](super::fold) ask. In a run against the direction
-    /// of memory, what is below it is asked for from its end down, and what is above from its lowest address up.
+    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are [folded](super::fold) ask.
     pub(super) ahead: isize,
 }
 
