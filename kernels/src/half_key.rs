@@ -117,6 +117,16 @@ impl<S: HalfLanes> Key<S> for HalfBits {
     }
 
     #[inline(always)]
+    fn nans_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
+        self.negative_nans(simd, self.trace_of(simd, vectors))
+    }
+
+    #[inline(always)]
+    fn doubtful(self, simd: S, best: S::Vector) -> S::Mask {
+        simd.or(simd.gt(simd.splat(1), best), simd.gt(best, simd.splat(self.infinity)))
+    }
+
+    #[inline(always)]
     fn is_promising(self, simd: S, v: S::Vector) -> bool {
         simd.bits(simd.gt(v, simd.splat(0))) != 0
     }

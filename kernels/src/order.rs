@@ -163,11 +163,10 @@ pub(crate) trait Order: Copy {
         let simd = self.simd();
         self.suspects(self.trace_of(vectors)) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
     }
-    /// True where one of some vectors is such a NaN.
-    #[inline(always)]
-    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
-        self.simd().nans_of(vectors)
-    }
+    /// True where one of some vectors is such a NaN, or one that leaves the best in doubt.
+    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
+    /// True where the best of a lane is in doubt by itself.
+    fn doubtful(self, best: Vec<Self>) -> Mask<Self>;
     /// What is kept of vectors to tell later whether one of them had such a NaN, or leaves the best in doubt.
     type Trace: Copy;
     /// The trace of some vectors.
@@ -340,6 +339,16 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
         self.simd.unordered(a, b)
+    }
+
+    #[inline(always)]
+    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+        self.key.nans_of(self.simd, vectors)
+    }
+
+    #[inline(always)]
+    fn doubtful(self, best: Vec<Self>) -> Mask<Self> {
+        self.key.doubtful(self.simd, best)
     }
 
     #[inline(always)]

@@ -90,6 +90,16 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     fn knows(self, _: S, _: S::Vector) -> bool {
         true
     }
+    /// See [`Order::nans_of`].
+    #[inline(always)]
+    fn nans_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
+        simd.nans_of(vectors)
+    }
+    /// See [`Order::doubtful`].
+    #[inline(always)]
+    fn doubtful(self, simd: S, _best: S::Vector) -> S::Mask {
+        simd.none()
+    }
     /// Where a lane of a fold, or of its trace, is a NaN after which nothing can be better, or [of use](Order::DOUBTS).
     #[inline(always)]
     fn final_nans(self, simd: S, _best: S::Vector, _: Self::Trace, _largest: bool) -> S::Mask {

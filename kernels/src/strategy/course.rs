@@ -43,6 +43,10 @@ const ALONG_BYTES: usize = 1024;
 /// with the next stretch asked for: u8 9 and 13, f16 8 and 12, f32 12 and 10, i64 9 and 9; Zen 4.)
 const LONGEST_JUMP: usize = 8 << 10;
 
+/// The longest rows of stretches that take turns, in bytes, of which eight at a time are no more than prefetchers follow. (Images over axes 0 and 2, beyond L3, GB/s of eight rows
+/// at a time and of one: 56 x 56 i64 14 and 20, 56 x 112 f32 13 and 20; but 80 x 80 f32 23 and 20, 64 x 64 30 and 30, 112 x 112 f16 27 and 27; Zen 4, AVX2.)
+const SHORTEST_SWEPT: usize = 384;
+
 /// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
 const LARGEST_LINE: usize = 1024;
 
@@ -117,7 +121,8 @@ impl Vectors {
     /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32 and f16 17 and 32, 19 and 33, of 50176 f32 23 and 21.)
     fn sweeps(self, tile: &Tile<'_>) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
-        let is_sequence = tile.reduced.len() == 1 && line.stride.unsigned_abs() == width && width <= PANEL * group;
+        let is_whole = tile.reduced.len() == 1 || tile.takes_turns(tile.outer) && width * self.size > SHORTEST_SWEPT;
+        let is_sequence = is_whole && line.stride.unsigned_abs() == width && width <= PANEL * group;
         let is_one_place = self.has_masks && tile.prefetch.asks(false) && line.size > ROWS;
         self.has_groups && tile.is_far() && width > group && (is_sequence || is_one_place)
     }

@@ -2,7 +2,7 @@
 //! side by side; from there on they are columns. (Lanes are in the order of the outputs, but for blocks: there, those of one column come together.)
 
 use super::Body;
-use super::group::{GROUP, Rows, reduce};
+use super::group::{GROUP, Luck, Rows, reduce};
 use super::panel::{PANEL, Panel, Way};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
@@ -60,7 +60,7 @@ impl Body for PackedColumns {
         // asked for along the way: 21 rows of 5 f32 9, 14 and 27, of 31 u8 - , 10 and 30, of 5 i64 - , 31 and 28; 3 rows of 5 f32 19, - and 24.)
         // Where all of a lane is near its end, prefetchers do.
         let prefetches = tile.prefetch.asks(tile.span(size_of::<O::Lane>()) > SHORTEST_JUMP) && !end.is_null();
-        let mut has_nan = false;
+        let mut luck = Luck::default();
         let (mut done, mut end_of_line) = (0, 0);
         while done < positions.len() {
             if done == end_of_line {
@@ -121,7 +121,7 @@ impl Body for PackedColumns {
             unsafe {
                 let (mut first, mut count) = gathered.next(order.simd());
                 if is_one_pass {
-                    reduce(order, Rows { first, stride, count }, answers, None, &mut has_nan);
+                    reduce(order, Rows { first, stride, count }, answers, None, &mut luck);
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
                     while count > 0 {
@@ -145,8 +145,8 @@ impl Body for PackedColumns {
     }
 }
 
-/// The longest lanes, in bytes, that prefetchers follow. (Beyond L3, GB/s without and with what is asked for: 10 rows of 2 f32 23 and 16, 21 rows of 3 u8 12 and 11, of 5
-/// u8 8 and 10, of 3 f32 10 and 11, 10 rows of 31 u8 9 and 13, 64 rows of 2 u8 6 and 11; Zen 4.)
+/// The longest lanes, in bytes, that prefetchers follow. (Beyond L3, GB/s without and with what is asked for: 10 rows of 2 f32 25 and 17, of 3 u8 17 and 15, 21 rows of 3 u8 10 and
+/// 12, of 3 f32 10 and 22, 10 rows of 3 f32 14 and 20, of 31 u8 9 and 15; Zen 4.)
 const SHORTEST_JUMP: usize = 96;
 
 /// So few rows are not worth it to be gathered in blocks.
