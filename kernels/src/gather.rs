@@ -102,7 +102,10 @@ impl Scratch {
             };
             filled += rows;
             if !stretches.ahead.is_null() {
-                stretches.ahead = stretches.ahead.wrapping_add(rows * lanes.len() * size_of::<B>());
+                let row =
+                    if let LaneOffsets::Even { .. } = lanes { stretches.line.stride } else { lanes.len() as isize };
+                let bytes = row.wrapping_mul((rows * size_of::<B>()) as isize);
+                stretches.ahead = stretches.ahead.wrapping_offset(bytes);
             }
         }
         filled
@@ -169,6 +172,10 @@ unsafe fn gather<T: Copy>(
                         let (rows, len, stride, step) =
                             if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
                         for row in 0..rows {
+                            if !ahead.is_null() {
+                                let at = ahead.cast::<T>().wrapping_offset(row as isize * stride);
+                                prefetch(at, len * step.unsigned_abs() * size_of::<T>());
+                            }
                             copy_line(&mut out[row * len..], from.wrapping_offset(row as isize * stride), len, step);
                         }
                     }
@@ -362,7 +369,7 @@ pub(crate) struct Stretches<'a> {
     /// Where the rest of the current line starts, in elements, and how long it is.
     offset: isize,
     left: usize,
-    /// What to ask for meanwhile: as many bytes as are copied; null for nothing.
+    /// What to ask for meanwhile: as many bytes as are copied, or of lanes at even distances, the same rows of others; null for nothing.
     ahead: *const u8,
 }
 
