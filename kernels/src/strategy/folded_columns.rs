@@ -97,7 +97,7 @@ impl<O: Order> Columns<O> {
             Rows { first: first.wrapping_add((rows - fold) * width), stride, count: usize::from(folded * fold < rows) };
         let parts = [Rows { first, stride, count: folded }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
-        let group = unsafe { reduce_group::<O, VECTORS, 2>(order, parts, lanes, self.asked, luck) };
+        let group = unsafe { reduce_group::<O, VECTORS, 2, true>(order, parts, lanes, self.asked, luck) };
         let (simd, best) = (order.simd(), self.first_best(&group));
         Block {
             start,
