@@ -260,14 +260,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        let Decided { function, nan_policy, required_len, output, work, .. } = &self.decided;
-        // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
-        if work.is_packed_row && input.len() >= *required_len && indices.len() >= output.required_len() {
-            run::run_single(work, (*function, *nan_policy), input.into(), I::as_bits(indices), None);
-            Ok(())
-        } else {
-            self.run_checked(input.into(), indices, None)
-        }
+        self.decided.run_for_indices(input.into(), I::NAME, I::as_bits(indices))
     }
 
     /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major order.
@@ -342,7 +335,25 @@ impl Decided {
         check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)
     }
 
-    /// As [`Plan::run`] and [`Plan::run_with_values`], for any index type of that size.
+    /// As [`Plan::run`], for any index type of that size.
+    #[inline(always)]
+    pub(crate) fn run_for_indices<T: Element, I: Index>(
+        &self,
+        input: Memory<'_, T>,
+        index_type: &'static str,
+        indices: &mut [I],
+    ) -> Result<(), Error> {
+        let Decided { function, nan_policy, required_len, output, work, .. } = self;
+        // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
+        if work.is_packed_row && input.len() >= *required_len && indices.len() >= output.required_len() {
+            run::run_single(work, (*function, *nan_policy), input, indices, None);
+            Ok(())
+        } else {
+            self.run(input, index_type, indices, None)
+        }
+    }
+
+    /// As [`Plan::run_with_values`], if there are values, for any index type of that size.
     #[inline(never)]
     pub(crate) fn run<T: Element, I: Index>(
         &self,

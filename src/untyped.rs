@@ -76,11 +76,16 @@ fn run_bytes<T: Element + Pod, I: Index + Pod>(
     let data_type = T::DATA_TYPE.name();
     let input = elements::<T>("input", data_type, input)?;
     let indices = elements_mut::<I>("output", index_type, indices)?;
-    let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
-    decided.run(input.into(), index_type, indices, values)
+    match values {
+        None => decided.run_for_indices(input.into(), index_type, indices),
+        Some(values) => {
+            let values = elements_mut::<T>("values", data_type, values)?;
+            decided.run(input.into(), index_type, indices, Some(values))
+        }
+    }
 }
 
-/// A [`Plan`] whose types are known at run time, on buffers of bytes in the machine's own byte order.
+/// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
 /// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at. `bool` is ordered
 /// as unsigned bytes, so that every byte is a value. A clone is another handle to the same plan.
@@ -104,15 +109,15 @@ pub struct UntypedPlan {
 }
 
 impl UntypedPlan {
-    /// As [`Plan::run`].
+    /// As [`Plan::run`](crate::Plan::run).
     ///
     /// # Errors
-    /// As [`Plan::run`], and [`Error::Misaligned`].
+    /// As [`Plan::run`](crate::Plan::run), and [`Error::Misaligned`].
     pub fn run(&self, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
         (self.run)(&self.decided, input, self.index_type.name(), indices, None)
     }
 
-    /// As [`Plan::run_with_values`].
+    /// As [`Plan::run_with_values`](crate::Plan::run_with_values).
     ///
     /// # Errors
     /// As [`UntypedPlan::run`].
@@ -130,12 +135,12 @@ impl UntypedPlan {
         self.index_type
     }
 
-    /// As [`Plan::output_layout`].
+    /// As [`Plan::output_layout`](crate::Plan::output_layout).
     pub fn output_layout(&self) -> &Layout {
         self.decided.output_layout()
     }
 
-    /// As [`Plan::isa`].
+    /// As [`Plan::isa`](crate::Plan::isa).
     pub fn isa(&self) -> Isa {
         self.decided.isa()
     }
