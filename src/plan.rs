@@ -240,8 +240,8 @@ pub(crate) struct Decided {
     /// Of the input, and how long a slice it needs.
     sizes: Sizes,
     required_len: usize,
-    output: Layout,
-    isa: Isa,
+    pub(crate) output: Layout,
+    pub(crate) isa: Isa,
     /// [`Work::EMPTY`] where the output is.
     work: Work,
 }
@@ -322,14 +322,6 @@ impl Decided {
         isa: Isa::Portable,
         work: Work::EMPTY,
     };
-
-    pub(crate) fn output_layout(&self) -> &Layout {
-        &self.output
-    }
-
-    pub(crate) fn isa(&self) -> Isa {
-        self.isa
-    }
 
     fn check_input<T: Element>(&self, input: Memory<'_, T>) -> Result<(), Error> {
         check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)

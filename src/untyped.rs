@@ -31,10 +31,10 @@ impl ArgReduce<'_> {
             DataType::U64 => Typed::of::<u64>(),
         };
         let (max_index, run) = match index_type {
-            DataType::I32 => (i32::MAX as u64, typed.run_narrow),
-            DataType::I64 => (i64::MAX as u64, typed.run_wide),
-            DataType::U32 => (u32::MAX as u64, typed.run_narrow),
-            DataType::U64 => (u64::MAX, typed.run_wide),
+            DataType::I32 => (<i32 as Index>::MAX, typed.run_narrow),
+            DataType::I64 => (<i64 as Index>::MAX, typed.run_wide),
+            DataType::U32 => (<u32 as Index>::MAX, typed.run_narrow),
+            DataType::U64 => (<u64 as Index>::MAX, typed.run_wide),
             data_type => return Err(Error::NotAnIndexType { data_type }),
         };
         let mut decided = Decided::EMPTY;
@@ -63,7 +63,7 @@ impl Typed {
     }
 }
 
-/// [`Decided::run`], on bytes.
+/// [`Decided::run_for_indices`], or [`Decided::run`] with values, on bytes.
 type RunBytes = fn(&Decided, &[u8], &'static str, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
 
 fn run_bytes<T: Element + Pod, I: Index + Pod>(
@@ -137,12 +137,12 @@ impl UntypedPlan {
 
     /// As [`Plan::output_layout`](crate::Plan::output_layout).
     pub fn output_layout(&self) -> &Layout {
-        self.decided.output_layout()
+        &self.decided.output
     }
 
     /// As [`Plan::isa`](crate::Plan::isa).
     pub fn isa(&self) -> Isa {
-        self.decided.isa()
+        self.decided.isa
     }
 }
 

@@ -96,17 +96,17 @@ impl Scratch {
         let mut filled = 0;
         while let Some((offset, rows)) = stretches.next(capacity - filled) {
             let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len() + slack];
-            // SAFETY: the caller's promise.
-            unsafe {
-                gather(out, from.wrapping_offset(offset), end, stretches.line.stride, rows, lanes, stretches.ahead)
-            };
-            filled += rows;
-            if !stretches.ahead.is_null() {
-                let row =
-                    if let LaneOffsets::Even { .. } = lanes { stretches.line.stride } else { lanes.len() as isize };
-                let bytes = row.wrapping_mul((rows * size_of::<B>()) as isize);
-                stretches.ahead = stretches.ahead.wrapping_offset(bytes);
+            let mut ahead = stretches.ahead;
+            if !ahead.is_null() {
+                if let LaneOffsets::Even { .. } = lanes {
+                    ahead = ahead.cast::<B>().wrapping_offset(offset).cast();
+                } else {
+                    stretches.ahead = ahead.wrapping_add(rows * lanes.len() * size_of::<B>());
+                }
             }
+            // SAFETY: the caller's promise.
+            unsafe { gather(out, from.wrapping_offset(offset), end, stretches.line.stride, rows, lanes, ahead) };
+            filled += rows;
         }
         filled
     }
@@ -369,7 +369,7 @@ pub(crate) struct Stretches<'a> {
     /// Where the rest of the current line starts, in elements, and how long it is.
     offset: isize,
     left: usize,
-    /// What to ask for meanwhile: as many bytes as are copied, or of lanes at even distances, the same rows of others; null for nothing.
+    /// What to ask for meanwhile: as many bytes as are copied, or of lanes at even distances, the same elements of the lanes that start there; null for nothing.
     ahead: *const u8,
 }
 

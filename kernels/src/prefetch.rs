@@ -79,8 +79,8 @@ const LINE: usize = 64;
 /// the queue of misses, and so does what comes after it. (Blocks of 21 rows of 3 i64 beyond L3, Zen 5: 11 GB/s where the next group of blocks was asked for at
 /// once, 34 where 64 bytes were for each 64 that were read.)
 ///
-/// On Zen 4 it comes into L2, because what waits for L1 takes the room of what is read. (Beyond L3, AVX2, GB/s into L1 and into L2: blocks of 21 rows of 3 f32 10 and 22, of 3 i64
-/// 10 and 23, of 3 f16 11 and 14, 10 rows of 5 f32 11 and 21, 21 rows of 64 f32 that go down 8 and 20. Where it was not in the way, as much: 3 rows of 5 f32 17 and 17.)
+/// On AMD's cores up to Zen 4 it comes into L2, because what waits for L1 takes the room of what is read. (Beyond L3, AVX2, GB/s into L1 and into L2: blocks of 21 rows of 3 f32 10 and 22, of 3 i64
+/// 10 and 23, of 3 f16 11 and 14, 10 rows of 5 f32 11 and 21, 21 rows of 64 f32 that go down 8 and 20. Where it was not in the way, as much: 3 rows of 5 f32 17 and 17; Zen 4.)
 #[inline(always)]
 pub(crate) fn prefetch<T>(at: *const T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -70,16 +70,16 @@ impl Course {
         let asks = tile.prefetch.asks(line.stride < 0);
         let span = tile.span(vectors.size);
         let group = vectors.group(width);
-        let sweeps = vectors.sweeps(tile);
+        // What follows a stretch in memory may belong to the next line. (Images of 56 x 56 over axes 0 and 2, beyond L3, AVX2, GB/s line by line and in turns: u8 12 and
+        // 19, f16 10 and 22, f32 11 and 28; of 32 x 32 in L2, u8 44 and 54, f32 55 and 63. Zen 4.)
+        let takes_turns = tile.takes_turns(tile.outer);
+        let sweeps = vectors.sweeps(tile, takes_turns);
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
         let is_for_panels = is_far && (line.size > ROWS || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
         // than half the speed of memory read in long runs.
         let is_near = line.size <= ROWS || line.size <= vectors.most_rows && span <= NEAR_BYTES;
-        // What follows a stretch in memory may belong to the next line. (Images of 56 x 56 over axes 0 and 2, beyond L3, AVX2, GB/s line by line and in turns: u8 12 and
-        // 19, f16 10 and 22, f32 11 and 28; of 32 x 32 in L2, u8 44 and 54, f32 55 and 63. Zen 4.)
-        let takes_turns = tile.takes_turns(tile.outer);
         let widest = if is_far && !tile.prefetch.asks(false) { WIDE_BYTES / vectors.size } else { PANEL * group };
         let along = ALONG_BYTES / vectors.size;
         let along = (asks && width >= 2 * along && !sweeps).then_some(along as isize);
@@ -119,9 +119,9 @@ impl Vectors {
     /// and others too where one place is as fast as several. (Zen 5, beyond L3, GB/s of eight rows at a time and of one: by AVX-512, 1000 rows of 500, 1000
     /// and 2048 f32 21 and 46, 24 and 41, 28 and 46, 21 rows of 1000 f16 21 and 37, of 50176 f32 24 and 29, but 3 rows of those 23 and 19; by AVX2, 1000 rows
     /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32 and f16 17 and 32, 19 and 33, of 50176 f32 23 and 21.)
-    fn sweeps(self, tile: &Tile<'_>) -> bool {
+    fn sweeps(self, tile: &Tile<'_>, takes_turns: bool) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
-        let is_whole = tile.reduced.len() == 1 || tile.takes_turns(tile.outer) && width * self.size > SHORTEST_SWEPT;
+        let is_whole = tile.reduced.len() == 1 || takes_turns && width * self.size > SHORTEST_SWEPT;
         let is_sequence = is_whole && line.stride.unsigned_abs() == width && width <= PANEL * group;
         let is_one_place = self.has_masks && tile.prefetch.asks(false) && line.size > ROWS;
         self.has_groups && tile.is_far() && width > group && (is_sequence || is_one_place)
