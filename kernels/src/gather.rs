@@ -306,6 +306,37 @@ unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], fro
     }
 }
 
+/// `to[block * width + column] = from[column * blocks + block]`: what was found by columns of blocks, to where it belongs. With a constant width, the compiler has shuffles.
+#[multiversion(targets("x86_64+avx2"))]
+pub(crate) fn interleave(to: &mut [MaybeUninit<u32>], from: &[MaybeUninit<u32>], width: usize) {
+    match width {
+        2 => interleave_by::<2>(to, from),
+        3 => interleave_by::<3>(to, from),
+        4 => interleave_by::<4>(to, from),
+        5 => interleave_by::<5>(to, from),
+        6 => interleave_by::<6>(to, from),
+        7 => interleave_by::<7>(to, from),
+        8 => interleave_by::<8>(to, from),
+        _ => {
+            for (column, from) in from.chunks_exact(to.len() / width).enumerate() {
+                to[column..].iter_mut().step_by(width).zip(from).for_each(|(to, from)| *to = *from);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn interleave_by<const WIDTH: usize>(to: &mut [MaybeUninit<u32>], from: &[MaybeUninit<u32>]) {
+    let (to, _) = to.as_chunks_mut::<WIDTH>();
+    let blocks = to.len();
+    let from = &from[..WIDTH * blocks];
+    for (block, to) in to.iter_mut().enumerate() {
+        for (column, to) in to.iter_mut().enumerate() {
+            *to = from[column * blocks + block];
+        }
+    }
+}
+
 /// The most columns that are transposed by shuffles: longer rows are for another strategy.
 const MOST_COLUMNS: usize = 6;
 

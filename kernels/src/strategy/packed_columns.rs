@@ -2,9 +2,9 @@
 //! side by side; from there on they are columns. (Lanes are in the order of the outputs, but for blocks: there, those of one column come together.)
 
 use super::Body;
-use super::group::{GROUP, Luck, Rows, reduce};
+use super::group::{GROUP, Groups, Rows, reduce};
 use super::panel::{PANEL, Panel, Way};
-use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches};
+use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches, interleave};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::Order;
 use crate::tile::Tile;
@@ -65,7 +65,7 @@ impl Body for PackedColumns {
             _ => !end.is_null(),
         };
         let prefetches = tile.prefetch.asks(tile.span(size_of::<O::Lane>()) > SHORTEST_JUMP) && is_known;
-        let mut luck = Luck::default();
+        let mut so_far = Groups::default();
         let (mut done, mut end_of_line) = (0, 0);
         while done < positions.len() {
             if done == end_of_line {
@@ -126,7 +126,7 @@ impl Body for PackedColumns {
             unsafe {
                 let (mut first, mut count) = gathered.next(order.simd());
                 if is_one_pass {
-                    reduce(order, Rows { first, stride, count }, answers, None, &mut luck);
+                    reduce(order, Rows { first, stride, count }, answers, None, &mut so_far);
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
                     while count > 0 {
@@ -137,12 +137,7 @@ impl Body for PackedColumns {
                 }
             }
             match lie {
-                Lie::Blocks(_) => {
-                    for (column, answers) in lane_positions[..width].chunks_exact(width / tile.inner.size).enumerate() {
-                        let outputs = outputs[column..].iter_mut().step_by(tile.inner.size);
-                        outputs.zip(answers).for_each(|(output, &answer)| *output = answer);
-                    }
-                }
+                Lie::Blocks(_) => interleave(outputs, &lane_positions[..width], tile.inner.size),
                 _ if is_short => outputs.copy_from_slice(&lane_positions[..outputs.len()]),
                 _ => {}
             }
@@ -163,8 +158,11 @@ const FEW_ROWS: usize = 8;
 /// The most outputs of the blocks that are transposed at a time.
 const BLOCK_OUTPUTS: usize = 1024;
 
-/// The longest lines that are worth it, in bytes.
-const LONGEST_LINE: usize = 24;
+/// The longest lines that are worth it, in bytes: of the narrowest elements over few rows, those that take fewer rounds of shuffles. (In L2, GB/s line by line and in blocks: 21 rows of 12, 13, 14 and
+/// 16 u8 24 and 25, 24 and 19, 25 and 19, 30 and 22, 10 rows of 16 37 and 22; but 28 rows of 13 21 and 23, 40 rows of 15 17 and 24, 21 rows of 7 and 8 f16 21 and 25, 27 and 29; Zen 4, AVX2.)
+const fn longest_line(size: usize, rows: usize) -> usize {
+    if size == 1 && rows <= 24 { 12 } else { 24 }
+}
 
 /// How many blocks to transpose at a time, if any: where the narrow lines of an output follow each other in memory. That takes a few shuffles for all lines of
 /// some blocks, where a load and a store for each line took four fifths of the time. (Zen 5, in L2, GB/s line by line and in blocks, by AVX-512 and AVX2: 21 rows
@@ -174,8 +172,10 @@ const LONGEST_LINE: usize = 24;
 fn blocks<O: Order>(tile: &Tile<'_>) -> Option<usize> {
     let &[line] = tile.reduced else { return None };
     let (size, lanes, width) = (size_of::<O::Lane>(), O::Simd::LANES, tile.inner.size);
-    let is_narrow =
-        tile.inner.stride == 1 && width > 1 && width * size <= LONGEST_LINE && line.stride == width as isize;
+    let is_narrow = tile.inner.stride == 1
+        && width > 1
+        && width * size <= longest_line(size, line.size)
+        && line.stride == width as isize;
     if !is_narrow || line.size <= FEW_ROWS {
         return None;
     }
