@@ -1,8 +1,8 @@
-//! 16-bit floats as 16-bit integers: by keys that have their order, or by their bare bits, which have it above zero. This file knows nothing of
-//! strategies.
+//! 16-bit floats as 16-bit integers: by keys that have their order, or by their bare bits, which have it above zero, and its reverse below. This file knows
+//! nothing of strategies.
 
 use crate::lanes::{HalfLanes, Lanes};
-use crate::rank::{Key, traced_by_lanes};
+use crate::rank::{Key, no_bits, traced_by_lanes};
 
 /// Integers in the order of the floats: see [`HalfLanes::half_keys`].
 #[derive(Clone, Copy)]
@@ -24,6 +24,7 @@ impl HalfKey {
 impl<S: HalfLanes> Key<S> for HalfKey {
     type Lane = i16;
     type Bits = HalfBits;
+    type BitsBelowZero = HalfBitsBelowZero;
     type Shifted = HalfShifted;
     const HAS_BITS: bool = true;
     traced_by_lanes!();
@@ -45,6 +46,11 @@ impl<S: HalfLanes> Key<S> for HalfKey {
             infinity: self.infinity,
             highest: if self.nan_wins(largest) { i16::MAX } else { self.infinity },
         }
+    }
+
+    #[inline(always)]
+    fn bits_below_zero(self, largest: bool) -> HalfBitsBelowZero {
+        HalfBitsBelowZero { flip: if largest { i16::MAX } else { -1 }, lowest: !self.infinity }
     }
 
     #[inline(always)]
@@ -75,18 +81,12 @@ impl HalfBits {
 
 impl<S: HalfLanes> Key<S> for HalfBits {
     type Lane = i16;
-    type Bits = Self;
-    type Shifted = Self;
+    no_bits!();
     const DOUBTS: bool = true;
 
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.sign))
-    }
-
-    #[inline(always)]
-    fn bits(self, _: bool) -> Self {
-        self
     }
 
     /// The largest as unsigned integers: NaN with the sign set. (Without, it is the largest as signed ones, and so the best.)
@@ -116,14 +116,13 @@ impl<S: HalfLanes> Key<S> for HalfBits {
         simd.or(simd.gt(best, simd.splat(self.infinity)), self.negative_nans(simd, trace))
     }
 
+    /// Zero is the best where nothing has the sign: -0 would be its equal.
     #[inline(always)]
-    fn nans_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
-        self.negative_nans(simd, self.trace_of(simd, vectors))
-    }
-
-    #[inline(always)]
-    fn doubtful(self, simd: S, best: S::Vector) -> S::Mask {
-        simd.or(simd.gt(simd.splat(1), best), simd.gt(best, simd.splat(self.infinity)))
+    fn doubtful(self, simd: S, best: S::Vector, trace: S::Vector) -> S::Mask {
+        let is_clear = simd.gt(trace, simd.splat(-1));
+        let no_better = simd.gt(simd.splat(1), best);
+        let doubts = simd.or(simd.gt(best, simd.splat(self.infinity)), self.negative_nans(simd, trace));
+        simd.or(simd.and_not(no_better, is_clear), doubts)
     }
 
     #[inline(always)]
@@ -143,6 +142,74 @@ impl<S: HalfLanes> Key<S> for HalfBits {
     }
 }
 
+/// The bits (of the negated float for ArgMin), all but the sign flipped: signed integers in the order of the floats below zero, while what has no sign is larger. So the largest is the best,
+/// if it is below zero and nothing is a NaN with the sign: those are the smallest.
+#[derive(Clone, Copy)]
+pub(crate) struct HalfBitsBelowZero {
+    flip: i16,
+    /// What infinity becomes: only NaN is below.
+    lowest: i16,
+}
+
+impl<S: HalfLanes> Key<S> for HalfBitsBelowZero {
+    type Lane = i16;
+    no_bits!();
+    const DOUBTS: bool = true;
+
+    #[inline(always)]
+    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
+        simd.xor(raw, simd.splat(self.flip))
+    }
+
+    /// The smallest.
+    type Trace = S::Vector;
+
+    #[inline(always)]
+    fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Vector {
+        let mut smallest = vectors[0];
+        for &vector in &vectors[1..] {
+            smallest = simd.min(smallest, vector);
+        }
+        smallest
+    }
+
+    #[inline(always)]
+    fn no_trace(self, simd: S) -> S::Vector {
+        simd.splat(self.lowest)
+    }
+
+    #[inline(always)]
+    fn traced(self, simd: S, a: S::Vector, b: S::Vector) -> S::Vector {
+        simd.min(a, b)
+    }
+
+    #[inline(always)]
+    fn suspects(self, simd: S, trace: S::Vector) -> bool {
+        simd.bits(simd.gt(simd.splat(self.lowest), trace)) != 0
+    }
+
+    #[inline(always)]
+    fn is_promising(self, simd: S, v: S::Vector) -> bool {
+        simd.bits(simd.gt(v, simd.splat(-1))) == 0
+    }
+
+    #[inline(always)]
+    fn final_nans(self, simd: S, best: S::Vector, _: S::Vector, _: bool) -> S::Mask {
+        simd.gt(best, simd.splat(-1))
+    }
+
+    /// The largest below, -1, is the zero that has the sign: where nothing is without, the best.
+    #[inline(always)]
+    fn is_in_doubt(self, simd: S, value: S::Vector) -> bool {
+        simd.first_lane(value) > -1
+    }
+
+    #[inline(always)]
+    fn doubtful(self, simd: S, best: S::Vector, trace: S::Vector) -> S::Mask {
+        simd.or(simd.gt(best, simd.splat(-1)), simd.gt(simd.splat(self.lowest), trace))
+    }
+}
+
 /// The bits, shifted so far that infinity is the largest integer: NaN without the sign wraps around to the smallest ones, and NaN with the sign comes to lie
 /// just below zero. So NaN loses, without a test, and the largest is the best if it is above zero. (An addition takes longer than the exclusive or of
 /// [`HalfBits`]: long rows ran at 0.8 to 0.9 of the speed by these alone; Zen 5.)
@@ -156,8 +223,7 @@ pub(crate) struct HalfShifted {
 
 impl<S: HalfLanes> Key<S> for HalfShifted {
     type Lane = i16;
-    type Bits = Self;
-    type Shifted = Self;
+    no_bits!();
     const DOUBTS: bool = true;
 
     #[inline(always)]
@@ -169,11 +235,6 @@ impl<S: HalfLanes> Key<S> for HalfShifted {
     #[inline(always)]
     fn raw(self, simd: S, v: S::Vector) -> S::Vector {
         simd.add_wrapping(v, simd.splat(self.shift.wrapping_neg()))
-    }
-
-    #[inline(always)]
-    fn bits(self, _: bool) -> Self {
-        self
     }
 
     /// Zeros are equal, of either sign; and below zero, the order is the reverse.

@@ -86,6 +86,9 @@ pub(crate) trait Order: Copy {
     const DOUBTS: bool;
 
     fn bits(self) -> Self::Bits;
+    /// The same for elements that are all worse than zero.
+    type BitsBelowZero: Order<Lane = Self::Lane, Simd = Self::Simd>;
+    fn bits_below_zero(self) -> Self::BitsBelowZero;
     /// Another one, which has no doubts because of NaN: where NaN loses.
     type Shifted: Order<Lane = Self::Lane, Simd = Self::Simd>;
     fn shifted(self) -> Option<Self::Shifted>;
@@ -163,14 +166,16 @@ pub(crate) trait Order: Copy {
         let simd = self.simd();
         self.suspects(self.trace_of(vectors)) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
     }
-    /// True where one of some vectors is such a NaN, or one that leaves the best in doubt.
+    /// True where one of some vectors is such a NaN.
     fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
-    /// True where the best of a lane is in doubt by itself.
-    fn doubtful(self, best: Vec<Self>) -> Mask<Self>;
+    /// True where the best of a lane is in doubt, or the trace of what it is the best of has a NaN: of an order that has [doubts](Order::DOUBTS).
+    fn doubtful(self, best: Vec<Self>, trace: Self::Trace) -> Mask<Self>;
     /// What is kept of vectors to tell later whether one of them had such a NaN, or leaves the best in doubt.
     type Trace: Copy;
     /// The trace of some vectors.
     fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Self::Trace;
+    /// The trace of nothing.
+    fn no_trace(self) -> Self::Trace;
     /// Of two traces.
     fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
     /// Whether there was such a NaN, or perhaps infinities of both signs (see [`Lanes::GUESSES_NAN`]).
@@ -230,6 +235,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     type Trace = K::Trace;
 
     type Bits = Ranking<S, K::Bits, Max, Ignore>;
+    type BitsBelowZero = Ranking<S, K::BitsBelowZero, Max, Ignore>;
     type Shifted = Ranking<S, K::Shifted, Max, Ignore>;
     const HAS_BITS: bool = K::HAS_BITS;
     const DOUBTS: bool = K::DOUBTS;
@@ -238,6 +244,11 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn bits(self) -> Self::Bits {
         Ranking::new(self.simd, self.key.bits(F::IS_MAX))
+    }
+
+    #[inline(always)]
+    fn bits_below_zero(self) -> Self::BitsBelowZero {
+        Ranking::new(self.simd, self.key.bits_below_zero(F::IS_MAX))
     }
 
     #[inline(always)]
@@ -343,17 +354,22 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     #[inline(always)]
     fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
-        self.key.nans_of(self.simd, vectors)
+        self.simd.nans_of(vectors)
     }
 
     #[inline(always)]
-    fn doubtful(self, best: Vec<Self>) -> Mask<Self> {
-        self.key.doubtful(self.simd, best)
+    fn doubtful(self, best: Vec<Self>, trace: K::Trace) -> Mask<Self> {
+        self.key.doubtful(self.simd, best, trace)
     }
 
     #[inline(always)]
     fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> K::Trace {
         self.key.trace_of(self.simd, vectors)
+    }
+
+    #[inline(always)]
+    fn no_trace(self) -> K::Trace {
+        self.key.no_trace(self.simd)
     }
 
     #[inline(always)]

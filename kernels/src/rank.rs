@@ -53,6 +53,8 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     type Lane: Lane;
     /// See [`Order::Bits`].
     type Bits: Key<S, Lane = Self::Lane>;
+    /// See [`Order::BitsBelowZero`].
+    type BitsBelowZero: Key<S, Lane = Self::Lane>;
     /// See [`Order::Shifted`].
     type Shifted: Key<S, Lane = Self::Lane>;
     const HAS_BITS: bool = false;
@@ -65,6 +67,7 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
         self.of(simd, v)
     }
     fn bits(self, largest: bool) -> Self::Bits;
+    fn bits_below_zero(self, largest: bool) -> Self::BitsBelowZero;
     #[inline(always)]
     fn shifted(self, _largest: bool) -> Option<Self::Shifted> {
         None
@@ -72,6 +75,10 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     /// See [`Order::Trace`].
     type Trace: Copy;
     fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> Self::Trace;
+    #[inline(always)]
+    fn no_trace(self, simd: S) -> Self::Trace {
+        self.trace_of(simd, &[simd.splat(Self::Lane::LOWEST)])
+    }
     fn traced(self, simd: S, a: Self::Trace, b: Self::Trace) -> Self::Trace;
     /// See [`Order::suspects`].
     fn suspects(self, simd: S, trace: Self::Trace) -> bool;
@@ -90,14 +97,9 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     fn knows(self, _: S, _: S::Vector) -> bool {
         true
     }
-    /// See [`Order::nans_of`].
-    #[inline(always)]
-    fn nans_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
-        simd.nans_of(vectors)
-    }
     /// See [`Order::doubtful`].
     #[inline(always)]
-    fn doubtful(self, simd: S, _best: S::Vector) -> S::Mask {
+    fn doubtful(self, simd: S, _best: S::Vector, _: Self::Trace) -> S::Mask {
         simd.none()
     }
     /// Where a lane of a fold, or of its trace, is a NaN after which nothing can be better, or [of use](Order::DOUBTS).
@@ -128,18 +130,32 @@ macro_rules! traced_by_lanes {
 }
 pub(crate) use traced_by_lanes;
 
+/// Another order that nobody asks for.
+macro_rules! no_bits {
+    () => {
+        type Bits = Self;
+        type BitsBelowZero = Self;
+        type Shifted = Self;
+
+        #[inline(always)]
+        fn bits(self, _: bool) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn bits_below_zero(self, _: bool) -> Self {
+            self
+        }
+    };
+}
+pub(crate) use no_bits;
+
 /// As they are.
 #[derive(Clone, Copy)]
 pub(crate) struct AsIs<L>(PhantomData<L>);
 impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
     type Lane = L;
-    type Bits = Self;
-    type Shifted = Self;
+    no_bits!();
 
-    #[inline(always)]
-    fn bits(self, _: bool) -> Self {
-        self
-    }
     #[inline(always)]
     fn of(self, _: S, raw: S::Vector) -> S::Vector {
         raw
@@ -153,13 +169,8 @@ impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
 pub(crate) struct Flipped<L>(L);
 impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
     type Lane = L;
-    type Bits = Self;
-    type Shifted = Self;
+    no_bits!();
 
-    #[inline(always)]
-    fn bits(self, _: bool) -> Self {
-        self
-    }
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.0))

@@ -1,7 +1,7 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
 use super::course::{Course, TURNS, Vectors};
-use super::group::{GROUP, Luck, Rows, has_groups, reduce};
+use super::group::{GROUP, Groups, Rows, has_groups, reduce};
 use super::panel::{Panel, Room, Way};
 use super::{Body, Strategy};
 use crate::gather::Stretches;
@@ -29,11 +29,11 @@ impl Body for Columns {
         // SAFETY: the caller promises all elements of all outputs.
         unsafe {
             if course.is_one_pass {
-                let mut luck = Luck::default();
+                let mut so_far = Groups::default();
                 for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
                     let first = tile.input.cast::<O::Lane>().wrapping_offset(o as isize * tile.outer.stride);
                     let rows = Rows { first, stride: line.stride, count: line.size };
-                    reduce(order, rows, positions, course.ahead, &mut luck);
+                    reduce(order, rows, positions, course.ahead, &mut so_far);
                 }
             } else if has_groups::<O>() && width >= GROUP * O::Simd::LANES {
                 reduce_panels::<O, GROUP>(order, tile, course, positions);

@@ -5,7 +5,7 @@
 //! Gathering such lines instead costs a load and a store for each, a few bytes long: 3 columns of 1000 rows ran at 0.03 (u8) and 0.10
 //! (f32) of `read` (Zen 3, AVX2, L2).
 
-use super::group::{Group, Luck, Rows, reduce_group};
+use super::group::{Group, Groups, Rows, reduce_group};
 use super::{Body, Strategy};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
@@ -38,12 +38,12 @@ impl Body for FoldedColumns {
         let fold = fold(width, O::Simd::LANES);
         let asked =
             if tile.prefetch.asks(false) { ASKED_BYTES / (fold * width * size_of::<O::Lane>()) } else { usize::MAX };
-        let mut luck = Luck::default();
+        let mut so_far = Groups::default();
         for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
             let first = input.wrapping_offset(o as isize * tile.outer.stride);
             let columns = Columns { order, first, width, fold, asked };
             // SAFETY: the caller promises all elements of all outputs.
-            unsafe { columns.reduce(tile.line().size, positions, &mut luck) };
+            unsafe { columns.reduce(tile.line().size, positions, &mut so_far) };
         }
     }
 }
@@ -64,14 +64,14 @@ impl<O: Order> Columns<O> {
     /// # Safety
     /// - The rows may be read; they are enough for one folded row.
     #[inline(always)]
-    unsafe fn reduce(self, rows: usize, positions: &mut [MaybeUninit<u32>], luck: &mut Luck) {
+    unsafe fn reduce(self, rows: usize, positions: &mut [MaybeUninit<u32>], so_far: &mut Groups) {
         let most = self.fold.saturating_mul(O::Simd::MAX_COUNT as usize);
         let mut start = 0;
         while start < rows {
             // Of several blocks, the last reaches back: what is seen twice is never better than itself.
             let from = start.min(rows - self.fold);
             // SAFETY: the caller's promise.
-            let block = unsafe { self.reduce_block(from, (rows - from).min(most), luck) };
+            let block = unsafe { self.reduce_block(from, (rows - from).min(most), so_far) };
             if start == 0 {
                 positions.iter_mut().zip(block.positions()).for_each(|(position, found)| _ = position.write(found));
             } else {
@@ -87,7 +87,7 @@ impl<O: Order> Columns<O> {
     /// # Safety
     /// - The rows from `start` on may be read, and are at least one folded row.
     #[inline(always)]
-    unsafe fn reduce_block(self, start: usize, rows: usize, luck: &mut Luck) -> Block<O> {
+    unsafe fn reduce_block(self, start: usize, rows: usize, so_far: &mut Groups) -> Block<O> {
         let Columns { order, width, fold, .. } = self;
         let lanes = fold * width;
         let first = self.first.wrapping_add(start * width);
@@ -97,7 +97,7 @@ impl<O: Order> Columns<O> {
             Rows { first: first.wrapping_add((rows - fold) * width), stride, count: usize::from(folded * fold < rows) };
         let parts = [Rows { first, stride, count: folded }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
-        let group = unsafe { reduce_group::<O, VECTORS, 2, true>(order, parts, lanes, self.asked, luck) };
+        let group = unsafe { reduce_group::<O, VECTORS, 2, true>(order, parts, lanes, self.asked, so_far) };
         let (simd, best) = (order.simd(), self.first_best(&group));
         Block {
             start,

@@ -3,12 +3,14 @@
 //!
 //! What the blend keeps is the number of the row, counted in lanes as wide as the element.
 //!
-//! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found. 16-bit floats go by their bits first, and by keys only
-//! where those are in doubt.
+//! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found. 16-bit floats go by their bits first, then by those for what is below
+//! zero, and by keys only where both are in doubt.
 
+use super::luck::{Luck, Ways};
 use super::run::has_bits;
+use super::seen::Seen;
 use crate::lanes::{Lanes, Task, Token};
-use crate::order::{Count, Mask, Order, Vec};
+use crate::order::{Count, Order, Vec};
 use crate::prefetch::{AHEAD_BYTES, prefetch, prefetch_rows};
 use core::mem::MaybeUninit;
 
@@ -60,7 +62,7 @@ pub(super) fn span<L>(rows: usize, stride: isize) -> usize {
     rows.saturating_mul(stride.unsigned_abs()).saturating_mul(size_of::<L>())
 }
 
-/// Answers at least a vector of outputs, by groups, each over all rows, and asks for others that are `ahead` elements further on. `luck` says whether
+/// Answers at least a vector of outputs, by groups, each over all rows, and asks for others that are `ahead` elements further on. `so_far` says whether
 /// to expect NaN, and is set where there is one.
 ///
 /// # Safety
@@ -71,17 +73,17 @@ pub(super) unsafe fn reduce<O: Order>(
     rows: Rows<O::Lane>,
     positions: &mut [MaybeUninit<u32>],
     ahead: Option<isize>,
-    luck: &mut Luck,
+    so_far: &mut Groups,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         // (A loop of their own, because few rows have no time for the question: 2 to 4 rows of 64 f16 ran at 0.9 of the speed with it.)
         if has_bits::<O>() && rows.count >= FEWEST_ROWS {
-            reduce_by::<O, GROUP, true>(order, rows, positions, ahead, luck);
+            reduce_by::<O, GROUP, true>(order, rows, positions, ahead, so_far);
         } else if has_groups::<O>() {
-            reduce_by::<O, GROUP, false>(order, rows, positions, ahead, luck);
+            reduce_by::<O, GROUP, false>(order, rows, positions, ahead, so_far);
         } else {
-            reduce_by::<O, 1, false>(order, rows, positions, ahead, luck);
+            reduce_by::<O, 1, false>(order, rows, positions, ahead, so_far);
         }
     }
 }
@@ -103,7 +105,7 @@ unsafe fn reduce_by<O: Order, const U: usize, const BITS: bool>(
     rows: Rows<O::Lane>,
     positions: &mut [MaybeUninit<u32>],
     ahead: Option<isize>,
-    luck: &mut Luck,
+    so_far: &mut Groups,
 ) {
     let lanes = O::Simd::LANES;
     let width = positions.len();
@@ -113,7 +115,7 @@ unsafe fn reduce_by<O: Order, const U: usize, const BITS: bool>(
     unsafe {
         // Of a width that the compiler knows, and in a loop of its own: 3 rows of 1000 f32 ran at 0.42 of `read` otherwise, instead of 0.72.
         while U > 1 && start + U * lanes <= width {
-            reduce_part::<O, U, BITS>(order, rows, &mut positions[start..][..U * lanes], start, ahead, luck);
+            reduce_part::<O, U, BITS>(order, rows, &mut positions[start..][..U * lanes], start, ahead, so_far);
             start += U * lanes;
         }
         // What reaches back is answered twice, and the same. Vectors of one group go side by side; alone, each takes half as long again. (GB/s one by one and two by
@@ -121,17 +123,17 @@ unsafe fn reduce_by<O: Order, const U: usize, const BITS: bool>(
         // 5, AVX2.)
         if U > 1 && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
-            reduce_part::<O, U, BITS>(order, rows, &mut positions[at..], at, ahead, luck);
+            reduce_part::<O, U, BITS>(order, rows, &mut positions[at..], at, ahead, so_far);
             start = width;
         }
         if U > 1 && width - start > lanes {
             let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, BITS>(order, rows, &mut positions[at..], at, ahead, luck);
+            reduce_part::<O, 2, BITS>(order, rows, &mut positions[at..], at, ahead, so_far);
             start = width;
         }
         while start < width {
             let at = start.min(width - lanes);
-            reduce_part::<O, 1, BITS>(order, rows, &mut positions[at..][..lanes], at, ahead, luck);
+            reduce_part::<O, 1, BITS>(order, rows, &mut positions[at..][..lanes], at, ahead, so_far);
             start += lanes;
         }
     }
@@ -148,17 +150,17 @@ unsafe fn reduce_part<O: Order, const U: usize, const BITS: bool>(
     positions: &mut [MaybeUninit<u32>],
     start: usize,
     ahead: Option<isize>,
-    luck: &mut Luck,
+    so_far: &mut Groups,
 ) {
     let rows = rows.at(start);
     rows.prefetch(positions.len(), ahead);
     // SAFETY: the caller's promise.
-    let group = unsafe { reduce_group::<O, U, 1, BITS>(order, [rows], positions.len(), usize::MAX, luck) };
+    let group = unsafe { reduce_group::<O, U, 1, BITS>(order, [rows], positions.len(), usize::MAX, so_far) };
     group.write(order, positions);
 }
 
 /// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others, and asks for as many further on, `most` rows at a time,
-/// unless that is `usize::MAX`; then the rows follow each other. `luck` is as for [`reduce`]; if `BITS`, an order that has bits tries them.
+/// unless that is `usize::MAX`; then the rows follow each other. `so_far` is as for [`reduce`]; if `BITS`, an order that has bits tries them.
 ///
 /// # Safety
 /// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one more than a lane can count.
@@ -168,30 +170,26 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, cons
     parts: [Rows<O::Lane>; P],
     width: usize,
     most: usize,
-    luck: &mut Luck,
+    so_far: &mut Groups,
 ) -> Group<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
-        if BITS && has_bits::<O>() && luck.tries_bits() {
-            let bits = order.bits();
-            let (group, mut doubts) = Group::<O::Bits, U>::over::<false, P>(bits, parts, width, most);
-            let mut u = 0;
-            while u < U {
-                doubts = bits.simd().or(doubts, bits.doubtful(group.best[u]));
-                u += 1;
-            }
-            let is_sure = bits.simd().bits(doubts) == 0;
-            luck.learn(is_sure);
-            if is_sure {
-                return group.in_order(order, bits);
-            }
-        }
-        if !O::HAS_NAN || !luck.has_nan {
-            let (group, nans) = Group::over::<false, P>(order, parts, width, most);
-            if !O::HAS_NAN || order.simd().bits(nans) == 0 {
+        if BITS && has_bits::<O>() {
+            if let Some(group) = try_order(order, order.bits(), parts, width, most, &mut so_far.ways.bits) {
                 return group;
             }
-            luck.has_nan = true;
+            if let Some(group) =
+                try_order(order, order.bits_below_zero(), parts, width, most, &mut so_far.ways.below_zero)
+            {
+                return group;
+            }
+        }
+        if !O::HAS_NAN || !so_far.has_nan {
+            let (group, seen) = Group::over::<false, P>(order, parts, width, most);
+            if seen.is_sure(order, &group.best) {
+                return group;
+            }
+            so_far.has_nan = true;
         }
         let exact = order.simd().call(Exactly::<O, U, P> { order, parts, width });
         // Vector by vector, or else the other group above would not stay in registers, because a call writes to memory.
@@ -202,6 +200,29 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, cons
         }
         group
     }
+}
+
+/// The same by another order of the same elements, if it is worth a try, and has no doubts in the end.
+///
+/// # Safety
+/// - As for [`reduce_group`].
+#[inline(always)]
+unsafe fn try_order<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>, const U: usize, const P: usize>(
+    order: O,
+    other: B,
+    parts: [Rows<O::Lane>; P],
+    width: usize,
+    most: usize,
+    luck: &mut Luck,
+) -> Option<Group<O, U>> {
+    if !luck.tries() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let (group, seen) = unsafe { Group::<B, U>::over::<false, P>(other, parts, width, most) };
+    let is_sure = seen.is_sure(other, &group.best);
+    luck.learn(is_sure);
+    if is_sure { Some(group.in_order(order, other)) } else { None }
 }
 
 /// A call of its own: NaN is rare enough.
@@ -227,29 +248,12 @@ const FEWEST_ROWS: usize = 8;
 
 /// What the groups so far were like.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Luck {
+pub(super) struct Groups {
     has_nan: bool,
-    /// How many were in doubt by their bits, more or less.
-    doubts: u32,
+    /// What came of bits, which take four operations per vector and row, where keys take seven. (In L2, GB/s by keys and by bits: 21 rows of 64 f16 47 and 79, of 31 50 and 65, of 3 22 and
+    /// 29, 64 rows of 1000 42 and 76, 1000 rows of 64 42 and 99, 10 rows of 1000, of which a group of sixteen is in doubt, 55 and 76; with 5 % of NaN, by which all are, 43 and 42; Zen 4, AVX2.)
+    ways: Ways,
 }
-
-impl Luck {
-    /// Whether bits are worth a try: they take four operations per vector and row, keys seven. (In L2, GB/s by keys and by bits: 21 rows of 64 f16 47 and 71, of 31 50 and 61, of 3 22 and
-    /// 29, 64 rows of 1000 42 and 69, 1000 rows of 64 42 and 77, 10 rows of 1000, of which a group of sixteen is in doubt, 55 and 68; with 5 % of NaN, by which all are, 46 and 43; Zen 4, AVX2.)
-    #[inline(always)]
-    fn tries_bits(&mut self) -> bool {
-        self.doubts = self.doubts.saturating_sub(1);
-        self.doubts < DOUBT
-    }
-
-    #[inline(always)]
-    fn learn(&mut self, is_sure: bool) {
-        self.doubts += if is_sure { 0 } else { DOUBT };
-    }
-}
-
-/// One try in as many, where nothing but doubts comes of them.
-const DOUBT: u32 = 8;
 
 /// `U` vectors of outputs, over the rows so far.
 #[derive(Clone, Copy)]
@@ -302,7 +306,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         Group { best: unsafe { Self::load(order, first, width) }, row_of_best: [order.simd().count(0); U] }
     }
 
-    /// After some rows, then some others. If not `EXACT`, the answer holds only if the mask is empty.
+    /// After some rows, then some others. If not `EXACT`, the answer holds only if what was seen leaves it [sure](Seen::is_sure).
     ///
     /// # Safety
     /// - As for [`reduce_group`].
@@ -312,13 +316,12 @@ impl<O: Order, const U: usize> Group<O, U> {
         parts: [Rows<O::Lane>; P],
         width: usize,
         most: usize,
-    ) -> (Self, Mask<O>) {
+    ) -> (Self, Seen<O>) {
         // SAFETY: the caller's promise.
         let mut group = unsafe { Self::new(order, parts[0].first, width) };
-        let (mut before, mut nans) = (0, order.simd().none());
+        let (mut before, mut seen) = (0, Seen::new(order, &group.best));
         for (part, rows) in parts.into_iter().enumerate() {
             let mut rows = if part == 0 { rows.skip(1) } else { rows };
-            let mut is_first = part == 0;
             loop {
                 let count = rows.count.min(most);
                 if most < usize::MAX {
@@ -326,21 +329,18 @@ impl<O: Order, const U: usize> Group<O, U> {
                     prefetch(rows.first.wrapping_byte_add(AHEAD_BYTES), bytes);
                 }
                 // SAFETY: the caller's promise.
-                let some = unsafe { group.visit::<EXACT>(order, Rows { count, ..rows }, width, before, is_first) };
-                nans = order.simd().or(nans, some);
+                unsafe { group.visit::<EXACT>(order, Rows { count, ..rows }, width, before, &mut seen) };
                 before += count as u32;
                 rows = rows.skip(count);
-                is_first = false;
                 if rows.count == 0 {
                     break;
                 }
             }
         }
-        (group, nans)
+        (group, seen)
     }
 
-    /// Goes on with some rows, the first of which has number `before + 1`. If not `EXACT`, the answer holds only if the mask that is
-    /// returned is empty.
+    /// Goes on with some rows, the first of which has number `before + 1`. If not `EXACT`, the answer holds only if what is seen leaves it sure.
     ///
     /// # Safety
     /// - As for [`Group::load`], each row.
@@ -351,17 +351,13 @@ impl<O: Order, const U: usize> Group<O, U> {
         rows: Rows<O::Lane>,
         width: usize,
         before: u32,
-        is_first: bool,
-    ) -> Mask<O> {
+        seen: &mut Seen<O>,
+    ) {
         let simd = order.simd();
         // Locals, so that they stay in registers.
         let Group { mut best, mut row_of_best } = *self;
         let mut row = simd.count(before);
-        let mut nans = simd.none();
-        // Later, no best is NaN: from the first NaN on, everything is exact.
-        if !EXACT && (O::HAS_NAN || O::DOUBTS) && is_first {
-            nans = order.nans_of(&best);
-        }
+        let mut so_far = *seen;
         // In bytes: an addition is shorter than one that is scaled, by a byte that kept the loop from two cache lines: 3 columns of 1000 f64 ran at 47 GB/s
         // instead of 65. (Zen 5, AVX2.)
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
@@ -370,8 +366,8 @@ impl<O: Order, const U: usize> Group<O, U> {
             row = simd.add(row, simd.count(1));
             // SAFETY: the caller's promise.
             let new = unsafe { Self::load(order, at, width) };
-            if !EXACT && (O::HAS_NAN || O::DOUBTS) {
-                nans = simd.or(nans, order.nans_of(&new));
+            if !EXACT {
+                so_far.look(order, &new);
             }
             for u in 0..U {
                 if EXACT {
@@ -387,7 +383,7 @@ impl<O: Order, const U: usize> Group<O, U> {
             at = at.wrapping_byte_offset(stride);
         }
         *self = Group { best, row_of_best };
-        nans
+        *seen = so_far;
     }
 
     /// The numbers of the rows are the positions, of as many outputs as the group is wide.

@@ -8,12 +8,14 @@ mod course;
 mod fold;
 mod folded_columns;
 mod group;
+mod luck;
 mod packed_columns;
 mod panel;
 mod pieces;
 mod row;
 mod rows;
 mod run;
+mod seen;
 mod tournament;
 mod turns;
 

@@ -1,6 +1,7 @@
 //! Groups side by side, for columns of any number of rows, wherever they are, and how memory is walked through then. Nothing here knows of tiles.
 
 use super::group::{GROUP, Group, ROWS, Rows, span};
+use super::seen::Seen;
 use crate::lanes::Lanes;
 use crate::order::Order;
 use crate::prefetch::prefetch;
@@ -199,17 +200,19 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         };
         let mut after = before;
         if !O::HAS_NAN || !self.has_nan {
+            let mut seen = Seen::new(order, &before.best);
             // SAFETY: the caller's promise.
-            let nans = unsafe { after.visit::<false>(order, rows, Self::GROUP, row, is_first) };
-            if !O::HAS_NAN || order.simd().bits(nans) == 0 {
+            unsafe { after.visit::<false>(order, rows, Self::GROUP, row, &mut seen) };
+            if seen.is_sure(order, &after.best) {
                 self.groups[group].write(after);
                 return;
             }
             self.has_nan = true;
             after = before;
         }
+        let mut seen = Seen::new(order, &before.best);
         // SAFETY: the caller's promise.
-        unsafe { after.visit::<true>(order, rows, Self::GROUP, row, is_first) };
+        unsafe { after.visit::<true>(order, rows, Self::GROUP, row, &mut seen) };
         self.groups[group].write(after);
     }
 

@@ -2,6 +2,7 @@
 //! i32 took 177 instructions by a tile, and take 76 this way.) This file decides nothing.
 
 use super::by_lane;
+use super::luck::Ways;
 use super::rows::{Rows, Search, Visit, by_length};
 use super::run::Run;
 use super::{Body, MakeOrder};
@@ -68,6 +69,6 @@ impl<O: Order, const BY_LANE: bool> Visit<O> for Call<O, BY_LANE> {
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { S::find::<false>(self.order, self.row) }
+        unsafe { S::find::<false>(self.order, self.row, &mut Ways::default()) }
     }
 }

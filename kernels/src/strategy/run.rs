@@ -1,7 +1,7 @@
 //! A run of neighbours, and the search for its best element within registers. What the strategies for rows share; nothing here knows of
 //! tiles or loops.
 
-use crate::lanes::{Lanes, Token};
+use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Mask, Order, Vec};
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
@@ -173,6 +173,39 @@ pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::L
     let vector =
         unsafe { if ON && !O::Simd::LOADS_PARTS { order.load(run.at) } else { order.load_first(run.at, run.len) } };
     simd.select(simd.first(run.len), vector, order.least())
+}
+
+/// A search that is a call, the same one wherever it is from: out of the code and the registers of its callers.
+pub(super) trait Apart<O: Order>: Copy {
+    type Output;
+
+    /// # Safety
+    /// - The elements of the run may be read; it is as long as the search asks for.
+    unsafe fn search(order: O, run: Run<O::Lane>) -> Self::Output;
+}
+
+/// Calls it.
+///
+/// # Safety
+/// - As for [`Apart::search`].
+#[inline(always)]
+pub(super) unsafe fn apart<O: Order, A: Apart<O>>(order: O, run: Run<O::Lane>, search: A) -> A::Output {
+    #[derive(Clone, Copy)]
+    struct Call<O: Order, A> {
+        order: O,
+        run: Run<O::Lane>,
+        _search: A,
+    }
+    impl<O: Order, A: Apart<O>> Task for Call<O, A> {
+        type Output = A::Output;
+
+        #[inline(always)]
+        fn run(self) -> A::Output {
+            // SAFETY: the promise of the caller of `apart`, where the only `Call` is made.
+            unsafe { A::search(self.order, self.run) }
+        }
+    }
+    order.simd().call(Call { order, run, _search: search })
 }
 
 /// Where it is called, the compiler does not expect to come.

@@ -145,14 +145,19 @@ impl<T: Sample> Case<T> {
             }
         }
         // One value, but two others in it, each in a chunk of its own: what one order has doubts about, another one has to settle.
-        let len = 33 * lanes + 2;
+        // Of a length that goes by lane, and of one that goes by chunks; in several rows, so that those before have taught a search something, the first of them without the others.
         let values = T::VALUES;
-        for n in few(0..values.len().pow(3), 61) {
+        for (n, len) in
+            few(0..values.len().pow(3), 61).flat_map(|n| [12 * lanes + 2, 33 * lanes + 2].map(|len| (n, len)))
+        {
             let [plain, first, second] =
                 [1, values.len(), values.len().pow(2)].map(|step| values[n / step % values.len()]);
-            let mut data = vec![plain; len];
-            (data[len / 3], data[len / 2]) = (first, second);
-            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+            let mut data = vec![plain; 3 * len];
+            for row in 1..3 {
+                (data[row * len + len / 3], data[row * len + len / 2]) = (first, second);
+            }
+            let rows = Loop { size: 3, stride: len as isize };
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
         }
         // So many rows that they go side by side; as their length is odd, every second of them starts with the last value.
         for (&value, len) in T::VALUES.iter().flat_map(|value| [lanes - 1, 2 * lanes + 1].map(|len| (value, len | 1))) {

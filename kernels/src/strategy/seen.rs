@@ -1,0 +1,49 @@
+//! What was seen of the elements of columns that leaves their best in doubt. Nothing here knows how they are walked through.
+
+use crate::lanes::Lanes;
+use crate::order::{Mask, Order, Vec};
+
+/// Whether there was anything that leaves the best of a group in doubt.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<O: Order> {
+    nans: Mask<O>,
+    /// If the order has [doubts](Order::DOUBTS).
+    trace: O::Trace,
+}
+
+impl<O: Order> Seen<O> {
+    /// After some vectors; later, no best is NaN: from the first NaN on, everything is exact.
+    #[inline(always)]
+    pub(super) fn new<const U: usize>(order: O, vectors: &[Vec<O>; U]) -> Self {
+        let mut seen = Seen { nans: order.simd().none(), trace: order.trace_of(vectors) };
+        if !O::DOUBTS && O::HAS_NAN {
+            seen.nans = order.nans_of(vectors);
+        }
+        seen
+    }
+
+    #[inline(always)]
+    pub(super) fn look<const U: usize>(&mut self, order: O, vectors: &[Vec<O>; U]) {
+        if O::DOUBTS {
+            self.trace = order.traced(self.trace, order.trace_of(vectors));
+        } else if O::HAS_NAN {
+            self.nans = order.simd().or(self.nans, order.nans_of(vectors));
+        }
+    }
+
+    /// Whether there was nothing, and the best of each lane is what it seems.
+    #[inline(always)]
+    pub(super) fn is_sure<const U: usize>(&self, order: O, best: &[Vec<O>; U]) -> bool {
+        let simd = order.simd();
+        if !O::DOUBTS {
+            return !O::HAS_NAN || simd.bits(self.nans) == 0;
+        }
+        let mut doubts = simd.none();
+        let mut u = 0;
+        while u < U {
+            doubts = simd.or(doubts, order.doubtful(best[u], self.trace));
+            u += 1;
+        }
+        simd.bits(doubts) == 0
+    }
+}
