@@ -62,8 +62,8 @@ pub(super) fn span<L>(rows: usize, stride: isize) -> usize {
     rows.saturating_mul(stride.unsigned_abs()).saturating_mul(size_of::<L>())
 }
 
-/// Answers at least a vector of outputs, by groups, each over all rows, and asks for others that are `ahead` elements further on. `so_far` says whether
-/// to expect NaN, and is set where there is one.
+/// Answers at least a vector of outputs, by groups, each over all rows, and asks for others that are `ahead` elements further on. `so_far` says what
+/// to expect of them, and learns what came of it.
 ///
 /// # Safety
 /// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane can count.

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Default)]
 pub(super) struct Luck {
     is_known: bool,
-    /// How many ended in doubt since one did not, up to [`MOST_FAILURES`].
+    /// How many more ended in doubt than did not, from 0 to [`MOST_FAILURES`].
     failures: u32,
     /// How many times not to try.
     pause: u32,

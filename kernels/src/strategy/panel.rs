@@ -198,9 +198,8 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
                 false => (self.groups[group].assume_init(), rows, self.rows),
             }
         };
-        let mut after = before;
+        let (mut after, mut seen) = (before, Seen::new(order, &before.best));
         if !O::HAS_NAN || !self.has_nan {
-            let mut seen = Seen::new(order, &before.best);
             // SAFETY: the caller's promise.
             unsafe { after.visit::<false>(order, rows, Self::GROUP, row, &mut seen) };
             if seen.is_sure(order, &after.best) {
@@ -210,7 +209,6 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             self.has_nan = true;
             after = before;
         }
-        let mut seen = Seen::new(order, &before.best);
         // SAFETY: the caller's promise.
         unsafe { after.visit::<true>(order, rows, Self::GROUP, row, &mut seen) };
         self.groups[group].write(after);
