@@ -166,6 +166,12 @@ pub(crate) trait Order: Copy {
         let simd = self.simd();
         self.suspects(self.trace_of(vectors)) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
     }
+    /// An infinity, which no number is better than, where a lane is such a NaN.
+    fn cap(self, v: Vec<Self>) -> Vec<Self>;
+    /// Whether these are what [`Order::cap`] makes of NaN; all lanes are equal.
+    fn is_cap(self, v: Vec<Self>) -> bool;
+    /// Whether an element is NaN.
+    fn is_nan(self, element: Self::Lane) -> bool;
     /// True where one of some vectors is such a NaN.
     fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
     /// True where the best of a lane is in doubt, or the trace of what it is the best of has a NaN: of an order that has [doubts](Order::DOUBTS).
@@ -330,6 +336,26 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
         let has_nan = K::DOUBTS && self.suspects(trace);
         // Of the positive ones, it is one already.
         if has_nan { self.simd.splat(K::Lane::HIGHEST) } else { self.across(fold) }
+    }
+
+    #[inline(always)]
+    fn cap(self, v: Vec<Self>) -> Vec<Self> {
+        match (Self::NAN_WINS, F::IS_MAX) {
+            (false, _) => v,
+            (true, true) => self.simd.min(v, self.simd.splat(K::Lane::HIGHEST)),
+            (true, false) => self.simd.max(v, self.simd.splat(K::Lane::LOWEST)),
+        }
+    }
+
+    #[inline(always)]
+    fn is_cap(self, v: Vec<Self>) -> bool {
+        let cap = self.simd.splat(if F::IS_MAX { K::Lane::HIGHEST } else { K::Lane::LOWEST });
+        Self::NAN_WINS && self.simd.bits(self.simd.eq(v, cap)) != 0
+    }
+
+    #[inline(always)]
+    fn is_nan(self, element: K::Lane) -> bool {
+        element.is_nan()
     }
 
     #[inline(always)]

@@ -46,6 +46,7 @@ pub(crate) trait Lane: Copy + 'static {
     const HAS_NAN: bool;
     /// A NaN, if there is one.
     const NAN: Self;
+    fn is_nan(self) -> bool;
 }
 
 /// How elements become lanes on the ISA `S`, once they are loaded.
@@ -200,6 +201,10 @@ macro_rules! integers {
             const HIGHEST: $t = $t::MAX;
             const HAS_NAN: bool = false;
             const NAN: $t = 0;
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                false
+            }
         }
 
         impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
@@ -228,6 +233,10 @@ macro_rules! floats {
             const HIGHEST: $t = $t::INFINITY;
             const HAS_NAN: bool = true;
             const NAN: $t = $t::NAN;
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.is_nan()
+            }
         }
 
         impl<S: Lanes<$t>> Rank<S> for $t {

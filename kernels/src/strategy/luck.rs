@@ -10,13 +10,15 @@ pub(super) struct Luck {
     pause: u32,
 }
 
-/// Of the ways by which an order [may be replaced](crate::order::Order::HAS_BITS), one after the other.
+/// Of the ways by which an order [may be replaced](crate::order::Order::HAS_BITS), one after the other, and of what to expect of floats.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ways {
     /// By [`Order::bits`](crate::order::Order::bits).
     pub(super) bits: Luck,
     /// By [`Order::bits_below_zero`](crate::order::Order::bits_below_zero).
     pub(super) below_zero: Luck,
+    /// As if there were no NaN.
+    pub(super) numbers: Luck,
 }
 
 /// From then on, one try in 32.

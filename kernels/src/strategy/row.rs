@@ -57,7 +57,13 @@ impl<O: Order, const BY_LANE: bool> Task for Call<O, BY_LANE> {
     #[inline(always)]
     fn run(self) -> u32 {
         // SAFETY: only `Row::enter` makes a `Call`, and its caller promises the elements.
-        unsafe { if BY_LANE { by_lane::find(self.order, self.row) } else { by_length(self.row.len, self) } }
+        unsafe {
+            if BY_LANE {
+                by_lane::find(self.order, self.row, &mut Ways::default())
+            } else {
+                by_length(self.row.len, self)
+            }
+        }
     }
 }
 

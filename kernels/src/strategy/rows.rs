@@ -213,9 +213,9 @@ impl<O: Order> Search<O> for VectorByVector {
 struct ByLane;
 impl<O: Order> Search<O> for ByLane {
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { by_lane::find(order, run) }
+        unsafe { by_lane::find(order, run, ways) }
     }
 }
 
