@@ -63,7 +63,7 @@ fn choose_isa_and_strategy(
     isa: Isa,
     element_size: usize,
 ) -> Option<(Isa, Strategy)> {
-    let by = |isa: Isa| choose_strategy(problem, visited, isa.vector_bytes(), element_size);
+    let by = |isa| choose_strategy(problem, visited, isa, element_size);
     let strategy = by(isa)?;
     if isa != Isa::Avx512 {
         return Some((isa, strategy));
@@ -107,18 +107,21 @@ const FAR_BYTES: usize = 512 << 10;
 pub(crate) type KernelOf = fn(Isa, Strategy, ReduceFunction, NanPolicy) -> Option<Kernel>;
 
 /// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
-fn choose_strategy(problem: &Problem, visited: usize, vector_size: usize, element_size: usize) -> Option<Strategy> {
-    let (lanes, shortest_row) = (vector_size / element_size, shortest_row(element_size));
+fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element_size: usize) -> Option<Strategy> {
+    let vector_size = isa.vector_bytes();
+    let lanes = vector_size / element_size;
     if visited == 1 {
         return None;
     }
     let takes = |strategy: Strategy| strategy.takes(problem.inner(), problem.reduced(), lanes);
     let block = bytes_of_block(problem, visited, element_size);
-    let folds = takes(Strategy::FoldedColumns) && block >= smallest_folded(problem.inner().size, lanes, vector_size);
+    let folds = isa != Isa::Portable
+        && takes(Strategy::FoldedColumns)
+        && block >= smallest_folded(problem.inner().size, lanes, vector_size);
     // Lines of one vector of few rows are gathered side by side first.
     let has_columns = takes(Strategy::Columns) && (problem.inner().size > lanes || visited >= SHORTEST_COLUMN);
     let has_lanes = count(problem.input.kept()) >= lanes.div_ceil(2);
-    Some(if takes(Strategy::Rows) && (visited >= shortest_row || !has_lanes) {
+    Some(if takes(Strategy::Rows) && !(packs(visited, element_size) && has_lanes) {
         let bytes = visited.saturating_mul(element_size);
         if bytes < LONGEST_ROW_BYTES { Strategy::Rows } else { Strategy::Pieces }
     } else if folds {
@@ -159,14 +162,15 @@ fn bytes_of_block(problem: &Problem, visited: usize, element_size: usize) -> usi
 /// f64 19 and 25, 3 rows of 15 f32 24 and 49, of 40 u8 17 and 28, 7 rows of 5 f64 19 and 48.)
 const SHORTEST_COLUMN: usize = 4;
 
-/// From how many elements on a row on its own is faster than its share of packed columns, by the size of an element. Transposing 2, 3, 4 or 6
-/// columns is a few shuffles, and a row takes the time of some 20 instructions, however short. (Zen 3, AVX2, in L2, of `read`: u8 rows
-/// of 4, 6, 7 and 8 packed 0.24, 0.19, 0.06 and 0.08, as rows 0.08, 0.10, 0.09 and 0.13; f32 rows of 4, 6, 7 and 8 packed 0.21, 0.22, 0.12
-/// and 0.22, as rows 0.12, 0.18, 0.20 and 0.26.)
-const fn shortest_row(size: usize) -> usize {
+/// Whether rows of so many elements, by the size of an element, are faster as packed columns than one by one: to transpose them takes a few shuffles, and a row the time of some 20
+/// instructions, however short. (Zen 4, AVX2, in L2, GB/s of rows and packed, of u8: 7, 9, 11, 12, 13 19 and 44, 22 and 34, 25 and 31, 27 and 41, 29 and 17; of i16: 5, 8, 9, 11, 12, 13
+/// 26 and 45, 34 and 36, 28 and 35, 21 to 33 and 31, 22 and 30, 38 and 34; of f16: 10, 12 20 and 38, 23 and 38; of f32: 6, 7, 8, 9, 10 30 and 43, 38 and 37, 50 and 39, 24 and 31, 27 and 38, of i32 10
+/// 38 and 44: those of 7 and 8 fill the vectors of a tournament; of i64: 5, 6, 7 35 and 45, 41 and 44, 47 and 42.)
+const fn packs(visited: usize, size: usize) -> bool {
     match size {
-        2 | 8 => 5,
-        _ => 7,
+        1 | 2 => visited <= 12,
+        4 => visited <= 6 || visited == 9 || visited == 10,
+        _ => visited <= 5,
     }
 }
 
@@ -194,7 +198,8 @@ mod tests {
             choose_isa_and_strategy(&problem, count(problem.reduced()), isa, element_size)
         };
         assert_eq!(chosen(Avx512, &[100, 8], &[1], 4), Some((Avx2, Rows)));
-        assert_eq!(chosen(Avx512, &[100, 9], &[1], 4), Some((Avx512, Rows)));
+        assert_eq!(chosen(Avx512, &[100, 9], &[1], 4), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 11], &[1], 4), Some((Avx512, Rows)));
         assert_eq!(chosen(Avx512, &[8], &[0], 4), Some((Avx512, Rows)));
         assert_eq!(chosen(Avx512, &[100, 3, 7], &[1], 4), Some((Avx512, PackedColumns)));
         assert_eq!(chosen(Avx512, &[100, 3, 15], &[1], 4), Some((Avx2, Columns)));
@@ -217,21 +222,25 @@ mod tests {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
         let chosen = |sizes: &[usize], axes: &[isize], element_size| {
             let problem = problem(sizes, axes);
-            choose_strategy(&problem, count(problem.reduced()), 32, element_size)
+            choose_strategy(&problem, count(problem.reduced()), Isa::Avx2, element_size)
         };
         type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
-        let cases: [Case; 37] = [
+        let cases: [Case; 41] = [
             (&[100, 1], &[1], 4, None),
             (&[100, 2], &[1], 4, Some(PackedColumns)),
             // Rows, or so many short ones that they fill half a vector.
             (&[100, 6], &[1], 4, Some(PackedColumns)),
             (&[100, 7], &[1], 4, Some(Rows)),
-            (&[100, 6], &[1], 1, Some(PackedColumns)),
-            (&[100, 7], &[1], 1, Some(Rows)),
-            (&[100, 4], &[1], 2, Some(PackedColumns)),
-            (&[100, 5], &[1], 2, Some(Rows)),
-            (&[100, 4], &[1], 8, Some(PackedColumns)),
-            (&[100, 5], &[1], 8, Some(Rows)),
+            (&[100, 8], &[1], 4, Some(Rows)),
+            (&[100, 9], &[1], 4, Some(PackedColumns)),
+            (&[100, 10], &[1], 4, Some(PackedColumns)),
+            (&[100, 11], &[1], 4, Some(Rows)),
+            (&[100, 12], &[1], 1, Some(PackedColumns)),
+            (&[100, 13], &[1], 1, Some(Rows)),
+            (&[100, 12], &[1], 2, Some(PackedColumns)),
+            (&[100, 13], &[1], 2, Some(Rows)),
+            (&[100, 5], &[1], 8, Some(PackedColumns)),
+            (&[100, 6], &[1], 8, Some(Rows)),
             (&[3, 6], &[1], 4, Some(Rows)),
             (&[4, 6], &[1], 4, Some(PackedColumns)),
             (&[15, 6], &[1], 1, Some(Rows)),

@@ -34,7 +34,10 @@ fn planning_and_running_allocate_nothing() {
             assert_eq!(info.count_total, 0, "{strategy} on {isa}");
             let layout = Layout::strided(&sizes, &strides, 0).unwrap();
             let plan = ArgReduce::argmax(&layout).axes(&reduced).isa(isa).plan::<f32, u32>().unwrap();
-            assert!(plan.to_string().contains(&format!(", {strategy}")), "{plan} is not of {strategy}");
+            // Arrays are not folded.
+            if (strategy, isa) != ("folded columns", Isa::Portable) {
+                assert!(plan.to_string().contains(&format!(", {strategy}")), "{plan} is not of {strategy}");
+            }
         }
     }
 }

@@ -52,7 +52,9 @@ fn main() -> Result<()> {
     if !settings.is_list {
         table(&settings)?;
     }
-    headline::run();
+    if !settings.is_once {
+        headline::run();
+    }
     Ok(())
 }
 
@@ -92,6 +94,10 @@ fn measure_all<T: Sample>(cells: &[Cell], settings: &Settings, report: &mut Repo
     let mut stage = Stage::<T>::new();
     for cell in cells {
         if let Some(geometry) = cell.geometry(settings.is_smoke) {
+            if settings.is_once {
+                measure::once(cell, &geometry, &mut stage)?;
+                continue;
+            }
             let is_large = geometry.layout.required_len() * size_of::<T>() > measure::CACHED_BYTES;
             report.cell(measure(cell, geometry, &settings.limits(is_large), &mut stage)?)?;
         }

@@ -125,20 +125,7 @@ struct Job<'a, T> {
 /// Measures a cell that has this geometry.
 pub fn measure<T: Sample>(cell: &Cell, geometry: Geometry, limits: &Limits, stage: &mut Stage<T>) -> Result<Outcome> {
     stage.prepare(cell, &geometry);
-    let plan_of = |cell: &Cell| {
-        let reduce = ArgReduce::new(cell.options.function(), &geometry.layout).axes(&geometry.axes);
-        let reduce = reduce.direction(cell.options.direction()).nan_policy(cell.options.nan_policy());
-        reduce.plan::<T, u32>().with_context(|| format!("planning {cell}"))
-    };
-    let job = Job {
-        cell,
-        geometry: &geometry,
-        plan: plan_of(cell)?,
-        plain: cell.plain().map(|plain| plan_of(&plain)).transpose()?,
-        len: geometry.layout.required_len(),
-        has_values: cell.options == Options::Values,
-        repeats: (TIMED_BYTES / (geometry.touched * size_of::<T>())).max(1),
-    };
+    let job = Job::new(cell, &geometry)?;
     let contenders = job.contenders();
     let mistake = contenders.iter().find_map(|&who| job.mistake(who, stage));
 
@@ -165,7 +152,38 @@ pub fn measure<T: Sample>(cell: &Cell, geometry: Geometry, limits: &Limits, stag
     Ok(outcome)
 }
 
-impl<T: Sample> Job<'_, T> {
+/// Answers one cell, once, and says so: `ci/limits` counts the instructions of that, by the name of [`answer`].
+pub fn once<T: Sample>(cell: &Cell, geometry: &Geometry, stage: &mut Stage<T>) -> Result<()> {
+    stage.prepare(cell, geometry);
+    let job = Job::new(cell, geometry)?;
+    answer(&job, stage);
+    println!("{cell}: {}", job.strategy());
+    Ok(())
+}
+
+#[inline(never)]
+fn answer<T: Sample>(job: &Job<'_, T>, stage: &mut Stage<T>) {
+    job.call(Who::Ours, stage);
+}
+
+impl<'a, T: Sample> Job<'a, T> {
+    fn new(cell: &'a Cell, geometry: &'a Geometry) -> Result<Self> {
+        let plan_of = |cell: &Cell| {
+            let reduce = ArgReduce::new(cell.options.function(), &geometry.layout).axes(&geometry.axes);
+            let reduce = reduce.direction(cell.options.direction()).nan_policy(cell.options.nan_policy());
+            reduce.plan::<T, u32>().with_context(|| format!("planning {cell}"))
+        };
+        Ok(Job {
+            cell,
+            geometry,
+            plan: plan_of(cell)?,
+            plain: cell.plain().map(|plain| plan_of(&plain)).transpose()?,
+            len: geometry.layout.required_len(),
+            has_values: cell.options == Options::Values,
+            repeats: (TIMED_BYTES / (geometry.touched * size_of::<T>())).max(1),
+        })
+    }
+
     /// Those that can do this cell, ours and `read` first.
     fn contenders(&self) -> Vec<Who> {
         let (Cell { options, .. }, geometry) = (self.cell, self.geometry);

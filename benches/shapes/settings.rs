@@ -10,6 +10,8 @@ pub struct Settings {
     pub is_smoke: bool,
     /// Nothing is run.
     pub is_list: bool,
+    /// Each cell is answered once, and nothing else is done: for a program that counts instructions.
+    pub is_once: bool,
     filter: Option<String>,
     pub csv: Option<PathBuf>,
     pub svg: Option<PathBuf>,
@@ -17,7 +19,7 @@ pub struct Settings {
 
 impl Settings {
     /// `ARGREDUCE_BENCH=full` for the whole grid, `ARGREDUCE_BENCH_CSV=path` for a file with a line per cell,
-    /// `ARGREDUCE_BENCH_SVG=path` for a picture and nothing else; `--test` (or no `--bench`, which
+    /// `ARGREDUCE_BENCH_SVG=path` for a picture and nothing else, `ARGREDUCE_BENCH_ONCE=1` for [`Settings::is_once`]; `--test` (or no `--bench`, which
     /// is `cargo test --benches`), `--list`, and the first word that is no option is the filter, as in criterion.
     pub fn new() -> Settings {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +28,7 @@ impl Settings {
             is_full: std::env::var_os("ARGREDUCE_BENCH").is_some_and(|mode| mode == "full"),
             is_smoke: has("--test") || !has("--bench"),
             is_list: has("--list"),
+            is_once: std::env::var_os("ARGREDUCE_BENCH_ONCE").is_some(),
             filter: arguments.iter().find(|argument| !argument.starts_with('-')).cloned(),
             csv: std::env::var_os("ARGREDUCE_BENCH_CSV").map(PathBuf::from),
             svg: std::env::var_os("ARGREDUCE_BENCH_SVG").map(PathBuf::from),

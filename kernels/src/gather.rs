@@ -157,16 +157,12 @@ unsafe fn gather<T: Copy>(
     match lanes {
         LaneOffsets::Even { first, step, lanes } => {
             let from = from.wrapping_offset(first);
-            let is_packed = step == rows as isize && (2..=MOST_COLUMNS).contains(&rows);
             // SAFETY: the caller's promise, and the length of `out`.
             unsafe {
-                match stride {
-                    1 | -1 if is_packed => {
-                        // Against memory, the same columns, the last one first.
-                        let before = if stride < 0 { rows - 1 } else { 0 };
-                        let to = (before * lanes, stride * lanes as isize);
-                        transpose_packed(out, from.wrapping_sub(before), rows, lanes, to);
-                    }
+                match (rows, stride, step) {
+                    // Pairs; against the direction of memory, the same columns, the last one first. (Row by row, 0.8 to 0.9 of the speed.)
+                    (2, 1, 2) => transpose(out, from, 2, lanes, (0, lanes as isize), (1, 2)),
+                    (2, -1, 2) => transpose(out, from.wrapping_sub(1), 2, lanes, (lanes, -(lanes as isize)), (1, 2)),
                     _ => {
                         // Row by row, because then at least the writes are in order; of one lane, as one row.
                         let (rows, len, stride, step) =
@@ -333,37 +329,6 @@ fn interleave_by<const WIDTH: usize>(to: &mut [MaybeUninit<u32>], from: &[MaybeU
     for (block, to) in to.iter_mut().enumerate() {
         for (column, to) in to.iter_mut().enumerate() {
             *to = from[column * blocks + block];
-        }
-    }
-}
-
-/// The most columns that are transposed by shuffles: longer rows are for another strategy.
-const MOST_COLUMNS: usize = 6;
-
-/// `out[first + row * to_next + lane] = from[row + lane * rows]`: packed short rows, the most frequent case. With a constant number
-/// of columns, the compiler turns it into shuffles: 2 to 6 columns of 1 to 8 bytes run at 6 to 42 GB/s, and the same loop with a variable at two elements per
-/// cycle. (Zen 3, AVX2.)
-///
-/// # Safety
-/// - As for [`transpose`].
-#[inline(always)]
-unsafe fn transpose_packed<T: Copy>(
-    out: &mut [MaybeUninit<T>],
-    from: *const T,
-    rows: usize,
-    lanes: usize,
-    to: (usize, isize),
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match rows {
-            2 => transpose(out, from, 2, lanes, to, (1, 2)),
-            3 => transpose(out, from, 3, lanes, to, (1, 3)),
-            4 => transpose(out, from, 4, lanes, to, (1, 4)),
-            5 => transpose(out, from, 5, lanes, to, (1, 5)),
-            6 => transpose(out, from, 6, lanes, to, (1, 6)),
-            // None up to [`MOST_COLUMNS`].
-            _ => transpose(out, from, rows, lanes, to, (1, rows as isize)),
         }
     }
 }

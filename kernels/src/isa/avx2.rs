@@ -228,6 +228,12 @@ impl Token for Avx2 {
 
 impl Zip for Avx2 {
     type Bytes = __m256i;
+    type Narrow = Self;
+
+    #[inline(always)]
+    fn narrow(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     unsafe fn load_parts(self, at: *const u8, step: isize) -> __m256i {

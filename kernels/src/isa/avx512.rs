@@ -137,6 +137,13 @@ impl Token for Avx512 {
 
 impl Zip for Avx512 {
     type Bytes = __m512i;
+    // Of twice the width, they would be 30 KB more. (Not measured on Zen 5, where they would take half of the time.)
+    type Narrow = Avx2;
+
+    #[inline(always)]
+    fn narrow(self) -> Avx2 {
+        self.half()
+    }
 
     #[inline(always)]
     unsafe fn load_parts(self, at: *const u8, step: isize) -> __m512i {

@@ -152,6 +152,12 @@ impl Token for Neon {
 
 impl Zip for Neon {
     type Bytes = uint8x16_t;
+    type Narrow = Self;
+
+    #[inline(always)]
+    fn narrow(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     unsafe fn load_parts(self, at: *const u8, _: isize) -> uint8x16_t {

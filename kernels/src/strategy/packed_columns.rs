@@ -8,7 +8,7 @@ use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches, interleave};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::Order;
 use crate::tile::Tile;
-use crate::zip::{Blocks, UNIT, Zip};
+use crate::zip::{Blocks, UNIT, Zip, riffles};
 use core::mem::MaybeUninit;
 use core::ptr::null;
 
@@ -33,7 +33,7 @@ impl Body for PackedColumns {
         // Lanes that are gathered together are of one line, unless the next one starts where an even step leads, or lines are short.
         let line = if let (Lie::Even(_), None) = (lie, tile.step()) { tile.inner.size } else { positions.len() };
         let group = match lie {
-            Lie::Blocks(_) => O::Simd::LANES * tile.inner.size,
+            Lie::Blocks(blocks) => O::Simd::LANES * blocks.width,
             _ if line < GROUP * O::Simd::LANES => O::Simd::LANES,
             _ => GROUP * O::Simd::LANES,
         };
@@ -46,12 +46,11 @@ impl Body for PackedColumns {
                 let least = group.next_multiple_of(width);
                 (least, least.max(fitting * group / width * width))
             }
-            Lie::Blocks(most) => (group, most * tile.inner.size),
+            Lie::Blocks(blocks) => (group, blocks.most),
             Lie::Anyhow => (group, group),
         };
         let most_rows = capacity / most;
         let is_one_pass = tile.visited() <= most_rows.min(O::Simd::MAX_COUNT as usize);
-        let is_in_blocks = matches!(lie, Lie::Blocks(_));
         let mut scratch = Scratch::new();
         let mut groups = [const { MaybeUninit::uninit() }; PANEL];
         let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
@@ -75,8 +74,8 @@ impl Body for PackedColumns {
             let is_rest = end_of_line - done < group;
             let start = if is_rest { end_of_line - least.min(line) } else { done };
             let mut width = (end_of_line - start).min(most);
-            if is_in_blocks {
-                width -= width % group;
+            if let Lie::Blocks(blocks) = lie {
+                width -= width % blocks.width;
             }
             let outputs = &mut positions[start..start + width];
             done = start + width;
@@ -90,7 +89,7 @@ impl Body for PackedColumns {
                     lines: width / line,
                     width: line,
                 },
-                Lie::Blocks(_) => LaneOffsets::ONE,
+                Lie::Blocks(_) if !is_short => LaneOffsets::ONE,
                 _ => {
                     for (lane, offset) in offsets[..group].iter_mut().enumerate() {
                         // Lanes without an output repeat the last one.
@@ -100,7 +99,7 @@ impl Body for PackedColumns {
                     LaneOffsets::Each(unsafe { &*(&raw const offsets[..group] as *const [isize]) })
                 }
             };
-            let is_apart = is_short || is_in_blocks;
+            let is_apart = is_short || matches!(lie, Lie::Blocks(blocks) if blocks.width > 1);
             let answers = if is_apart { &mut lane_positions[..width.max(group)] } else { &mut *outputs };
             let stride = answers.len() as isize;
             let ahead = match prefetches && done < tile.outputs() {
@@ -108,16 +107,21 @@ impl Body for PackedColumns {
                 false => null(),
             };
             let from = match lie {
-                Lie::Blocks(_) => From::Blocks(BlockRows {
-                    first: input.wrapping_offset(tile.offset(start)),
-                    step: tile.outer.stride,
-                    count: width / tile.inner.size,
-                    width: tile.inner.size,
-                    rows: tile.visited(),
-                    most: most_rows,
-                    done: 0,
-                    ahead,
-                }),
+                Lie::Blocks(blocks) if !is_short => {
+                    let (rows, reversed) = (tile.visited(), tile.line().stride < 0);
+                    let to_lowest = if reversed { 1 - rows as isize } else { 0 };
+                    From::Blocks(BlockRows {
+                        first: input.wrapping_offset(tile.offset(start) + to_lowest),
+                        step: blocks.step,
+                        count: width / blocks.width,
+                        width: blocks.width,
+                        rows,
+                        most: most_rows,
+                        done: 0,
+                        reversed,
+                        ahead,
+                    })
+                }
                 _ => From::Lanes { stretches: Stretches::new(tile).ahead(ahead), input, end, lanes },
             };
             let mut gathered = Gathered { from, scratch: &mut scratch };
@@ -137,7 +141,9 @@ impl Body for PackedColumns {
                 }
             }
             match lie {
-                Lie::Blocks(_) => interleave(outputs, &lane_positions[..width], tile.inner.size),
+                Lie::Blocks(blocks) if blocks.width > 1 && !is_short => {
+                    interleave(outputs, &lane_positions[..width], blocks.width);
+                }
                 _ if is_short => outputs.copy_from_slice(&lane_positions[..outputs.len()]),
                 _ => {}
             }
@@ -164,24 +170,49 @@ const fn longest_line(size: usize, rows: usize) -> usize {
     if size == 1 && rows <= 24 { 12 } else { 24 }
 }
 
-/// How many blocks to transpose at a time, if any: where the narrow lines of an output follow each other in memory. That takes a few shuffles for all lines of
+/// The widest lines of which blocks are riffled: positions have to come back to where they belong, too. (In L2, GB/s line by line and riffled: 2 rows of 4, 5 and 7 u8 34 and 36, 36 and
+/// 28, 43 and 26, of f32 41 and 40, 39 and 36; 2, 3, 4 and 5 rows of 2 u8 21 and 37, 18 and 37, 16 and 40, 14 and 37, of i16 27 and 41, 21 and 31, 22 and 40, 20 and 38, of f32 33 and 40, 30 and
+/// 38, 28 and 37, 25 and 36; 3 rows of 3 and 4 u8 24 and 29, 30 and 36; Zen 4, AVX2.)
+const WIDEST_RIFFLED: usize = 4;
+
+/// The elements of some outputs each, one block after the other: the lines of one output that follow each other in memory, or rows.
+#[derive(Clone, Copy)]
+struct Lying {
+    /// Of outputs.
+    width: usize,
+    /// How many outputs are worth it at a time, at most.
+    most: usize,
+    /// From one block to the next, in elements.
+    step: isize,
+}
+
+/// How blocks lie that are transposed at a time, if any do. That takes a few shuffles for all lines of
 /// some blocks, where a load and a store for each line took four fifths of the time. (Zen 5, in L2, GB/s line by line and in blocks, by AVX-512 and AVX2: 21 rows
 /// of 3 u8 13 and 33, 14 and 27, of 3 f16 16 and 32, 17 and 27, of 3 f32 22 and 42, 24 and 36, of 3 i64 33 and 53, 33 and 40; but 3 rows of 3 f32 35 and 25, 32
 /// and 18, and wider lines no more than before.)
 #[inline(always)]
-fn blocks<O: Order>(tile: &Tile<'_>) -> Option<usize> {
+fn blocks<O: Order>(tile: &Tile<'_>) -> Option<Lying> {
     let &[line] = tile.reduced else { return None };
-    let (size, lanes, width) = (size_of::<O::Lane>(), O::Simd::LANES, tile.inner.size);
-    let is_narrow = tile.inner.stride == 1
-        && width > 1
-        && width * size <= longest_line(size, line.size)
-        && line.stride == width as isize;
-    if !is_narrow || line.size <= FEW_ROWS {
-        return None;
-    }
-    let fitting = (SCRATCH_BYTES / (line.size * width).saturating_mul(lanes * size)).max(1);
-    let vectors = fitting.min(BLOCK_OUTPUTS / (width * lanes)).min(tile.outer.size / lanes).min(GROUP);
-    (vectors > 0).then_some(vectors * lanes)
+    let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, line.size);
+    let riffles = |elements: usize| O::Simd::RIFFLES && riffles(elements, size);
+    let (width, step, count) = match tile.step() {
+        // Rows.
+        Some(step) if step == rows as isize && line.stride.abs() == 1 && riffles(rows) => (1, step, tile.outputs()),
+        _ if tile.inner.stride == 1 && line.stride == tile.inner.size as isize => {
+            let (width, step, count) = (tile.inner.size, tile.outer.stride, tile.outer.size);
+            let is_narrow = rows > FEW_ROWS && (2..=longest_line(size, rows) / size).contains(&width);
+            let is_short = width <= WIDEST_RIFFLED && step == (rows * width) as isize && riffles(rows * width);
+            if !is_narrow && !is_short {
+                return None;
+            }
+            (width, step, count)
+        }
+        _ => return None,
+    };
+    let fitting = (SCRATCH_BYTES / rows.saturating_mul(width).saturating_mul(lanes * size)).max(1);
+    let most = if width == 1 { GROUP * (PANEL - 2) } else { BLOCK_OUTPUTS / (width * lanes) };
+    let vectors = fitting.min(most).min(count / lanes);
+    (vectors > 0).then_some(Lying { width, most: vectors * lanes * width, step })
 }
 
 /// Rows of lanes side by side, as many at a time as the buffer holds.
@@ -229,6 +260,8 @@ struct BlockRows<T> {
     /// How many of the rows are gathered at a time, and how many were.
     most: usize,
     done: usize,
+    /// Whether the last row comes first; only of those that are riffled.
+    reversed: bool,
     /// What to ask for meanwhile, or null.
     ahead: *const u8,
 }
@@ -237,7 +270,7 @@ impl<T> BlockRows<T> {
     /// Gathers as many rows as the buffer holds, of all blocks, and tells how many. No more rows means no more elements.
     ///
     /// # Safety
-    /// - The blocks may be read; they have more than [`FEW_ROWS`], and are some whole vectors.
+    /// - The blocks may be read; they have more than [`FEW_ROWS`], or are [riffled](riffles), and are as many as a vector has lanes, or more.
     #[inline(always)]
     unsafe fn next<S: Zip>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
         const { assert!(2 * FEW_ROWS >= UNIT && BLOCK_OUTPUTS * FEW_ROWS <= SCRATCH_BYTES) };
@@ -246,12 +279,13 @@ impl<T> BlockRows<T> {
             return (null(), 0);
         }
         // So few that they may be less than a unit are gathered with some of those before.
-        let before = FEW_ROWS.saturating_sub(some);
+        let before = FEW_ROWS.saturating_sub(some).min(self.done);
         let blocks = Blocks {
             first: self.first.wrapping_add((self.done - before) * self.width).cast(),
             step: self.step * size_of::<T>() as isize,
             count: self.count,
             elements: (before + some) * self.width,
+            reversed: self.reversed,
             ahead: self.ahead,
         };
         if !self.ahead.is_null() {
@@ -271,7 +305,7 @@ enum Lie {
     Even(isize),
     /// In lines of so many neighbours.
     Lines(usize),
-    /// In blocks of lines that follow each other, at most so many blocks at a time: see [`blocks`].
-    Blocks(usize),
+    /// In blocks: see [`blocks`].
+    Blocks(Lying),
     Anyhow,
 }
