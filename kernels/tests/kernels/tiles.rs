@@ -19,6 +19,7 @@ impl<T: Sample> Case<T> {
         self.run_beyond_groups();
         self.run_rows_of_columns();
         self.run_blocks();
+        self.run_short_rows();
         self.run_apart();
         self.run_uneven();
         self.run_long_rows();
@@ -382,6 +383,38 @@ impl<T: Sample> Case<T> {
                     data[block * step + row * width + block % width] = T::VALUES[T::VALUES.len() - 1];
                 }
                 self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[line]);
+            }
+        }
+    }
+
+    /// Rows and blocks of a few elements that follow each other: of each length that is transposed at once, and one more; fewer of them than a vector has
+    /// lanes, as many, and some more; rows in both directions.
+    fn run_short_rows(&self) {
+        let mut rng = SmallRng::seed_from_u64(19);
+        let last = T::VALUES[T::VALUES.len() - 1];
+        let counts = [self.lanes - 1, self.lanes, self.lanes + 1, 2 * self.lanes + 1, 5 * self.lanes + 3];
+        for n in few(0..13 * counts.len(), 3) {
+            let (len, count) = (3 + n / counts.len(), counts[n % counts.len()].max(1));
+            let random = self.random(&mut rng, count * len);
+            // One best for each row: among few values, the first elements have it.
+            let mut sparse = vec![T::default(); count * len];
+            (0..count).for_each(|row| sparse[row * len + row * 7 % len] = last);
+            for data in [random, sparse] {
+                let rows = Loop { size: count, stride: len as isize };
+                for (start, stride) in [(0, 1), (len - 1, -1)] {
+                    self.check_by(
+                        &[Strategy::PackedColumns],
+                        &data,
+                        start,
+                        [ONCE, rows],
+                        &[Loop { size: len, stride }],
+                    );
+                }
+                for width in (2..=4).filter(|width| len.is_multiple_of(*width)) {
+                    let (inner, line) =
+                        (Loop { size: width, stride: 1 }, Loop { size: len / width, stride: width as isize });
+                    self.check_by(&[Strategy::PackedColumns], &data, 0, [rows, inner], &[line]);
+                }
             }
         }
     }
