@@ -1,4 +1,4 @@
-//! Whether the core is ours alone at this moment. Knows nothing of what is measured.
+//! Whether the core is ours alone at this moment, and its clock. Knows nothing of what is measured.
 //!
 //! On a host that is shared, another thread of the same core may run beside ours: what is bound by operations takes up to twice as long then, for a second or
 //! so, and a plain read of memory hardly longer, so that no ratio of the two means anything. (Zen 4, virtual: of 10 s, 2 to 3.) A loop that leaves no
@@ -34,4 +34,17 @@ fn keep_busy() {
         }
     }
     black_box(chains);
+}
+
+/// Cycles per nanosecond, by a chain of operations that take one each.
+pub fn gigahertz() -> f64 {
+    const STEPS: u32 = 50_000;
+    let flip = black_box(0x9e37_79b9_7f4a_7c15_u64);
+    let nanoseconds = (0..200).map(|_| {
+        let (start, mut chain) = (Instant::now(), black_box(1));
+        (0..STEPS).for_each(|_| chain = (chain ^ flip).rotate_left(7));
+        black_box(chain);
+        start.elapsed().as_nanos()
+    });
+    f64::from(2 * STEPS) / nanoseconds.min().unwrap_or(1) as f64
 }

@@ -4,6 +4,7 @@
 use crate::calls::{PlanMaking, SmallCall};
 use crate::cell::joined;
 use crate::measure::{Outcome, Who};
+use crate::quiet::gigahertz;
 use crate::settings::Settings;
 use crate::targets::{Demand, PLAN_IN_RUNS, RUN_OF_PEER, Rule, SLICE_OF_PEER, demands};
 use anyhow::{Context, Result};
@@ -38,7 +39,9 @@ impl Report {
     pub fn heading(&self) {
         println!(
             "Speed over that of `read`, `max`, `io`, the crate argminmax, and the plain cell (random data, no options): more is better.\n\
-             `goal` is the part of `read` to be reached; `met` is the worst of all demands on the cell, 1 where it is met.\n"
+             `goal` is the part of `read` to be reached; `met` is the worst of all demands on the cell, 1 where it is met.\n\
+             The clock: {:.2} GHz.\n",
+            gigahertz()
         );
         println!(
             "{:4} {:22} {:>18} {:7} {:10} {:10} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>6} {:>5} {:>5} {:>5}  strategy",
