@@ -131,22 +131,19 @@ fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element_size: us
     // Lines of one vector of few rows are gathered side by side first.
     let has_columns = takes(Strategy::Columns) && (problem.inner().size > lanes || visited >= SHORTEST_COLUMN);
     let outputs = count(problem.input.kept());
-    let (has_lanes, elements) = (outputs >= lanes.div_ceil(2), outputs.saturating_mul(visited));
-    Some(
-        if takes(Strategy::Rows) && !(packs(visited, element_size, elements.saturating_mul(element_size)) && has_lanes)
-        {
-            let bytes = visited.saturating_mul(element_size);
-            if bytes < LONGEST_ROW_BYTES { Strategy::Rows } else { Strategy::Pieces }
-        } else if folds {
-            Strategy::FoldedColumns
-        } else if has_columns {
-            Strategy::Columns
-        } else if has_lanes && !Strategy::Pieces.is_near(problem.reduced()) {
-            Strategy::PackedColumns
-        } else {
-            Strategy::Pieces
-        },
-    )
+    let has_lanes = outputs >= lanes.div_ceil(2);
+    Some(if takes(Strategy::Rows) && !packs(outputs, visited, element_size) {
+        let bytes = visited.saturating_mul(element_size);
+        if bytes < LONGEST_ROW_BYTES { Strategy::Rows } else { Strategy::Pieces }
+    } else if folds {
+        Strategy::FoldedColumns
+    } else if has_columns {
+        Strategy::Columns
+    } else if has_lanes && !Strategy::Pieces.is_near(problem.reduced()) {
+        Strategy::PackedColumns
+    } else {
+        Strategy::Pieces
+    })
 }
 
 /// Bytes of columns from which on folding them is faster than packing, or than taking lines of one vector as they are: comparing the candidates takes 10 to 35 ns, the
@@ -176,11 +173,11 @@ fn bytes_of_block(problem: &Problem, visited: usize, element_size: usize) -> usi
 /// f64 19 and 25, 3 rows of 15 f32 24 and 49, of 40 u8 17 and 28, 7 rows of 5 f64 19 and 48.)
 const SHORTEST_COLUMN: usize = 4;
 
-/// Whether rows of so many elements, by the size of an element and of all of them, are faster as packed columns than one by one: to transpose them takes a few shuffles, and a row the
+/// Whether so many rows of so many elements, by the size of an element, are faster as packed columns than one by one: to transpose them takes a few shuffles, and a row the
 /// time of some 20 instructions, however short. (Zen 4, AVX2, in L2, GB/s of rows and packed, of u8: 7, 9, 11, 12, 13 19 and 44, 22 and 34, 25 and 31, 27 and 41, 29 and 17; of i16: 5, 8, 9, 11, 12, 13
 /// 26 and 45, 34 and 36, 28 and 35, 21 to 33 and 31, 22 and 30, 38 and 34; of f16: 10, 12 20 and 38, 23 and 38; of f32: 6, 7, 8, 9, 10 30 and 43, 38 and 37, 50 and 39, 24 and 31, 27 and 38, of i32 10
 /// 38 and 44: those of 7 and 8 fill the vectors of a tournament; of i64: 5, 6, 7 35 and 45, 41 and 44, 47 and 42.)
-const fn packs(visited: usize, size: usize, bytes: usize) -> bool {
+const fn packs(rows: usize, visited: usize, size: usize) -> bool {
     let is_short = match size {
         1 | 4 => visited <= 6,
         _ => visited <= 4,
@@ -190,10 +187,15 @@ const fn packs(visited: usize, size: usize, bytes: usize) -> bool {
         4 => visited == 9 || visited == 10,
         _ => visited <= 5,
     };
-    is_short || is_packed && bytes >= SMALLEST_PACKED
+    rows >= FEWEST_PACKED && (is_short || is_packed && rows.saturating_mul(visited * size) >= SMALLEST_PACKED)
 }
 
-/// From how many bytes on rows are packed that are not much slower one by one: to begin takes as long as some rows. (GB/s of rows and packed, 20, 64 and 128 rows of 7 u8 3.5 and 1, 8
+/// From how many on rows are packed at all: to begin takes as long as some of them. (GB/s packed and one by one, 20, 32, 64 and 128 rows of 4 to 6 u8 1.0 and 3.2, 3.4 and 3.6, 6.9 and 6.5,
+/// 12 and 8, 32 and 64 of 2 i16 2.6 and 3.6, 5.1 and 5.8, of 3 3.9 and 4.4, 7.9 and 7.4, 16, 40 and 64 of 3 f32 3.4 and 3.9, 7.7 and 7.9, 12 and 10, 8, 32 and 64 of 3 i64 3.0 and 4.0, 10.5 and
+/// 11.6, 17.7 and 16.8; Zen 4, AVX2.)
+const FEWEST_PACKED: usize = 64;
+
+/// From how many bytes on rows are packed that are not much slower one by one. (GB/s of rows and packed, 20, 64 and 128 rows of 7 u8 3.5 and 1, 8
 /// and 8, 7 and 10, 32 and 64 of 10 i16 10 and 9, 15 and 15, 16 and 32 of 10 f32 11 and 8, 16 and 14, 8 and 16 of 5 i64 7 and 5, 12 and 8; Zen 4, AVX2.)
 const SMALLEST_PACKED: usize = 1536;
 
@@ -255,10 +257,10 @@ mod tests {
             choose_strategy(&problem, count(problem.reduced()), Isa::Avx2, element_size)
         };
         type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
-        let cases: [Case; 47] = [
+        let cases: [Case; 45] = [
             (&[100, 1], &[1], 4, None),
             (&[100, 2], &[1], 4, Some(PackedColumns)),
-            // Rows, or so many short ones that they fill half a vector, or that it is worth it.
+            // Rows, or so many short ones that it is worth it.
             (&[100, 6], &[1], 4, Some(PackedColumns)),
             (&[100, 7], &[1], 4, Some(Rows)),
             (&[100, 8], &[1], 4, Some(Rows)),
@@ -275,12 +277,10 @@ mod tests {
             (&[154, 5], &[1], 2, Some(PackedColumns)),
             (&[100, 5], &[1], 8, Some(PackedColumns)),
             (&[100, 6], &[1], 8, Some(Rows)),
-            (&[2, 4], &[1], 8, Some(PackedColumns)),
-            (&[2, 5], &[1], 8, Some(Rows)),
-            (&[3, 6], &[1], 4, Some(Rows)),
-            (&[4, 6], &[1], 4, Some(PackedColumns)),
-            (&[15, 6], &[1], 1, Some(Rows)),
-            (&[16, 6], &[1], 1, Some(PackedColumns)),
+            (&[63, 2], &[1], 1, Some(Rows)),
+            (&[64, 2], &[1], 1, Some(PackedColumns)),
+            (&[63, 4], &[1], 8, Some(Rows)),
+            (&[64, 4], &[1], 8, Some(PackedColumns)),
             // Rows that no cache holds.
             (&[1, (32 << 20) - 1], &[1], 1, Some(Rows)),
             (&[1, 32 << 20], &[1], 1, Some(Pieces)),
