@@ -168,10 +168,8 @@ pub(crate) trait Order: Copy {
     }
     /// An infinity, which no number is better than, where a lane is such a NaN.
     fn cap(self, v: Vec<Self>) -> Vec<Self>;
-    /// Whether these are what [`Order::cap`] makes of NaN; all lanes are equal.
-    fn is_cap(self, v: Vec<Self>) -> bool;
-    /// Whether an element is NaN.
-    fn is_nan(self, element: Self::Lane) -> bool;
+    /// Whether an element may be one without [`Order::cap`].
+    fn is_infinite(self, element: Self::Lane) -> bool;
     /// True where one of some vectors is such a NaN.
     fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
     /// True where the best of a lane is in doubt, or the trace of what it is the best of has a NaN: of an order that has [doubts](Order::DOUBTS).
@@ -348,14 +346,8 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn is_cap(self, v: Vec<Self>) -> bool {
-        let cap = self.simd.splat(if F::IS_MAX { K::Lane::HIGHEST } else { K::Lane::LOWEST });
-        Self::NAN_WINS && self.simd.bits(self.simd.eq(v, cap)) != 0
-    }
-
-    #[inline(always)]
-    fn is_nan(self, element: K::Lane) -> bool {
-        element.is_nan()
+    fn is_infinite(self, element: K::Lane) -> bool {
+        element.is_infinite()
     }
 
     #[inline(always)]

@@ -46,7 +46,7 @@ pub(crate) trait Lane: Copy + 'static {
     const HAS_NAN: bool;
     /// A NaN, if there is one.
     const NAN: Self;
-    fn is_nan(self) -> bool;
+    fn is_infinite(self) -> bool;
 }
 
 /// How elements become lanes on the ISA `S`, once they are loaded.
@@ -202,7 +202,7 @@ macro_rules! integers {
             const HAS_NAN: bool = false;
             const NAN: $t = 0;
             #[inline(always)]
-            fn is_nan(self) -> bool {
+            fn is_infinite(self) -> bool {
                 false
             }
         }
@@ -234,8 +234,8 @@ macro_rules! floats {
             const HAS_NAN: bool = true;
             const NAN: $t = $t::NAN;
             #[inline(always)]
-            fn is_nan(self) -> bool {
-                self.is_nan()
+            fn is_infinite(self) -> bool {
+                self.is_infinite()
             }
         }
 

@@ -125,7 +125,7 @@ impl<O: Order> Apart<O> for Capped {
 
 /// Whether a NaN that wins is an [infinity](Order::cap) from the start: where an operation on each vector costs no more than to look for NaN. Elsewhere it is after one was met.
 /// (GB/s in L2 with NaN looked for, and so, of random f64 and with 5 % of NaN: AVX-512, rows of 64 57 and 64, 42 and 59, of 100 59 and 65, 47 and 59; AVX2, always,
-/// rows of 21 45 and 38, 30 and 39, of 64 58 and 50, 31 and 40, and after one was met 45 and 44, 30 and 36, 58 and 58, 43 and 47. As a call, with NaN, 0.75 to 1.0. The same for
+/// rows of 21 45 and 38, of 64 58 and 50, and after one was met 45 and 44, 18 and 37, 58 and 58. As a call, with NaN, 0.75 to 1.0. The same for
 /// rows of up to 8 vectors that are searched in registers: 0.6 to 1.0. Zen 4.)
 const fn caps_always<O: Order>() -> bool {
     O::NAN_WINS && O::Simd::HAS_MASKS
@@ -185,8 +185,9 @@ unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> 
     let none = simd.count(O::Simd::MAX_COUNT);
     let winners = simd.select_count(simd.eq(best, value), position_of_best, none);
     let position = simd.smallest_count(winners).into() as usize;
+    // (Not whether the best is an infinity: half of the rows may have a NaN, and nothing foretells which.)
     // SAFETY: the caller's promise: an element of the run.
-    if CAPPED && order.is_cap(value) & !order.is_nan(unsafe { *run.part(position, 1).at }) {
+    if CAPPED && order.is_infinite(unsafe { *run.part(position, 1).at }) {
         rarely();
         // SAFETY: the caller's promise.
         return Ok(unsafe { find_first(order, run, IsNan) }.unwrap_or(position as u32));
