@@ -1,11 +1,11 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
 use super::course::{Course, TURNS, Vectors};
-use super::group::{GROUP, Groups, Rows, has_groups, reduce};
+use super::group::{GROUP, Groups, ROWS, Rows, has_groups, reduce};
 use super::panel::{Panel, Room, Way};
 use super::{Body, Strategy};
 use crate::gather::Stretches;
-use crate::lanes::{Lanes, Token};
+use crate::lanes::Lanes;
 use crate::order::Order;
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
@@ -22,7 +22,6 @@ impl Body for Columns {
             lanes: O::Simd::LANES,
             most_rows: O::Simd::MAX_COUNT as usize,
             has_groups: has_groups::<O>(),
-            has_masks: O::Simd::HAS_MASKS,
         };
         let course = Course::new(tile, vectors);
         let (width, line) = (tile.inner.size, tile.line());
@@ -82,7 +81,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
             while let Some((offset, count)) = next {
                 next = stretches.next(usize::MAX);
                 let (ahead, way) = match next {
-                    Some((next, _)) if course.asks_next => (Some(next - offset), Way::ByGroups),
+                    Some((next, _)) if course.asks_next => (Some(next - offset), Way::ByGroups(ROWS)),
                     _ => (course.ahead, course.way),
                 };
                 let mut first = first.wrapping_offset(start as isize + offset);

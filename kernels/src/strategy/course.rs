@@ -2,7 +2,7 @@
 //! elements and vectors, once for all types and orders; nothing here knows of those.
 
 use super::group::{GROUP, ROWS};
-use super::panel::{PANEL, WIDE_BYTES, Way};
+use super::panel::{PANEL, SWEPT_BYTES, WIDE_BYTES, Way};
 use crate::prefetch::{AHEAD_BYTES, ahead};
 use crate::tile::Tile;
 
@@ -14,9 +14,8 @@ pub(super) struct Vectors {
     pub(super) lanes: usize,
     /// How many rows a lane can count.
     pub(super) most_rows: usize,
-    /// See [`super::group::has_groups`], and [`crate::lanes::Token::HAS_MASKS`].
+    /// See [`super::group::has_groups`].
     pub(super) has_groups: bool,
-    pub(super) has_masks: bool,
 }
 
 /// Lengths and distances are in elements.
@@ -34,10 +33,19 @@ pub(super) struct Course {
     pub(super) way: Way,
 }
 
-/// How far ahead to ask for lines that are long. (Zen 5, beyond L3, GB/s without and with it: 21 rows of 50176 f32 15 and 24 by AVX2, 18 and 25 by
-/// AVX-512; of f16 14 and 27, 14 and 23; 1000 rows of 1000 f32 12 and 23, 17 and 25; twice as far was no better. Shorter lines are asked for a few
+/// How far ahead to ask for the few lines that are long and do not go one after another. (Zen 5, beyond L3, GB/s without it, and with it: 1000 rows of 1000 f32 by eights 12 and 23, 17 and
+/// 25 by AVX2 and AVX-512. By AVX-512, twice and four times as far, 4 rows of 50176 f32 0.84, 3 rows 0.9. Shorter lines are asked for a few
 /// blocks of rows ahead: 3 rows of 64 f32 26 and 31, 15 and 32.)
 const ALONG_BYTES: usize = 1024;
+
+/// How much of rows that follow each other, none wider than a group, goes by at a time in panels. (Beyond L3, AVX2, GB/s by eight rows and by 2 KiB: 1000 rows of 7 f64 22 and 26; Zen 5.)
+const BLOCK_BYTES: usize = 2 << 10;
+
+/// The largest blocks of such rows, in bytes, that go by in one pass, each asked for at once: larger ones go by panels. (Beyond L3, AVX2, GB/s by panels, where each row was asked for by itself, and
+/// in one pass: 10 rows of 8 f32 16 and 45, of 16 f16 17 and 43, of 5 f64 12 and 44, 21 rows of 8 f32 20 and 44, 64 rows of 5 f64 15 and 41, which is what a plain read takes; but 21 rows of 31 f32 42 and 38,
+/// 64 rows of 31 f32 40 and 29, 1000 rows of 5 f64 19 and 18. Zen 5.) Of lines of less than two vectors, panels have twice as many groups as they need.
+const LARGEST_BLOCK: usize = 2 << 10;
+const LARGEST_NARROW_BLOCK: usize = 8 << 10;
 
 /// The longest stretches, in bytes, in which prefetchers lose more at the end than they find on the way. (Images of 56 x 56 over axes 0 and 2, beyond L3, GB/s without and
 /// with the next stretch asked for: u8 9 and 13, f16 8 and 12, f32 12 and 10, i64 9 and 9; Zen 4.)
@@ -49,9 +57,6 @@ const SHORTEST_SWEPT: usize = 384;
 
 /// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
 const LARGEST_LINE: usize = 1024;
-
-/// So many rows of a panel, of 4 or 8 KiB each, stay in any L2 cache until the next panel.
-const MOST_KEPT: usize = 32;
 
 /// The most lines that take turns.
 pub(super) const TURNS: usize = 16;
@@ -74,27 +79,39 @@ impl Course {
         // 19, f16 10 and 22, f32 11 and 28; of 32 x 32 in L2, u8 44 and 54, f32 55 and 63. Zen 4.)
         let takes_turns = tile.takes_turns(tile.outer);
         let sweeps = vectors.sweeps(tile, takes_turns);
-        // Rows that are far go by panels, which ask for some of them at a time, or go along one after another.
+        // Rows that are far go by panels, which ask for some of them at a time, or go along one after another; but not where a group is all of a row, and the next one follows.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
-        let is_for_panels = is_far && (line.size > ROWS || span > LARGEST_LINE && sweeps);
+        let is_block = slower.is_empty() && vectors.is_block(tile, span);
+        let largest = if width < 2 * vectors.lanes { LARGEST_NARROW_BLOCK } else { LARGEST_BLOCK };
+        let is_small_block = is_block && span <= largest;
+        let is_for_panels = is_far && !is_small_block && (line.size > ROWS || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
         // than half the speed of memory read in long runs.
         let is_near = line.size <= ROWS || line.size <= vectors.most_rows && span <= NEAR_BYTES;
-        let widest = if is_far && !tile.prefetch.asks(false) { WIDE_BYTES / vectors.size } else { PANEL * group };
+        let widest = match is_far {
+            true if !tile.prefetch.asks(false) => WIDE_BYTES / vectors.size,
+            true if sweeps => SWEPT_BYTES / vectors.size,
+            _ => PANEL * group,
+        };
+        let is_across = sweeps && width > widest;
         let along = ALONG_BYTES / vectors.size;
-        let along = (asks && width >= 2 * along && !sweeps).then_some(along as isize);
+        let ahead = match sweeps {
+            true if is_across => line.stride,
+            false if width >= 2 * along => along as isize,
+            _ => by_rows(tile, span, vectors.size),
+        };
         Course {
             is_one_pass: slower.is_empty() && is_near && !is_for_panels,
             widest,
             turns: if takes_turns { (widest / width.next_multiple_of(group)).clamp(1, TURNS) } else { 1 },
-            ahead: along.or(asks.then(|| by_rows(tile, span, vectors.size))),
+            ahead: asks.then_some(ahead),
             // Prefetchers follow one stretch and stop at its end.
             asks_next: tile.prefetch.asks(span <= LONGEST_JUMP) && !takes_turns && !sweeps,
-            way: match (sweeps, along) {
-                (true, _) => Way::Sweep,
-                (_, Some(_)) if line.size > MOST_KEPT => Way::AcrossEnds,
-                _ if is_far => Way::ByGroups,
-                _ => Way::Near,
+            way: match is_far {
+                _ if is_across => Way::SweepAcross,
+                _ if sweeps => Way::Sweep,
+                true => Way::ByGroups(if is_block { (BLOCK_BYTES / (width * vectors.size)).max(ROWS) } else { ROWS }),
+                false => Way::Near,
             },
         }
     }
@@ -118,12 +135,22 @@ impl Vectors {
     /// Whether to go through far rows one after another, from end to end of a panel: those that follow each other are so read in the order of memory,
     /// and others too where one place is as fast as several. (Zen 5, beyond L3, GB/s of eight rows at a time and of one: by AVX-512, 1000 rows of 500, 1000
     /// and 2048 f32 21 and 46, 24 and 41, 28 and 46, 21 rows of 1000 f16 21 and 37, of 50176 f32 24 and 29, but 3 rows of those 23 and 19; by AVX2, 1000 rows
-    /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32 and f16 17 and 32, 19 and 33, of 50176 f32 23 and 21.)
+    /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32, f16 and f64 17 and 32, 19 and 33, 25 and 40, of 50176 f32 25 and 34, 64 rows of 16384 f16 25 and 34. Of two to
+    /// eight rows at a time, with 4 to 16 KiB of them asked for, in panels of 4 to 64 KiB, only two rows in panels of 64 KiB were faster: floats 36 to 39, but integers 31.)
     fn sweeps(self, tile: &Tile<'_>, takes_turns: bool) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
+        let is_asked = tile.prefetch.asks(false);
+        let longest = if is_asked { SWEPT_BYTES / self.size } else { PANEL * group };
         let is_whole = tile.reduced.len() == 1 || takes_turns && width * self.size > SHORTEST_SWEPT;
-        let is_sequence = is_whole && line.stride.unsigned_abs() == width && width <= PANEL * group;
-        let is_one_place = self.has_masks && tile.prefetch.asks(false) && line.size > ROWS;
+        let is_sequence = is_whole && line.stride.unsigned_abs() == width && width <= longest;
+        let is_one_place = is_asked && line.size > ROWS && width * self.size > SHORTEST_SWEPT;
         self.has_groups && tile.is_far() && width > group && (is_sequence || is_one_place)
+    }
+
+    /// Whether more than a few far rows follow each other, each of which is no more than a group: so all that is read is in the order of memory, or within what is asked for.
+    fn is_block(self, tile: &Tile<'_>, span: usize) -> bool {
+        let (width, line) = (tile.inner.size, tile.line());
+        let is_sequence = line.stride == width as isize || line.stride == -(width as isize) && span <= AHEAD_BYTES;
+        self.has_groups && tile.is_far() && line.size > 1 && width <= GROUP * self.lanes && is_sequence
     }
 }

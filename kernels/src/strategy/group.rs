@@ -42,13 +42,6 @@ impl<L: Copy> Rows<L> {
         Rows { first: self.first.wrapping_add(output), ..self }
     }
 
-    /// And as many before them.
-    #[inline(always)]
-    pub(super) fn back(self, rows: usize) -> Self {
-        let first = self.first.wrapping_offset((rows as isize).wrapping_neg().wrapping_mul(self.stride));
-        Rows { first, count: self.count + rows, ..self }
-    }
-
     #[inline(always)]
     pub(super) fn skip(self, rows: usize) -> Self {
         let first = self.first.wrapping_offset(rows as isize * self.stride);

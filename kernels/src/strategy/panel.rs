@@ -7,8 +7,13 @@ use crate::order::Order;
 use crate::prefetch::prefetch;
 use core::mem::MaybeUninit;
 
-/// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes. (Twice as wide, by vectors of 64 bytes: 21 rows of 50176 f32 beyond L3 29 to 23 GB/s; Zen 5.)
+/// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes.
 pub(super) const PANEL: usize = 32;
+
+/// Bytes of the outputs of a panel whose rows go by one at a time: what is kept, twice as much, and what was asked for, as much, are in the L1 cache then. (Beyond L3, by AVX2, GB/s of
+/// panels of 4, 6, 8, 10 and 16 KiB: 64 rows of 4096 f32 26, 29, 35, 31 and 29, 21 rows of 50176 f32 25, 31, 34, 34 and 29, 64 rows of 16384 u8 26, 29, 35, 32 and 30, of 64 KiB that are read
+/// at 43. By AVX-512, 8 and 32 KiB, 64 rows of 4096 f32 30 and 20. Zen 5.)
+pub(super) const SWEPT_BYTES: usize = 8 << 10;
 
 /// Bytes of the outputs of a panel where prefetchers are left alone: they go on along the rows for longer then, and eight rows of what is kept meanwhile are no more than is read. (Beyond
 /// L3, AVX2, GB/s of panels of 4, 8, 16 and 32 KiB: 21 rows of 50176 f32 17, 19, 22 and 23, of u8 18, 20, 23 and 22, 1000 rows of 16384 f16 18, 20, 22 and 24; Zen 4.)
@@ -38,14 +43,12 @@ impl Room {
 pub(super) enum Way {
     /// All rows of a group before the next group, if they stay in the L1 cache meanwhile: of what is near.
     Near,
-    /// Some rows at a time, group by group.
-    ByGroups,
-    /// And where the panel ends, what comes next is asked for, not what is further along the rows. (1000 rows of 16384 f32, f16 and u8, beyond L3, 27, 27 and 24
-    /// GB/s without it, 36, 34 and 30 with it; of few rows, what was asked for beyond the end is still there when the next panel comes: 21 of 50176 f32 24 and
-    /// 22. Zen 5, AVX2.)
-    AcrossEnds,
+    /// So many rows at a time, group by group.
+    ByGroups(usize),
     /// One row at a time, from end to end.
     Sweep,
+    /// The same of rows that are longer than the panel: meanwhile, the next row of the panel is asked for, and after the last one, the first of the next panel.
+    SweepAcross,
 }
 
 /// The L1 cache of most cores.
@@ -87,16 +90,10 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         (group * Self::GROUP).min(self.positions.len() - Self::GROUP)
     }
 
-    /// What comes next so far `along` from a group of `some` of the rows, where the panel ends before that: the start of the others, or else of the first rows of
-    /// the next panel.
+    /// How far it is from the row that comes next to the first row of the panel beside this one, in elements.
     #[inline(always)]
-    fn beyond_end(&self, group: usize, rows: Rows<O::Lane>, some: usize, along: isize) -> Rows<O::Lane> {
-        let at = self.start_of(group).wrapping_add_signed(along);
-        let rows = match rows.skip(some) {
-            rest if rest.count > 0 => rest.at(at.wrapping_sub(self.positions.len())),
-            _ => rows.back((self.rows + self.flushed) as usize).at(at),
-        };
-        Rows { count: rows.count.min(ROWS), ..rows }
+    fn to_next_panel(&self, stride: isize) -> isize {
+        (self.positions.len() as isize).wrapping_sub(stride.wrapping_mul((self.rows + self.flushed) as isize))
     }
 
     /// Goes on with some rows, and asks for others that are `ahead` elements further on: of images over the first and the third axis, beyond L3,
@@ -106,11 +103,15 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     /// - Each row, as wide as the panel, may be read.
     #[inline(always)]
     pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>, way: Way) {
-        let sweeps = U == GROUP && way == Way::Sweep;
+        let sweeps = U == GROUP && matches!(way, Way::Sweep | Way::SweepAcross);
         while rows.count > 0 {
             if self.rows == O::Simd::MAX_COUNT {
                 self.flush();
             }
+            let ahead = match way {
+                Way::SweepAcross if rows.count == 1 => ahead.map(|_| self.to_next_panel(rows.stride)),
+                _ => ahead,
+            };
             // SAFETY: the caller's promise.
             if sweeps && unsafe { self.sweep(rows, ahead) } {
                 self.rows += 1;
@@ -121,27 +122,16 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             // 58 GB/s, 56 from 42 to 50, 32 u8 over 1000 rows from 35 to 55. (Zen 3, L2.)
             let is_short = span::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
             let stays = way == Way::Near && (self.groups.len() == 1 || is_short);
-            let most = match (stays, sweeps) {
-                (true, _) => usize::MAX,
-                (_, true) => 1,
+            let most = match way {
+                _ if stays => usize::MAX,
+                _ if sweeps => 1,
+                Way::ByGroups(rows) => rows,
                 _ => ROWS,
             };
             let some = rows.count.min(most).min((O::Simd::MAX_COUNT - self.rows) as usize);
-            // Where the panel ends for what is asked for. (Not in narrow ones: u8 of 56 outputs lost a twentieth to the question.)
-            let end = match ahead {
-                Some(ahead) if U == GROUP && way == Way::AcrossEnds => self.positions.len() as isize - ahead,
-                _ => isize::MAX,
-            };
             for group in 0..self.groups.len() {
-                let start = self.start_of(group);
-                let these = Rows { count: some, ..rows.at(start) };
-                let (asked, ahead) = match ahead {
-                    Some(ahead) if U == GROUP && start as isize >= end => {
-                        (self.beyond_end(group, rows, some, ahead), Some(0))
-                    }
-                    _ => (these, ahead),
-                };
-                asked.prefetch(Self::GROUP, ahead);
+                let these = Rows { count: some, ..rows.at(self.start_of(group)) };
+                these.prefetch(Self::GROUP, ahead);
                 // SAFETY: the caller's promise.
                 unsafe { self.visit(group, these) };
             }
