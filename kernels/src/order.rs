@@ -154,6 +154,8 @@ pub(crate) trait Order: Copy {
     fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self>;
     /// The number of the first best of the first [`Lanes::FEW`] lanes.
     fn first_best(self, v: Vec<Self>) -> usize;
+    /// The smallest number that a best lane has, of those that are given to them; if [`Lanes::HAS_FIRST_BEST`].
+    fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize;
     /// A number that no number is worse than, to start a fold with.
     fn worst(self) -> Vec<Self>;
     /// What nothing is worse than.
@@ -353,6 +355,11 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn first_best(self, v: Vec<Self>) -> usize {
         self.simd.first_best(v, F::IS_MAX)
+    }
+
+    #[inline(always)]
+    fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize {
+        self.simd.first_best_of_all(v, numbers, F::IS_MAX)
     }
 
     #[inline(always)]

@@ -99,6 +99,16 @@ impl Avx2 {
         let first = sse4_1._mm_minpos_epu16(sse4_1._mm_min_epu16(halves.0, halves.1));
         (sse2._mm_cvtsi128_si32(first) & 0xff) as usize
     }
+    /// The same of both halves, and any numbers.
+    #[inline(always)]
+    fn first_best_of_all_8(self, v: __m256i, numbers: __m256i, flip: i8) -> usize {
+        let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
+        let v = avx2._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
+        let halves = (avx2._mm256_unpacklo_epi8(numbers, v), avx2._mm256_unpackhi_epi8(numbers, v));
+        let first = avx2._mm256_min_epu16(halves.0, halves.1);
+        let half = sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(first), avx2._mm256_extracti128_si256::<1>(first));
+        (sse2._mm_cvtsi128_si32(sse4_1._mm_minpos_epu16(half)) & 0xff) as usize
+    }
     /// The instruction itself tells the lane.
     #[inline(always)]
     fn first_best_16(self, v: __m256i, flip: i16) -> usize {
@@ -423,6 +433,15 @@ macro_rules! horizontally {
             self.$first_best(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
         }
     };
+    (($across:ident, $first_best:ident, $first_best_of_all:ident), $lane:ident) => {
+        horizontally!(($across, $first_best), $lane);
+        const HAS_FIRST_BEST: bool = true;
+
+        #[inline(always)]
+        fn first_best_of_all(self, v: __m256i, numbers: __m256i, largest: bool) -> usize {
+            self.$first_best_of_all(v, numbers, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+        }
+    };
 }
 
 /// Integers: how a vector is kept, splat, comparisons, maximum and minimum.
@@ -473,8 +492,8 @@ macro_rules! integers {
 
 #[rustfmt::skip]
 integers! {
-    i8:  8,  same,     (across_8, first_best_8),   _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,  _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
-    u8:  8,  same,     (across_8, first_best_8),   _mm256_set1_epi8 as i8,    gt_u8,              _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
+    i8:  8,  same,     (across_8, first_best_8, first_best_of_all_8), _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,  _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
+    u8:  8,  same,     (across_8, first_best_8, first_best_of_all_8), _mm256_set1_epi8 as i8,    gt_u8,              _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
     i16: 16, same,     (across_16, first_best_16), _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16, _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
     u16: 16, same,     (across_16, first_best_16), _mm256_set1_epi16 as i16,  gt_u16,             _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
     i32: 32, same,     (),                         _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32, _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
