@@ -41,8 +41,7 @@ impl Work {
     ) -> Option<()> {
         let problem = &self.problem;
         self.visited = count(problem.reduced());
-        let elements = count(problem.input.kept()).saturating_mul(self.visited);
-        let is_far = elements.saturating_mul(element_size) >= FAR_BYTES;
+        let is_far = elements(problem, self.visited).saturating_mul(element_size) >= FAR_BYTES;
         self.prefetch = if is_far { Prefetch::of_far() } else { Prefetch::Nothing };
         self.kernel = match choose_isa_and_strategy(problem, self.visited, isa, element_size, self.prefetch) {
             Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
@@ -82,6 +81,14 @@ fn choose_isa_and_strategy(
         {
             (Isa::Avx2, strategy)
         }
+        // Long lines that go by one after another: what memory brings is sooner looked at than it comes.
+        Strategy::Columns
+            if prefetch == Prefetch::Everything
+                && problem.inner().size.saturating_mul(element_size) >= SHORTEST_FAR_LINE
+                && elements(problem, visited).saturating_mul(element_size) >= BEYOND_L3 =>
+        {
+            (Isa::Avx2, strategy)
+        }
         Strategy::PackedColumns | Strategy::FoldedColumns => match by(Isa::Avx2) {
             // Lines that need no packing then, nor folding. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19
             // and 57; images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
@@ -109,6 +116,16 @@ const MOST_UNFOLDED: usize = 24;
 /// From how many bytes on columns are not folded into vectors of half the width: the candidates of wider ones are twice as many. (Zen 5, in L2, GB/s by AVX-512 and AVX2:
 /// 64 rows of 8 f16 26 and 37, of 16 u8 40 and 49, of 2 f64 46 and 60, of 7 f32 60 and 57; 256 rows of 8 f16 53 and 53, of 16 u8 76 and 79, of 2 f64 78 and 74.)
 const SMALLEST_WHOLE_FOLDED: usize = 2048;
+
+/// From how many bytes on lines of columns are for vectors of half the width where memory is slower than either. (Beyond L3, GB/s by AVX-512 and AVX2: 2 and 3 rows of 1000 f32 28 and 34, 29 and 35, of
+/// 1000 i64 23 and 34 (3 rows), 21 rows of 1000 u8 33 and 38, 64 rows of 4096 f32 and of 16384 u8 26 and 31, 26 and 32, 21 rows of 1000 f32 of which the last of equals is looked for 28 and 35; but of 100 f16 (10 rows) 32 and 27,
+/// 21 rows of 64 f16 41 and 35; Zen 5.)
+const SHORTEST_FAR_LINE: usize = 768;
+
+/// How many elements are looked at in all.
+fn elements(problem: &Problem, visited: usize) -> usize {
+    count(problem.input.kept()).saturating_mul(visited)
+}
 
 /// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
 const FAR_BYTES: usize = 512 << 10;
@@ -160,9 +177,12 @@ const fn smallest_folded(width: usize, lanes: usize, vector_size: usize) -> usiz
     }
 }
 
-/// Rows of so many bytes, or more, are beyond most L3 caches, and kernels for pieces read them in several places at once where that is faster. (Of what L3 holds, 0.75 to
+/// So many bytes, or more, are beyond most L3 caches.
+const BEYOND_L3: usize = 32 << 20;
+
+/// Rows of so many bytes, or more, are read in several places at once by kernels for pieces, where that is faster. (Of what L3 holds, 0.75 to
 /// 0.87 of the speed of one place; Zen 4.)
-pub(crate) const LONGEST_ROW_BYTES: usize = 32 << 20;
+pub(crate) const LONGEST_ROW_BYTES: usize = BEYOND_L3;
 
 fn bytes_of_block(problem: &Problem, visited: usize, element_size: usize) -> usize {
     visited.saturating_mul(problem.inner().size).saturating_mul(element_size)
@@ -244,6 +264,12 @@ mod tests {
         let jumping = |sizes: &[usize]| chosen_by(Prefetch::Jumps, Avx512, sizes, &[0], 4);
         assert_eq!(jumping(&[8 << 20]), Some((Avx2, Pieces)));
         assert_eq!(jumping(&[(8 << 20) - 1]), Some((Avx512, Rows)));
+        assert_eq!(chosen(Avx512, &[1024, 32, 256], &[1], 4), Some((Avx2, Columns)));
+        assert_eq!(chosen(Avx512, &[1023, 32, 256], &[1], 4), Some((Avx512, Columns)));
+        assert_eq!(chosen(Avx512, &[2048, 32, 192], &[1], 4), Some((Avx2, Columns)));
+        assert_eq!(chosen(Avx512, &[2048, 32, 191], &[1], 4), Some((Avx512, Columns)));
+        let jumping_columns = chosen_by(Prefetch::Jumps, Avx512, &[1024, 32, 256], &[1], 4);
+        assert_eq!(jumping_columns, Some((Avx512, Columns)));
         assert_eq!(chosen(Portable, &[100, 8], &[1], 4), Some((Portable, Rows)));
         assert_eq!(chosen(Avx512, &[100, 1], &[1], 4), None);
     }

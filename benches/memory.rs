@@ -1,0 +1,160 @@
+//! How fast memory comes in other orders than its own, with nothing computed: what limits the shapes that no cache holds, whatever a kernel does with them. Each order is held against
+//! a plain read of the same bytes, in turn, both of them flushed before. Knows nothing of kernels.
+//!
+//! ```text
+//! taskset -c 1 cargo bench --bench memory
+//! ```
+
+#[path = "shapes/evict.rs"]
+mod evict;
+
+/// What `evict.rs` reads where it cannot flush.
+mod ceiling {
+    #[allow(dead_code, reason = "x86-64 flushes")]
+    pub fn read(bytes: &[u8]) {
+        std::hint::black_box(super::read_plainly(bytes));
+    }
+}
+
+use multiversion::multiversion;
+use std::hint::black_box;
+use std::time::Instant;
+
+/// What is read before the next row is: four vectors of 32 bytes, which is what columns are reduced by.
+const STEP: usize = 128;
+
+/// Rows that follow each other in memory, read across panels of so many bytes, some rows at a time, step by step.
+struct Order {
+    name: &'static str,
+    rows: usize,
+    panel: usize,
+    at_once: usize,
+    asks: Asks,
+}
+
+/// What is asked for before a step.
+#[derive(Clone, Copy, PartialEq)]
+enum Asks {
+    Nothing,
+    /// What is so many bytes further on in memory.
+    Along(usize),
+    /// The same place of the rows that come next, or after the last ones, of the first of the next panel.
+    NextRows,
+}
+
+const MIB: usize = 1 << 20;
+const BYTES: usize = 64 * MIB;
+
+const WHOLE: usize = usize::MAX;
+
+#[rustfmt::skip]
+const ORDERS: [Order; 16] = [
+    Order { name: "its own", rows: 1, panel: WHOLE, at_once: 1, asks: Asks::Nothing },
+    Order { name: "its own, 16 KiB ahead asked for", rows: 1, panel: WHOLE, at_once: 1, asks: Asks::Along(16 << 10) },
+    Order { name: "3 places at once", rows: 3, panel: WHOLE, at_once: 3, asks: Asks::Nothing },
+    Order { name: "4 places at once", rows: 4, panel: WHOLE, at_once: 4, asks: Asks::Nothing },
+    Order { name: "4 places at once, 4 KiB ahead asked for", rows: 4, panel: WHOLE, at_once: 4, asks: Asks::Along(4 << 10) },
+    Order { name: "8 places at once", rows: 8, panel: WHOLE, at_once: 8, asks: Asks::Nothing },
+    Order { name: "320 rows of 200 KiB, across 4 KiB, 8 at once", rows: 320, panel: 4 << 10, at_once: 8, asks: Asks::Nothing },
+    Order { name: "the same, 1 KiB ahead asked for", rows: 320, panel: 4 << 10, at_once: 8, asks: Asks::Along(1 << 10) },
+    Order { name: "across 16 KiB, 8 at once", rows: 320, panel: 16 << 10, at_once: 8, asks: Asks::Nothing },
+    Order { name: "across 4 KiB, one after another, the next asked for", rows: 320, panel: 4 << 10, at_once: 1, asks: Asks::NextRows },
+    Order { name: "across 8 KiB, the same", rows: 320, panel: 8 << 10, at_once: 1, asks: Asks::NextRows },
+    Order { name: "across 16 KiB, the same", rows: 320, panel: 16 << 10, at_once: 1, asks: Asks::NextRows },
+    Order { name: "across 64 KiB, the same", rows: 320, panel: 64 << 10, at_once: 1, asks: Asks::NextRows },
+    Order { name: "across 8 KiB, 2 at once, the next asked for", rows: 320, panel: 8 << 10, at_once: 2, asks: Asks::NextRows },
+    Order { name: "4096 rows of 16 KiB, across 8 KiB, one after another, the next asked for", rows: 4096, panel: 8 << 10, at_once: 1, asks: Asks::NextRows },
+    Order { name: "4096 rows of 16 KiB, across 4 KiB, 8 at once", rows: 4096, panel: 4 << 10, at_once: 8, asks: Asks::Nothing },
+];
+
+/// Until so many trials are done.
+const TRIALS: usize = 15;
+
+fn main() {
+    let is_smoke = !std::env::args().any(|argument| argument == "--bench")
+        || std::env::args().any(|argument| argument == "--test");
+    let (bytes, trials) = (vec![1; if is_smoke { MIB } else { BYTES }], if is_smoke { 1 } else { TRIALS });
+    println!("Memory with nothing computed, {} MiB: GB/s, and over a plain read.\n", bytes.len() / MIB);
+    for order in &ORDERS {
+        let (mut speeds, mut ratios) = (Vec::new(), Vec::new());
+        for _ in 0..trials {
+            let plain = time(&bytes, read_plainly);
+            let ordered = time(&bytes, |bytes| read(order, bytes));
+            speeds.push(bytes.len() as f64 / ordered * 1e-9);
+            ratios.push(plain / ordered);
+        }
+        println!("{:6.1} {:6.2}  {}", median(&mut speeds), median(&mut ratios), order.name);
+    }
+}
+
+fn time(bytes: &[u8], read: impl Fn(&[u8]) -> Lanes) -> f64 {
+    evict::evict(bytes);
+    let start = Instant::now();
+    black_box(read(bytes));
+    start.elapsed().as_secs_f64()
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// ORs all bytes, but what is left of them by the division into rows, and of rows by that into steps.
+#[multiversion(targets("x86_64+avx2"))]
+fn read(order: &Order, bytes: &[u8]) -> Lanes {
+    let row_bytes = bytes.len() / order.rows / STEP * STEP;
+    let panel = order.panel.min(row_bytes);
+    let mut so_far = Lanes::default();
+    for start in (0..row_bytes).step_by(panel) {
+        let width = panel.min(row_bytes - start);
+        for first in (0..order.rows).step_by(order.at_once) {
+            let after = first + order.at_once;
+            let next = if after < order.rows { after * row_bytes + start } else { start + panel };
+            for at in (0..width).step_by(STEP) {
+                for row in first..after.min(order.rows) {
+                    let here = row * row_bytes + start + at;
+                    match order.asks {
+                        Asks::Nothing => {}
+                        Asks::Along(distance) => ask(bytes, here + distance),
+                        Asks::NextRows => ask(bytes, next + (row - first) * row_bytes + at),
+                    }
+                    or(&mut so_far, &bytes[here..here + STEP]);
+                }
+            }
+        }
+    }
+    so_far
+}
+
+/// The same in the order of memory.
+#[multiversion(targets("x86_64+avx2"))]
+fn read_plainly(bytes: &[u8]) -> Lanes {
+    let mut so_far = Lanes::default();
+    for step in bytes.as_chunks::<STEP>().0 {
+        or(&mut so_far, step);
+    }
+    so_far
+}
+
+/// As many words as a step has.
+type Lanes = [u64; STEP / 8];
+
+#[inline(always)]
+fn or(so_far: &mut Lanes, step: &[u8]) {
+    for (lane, word) in so_far.iter_mut().zip(step.as_chunks::<8>().0) {
+        *lane |= u64::from_ne_bytes(*word);
+    }
+}
+
+/// Asks for the cache lines of a step, if they exist.
+#[inline(always)]
+fn ask(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in bytes.get(at..at + STEP).unwrap_or_default().chunks(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 has SSE, and no address is wrong.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, at);
+}
