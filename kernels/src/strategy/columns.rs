@@ -36,7 +36,7 @@ impl Body for Columns {
                 }
             } else if has_groups::<O>() && width >= GROUP * O::Simd::LANES {
                 reduce_panels::<O, GROUP>(order, tile, course, positions);
-            } else if has_groups::<O>() && width >= 2 * O::Simd::LANES {
+            } else if has_groups::<O>() && width > O::Simd::LANES {
                 // (1000 rows of 64 u8 by AVX2, and of 128 by AVX-512, 58 and 97 GB/s by one vector at a time, 88 and 168 by two; Zen 5, L2.)
                 reduce_panels::<O, 2>(order, tile, course, positions);
             } else {
@@ -49,7 +49,7 @@ impl Body for Columns {
 /// Reduces lines of outputs in panels of groups of `U` vectors.
 ///
 /// # Safety
-/// - As [`Body::run`]; a line is at least a group.
+/// - As [`Body::run`]; a line is at least a group, or of two vectors, longer than one.
 #[inline(always)]
 unsafe fn reduce_panels<O: Order, const U: usize>(
     order: O,
@@ -57,7 +57,8 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
     course: Course,
     positions: &mut [MaybeUninit<u32>],
 ) {
-    let (group, line) = (U * O::Simd::LANES, tile.inner.size);
+    let (lanes, line) = (O::Simd::LANES, tile.inner.size);
+    let group = if U == 2 { (2 * lanes).min(line) } else { U * lanes };
     let mut room = Room::new();
     for (n, positions) in positions.chunks_mut(course.turns * line).enumerate() {
         let first = tile.input.cast::<O::Lane>().wrapping_offset((n * course.turns) as isize * tile.outer.stride);

@@ -135,8 +135,11 @@ fn by_rows(tile: &Tile<'_>, span: usize, size: usize) -> isize {
 impl Vectors {
     /// The outputs of a group in a panel of such lines.
     fn group(self, width: usize) -> usize {
-        let vectors = (width / self.lanes).clamp(1, GROUP).ilog2();
-        if self.has_groups { self.lanes << vectors } else { self.lanes }
+        match width {
+            _ if !self.has_groups || width <= self.lanes => self.lanes,
+            _ if width < GROUP * self.lanes => 2 * self.lanes,
+            _ => GROUP * self.lanes,
+        }
     }
 
     /// Whether to go through far rows one after another, from end to end of a panel: those that follow each other are so read in the order of memory,
