@@ -1,7 +1,7 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
 use super::course::{Course, TURNS, Vectors};
-use super::group::{GROUP, Groups, ROWS, Rows, has_groups, reduce};
+use super::group::{GROUP, Groups, Rows, has_groups, reduce};
 use super::panel::{Panel, Room, Way};
 use super::{Body, Strategy};
 use crate::gather::Stretches;
@@ -82,7 +82,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
             while let Some((offset, count)) = next {
                 next = stretches.next(usize::MAX);
                 let (ahead, way) = match next {
-                    Some((next, _)) if course.asks_next => (Some(next - offset), Way::ByGroups(ROWS)),
+                    Some((next, _)) if course.asks_next => (Some(next - offset), Way::ByGroups),
                     _ => (course.ahead, course.way),
                 };
                 let mut first = first.wrapping_offset(start as isize + offset);

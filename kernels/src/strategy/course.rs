@@ -38,16 +38,10 @@ pub(super) struct Course {
 /// blocks of rows ahead: 3 rows of 64 f32 26 and 31, 15 and 32.)
 const ALONG_BYTES: usize = 1024;
 
-/// How much of rows that follow each other goes by at a time in panels, if a row is more than a vector and less than two. (Beyond L3, GB/s by eight rows and by 2 KiB: AVX2, 1000 rows of 7 f64 22
-/// and 26; but of one vector by AVX-512, 64 rows of 64 u8 42 and 38; Zen 5.)
-const BLOCK_BYTES: usize = 2 << 10;
-
-/// The largest blocks of such rows, in bytes, that go by in one pass, each asked for at once: larger ones go by panels. (Beyond L3, AVX2, GB/s by panels, where each row was asked for by itself, and
-/// in one pass: 10 rows of 8 f32 16 and 45, of 16 f16 17 and 43, of 5 f64 12 and 44, 21 rows of 8 f32 20 and 44, 64 rows of 5 f64 15 and 41, which is what a plain read takes; but 21 rows of 31 f32 42 and 38,
-/// 64 rows of 31 f32 40 and 29, 1000 rows of 5 f64 19 and 18. Zen 5.) Of lines of more than a vector and less than two, panels have
-/// twice as many groups as they need.
+/// The largest blocks of rows that follow each other, none wider than a group, that go by in one pass, each asked for at once; in bytes. (Beyond L3, AVX2, GB/s by panels, where each row was asked for by
+/// itself, and in one pass: 10 rows of 8 f32 16 and 45, of 16 f16 17 and 43, of 5 f64 12 and 44, 21 rows of 8 f32 20 and 44, which is what a plain read takes; but 21 rows of 31 f32 42 and 38, 64 rows
+/// of 31 f32 40 and 29. Zen 5.)
 const LARGEST_BLOCK: usize = 2 << 10;
-const LARGEST_NARROW_BLOCK: usize = 8 << 10;
 
 /// The longest stretches, in bytes, in which prefetchers lose more at the end than they find on the way. (Images of 56 x 56 over axes 0 and 2, beyond L3, GB/s without and
 /// with the next stretch asked for: u8 9 and 13, f16 8 and 12, f32 12 and 10, i64 9 and 9; Zen 4.)
@@ -84,10 +78,7 @@ impl Course {
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another; but not where a group is all of a row, and the next one follows.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
         let is_block = slower.is_empty() && vectors.is_block(tile, span);
-        let is_between = width % vectors.lanes > 0 && width < 2 * vectors.lanes;
-        let largest = if is_between { LARGEST_NARROW_BLOCK } else { LARGEST_BLOCK };
-        let is_small_block = is_block && span <= largest;
-        let is_for_panels = is_far && !is_small_block && (line.size > ROWS || span > LARGEST_LINE && sweeps);
+        let is_for_panels = is_far && !is_block && (line.size > ROWS || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
         // than half the speed of memory read in long runs.
         let is_near = line.size <= ROWS || line.size <= vectors.most_rows && span <= NEAR_BYTES;
@@ -113,11 +104,7 @@ impl Course {
             way: match is_far {
                 _ if is_across => Way::SweepAcross,
                 _ if sweeps => Way::Sweep,
-                true => Way::ByGroups(if is_block && is_between {
-                    (BLOCK_BYTES / (width * vectors.size)).max(ROWS)
-                } else {
-                    ROWS
-                }),
+                true => Way::ByGroups,
                 false => Way::Near,
             },
         }
@@ -157,10 +144,10 @@ impl Vectors {
         self.has_groups && tile.is_far() && width > group && (is_sequence || is_one_place)
     }
 
-    /// Whether more than a few far rows follow each other, each of which is no more than a group: so all that is read is in the order of memory, or within what is asked for.
+    /// Whether a few rows follow each other, each of which is no more than a group: so all that is read is in the order of memory, or within what is asked for.
     fn is_block(self, tile: &Tile<'_>, span: usize) -> bool {
         let (width, line) = (tile.inner.size, tile.line());
-        let is_sequence = line.stride == width as isize || line.stride == -(width as isize) && span <= AHEAD_BYTES;
-        self.has_groups && tile.is_far() && line.size > 1 && width <= GROUP * self.lanes && is_sequence
+        let is_sequence = line.stride.unsigned_abs() == width && line.size > 1;
+        self.has_groups && is_sequence && width <= GROUP * self.lanes && span <= LARGEST_BLOCK
     }
 }

@@ -43,8 +43,8 @@ impl Room {
 pub(super) enum Way {
     /// All rows of a group before the next group, if they stay in the L1 cache meanwhile: of what is near.
     Near,
-    /// So many rows at a time, group by group.
-    ByGroups(usize),
+    /// Some rows at a time, group by group.
+    ByGroups,
     /// One row at a time, from end to end.
     Sweep,
     /// The same of rows that are longer than the panel: meanwhile, the next row of the panel is asked for, and after the last one, the first of the next panel.
@@ -129,10 +129,9 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             // 58 GB/s, 56 from 42 to 50, 32 u8 over 1000 rows from 35 to 55. (Zen 3, L2.)
             let is_short = span::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
             let stays = way == Way::Near && (self.groups.len() == 1 || is_short);
-            let most = match way {
-                _ if stays => usize::MAX,
-                _ if sweeps => 1,
-                Way::ByGroups(rows) => rows,
+            let most = match (stays, sweeps) {
+                (true, _) => usize::MAX,
+                (_, true) => 1,
                 _ => ROWS,
             };
             let some = rows.count.min(most).min((O::Simd::MAX_COUNT - self.rows) as usize);
