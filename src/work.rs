@@ -41,8 +41,12 @@ impl Work {
     ) -> Option<()> {
         let problem = &self.problem;
         self.visited = count(problem.reduced());
-        let is_far = elements(problem, self.visited).saturating_mul(element_size) >= FAR_BYTES;
-        self.prefetch = if is_far { Prefetch::of_far() } else { Prefetch::Nothing };
+        let bytes = elements(problem, self.visited).saturating_mul(element_size);
+        self.prefetch = match bytes {
+            0..FAR_BYTES => Prefetch::Nothing,
+            FAR_BYTES..BEYOND_L3 => Prefetch::of_far().within_l3(),
+            BEYOND_L3.. => Prefetch::of_far(),
+        };
         self.kernel = match choose_isa_and_strategy(problem, self.visited, isa, element_size, self.prefetch) {
             Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
             None => None,
@@ -84,8 +88,7 @@ fn choose_isa_and_strategy(
         // Long lines that go by one after another: what memory brings is sooner looked at than it comes.
         Strategy::Columns
             if prefetch == Prefetch::Everything
-                && problem.inner().size.saturating_mul(element_size) >= SHORTEST_FAR_LINE
-                && elements(problem, visited).saturating_mul(element_size) >= BEYOND_L3 =>
+                && problem.inner().size.saturating_mul(element_size) >= SHORTEST_FAR_LINE =>
         {
             (Isa::Avx2, strategy)
         }
@@ -265,7 +268,8 @@ mod tests {
         assert_eq!(jumping(&[8 << 20]), Some((Avx2, Pieces)));
         assert_eq!(jumping(&[(8 << 20) - 1]), Some((Avx512, Rows)));
         assert_eq!(chosen(Avx512, &[1024, 32, 256], &[1], 4), Some((Avx2, Columns)));
-        assert_eq!(chosen(Avx512, &[1023, 32, 256], &[1], 4), Some((Avx512, Columns)));
+        let in_l3 = chosen_by(Prefetch::FromL3, Avx512, &[1024, 32, 256], &[1], 4);
+        assert_eq!(in_l3, Some((Avx512, Columns)));
         assert_eq!(chosen(Avx512, &[2048, 32, 192], &[1], 4), Some((Avx2, Columns)));
         assert_eq!(chosen(Avx512, &[2048, 32, 191], &[1], 4), Some((Avx512, Columns)));
         let jumping_columns = chosen_by(Prefetch::Jumps, Avx512, &[1024, 32, 256], &[1], 4);

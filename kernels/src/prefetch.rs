@@ -11,7 +11,9 @@ pub enum Prefetch {
     Nothing,
     /// What the prefetchers of the CPU do not follow: jumps.
     Jumps,
-    /// Everything.
+    /// Everything, of elements that the L3 cache likely holds.
+    FromL3,
+    /// Everything, of elements that it does not.
     Everything,
 }
 
@@ -32,13 +34,19 @@ impl Prefetch {
         if follows_streams() { Prefetch::Jumps } else { Prefetch::Everything }
     }
 
+    /// The same, of elements that the L3 cache likely holds.
+    #[inline(always)]
+    pub fn within_l3(self) -> Prefetch {
+        if self == Prefetch::Everything { Prefetch::FromL3 } else { self }
+    }
+
     /// Whether to ask for what follows in memory, or jumps.
     #[inline(always)]
     pub(crate) fn asks(self, jumps: bool) -> bool {
         match self {
             Prefetch::Nothing => false,
             Prefetch::Jumps => jumps,
-            Prefetch::Everything => true,
+            Prefetch::FromL3 | Prefetch::Everything => true,
         }
     }
 }

@@ -64,7 +64,8 @@ impl<T: Sample> Case<T> {
                 for (n, (input, start)) in inputs.iter().enumerate() {
                     // Each of them at some edge, by each of the policies.
                     let turn = n + elements + usize::from(function == ArgMax) * 2 + usize::from(policy == Ignore);
-                    let prefetch = [Prefetch::Nothing, Prefetch::Jumps, Prefetch::Everything][turn % 3];
+                    let prefetch =
+                        [Prefetch::Nothing, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything][turn % 4];
                     let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch };
                     // SAFETY: `expected` was found by reading every element of the tile.
                     let found = unsafe { self.run(strategy, function, policy, &tile) };
