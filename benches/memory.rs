@@ -76,23 +76,20 @@ fn main() {
     let (bytes, trials) = (vec![1; if is_smoke { MIB } else { BYTES }], if is_smoke { 1 } else { TRIALS });
     println!("Memory with nothing computed, {} MiB: GB/s, and over a plain read.\n", bytes.len() / MIB);
     for order in &ORDERS {
-        let (mut speeds, mut ratios) = (Vec::new(), Vec::new());
-        for _ in 0..trials {
-            let plain = time(&bytes, read_plainly);
-            let ordered = time(&bytes, |bytes| read(order, bytes));
-            speeds.push(bytes.len() as f64 / ordered * 1e-9);
-            ratios.push(plain / ordered);
-        }
-        println!("{:6.1} {:6.2}  {}", median(&mut speeds), median(&mut ratios), order.name);
-    }
-    let (mut speeds, mut ratios) = (Vec::new(), Vec::new());
-    for _ in 0..trials {
-        let (plain, crops) = (time(&bytes, read_plainly), time(&bytes, read_crops));
-        let read = bytes.len() as f64 * PART_OF_CROPS;
-        speeds.push(read / crops * 1e-9);
-        ratios.push(plain * PART_OF_CROPS / crops);
+        report(order.name, &bytes, trials, 1.0, |bytes| read(order, bytes));
     }
     let name = "crops of 48 x 48 elements of 32 bits, of 4 planes of 64 x 64 in turn: of what is looked at";
+    report(name, &bytes, trials, PART_OF_CROPS, read_crops);
+}
+
+/// Reads a part of the bytes in some order, in turn with a plain read of all of them, and prints how fast.
+fn report(name: &str, bytes: &[u8], trials: usize, part: f64, read: impl Fn(&[u8]) -> Lanes) {
+    let (mut speeds, mut ratios) = (Vec::new(), Vec::new());
+    for _ in 0..trials {
+        let (plain, ordered) = (time(bytes, read_plainly), time(bytes, &read));
+        speeds.push(bytes.len() as f64 * part / ordered * 1e-9);
+        ratios.push(plain * part / ordered);
+    }
     println!("{:6.1} {:6.2}  {name}", median(&mut speeds), median(&mut ratios));
 }
 

@@ -41,7 +41,7 @@ impl Work {
     ) -> Option<()> {
         let problem = &self.problem;
         self.visited = count(problem.reduced());
-        let bytes = elements(problem, self.visited).saturating_mul(element_size);
+        let bytes = count(problem.input.kept()).saturating_mul(self.visited).saturating_mul(element_size);
         self.prefetch = match bytes {
             0..FAR_BYTES => Prefetch::Nothing,
             FAR_BYTES..BEYOND_L3 => Prefetch::of_far().within_l3(),
@@ -124,11 +124,6 @@ const SMALLEST_WHOLE_FOLDED: usize = 2048;
 /// 1000 i64 23 and 34 (3 rows), 21 rows of 1000 u8 33 and 38, 64 rows of 4096 f32 and of 16384 u8 26 and 31, 26 and 32, 21 rows of 1000 f32 of which the last of equals is looked for 28 and 35; but of 100 f16 (10 rows) 32 and 27,
 /// 21 rows of 64 f16 41 and 35; Zen 5.)
 const SHORTEST_FAR_LINE: usize = 768;
-
-/// How many elements are looked at in all.
-fn elements(problem: &Problem, visited: usize) -> usize {
-    count(problem.input.kept()).saturating_mul(visited)
-}
 
 /// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
 const FAR_BYTES: usize = 512 << 10;
