@@ -233,14 +233,27 @@ pub(crate) fn find_of_few<T: Element>((function, policy): (ReduceFunction, NanPo
     best_at
 }
 
+/// Of each type and function, the kernel that slices take: to ask for it takes a third of the time of a short one.
+static OF_SLICES: [[OnceLock<Kernel>; ReduceFunction::ALL.len()]; DataType::ALL.len()] =
+    [const { [const { OnceLock::new() }; _] }; _];
+
 /// The position of the first best element of a slice of at most [`LONGEST_VISIT`], by the kernel of the ISA that is asked for at first.
+#[inline(always)]
 pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
-    // Each kernel is kept: to ask for it takes a third of the time of a short slice.
-    static KERNELS: [[OnceLock<Option<Kernel>>; ReduceFunction::ALL.len()]; DataType::ALL.len()] =
-        [const { [const { OnceLock::new() }; _] }; _];
-    let kernel = KERNELS[T::DATA_TYPE as usize][function as usize]
-        .get_or_init(|| argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, NanPolicy::default()));
-    Some(find_in_row((*kernel)?, elements) as usize)
+    match OF_SLICES[T::DATA_TYPE as usize][function as usize].get() {
+        Some(kernel) => Some(find_in_row(*kernel, elements) as usize),
+        None => of_first_slice(function, isa, elements),
+    }
+}
+
+/// The same, and finds the kernel. A call, and the last thing that is done: else what it needs would be kept meanwhile, and every slice pay for it (16 of the
+/// 73 instructions of one of 16 u8).
+#[cold]
+#[inline(never)]
+fn of_first_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
+    let kernel = argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, NanPolicy::default())?;
+    let kernel = OF_SLICES[T::DATA_TYPE as usize][function as usize].get_or_init(|| kernel);
+    Some(find_in_row(*kernel, elements) as usize)
 }
 
 /// The position of the first best of some neighbours, of which there are at most [`LONGEST_VISIT`].

@@ -224,6 +224,8 @@ pub(super) fn rotation(from: usize) -> [u8; UNIT] {
 }
 
 impl Token for Avx2 {
+    const UNROLLS: bool = true;
+
     #[inline(always)]
     unsafe fn assume() -> Self {
         // SAFETY: the caller promises that the ISA is there.
@@ -450,6 +452,7 @@ macro_rules! integers {
         impl Lanes<$lane> for Avx2 {
             by_width!($bits);
             masked_loads!($bits, $lane, $keep);
+            const HAS_MAX: bool = $bits < 64;
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m256i {

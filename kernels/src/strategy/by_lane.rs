@@ -2,18 +2,18 @@
 //! each four. But then nothing is looked at twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of all.
 //!
 //! What such a run waits for is the step before, and so it is read in two places at once, from its start and from its middle: half as many steps, and as both
-//! share the number of the step, fewer operations too. (Zen 5, GB/s in L2 before and after, by AVX2: rows of 100 f16 36 and 48, of 300 63 and 78, of 80 i16 41 and 69,
+//! share the number of the step, fewer operations too. Where a step is long, long runs are read in four places. (Zen 5, GB/s in L2 before and after, by AVX2: rows of 100 f16 36 and 48, of 300 63 and 78, of 80 i16 41 and 69,
 //! of 80 f32 46 and 66, of 80 i32 65 and 87, of 21 i64 37 and 57, of 64 67 and 78, of 160 u8 38 and 55. By AVX-512: rows of 300 f16 53 and 87, of 800 87 and 112, of
 //! 255 i16 87 and 125, of 128 i32 103 and 122, of 64 i64 106 and 126.) Decides nothing about tiles.
 
 use super::luck::Ways;
 use super::run::{Apart, Equals, IsNan, MOST_VECTORS, Run, Test, apart, has_bits, rarely};
-use crate::lanes::{Lanes, Token};
-use crate::order::{Order, Vec};
+use crate::lanes::{Lanes, Token, repeat};
+use crate::order::{Count, Order, Vec};
 
-/// Whether a maximum is a comparison and a blend, or is taken of bits that may not do.
+/// Whether a maximum is more than one operation, or is taken of bits that may not do.
 const fn has_dear_maxima<O: Order>() -> bool {
-    O::HAS_BITS || size_of::<O::Lane>() == 8 && !O::HAS_NAN
+    O::HAS_BITS || !O::Simd::HAS_MAX
 }
 
 /// The vectors of the shortest run that is answered sooner that way, and of the longest. (The positions of the longest fit the counts.) Beyond, chunks are as fast,
@@ -24,8 +24,8 @@ pub(super) const fn vectors<O: Order>() -> (usize, usize) {
         // Of more, bits would be faster (1000 f16 by AVX-512 98 and 118 GB/s), but not with a NaN at the end (100 and 41): chunks know about where it is.
         _ if O::HAS_BITS => 25,
         (true, false) => 50,
+        (false, false) if !O::Simd::HAS_MAX => 50,
         (true, true) => 25,
-        (false, _) if has_dear_maxima::<O>() => 25,
         (false, _) => 16,
     };
     let positions = O::Simd::MAX_COUNT as usize / O::Simd::LANES;
@@ -138,44 +138,53 @@ const fn caps_always<O: Order>() -> bool {
 /// - As for [`find`].
 #[inline(always)]
 unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> Result<u32, Vec<O>> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !O::Simd::HAS_MAX && run.len > SHORTEST_IN_FOUR * O::Simd::LANES {
+            find_in_parts::<O, CAPPED, 4>(order, run)
+        } else {
+            find_in_parts::<O, CAPPED, 2>(order, run)
+        }
+    }
+}
+
+/// So many vectors are read in two places at once, and more in four where each step waits for a comparison and a blend. (Zen 5, AVX2, GB/s in L2 in two and in four places: rows of 21, 32, 64,
+/// 80 and 100 i64 68, 85, 95, 95, 90 and 55, 83, 102, 106, 99; of 80 i32 98 and 89, of f32 75 and 63.)
+const SHORTEST_IN_FOUR: usize = 8;
+
+/// # Safety
+/// - As for [`find`].
+#[inline(always)]
+unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(
+    order: O,
+    run: Run<O::Lane>,
+) -> Result<u32, Vec<O>> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
     let is_traced = !CAPPED && (O::NAN_WINS || O::DOUBTS);
-    // What starts `later` reaches back to the first half: what is seen twice is never better than itself.
-    let half = run.len.div_ceil(2 * lanes) * lanes;
-    let later = run.len - half;
-    let (first, step) = (run.part(0, lanes).at, if run.reversed { -1 } else { 1 });
-    let load = |n: usize| {
-        // SAFETY: the caller's promise: both are vectors before the end of the run.
-        let vector = unsafe { order.load(first.wrapping_offset(n as isize * step)) };
-        if CAPPED { order.cap(vector) } else { vector }
-    };
-    let (a, b) = (load(0), load(later));
-    if O::DOUBTS && !order.is_promising(order.fold(b, a)) {
+    let parts = Parts::<PARTS>::of(run, lanes);
+    // SAFETY: the caller's promise, and the place is at least a vector long.
+    let first = unsafe { parts.load::<O, CAPPED>(order, run, 0) };
+    if O::DOUBTS && !order.is_promising(order.fold_of(&first)) {
         return Err(order.worst());
     }
-    let mut trace = order.trace_of(&[a, b]);
-    let mut best = if O::NAN_LOSES { [order.fold(a, order.worst()), order.fold(b, order.worst())] } else { [a, b] };
+    let mut trace = order.trace_of(&first);
     let mut position = simd.lane_numbers(run.reversed);
-    let mut positions = [position; 2];
-    let mut start = lanes;
-    while start < half {
-        position = simd.add(position, simd.count(lanes as u32));
-        let (a, b) = (load(start), load(later + start));
-        if is_traced {
-            trace = order.traced(trace, order.trace_of(&[a, b]));
-        }
-        let better = order.above(a, best[0]);
-        best[0] = order.fold(a, best[0]);
-        positions[0] = simd.select_count(better, position, positions[0]);
-        let better = order.above(b, best[1]);
-        best[1] = order.fold(b, best[1]);
-        positions[1] = simd.select_count(better, position, positions[1]);
-        start += lanes;
+    let mut best = Bests { values: first, positions: [position; PARTS] };
+    if O::NAN_LOSES {
+        best.fold_worst(order);
     }
-    let better = order.above(best[1], best[0]);
-    let best = order.fold(best[1], best[0]);
-    let later = simd.add(positions[1], simd.count(later as u32));
-    let position_of_best = simd.select_count(better, later, positions[0]);
+    let mut at = lanes;
+    let unrolls = O::Simd::UNROLLS && PARTS == 2 && !CAPPED && !run.reversed && !O::DOUBTS;
+    repeat!(unrolls, at < parts.len, at + lanes < parts.len, at += lanes, {
+        position = simd.add(position, simd.count(lanes as u32));
+        // SAFETY: the caller's promise, and places are whole vectors.
+        let vectors = unsafe { parts.load::<O, CAPPED>(order, run, at) };
+        if is_traced {
+            trace = order.traced(trace, order.trace_of(&vectors));
+        }
+        best.offer(order, vectors, position);
+    });
+    let (best, position_of_best) = best.of_all(order, parts);
     let value = order.across(best);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
@@ -193,6 +202,101 @@ unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> 
         return Ok(unsafe { find_first(order, run, IsNan) }.unwrap_or(position as u32));
     }
     Ok(position as u32)
+}
+
+/// Parts of a run, all as long, and whole vectors. Each starts where the one before ends, or earlier: what is seen twice is never better than itself.
+#[derive(Clone, Copy)]
+struct Parts<const N: usize> {
+    starts: [usize; N],
+    len: usize,
+}
+
+impl<const N: usize> Parts<N> {
+    /// Of a run of at least a vector.
+    #[inline(always)]
+    fn of<L>(run: Run<L>, lanes: usize) -> Self {
+        let len = run.len.div_ceil(N * lanes) * lanes;
+        let mut starts = [0; N];
+        let mut n = 1;
+        while n < N {
+            starts[n] = if n + 1 < N { (n * len).min(run.len - len) } else { run.len - len };
+            n += 1;
+        }
+        Parts { starts, len }
+    }
+
+    /// A vector of each, from the same number of elements on.
+    ///
+    /// # Safety
+    /// - The elements of the run may be read; `at` is a vector before the end of the places.
+    #[inline(always)]
+    unsafe fn load<O: Order, const CAPPED: bool>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; N] {
+        let (first, step) = (run.part(0, O::Simd::LANES).at, if run.reversed { -1 } else { 1 });
+        let mut vectors = [order.worst(); N];
+        let mut n = 0;
+        while n < N {
+            // SAFETY: the caller's promise.
+            let vector = unsafe { order.load(first.wrapping_offset((self.starts[n] + at) as isize * step)) };
+            vectors[n] = if CAPPED { order.cap(vector) } else { vector };
+            n += 1;
+        }
+        vectors
+    }
+}
+
+/// The best of each lane of some places, and their positions from the start of their place.
+struct Bests<O: Order, const N: usize> {
+    values: [Vec<O>; N],
+    positions: [Count<O>; N],
+}
+
+impl<O: Order, const N: usize> Bests<O, N> {
+    #[inline(always)]
+    fn fold_worst(&mut self, order: O) {
+        let mut n = 0;
+        while n < N {
+            self.values[n] = order.fold(self.values[n], order.worst());
+            n += 1;
+        }
+    }
+
+    /// A later vector of each.
+    #[inline(always)]
+    fn offer(&mut self, order: O, vectors: [Vec<O>; N], position: Count<O>) {
+        let mut n = 0;
+        while n < N {
+            self.offer_one(order, n, vectors[n], position);
+            n += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn offer_one(&mut self, order: O, place: usize, value: Vec<O>, position: Count<O>) {
+        let better = order.above(value, self.values[place]);
+        self.values[place] = order.fold(value, self.values[place]);
+        self.positions[place] = order.simd().select_count(better, position, self.positions[place]);
+    }
+
+    /// The best of each lane of all places, and its position in the run.
+    #[inline(always)]
+    fn of_all(mut self, order: O, parts: Parts<N>) -> (Vec<O>, Count<O>) {
+        let simd = order.simd();
+        let mut n = 1;
+        while n < N {
+            self.positions[n] = simd.add(self.positions[n], simd.count(parts.starts[n] as u32));
+            n += 1;
+        }
+        // Each to the one before it, and what are pairs then.
+        if N == 4 {
+            self.offer_one(order, 2, self.values[3], self.positions[3]);
+        }
+        self.offer_one(order, 0, self.values[1], self.positions[1]);
+        if N == 4 {
+            self.offer_one(order, 0, self.values[2], self.positions[2]);
+        }
+        const { assert!(N == 2 || N == 4) };
+        (self.values[0], self.positions[0])
+    }
 }
 
 /// The position of the first element that passes the test.

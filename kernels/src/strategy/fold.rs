@@ -16,7 +16,13 @@ const LONG: usize = 8;
 /// The elements in a chunk, and so the fewest of a run.
 #[inline(always)]
 pub(super) const fn chunk<O: Order>() -> usize {
-    (if O::Simd::HAS_LONG_CHUNKS { LONG } else { SHORT }) * O::Simd::LANES
+    (if has_long_chunks::<O>() { LONG } else { SHORT }) * O::Simd::LANES
+}
+
+/// Also where each chunk waits for the one before for as long as four vectors take to load. (Rows of 1000, 4096 and 32000 i64 in L2 from 127, 139 and 144 to 140, 159 and
+/// 189 GB/s, with their maxima [by pairs](Order::fold_of); in the order of memory 130, 146 and 176; Zen 5, AVX2.)
+const fn has_long_chunks<O: Order>() -> bool {
+    O::Simd::HAS_LONG_CHUNKS || !O::Simd::HAS_MAX
 }
 
 /// How many chunks a lane can count.
@@ -114,7 +120,7 @@ impl<O: Order> Fold<O> {
     unsafe fn step<const TRACED: bool>(&mut self, order: O, at: *const O::Lane) {
         // SAFETY: the caller promises a chunk.
         unsafe {
-            if O::Simd::HAS_LONG_CHUNKS {
+            if has_long_chunks::<O>() {
                 self.step_by::<LONG, TRACED>(order, at)
             } else {
                 self.step_by::<SHORT, TRACED>(order, at)
@@ -299,7 +305,7 @@ unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     let (start, chunk) = chunks.place(n);
     // SAFETY: the caller promises that the chunks may be read.
     let (position, is_found) = unsafe {
-        if O::Simd::HAS_LONG_CHUNKS {
+        if has_long_chunks::<O>() {
             first_of::<O, T, LONG>(order, &order.load_several(chunk.at), test, chunk.reversed)
         } else {
             first_of::<O, T, SHORT>(order, &order.load_several(chunk.at), test, chunk.reversed)

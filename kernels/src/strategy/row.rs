@@ -1,11 +1,11 @@
 //! One row, for single calls: the searches of [`super::rows`], without the loops around them, and the position in a register. (Zen 3, AVX2: 16
 //! i32 took 177 instructions by a tile, and take 76 this way.) This file decides nothing.
 
-use super::by_lane;
 use super::luck::Ways;
-use super::rows::{Rows, Search, Visit, by_length};
+use super::rows::{Rows, Search, Visit, in_registers};
 use super::run::Run;
 use super::{Body, MakeOrder};
+use super::{by_lane, chunks};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
 use crate::prefetch::Prefetch;
@@ -26,10 +26,10 @@ impl Row {
         if <M::Order as Order>::Simd::SPECIALIZES {
             let (row, lanes) = (Run::new(first.cast(), len, false), <M::Order as Order>::Simd::LANES);
             let (fewest, most) = by_lane::vectors_alone::<M::Order>();
-            return if len > (fewest - 1) * lanes && len <= most * lanes {
-                order.simd().enter(Call::<_, true> { order, row })
-            } else {
-                order.simd().enter(Call::<_, false> { order, row })
+            return match len {
+                _ if len <= (fewest - 1) * lanes => order.simd().enter(Call::<_, IN_REGISTERS> { order, row }),
+                _ if len <= most * lanes => order.simd().enter(Call::<_, BY_LANE> { order, row }),
+                _ => order.simd().enter(Call::<_, BY_CHUNKS> { order, row }),
             };
         }
         // Not worth its code: as the only row of a tile.
@@ -45,31 +45,35 @@ impl Row {
     }
 }
 
-/// The search of one row: lane by lane, or by its length. Two functions, because one that may do either takes 1 ns more, whatever it does. (Zen 5.)
-struct Call<O: Order, const BY_LANE: bool> {
+const IN_REGISTERS: u8 = 0;
+const BY_LANE: u8 = 1;
+const BY_CHUNKS: u8 = 2;
+
+/// The search of one row. A function for each, because one that may do any takes 1 ns more, whatever it does: to be ready to spill vectors, it makes a frame. (Zen 5.)
+struct Call<O: Order, const SEARCH: u8> {
     order: O,
     row: Run<O::Lane>,
 }
 
-impl<O: Order, const BY_LANE: bool> Task for Call<O, BY_LANE> {
+impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
     type Output = u32;
 
     #[inline(always)]
     fn run(self) -> u32 {
+        let Call { order, row } = self;
         // SAFETY: only `Row::enter` makes a `Call`, and its caller promises the elements.
         unsafe {
-            if BY_LANE {
-                by_lane::find(self.order, self.row, &mut Ways::default())
-            } else {
-                by_length(self.row.len, self)
+            match SEARCH {
+                IN_REGISTERS => in_registers(row.len, by_lane::vectors_alone::<O>().0 - 1, self),
+                BY_LANE => by_lane::find(order, row, &mut Ways::default()),
+                _ => chunks::find(order, row, &mut Ways::default()).position(),
             }
         }
     }
 }
 
-impl<O: Order, const BY_LANE: bool> Visit<O> for Call<O, BY_LANE> {
+impl<O: Order, const SEARCH: u8> Visit<O> for Call<O, SEARCH> {
     const REVERSED: bool = false;
-    const IS_ALONE: bool = true;
     type Output = u32;
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use super::luck::Ways;
 use super::run::{self, Best, MOST_VECTORS, Run};
 use super::{Body, MakeOrder, Strategy, tournament};
 use super::{by_lane, chunks};
-use crate::lanes::{Lanes, Token};
+use crate::lanes::{Lanes, Token, repeat};
 use crate::order::{Count, Order};
 use crate::prefetch::{AHEAD_BYTES, Asked, Prefetch, ahead};
 use crate::tile::Tile;
@@ -67,34 +67,40 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 /// # Safety
 /// - The caller may [search](Visit::search) rows of that length.
 #[inline(always)]
-pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
-    let lanes = O::Simd::LANES;
-    // What goes by lane instead need not be compiled.
-    let most_in_registers = if V::IS_ALONE {
-        by_lane::vectors_alone::<O>().0 - 1
-    } else if by_lane::takes::<O>(MOST_VECTORS) {
-        4
-    } else {
-        MOST_VECTORS
-    };
+unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
+    let vectors = len.div_ceil(O::Simd::LANES);
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
-        match len.div_ceil(lanes) {
-            1 if len <= O::Simd::FEW && !V::REVERSED => visit.search::<Few>(),
-            1 if len < lanes && O::Simd::HAS_FIRST_BEST => visit.search::<Less>(),
-            1 if len < lanes => visit.search::<PartOfVector>(),
-            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
-            1..=4 if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
-            1 if !V::REVERSED => visit.search::<Vectors<1, 1>>(),
-            1..=2 if O::Simd::SPECIALIZES && most_in_registers >= 2 => visit.search::<Vectors<1, 2>>(),
-            3..=4 if O::Simd::SPECIALIZES && most_in_registers >= 4 => visit.search::<Vectors<2, 4>>(),
-            vectors if !V::IS_ALONE && by_lane::takes::<O>(vectors) && !visit.goes_along(len) => {
-                visit.search::<ByLane>()
-            }
-            5..=MOST_VECTORS if O::Simd::SPECIALIZES && most_in_registers == MOST_VECTORS => {
+        match vectors {
+            0..=4 => in_registers(len, 4, visit),
+            _ if by_lane::takes::<O>(vectors) && !visit.goes_along(len) => visit.search::<ByLane>(),
+            // What goes by lane instead need not be compiled.
+            5..=MOST_VECTORS if O::Simd::SPECIALIZES && !by_lane::takes::<O>(MOST_VECTORS) => {
                 visit.search::<Vectors<4, MOST_VECTORS>>()
             }
             _ => visit.search::<Chunks>(),
+        }
+    }
+}
+
+/// The same for up to `most` vectors, which are up to four. (It compares elements: to count the vectors takes as many instructions as there are to load one and compare it.)
+///
+/// # Safety
+/// - As for [`by_length`].
+#[inline(always)]
+pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, most: usize, visit: V) -> V::Output {
+    let lanes = O::Simd::LANES;
+    // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
+    unsafe {
+        match len {
+            _ if len <= O::Simd::FEW && !V::REVERSED => visit.search::<Few>(),
+            _ if len < lanes && O::Simd::HAS_FIRST_BEST => visit.search::<Less>(),
+            _ if len < lanes => visit.search::<PartOfVector>(),
+            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
+            _ if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
+            _ if most == 1 || len <= lanes && !V::REVERSED => visit.search::<Vectors<1, 1>>(),
+            _ if most == 2 || len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
+            _ => visit.search::<Vectors<2, 4>>(),
         }
     }
 }
@@ -103,8 +109,6 @@ pub(super) unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V
 pub(super) trait Visit<O: Order> {
     /// Whether rows run against the direction of memory.
     const REVERSED: bool;
-    /// Whether there is one row only: a search lane by lane is left to `row.rs` then, which has it in a function of its own.
-    const IS_ALONE: bool = false;
     type Output;
 
     /// Whether rows of that length are not to be read in two places at once.
@@ -123,6 +127,8 @@ pub(super) trait Search<O: Order> {
     const READS_ON: bool = false;
     /// Whether it goes through a row chunk by chunk, and asks for others by itself.
     const FOLDS: bool = false;
+    /// Whether a search is as short as a [loop that is unrolled](repeat).
+    const IS_SHORT: bool = false;
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
     const VECTORS: Option<usize> = None;
 
@@ -146,6 +152,7 @@ pub(super) trait Search<O: Order> {
 /// So few that one operation finds the first best of them; the other lanes of the vector hold the worst value.
 struct Few;
 impl<O: Order> Search<O> for Few {
+    const IS_SHORT: bool = true;
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
@@ -159,6 +166,7 @@ impl<O: Order> Search<O> for Few {
 /// Less than a vector, where one operation finds the first best of one. (Rows of 18 and 21 u8 32 and 37 GB/s by their best and then its place, 43 and 49 this way; Zen 5, AVX2.)
 struct Less;
 impl<O: Order> Search<O> for Less {
+    const IS_SHORT: bool = true;
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
@@ -177,6 +185,7 @@ impl<O: Order> Search<O> for Less {
 struct PartOfVector;
 impl<O: Order> Search<O> for PartOfVector {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
+    const IS_SHORT: bool = true;
     const VECTORS: Option<usize> = Some(0);
 
     #[inline(always)]
@@ -195,6 +204,7 @@ impl<O: Order> Search<O> for PartOfVector {
 /// At least `WHOLE` vectors, and at most `V`.
 struct Vectors<const WHOLE: usize, const V: usize>;
 impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, V> {
+    const IS_SHORT: bool = V <= 2;
     const VECTORS: Option<usize> = Some(V);
 
     #[inline(always)]
@@ -279,7 +289,7 @@ struct EachRow<'t, 'p, O, const REVERSED: bool> {
 }
 
 impl<O: Order, const REVERSED: bool> EachRow<'_, '_, O, REVERSED> {
-    /// Whether rows of a search may go side by side; `by_length` takes the shortest of them to this one.
+    /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
     const fn groups<S: Search<O>>() -> bool {
         tournament::takes::<O>()
             && match S::VECTORS {
@@ -348,12 +358,11 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                         start += lanes as isize * stride;
                         block -= lanes;
                     }
-                    while block > 0 {
+                    repeat!(O::Simd::UNROLLS && S::IS_SHORT && !REVERSED, block > 0, block >= 2, block -= 1, {
                         position.write(MaybeUninit::new(S::find::<true>(order, row(start), &mut ways)));
                         position = position.add(1);
                         start += stride;
-                        block -= 1;
-                    }
+                    });
                 }
                 while S::READS_ON && at_end > 0 {
                     position.write(MaybeUninit::new(S::find::<false>(order, row(start), &mut ways)));
