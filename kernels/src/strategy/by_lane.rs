@@ -34,13 +34,18 @@ pub(super) const fn vectors<O: Order>() -> (usize, usize) {
 }
 
 /// The same of single runs, whose answers somebody waits for. (Zen 5, AVX2, ns for a call by a search in registers and this way: 64 i16 4.7 and 4.0, 64 i32 6.3 and
-/// 5.5, 256 i32 14.4 and 12.5, 8 i64 3.9 and 3.5, 64 f32 6.7 and 6.2; but 16 f32 3.4 and 3.9, 64 u8 3.2 and 3.5, 256 i64 25.7 and 28.0. AVX-512, 64 f32 5.1 and 6.2.)
+/// 5.5, 256 i32 14.4 and 12.5, 64 f32 6.7 and 6.2; but 8 i64 2.0 and 2.4, 16 2.7 and 3.1, 16 f32 3.4 and 3.9, 64 u8 3.2 and 3.5. 256 i64 by chunks 18.9 and this way 18.2.
+/// AVX-512, 64 f32 5.1 and 6.2.)
 #[inline(always)]
 pub(super) const fn vectors_alone<O: Order>() -> (usize, usize) {
     let (fewest, most) = vectors::<O>();
     let is_integer = !O::HAS_NAN && !O::HAS_BITS && size_of::<O::Lane>() > 1;
     // As few as 32 vectors of 16 bits and more fit any count.
-    if is_integer && !O::Simd::HAS_MASKS { (2, 32) } else { (fewest, most) }
+    match is_integer && !O::Simd::HAS_MASKS {
+        true if !O::Simd::HAS_MAX => (LONGEST_IN_TWO + 1, 64),
+        true => (2, 32),
+        false => (fewest, most),
+    }
 }
 
 /// Whether a run of so many vectors is. Of 7 and 8, a [search in registers](super::run::find), which is for 8, may be as fast: 0.91 to 0.99 for i32, f32 and f64 by
@@ -140,7 +145,7 @@ const fn caps_always<O: Order>() -> bool {
 unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> Result<u32, Vec<O>> {
     // SAFETY: the caller's promise.
     unsafe {
-        if !O::Simd::HAS_MAX && run.len > SHORTEST_IN_FOUR * O::Simd::LANES {
+        if !O::Simd::HAS_MAX && run.len > LONGEST_IN_TWO * O::Simd::LANES {
             find_in_parts::<O, CAPPED, 4>(order, run)
         } else {
             find_in_parts::<O, CAPPED, 2>(order, run)
@@ -150,7 +155,7 @@ unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> 
 
 /// So many vectors are read in two places at once, and more in four where each step waits for a comparison and a blend. (Zen 5, AVX2, GB/s in L2 in two and in four places: rows of 21, 32, 64,
 /// 80 and 100 i64 68, 85, 95, 95, 90 and 55, 83, 102, 106, 99; of 80 i32 98 and 89, of f32 75 and 63.)
-const SHORTEST_IN_FOUR: usize = 8;
+const LONGEST_IN_TWO: usize = 8;
 
 /// # Safety
 /// - As for [`find`].

@@ -10,6 +10,7 @@ use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
 use crate::prefetch::Prefetch;
 use crate::tile::{Loop, Tile};
+use core::hint::assert_unchecked;
 use core::mem::MaybeUninit;
 
 /// See the file. A type, for the same reason as [`Body::enter`] is a method.
@@ -61,11 +62,16 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
     #[inline(always)]
     fn run(self) -> u32 {
         let Call { order, row } = self;
-        // SAFETY: only `Row::enter` makes a `Call`, and its caller promises the elements.
+        let most = by_lane::vectors_alone::<O>().0 - 1;
+        // SAFETY: only `Row::enter` makes a `Call`, and its caller promises the elements. The row is longer than what is searched in registers where it goes by lane (a
+        // hint, so that what is for shorter ones is no part of the function).
         unsafe {
             match SEARCH {
-                IN_REGISTERS => in_registers(row.len, by_lane::vectors_alone::<O>().0 - 1, self),
-                BY_LANE => by_lane::find(order, row, &mut Ways::default()),
+                IN_REGISTERS => in_registers(row.len, most, self),
+                BY_LANE => {
+                    assert_unchecked(row.len > most * O::Simd::LANES);
+                    by_lane::find(order, row, &mut Ways::default())
+                }
                 _ => chunks::find(order, row, &mut Ways::default()).position(),
             }
         }

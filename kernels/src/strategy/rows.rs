@@ -69,21 +69,19 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 #[inline(always)]
 unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
     let vectors = len.div_ceil(O::Simd::LANES);
+    // What goes by lane instead need not be compiled.
+    let most = if O::Simd::SPECIALIZES && !by_lane::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match vectors {
-            0..=4 => in_registers(len, 4, visit),
-            _ if by_lane::takes::<O>(vectors) && !visit.goes_along(len) => visit.search::<ByLane>(),
-            // What goes by lane instead need not be compiled.
-            5..=MOST_VECTORS if O::Simd::SPECIALIZES && !by_lane::takes::<O>(MOST_VECTORS) => {
-                visit.search::<Vectors<4, MOST_VECTORS>>()
-            }
+            5.. if by_lane::takes::<O>(vectors) && !visit.goes_along(len) => visit.search::<ByLane>(),
+            _ if vectors <= most => in_registers(len, most, visit),
             _ => visit.search::<Chunks>(),
         }
     }
 }
 
-/// The same for up to `most` vectors, which are up to four. (It compares elements: to count the vectors takes as many instructions as there are to load one and compare it.)
+/// The same for up to `most` vectors, which are up to [`MOST_VECTORS`]. (It compares elements: to count the vectors takes as many instructions as there are to load one and compare it.)
 ///
 /// # Safety
 /// - As for [`by_length`].
@@ -100,7 +98,8 @@ pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, most: usize
             _ if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
             _ if most == 1 || len <= lanes && !V::REVERSED => visit.search::<Vectors<1, 1>>(),
             _ if most == 2 || len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
-            _ => visit.search::<Vectors<2, 4>>(),
+            _ if most <= 4 || len <= 4 * lanes => visit.search::<Vectors<2, 4>>(),
+            _ => visit.search::<Vectors<4, MOST_VECTORS>>(),
         }
     }
 }
