@@ -167,7 +167,7 @@ unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
     let is_traced = !CAPPED && (O::NAN_WINS || O::DOUBTS);
     let parts = Parts::<PARTS>::of(run, lanes);
-    // SAFETY: the caller's promise, and the place is at least a vector long.
+    // SAFETY: the caller's promise, and each part is at least a vector long.
     let first = unsafe { parts.load::<O, CAPPED>(order, run, 0) };
     if O::DOUBTS && !order.is_promising(order.fold_of(&first)) {
         return Err(order.worst());
@@ -182,7 +182,7 @@ unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(
     let unrolls = O::Simd::UNROLLS && PARTS == 2 && !CAPPED && !run.reversed && !O::DOUBTS;
     repeat!(unrolls, at < parts.len, at + lanes < parts.len, at += lanes, {
         position = simd.add(position, simd.count(lanes as u32));
-        // SAFETY: the caller's promise, and places are whole vectors.
+        // SAFETY: the caller's promise, and parts are whole vectors.
         let vectors = unsafe { parts.load::<O, CAPPED>(order, run, at) };
         if is_traced {
             trace = order.traced(trace, order.trace_of(&vectors));
@@ -233,7 +233,7 @@ impl<const N: usize> Parts<N> {
     /// A vector of each, from the same number of elements on.
     ///
     /// # Safety
-    /// - The elements of the run may be read; `at` is a vector before the end of the places.
+    /// - The elements of the run may be read; `at` is a vector before the end of the parts.
     #[inline(always)]
     unsafe fn load<O: Order, const CAPPED: bool>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; N] {
         let (first, step) = (run.part(0, O::Simd::LANES).at, if run.reversed { -1 } else { 1 });
@@ -249,7 +249,7 @@ impl<const N: usize> Parts<N> {
     }
 }
 
-/// The best of each lane of some places, and their positions from the start of their place.
+/// The best of each lane of each part, and their positions from its start.
 struct Bests<O: Order, const N: usize> {
     values: [Vec<O>; N],
     positions: [Count<O>; N],
@@ -276,13 +276,13 @@ impl<O: Order, const N: usize> Bests<O, N> {
     }
 
     #[inline(always)]
-    fn offer_one(&mut self, order: O, place: usize, value: Vec<O>, position: Count<O>) {
-        let better = order.above(value, self.values[place]);
-        self.values[place] = order.fold(value, self.values[place]);
-        self.positions[place] = order.simd().select_count(better, position, self.positions[place]);
+    fn offer_one(&mut self, order: O, part: usize, value: Vec<O>, position: Count<O>) {
+        let better = order.above(value, self.values[part]);
+        self.values[part] = order.fold(value, self.values[part]);
+        self.positions[part] = order.simd().select_count(better, position, self.positions[part]);
     }
 
-    /// The best of each lane of all places, and its position in the run.
+    /// The best of each lane of all parts, and its position in the run.
     #[inline(always)]
     fn of_all(mut self, order: O, parts: Parts<N>) -> (Vec<O>, Count<O>) {
         let simd = order.simd();

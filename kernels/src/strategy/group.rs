@@ -333,6 +333,14 @@ impl<O: Order, const U: usize> Group<O, U> {
         (group, seen)
     }
 
+    /// Whether many rows go by two at a time, of which the better is compared with what is kept: as many operations, but half as many that wait for each other, which is what
+    /// groups of one or two vectors take their time for. (Zen 5, AVX2, GB/s in L2 one by one and in pairs: 21, 64 and 1000 rows of 8 i64 95, 78, 71 and 117, 113, 117, 1000 of 5 45
+    /// and 73, of 8 and 16 i32 106 and 119, of 16 and 31 i16 106 and 119, of 31 and 64 u8 94 and 99, 96 and 103; 10 and 21 rows of 16 i32 121, 123 and 115, 119. Floats 0.96 to 1.04, and 16-bit
+    /// ones by bits 1.13, for 6 KB; AVX-512 0.92 to 1.06.)
+    const IN_PAIRS: bool = U <= 2 && O::Simd::UNROLLS && !O::HAS_NAN && !O::HAS_BITS && !O::DOUBTS;
+    /// That many.
+    const FEWEST_IN_PAIRS: usize = if O::Simd::HAS_MAX { 32 } else { 16 };
+
     /// Goes on with some rows, the first of which has number `before + 1`. If not `EXACT`, the answer holds only if what is seen leaves it sure.
     ///
     /// # Safety
@@ -355,7 +363,24 @@ impl<O: Order, const U: usize> Group<O, U> {
         // instead of 65. (Zen 5, AVX2.)
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
         let mut at = rows.first;
-        for _ in 0..rows.count {
+        let mut left = rows.count;
+        while Self::IN_PAIRS && !EXACT && rows.count >= Self::FEWEST_IN_PAIRS && left >= 2 {
+            let (next, after) = (simd.add(row, simd.count(1)), simd.add(row, simd.count(2)));
+            // SAFETY: the caller's promise.
+            let (new, newer) =
+                unsafe { (Self::load(order, at, width), Self::load(order, at.wrapping_byte_offset(stride), width)) };
+            for u in 0..U {
+                let row_of_new = simd.select_count(order.above(newer[u], new[u]), after, next);
+                let new = order.fold(newer[u], new[u]);
+                let better = order.above(new, best[u]);
+                best[u] = order.fold(new, best[u]);
+                row_of_best[u] = simd.select_count(better, row_of_new, row_of_best[u]);
+            }
+            row = after;
+            at = at.wrapping_byte_offset(2 * stride);
+            left -= 2;
+        }
+        for _ in 0..left {
             row = simd.add(row, simd.count(1));
             // SAFETY: the caller's promise.
             let new = unsafe { Self::load(order, at, width) };

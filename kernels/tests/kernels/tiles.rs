@@ -20,6 +20,7 @@ impl<T: Sample> Case<T> {
         self.run_rows_of_columns();
         self.run_blocks();
         self.run_short_rows();
+        self.run_only_best();
         self.run_apart();
         self.run_uneven();
         self.run_long_rows();
@@ -166,6 +167,20 @@ impl<T: Sample> Case<T> {
             let rows = Loop { size: lanes + 1, stride: len as isize };
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
             self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { size: len, stride: -1 }]);
+        }
+    }
+
+    /// Rows in which one element alone is the best, at any place: of those that are read in several parts at once, each part counts.
+    fn run_only_best(&self) {
+        let extreme = |function| T::VALUES[first_best(function, Ignore, T::VALUES.iter().copied()) as usize];
+        let (smallest, largest) = (extreme(ArgMin), extreme(ArgMax));
+        for len in [9 * self.lanes - 1, 13 * self.lanes + 1] {
+            for place in few(0..len, 17) {
+                let mut data = vec![T::VALUES[5]; len];
+                (data[place], data[(place + len / 2) % len]) = (smallest, largest);
+                self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
+                self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE; 2], &[Loop { size: len, stride: -1 }]);
+            }
         }
     }
 
