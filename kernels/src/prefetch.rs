@@ -79,7 +79,7 @@ fn follows_streams() -> bool {
 }
 
 /// Bytes that come together. (Some CPUs have longer lines: those are asked for twice.)
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Asks for each cache line of some bytes. On other machines than x86-64, where nobody has measured what it is good for, it does nothing.
 ///
