@@ -229,7 +229,7 @@ fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy)
         // (By arrays, in L2, GB/s folded and packed: 1000 rows of 3 u8 1.4 and 4.5, of f32 9 and 11, of i16 16 and 8, of i64 20 and 22; 73 KB of code. SSE2.)
         Strategy::FoldedColumns | Strategy::PackedColumns => strategy::PackedColumns::enter::<Shared<S, T, F, P>>,
     };
-    let of_row = if S::SPECIALIZES && size_of::<T>() == 8 {
+    let of_row = if S::SPECIALIZES && T::HAS_OWN_ALONE {
         strategy::Row::enter::<Own<S, T, F, P>>
     } else {
         strategy::Row::enter::<Shared<S, T, F, P>>

@@ -184,7 +184,6 @@ impl<O: Order> Search<O> for Less {
 struct PartOfVector;
 impl<O: Order> Search<O> for PartOfVector {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
-    const IS_SHORT: bool = true;
     const VECTORS: Option<usize> = Some(0);
 
     #[inline(always)]
