@@ -181,8 +181,8 @@ impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
 
 /// Elements that the ISA `S` can rank.
 pub(crate) trait Rank<S>: Copy + 'static {
-    /// Whether an order of its own is worth its code in rows. Not for 64-bit integers where they have a maximum. (Zen 5, GB/s in L2, AVX2: rows of 10, 21, 64, 100 and 4096 i64 48, 72, 101, 100 and
-    /// 160, and by an order of their own 56, 81, 112, 109 and 172; but u64 are flipped there by either.)
+    /// Whether an order of its own is worth its code in rows. Not for 64-bit integers where they have a maximum, or are [flipped](Lanes::IS_FLIPPED) by either. (Zen 5, GB/s in
+    /// L2, AVX2: rows of 10, 21, 64, 100 and 4096 i64 48, 72, 101, 100 and 160, and by an order of their own 56, 81, 112, 109 and 172.)
     const HAS_OWN: bool = true;
     /// The same of single rows.
     const HAS_OWN_ALONE: bool = size_of::<Self>() == 8;
@@ -211,8 +211,8 @@ macro_rules! integers {
         }
 
         impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
-            const HAS_OWN: bool = size_of::<$t>() < 8 || $t::MIN != 0 && !<S as Lanes<$t>>::HAS_MAX;
-            const HAS_OWN_ALONE: bool = size_of::<$t>() == 8 && ($t::MIN != 0 || <S as Lanes<$t>>::HAS_MAX);
+            const HAS_OWN: bool = size_of::<$t>() < 8 || !<S as Lanes<$t>>::HAS_MAX && !<S as Lanes<$t>>::IS_FLIPPED;
+            const HAS_OWN_ALONE: bool = size_of::<$t>() == 8 && !<S as Lanes<$t>>::IS_FLIPPED;
 
             type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, Ignore>;
             type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$signed>, Max, Ignore>;

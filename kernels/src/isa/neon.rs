@@ -376,6 +376,7 @@ macro_rules! by_lane {
 macro_rules! integers {
     ($($lane:ident: $bits:tt, $($name:ident),+;)+) => {$(
         impl Lanes<$lane> for Neon {
+            const HAS_MAX: bool = $bits < 64;
             integers!($lane, $bits, $($name),+);
 
             #[inline(always)]
