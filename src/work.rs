@@ -44,8 +44,8 @@ impl Work {
         let bytes = count(problem.input.kept()).saturating_mul(self.visited).saturating_mul(element_size);
         self.prefetch = match bytes {
             0..FAR_BYTES => Prefetch::Nothing,
-            FAR_BYTES..BEYOND_L3 => Prefetch::of_far().within_l3(),
-            BEYOND_L3.. => Prefetch::of_far(),
+            FAR_BYTES..LIKELY_IN_L3 => Prefetch::of_far().within_l3(),
+            LIKELY_IN_L3.. => Prefetch::of_far(),
         };
         self.kernel = match choose_isa_and_strategy(problem, self.visited, isa, element_size, self.prefetch) {
             Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
@@ -177,6 +177,10 @@ const fn smallest_folded(width: usize, lanes: usize, vector_size: usize) -> usiz
 
 /// So many bytes, or more, are beyond most L3 caches.
 const BEYOND_L3: usize = 32 << 20;
+
+/// So many bytes, or more, are likely to be beyond L3 in part, with all else that was read before. (21 rows of 262144 f32, 21 MiB, that L3 does not hold, by AVX2, as what it does 25 GB/s, and as
+/// what it does not 33; Zen 5, with 32 MiB.)
+const LIKELY_IN_L3: usize = BEYOND_L3 / 2;
 
 /// Rows of so many bytes, or more, are read in several places at once by kernels for pieces, where that is faster. (Of what L3 holds, 0.75 to
 /// 0.87 of the speed of one place; Zen 4.)
