@@ -356,7 +356,9 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                         start += lanes as isize * stride;
                         block -= lanes;
                     }
-                    repeat!(O::Simd::UNROLLS && S::IS_SHORT && !REVERSED, block > 0, block >= 2, block -= 1, {
+                    // (Against the direction of memory only what is less than a vector: rows of 21 u8 ran at 26 or 42 GB/s by where the loop lay.)
+                    let unrolls = O::Simd::UNROLLS && S::IS_SHORT && (!REVERSED || S::READS_ON);
+                    repeat!(unrolls, block > 0, block >= 2, block -= 1, {
                         position.write(MaybeUninit::new(S::find::<true>(order, row(start), &mut ways)));
                         position = position.add(1);
                         start += stride;
