@@ -110,7 +110,7 @@ impl<'a> ArgReduce<'a> {
         // In place: to move a plan as often as is easily written takes longer than all else.
         let mut plan = Ok(Plan { decided: Decided::EMPTY, types: PhantomData });
         if let Ok(Plan { decided, .. }) = &mut plan
-            && let Err(error) = self.decide(size_of::<T>(), argreduce_kernels::kernel::<T>, (I::NAME, I::MAX), decided)
+            && let Err(error) = self.decide(T::DATA_TYPE, argreduce_kernels::kernel::<T>, (I::NAME, I::MAX), decided)
         {
             plan = Err(error);
         }
@@ -121,7 +121,7 @@ impl<'a> ArgReduce<'a> {
     #[inline(never)]
     pub(crate) fn decide(
         self,
-        element_size: usize,
+        element: DataType,
         kernel_of: KernelOf,
         (index_type, max_index): (&'static str, u64),
         decided: &mut Decided,
@@ -145,7 +145,7 @@ impl<'a> ArgReduce<'a> {
             work.problem.collapse(self.input, decided.axes, self.direction, &decided.output);
             let kernel_of = |isa, strategy| kernel_of(isa, strategy, self.function, self.nan_policy);
             let isa = decided.isa;
-            work.choose(isa, element_size, kernel_of).ok_or(Error::IsaNotAvailable { isa })?;
+            work.choose(isa, element, kernel_of).ok_or(Error::IsaNotAvailable { isa })?;
         }
         Ok(())
     }

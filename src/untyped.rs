@@ -38,14 +38,14 @@ impl ArgReduce<'_> {
             data_type => return Err(Error::NotAnIndexType { data_type }),
         };
         let mut decided = Decided::EMPTY;
-        self.decide(typed.element_size, typed.kernel_of, (index_type.name(), max_index), &mut decided)?;
+        self.decide(typed.element, typed.kernel_of, (index_type.name(), max_index), &mut decided)?;
         Ok(UntypedPlan { decided: Arc::new(decided), run, data_type, index_type })
     }
 }
 
 /// What a plan takes from the type of its elements.
 struct Typed {
-    element_size: usize,
+    element: DataType,
     kernel_of: KernelOf,
     /// For indices of 32 and of 64 bits.
     run_narrow: RunBytes,
@@ -55,7 +55,7 @@ struct Typed {
 impl Typed {
     const fn of<T: Element + Pod>() -> Typed {
         Typed {
-            element_size: size_of::<T>(),
+            element: T::DATA_TYPE,
             kernel_of: argreduce_kernels::kernel::<T>,
             run_narrow: run_bytes::<T, u32>,
             run_wide: run_bytes::<T, u64>,

@@ -1,9 +1,9 @@
-//! How a problem is run: which strategy takes it, by its shape and the size of an element. All thresholds between strategies stand here.
+//! How a problem is run: which strategy takes it, by its shape and the type of its elements. All thresholds between strategies stand here.
 
 use crate::collapse::{Problem, count};
 use crate::run::LONGEST_VISIT;
-use crate::{Isa, NanPolicy, ReduceFunction, Strategy};
-use argreduce_kernels::{Kernel, Prefetch};
+use crate::{DataType, Isa, NanPolicy, ReduceFunction, Strategy};
+use argreduce_kernels::{Core, Kernel, Prefetch};
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +36,10 @@ impl Work {
     pub(crate) fn choose(
         &mut self,
         isa: Isa,
-        element_size: usize,
+        element: DataType,
         kernel_of: impl Fn(Isa, Strategy) -> Option<Kernel>,
     ) -> Option<()> {
-        let problem = &self.problem;
+        let (problem, element_size) = (&self.problem, element.size());
         self.visited = count(problem.reduced());
         let bytes = count(problem.input.kept()).saturating_mul(self.visited).saturating_mul(element_size);
         self.prefetch = match bytes {
@@ -47,7 +47,8 @@ impl Work {
             FAR_BYTES..LIKELY_IN_L3 => Prefetch::of_far().within_l3(),
             LIKELY_IN_L3.. => Prefetch::of_far(),
         };
-        self.kernel = match choose_isa_and_strategy(problem, self.visited, isa, element_size, self.prefetch) {
+        self.kernel = match choose_isa_and_strategy(problem, self.visited, isa, element, FarByHalves::of(self.prefetch))
+        {
             Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
             None => None,
         };
@@ -59,15 +60,32 @@ impl Work {
     }
 }
 
+/// What vectors of half the width take where there are wider ones, because memory is slower than either; by CPU.
+#[derive(Clone, Copy, Default)]
+struct FarByHalves {
+    /// One row.
+    rows: bool,
+    /// Long lines of columns.
+    lines: bool,
+}
+
+impl FarByHalves {
+    fn of(prefetch: Prefetch) -> Self {
+        let is_beyond_caches = prefetch == Prefetch::Everything;
+        FarByHalves { rows: prefetch == Prefetch::Jumps, lines: is_beyond_caches && Core::detect() == Core::Zen5 }
+    }
+}
+
 /// Where vectors of 64 bytes are too wide, those of half the width take what they are better at: every machine with AVX-512 has AVX2.
 fn choose_isa_and_strategy(
     problem: &Problem,
     visited: usize,
     isa: Isa,
-    element_size: usize,
-    prefetch: Prefetch,
+    element: DataType,
+    far: FarByHalves,
 ) -> Option<(Isa, Strategy)> {
-    let by = |isa| choose_strategy(problem, visited, isa, element_size);
+    let element_size = element.size();
+    let by = |isa| choose_strategy(problem, visited, isa, element);
     let strategy = by(isa)?;
     if isa != Isa::Avx512 {
         return Some((isa, strategy));
@@ -79,17 +97,14 @@ fn choose_isa_and_strategy(
         // A row that is read in several places. (One row of 64 MiB, GB/s by AVX-512 and AVX2, medians of five: u8 24 and 33, f32 27 and 31, f64 26 and 31, i64 24 and 32, f16 31 and
         // 31, where a plain read takes 24; Zen 4. Rows that are read in one place are as fast by either.)
         Strategy::Pieces
-            if prefetch == Prefetch::Jumps
+            if far.rows
                 && visited.saturating_mul(element_size) >= LONGEST_ROW_BYTES
                 && strategy.is_in_place(problem.reduced()) =>
         {
             (Isa::Avx2, strategy)
         }
         // Long lines that go by one after another: what memory brings is sooner looked at than it comes.
-        Strategy::Columns
-            if prefetch == Prefetch::Everything
-                && problem.inner().size.saturating_mul(element_size) >= SHORTEST_FAR_LINE =>
-        {
+        Strategy::Columns if far.lines && problem.inner().size.saturating_mul(element_size) >= SHORTEST_FAR_LINE => {
             (Isa::Avx2, strategy)
         }
         Strategy::PackedColumns | Strategy::FoldedColumns => match by(Isa::Avx2) {
@@ -122,7 +137,8 @@ const SMALLEST_WHOLE_FOLDED: usize = 2048;
 
 /// From how many bytes on lines of columns are for vectors of half the width where memory is slower than either. (Beyond L3, GB/s by AVX-512 and AVX2: 2 and 3 rows of 1000 f32 28 and 34, 29 and 35, of
 /// 1000 i64 23 and 34 (3 rows), 21 rows of 1000 u8 33 and 38, 64 rows of 4096 f32 and of 16384 u8 26 and 31, 26 and 32, 21 rows of 1000 f32 of which the last of equals is looked for 28 and 35; but of 100 f16 (10 rows) 32 and 27,
-/// 21 rows of 64 f16 41 and 35; Zen 5.)
+/// 21 rows of 64 f16 41 and 35; Zen 5. But on a Xeon with 260 MiB of L3, of 64 MiB that it holds: 21 rows of 50176 f32, f16, u8 and i64 24 and 20, 22 and 16, 20 and 16, 26 and 20, of 1000 f16 23 and 16, and of
+/// 256 MiB 64 rows of 16384 f32 13 and 11.)
 const SHORTEST_FAR_LINE: usize = 768;
 
 /// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
@@ -132,8 +148,8 @@ const FAR_BYTES: usize = 512 << 10;
 pub(crate) type KernelOf = fn(Isa, Strategy, ReduceFunction, NanPolicy) -> Option<Kernel>;
 
 /// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
-fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element_size: usize) -> Option<Strategy> {
-    let vector_size = isa.vector_bytes();
+fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element: DataType) -> Option<Strategy> {
+    let (vector_size, element_size) = (isa.vector_bytes(), element.size());
     let lanes = vector_size / element_size;
     if visited == 1 {
         return None;
@@ -147,7 +163,7 @@ fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element_size: us
     let has_columns = takes(Strategy::Columns) && (problem.inner().size > lanes || visited >= SHORTEST_COLUMN);
     let outputs = count(problem.input.kept());
     let has_lanes = outputs >= lanes.div_ceil(2);
-    Some(if takes(Strategy::Rows) && !packs(outputs, visited, element_size) {
+    Some(if takes(Strategy::Rows) && !packs(outputs, visited, isa, element) {
         let bytes = visited.saturating_mul(element_size);
         if bytes < LONGEST_ROW_BYTES { Strategy::Rows } else { Strategy::Pieces }
     } else if folds {
@@ -199,18 +215,29 @@ const SHORTEST_COLUMN: usize = 4;
 /// time of some 20 instructions, however short. (Zen 4, AVX2, in L2, GB/s of rows and packed, of u8: 7, 9, 11, 12, 13 19 and 44, 22 and 34, 25 and 31, 27 and 41, 29 and 17; of i16: 5, 8, 9, 11, 12, 13
 /// 26 and 45, 34 and 36, 28 and 35, 21 to 33 and 31, 22 and 30, 38 and 34; of f16: 10, 12 20 and 38, 23 and 38; of f32: 6, 7, 8, 9, 10 30 and 43, 38 and 37, 50 and 39, 24 and 31, 27 and 38, of i32 10
 /// 38 and 44: those of 7 and 8 fill the vectors of a tournament; of i64: 5, 6, 7 35 and 45, 41 and 44, 47 and 42.)
-const fn packs(rows: usize, visited: usize, size: usize) -> bool {
+const fn packs(rows: usize, visited: usize, isa: Isa, element: DataType) -> bool {
+    let size = element.size();
+    let longest = match (isa, element) {
+        (Isa::Avx512, DataType::F16 | DataType::Bf16) => LONGEST_HALVES,
+        (Isa::Avx2, DataType::F16 | DataType::Bf16) => LONGEST_HALVES - 3,
+        _ => 12,
+    };
     let is_short = match size {
         1 | 4 => visited <= 6,
         _ => visited <= 4,
     };
     let is_packed = match size {
-        1 | 2 => visited <= 12,
+        1 | 2 => visited <= longest,
         4 => visited == 9 || visited == 10,
         _ => visited <= 5,
     };
     rows >= FEWEST_PACKED && (is_short || is_packed && rows.saturating_mul(visited * size) >= SMALLEST_PACKED)
 }
+
+/// The longest rows of 16-bit floats that are packed: their keys take several operations for each vector, however few of its lanes are used, and columns are full ones, whose bits may do. (A Xeon with
+/// 2 MiB of L2, in L2, GB/s of rows and packed, by AVX-512: 13, 16, 17, 21, 24, 31 11 and 22, 15 and 24, 10 and 20, 12 and 22, 14 and 24, 17 and 23, by AVX2: 11 and 15, 16 and 18, 10 and 15, 13 and 17,
+/// 15 and 19, 19 and 18, of which the last of equals is looked for 9 and 15, 9 and 18, 9 and 14, 11 and 16, 13 and 18, 16 and 16. Zen 4, AVX2, 16, 18, 20, 21 1.1, 1.3, 1.4 and 1.27 of the speed, but integers 0.8.)
+const LONGEST_HALVES: usize = 31;
 
 /// From how many on rows are packed at all: to begin takes as long as some of them. (GB/s packed and one by one, 20, 32, 64 and 128 rows of 4 to 6 u8 1.0 and 3.2, 3.4 and 3.6, 6.9 and 6.5,
 /// 12 and 8, 32 and 64 of 2 i16 2.6 and 3.6, 5.1 and 5.8, of 3 3.9 and 4.4, 7.9 and 7.4, 16, 40 and 64 of 3 f32 3.4 and 3.9, 7.7 and 7.9, 12 and 10, 8, 32 and 64 of 3 i64 3.0 and 4.0, 10.5 and
@@ -226,6 +253,7 @@ mod tests {
     use super::*;
     use crate::layout::AxisSet;
     use crate::{AxisDirection, Layout};
+    use DataType::{F16, F32, F64, I16, U8};
 
     fn problem(sizes: &[usize], axes: &[isize]) -> Problem {
         let input = Layout::contiguous(sizes).unwrap();
@@ -240,107 +268,109 @@ mod tests {
     fn halves_vectors() {
         use Isa::{Avx2, Avx512, Portable};
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
-        let chosen_by = |prefetch, isa, sizes: &[usize], axes: &[isize], element_size| {
+        let chosen_by = |far, isa, sizes: &[usize], axes: &[isize], element| {
             let problem = problem(sizes, axes);
-            choose_isa_and_strategy(&problem, count(problem.reduced()), isa, element_size, prefetch)
+            choose_isa_and_strategy(&problem, count(problem.reduced()), isa, element, far)
         };
-        let chosen = |isa, sizes: &[usize], axes: &[isize], element_size| {
-            chosen_by(Prefetch::Everything, isa, sizes, axes, element_size)
+        let chosen = |isa, sizes: &[usize], axes: &[isize], element| {
+            chosen_by(FarByHalves::default(), isa, sizes, axes, element)
         };
-        assert_eq!(chosen(Avx512, &[100, 8], &[1], 4), Some((Avx2, Rows)));
-        assert_eq!(chosen(Avx512, &[100, 9], &[1], 4), Some((Avx512, PackedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 11], &[1], 4), Some((Avx512, Rows)));
-        assert_eq!(chosen(Avx512, &[8], &[0], 4), Some((Avx512, Rows)));
-        assert_eq!(chosen(Avx512, &[100, 3, 7], &[1], 4), Some((Avx512, PackedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 3, 15], &[1], 4), Some((Avx2, Columns)));
-        assert_eq!(chosen(Avx512, &[100, 3, 16], &[1], 4), Some((Avx2, Columns)));
-        assert_eq!(chosen(Avx512, &[100, 3, 32], &[1], 4), Some((Avx512, Columns)));
-        assert_eq!(chosen(Avx512, &[100, 24, 15], &[1], 4), Some((Avx2, Columns)));
-        assert_eq!(chosen(Avx512, &[100, 25, 15], &[1], 4), Some((Avx512, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 21, 7], &[1], 4), Some((Avx2, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 73, 7], &[1], 4), Some((Avx2, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 74, 7], &[1], 4), Some((Avx512, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 64, 8], &[1], 4), Some((Avx512, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], 4), Some((Avx512, PackedColumns)));
-        assert_eq!(chosen(Avx512, &[8 << 20], &[0], 4), Some((Avx512, Pieces)));
-        let jumping = |sizes: &[usize]| chosen_by(Prefetch::Jumps, Avx512, sizes, &[0], 4);
-        assert_eq!(jumping(&[8 << 20]), Some((Avx2, Pieces)));
-        assert_eq!(jumping(&[(8 << 20) - 1]), Some((Avx512, Rows)));
-        assert_eq!(chosen(Avx512, &[1024, 32, 256], &[1], 4), Some((Avx2, Columns)));
-        let in_l3 = chosen_by(Prefetch::FromL3, Avx512, &[1024, 32, 256], &[1], 4);
-        assert_eq!(in_l3, Some((Avx512, Columns)));
-        assert_eq!(chosen(Avx512, &[2048, 32, 192], &[1], 4), Some((Avx2, Columns)));
-        assert_eq!(chosen(Avx512, &[2048, 32, 191], &[1], 4), Some((Avx512, Columns)));
-        let jumping_columns = chosen_by(Prefetch::Jumps, Avx512, &[1024, 32, 256], &[1], 4);
-        assert_eq!(jumping_columns, Some((Avx512, Columns)));
-        assert_eq!(chosen(Portable, &[100, 8], &[1], 4), Some((Portable, Rows)));
-        assert_eq!(chosen(Avx512, &[100, 1], &[1], 4), None);
+        assert_eq!(chosen(Avx512, &[100, 8], &[1], F32), Some((Avx2, Rows)));
+        assert_eq!(chosen(Avx512, &[100, 9], &[1], F32), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 11], &[1], F32), Some((Avx512, Rows)));
+        assert_eq!(chosen(Avx512, &[100, 31], &[1], F16), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 32], &[1], F16), Some((Avx512, Rows)));
+        assert_eq!(chosen(Avx512, &[8], &[0], F32), Some((Avx512, Rows)));
+        assert_eq!(chosen(Avx512, &[100, 3, 7], &[1], F32), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 3, 15], &[1], F32), Some((Avx2, Columns)));
+        assert_eq!(chosen(Avx512, &[100, 3, 16], &[1], F32), Some((Avx2, Columns)));
+        assert_eq!(chosen(Avx512, &[100, 3, 32], &[1], F32), Some((Avx512, Columns)));
+        assert_eq!(chosen(Avx512, &[100, 24, 15], &[1], F32), Some((Avx2, Columns)));
+        assert_eq!(chosen(Avx512, &[100, 25, 15], &[1], F32), Some((Avx512, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 21, 7], &[1], F32), Some((Avx2, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 73, 7], &[1], F32), Some((Avx2, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 74, 7], &[1], F32), Some((Avx512, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 64, 8], &[1], F32), Some((Avx512, FoldedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], F32), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[8 << 20], &[0], F32), Some((Avx512, Pieces)));
+        let by_halves = FarByHalves { rows: true, lines: true };
+        let far_row = |sizes: &[usize]| chosen_by(by_halves, Avx512, sizes, &[0], F32);
+        assert_eq!(far_row(&[8 << 20]), Some((Avx2, Pieces)));
+        assert_eq!(far_row(&[(8 << 20) - 1]), Some((Avx512, Rows)));
+        let far = |sizes: &[usize]| chosen_by(by_halves, Avx512, sizes, &[1], F32);
+        assert_eq!(far(&[2048, 32, 192]), Some((Avx2, Columns)));
+        assert_eq!(far(&[2048, 32, 191]), Some((Avx512, Columns)));
+        assert_eq!(chosen(Avx512, &[2048, 32, 192], &[1], F32), Some((Avx512, Columns)));
+        assert_eq!(chosen(Portable, &[100, 8], &[1], F32), Some((Portable, Rows)));
+        assert_eq!(chosen(Avx512, &[100, 1], &[1], F32), None);
     }
 
     /// Each limit from both sides, by vectors of 32 bytes. No answer depends on what is chosen, so that no other test sees a limit move.
     #[test]
     fn tells_shapes_apart() {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
-        let chosen = |sizes: &[usize], axes: &[isize], element_size| {
+        let chosen = |sizes: &[usize], axes: &[isize], element| {
             let problem = problem(sizes, axes);
-            choose_strategy(&problem, count(problem.reduced()), Isa::Avx2, element_size)
+            choose_strategy(&problem, count(problem.reduced()), Isa::Avx2, element)
         };
-        type Case = (&'static [usize], &'static [isize], usize, Option<Strategy>);
-        let cases: [Case; 45] = [
-            (&[100, 1], &[1], 4, None),
-            (&[100, 2], &[1], 4, Some(PackedColumns)),
+        type Case = (&'static [usize], &'static [isize], DataType, Option<Strategy>);
+        let cases: [Case; 47] = [
+            (&[100, 1], &[1], F32, None),
+            (&[100, 2], &[1], F32, Some(PackedColumns)),
             // Rows, or so many short ones that it is worth it.
-            (&[100, 6], &[1], 4, Some(PackedColumns)),
-            (&[100, 7], &[1], 4, Some(Rows)),
-            (&[100, 8], &[1], 4, Some(Rows)),
-            (&[100, 9], &[1], 4, Some(PackedColumns)),
-            (&[100, 10], &[1], 4, Some(PackedColumns)),
-            (&[100, 11], &[1], 4, Some(Rows)),
-            (&[127, 12], &[1], 1, Some(Rows)),
-            (&[128, 12], &[1], 1, Some(PackedColumns)),
-            (&[500, 7], &[1], 1, Some(PackedColumns)),
-            (&[500, 13], &[1], 1, Some(Rows)),
-            (&[100, 12], &[1], 2, Some(PackedColumns)),
-            (&[100, 13], &[1], 2, Some(Rows)),
-            (&[153, 5], &[1], 2, Some(Rows)),
-            (&[154, 5], &[1], 2, Some(PackedColumns)),
-            (&[100, 5], &[1], 8, Some(PackedColumns)),
-            (&[100, 6], &[1], 8, Some(Rows)),
-            (&[63, 2], &[1], 1, Some(Rows)),
-            (&[64, 2], &[1], 1, Some(PackedColumns)),
-            (&[63, 4], &[1], 8, Some(Rows)),
-            (&[64, 4], &[1], 8, Some(PackedColumns)),
+            (&[100, 6], &[1], F32, Some(PackedColumns)),
+            (&[100, 7], &[1], F32, Some(Rows)),
+            (&[100, 8], &[1], F32, Some(Rows)),
+            (&[100, 9], &[1], F32, Some(PackedColumns)),
+            (&[100, 10], &[1], F32, Some(PackedColumns)),
+            (&[100, 11], &[1], F32, Some(Rows)),
+            (&[127, 12], &[1], U8, Some(Rows)),
+            (&[128, 12], &[1], U8, Some(PackedColumns)),
+            (&[500, 7], &[1], U8, Some(PackedColumns)),
+            (&[500, 13], &[1], U8, Some(Rows)),
+            (&[100, 12], &[1], I16, Some(PackedColumns)),
+            (&[100, 13], &[1], I16, Some(Rows)),
+            (&[100, 28], &[1], F16, Some(PackedColumns)),
+            (&[100, 29], &[1], F16, Some(Rows)),
+            (&[153, 5], &[1], I16, Some(Rows)),
+            (&[154, 5], &[1], I16, Some(PackedColumns)),
+            (&[100, 5], &[1], F64, Some(PackedColumns)),
+            (&[100, 6], &[1], F64, Some(Rows)),
+            (&[63, 2], &[1], U8, Some(Rows)),
+            (&[64, 2], &[1], U8, Some(PackedColumns)),
+            (&[63, 4], &[1], F64, Some(Rows)),
+            (&[64, 4], &[1], F64, Some(PackedColumns)),
             // Rows that no cache holds.
-            (&[1, (32 << 20) - 1], &[1], 1, Some(Rows)),
-            (&[1, 32 << 20], &[1], 1, Some(Pieces)),
-            (&[10, 8 << 20], &[1], 4, Some(Pieces)),
+            (&[1, (32 << 20) - 1], &[1], U8, Some(Rows)),
+            (&[1, 32 << 20], &[1], U8, Some(Pieces)),
+            (&[10, 8 << 20], &[1], F32, Some(Pieces)),
             // Columns, unless they are one vector, or less, and short.
-            (&[2, 16], &[0], 4, Some(Columns)),
-            (&[2, 9], &[0], 4, Some(Columns)),
-            (&[3, 8], &[0], 4, Some(PackedColumns)),
-            (&[4, 8], &[0], 4, Some(Columns)),
-            (&[9, 7], &[0], 4, Some(PackedColumns)),
+            (&[2, 16], &[0], F32, Some(Columns)),
+            (&[2, 9], &[0], F32, Some(Columns)),
+            (&[3, 8], &[0], F32, Some(PackedColumns)),
+            (&[4, 8], &[0], F32, Some(Columns)),
+            (&[9, 7], &[0], F32, Some(PackedColumns)),
             // Folded from 1 KiB on, and from 512 bytes on where lines are half a vector or more.
-            (&[31, 4], &[0], 4, Some(PackedColumns)),
-            (&[32, 4], &[0], 4, Some(FoldedColumns)),
-            (&[85, 3], &[0], 4, Some(Pieces)),
-            (&[86, 3], &[0], 4, Some(FoldedColumns)),
-            (&[511, 2], &[0], 1, Some(Pieces)),
-            (&[512, 2], &[0], 1, Some(FoldedColumns)),
+            (&[31, 4], &[0], F32, Some(PackedColumns)),
+            (&[32, 4], &[0], F32, Some(FoldedColumns)),
+            (&[85, 3], &[0], F32, Some(Pieces)),
+            (&[86, 3], &[0], F32, Some(FoldedColumns)),
+            (&[511, 2], &[0], U8, Some(Pieces)),
+            (&[512, 2], &[0], U8, Some(FoldedColumns)),
             // Of lines of one vector, from 2 KiB on.
-            (&[63, 8], &[0], 4, Some(Columns)),
-            (&[64, 8], &[0], 4, Some(FoldedColumns)),
-            (&[1000, 9], &[0], 4, Some(Columns)),
+            (&[63, 8], &[0], F32, Some(Columns)),
+            (&[64, 8], &[0], F32, Some(FoldedColumns)),
+            (&[1000, 9], &[0], F32, Some(Columns)),
             // Stretches that are long, or elements that are near each other; of few outputs, any.
-            (&[2, 100, 31], &[0, 2], 4, Some(PackedColumns)),
-            (&[2, 100, 32], &[0, 2], 4, Some(Pieces)),
-            (&[2, 3, 31], &[0, 2], 4, Some(Pieces)),
-            (&[50, 2, 100, 2], &[0, 2], 4, Some(PackedColumns)),
-            (&[3, 100, 256, 4], &[0, 2], 4, Some(Pieces)),
-            (&[3, 100, 255, 4], &[0, 2], 4, Some(PackedColumns)),
+            (&[2, 100, 31], &[0, 2], F32, Some(PackedColumns)),
+            (&[2, 100, 32], &[0, 2], F32, Some(Pieces)),
+            (&[2, 3, 31], &[0, 2], F32, Some(Pieces)),
+            (&[50, 2, 100, 2], &[0, 2], F32, Some(PackedColumns)),
+            (&[3, 100, 256, 4], &[0, 2], F32, Some(Pieces)),
+            (&[3, 100, 255, 4], &[0, 2], F32, Some(PackedColumns)),
         ];
-        for (sizes, axes, element_size, expected) in cases {
-            assert_eq!(chosen(sizes, axes, element_size), expected, "{sizes:?} over {axes:?}, {element_size} bytes");
+        for (sizes, axes, element, expected) in cases {
+            assert_eq!(chosen(sizes, axes, element), expected, "{sizes:?} over {axes:?}, {element}");
         }
     }
 }

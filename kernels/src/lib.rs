@@ -52,7 +52,7 @@ pub use element::{DataType, Element};
 pub use gather::SCRATCH_BYTES;
 pub use names::UnknownName;
 pub use order::{NanPolicy, ReduceFunction, better, key};
-pub use prefetch::Prefetch;
+pub use prefetch::{Core, Prefetch};
 pub use strategy::Strategy;
 #[doc(hidden)]
 pub use strategy::{PANEL_BYTES, PANEL_VECTORS};

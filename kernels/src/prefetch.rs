@@ -31,7 +31,7 @@ impl Prefetch {
     /// ```
     #[inline(never)]
     pub fn of_far() -> Prefetch {
-        if follows_streams() { Prefetch::Jumps } else { Prefetch::Everything }
+        if Core::detect() == Core::UpToZen4 { Prefetch::Jumps } else { Prefetch::Everything }
     }
 
     /// The same, of elements that the L3 cache likely holds.
@@ -51,31 +51,53 @@ impl Prefetch {
     }
 }
 
-/// [`follows_streams`], as 0 or 1, once it was asked.
-#[cfg(target_arch = "x86_64")]
-static FOLLOWS_STREAMS: AtomicU8 = AtomicU8::new(u8::MAX);
+/// Kinds of cores whose memory is best read in different ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Core {
+    /// AMD's from Zen to Zen 4: their prefetchers do better alone.
+    UpToZen4,
+    /// AMD's from Zen 5 on.
+    Zen5,
+    /// Others.
+    Other,
+}
 
-/// Whether the CPU's prefetchers do better alone. CPUID is asked once: where it is virtual, that takes a microsecond.
-fn follows_streams() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::__cpuid;
-        const ZEN: core::ops::RangeInclusive<u32> = 0x17..=0x19;
-        let mut answer = FOLLOWS_STREAMS.load(Relaxed);
-        if answer == u8::MAX {
+/// The [`Core`] of this machine, once it was asked.
+#[cfg(target_arch = "x86_64")]
+static CORE: AtomicU8 = AtomicU8::new(u8::MAX);
+
+impl Core {
+    /// Of this machine. CPUID is asked once: where it is virtual, that takes a microsecond.
+    ///
+    /// ```
+    /// use argreduce_kernels::Core;
+    /// assert_eq!(Core::detect(), Core::detect());
+    /// ```
+    pub fn detect() -> Core {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::__cpuid;
+            const KNOWN: [Core; 3] = [Core::UpToZen4, Core::Zen5, Core::Other];
+            if let Some(&core) = KNOWN.get(usize::from(CORE.load(Relaxed))) {
+                return core;
+            }
             // (Safe from some version of Rust on.)
             // SAFETY: every x86-64 has these leaves.
             #[allow(unused_unsafe)]
             let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1).eax) };
             let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD";
-            let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
-            answer = (is_amd && ZEN.contains(&family)).into();
-            FOLLOWS_STREAMS.store(answer, Relaxed);
+            let core = match (version >> 8 & 0xf) + (version >> 20 & 0xff) {
+                0x17..=0x19 if is_amd => Core::UpToZen4,
+                0x1a.. if is_amd => Core::Zen5,
+                _ => Core::Other,
+            };
+            CORE.store(core as u8, Relaxed);
+            core
         }
-        answer == 1
+        #[cfg(not(target_arch = "x86_64"))]
+        Core::Other
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    false
 }
 
 /// Bytes that come together. (Some CPUs have longer lines: those are asked for twice.)
@@ -94,7 +116,7 @@ pub(crate) fn prefetch<T>(at: *const T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-        let (into_l2, mut line) = (FOLLOWS_STREAMS.load(Relaxed) == 1, 0);
+        let (into_l2, mut line) = (CORE.load(Relaxed) == Core::UpToZen4 as u8, 0);
         while line < bytes {
             let at = at.cast::<u8>().wrapping_add(line).cast();
             // SAFETY: every x86-64 has SSE, and no address is wrong.

@@ -39,7 +39,7 @@ pub(crate) struct Blocks {
     pub(crate) step: isize,
     pub(crate) count: usize,
     pub(crate) elements: usize,
-    /// Whether the last element of each block comes first. Only of those that are [riffled](riffles).
+    /// Whether the last element of each block comes first.
     pub(crate) reversed: bool,
     /// What to ask for meanwhile: as many bytes as are taken from the blocks; null for nothing.
     pub(crate) ahead: *const u8,
@@ -118,8 +118,9 @@ impl Blocks {
     /// - As for [`Blocks::transpose`], of blocks of at least a unit.
     #[inline(always)]
     unsafe fn by_units<S: Zip, const SIZE: usize>(self, simd: S, to: *mut u8) {
-        let Blocks { first, step, count, elements, mut ahead, .. } = self;
-        let (unit, lanes) = (UNIT / SIZE, size_of::<S::Bytes>() / SIZE);
+        let Blocks { first, step, count, elements, reversed, mut ahead } = self;
+        let (unit, lanes, row) = (UNIT / SIZE, size_of::<S::Bytes>() / SIZE, (count * SIZE) as isize);
+        let (to, row) = if reversed { (to.wrapping_offset((elements - 1) as isize * row), -row) } else { (to, row) };
         for n in (0..count).step_by(lanes) {
             // The last ones reach back, as does the last unit.
             let n = n.min(count - lanes);
@@ -131,9 +132,9 @@ impl Blocks {
                     ahead = ahead.wrapping_add(lanes * UNIT);
                 }
                 let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
-                let to = to.wrapping_add((start * count + n) * SIZE);
+                let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
                 // SAFETY: the caller's promise: a unit of some of the blocks.
-                unsafe { transpose_unit::<S, SIZE>(simd, from, step, to, count * SIZE) };
+                unsafe { transpose_unit::<S, SIZE>(simd, from, step, to, row) };
                 e += unit;
             }
         }
@@ -213,7 +214,7 @@ fn riffled<S: Zip, const SIZE: usize, const V: usize>(simd: S, v: [S::Bytes; V])
 /// # Safety
 /// - It may be read, and the vectors written.
 #[inline(always)]
-unsafe fn transpose_unit<S: Zip, const SIZE: usize>(simd: S, from: *const u8, step: isize, to: *mut u8, row: usize) {
+unsafe fn transpose_unit<S: Zip, const SIZE: usize>(simd: S, from: *const u8, step: isize, to: *mut u8, row: isize) {
     let unit = Unit::<S, SIZE> { simd, from, step, to, row };
     // SAFETY: the caller's promise.
     unsafe {
@@ -251,7 +252,7 @@ struct Unit<S, const SIZE: usize> {
     from: *const u8,
     step: isize,
     to: *mut u8,
-    row: usize,
+    row: isize,
 }
 
 impl<S: Zip, const SIZE: usize> Unit<S, SIZE> {
@@ -271,13 +272,13 @@ impl<S: Zip, const SIZE: usize> Unit<S, SIZE> {
     }
 
     #[inline(always)]
-    unsafe fn store(self, n: usize, v: S::Bytes) {
+    unsafe fn store(self, n: isize, v: S::Bytes) {
         // SAFETY: as above.
-        unsafe { self.simd.store(self.to.wrapping_add(n * self.row), v) };
+        unsafe { self.simd.store(self.to.wrapping_offset(n * self.row), v) };
     }
 
     #[inline(always)]
-    unsafe fn store_four(self, first: usize, [a, b, c, d]: [S::Bytes; 4]) {
+    unsafe fn store_four(self, first: isize, [a, b, c, d]: [S::Bytes; 4]) {
         // SAFETY: as above.
         unsafe {
             self.store(first, a);

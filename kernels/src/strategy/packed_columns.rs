@@ -195,9 +195,17 @@ fn blocks<O: Order>(tile: &Tile<'_>) -> Option<Lying> {
     let &[line] = tile.reduced else { return None };
     let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, line.size);
     let riffles = |elements: usize| O::Simd::RIFFLES && riffles(elements, size);
+    let is_unit = |elements: usize| {
+        O::Simd::RIFFLES
+            && elements > FEW_ROWS
+            && elements * size >= UNIT
+            && elements.saturating_mul(lanes * size) <= SCRATCH_BYTES
+    };
     let (width, step, count) = match tile.step() {
-        // Rows.
-        Some(step) if step == rows as isize && line.stride.abs() == 1 && riffles(rows) => (1, step, tile.outputs()),
+        // Rows, all of whose elements the buffer holds.
+        Some(step) if step == rows as isize && line.stride.abs() == 1 && (riffles(rows) || is_unit(rows)) => {
+            (1, step, tile.outputs())
+        }
         _ if tile.inner.stride == 1 && line.stride == tile.inner.size as isize => {
             let (width, step, count) = (tile.inner.size, tile.outer.stride, tile.outer.size);
             let is_narrow = rows > FEW_ROWS && (2..=longest_line(size, rows) / size).contains(&width);
@@ -260,7 +268,7 @@ struct BlockRows<T> {
     /// How many of the rows are gathered at a time, and how many were.
     most: usize,
     done: usize,
-    /// Whether the last row comes first; only of those that are riffled.
+    /// Whether the last row comes first; only where all rows are gathered at once.
     reversed: bool,
     /// What to ask for meanwhile, or null.
     ahead: *const u8,

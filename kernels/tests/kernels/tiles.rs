@@ -408,12 +408,15 @@ impl<T: Sample> Case<T> {
         let mut rng = SmallRng::seed_from_u64(19);
         let last = T::VALUES[T::VALUES.len() - 1];
         let counts = [self.lanes - 1, self.lanes, self.lanes + 1, 2 * self.lanes + 1, 5 * self.lanes + 3];
-        for n in few(0..13 * counts.len(), 3) {
-            let (len, count) = (3 + n / counts.len(), counts[n % counts.len()].max(1));
+        // The last two are the longest of which the buffer holds as many as a vector has lanes, and more.
+        let longest = 8192 / self.isa.vector_bytes();
+        let lens: Vec<_> = (3..=16).chain([18, 21, 27, 31, 40, longest, longest + 1]).collect();
+        for n in few(0..lens.len() * counts.len(), 3) {
+            let (len, count) = (lens[n / counts.len()], counts[n % counts.len()].max(1));
             let random = self.random(&mut rng, count * len);
             // One best for each row: among few values, the first elements have it.
             let mut sparse = vec![T::default(); count * len];
-            (0..count).for_each(|row| sparse[row * len + row * 7 % len] = last);
+            (0..count).for_each(|row| sparse[row * len + row * 17 % len] = last);
             for data in [random, sparse] {
                 let rows = Loop { size: count, stride: len as isize };
                 for (start, stride) in [(0, 1), (len - 1, -1)] {
