@@ -17,10 +17,10 @@ use crate::lanes::{Lanes, Token};
 use crate::order::Order;
 use crate::prefetch::{AHEAD_BYTES, Prefetch};
 
-/// The longest run that chunk numbers suffice for.
+/// The longest run that chunk numbers suffice for, one of which may be for what is seen twice so that others are aligned.
 #[inline(always)]
 const fn longest_piece<O: Order>() -> usize {
-    most_chunks::<O>().saturating_mul(chunk::<O>())
+    (most_chunks::<O>() - 1).saturating_mul(chunk::<O>())
 }
 
 /// Whether a run is no longer than that, and not so long that it is known to be far.
@@ -94,7 +94,7 @@ unsafe fn find_piece<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> 
 /// - As for [`find_piece`].
 #[inline(always)]
 unsafe fn fold<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let (mut fold, chunks) = (Fold::new(order), Chunks::new(order, run));
+    let (mut fold, chunks) = (Fold::new(order), Chunks::aligned(order, run));
     // SAFETY: the caller's promise.
     unsafe {
         fold.advance(order, chunks, 0);
@@ -125,7 +125,7 @@ unsafe fn settle_by<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>>(
     other: B,
     run: Run<O::Lane>,
 ) -> Option<Found<O>> {
-    let (mut fold, chunks) = (Fold::new(other), Chunks::new(other, run));
+    let (mut fold, chunks) = (Fold::new(other), Chunks::aligned(other, run));
     // SAFETY: the caller's promise.
     unsafe {
         fold.advance(other, chunks, 0);

@@ -3,7 +3,7 @@
 
 use super::group::{GROUP, ROWS};
 use super::panel::{PANEL, SWEPT_BYTES, WIDE_BYTES, Way};
-use crate::prefetch::{AHEAD_BYTES, LINE, Prefetch, ahead};
+use crate::prefetch::{AHEAD_BYTES, Core, LINE, Prefetch, ahead};
 use crate::tile::Tile;
 
 /// What the vectors of a kernel are like.
@@ -51,6 +51,11 @@ const LONGEST_JUMP: usize = 8 << 10;
 /// at a time and of one: 56 x 56 i64 14 and 20, 56 x 112 f32 13 and 20; but 80 x 80 f32 23 and 20, 64 x 64 30 and 30, 112 x 112 f16 27 and 27; Zen 4, AVX2.)
 const SHORTEST_SWEPT: usize = 384;
 
+/// The most far rows that go by in one pass where prefetchers follow that many. (A Xeon with 260 MiB of L3, beyond it, of a plain read, one after another, by eights and in one pass, AVX-512: 3 rows of 1000
+/// f32 0.69, - and 1.04, 10 rows 0.87, 0.99 and 1.12, of u8 0.82, 0.97 and 1.09, 21 rows of 1000 f16 0.87, 0.98 and 1.03, of i64 0.96, 1.08 and 1.13, of 50176 f32 1.00, 1.11 and 1.10, of u8 0.90, 1.00 and 0.93; 64 rows of
+/// 1000 f32 0.95, 1.08 and 0.93. AVX2: 3 rows of 1000 f32 0.71, - and 1.06, 21 rows 0.86, 0.84 and 1.00, of 50176 f32 0.84, 1.02 and 0.94.)
+const MOST_STREAMS: usize = 24;
+
 /// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
 const LARGEST_LINE: usize = 1024;
 
@@ -78,24 +83,29 @@ impl Course {
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another; but not where a group is all of a row, and the next one follows.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
         let is_block = slower.is_empty() && vectors.is_block(tile, span);
-        let is_for_panels = is_far && !is_block && (line.size > ROWS || span > LARGEST_LINE && sweeps);
+        let follows_streams = is_far && Core::detect() == Core::Other;
+        let most_rows = if follows_streams { MOST_STREAMS } else { ROWS };
+        let is_for_panels = is_far && !is_block && (line.size > most_rows || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
         // than half the speed of memory read in long runs.
-        let is_near = line.size <= ROWS || line.size <= vectors.most_rows && span <= NEAR_BYTES;
+        let is_near = line.size <= most_rows || line.size <= vectors.most_rows && span <= NEAR_BYTES;
         let widest = match is_far {
             true if !tile.prefetch.asks(false) => WIDE_BYTES / vectors.size,
             true if sweeps => SWEPT_BYTES / vectors.size,
             _ => PANEL * group,
         };
+        let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
+        let is_in_order = is_one_pass && follows_streams && line.stride.unsigned_abs() == width;
         let is_across = sweeps && width > widest;
         let along = ALONG_BYTES / vectors.size;
         let ahead = match sweeps {
             true if is_across => line.stride,
-            false if width >= 2 * along => along as isize,
+            // (In one pass, AVX2, a little ahead along each row and by rows: 21 rows of 1000 f32 0.78 and 0.92 of a plain read, of i64 0.89 and 0.95; as [`MOST_STREAMS`].)
+            false if width >= 2 * along && !is_in_order => along as isize,
             _ => by_rows(tile, span, vectors.size),
         };
         Course {
-            is_one_pass: slower.is_empty() && is_near && !is_for_panels,
+            is_one_pass,
             widest,
             turns: if takes_turns { (widest / width.next_multiple_of(group)).clamp(1, TURNS) } else { 1 },
             ahead: asks.then_some(ahead),
@@ -144,7 +154,8 @@ impl Vectors {
     /// and others too where one place is as fast as several. (Zen 5, beyond L3, GB/s of eight rows at a time and of one: by AVX-512, 1000 rows of 500, 1000
     /// and 2048 f32 21 and 46, 24 and 41, 28 and 46, 21 rows of 1000 f16 21 and 37, of 50176 f32 24 and 29, but 3 rows of those 23 and 19; by AVX2, 1000 rows
     /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32, f16 and f64 17 and 32, 19 and 33, 25 and 40, of 50176 f32 25 and 34, 64 rows of 16384 f16 25 and 34. Of two to
-    /// eight rows at a time, with 4 to 16 KiB of them asked for, in panels of 4 to 64 KiB, only two rows in panels of 64 KiB were faster: floats 36 to 39, but integers 31.)
+    /// eight rows at a time, with 4 to 16 KiB of them asked for, in panels of 4 to 64 KiB, only two rows in panels of 64 KiB were faster: floats 36 to 39, but integers 31.) On a Xeon, eight
+    /// are faster: see [`MOST_STREAMS`].
     fn sweeps(self, tile: &Tile<'_>, takes_turns: bool) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
         let panel = PANEL * group * self.size;
@@ -157,7 +168,8 @@ impl Vectors {
             && longest >= SWEPT_BYTES
             && line.size > ROWS
             && width * self.size > SHORTEST_SWEPT;
-        self.has_groups && tile.is_far() && width > group && (is_sequence || is_one_place)
+        let is_wide = self.has_groups && width > group;
+        tile.is_far() && Core::detect() != Core::Other && is_wide && (is_sequence || is_one_place)
     }
 
     /// Whether a few rows follow each other, each of which is no more than a group: so all that is read is in the order of memory, or within what is asked for.

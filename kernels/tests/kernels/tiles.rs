@@ -21,6 +21,7 @@ impl<T: Sample> Case<T> {
         self.run_blocks();
         self.run_short_rows();
         self.run_only_best();
+        self.run_aligned();
         self.run_apart();
         self.run_uneven();
         self.run_long_rows();
@@ -185,6 +186,27 @@ impl<T: Sample> Case<T> {
         }
     }
 
+    /// Rows so long that vectors are aligned, from several places in a vector on: the only best in each part of the row, and around what is seen twice.
+    fn run_aligned(&self) {
+        let vectors = match self.isa.vector_bytes() {
+            64 => 80,
+            32 => 520,
+            _ => return,
+        };
+        let (lanes, len) = (self.lanes, vectors * self.lanes + 3);
+        let extreme = |function| T::VALUES[first_best(function, Ignore, T::VALUES.iter().copied()) as usize];
+        let parts = (0..16).map(|n| n * (len - 1) / 15);
+        let ends = (1..20).flat_map(|n| [n * (lanes / 2), len - n * (lanes / 2)]);
+        let places: Vec<_> = parts.chain(ends).collect();
+        for n in few(0..3 * places.len(), 23) {
+            let (start, place) = ([1, lanes / 2, lanes - 1][n % 3], places[n / 3]);
+            let mut data = vec![T::VALUES[5]; start + len];
+            (data[start + place], data[start + (place + len / 2) % len]) = (extreme(ArgMin), extreme(ArgMax));
+            self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
+            self.check_by(&[Strategy::Rows], &data, start + len - 1, [ONCE; 2], &[Loop { size: len, stride: -1 }]);
+        }
+    }
+
     /// Two blocks of rows, each before a guard page of its own, in either order of addresses: what lies between the elements of a tile is not
     /// the kernel's to read, even if both ends are. (Of a view of an array, it may be somebody else's to write.)
     fn run_apart(&self) {
@@ -262,6 +284,13 @@ impl<T: Sample> Case<T> {
             let mut data = vec![default; len];
             data[place] = best;
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+        }
+        // What is seen twice so that others are aligned is a chunk more.
+        for len in chunks.map(|chunks| chunks - 2) {
+            let start = self.lanes - 1;
+            let mut data = vec![default; start + len];
+            data[start + len - 1] = best;
+            self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
         }
         if size_of::<T>() == 1 {
             // Several such rows: they are not for the search that takes four at once.
