@@ -45,7 +45,7 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways
     // SAFETY: the caller's promise.
     unsafe {
         if (O::Simd::SPECIALIZES || !run.reversed) && is_one_piece::<O>(run.len) {
-            find_piece(order, run, ways)
+            find_piece::<O, true>(order, run, ways)
         } else {
             find_long(order, run)
         }
@@ -58,11 +58,11 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways
 /// # Safety
 /// - The elements of the run may be read.
 #[inline(always)]
-unsafe fn find_piece<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> Found<O> {
+unsafe fn find_piece<O: Order, const ALIGNS: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
         if !has_bits::<O>() {
-            return fold(order, run);
+            return fold(order, Chunks::aligned(order, run, ALIGNS));
         }
         let bits = order.bits();
         // Only of the first row both ends are looked at: beyond the caches, that is out of the order of memory. (Of each row and of the first, GB/s: 1000, 2000 and 4096 f16 23, 24 and
@@ -70,7 +70,7 @@ unsafe fn find_piece<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> 
         if ways.bits.is_unknown() && !is_promising(bits, run) {
             ways.bits.wait();
         } else if ways.bits.tries() {
-            let settled = settle_by(order, bits, run);
+            let settled = settle_by(order, bits, run, ALIGNS);
             ways.bits.learn(settled.is_some());
             if let Some(found) = settled {
                 return found;
@@ -88,18 +88,31 @@ unsafe fn find_piece<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> 
     }
 }
 
-/// The same by one order.
+/// The same of a piece of a run that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth it to align chunks. (11 KB of the shared object.)
 ///
 /// # Safety
 /// - As for [`find_piece`].
 #[inline(always)]
-unsafe fn fold<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let (mut fold, chunks) = (Fold::new(order), Chunks::aligned(order, run));
+unsafe fn find_piece_of_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+    let mut ways = Ways::default();
     // SAFETY: the caller's promise.
     unsafe {
-        fold.advance(order, chunks, 0);
-        fold.finish(order, chunks)
+        if size_of::<O::Lane>() == 1 {
+            find_piece::<O, true>(order, run, &mut ways)
+        } else {
+            find_piece::<O, false>(order, run, &mut ways)
+        }
     }
+}
+
+/// The same by one order, of chunks.
+///
+/// # Safety
+/// - As for [`find_piece`].
+#[inline(always)]
+unsafe fn fold<O: Order>(order: O, chunks: Chunks<O::Lane>) -> Found<O> {
+    // SAFETY: the caller's promise.
+    unsafe { Fold::of(order, chunks).finish(order, chunks) }
 }
 
 /// The same as a call.
@@ -111,7 +124,7 @@ impl<O: Order> Apart<O> for Folding {
     #[inline(always)]
     unsafe fn search(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.
-        unsafe { fold(order, run) }
+        unsafe { fold(order, Chunks::new(order, run)) }
     }
 }
 
@@ -124,13 +137,11 @@ unsafe fn settle_by<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>>(
     order: O,
     other: B,
     run: Run<O::Lane>,
+    aligns: bool,
 ) -> Option<Found<O>> {
-    let (mut fold, chunks) = (Fold::new(other), Chunks::aligned(other, run));
+    let chunks = Chunks::aligned(other, run, aligns);
     // SAFETY: the caller's promise.
-    unsafe {
-        fold.advance(other, chunks, 0);
-        settle(order, other, fold, chunks)
-    }
+    unsafe { settle(order, other, Fold::of(other, chunks), chunks) }
 }
 
 /// Whether the bits are likely to know the best: they do in the first and the last vector of the run. (Of ascending data, the first may be of no use,
@@ -157,12 +168,12 @@ impl<O: Order> Apart<O> for WithoutDoubts {
         // SAFETY: the caller's promise.
         unsafe {
             let settled = match order.shifted() {
-                Some(shifted) => settle_by(order, shifted, run),
+                Some(shifted) => settle_by(order, shifted, run, false),
                 None => None,
             };
             match settled {
                 Some(found) => found,
-                None => fold(order, run),
+                None => fold(order, Chunks::new(order, run)),
             }
         }
     }
@@ -196,7 +207,7 @@ impl<O: Order> Apart<O> for InPieces {
             // What the piece before was like says less than its own ends, which are soon looked at: 64 MiB of f16 that go down through zero ran at 0.76 of the speed, because some
             // pieces were gone through twice. (Zen 5, AVX-512.)
             // SAFETY: `start` leaves room for the piece in the run, which the caller promises, and `len` was chosen to be at least a chunk.
-            best.offer(unsafe { find_piece(order, run.part(start, len), &mut Ways::default()) }, start);
+            best.offer(unsafe { find_piece_of_long(order, run.part(start, len)) }, start);
             start += len;
         }
         best.found()

@@ -4,7 +4,7 @@
 use super::run::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
-use crate::prefetch::prefetch;
+use crate::prefetch::{LINE, prefetch};
 
 /// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
 /// a chunk weigh more. On Zen 3 (AVX2), eight were no faster than four, and f32 was slower. Of vectors of 64 bytes, eight are also more than many a row has:
@@ -25,17 +25,11 @@ const fn has_long_chunks<O: Order>() -> bool {
     O::Simd::HAS_LONG_CHUNKS || !O::Simd::HAS_MAX
 }
 
-/// From how many chunks on runs are [aligned](Chunks::aligned): a vector of 64 bytes that is not lies in two cache lines, of those of 32 bytes every second does, and one chunk
-/// more is soon paid for. (What an allocator gives is often 16 bytes beyond a line. A Xeon, GB/s in L2 of what is, as it lies and aligned, AVX-512: rows of 4096 and 32000 f32 58 and 100, 68 and 114, of 4096 i32,
-/// f64, f16, u8 71 and 103, 66 and 96, 58 and 72, 61 and 79, of 1000 f32, f64, i32 62 and 68, 56 and 73, 72 and 90, but of 1000 i16, of 8 chunks, 55 and 54; AVX2: one row of i32, u8 51 and 65, 53 and 64, but of 640 f64, of
-/// 40 chunks, 55 and 48, and of 1024 f32 that are aligned already 54 and 52.)
-const fn shortest_aligned<O: Order>() -> usize {
-    match O::Simd::LANES * size_of::<O::Lane>() {
-        64 => 9,
-        32 => 64,
-        _ => usize::MAX,
-    }
-}
+/// From how many chunks on runs are [aligned](Chunks::aligned): a vector of 64 bytes that is not lies in two cache lines, and one chunk more is soon paid for. (What an allocator gives is often 16 bytes
+/// beyond a line. A Xeon, AVX-512, GB/s in L2 of what is, as it lies and aligned: rows of 4096 and 32000 f32 58 and 103, 68 and 115, of 4096 i32, f64, f16, u8 71 and 103, 66 and 98, 58 and 72, 61 and 79, of
+/// 1000 f32, f64, i32 62 and 69, 56 and 74, 72 and 90, but of 1000 i16, of 8 chunks, 55 and 54. By vectors of 32 bytes, of which every second lies in two lines, one row of i32 and of u8 51 and 65, 53 and 64, but
+/// 640 f64, of 40 chunks, 55 and 48; 25 KB of the shared object. Against the direction of memory, rows of 4096 f32 66 and 83, for 12 KB.)
+const SHORTEST_ALIGNED: usize = 9;
 
 /// How many chunks a lane can count.
 #[inline(always)]
@@ -89,19 +83,55 @@ impl<O: Order> Fold<O> {
         O::MAY_STOP && (O::NAN_WINS && order.simd().bits(self.nans) != 0 || order.is_final(self.best, self.trace))
     }
 
+    /// Of one run: until it is final, or to the end.
+    ///
+    /// # Safety
+    /// - The run may be read, and is at least a chunk.
+    #[inline(always)]
+    pub(super) unsafe fn of(order: O, run: Chunks<O::Lane>) -> Self {
+        let (mut fold, first) = (Fold::new(order), run.start_of_first());
+        // SAFETY: the caller's promise; the second chunk is where the run says, if there is one.
+        unsafe {
+            if run.may_shift {
+                // The first by itself, because the second may be nearer than others. (Not as a turn of the loop: a copy of its body was 25 KB of the shared object, and what makes turns equal took a twentieth of the speed.)
+                fold.start(order, first);
+                fold.advance_from(order, run, 0, 1, first.wrapping_add(run.chunk - run.shift));
+            } else {
+                fold.advance_from(order, run, 0, 0, first);
+            }
+        }
+        fold
+    }
+
     /// Goes on with a run, after `seen` chunks of other runs: until it is final, or to the end.
     ///
     /// # Safety
     /// - The run may be read, and is at least a chunk.
     #[inline(always)]
     pub(super) unsafe fn advance(&mut self, order: O, run: Chunks<O::Lane>, seen: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.advance_from(order, run, seen, 0, run.start_of_first()) }
+    }
+
+    /// The same from a chunk on, which is there.
+    ///
+    /// # Safety
+    /// - As for [`Fold::advance`]; if it is not the last, the chunk is at `at`.
+    #[inline(always)]
+    unsafe fn advance_from(
+        &mut self,
+        order: O,
+        run: Chunks<O::Lane>,
+        seen: usize,
+        mut chunk: usize,
+        mut at: *const O::Lane,
+    ) {
         let last = run.count() - 1;
         let patience = if O::MAY_STOP { PATIENCE } else { last };
         // To stop is worth it where more is left than was waited for: prefetchers go on where the next row does not begin. (Rows of 1000 f32 with 5 % of NaN, half of which is left,
         // beyond L3 13 to 25 GB/s; in L2 129 to 82, as without NaN; Zen 4, AVX2.)
         let last_stop = last.saturating_sub(PATIENCE);
-        let (mut chunk, mut is_final) = (0, false);
-        let (mut at, (mut step, next_step)) = (run.start_of_first(), run.steps());
+        let mut is_final = false;
         // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
         unsafe {
             while chunk < last && !is_final {
@@ -109,8 +139,7 @@ impl<O: Order> Fold<O> {
                 while chunk < pause {
                     run.ask(at);
                     self.step::<true>(order, at);
-                    at = at.wrapping_offset(step);
-                    step = next_step;
+                    at = at.wrapping_offset(run.step());
                     chunk += 1;
                 }
                 if O::MAY_STOP {
@@ -124,6 +153,25 @@ impl<O: Order> Fold<O> {
                 self.step::<true>(order, run.start_of_last());
             }
         }
+    }
+
+    /// Takes in the first of all chunks.
+    ///
+    /// # Safety
+    /// - A chunk may be read from there on.
+    #[inline(always)]
+    unsafe fn start(&mut self, order: O, at: *const O::Lane) {
+        const { assert!(!has_long_chunks::<O>() || O::Simd::LANES * size_of::<O::Lane>() < LINE) };
+        // SAFETY: the caller promises a chunk.
+        let vectors: [_; SHORT] = unsafe { order.load_several(at) };
+        self.best = order.fold_of(&vectors);
+        if O::NAN_WINS {
+            self.nans = order.seem_nan(&vectors);
+        }
+        if O::DOUBTS {
+            self.trace = order.trace_of(&vectors);
+        }
+        self.chunk = order.simd().count(1);
     }
 
     /// Takes in a chunk; if not `TRACED`, one without NaN.
@@ -242,34 +290,37 @@ pub(super) trait Places: Copy {
 pub(super) struct Chunks<L> {
     pub(super) run: Run<L>,
     pub(super) chunk: usize,
-    /// How far all but the first reach back, too.
-    pub(super) shift: usize,
+    /// Whether all but the first may reach back, too, and how far.
+    may_shift: bool,
+    shift: usize,
 }
 
 impl<L: Copy> Chunks<L> {
     /// Of a run that is at least a chunk.
     #[inline(always)]
     pub(super) fn new<O: Order<Lane = L>>(_: O, run: Run<L>) -> Self {
-        Chunks { run, chunk: chunk::<O>(), shift: 0 }
+        Chunks::of_length(run, chunk::<O>())
     }
 
-    /// The same, but all chunks between the first and the last begin where vectors are aligned, if the run is long.
+    /// Of so many elements each.
     #[inline(always)]
-    pub(super) fn aligned<O: Order<Lane = L>>(order: O, run: Run<L>) -> Self {
-        let chunks = Chunks::new(order, run);
-        if run.len / chunks.chunk < shortest_aligned::<O>() {
-            return chunks;
-        }
-        let (place, lanes) = (run.at as usize / size_of::<L>(), O::Simd::LANES);
-        let shift = if run.reversed { (place + run.len).wrapping_neg() % lanes } else { place % lanes };
-        Chunks { shift, ..chunks }
+    pub(super) fn of_length(run: Run<L>, chunk: usize) -> Self {
+        Chunks { run, chunk, may_shift: false, shift: 0 }
     }
 
-    /// From the first chunk to the second, and from others to the next; up or down, because the direction is not known when this is compiled.
+    /// The same, but if asked for, the run is long, and vectors as long as cache lines, all chunks between the first and the last begin where lines do. (Not against the direction of memory.)
     #[inline(always)]
-    fn steps(self) -> (isize, isize) {
-        let sign = if self.run.reversed { -1 } else { 1 };
-        (sign * (self.chunk - self.shift) as isize, sign * self.chunk as isize)
+    pub(super) fn aligned<O: Order<Lane = L>>(order: O, run: Run<L>, aligns: bool) -> Self {
+        let (chunks, lanes) = (Chunks::new(order, run), O::Simd::LANES);
+        let may_shift = aligns && lanes * size_of::<L>() == LINE && !run.reversed;
+        let shifts = may_shift && run.len >= SHORTEST_ALIGNED * chunks.chunk;
+        Chunks { may_shift, shift: if shifts { run.at as usize / size_of::<L>() % lanes } else { 0 }, ..chunks }
+    }
+
+    /// From one chunk to the next, up or down, because the direction is not known when this is compiled.
+    #[inline(always)]
+    fn step(self) -> isize {
+        if self.run.reversed { -(self.chunk as isize) } else { self.chunk as isize }
     }
 
     #[inline(always)]

@@ -300,7 +300,7 @@ impl<L: Copy> Places for Part<'_, L> {
     fn place(self, n: usize) -> (usize, Run<L>) {
         let (stretch, n) = (n / self.chunks, n % self.chunks);
         let run = self.turns.runs[0].moved(offset_of_stretch(self.turns.slower, self.first + stretch));
-        let (start, chunk) = Chunks { run, chunk: self.chunk, shift: 0 }.place(n);
+        let (start, chunk) = Chunks::of_length(run, self.chunk).place(n);
         (stretch * run.len + start, chunk)
     }
 }
