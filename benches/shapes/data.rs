@@ -13,6 +13,7 @@ use argreduce::Element;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::ops::{Deref, DerefMut};
+use std::sync::LazyLock;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
@@ -97,7 +98,7 @@ pub fn seeded() -> SmallRng {
     SmallRng::seed_from_u64(1)
 }
 
-/// A vector of numbers that starts at a cache line, so that no contender pays for loads that straddle two.
+/// A vector of numbers that starts at a cache line, so that no contender pays for loads that straddle two; or so many bytes after it, as what an allocator gives: see [`offset`].
 #[derive(Default)]
 pub struct Buffer<T> {
     lines: Vec<Line>,
@@ -109,11 +110,20 @@ pub struct Buffer<T> {
 #[repr(align(64))]
 struct Line(#[expect(dead_code, reason = "read through the slice of the buffer")] [u8; 64]);
 
+/// `ARGREDUCE_BENCH_OFFSET`: how many bytes after a cache line buffers start, less than a line and as many as whole elements of any type take; otherwise 0.
+fn offset() -> usize {
+    static OFFSET: LazyLock<usize> = LazyLock::new(|| {
+        let bytes = std::env::var("ARGREDUCE_BENCH_OFFSET").ok().and_then(|bytes| bytes.parse().ok());
+        bytes.filter(|bytes| *bytes < size_of::<Line>() && bytes % 8 == 0).unwrap_or(0)
+    });
+    *OFFSET
+}
+
 impl<T: Sample> Buffer<T> {
     /// Room for `len` elements; those that it gets are 0, and the others stay.
     pub fn grow_to(&mut self, len: usize) {
         if len > self.len {
-            self.lines.resize((len * size_of::<T>()).div_ceil(64), Line([0; 64]));
+            self.lines.resize((offset() + len * size_of::<T>()).div_ceil(size_of::<Line>()), Line([0; _]));
             self.len = len;
         }
     }
@@ -123,16 +133,22 @@ impl<T: Sample> Deref for Buffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the lines have room for `len` elements, are initialised and aligned to 64 bytes, and any bytes are a `T`: every
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: from the offset on, the lines have room for `len` elements, are initialised and aligned to 8 bytes, and any bytes are a `T`: every
         // `Sample` is an integer or a float.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().byte_add(offset()).cast(), self.len) }
     }
 }
 
 impl<T: Sample> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
+        if self.len == 0 {
+            return &mut [];
+        }
         // SAFETY: as in `deref`, and the lines are borrowed as long.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().byte_add(offset()).cast(), self.len) }
     }
 }
 

@@ -88,7 +88,7 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool>(order: O, run: Run<O::Lane>, 
     }
 }
 
-/// The same of a piece of a run that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth it to align chunks. (11 KB of the shared object.)
+/// The same of a piece of a run that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth it to align chunks. (18 KB of the shared object.)
 ///
 /// # Safety
 /// - As for [`find_piece`].
