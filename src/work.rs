@@ -65,6 +65,8 @@ impl Work {
 struct FarByHalves {
     /// One row.
     rows: bool,
+    /// What is packed.
+    packed: bool,
     /// Long lines of columns.
     lines: bool,
 }
@@ -72,7 +74,8 @@ struct FarByHalves {
 impl FarByHalves {
     fn of(prefetch: Prefetch) -> Self {
         let is_beyond_caches = prefetch == Prefetch::Everything;
-        FarByHalves { rows: prefetch == Prefetch::Jumps, lines: is_beyond_caches && Core::detect() == Core::Zen5 }
+        let jumps = prefetch == Prefetch::Jumps;
+        FarByHalves { rows: jumps, packed: jumps, lines: is_beyond_caches && Core::detect() == Core::Zen5 }
     }
 }
 
@@ -107,6 +110,9 @@ fn choose_isa_and_strategy(
         Strategy::Columns if far.lines && problem.inner().size.saturating_mul(element_size) >= SHORTEST_FAR_LINE => {
             (Isa::Avx2, strategy)
         }
+        // Fewer blocks at a time, so that memory is read more nearly in its order. (Beyond L3, GB/s by AVX-512 and AVX2: 10 rows of 2 and 21 of 3 u8 10 and 14, 8 and 12, 10 rows of 2 and of 5
+        // and 21 of 3 f32 13 and 21, 14 and 17, 17 and 21, rows of 10 u8 16 and 18, of 21 f16 12 and 21, one by one 16; only of 21 rows of 5 u8 14 and 12; 64 bits as fast by either; Zen 4.)
+        Strategy::PackedColumns if far.packed => (Isa::Avx2, by(Isa::Avx2)?),
         Strategy::PackedColumns | Strategy::FoldedColumns => match by(Isa::Avx2) {
             // Lines that need no packing then, nor folding. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19
             // and 57; images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
@@ -236,7 +242,8 @@ const fn packs(rows: usize, visited: usize, isa: Isa, element: DataType) -> bool
 
 /// The longest rows of 16-bit floats that are packed: their keys take several operations for each vector, however few of its lanes are used, and columns are full ones, whose bits may do. (A Xeon with
 /// 2 MiB of L2, in L2, GB/s of rows and packed, by AVX-512: 13, 16, 17, 21, 24, 31 11 and 22, 15 and 24, 10 and 20, 12 and 22, 14 and 24, 17 and 23, by AVX2: 11 and 15, 16 and 18, 10 and 15, 13 and 17,
-/// 15 and 19, 19 and 18, of which the last of equals is looked for 9 and 15, 9 and 18, 9 and 14, 11 and 16, 13 and 18, 16 and 16. Zen 4, AVX2, 16, 18, 20, 21 1.1, 1.3, 1.4 and 1.27 of the speed, but integers 0.8.)
+/// 15 and 19, 19 and 18, of which the last of equals is looked for 9 and 15, 9 and 18, 9 and 14, 11 and 16, 13 and 18, 16 and 16. Zen 4, 16 and 21 by AVX-512 34 and 37, 18 and 31,
+/// by AVX2 34 and 36, 26 and 31, of which the smallest is looked for 26 and 25, with NaN 27 and 23; integers 0.8 of the speed.)
 const LONGEST_HALVES: usize = 31;
 
 /// From how many on rows are packed at all: to begin takes as long as some of them. (GB/s packed and one by one, 20, 32, 64 and 128 rows of 4 to 6 u8 1.0 and 3.2, 3.4 and 3.6, 6.9 and 6.5,
@@ -293,13 +300,14 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 64, 8], &[1], F32), Some((Avx512, FoldedColumns)));
         assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], F32), Some((Avx512, PackedColumns)));
         assert_eq!(chosen(Avx512, &[8 << 20], &[0], F32), Some((Avx512, Pieces)));
-        let by_halves = FarByHalves { rows: true, lines: true };
+        let by_halves = FarByHalves { rows: true, packed: true, lines: true };
         let far_row = |sizes: &[usize]| chosen_by(by_halves, Avx512, sizes, &[0], F32);
         assert_eq!(far_row(&[8 << 20]), Some((Avx2, Pieces)));
         assert_eq!(far_row(&[(8 << 20) - 1]), Some((Avx512, Rows)));
         let far = |sizes: &[usize]| chosen_by(by_halves, Avx512, sizes, &[1], F32);
         assert_eq!(far(&[2048, 32, 192]), Some((Avx2, Columns)));
         assert_eq!(far(&[2048, 32, 191]), Some((Avx512, Columns)));
+        assert_eq!(far(&[2048, 18, 7]), Some((Avx2, PackedColumns)));
         assert_eq!(chosen(Avx512, &[2048, 32, 192], &[1], F32), Some((Avx512, Columns)));
         assert_eq!(chosen(Portable, &[100, 8], &[1], F32), Some((Portable, Rows)));
         assert_eq!(chosen(Avx512, &[100, 1], &[1], F32), None);

@@ -186,24 +186,32 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Rows so long that vectors are aligned, from several places in a vector on: the only best in each part of the row, and around what is seen twice.
+    /// Rows so long that vectors are aligned, from several places in a vector on: the only best in each part of the row, and around what is seen twice, also where that is more
+    /// because of where the row lies.
     fn run_aligned(&self) {
         let vectors = match self.isa.vector_bytes() {
             64 => 80,
             32 => 520,
             _ => return,
         };
-        let (lanes, len) = (self.lanes, vectors * self.lanes + 3);
-        let extreme = |function| T::VALUES[first_best(function, Ignore, T::VALUES.iter().copied()) as usize];
-        let parts = (0..16).map(|n| n * (len - 1) / 15);
-        let ends = (1..20).flat_map(|n| [n * (lanes / 2), len - n * (lanes / 2)]);
-        let places: Vec<_> = parts.chain(ends).collect();
-        for n in few(0..3 * places.len(), 23) {
-            let (start, place) = ([1, lanes / 2, lanes - 1][n % 3], places[n / 3]);
-            let mut data = vec![T::VALUES[5]; start + len];
-            (data[start + place], data[start + (place + len / 2) % len]) = (extreme(ArgMin), extreme(ArgMax));
-            self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
-            self.check_by(&[Strategy::Rows], &data, start + len - 1, [ONCE; 2], &[Loop { size: len, stride: -1 }]);
+        let lanes = self.lanes;
+        let extreme = |function, policy| T::VALUES[first_best(function, policy, T::VALUES.iter().copied()) as usize];
+        let extremes = (extreme(ArgMin, Ignore), extreme(ArgMax, Ignore));
+        // The last before the last chunk, and NaN, if there is one, in the first alone.
+        let edges = |len| [(len - 4 * lanes - 1, extremes), (lanes, (extreme(ArgMax, Propagate), T::VALUES[5]))];
+        for len in [vectors * lanes, vectors * lanes + 3] {
+            let parts = (0..16).map(|n| n * (len - 1) / 15);
+            let ends = (1..20).flat_map(|n| [n * (lanes / 2), len - n * (lanes / 2)]);
+            let places: Vec<_> = parts.chain(ends).collect();
+            let some =
+                few(0..3 * places.len(), 23).map(|n| ([1, lanes / 2, lanes - 1][n % 3], places[n / 3], extremes));
+            for (start, place, (value, other)) in some.chain(edges(len).map(|(place, data)| (lanes - 1, place, data))) {
+                let mut data = vec![T::VALUES[5]; start + len];
+                (data[start + place], data[start + (place + len / 2) % len]) = (value, other);
+                for (start, stride) in [(start, 1), (start + len - 1, -1)] {
+                    self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[Loop { size: len, stride }]);
+                }
+            }
         }
     }
 
