@@ -51,10 +51,17 @@ const LONGEST_JUMP: usize = 8 << 10;
 /// at a time and of one: 56 x 56 i64 14 and 20, 56 x 112 f32 13 and 20; but 80 x 80 f32 23 and 20, 64 x 64 30 and 30, 112 x 112 f16 27 and 27; Zen 4, AVX2.)
 const SHORTEST_SWEPT: usize = 384;
 
-/// The most far rows that go by in one pass where prefetchers follow that many. (A Xeon with 260 MiB of L3, beyond it, of a plain read, one after another, by eights and in one pass, AVX-512: 3 rows of 1000
-/// f32 0.69, - and 1.04, 10 rows 0.87, 0.99 and 1.12, of u8 0.82, 0.97 and 1.09, 21 rows of 1000 f16 0.87, 0.98 and 1.03, of i64 0.96, 1.08 and 1.13, of 50176 f32 1.00, 1.11 and 1.10, of u8 0.90, 1.00 and 0.93; 64 rows of
-/// 1000 f32 0.95, 1.08 and 0.93. AVX2: 3 rows of 1000 f32 0.71, - and 1.06, 21 rows 0.86, 0.84 and 1.00, of 50176 f32 0.84, 1.02 and 0.94.)
-const MOST_STREAMS: usize = 24;
+/// The most far rows that go by in one pass: as many as prefetchers follow. More go by panels. (A Xeon with 260 MiB of L3, beyond it, of a plain read, one after another, by eights and in one pass, AVX-512: 3 rows
+/// of 1000 f32 0.69, - and 1.04, 10 rows 0.87, 0.99 and 1.12, of u8 0.82, 0.97 and 1.09, 21 rows of 1000 f16 0.87, 0.98 and 1.03, of i64 0.96, 1.08 and 1.13, of 50176 f32 1.00, 1.11 and 1.10, of u8 0.90, 1.00 and
+/// 0.93; 64 rows of 1000 f32 0.95, 1.08 and 0.93. AVX2: 3 rows of 1000 f32 0.71, - and 1.06, 21 rows 0.86, 0.84 and 1.00, of 50176 f32 0.84, 1.02 and 0.94. Zen 4, AVX2, GB/s by eights and in one pass: 9, 10, 12, 14, 16 and
+/// 21 rows of 50176 f32 18 and 26, 18 and 27, 20 and 25, 21 and 26, 23 and 17, 21 and 13, 12 rows of u8 19 and 22, of i64 21 and 30, 10, 14 and 16 rows of 1000 f64 14 and 19, 19 and 22, 19 and 20, of i64 17 and 21.)
+fn most_streams(core: Core) -> usize {
+    match core {
+        Core::UpToZen4 => 12,
+        Core::Zen5 => ROWS,
+        Core::Other => 24,
+    }
+}
 
 /// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
 const LARGEST_LINE: usize = 1024;
@@ -83,8 +90,7 @@ impl Course {
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another; but not where a group is all of a row, and the next one follows.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
         let is_block = slower.is_empty() && vectors.is_block(tile, span);
-        let follows_streams = is_far && Core::detect() == Core::Other;
-        let most_rows = if follows_streams { MOST_STREAMS } else { ROWS };
+        let most_rows = if is_far { most_streams(Core::detect()) } else { ROWS };
         let is_for_panels = is_far && !is_block && (line.size > most_rows || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
         // than half the speed of memory read in long runs.
@@ -95,12 +101,12 @@ impl Course {
             _ => PANEL * group,
         };
         let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
-        let is_in_order = is_one_pass && follows_streams && line.stride.unsigned_abs() == width;
+        let is_in_order = is_one_pass && is_far && line.stride.unsigned_abs() == width && Core::detect() == Core::Other;
         let is_across = sweeps && width > widest;
         let along = ALONG_BYTES / vectors.size;
         let ahead = match sweeps {
             true if is_across => line.stride,
-            // (In one pass, AVX2, a little ahead along each row and by rows: 21 rows of 1000 f32 0.78 and 0.92 of a plain read, of i64 0.89 and 0.95; as [`MOST_STREAMS`].)
+            // (In one pass, AVX2, a little ahead along each row and by rows: 21 rows of 1000 f32 0.78 and 0.92 of a plain read, of i64 0.89 and 0.95; as [`most_streams`].)
             false if width >= 2 * along && !is_in_order => along as isize,
             _ => by_rows(tile, span, vectors.size),
         };
@@ -155,7 +161,7 @@ impl Vectors {
     /// and 2048 f32 21 and 46, 24 and 41, 28 and 46, 21 rows of 1000 f16 21 and 37, of 50176 f32 24 and 29, but 3 rows of those 23 and 19; by AVX2, 1000 rows
     /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32, f16 and f64 17 and 32, 19 and 33, 25 and 40, of 50176 f32 25 and 34, 64 rows of 16384 f16 25 and 34. Of two to
     /// eight rows at a time, with 4 to 16 KiB of them asked for, in panels of 4 to 64 KiB, only two rows in panels of 64 KiB were faster: floats 36 to 39, but integers 31.) On a Xeon, eight
-    /// are faster: see [`MOST_STREAMS`].
+    /// are faster: see [`most_streams`].
     fn sweeps(self, tile: &Tile<'_>, takes_turns: bool) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
         let panel = PANEL * group * self.size;
