@@ -262,8 +262,8 @@ impl<O: Order> Search<O> for Chunks {
 const SHORTEST_JUMP: usize = 512;
 
 /// The longest rows, in bytes, that prefetchers follow in two places. (Beyond L3, AVX-512, GB/s by lane and chunk by chunk: 400 i32 11 and 33, 700 i16 11 and 31, 1000 i16 10
-/// and 30; 500 i16 17 to 26 by lane. Zen 4.)
-const LONGEST_HALVED: usize = 1024;
+/// and 30, 255 f32 12 and 28, 127 i64 11 and 31, 500 f16 19 and 29, 500 i16 25 and 27; but 248 f32 27 and 30, 240 f32, 120 i64 30 and 29. Zen 4.)
+const LONGEST_HALVED: usize = 960;
 
 /// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
 #[inline(always)]
