@@ -73,20 +73,29 @@ const TRIALS: usize = 15;
 fn main() {
     let is_smoke = !std::env::args().any(|argument| argument == "--bench")
         || std::env::args().any(|argument| argument == "--test");
-    let (bytes, trials) = (vec![1; if is_smoke { MIB } else { BYTES }], if is_smoke { 1 } else { TRIALS });
+    let (mut bytes, trials) = (vec![1; if is_smoke { MIB } else { BYTES }], if is_smoke { 1 } else { TRIALS });
+    let bytes = &mut bytes[..];
     println!("Memory with nothing computed, {} MiB: GB/s, and over a plain read.\n", bytes.len() / MIB);
     for order in &ORDERS {
-        report(order.name, &bytes, trials, 1.0, |bytes| read(order, bytes));
+        report(order.name, bytes, trials, 1.0, |bytes| read(order, bytes));
     }
     let name = "crops of 48 x 48 elements of 32 bits, of 4 planes of 64 x 64 in turn: of what is looked at";
-    report(name, &bytes, trials, PART_OF_CROPS, read_crops);
+    report(name, bytes, trials, PART_OF_CROPS, |bytes| read_crops(bytes));
+    for row in [4, 6, 8, 16, 32] {
+        let name = format!("2 rows of {row} KiB at once, then the next two");
+        report(&name, bytes, trials, 1.0, |bytes| read_blocks(row << 10, bytes));
+    }
+    for (is_apart, places) in [(false, "one after another"), (true, "64 places in turn")] {
+        let name = format!("64 answers of 4 bytes for each 21 rows of 64 bytes, stored to {places}");
+        report(&name, bytes, trials, 1.0, |bytes| read_and_store(is_apart, bytes));
+    }
 }
 
 /// Reads a part of the bytes in some order, in turn with a plain read of all of them, and prints how fast.
-fn report(name: &str, bytes: &[u8], trials: usize, part: f64, read: impl Fn(&[u8]) -> Lanes) {
+fn report(name: &str, bytes: &mut [u8], trials: usize, part: f64, read: impl Fn(&mut [u8]) -> Lanes) {
     let (mut speeds, mut ratios) = (Vec::new(), Vec::new());
     for _ in 0..trials {
-        let (plain, ordered) = (time(bytes, read_plainly), time(bytes, &read));
+        let (plain, ordered) = (time(bytes, |bytes| read_plainly(bytes)), time(bytes, &read));
         speeds.push(bytes.len() as f64 * part / ordered * 1e-9);
         ratios.push(plain * part / ordered);
     }
@@ -114,7 +123,42 @@ fn read_crops(bytes: &[u8]) -> Lanes {
     so_far
 }
 
-fn time(bytes: &[u8], read: impl Fn(&[u8]) -> Lanes) -> f64 {
+/// ORs blocks of two rows, a step of each in turn: what columns of two rows are.
+#[multiversion(targets("x86_64+avx2"))]
+fn read_blocks(row: usize, bytes: &[u8]) -> Lanes {
+    let mut so_far = Lanes::default();
+    for block in bytes.chunks_exact(2 * row) {
+        let (first, second) = block.split_at(row);
+        for (first, second) in first.as_chunks::<STEP>().0.iter().zip(second.as_chunks::<STEP>().0) {
+            or(&mut so_far, first);
+            or(&mut so_far, second);
+        }
+    }
+    so_far
+}
+
+/// ORs the first bytes by blocks, and stores answers in the others, those of a block one after another, or as far from each other as there are blocks: what columns of 8 bits
+/// are whose outputs are kept in another order.
+#[multiversion(targets("x86_64+avx2"))]
+fn read_and_store(is_apart: bool, bytes: &mut [u8]) -> Lanes {
+    const LINE: usize = 64;
+    const BLOCK: usize = 21 * LINE;
+    let blocks = bytes.len() / (BLOCK + 4 * LINE);
+    let (input, output) = bytes.split_at_mut(blocks * BLOCK);
+    let mut so_far = Lanes::default();
+    for (n, block) in input.chunks_exact(BLOCK).enumerate() {
+        for line in block.as_chunks::<LINE>().0 {
+            or(&mut so_far, line);
+        }
+        let [a, b, c, d, ..] = so_far[0].to_ne_bytes();
+        for place in 0..LINE {
+            output.as_chunks_mut::<4>().0[if is_apart { place * blocks + n } else { n * LINE + place }] = [a, b, c, d];
+        }
+    }
+    so_far
+}
+
+fn time(bytes: &mut [u8], read: impl Fn(&mut [u8]) -> Lanes) -> f64 {
     evict::evict(bytes);
     let start = Instant::now();
     black_box(read(bytes));

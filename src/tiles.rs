@@ -51,6 +51,12 @@ pub(crate) fn for_each_tile(problem: &Problem, most: usize, answer: &mut dyn FnM
     }
 }
 
+/// Whether neighbours in the output are of different lines.
+pub(crate) fn is_across(problem: &Problem) -> bool {
+    let (_, [outer, inner]) = split(problem.output.kept());
+    outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
+}
+
 /// The shortest part of a line: a group of the longest vectors of the narrowest elements.
 const NARROWEST: usize = 256;
 
@@ -85,7 +91,7 @@ impl Place {
         mut values: Option<&mut [T]>,
     ) {
         let width = self.input[1].size;
-        let is_across = self.output[0].stride.unsigned_abs() < self.output[1].stride.unsigned_abs();
+        let is_across = is_across(problem);
         if is_across {
             self.write_across(problem, positions, indices);
         }
