@@ -94,6 +94,17 @@ fn beyond_one_direct_tile() {
     }
 }
 
+/// More outputs than the tile of those whose neighbours are of different lines: short lines, and longer ones.
+#[test]
+fn beyond_one_tile_across() {
+    let cases = [[5, 2, 1000], [64, 3, 150]];
+    for [inner, rows, outer] in few(0..cases.len(), 2).map(|n| cases[n]) {
+        let strides = [1, inner as isize, (rows * inner) as isize];
+        let layout = Layout::strided(&[inner, rows, outer], &strides, 0).unwrap();
+        check::<u8, u32>(&sample(&mut rng(5), layout.required_len()), &layout, &[1], None);
+    }
+}
+
 /// A random problem: a block of memory, a view of it, axes, and where to write.
 #[derive(Debug, Clone)]
 struct Problem {
