@@ -51,7 +51,8 @@ pub(crate) fn for_each_tile(problem: &Problem, most: usize, answer: &mut dyn FnM
     }
 }
 
-/// Whether neighbours in the output are of different lines.
+/// Whether neighbours in the output are of different lines. (A call: one copy for all types.)
+#[inline(never)]
 pub(crate) fn is_across(problem: &Problem) -> bool {
     let (_, [outer, inner]) = split(problem.output.kept());
     outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
