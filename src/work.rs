@@ -47,7 +47,13 @@ impl Work {
             FAR_BYTES..LIKELY_IN_L3 => Prefetch::of_far().within_l3(),
             LIKELY_IN_L3.. => Prefetch::of_far(),
         };
-        self.kernel = match choose_isa_and_strategy(problem, self.visited, isa, element, ByHalves::of(self.prefetch)) {
+        self.kernel = match choose_isa_and_strategy(
+            problem,
+            self.visited,
+            isa,
+            element,
+            ByHalves::of(Core::detect(), self.prefetch, element),
+        ) {
             Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
             None => None,
         };
@@ -66,21 +72,17 @@ struct ByHalves {
     rows: bool,
     /// Long lines of columns, where memory is slower than either.
     lines: bool,
-    /// What is packed, where memory is slower than either.
+    /// What is packed: where memory is slower than either, and integers of 8 and 16 bits.
     packed: bool,
-    /// What is packed of integers of 8 and 16 bits.
-    packed_narrow: bool,
 }
 
 impl ByHalves {
-    fn of(prefetch: Prefetch) -> Self {
-        let (core, jumps) = (Core::detect(), prefetch == Prefetch::Jumps);
-        let is_beyond_caches = prefetch == Prefetch::Everything;
+    fn of(core: Core, prefetch: Prefetch, element: DataType) -> Self {
+        let (jumps, is_half) = (prefetch == Prefetch::Jumps, matches!(element, DataType::F16 | DataType::Bf16));
         ByHalves {
             rows: jumps,
-            lines: is_beyond_caches && core == Core::Zen5,
-            packed: jumps,
-            packed_narrow: core == Core::UpToZen4,
+            lines: prefetch == Prefetch::Everything && core == Core::Zen5,
+            packed: jumps || core == Core::UpToZen4 && element.size() <= 2 && !is_half,
         }
     }
 }
@@ -119,11 +121,10 @@ fn choose_isa_and_strategy(
             (Isa::Avx2, strategy)
         }
         // Fewer blocks at a time, so that memory is read more nearly in its order. (Beyond L3, GB/s by AVX-512 and AVX2: 10 rows of 2 and 21 of 3 u8 10 and 14, 8 and 12, 10 rows of 2 and of 5
-        // and 21 of 3 f32 13 and 21, 14 and 17, 17 and 21, rows of 10 u8 16 and 18, of 21 f16 12 and 21, one by one 16; only of 21 rows of 5 u8 14 and 12; 64 bits as fast by either; Zen 4.)
-        Strategy::PackedColumns if by_halves.packed => (Isa::Avx2, by(Isa::Avx2)?),
-        // (In L2, by AVX-512 over AVX2: 10 rows of 2, 3 and 5, 21 of 2 and 8, 64 of 7 u8 0.68, 0.80, 0.69, 0.69, 0.81, 0.81, i16 0.69, 0.79, 0.75, 0.79, 0.86, 0.86, rows of 10 0.92 and 0.80, of 5 1.05, 2
+        // and 21 of 3 f32 13 and 21, 14 and 17, 17 and 21, rows of 10 u8 16 and 18, of 21 f16 12 and 21, one by one 16; only of 21 rows of 5 u8 14 and 12; 64 bits as fast by either.
+        // In L2, by AVX-512 over AVX2: 10 rows of 2, 3 and 5, 21 of 2 and 8, 64 of 7 u8 0.68, 0.80, 0.69, 0.69, 0.81, 0.81, i16 0.69, 0.79, 0.75, 0.79, 0.86, 0.86, rows of 10 0.92 and 0.80, of 5 1.05, 2
         // to 4 rows 0.86 to 1.06, but f16 0.76 to 1.09, rows of 21 1.07, of which the smallest is looked for 1.27; f32 and 64 bits 1.0 to 1.2; Zen 4.)
-        Strategy::PackedColumns if by_halves.packed_narrow && is_narrow_integer(element) => (Isa::Avx2, by(Isa::Avx2)?),
+        Strategy::PackedColumns if by_halves.packed => (Isa::Avx2, by(Isa::Avx2)?),
         Strategy::PackedColumns | Strategy::FoldedColumns => match by(Isa::Avx2) {
             // Lines that need no packing then, nor folding. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19
             // and 57; images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
@@ -137,10 +138,6 @@ fn choose_isa_and_strategy(
         },
         _ => (isa, strategy),
     })
-}
-
-fn is_narrow_integer(element: DataType) -> bool {
-    element.size() <= 2 && !matches!(element, DataType::F16 | DataType::Bf16)
 }
 
 /// Up to how many bytes several rows are for vectors of half the width, where vectors have 64 bytes: those that are at most half full take as many operations
@@ -314,7 +311,7 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 64, 8], &[1], F32), Some((Avx512, FoldedColumns)));
         assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], F32), Some((Avx512, PackedColumns)));
         assert_eq!(chosen(Avx512, &[8 << 20], &[0], F32), Some((Avx512, Pieces)));
-        let by_halves = ByHalves { rows: true, lines: true, packed: true, packed_narrow: false };
+        let by_halves = ByHalves { rows: true, lines: true, packed: true };
         let far_row = |sizes: &[usize]| chosen_by(by_halves, Avx512, sizes, &[0], F32);
         assert_eq!(far_row(&[8 << 20]), Some((Avx2, Pieces)));
         assert_eq!(far_row(&[(8 << 20) - 1]), Some((Avx512, Rows)));
@@ -322,8 +319,10 @@ mod tests {
         assert_eq!(far(&[2048, 32, 192]), Some((Avx2, Columns)));
         assert_eq!(far(&[2048, 32, 191]), Some((Avx512, Columns)));
         assert_eq!(far(&[2048, 18, 7]), Some((Avx2, PackedColumns)));
-        let narrow = ByHalves { packed_narrow: true, ..ByHalves::default() };
-        let packed = |element| chosen_by(narrow, Avx512, &[100, 10, 5], &[1], element);
+        let packed = |element| {
+            let by_halves = ByHalves::of(Core::UpToZen4, Prefetch::Nothing, element);
+            chosen_by(by_halves, Avx512, &[100, 10, 5], &[1], element)
+        };
         for element in [DataType::Bool, DataType::I8, U8, I16, DataType::U16] {
             assert_eq!(packed(element), Some((Avx2, PackedColumns)));
         }
