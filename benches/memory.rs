@@ -16,6 +16,7 @@ mod ceiling {
     }
 }
 
+use argreduce_kernels::Core;
 use multiversion::multiversion;
 use std::hint::black_box;
 use std::time::Instant;
@@ -23,9 +24,10 @@ use std::time::Instant;
 /// What is read before the next row is: four vectors of 32 bytes, which is what columns are reduced by.
 const STEP: usize = 128;
 
-/// Rows that follow each other in memory, read across panels of so many bytes, some rows at a time, step by step.
+/// Blocks of so many bytes, one after the other, each of which is rows that follow each other in memory, read across panels of so many bytes, some rows at a time, step by step.
 struct Order {
     name: &'static str,
+    block: usize,
     rows: usize,
     panel: usize,
     at_once: usize,
@@ -47,24 +49,42 @@ const BYTES: usize = 64 * MIB;
 
 const WHOLE: usize = usize::MAX;
 
+/// Memory as one block, which is read as it lies.
+const ITS_OWN: Order = Order { name: "its own", block: WHOLE, rows: 1, panel: WHOLE, at_once: 1, asks: Asks::Nothing };
+const TALL: Order = Order { rows: 320, panel: 4 << 10, ..ITS_OWN };
+const SWEPT: Order = Order { asks: Asks::NextRows, ..TALL };
+/// Every second of 200 columns over 21 rows, of 32 and of 64 bits: as many of each row as the buffer holds for all rows, and what comes next asked for.
+const EVERY_SECOND: Order = Order { rows: 21, panel: 768, asks: Asks::Along(768), ..ITS_OWN };
+
 #[rustfmt::skip]
-const ORDERS: [Order; 16] = [
-    Order { name: "its own", rows: 1, panel: WHOLE, at_once: 1, asks: Asks::Nothing },
-    Order { name: "its own, 16 KiB ahead asked for", rows: 1, panel: WHOLE, at_once: 1, asks: Asks::Along(16 << 10) },
-    Order { name: "3 places at once", rows: 3, panel: WHOLE, at_once: 3, asks: Asks::Nothing },
-    Order { name: "4 places at once", rows: 4, panel: WHOLE, at_once: 4, asks: Asks::Nothing },
-    Order { name: "4 places at once, 4 KiB ahead asked for", rows: 4, panel: WHOLE, at_once: 4, asks: Asks::Along(4 << 10) },
-    Order { name: "8 places at once", rows: 8, panel: WHOLE, at_once: 8, asks: Asks::Nothing },
-    Order { name: "320 rows of 200 KiB, across 4 KiB, 8 at once", rows: 320, panel: 4 << 10, at_once: 8, asks: Asks::Nothing },
-    Order { name: "the same, 1 KiB ahead asked for", rows: 320, panel: 4 << 10, at_once: 8, asks: Asks::Along(1 << 10) },
-    Order { name: "across 16 KiB, 8 at once", rows: 320, panel: 16 << 10, at_once: 8, asks: Asks::Nothing },
-    Order { name: "across 4 KiB, one after another, the next asked for", rows: 320, panel: 4 << 10, at_once: 1, asks: Asks::NextRows },
-    Order { name: "across 8 KiB, the same", rows: 320, panel: 8 << 10, at_once: 1, asks: Asks::NextRows },
-    Order { name: "across 16 KiB, the same", rows: 320, panel: 16 << 10, at_once: 1, asks: Asks::NextRows },
-    Order { name: "across 64 KiB, the same", rows: 320, panel: 64 << 10, at_once: 1, asks: Asks::NextRows },
-    Order { name: "across 8 KiB, 2 at once, the next asked for", rows: 320, panel: 8 << 10, at_once: 2, asks: Asks::NextRows },
-    Order { name: "4096 rows of 16 KiB, across 8 KiB, one after another, the next asked for", rows: 4096, panel: 8 << 10, at_once: 1, asks: Asks::NextRows },
-    Order { name: "4096 rows of 16 KiB, across 4 KiB, 8 at once", rows: 4096, panel: 4 << 10, at_once: 8, asks: Asks::Nothing },
+const ORDERS: [Order; 27] = [
+    ITS_OWN,
+    Order { name: "its own, 16 KiB ahead asked for", asks: Asks::Along(16 << 10), ..ITS_OWN },
+    Order { name: "3 places at once", rows: 3, at_once: 3, ..ITS_OWN },
+    Order { name: "3 places at once, 1 KiB ahead asked for", rows: 3, at_once: 3, asks: Asks::Along(1 << 10), ..ITS_OWN },
+    Order { name: "4 places at once", rows: 4, at_once: 4, ..ITS_OWN },
+    Order { name: "4 places at once, 4 KiB ahead asked for", rows: 4, at_once: 4, asks: Asks::Along(4 << 10), ..ITS_OWN },
+    Order { name: "8 places at once", rows: 8, at_once: 8, ..ITS_OWN },
+    Order { name: "320 rows of 200 KiB, across 4 KiB, 8 at once", at_once: 8, ..TALL },
+    Order { name: "the same, 1 KiB ahead asked for", at_once: 8, asks: Asks::Along(1 << 10), ..TALL },
+    Order { name: "the same, the next 8 asked for", at_once: 8, ..SWEPT },
+    Order { name: "across 16 KiB, 8 at once", panel: 16 << 10, at_once: 8, ..TALL },
+    Order { name: "across 4 KiB, one after another, the next asked for", ..SWEPT },
+    Order { name: "across 8 KiB, the same", panel: 8 << 10, ..SWEPT },
+    Order { name: "across 16 KiB, the same", panel: 16 << 10, ..SWEPT },
+    Order { name: "across 64 KiB, the same", panel: 64 << 10, ..SWEPT },
+    Order { name: "across 8 KiB, 2 at once, the next asked for", panel: 8 << 10, at_once: 2, ..SWEPT },
+    Order { name: "4096 rows of 16 KiB, across 8 KiB, one after another, the next asked for", rows: 4096, panel: 8 << 10, ..SWEPT },
+    Order { name: "4096 rows of 16 KiB, across 4 KiB, 8 at once", rows: 4096, at_once: 8, ..TALL },
+    Order { name: "the same, the next 8 asked for", rows: 4096, at_once: 8, ..SWEPT },
+    Order { name: "2 rows of 4 KiB at once, then the next two", block: 8 << 10, rows: 2, at_once: 2, ..ITS_OWN },
+    Order { name: "2 rows of 6 KiB", block: 12 << 10, rows: 2, at_once: 2, ..ITS_OWN },
+    Order { name: "2 rows of 8 KiB", block: 16 << 10, rows: 2, at_once: 2, ..ITS_OWN },
+    Order { name: "2 rows of 16 KiB", block: 32 << 10, rows: 2, at_once: 2, ..ITS_OWN },
+    Order { name: "2 rows of 32 KiB", block: 64 << 10, rows: 2, at_once: 2, ..ITS_OWN },
+    Order { name: "21 rows of 1536 bytes, across 768, the next 768 asked for", block: 21 * 1536, ..EVERY_SECOND },
+    Order { name: "21 rows of 3072 bytes, the same", block: 21 * 3072, ..EVERY_SECOND },
+    Order { name: "21 rows of 3072 bytes, across 768, nothing asked for", block: 21 * 3072, asks: Asks::Nothing, ..EVERY_SECOND },
 ];
 
 /// Until so many trials are done.
@@ -81,10 +101,6 @@ fn main() {
     }
     let name = "crops of 48 x 48 elements of 32 bits, of 4 planes of 64 x 64 in turn: of what is looked at";
     report(name, bytes, trials, PART_OF_CROPS, |bytes| read_crops(bytes));
-    for row in [4, 6, 8, 16, 32] {
-        let name = format!("2 rows of {row} KiB at once, then the next two");
-        report(&name, bytes, trials, 1.0, |bytes| read_blocks(row << 10, bytes));
-    }
     for (is_apart, places) in [(false, "one after another"), (true, "64 places in turn")] {
         let name = format!("64 answers of 4 bytes for each 21 rows of 64 bytes, stored to {places}");
         report(&name, bytes, trials, 1.0, |bytes| read_and_store(is_apart, bytes));
@@ -123,20 +139,6 @@ fn read_crops(bytes: &[u8]) -> Lanes {
     so_far
 }
 
-/// ORs blocks of two rows, a step of each in turn: what columns of two rows are.
-#[multiversion(targets("x86_64+avx2"))]
-fn read_blocks(row: usize, bytes: &[u8]) -> Lanes {
-    let mut so_far = Lanes::default();
-    for block in bytes.chunks_exact(2 * row) {
-        let (first, second) = block.split_at(row);
-        for (first, second) in first.as_chunks::<STEP>().0.iter().zip(second.as_chunks::<STEP>().0) {
-            or(&mut so_far, first);
-            or(&mut so_far, second);
-        }
-    }
-    so_far
-}
-
 /// ORs the first bytes by blocks, and stores answers in the others, those of a block one after another, or as far from each other as there are blocks: what columns of 8 bits
 /// are whose outputs are kept in another order.
 #[multiversion(targets("x86_64+avx2"))]
@@ -170,26 +172,29 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// ORs all bytes, but what is left of them by the division into rows, and of rows by that into steps.
+/// ORs all bytes, but what is left of them by the division into blocks, of those by that into rows, and of rows by that into steps.
 #[multiversion(targets("x86_64+avx2"))]
 fn read(order: &Order, bytes: &[u8]) -> Lanes {
-    let row_bytes = bytes.len() / order.rows / STEP * STEP;
+    let block = order.block.min(bytes.len());
+    let row_bytes = block / order.rows / STEP * STEP;
     let panel = order.panel.min(row_bytes);
     let mut so_far = Lanes::default();
-    for start in (0..row_bytes).step_by(panel) {
-        let width = panel.min(row_bytes - start);
-        for first in (0..order.rows).step_by(order.at_once) {
-            let after = first + order.at_once;
-            let next = if after < order.rows { after * row_bytes + start } else { start + panel };
-            for at in (0..width).step_by(STEP) {
-                for row in first..after.min(order.rows) {
-                    let here = row * row_bytes + start + at;
-                    match order.asks {
-                        Asks::Nothing => {}
-                        Asks::Along(distance) => ask(bytes, here + distance),
-                        Asks::NextRows => ask(bytes, next + (row - first) * row_bytes + at),
+    for block in (0..=bytes.len() - block).step_by(block) {
+        for start in (0..row_bytes).step_by(panel) {
+            let width = panel.min(row_bytes - start);
+            for first in (0..order.rows).step_by(order.at_once) {
+                let after = first + order.at_once;
+                let next = if after < order.rows { after * row_bytes + start } else { start + panel };
+                for at in (0..width).step_by(STEP) {
+                    for row in first..after.min(order.rows) {
+                        let here = block + row * row_bytes + start + at;
+                        match order.asks {
+                            Asks::Nothing => {}
+                            Asks::Along(distance) => ask(bytes, here + distance),
+                            Asks::NextRows => ask(bytes, block + next + (row - first) * row_bytes + at),
+                        }
+                        or(&mut so_far, &bytes[here..here + STEP]);
                     }
-                    or(&mut so_far, &bytes[here..here + STEP]);
                 }
             }
         }
@@ -217,14 +222,20 @@ fn or(so_far: &mut Lanes, step: &[u8]) {
     }
 }
 
-/// Asks for the cache lines of a step, if they exist.
+/// Asks for the cache lines of a step, if they exist, into the cache that kernels ask for.
 #[inline(always)]
 fn ask(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in bytes.get(at..at + STEP).unwrap_or_default().chunks(64) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        let line = line.as_ptr().cast();
         // SAFETY: every x86-64 has SSE, and no address is wrong.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        unsafe {
+            match Core::detect() {
+                Core::Zen5 => _mm_prefetch::<_MM_HINT_T0>(line),
+                _ => _mm_prefetch::<_MM_HINT_T1>(line),
+            }
+        };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, at);

@@ -42,11 +42,7 @@ impl Work {
         let (problem, element_size) = (&self.problem, element.size());
         self.visited = count(problem.reduced());
         let bytes = count(problem.input.kept()).saturating_mul(self.visited).saturating_mul(element_size);
-        self.prefetch = match bytes {
-            0..FAR_BYTES => Prefetch::Nothing,
-            FAR_BYTES..LIKELY_IN_L3 => Prefetch::of_far().within_l3(),
-            LIKELY_IN_L3.. => Prefetch::of_far(),
-        };
+        self.prefetch = Prefetch::of(bytes);
         self.kernel = match choose_isa_and_strategy(
             problem,
             self.visited,
@@ -159,9 +155,6 @@ const SMALLEST_WHOLE_FOLDED: usize = 2048;
 /// 256 MiB 64 rows of 16384 f32 13 and 11.)
 const SHORTEST_FAR_LINE: usize = 768;
 
-/// From how many bytes of elements on they are likely beyond the L2 cache: 256 KiB to 2 MiB on current cores.
-const FAR_BYTES: usize = 512 << 10;
-
 /// [`argreduce_kernels::kernel`] for elements of one type.
 pub(crate) type KernelOf = fn(Isa, Strategy, ReduceFunction, NanPolicy) -> Option<Kernel>;
 
@@ -209,16 +202,9 @@ const fn smallest_folded(width: usize, lanes: usize, vector_size: usize) -> usiz
     }
 }
 
-/// So many bytes, or more, are beyond most L3 caches.
-const BEYOND_L3: usize = 32 << 20;
-
-/// So many bytes, or more, are likely to be beyond L3 in part, with all else that was read before. (21 rows of 262144 f32, 21 MiB, that L3 does not hold, by AVX2, as what it does 25 GB/s, and as
-/// what it does not 33; Zen 5, with 32 MiB.)
-const LIKELY_IN_L3: usize = BEYOND_L3 / 2;
-
 /// Rows of so many bytes, or more, are read in several places at once by kernels for pieces, where that is faster. (Of what L3 holds, 0.75 to
 /// 0.87 of the speed of one place; Zen 4.)
-pub(crate) const LONGEST_ROW_BYTES: usize = BEYOND_L3;
+pub(crate) const LONGEST_ROW_BYTES: usize = 32 << 20;
 
 fn bytes_of_block(problem: &Problem, visited: usize, element_size: usize) -> usize {
     visited.saturating_mul(problem.inner().size).saturating_mul(element_size)

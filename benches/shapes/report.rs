@@ -137,11 +137,12 @@ impl Report {
     pub fn small_call(&mut self, data_type: DataType, call: SmallCall) -> Result<()> {
         let SmallCall { len, nanoseconds: [run, slice, peer], ratios: [run_ratio, slice_ratio] } = call;
         println!("{data_type:4} {len:>8} {run:>8.1} {slice:>9.1} {peer:>9.1} {run_ratio:>9.2} {slice_ratio:>9.2}");
-        self.small.push((format!("{data_type} call-{len} run"), RUN_OF_PEER / run_ratio));
-        self.small.push((format!("{data_type} call-{len} argmax()"), SLICE_OF_PEER / slice_ratio));
-        for (case, ours, ratio) in [("run", run, run_ratio), ("slice", slice, slice_ratio)] {
+        for (case, title, ours, ratio, goal) in
+            [("run", "run", run, run_ratio, RUN_OF_PEER), ("slice", "argmax()", slice, slice_ratio, SLICE_OF_PEER)]
+        {
+            self.small.push((format!("{data_type} call-{len} {title}"), goal / ratio));
             let name = format_args!("{data_type},call-{case},{len},0");
-            self.csv_line(name, ours, format_args!(",,,{peer:.2},"), 1.0 / ratio)?;
+            self.csv_line(name, ours, format_args!(",,,{peer:.2},"), ratio, goal)?;
         }
         Ok(())
     }
@@ -153,7 +154,7 @@ impl Report {
         );
         self.small.push((format!("plan of {sizes:?} over [{axis}]"), PLAN_IN_RUNS / ratio));
         let name = format_args!("f32,plan-making,{},{axis}", joined(sizes, "x"));
-        self.csv_line(name, plan, format_args!(",,,,{run:.2}"), 1.0 / ratio)
+        self.csv_line(name, plan, format_args!(",,,,{run:.2}"), ratio, PLAN_IN_RUNS)
     }
 
     /// Of what is a matter of nanoseconds. In place of the peer or of the plain cell stands what it is held against.
@@ -163,9 +164,15 @@ impl Report {
         ours: f64,
         others: std::fmt::Arguments,
         ratio: f64,
+        goal: f64,
     ) -> Result<()> {
         if let Some(csv) = &mut self.csv {
-            writeln!(csv, "{name},random,plain,L1,,,{ours:.2},{others},,,,,{ratio:.4},,,,,,")?;
+            writeln!(
+                csv,
+                "{name},random,plain,L1,,,{ours:.2},{others},,,,,{:.4},,,,{:.3},,",
+                1.0 / ratio,
+                goal / ratio
+            )?;
         }
         Ok(())
     }

@@ -179,17 +179,12 @@ unsafe fn gather<T: Copy>(
             }
         }
         LaneOffsets::Lines { first, step, lines, width } => {
-            let lines = Lines { from: from.wrapping_offset(first), step, lines, width, stride, rows, ahead };
-            // SAFETY: the caller's promise, and the length of `out`.
-            unsafe {
-                match width * size_of::<T>() {
-                    ..=4 => lines.copy::<4, 2>(out, end),
-                    5..=8 => lines.copy::<8, 4>(out, end),
-                    9..=16 => lines.copy::<16, 8>(out, end),
-                    17..=32 => lines.copy::<32, 16>(out, end),
-                    _ => lines.copy::<32, 32>(out, end),
-                }
-            }
+            let (from, size) = (from.wrapping_offset(first).cast(), size_of::<T>());
+            let bytes = |elements: isize| elements.wrapping_mul(size as isize);
+            let lines =
+                Lines { from, step: bytes(step), lines, width: width * size, stride: bytes(stride), rows, ahead };
+            // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as asserted.
+            unsafe { copy_lines(lines, out.as_mut_ptr().cast(), end.cast()) };
         }
         LaneOffsets::Each(offsets) => {
             for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
@@ -203,10 +198,10 @@ unsafe fn gather<T: Copy>(
     }
 }
 
-/// Rows of lines of `width` neighbours: lines are `step` elements apart, rows `stride`.
+/// Rows of lines of `width` neighbours: lines are `step` apart, rows `stride`. All in bytes: there is one copy of this for elements of any size (it was 40 KB of the shared object).
 #[derive(Clone, Copy)]
-struct Lines<T> {
-    from: *const T,
+struct Lines {
+    from: *const u8,
     step: isize,
     lines: usize,
     width: usize,
@@ -215,38 +210,57 @@ struct Lines<T> {
     ahead: *const u8,
 }
 
-impl<T: Copy> Lines<T> {
+/// Copies lines to `out`, row by row.
+///
+/// # Safety
+/// - The lines may be read, and what follows them before `end`. There is at least one row.
+/// - `out` has room for the lines, and for [`SLACK_BYTES`] more.
+#[multiversion(targets("x86_64+avx2"))]
+unsafe fn copy_lines(lines: Lines, out: *mut u8, end: *const u8) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match lines.width {
+            // A byte alone is no line.
+            ..=4 => lines.copy::<4, 2>(out, end),
+            5..=8 => lines.copy::<8, 4>(out, end),
+            9..=16 => lines.copy::<16, 8>(out, end),
+            17..=32 => lines.copy::<32, 16>(out, end),
+            _ => lines.copy::<32, 32>(out, end),
+        }
+    }
+}
+
+impl Lines {
     /// Copies the lines, one after another: by one move of `WHOLE` bytes each, so that what it brings too much is overwritten by the next, where `memcpy`
     /// would be a call. Lines that are longer, or end too near to `end`, are copied by moves of `PART`, the last of which reaches back.
     ///
     /// # Safety
-    /// - The lines may be read, and what follows them before `end`. They are at least `PART` bytes long.
-    /// - `out` has room for the lines, and for [`SLACK_BYTES`] more.
+    /// - As for [`copy_lines`]. Lines are at least `PART` bytes long.
     #[inline(always)]
-    unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: &mut [MaybeUninit<T>], end: *const T) {
+    unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: *const u8) {
         const { assert!(PART <= WHOLE && WHOLE <= SLACK_BYTES) };
         let Lines { from, step, lines, width, stride, rows, ahead } = self;
-        let (len, size) = (lines * width, size_of::<T>());
-        assert!(width * size >= PART);
+        assert!(width >= PART);
         // Of how many lines a whole move may be read, in each row: once for all, because it takes a division.
         let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));
-        let last = (end as isize - last_row as isize - WHOLE as isize).div_euclid(size as isize);
-        let by_whole = if width * size <= WHOLE { Loop { size: lines, stride: step }.steps_up_to(last, 0) } else { 0 };
+        let last = end as isize - last_row as isize - WHOLE as isize;
+        let by_whole = if width <= WHOLE { Loop { size: lines, stride: step }.steps_up_to(last, 0) } else { 0 };
+        let len = lines * width;
         for row in 0..rows {
             if !ahead.is_null() {
-                prefetch(ahead.wrapping_add(row * len * size), len * size);
+                prefetch(ahead.wrapping_add(row * len), len);
             }
             let from = from.wrapping_offset(row as isize * stride);
-            let out = out[row * len..][..len + SLACK_BYTES / size].as_mut_ptr();
+            let out = out.wrapping_add(row * len);
             let place = |line: usize| (from.wrapping_offset(line as isize * step), out.wrapping_add(line * width));
             for line in 0..by_whole {
                 let (from, to) = place(line);
                 // SAFETY: the caller's promises: a line starts at least a line before the slack.
-                unsafe { move_bytes::<WHOLE>(from.cast(), to.cast()) };
+                unsafe { move_bytes::<WHOLE>(from, to) };
             }
             for line in by_whole..lines {
-                let (from, to) = (place(line).0.cast::<u8>(), place(line).1.cast::<u8>());
-                let last = width * size - PART;
+                let (from, to) = place(line);
+                let last = width - PART;
                 for start in (0..last).step_by(PART) {
                     // SAFETY: the caller's promises: this and what follows is within the line.
                     unsafe { move_bytes::<PART>(from.add(start), to.add(start)) };

@@ -1,7 +1,7 @@
 //! Asking for memory ahead of its use. What is asked for need not exist; no answer depends on it.
 
 #[cfg(target_arch = "x86_64")]
-use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 /// What to ask for ahead of its use. No answer depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,26 @@ pub enum Prefetch {
     Everything,
 }
 
+/// So many bytes, or more, are likely to be beyond L3 in part, with all else that was read before. (21 rows of 262144 f32, 21 MiB, that L3 does not hold, by AVX2, as what it does 25 GB/s, and as
+/// what it does not 33; Zen 5, with 32 MiB.)
+const LIKELY_IN_L3: usize = 16 << 20;
+
 impl Prefetch {
+    /// What to ask this machine for, of so many bytes.
+    ///
+    /// ```
+    /// use argreduce_kernels::Prefetch;
+    /// assert_eq!(Prefetch::of(4096), Prefetch::Nothing);
+    /// assert_eq!(Prefetch::of(1 << 30), Prefetch::of_far());
+    /// ```
+    pub fn of(bytes: usize) -> Prefetch {
+        match Prefetch::of_far() {
+            _ if bytes < far_bytes() => Prefetch::Nothing,
+            Prefetch::Everything if bytes < LIKELY_IN_L3 => Prefetch::FromL3,
+            far => far,
+        }
+    }
+
     /// What to ask this machine for, of elements that are likely beyond the L2 cache: everything, but on AMD's cores up to Zen 4 jumps only.
     ///
     /// Zen 5 and a Xeon with 480 MiB of L3 are up to three times as fast where everything is asked for. On Zen 4, that is in the way of what prefetchers ask for by
@@ -34,10 +53,14 @@ impl Prefetch {
         if Core::detect() == Core::UpToZen4 { Prefetch::Jumps } else { Prefetch::Everything }
     }
 
-    /// The same, of elements that the L3 cache likely holds.
+    /// Whether a row that is far is read in several places at once.
+    ///
+    /// Where a single stream leaves memory idle: on AMD's cores up to Zen 4, and on Intel's. (64 MiB, over a plain read, in one place with all asked for, and in three with 1 KiB ahead of each asked for: AVX2, f32 0.82
+    /// and 1.12, f64 0.80 and 1.16, u8 0.98 and 1.17, i64 0.80 and 1.10, f16 0.82 and 0.98; a Xeon with 480 MiB of L3, which memory reaches at 12 GB/s.) Other machines than x86-64 were not measured.
     #[inline(always)]
-    pub fn within_l3(self) -> Prefetch {
-        if self == Prefetch::Everything { Prefetch::FromL3 } else { self }
+    pub(crate) fn takes_places(self) -> bool {
+        let is_intel = cfg!(target_arch = "x86_64") && Core::detect() == Core::Other;
+        self == Prefetch::Jumps || self == Prefetch::Everything && is_intel
     }
 
     /// Whether to ask for what follows in memory, or jumps.
@@ -67,6 +90,38 @@ pub enum Core {
 #[cfg(target_arch = "x86_64")]
 static CORE: AtomicU8 = AtomicU8::new(u8::MAX);
 
+/// From how many bytes of elements on they are likely beyond the L2 cache: 512 KiB to 2 MiB on most current cores. On Intel's, three quarters of what it has, because to ask for what it holds is not free
+/// there: 1 MiB of f32 and u8 by AVX-512, of 2 MiB, 91 to 70 GB/s and 106 to 75.
+#[cfg(target_arch = "x86_64")]
+static FAR: AtomicUsize = AtomicUsize::new(FAR_BYTES);
+const FAR_BYTES: usize = 512 << 10;
+
+fn far_bytes() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        FAR.load(Relaxed)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    FAR_BYTES
+}
+
+/// The bytes of the L2 cache, as Intel's CPUs tell; 0 if they do not.
+///
+/// Source: Intel's Software Developer's Manual, volume 2, CPUID, leaf 4, deterministic cache parameters.
+#[cfg(target_arch = "x86_64")]
+fn l2_bytes() -> usize {
+    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    const LEAF: u32 = 4;
+    // (Safe from some version of Rust on.)
+    // SAFETY: every x86-64 has leaf 0, which tells whether there is this one.
+    #[allow(unused_unsafe)]
+    let caches = (0..4).filter_map(|n| unsafe { (__cpuid(0).eax >= LEAF).then(|| __cpuid_count(LEAF, n)) });
+    // A cache of instructions alone has type 2.
+    let mut l2 = caches.filter(|cache| cache.eax & 0x1f != 2 && cache.eax >> 5 & 7 == 2);
+    let parts = |ebx: u32| [ebx >> 22, ebx >> 12 & 0x3ff, ebx & 0xfff].map(|part| part as usize + 1);
+    l2.next().map_or(0, |cache| parts(cache.ebx).iter().product::<usize>() * (cache.ecx as usize + 1))
+}
+
 impl Core {
     /// Of this machine. CPUID is asked once: where it is virtual, that takes a microsecond.
     ///
@@ -86,12 +141,17 @@ impl Core {
             // SAFETY: every x86-64 has these leaves.
             #[allow(unused_unsafe)]
             let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1).eax) };
-            let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD";
+            let is_from =
+                |name: &[u8]| [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == name;
+            let is_amd = is_from(b"AuthenticAMD");
             let core = match (version >> 8 & 0xf) + (version >> 20 & 0xff) {
                 0x17..=0x19 if is_amd => Core::UpToZen4,
                 0x1a.. if is_amd => Core::Zen5,
                 _ => Core::Other,
             };
+            if is_from(b"GenuineIntel") {
+                FAR.store((l2_bytes() / 4 * 3).clamp(FAR_BYTES, LIKELY_IN_L3 / 2), Relaxed);
+            }
             CORE.store(core as u8, Relaxed);
             core
         }
@@ -109,14 +169,15 @@ pub(crate) const LINE: usize = 64;
 /// the queue of misses, and so does what comes after it. (Blocks of 21 rows of 3 i64 beyond L3, Zen 5: 11 GB/s where the next group of blocks was asked for at
 /// once, 34 where 64 bytes were for each 64 that were read.)
 ///
-/// On AMD's cores up to Zen 4 it comes into L2, because what waits for L1 takes the room of what is read. (Beyond L3, AVX2, GB/s into L1 and into L2: blocks of 21 rows of 3 f32 10 and 22, of 3 i64
-/// 10 and 23, of 3 f16 11 and 14, 10 rows of 5 f32 11 and 21, 21 rows of 64 f32 that go down 8 and 20. Where it was not in the way, as much: 3 rows of 5 f32 17 and 17; Zen 4.)
+/// On all but Zen 5 it comes into L2, because what waits for L1 takes the room of what is read. (Beyond L3, AVX2, GB/s into L1 and into L2: blocks of 21 rows of 3 f32 10 and 22, of 3 i64
+/// 10 and 23, of 3 f16 11 and 14, 10 rows of 5 f32 11 and 21, 21 rows of 64 f32 that go down 8 and 20. Where it was not in the way, as much: 3 rows of 5 f32 17 and 17; Zen 4. Of a plain read, AVX2, rows of 1000, 4096 and 128256 f32 0.77, 0.81 and 0.74, and 1.01, 1.00 and 1.01, of 1000 i64 0.70 and 0.93;
+/// AVX-512, rows of 100 f32 and 16 i64 0.85 and 0.99, 0.83 and 1.05, 64 rows of 31 f32 0.59 and 0.86, but of 64 f32 1.01 and 0.89; a Xeon with 480 MiB of L3.)
 #[inline(always)]
 pub(crate) fn prefetch<T>(at: *const T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-        let (into_l2, mut line) = (CORE.load(Relaxed) == Core::UpToZen4 as u8, 0);
+        let (into_l2, mut line) = (CORE.load(Relaxed) != Core::Zen5 as u8, 0);
         while line < bytes {
             let at = at.cast::<u8>().wrapping_add(line).cast();
             // SAFETY: every x86-64 has SSE, and no address is wrong.
@@ -207,6 +268,20 @@ impl Asked {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    /// No answer depends on it either: nothing is asked for of what L2 holds, and of more bytes never less.
+    #[test]
+    fn asks_for_what_is_far() {
+        assert!((FAR_BYTES..LIKELY_IN_L3).contains(&far_bytes()));
+        let far = Prefetch::of_far();
+        let near = if far == Prefetch::Jumps { far } else { Prefetch::FromL3 };
+        assert_eq!(Prefetch::of(FAR_BYTES - 1), Prefetch::Nothing);
+        assert_eq!(Prefetch::of(far_bytes() - 1), Prefetch::Nothing);
+        assert_eq!(Prefetch::of(far_bytes()), near);
+        assert_eq!(Prefetch::of(LIKELY_IN_L3 - 1), near);
+        assert_eq!(Prefetch::of(LIKELY_IN_L3), far);
+        assert_eq!(Prefetch::of(usize::MAX), far);
+    }
 
     /// No answer depends on it, so that no other test sees a line that nobody asks for.
     #[test]

@@ -5,7 +5,7 @@
 //!
 //! Chunk numbers are as wide as the elements, so a run of 8-bit elements is answered in pieces of 256 chunks.
 //!
-//! A run beyond the L2 cache asks for what is ahead where that helps; where it does not, `turns.rs` reads it in several places at once.
+//! A run beyond the L2 cache asks for what is ahead where that helps; one that is far enough, `turns.rs` reads in several places at once where that is faster.
 //!
 //! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than itself. A run
 //! against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
@@ -197,7 +197,7 @@ impl<O: Order> Apart<O> for InPieces {
     #[inline(always)]
     unsafe fn search(order: O, run: Run<O::Lane>) -> Found<O> {
         let run =
-            if is_long::<O>(run.len) && Prefetch::of_far().asks(false) { run.asking_along(AHEAD_BYTES) } else { run };
+            if Prefetch::of(run.len * size_of::<O::Lane>()).asks(false) { run.asking_along(AHEAD_BYTES) } else { run };
         let mut best = Best::new(order);
         let mut start = 0;
         while start < run.len && !best.is_final() {

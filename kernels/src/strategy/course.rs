@@ -102,10 +102,14 @@ impl Course {
         };
         let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
         let is_in_order = is_one_pass && is_far && line.stride.unsigned_abs() == width && Core::detect() == Core::Other;
-        let is_across = sweeps && width > widest;
+        let is_across = width > widest;
         let along = ALONG_BYTES / vectors.size;
+        let asks_rows = !is_one_pass && Core::detect() == Core::Other;
         let ahead = match sweeps {
             true if is_across => line.stride,
+            // What comes after the rows that go by now: prefetchers begin anew at each row. (With nothing kept but the best of each column and its row, AVX2, of a plain read, by eights across 4 KiB, 1 KiB along asked for, and
+            // the next eight rows: of 16 KiB 0.70 and 1.22, of 64 KiB 0.94 and 1.01, of 200 KiB 1.08 and 1.18, of 1 MiB 1.21 and 1.27, of 2 and 4 KiB 0.76 and 1.05, 0.97 and 1.22; a Xeon with 480 MiB of L3.)
+            false if asks_rows && width >= 2 * along => line.stride.wrapping_mul(ROWS as isize),
             // (In one pass, AVX2, a little ahead along each row and by rows: 21 rows of 1000 f32 0.78 and 0.92 of a plain read, of i64 0.89 and 0.95; as [`most_streams`].)
             false if width >= 2 * along && !is_in_order => along as isize,
             _ => by_rows(tile, span, vectors.size),
@@ -118,8 +122,9 @@ impl Course {
             // Prefetchers follow one stretch and stop at its end.
             asks_next: tile.prefetch.asks(span <= LONGEST_JUMP) && !takes_turns && !sweeps,
             way: match is_far {
-                _ if is_across => Way::SweepAcross,
+                _ if sweeps && is_across => Way::SweepAcross,
                 _ if sweeps => Way::Sweep,
+                true if asks_rows && is_across => Way::ByGroupsAcross,
                 true => Way::ByGroups,
                 false => Way::Near,
             },

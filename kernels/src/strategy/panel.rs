@@ -45,6 +45,8 @@ pub(super) enum Way {
     Near,
     /// Some rows at a time, group by group.
     ByGroups,
+    /// The same of rows that are longer than the panel: after the last ones, the first of the next panel are asked for.
+    ByGroupsAcross,
     /// One row at a time, from end to end.
     Sweep,
     /// The same of rows that are longer than the panel: meanwhile, the next row of the panel is asked for, and after the last one, the first of the next panel.
@@ -117,6 +119,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             }
             let ahead = match way {
                 Way::SweepAcross if rows.count == 1 => ahead.map(|_| self.to_next_panel(rows.stride)),
+                Way::ByGroupsAcross if rows.count <= ROWS => ahead.map(|_| self.to_next_panel(rows.stride)),
                 _ => ahead,
             };
             // SAFETY: the caller's promise.

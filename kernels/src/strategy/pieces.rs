@@ -65,7 +65,7 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Fou
             run::find::<O, 1, 4>(order, run)
         } else if run.len < fold::chunk::<O>() {
             run::find::<O, 4, MOST_VECTORS>(order, run)
-        } else if O::Simd::SPECIALIZES && prefetch == Prefetch::Jumps && chunks::is_long::<O>(run.len) {
+        } else if O::Simd::SPECIALIZES && prefetch.takes_places() && chunks::is_long::<O>(run.len) {
             turns::find_in_places(order, run)
         } else {
             chunks::find_long(order, run)
