@@ -55,8 +55,8 @@ impl Prefetch {
 
     /// Whether a row that is far is read in several places at once.
     ///
-    /// Where a single stream leaves memory idle: on AMD's cores up to Zen 4, and on Intel's. (64 MiB, over a plain read, in one place with all asked for, and in three with 1 KiB ahead of each asked for: AVX2, f32 0.82
-    /// and 1.12, f64 0.80 and 1.16, u8 0.98 and 1.17, i64 0.80 and 1.10, f16 0.82 and 0.98; a Xeon with 480 MiB of L3, which memory reaches at 12 GB/s.) Other machines than x86-64 were not measured.
+    /// Where a single stream leaves memory idle: on AMD's cores up to Zen 4, and on Intel's. (64 MiB, over a plain read, in one place with all asked for, and in six with 1 KiB ahead of each asked for: AVX2, f32 0.82
+    /// and 1.24, f64 0.80 and 1.21, u8 0.98 and 1.26, i64 0.80 and 1.20, f16 0.82 and 1.24; a Xeon with 480 MiB of L3, which memory reaches at 12 GB/s.) Other machines than x86-64 were not measured.
     #[inline(always)]
     pub(crate) fn takes_places(self) -> bool {
         let is_intel = cfg!(target_arch = "x86_64") && Core::detect() == Core::Other;

@@ -129,9 +129,11 @@ impl<L: Copy> Turns<'_, L> {
 const PLACES: usize = 3;
 const TURN_BYTES: usize = 2 << 10;
 
-/// How far ahead of each place to ask, where prefetchers are not left alone. (With nothing computed, of a plain read, with nothing asked for and 1, 2, 4 and 8 KiB ahead: 1.18, 1.26, 1.20, 0.98 and 1.18; four places
-/// 1.15, 1.24, 1.21, 1.21 and 1.13; by turns of 4 KiB 1.11 and 1.22; a Xeon with 480 MiB of L3.)
-const NEXT_BYTES: usize = 1 << 10;
+/// The same where prefetchers are not left alone: each turn asks for the next one of its place. (64 MiB, of a plain read, in three places by 2 KiB, in four by 2 and by 1, in six by 2 and by 1, in eight by 1: AVX2, f32 1.13, 1.14,
+/// 1.25, 1.15, 1.24 and 1.23, u8 1.17, 1.15, 1.26, 1.17, 1.26 and 1.26, i64 1.11, 1.08, 1.17, 1.09, 1.20 and 1.19, AVX-512, f32 1.23, 1.23, 1.23, 1.24, 1.26 and 1.26. With nothing computed, in three places by 2 KiB, with nothing asked
+/// for and 1, 2, 4 and 8 KiB ahead 1.18, 1.26, 1.20, 0.98 and 1.18. A Xeon with 480 MiB of L3.)
+const ASKING_PLACES: usize = 6;
+const ASKED_BYTES: usize = 1 << 10;
 
 /// Finds the first best of a run that is far, in several places at once.
 ///
@@ -139,13 +141,16 @@ const NEXT_BYTES: usize = 1 << 10;
 /// - The elements of the run may be read; it is much longer than a turn in each place.
 #[inline(always)]
 pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let turn = TURN_BYTES / size_of::<O::Lane>();
-    let stretches = run.len.div_ceil(PLACES * turn);
+    let asks = Prefetch::of_far().asks(false);
+    let (count, bytes) = if asks { (ASKING_PLACES, ASKED_BYTES) } else { (PLACES, TURN_BYTES) };
+    let turn = bytes / size_of::<O::Lane>();
+    let stretches = run.len.div_ceil(count * turn);
     let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
-    let run = if Prefetch::of_far().asks(false) { run.asking_along(NEXT_BYTES) } else { run };
+    let run = if asks { run.asking_along(bytes) } else { run };
     // The last may reach back: what is seen twice is never better than itself.
     let start = |n: usize| (n * share).min(run.len - share);
-    let mut places = [run; PLACES];
+    let mut places = [run; ASKING_PLACES];
+    let places = &mut places[..count];
     let mut by_bits = has_bits::<O>() && !O::NAN_LOSES;
     for (n, place) in places.iter_mut().enumerate() {
         *place = run.part(start(n), turn);
@@ -153,7 +158,7 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
         by_bits = by_bits && unsafe { is_promising(order.bits(), run.part(start(n), share)) };
     }
     let slower = &[Loop { size: stretches, stride }];
-    let turns = Turns { runs: &places, slower, stretches, ahead: None, by_bits };
+    let turns = Turns { runs: places, slower, stretches, ahead: None, by_bits };
     let mut room = [const { MaybeUninit::uninit() }; OUTPUTS];
     let mut best = Best::new(order);
     // SAFETY: the caller promises the run, of which the places are parts.
