@@ -57,7 +57,7 @@ impl Prefetch {
     ///
     /// Where a single stream leaves memory idle: on AMD's cores up to Zen 4, and on Intel's. (64 MiB, over a plain read, in one place with all asked for, and in six with 1 KiB ahead of each asked for: AVX2, f32 0.82
     /// and 1.24, f64 0.80 and 1.21, u8 0.98 and 1.26, i64 0.80 and 1.20, f16 0.82 and 1.24; a Xeon with 480 MiB of L3, which memory reaches at 12 GB/s.) Other machines than x86-64 were not measured.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn takes_places(self) -> bool {
         let is_intel = cfg!(target_arch = "x86_64") && Core::detect() == Core::Other;
         self == Prefetch::Jumps || self == Prefetch::Everything && is_intel
