@@ -179,7 +179,7 @@ fn read(order: &Order, bytes: &[u8]) -> Lanes {
     let row_bytes = block / order.rows / STEP * STEP;
     let panel = order.panel.min(row_bytes);
     let mut so_far = Lanes::default();
-    for block in (0..=bytes.len() - block).step_by(block) {
+    for first_byte in (0..=bytes.len() - block).step_by(block) {
         for start in (0..row_bytes).step_by(panel) {
             let width = panel.min(row_bytes - start);
             for first in (0..order.rows).step_by(order.at_once) {
@@ -187,11 +187,11 @@ fn read(order: &Order, bytes: &[u8]) -> Lanes {
                 let next = if after < order.rows { after * row_bytes + start } else { start + panel };
                 for at in (0..width).step_by(STEP) {
                     for row in first..after.min(order.rows) {
-                        let here = block + row * row_bytes + start + at;
+                        let here = first_byte + row * row_bytes + start + at;
                         match order.asks {
                             Asks::Nothing => {}
                             Asks::Along(distance) => ask(bytes, here + distance),
-                            Asks::NextRows => ask(bytes, block + next + (row - first) * row_bytes + at),
+                            Asks::NextRows => ask(bytes, first_byte + next + (row - first) * row_bytes + at),
                         }
                         or(&mut so_far, &bytes[here..here + STEP]);
                     }

@@ -105,21 +105,24 @@ fn far_bytes() -> usize {
     FAR_BYTES
 }
 
-/// The bytes of the L2 cache, as Intel's CPUs tell; 0 if they do not.
+/// The bytes of the L2 cache, as Intel's CPUs tell whose highest leaf of CPUID this is; 0 if they do not.
 ///
 /// Source: Intel's Software Developer's Manual, volume 2, CPUID, leaf 4, deterministic cache parameters.
 #[cfg(target_arch = "x86_64")]
-fn l2_bytes() -> usize {
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
+fn l2_bytes(highest_leaf: u32) -> usize {
+    use core::arch::x86_64::__cpuid_count;
     const LEAF: u32 = 4;
+    if highest_leaf < LEAF {
+        return 0;
+    }
     // (Safe from some version of Rust on.)
-    // SAFETY: every x86-64 has leaf 0, which tells whether there is this one.
+    // SAFETY: every x86-64 has CPUID, and this one the leaf.
     #[allow(unused_unsafe)]
-    let caches = (0..4).filter_map(|n| unsafe { (__cpuid(0).eax >= LEAF).then(|| __cpuid_count(LEAF, n)) });
+    let mut caches = (0..4).map(|n| unsafe { __cpuid_count(LEAF, n) });
     // A cache of instructions alone has type 2.
-    let mut l2 = caches.filter(|cache| cache.eax & 0x1f != 2 && cache.eax >> 5 & 7 == 2);
+    let l2 = caches.find(|cache| cache.eax & 0x1f != 2 && cache.eax >> 5 & 7 == 2);
     let parts = |ebx: u32| [ebx >> 22, ebx >> 12 & 0x3ff, ebx & 0xfff].map(|part| part as usize + 1);
-    l2.next().map_or(0, |cache| parts(cache.ebx).iter().product::<usize>() * (cache.ecx as usize + 1))
+    l2.map_or(0, |cache| parts(cache.ebx).iter().product::<usize>() * (cache.ecx as usize + 1))
 }
 
 impl Core {
@@ -150,7 +153,7 @@ impl Core {
                 _ => Core::Other,
             };
             if is_from(b"GenuineIntel") {
-                FAR.store((l2_bytes() / 4 * 3).clamp(FAR_BYTES, LIKELY_IN_L3 / 2), Relaxed);
+                FAR.store((l2_bytes(vendor.eax) / 4 * 3).clamp(FAR_BYTES, LIKELY_IN_L3 / 2), Relaxed);
             }
             CORE.store(core as u8, Relaxed);
             core

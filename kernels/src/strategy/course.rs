@@ -90,7 +90,8 @@ impl Course {
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another; but not where a group is all of a row, and the next one follows.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
         let is_block = slower.is_empty() && vectors.is_block(tile, span);
-        let most_rows = if is_far { most_streams(Core::detect()) } else { ROWS };
+        let core = Core::detect();
+        let most_rows = if is_far { most_streams(core) } else { ROWS };
         let is_for_panels = is_far && !is_block && (line.size > most_rows || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
         // than half the speed of memory read in long runs.
@@ -101,10 +102,11 @@ impl Course {
             _ => PANEL * group,
         };
         let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
-        let is_in_order = is_one_pass && is_far && line.stride.unsigned_abs() == width && Core::detect() == Core::Other;
+        let is_other = core == Core::Other;
+        let is_in_order = is_one_pass && is_far && line.stride.unsigned_abs() == width && is_other;
         let is_across = width > widest;
         let along = ALONG_BYTES / vectors.size;
-        let asks_rows = !is_one_pass && Core::detect() == Core::Other;
+        let asks_rows = !is_one_pass && is_other;
         let ahead = match sweeps {
             true if is_across => line.stride,
             // What comes after the rows that go by now: prefetchers begin anew at each row. (With nothing kept but the best of each column and its row, AVX2, of a plain read, by eights across 4 KiB, 1 KiB along asked for, and

@@ -117,11 +117,12 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             if self.rows == O::Simd::MAX_COUNT {
                 self.flush();
             }
-            let ahead = match way {
-                Way::SweepAcross if rows.count == 1 => ahead.map(|_| self.to_next_panel(rows.stride)),
-                Way::ByGroupsAcross if rows.count <= ROWS => ahead.map(|_| self.to_next_panel(rows.stride)),
-                _ => ahead,
+            let are_last = match way {
+                Way::SweepAcross => rows.count == 1,
+                Way::ByGroupsAcross => rows.count <= ROWS,
+                _ => false,
             };
+            let ahead = if are_last { ahead.map(|_| self.to_next_panel(rows.stride)) } else { ahead };
             // SAFETY: the caller's promise.
             if sweeps && unsafe { self.sweep(rows, ahead) } {
                 self.rows += 1;
