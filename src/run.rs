@@ -2,7 +2,7 @@
 //! of the two is called in one place.
 
 use crate::collapse::Problem;
-use crate::tiles::{self, ONCE, for_each_tile, turn};
+use crate::tiles::{self, ONCE, Place, for_each_tile, turn};
 use crate::work::Work;
 use crate::{DataType, Element, Index, Isa, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 #[cfg(feature = "ndarray")]
@@ -59,10 +59,14 @@ pub(crate) fn run_single<T: Element, I: Index>(
     let problem = &work.problem;
     let (start, line, index) = (problem.input.start, problem.input.first(), problem.output.first());
     let found = match work.kernel {
-        Some((_, kernel)) if !work.is_packed_row => {
-            find(kernel, input, start as isize, [ONCE; 2], from_ref(&line), work.prefetch, &mut [MaybeUninit::uninit()])
-                [0]
-        }
+        Some((_, kernel)) if !work.is_packed_row => find(
+            kernel,
+            input.at(start as isize),
+            [ONCE; 2],
+            from_ref(&line),
+            work.prefetch,
+            &mut [MaybeUninit::uninit()],
+        )[0],
         Some((_, kernel)) => find_in_packed_row(kernel, order, input.part(start, line.size)),
         None => 0,
     };
@@ -149,7 +153,7 @@ fn run_distinct<T: Copy, I: Index>(
             // SAFETY: `u32` lies as `MaybeUninit<u32>` does, and the only thing written through this is what `find`'s kernel writes: positions, so that
             // the indices stay initialised.
             let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
-            find(kernel, input, tile.input_start, tile.input, problem.reduced(), work.prefetch, buffer);
+            find(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, buffer);
             let (start, step) = (problem.index_start, problem.index()[0].stride);
             if (start, step) != (0, 1) {
                 turn(positions, start as u32, step as u32);
@@ -160,7 +164,7 @@ fn run_distinct<T: Copy, I: Index>(
     for_each_tile(problem, most, &mut |tile| {
         let mut buffer = [MaybeUninit::uninit(); TILE_ACROSS];
         let positions =
-            find(kernel, input, tile.input_start, tile.input, problem.reduced(), work.prefetch, &mut buffer);
+            find(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, &mut buffer);
         tile.write(problem, positions, input, indices, values.as_deref_mut());
     });
 }
@@ -203,6 +207,12 @@ impl<'a, T: Copy> Memory<'a, T> {
 
     pub(crate) fn len(self) -> usize {
         self.len
+    }
+
+    /// What kernels take for the first element of a tile.
+    #[inline(always)]
+    fn at(self, place: isize) -> *const () {
+        self.start.wrapping_offset(place).cast()
     }
 
     /// Neighbours that the layout reaches.
@@ -271,17 +281,15 @@ fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
 
 /// The door to the kernels for tiles.
 #[inline(always)]
-fn find<'a, T>(
+fn find<'a>(
     kernel: Kernel,
-    input: Memory<'_, T>,
-    start: isize,
+    input: *const (),
     [outer, inner]: [Loop; 2],
     reduced: &[Loop],
     prefetch: Prefetch,
     buffer: &'a mut [MaybeUninit<u32>],
 ) -> &'a [u32] {
     let positions = &mut buffer[..outer.size * inner.size];
-    let input = input.start.wrapping_offset(start).cast();
     // SAFETY:
     // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent ISA.
     // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len` elements, `run` that the
@@ -294,8 +302,7 @@ fn find<'a, T>(
     unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
 }
 
-/// As [`run`], for outputs of so many elements that a position does not fit 32 bits: cuts the reduced loops into blocks of at most `longest`
-/// elements, visits one after another, and merges their answers.
+/// As [`run`], for outputs of so many elements that a position does not fit 32 bits.
 #[cold]
 fn in_blocks<T: Copy, I: Index>(
     problem: &Problem,
@@ -306,6 +313,25 @@ fn in_blocks<T: Copy, I: Index>(
     indices: &mut [I],
     mut values: Option<&mut [T]>,
 ) {
+    for_each_tile(problem, TILE, &mut |tile| {
+        let mut positions = [0; TILE];
+        let positions = &mut positions[..tile.outputs()];
+        find_in_blocks(problem, kernel, longest, is_better, &|start| input.at(start), tile, positions);
+        tile.write(problem, positions, input, indices, values.as_deref_mut());
+    });
+}
+
+/// The positions in a tile of such outputs: cuts the reduced loops into blocks of at most `longest` elements, visits one after another, and merges their answers. (The same for all types: a copy for each
+/// was 21 KB of the shared object.)
+fn find_in_blocks(
+    problem: &Problem,
+    kernel: Kernel,
+    longest: usize,
+    is_better: &IsBetter<'_>,
+    input: &dyn Fn(isize) -> *const (),
+    tile: &Place,
+    best_positions: &mut [u64],
+) {
     // The loop that is cut: what is inside it fits a block, it as a whole does not.
     let (mut cut, mut inside) = (problem.reduced().len() - 1, 1);
     while inside * problem.reduced()[cut].size <= longest && cut > 0 {
@@ -315,34 +341,30 @@ fn in_blocks<T: Copy, I: Index>(
     let cut_loop = problem.reduced()[cut];
     let step = (longest / inside).clamp(1, cut_loop.size);
     assert!(step * inside <= longest);
-    for_each_tile(problem, TILE, &mut |tile| {
-        let mut best_positions = [0_u64; TILE];
-        let mut best_places = [0; TILE];
-        for (n, offset) in Walk::new(&problem.reduced()[..cut]).enumerate() {
-            for first in (0..cut_loop.size).step_by(step) {
-                // The last block reaches back, so that none is too small for a strategy: what is seen twice is never better than itself.
-                let first = first.min(cut_loop.size - step);
-                let visited = ((n * cut_loop.size + first) * inside) as u64;
-                let mut block = [Loop::default(); MAX_RANK];
-                let block = &mut block[..problem.reduced().len() - cut];
-                block.copy_from_slice(&problem.reduced()[cut..]);
-                block[0].size = step;
-                let start = tile.input_start + offset + first as isize * cut_loop.stride;
-                let mut buffer = [MaybeUninit::uninit(); TILE];
-                let positions = find(kernel, input, start, tile.input, block, Prefetch::of_far(), &mut buffer);
-                for (n, &position) in positions.iter().enumerate() {
-                    let [outer, inner] = tile.input;
-                    let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
-                    let place = (start + output + offset_of(block, position as usize)) as usize;
-                    if visited == 0 || is_better(place, best_places[n]) {
-                        best_places[n] = place;
-                        best_positions[n] = visited + u64::from(position);
-                    }
+    let mut best_places = [0; TILE];
+    for (n, offset) in Walk::new(&problem.reduced()[..cut]).enumerate() {
+        for first in (0..cut_loop.size).step_by(step) {
+            // The last block reaches back, so that none is too small for a strategy: what is seen twice is never better than itself.
+            let first = first.min(cut_loop.size - step);
+            let visited = ((n * cut_loop.size + first) * inside) as u64;
+            let mut block = [Loop::default(); MAX_RANK];
+            let block = &mut block[..problem.reduced().len() - cut];
+            block.copy_from_slice(&problem.reduced()[cut..]);
+            block[0].size = step;
+            let start = tile.input_start + offset + first as isize * cut_loop.stride;
+            let mut buffer = [MaybeUninit::uninit(); TILE];
+            let positions = find(kernel, input(start), tile.input, block, Prefetch::of_far(), &mut buffer);
+            for (n, &position) in positions.iter().enumerate() {
+                let [outer, inner] = tile.input;
+                let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
+                let place = (start + output + offset_of(block, position as usize)) as usize;
+                if visited == 0 || is_better(place, best_places[n]) {
+                    best_places[n] = place;
+                    best_positions[n] = visited + u64::from(position);
                 }
             }
         }
-        tile.write(problem, &best_positions[..tile.outputs()], input, indices, values.as_deref_mut());
-    });
+    }
 }
 
 #[cfg(test)]

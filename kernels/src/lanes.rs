@@ -22,6 +22,9 @@ pub(crate) trait Token: Copy + 'static {
     /// `strategy/by_lane.rs`.
     const HAS_MASKS: bool = false;
 
+    /// Whether some cores take several operations for a blend, and so are worth [longer chunks](crate::prefetch::blends_are_dear).
+    const BLENDS_MAY_BE_DEAR: bool = false;
+
     /// Whether loops of about 64 bytes are [unrolled](repeat). (Where instructions are longer, fewer of them lie in 64 bytes.)
     const UNROLLS: bool = false;
 

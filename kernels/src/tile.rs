@@ -49,7 +49,7 @@ impl<'a> Tile<'a> {
     /// Whether the elements are likely beyond the L2 cache.
     #[inline(always)]
     pub(crate) fn is_far(&self) -> bool {
-        self.prefetch != Prefetch::Nothing
+        !matches!(self.prefetch, Prefetch::Nothing | Prefetch::FromL2)
     }
 
     /// The number of outputs.

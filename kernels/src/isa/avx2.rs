@@ -225,6 +225,7 @@ pub(super) fn rotation(from: usize) -> [u8; UNIT] {
 
 impl Token for Avx2 {
     const UNROLLS: bool = true;
+    const BLENDS_MAY_BE_DEAR: bool = true;
 
     #[inline(always)]
     unsafe fn assume() -> Self {

@@ -5,7 +5,9 @@
 //!
 //! Chunk numbers are as wide as the elements, so a run of 8-bit elements is answered in pieces of 256 chunks.
 //!
-//! A run beyond the L2 cache asks for what is ahead where that helps; one that is far enough, `turns.rs` reads in several places at once where that is faster.
+//! Where a blend takes several operations, a chunk of a long run is several such chunks, one after another. The best of them is found once the run is, by one question for each.
+//!
+//! A run beyond the L1 or the L2 cache asks for what is ahead where that helps; one that is far enough, `turns.rs` reads in several places at once where that is faster.
 //!
 //! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than itself. A run
 //! against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
@@ -13,9 +15,10 @@
 use super::fold::{Chunks, Fold, chunk, most_chunks, settle};
 use super::luck::Ways;
 use super::run::{Apart, Best, Found, Run, apart, has_bits};
-use crate::lanes::{Lanes, Token};
+use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
-use crate::prefetch::{AHEAD_BYTES, Prefetch};
+use crate::prefetch::{Prefetch, blends_are_dear};
+use core::ptr::NonNull;
 
 /// The longest run that chunk numbers suffice for, one of which may be for what is seen twice so that others are aligned.
 #[inline(always)]
@@ -44,25 +47,31 @@ pub(super) const fn is_long<O: Order>(len: usize) -> bool {
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
-        if (O::Simd::SPECIALIZES || !run.reversed) && is_one_piece::<O>(run.len) {
-            find_piece::<O, true>(order, run, ways)
+        let is_short = is_one_piece::<O>(run.len) && longer::<O>(run.len) == 1;
+        if (O::Simd::SPECIALIZES || !run.reversed) && is_short {
+            find_piece::<O, true>(order, run, None, ways)
         } else {
-            find_long(order, run)
+            find_long(order, run, if has_bits::<O>() { Some(ways) } else { None })
         }
     }
 }
 
-/// Finds the first best element of a run of at least a [`chunk`] and at most the [`longest_piece`]: by an order that takes fewer operations, if there is one
-/// and it is likely to have no doubts.
+/// Finds the first best element of a run of at least a chunk and at most the [`longest_piece`]: by an order that takes fewer operations, if there is one
+/// and it is likely to have no doubts. Chunks are so many times `longer`, if at all.
 ///
 /// # Safety
 /// - The elements of the run may be read.
 #[inline(always)]
-unsafe fn find_piece<O: Order, const ALIGNS: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> Found<O> {
+unsafe fn find_piece<O: Order, const ALIGNS: bool>(
+    order: O,
+    run: Run<O::Lane>,
+    longer: Option<usize>,
+    ways: &mut Ways,
+) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
         if !has_bits::<O>() {
-            return fold(order, Chunks::aligned(order, run, ALIGNS));
+            return fold(order, chunks_of::<_, ALIGNS>(order, run, longer));
         }
         let bits = order.bits();
         // Only of the first row both ends are looked at: beyond the caches, that is out of the order of memory. (Of each row and of the first, GB/s: 1000, 2000 and 4096 f16 23, 24 and
@@ -70,7 +79,7 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool>(order: O, run: Run<O::Lane>, 
         if ways.bits.is_unknown() && !is_promising(bits, run) {
             ways.bits.wait();
         } else if ways.bits.tries() {
-            let settled = settle_by(order, bits, run, ALIGNS);
+            let settled = settle_by(order, bits, chunks_of::<_, ALIGNS>(bits, run, longer));
             ways.bits.learn(settled.is_some());
             if let Some(found) = settled {
                 return found;
@@ -88,19 +97,28 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool>(order: O, run: Run<O::Lane>, 
     }
 }
 
+/// The chunks of a piece.
+#[inline(always)]
+fn chunks_of<O: Order, const ALIGNS: bool>(order: O, run: Run<O::Lane>, longer: Option<usize>) -> Chunks<O::Lane> {
+    let chunks = Chunks::aligned(order, run, ALIGNS);
+    match longer {
+        None => chunks,
+        Some(longer) => chunks.longer(order, longer),
+    }
+}
+
 /// The same of a piece of a run that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth it to align chunks. (18 KB of the shared object.)
 ///
 /// # Safety
 /// - As for [`find_piece`].
 #[inline(always)]
-unsafe fn find_piece_of_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let mut ways = Ways::default();
+unsafe fn find_piece_of_long<O: Order>(order: O, run: Run<O::Lane>, longer: usize, ways: &mut Ways) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
         if size_of::<O::Lane>() == 1 {
-            find_piece::<O, true>(order, run, &mut ways)
+            find_piece::<O, true>(order, run, Some(longer), ways)
         } else {
-            find_piece::<O, false>(order, run, &mut ways)
+            find_piece::<O, false>(order, run, Some(longer), ways)
         }
     }
 }
@@ -136,10 +154,8 @@ impl<O: Order> Apart<O> for Folding {
 unsafe fn settle_by<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>>(
     order: O,
     other: B,
-    run: Run<O::Lane>,
-    aligns: bool,
+    chunks: Chunks<O::Lane>,
 ) -> Option<Found<O>> {
-    let chunks = Chunks::aligned(other, run, aligns);
     // SAFETY: the caller's promise.
     unsafe { settle(order, other, Fold::of(other, chunks), chunks) }
 }
@@ -168,7 +184,7 @@ impl<O: Order> Apart<O> for WithoutDoubts {
         // SAFETY: the caller's promise.
         unsafe {
             let settled = match order.shifted() {
-                Some(shifted) => settle_by(order, shifted, run, false),
+                Some(shifted) => settle_by(order, shifted, Chunks::new(shifted, run)),
                 None => None,
             };
             match settled {
@@ -179,37 +195,63 @@ impl<O: Order> Apart<O> for WithoutDoubts {
     }
 }
 
-/// [`find`] piece by piece. A call too.
+/// [`find`] piece by piece; `ways` is what came of other runs, if that may matter. A call too.
 ///
 /// # Safety
 /// - The elements of the run may be read.
 #[inline(always)]
-pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    // SAFETY: the caller's promise.
-    unsafe { apart(order, run, InPieces) }
+pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>, ways: Option<&mut Ways>) -> Found<O> {
+    #[derive(Clone, Copy)]
+    struct Call<O: Order> {
+        order: O,
+        run: Run<O::Lane>,
+        ways: Option<NonNull<Ways>>,
+    }
+    impl<O: Order> Task for Call<O> {
+        type Output = Found<O>;
+
+        #[inline(always)]
+        fn run(self) -> Found<O> {
+            let Call { order, mut run, ways } = self;
+            if run.ahead == 0 {
+                run = run.asking(order, Prefetch::of(run.len * size_of::<O::Lane>()));
+            }
+            let longer = longer::<O>(run.len);
+            let mut best = Best::new(order);
+            let mut start = 0;
+            while start < run.len && !best.is_final() {
+                let longest = longest_piece::<O>().saturating_mul(longer);
+                let len = longest.min(run.len - start).max(chunk::<O>() * longer);
+                // The last piece may reach back, for the same reason as the last chunk.
+                start = start.min(run.len - len);
+                let mut own = Ways::default();
+                // What the piece before was like says less than its own ends, which are soon looked at: 64 MiB of f16 that go down through zero ran at 0.76 of the speed, because some
+                // pieces were gone through twice. (Zen 5, AVX-512.)
+                let ways = match ways {
+                    // SAFETY: it was lent for the call.
+                    Some(ways) if len == run.len => unsafe { &mut *ways.as_ptr() },
+                    _ => &mut own,
+                };
+                // SAFETY: `start` leaves room for the piece in the run, which the caller promises, and `len` was chosen to be at least a chunk.
+                best.offer(unsafe { find_piece_of_long(order, run.part(start, len), longer, ways) }, start);
+                start += len;
+            }
+            best.found()
+        }
+    }
+    order.simd().call(Call { order, run, ways: ways.map(NonNull::from) })
 }
 
-#[derive(Clone, Copy)]
-struct InPieces;
-impl<O: Order> Apart<O> for InPieces {
-    type Output = Found<O>;
+/// How many times as long as a [`chunk`] those of a run are, where a blend takes several operations: of the 13 of a chunk of four vectors of f32 without its loads, 5 are for the chunk, and 3 of them are the blend. (AVX2, GB/s
+/// in L2 once, 4, 8 and 16 times as long, with what comes [next asked for](crate::prefetch::NEAR_BYTES): rows of 32000 f32 74, 89, 95 and 92, of f16 77, 94, 99 and 96, of i32 111, 129, 128 and 124, of u8 111, 119, 113 and
+/// 110, of i64 66, 71, 73 and 72, of 4096 f32 70, 81, 83 and 79. But a call, and to look for the best chunk in so many, take 10 ns: rows of 4096 u8 75, 75, 60 and 53, of i16 89, 97, 83 and 76, of 1000 i32, chunk by chunk 87, 71, 61 and -. A Xeon.)
+const LONGER: usize = 8;
+const SHORTEST_OF_LONGER: usize = 16 << 10;
 
-    #[inline(always)]
-    unsafe fn search(order: O, run: Run<O::Lane>) -> Found<O> {
-        let run =
-            if Prefetch::of(run.len * size_of::<O::Lane>()).asks(false) { run.asking_along(AHEAD_BYTES) } else { run };
-        let mut best = Best::new(order);
-        let mut start = 0;
-        while start < run.len && !best.is_final() {
-            let len = longest_piece::<O>().min(run.len - start).max(chunk::<O>());
-            // The last piece may reach back, for the same reason as the last chunk.
-            start = start.min(run.len - len);
-            // What the piece before was like says less than its own ends, which are soon looked at: 64 MiB of f16 that go down through zero ran at 0.76 of the speed, because some
-            // pieces were gone through twice. (Zen 5, AVX-512.)
-            // SAFETY: `start` leaves room for the piece in the run, which the caller promises, and `len` was chosen to be at least a chunk.
-            best.offer(unsafe { find_piece_of_long(order, run.part(start, len)) }, start);
-            start += len;
-        }
-        best.found()
-    }
+/// The same of a run, which is at least as long as such a chunk.
+#[inline(always)]
+fn longer<O: Order>(len: usize) -> usize {
+    let is_long = len >= SHORTEST_OF_LONGER / size_of::<O::Lane>();
+    // (A number that the compiler does not know: it would unroll what is done so many times, which was 20 KB of the shared object.)
+    if O::Simd::BLENDS_MAY_BE_DEAR && is_long && blends_are_dear() { core::hint::black_box(LONGER) } else { 1 }
 }

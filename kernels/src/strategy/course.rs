@@ -86,11 +86,12 @@ impl Course {
         // What follows a stretch in memory may belong to the next line. (Images of 56 x 56 over axes 0 and 2, beyond L3, AVX2, GB/s line by line and in turns: u8 12 and
         // 19, f16 10 and 22, f32 11 and 28; of 32 x 32 in L2, u8 44 and 54, f32 55 and 63. Zen 4.)
         let takes_turns = tile.takes_turns(tile.outer);
-        let sweeps = vectors.sweeps(tile, takes_turns);
+        // Once, because tests change it.
+        let core = Core::detect();
+        let sweeps = vectors.sweeps(tile, takes_turns, core);
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another; but not where a group is all of a row, and the next one follows.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
         let is_block = slower.is_empty() && vectors.is_block(tile, span);
-        let core = Core::detect();
         let most_rows = if is_far { most_streams(core) } else { ROWS };
         let is_for_panels = is_far && !is_block && (line.size > most_rows || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
@@ -169,7 +170,7 @@ impl Vectors {
     /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32, f16 and f64 17 and 32, 19 and 33, 25 and 40, of 50176 f32 25 and 34, 64 rows of 16384 f16 25 and 34. Of two to
     /// eight rows at a time, with 4 to 16 KiB of them asked for, in panels of 4 to 64 KiB, only two rows in panels of 64 KiB were faster: floats 36 to 39, but integers 31.) On a Xeon, eight
     /// are faster: see [`most_streams`].
-    fn sweeps(self, tile: &Tile<'_>, takes_turns: bool) -> bool {
+    fn sweeps(self, tile: &Tile<'_>, takes_turns: bool, core: Core) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
         let panel = PANEL * group * self.size;
         // What L3 holds comes as fast by eights, where a panel is narrower. (21 rows of 65536 f32, 64 of 4096 u8, 21 of 1000 i64, GB/s of one row at a time and of eight: AVX2, 47 and 62, 47 and 51, 46 and 67;
@@ -182,7 +183,7 @@ impl Vectors {
             && line.size > ROWS
             && width * self.size > SHORTEST_SWEPT;
         let is_wide = self.has_groups && width > group;
-        tile.is_far() && Core::detect() != Core::Other && is_wide && (is_sequence || is_one_place)
+        tile.is_far() && core != Core::Other && is_wide && (is_sequence || is_one_place)
     }
 
     /// Whether a few rows follow each other, each of which is no more than a group: so all that is read is in the order of memory, or within what is asked for.

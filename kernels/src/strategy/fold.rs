@@ -4,7 +4,7 @@
 use super::run::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
-use crate::prefetch::{LINE, prefetch};
+use crate::prefetch::LINE;
 
 /// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
 /// a chunk weigh more. On Zen 3 (AVX2), eight were no faster than four, and f32 was slower. Of vectors of 64 bytes, eight are also more than many a row has:
@@ -96,7 +96,9 @@ impl<O: Order> Fold<O> {
                 // The first by itself, because the second may be nearer than others. (With a distance of its own in the loop, rows of 1000, 4096 and 32000 u8 ran at 0.93 to 0.97 of the speed; first
                 // and last as turns of their own, at 0.8 to 0.95. A Xeon, AVX-512.)
                 fold.start(order, first);
-                fold.advance_from(order, run, 0, 1, first.wrapping_add(run.chunk - run.shift));
+                // (The only one is seen twice.)
+                let second = (run.count() - 1).min(1);
+                fold.advance_from(order, run, 0, second, first.wrapping_add(run.chunk - run.shift));
             } else {
                 fold.advance_from(order, run, 0, 0, first);
             }
@@ -114,6 +116,19 @@ impl<O: Order> Fold<O> {
         unsafe { self.advance_from(order, run, seen, 0, run.start_of_first()) }
     }
 
+    /// The same with a run that is one chunk, a longer one.
+    ///
+    /// # Safety
+    /// - As for [`Fold::advance`].
+    #[inline(always)]
+    pub(super) unsafe fn advance_by_one(&mut self, order: O, run: Run<O::Lane>, seen: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.step::<true>(order, run, true) };
+        if O::MAY_STOP && !self.is_final(order) {
+            self.clear = seen + 1;
+        }
+    }
+
     /// The same from a chunk on, which is there.
     ///
     /// # Safety
@@ -125,33 +140,41 @@ impl<O: Order> Fold<O> {
         run: Chunks<O::Lane>,
         seen: usize,
         mut chunk: usize,
-        mut at: *const O::Lane,
+        at: *const O::Lane,
     ) {
         let last = run.count() - 1;
         let patience = if O::MAY_STOP { PATIENCE } else { last };
         // To stop is worth it where more is left than was waited for: prefetchers go on where the next row does not begin. (Rows of 1000 f32 with 5 % of NaN, half of which is left,
         // beyond L3 13 to 25 GB/s; in L2 129 to 82, as without NaN; Zen 4, AVX2.)
         let last_stop = last.saturating_sub(PATIENCE);
-        let mut is_final = false;
-        // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
-        unsafe {
-            while chunk < last && !is_final {
-                let pause = last.min(chunk + patience);
-                while chunk < pause {
-                    run.ask(at);
-                    self.step::<true>(order, at);
-                    at = at.wrapping_offset(run.step());
-                    chunk += 1;
-                }
-                if O::MAY_STOP {
-                    let has_nan = self.is_final(order);
-                    is_final = has_nan && chunk < last_stop;
-                    self.clear = if has_nan { self.clear } else { seen + chunk };
-                }
+        let mut next = Run { at, ..run.run.part(0, run.chunk) };
+        loop {
+            // The last one is a turn of the same loop where that is not to be seen in the time that a run takes: by itself, it was 20 KB more of the shared object. (Rows of 1000 i32 and u8 by AVX-512 at 0.93 and 0.95 of the speed.)
+            let is_last = chunk == last;
+            if is_last && !run.may_be_longer {
+                // SAFETY: as below.
+                unsafe { self.step::<true>(order, run.last(), false) };
+                break;
             }
-            if !is_final {
-                run.ask(run.start_of_last());
-                self.step::<true>(order, run.start_of_last());
+            let pause = if is_last { last + 1 } else { last.min(chunk + patience) };
+            if is_last {
+                next = run.last();
+            }
+            while chunk < pause {
+                // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
+                unsafe { self.step::<true>(order, next, run.may_be_longer) };
+                next = next.moved(run.step());
+                chunk += 1;
+            }
+            if is_last {
+                break;
+            }
+            if O::MAY_STOP {
+                let has_nan = self.is_final(order);
+                if has_nan && chunk < last_stop {
+                    break;
+                }
+                self.clear = if has_nan { self.clear } else { seen + chunk };
             }
         }
     }
@@ -175,41 +198,61 @@ impl<O: Order> Fold<O> {
         self.chunk = order.simd().count(1);
     }
 
-    /// Takes in a chunk; if not `TRACED`, one without NaN.
+    /// Takes in a chunk, or if it may be a longer one, several as one; if not `TRACED`, without NaN.
     ///
     /// # Safety
-    /// - A chunk may be read from there on.
+    /// - The chunk may be read.
     #[inline(always)]
-    unsafe fn step<const TRACED: bool>(&mut self, order: O, at: *const O::Lane) {
-        // SAFETY: the caller promises a chunk.
+    unsafe fn step<const TRACED: bool>(&mut self, order: O, all: Run<O::Lane>, may_be_longer: bool) {
+        let simd = order.simd();
+        let better = if may_be_longer {
+            let before = self.best;
+            let end = all.at.wrapping_add(all.len);
+            let mut part = Run { len: chunk::<O>(), ..all };
+            while part.at < end {
+                // SAFETY: the caller's promise.
+                self.best = order.fold(unsafe { self.take::<TRACED>(order, part) }, self.best);
+                part = part.moved(chunk::<O>() as isize);
+            }
+            order.above(self.best, before)
+        } else {
+            // SAFETY: the caller's promise.
+            let best = unsafe { self.take::<TRACED>(order, Run { len: chunk::<O>(), ..all }) };
+            let better = order.above(best, self.best);
+            // Not a selection: the next chunk would have to wait for the comparison too.
+            self.best = order.fold(best, self.best);
+            better
+        };
+        self.chunk_of_best = simd.select_count(better, self.chunk, self.chunk_of_best);
+        self.chunk = simd.add(self.chunk, simd.count(1));
+    }
+
+    /// The best of a [`chunk`], lane by lane. What leaves it in doubt is kept; if not `TRACED`, there is no NaN.
+    ///
+    /// # Safety
+    /// - The chunk may be read.
+    #[inline(always)]
+    unsafe fn take<const TRACED: bool>(&mut self, order: O, part: Run<O::Lane>) -> Vec<O> {
+        part.ask(order);
+        // SAFETY: the caller's promise.
         unsafe {
             if has_long_chunks::<O>() {
-                self.step_by::<LONG, TRACED>(order, at)
+                self.fold::<LONG, TRACED>(order, &order.load_several(part.at))
             } else {
-                self.step_by::<SHORT, TRACED>(order, at)
+                self.fold::<SHORT, TRACED>(order, &order.load_several(part.at))
             }
         }
     }
 
-    /// # Safety
-    /// - `VECTORS` vectors may be read from there on.
     #[inline(always)]
-    unsafe fn step_by<const VECTORS: usize, const TRACED: bool>(&mut self, order: O, at: *const O::Lane) {
-        let simd = order.simd();
-        // SAFETY: the caller promises a chunk.
-        let vectors: [_; VECTORS] = unsafe { order.load_several(at) };
-        let best = order.fold_of(&vectors);
+    fn fold<const VECTORS: usize, const TRACED: bool>(&mut self, order: O, vectors: &[Vec<O>; VECTORS]) -> Vec<O> {
         if TRACED && O::NAN_WINS {
-            self.nans = simd.or(self.nans, order.seem_nan(&vectors));
+            self.nans = order.simd().or(self.nans, order.seem_nan(vectors));
         }
         if O::DOUBTS {
-            self.trace = order.traced(self.trace, order.trace_of(&vectors));
+            self.trace = order.traced(self.trace, order.trace_of(vectors));
         }
-        let better = order.above(best, self.best);
-        // Not a selection: the next chunk would have to wait for the comparison too.
-        self.best = order.fold(best, self.best);
-        self.chunk_of_best = simd.select_count(better, self.chunk, self.chunk_of_best);
-        self.chunk = simd.add(self.chunk, simd.count(1));
+        order.fold_of(vectors)
     }
 
     /// The first best of the chunks that went by; if the order has doubts, its value, and whether that is NaN, but no position.
@@ -294,6 +337,8 @@ pub(super) struct Chunks<L> {
     /// Whether all but the first may reach back, too, and how far.
     may_shift: bool,
     shift: usize,
+    /// Whether they may be several times as long as a [`chunk`].
+    may_be_longer: bool,
 }
 
 impl<L: Copy> Chunks<L> {
@@ -303,10 +348,16 @@ impl<L: Copy> Chunks<L> {
         Chunks::of_length(run, chunk::<O>())
     }
 
+    /// So many times as long.
+    #[inline(always)]
+    pub(super) fn longer<O: Order<Lane = L>>(self, _: O, times: usize) -> Self {
+        Chunks { chunk: self.chunk * times, may_be_longer: O::Simd::BLENDS_MAY_BE_DEAR, ..self }
+    }
+
     /// Of so many elements each.
     #[inline(always)]
     pub(super) fn of_length(run: Run<L>, chunk: usize) -> Self {
-        Chunks { run, chunk, may_shift: false, shift: 0 }
+        Chunks { run, chunk, may_shift: false, shift: 0, may_be_longer: false }
     }
 
     /// The same, but if asked for, the run is long, and vectors as long as cache lines, all chunks between the first and the last begin where lines do. (Not against the direction of memory.)
@@ -330,16 +381,8 @@ impl<L: Copy> Chunks<L> {
     }
 
     #[inline(always)]
-    fn start_of_last(self) -> *const L {
-        self.run.part(self.run.len - self.chunk, self.chunk).at
-    }
-
-    /// Asks for what is ahead of a chunk, if anything is.
-    #[inline(always)]
-    fn ask(self, chunk: *const L) {
-        if self.run.ahead != 0 {
-            prefetch(chunk.wrapping_offset(self.run.ahead), self.chunk * size_of::<L>());
-        }
+    fn last(self) -> Run<L> {
+        self.run.part(self.run.len - self.chunk, self.chunk)
     }
 }
 
@@ -348,7 +391,8 @@ impl<L: Copy> Places for Chunks<L> {
 
     #[inline(always)]
     fn count(self) -> usize {
-        (self.run.len + self.shift).div_ceil(self.chunk)
+        // (Chunks are powers of two: a division would take longer than some of them.)
+        (self.run.len + self.shift + self.chunk - 1) >> self.chunk.trailing_zeros()
     }
 
     #[inline(always)]
@@ -358,18 +402,17 @@ impl<L: Copy> Places for Chunks<L> {
     }
 }
 
-/// Whether an element of chunk number `n` passes the test: one question about a mask, where to find it takes one for each vector. (The second
+/// Whether an element of a chunk passes the test: one question about a mask, where to find it takes one for each vector. (The second
 /// look at 256 KiB of f32, with one NaN at their end, went from 70 to 87 GB/s; Zen 3.)
 ///
 /// # Safety
-/// - As for [`find_in`].
+/// - The chunk may be read.
 #[inline(always)]
-unsafe fn is_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(order: O, chunks: P, n: usize, test: T) -> bool {
-    let (_, chunk) = chunks.place(n);
+unsafe fn passes<O: Order, T: Test<O>>(order: O, chunk: Run<O::Lane>, test: T) -> bool {
     let mut passes = order.simd().none();
     let mut start = 0;
     while start < chunk.len {
-        // SAFETY: the caller promises that the chunks may be read.
+        // SAFETY: the caller's promise.
         passes = order.simd().or(passes, test.holds(order, unsafe { order.load(chunk.at.add(start)) }));
         start += O::Simd::LANES;
     }
@@ -387,13 +430,26 @@ unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     n: usize,
     test: T,
 ) -> (usize, bool) {
-    let (start, chunk) = chunks.place(n);
+    let (mut start, mut part) = chunks.place(n);
+    if O::Simd::BLENDS_MAY_BE_DEAR && part.len > chunk::<O>() {
+        // Of a longer chunk, the first part that has one: from the last on, so that no branch depends on which it is.
+        let (all, len) = (part, chunk::<O>());
+        let mut at = all.len - len;
+        let mut first = at;
+        while at > 0 {
+            at -= len;
+            // SAFETY: the caller promises that the chunks may be read; a part of one.
+            let passes = unsafe { passes(order, all.part(at, len), test) };
+            first = core::hint::select_unpredictable(passes, at, first);
+        }
+        (start, part) = (start + first, all.part(first, len));
+    }
     // SAFETY: the caller promises that the chunks may be read.
     let (position, is_found) = unsafe {
         if has_long_chunks::<O>() {
-            first_of::<O, T, LONG>(order, &order.load_several(chunk.at), test, chunk.reversed)
+            first_of::<O, T, LONG>(order, &order.load_several(part.at), test, part.reversed)
         } else {
-            first_of::<O, T, SHORT>(order, &order.load_several(chunk.at), test, chunk.reversed)
+            first_of::<O, T, SHORT>(order, &order.load_several(part.at), test, part.reversed)
         }
     };
     (start + position, is_found)
@@ -425,7 +481,7 @@ unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
             for n in self.first..self.chunks.count() {
                 // SAFETY: the promise of the caller of `find_from`, where the only `Call` is made.
                 unsafe {
-                    if is_in(self.order, self.chunks, n, self.test) {
+                    if passes(self.order, self.chunks.place(n).1, self.test) {
                         return Some(find_in(self.order, self.chunks, n, self.test).0);
                     }
                 }
@@ -456,7 +512,7 @@ unsafe fn find_without_nan<O: Order, P: Places<Lane = O::Lane>>(order: O, chunks
             // SAFETY: the promise of the caller of `find_without_nan`, where the only `Call` is made.
             unsafe {
                 for n in 0..self.chunks.count() {
-                    fold.step::<false>(self.order, self.chunks.place(n).1.at);
+                    fold.step::<false>(self.order, self.chunks.place(n).1, O::Simd::BLENDS_MAY_BE_DEAR);
                 }
                 fold.finish(self.order, self.chunks)
             }

@@ -4,10 +4,15 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
-use argreduce_kernels::{Isa, Loop, Prefetch, Strategy, Tile, Walk, better, kernel};
+use argreduce_kernels::{Core, Isa, Loop, Prefetch, Strategy, Tile, Walk, better, kernel};
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+
+/// Of these and those, every pair comes by turns.
+const PREFETCHES: [Prefetch; 5] =
+    [Prefetch::Nothing, Prefetch::FromL2, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything];
+const CORES: [Core; 3] = [Core::UpToZen4, Core::Zen5, Core::Other];
 
 /// What a test holds against the expected answer: one ISA's way of ordering one element type.
 pub struct Case<T> {
@@ -64,8 +69,8 @@ impl<T: Sample> Case<T> {
                 for (n, (input, start)) in inputs.iter().enumerate() {
                     // Each of them at some edge, by each of the policies.
                     let turn = n + elements + usize::from(function == ArgMax) * 2 + usize::from(policy == Ignore);
-                    let prefetch =
-                        [Prefetch::Nothing, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything][turn % 4];
+                    let prefetch = PREFETCHES[turn % PREFETCHES.len()];
+                    Core::assume(CORES[turn % CORES.len()]);
                     let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch };
                     // SAFETY: `expected` was found by reading every element of the tile.
                     let found = unsafe { self.run(strategy, function, policy, &tile) };

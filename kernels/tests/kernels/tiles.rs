@@ -25,6 +25,7 @@ impl<T: Sample> Case<T> {
         self.run_apart();
         self.run_uneven();
         self.run_long_rows();
+        self.run_longer_chunks();
         self.run_in_turns();
         self.run_columns_in_turns();
         if size_of::<T>() <= 2 {
@@ -301,6 +302,15 @@ impl<T: Sample> Case<T> {
             self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
         }
         if size_of::<T>() == 1 {
+            // Longer chunks are counted too.
+            let len = 8 * chunks[0] + 1;
+            for place in few(0..3, 3).map(|n| [len - 2 - 32 * self.lanes, len - 2, len - 1][n]) {
+                let mut data = vec![default; len];
+                data[place] = best;
+                self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
+            }
+        }
+        if size_of::<T>() == 1 {
             // Several such rows: they are not for the search that takes four at once.
             let (len, rows) = (chunks[1] + 1, 5);
             let mut data = vec![default; rows * len];
@@ -504,6 +514,28 @@ impl<T: Sample> Case<T> {
         let rows = Loop { size: rows, stride: len as isize };
         self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
         self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { size: len, stride: -1 }]);
+    }
+
+    /// Rows whose chunks may be longer, of several parts each: the best element in each part of some chunks and on either side of where they meet, there again further on, and few values everywhere; by each kind of core.
+    fn run_longer_chunks(&self) {
+        let shortest = (16 << 10) / size_of::<T>();
+        let part = 4 * self.lanes;
+        let mut rng = SmallRng::seed_from_u64(13);
+        for len in few(0..4, 2).map(|n| [shortest, shortest + 1, shortest + 8 * part - 1, 2 * shortest + 7][n]) {
+            let row = Loop { size: len, stride: 1 };
+            let places = [0, part - 1, part, 3 * part, 7 * part + 1, 8 * part - 1, 8 * part, 17 * part, len - 1];
+            for (n, &place) in few(0..places.len(), 4).map(|n| (n, &places[n])) {
+                let mut data = vec![T::VALUES[n % 2]; len];
+                data[place] = T::VALUES[T::VALUES.len() - 1 - n % 3];
+                data[place + (len - place) / 2] = data[place];
+                self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[row]);
+                self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE; 2], &[Loop { stride: -1, ..row }]);
+            }
+            let data = self.random(&mut rng, 3 * len);
+            let rows = Loop { size: 3, stride: len as isize };
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[row]);
+            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { stride: -1, ..row }]);
+        }
     }
 
     /// Outputs in several stretches each, next to those of other outputs, so that they take turns, or apart from them: more outputs than take turns at a
