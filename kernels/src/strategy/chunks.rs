@@ -12,8 +12,9 @@
 //! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than itself. A run
 //! against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
 
-use super::fold::{Chunks, Fold, chunk, most_chunks, settle};
+use super::fold::{Fold, most_chunks, settle};
 use super::luck::Ways;
+use super::places::{Chunks, chunk};
 use super::run::{Apart, Best, Found, Run, apart, has_bits};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;

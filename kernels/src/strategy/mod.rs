@@ -12,6 +12,7 @@ mod luck;
 mod packed_columns;
 mod panel;
 mod pieces;
+mod places;
 mod row;
 mod rows;
 mod run;

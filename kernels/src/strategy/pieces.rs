@@ -1,8 +1,9 @@
 //! Pieces: outputs whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements. Each piece is answered as a row is, and the
 //! answers are merged; but stretches of a chunk and more go by in turns, and are answered together.
 
+use super::places::chunk;
 use super::run::{self, Best, Found, MOST_VECTORS, Run};
-use super::{Body, Strategy, chunks, fold, turns};
+use super::{Body, Strategy, chunks, turns};
 use crate::gather::{LaneOffsets, Scratch, Stretches};
 use crate::lanes::{Lanes, Token};
 use crate::order::Order;
@@ -63,7 +64,7 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Fou
             run::find_in_part::<O, false>(order, run)
         } else if run.len <= 4 * lanes {
             run::find::<O, 1, 4>(order, run)
-        } else if run.len < fold::chunk::<O>() {
+        } else if run.len < chunk::<O>() {
             run::find::<O, 4, MOST_VECTORS>(order, run)
         } else if O::Simd::SPECIALIZES && prefetch.takes_places() && chunks::is_long::<O>(run.len) {
             turns::find_in_places(order, run)

@@ -7,7 +7,8 @@
 //! now 37, 41, 29.)
 
 use super::chunks::{is_one_piece, is_promising};
-use super::fold::{Chunks, Fold, Places, chunk, most_chunks, settle};
+use super::fold::{Fold, most_chunks, settle};
+use super::places::{Chunks, Places, chunk};
 use super::run::{Best, Found, Run, has_bits};
 use crate::lanes::{Task, Token};
 use crate::order::Order;
@@ -148,6 +149,8 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     let asks = Prefetch::of_far().asks(false);
     let (count, bytes) = if asks { (ASKING_PLACES, ASKED_BYTES) } else { (PLACES, TURN_BYTES) };
     let turn = bytes / size_of::<O::Lane>();
+    // A turn is several chunks by any vectors for which this is true.
+    const { assert!(!O::Simd::BLENDS_MAY_BE_DEAR || ASKED_BYTES.is_multiple_of(chunk::<O>() * size_of::<O::Lane>())) };
     let are_chunks = O::Simd::BLENDS_MAY_BE_DEAR && asks && blends_are_dear();
     let stretches = run.len.div_ceil(count * turn);
     let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
