@@ -322,7 +322,7 @@ fn in_blocks<T: Copy, I: Index>(
 }
 
 /// The positions in a tile of such outputs: cuts the reduced loops into blocks of at most `longest` elements, visits one after another, and merges their answers. (The same for all types: a copy for each
-/// was 21 KB of the shared object.)
+/// was 15 KB more of the shared object.)
 fn find_in_blocks(
     problem: &Problem,
     kernel: Kernel,

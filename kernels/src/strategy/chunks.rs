@@ -218,10 +218,10 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>, ways: Opti
                 run = run.asking(order, Prefetch::of(run.len * size_of::<O::Lane>()));
             }
             let longer = longer::<O>(run.len);
+            let longest = longest_piece::<O>().saturating_mul(longer);
             let mut best = Best::new(order);
             let mut start = 0;
             while start < run.len && !best.is_final() {
-                let longest = longest_piece::<O>().saturating_mul(longer);
                 let len = longest.min(run.len - start).max(chunk::<O>() * longer);
                 // The last piece may reach back, for the same reason as the last chunk.
                 start = start.min(run.len - len);
@@ -245,7 +245,7 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>, ways: Opti
 
 /// How many times as long as a [`chunk`] those of a run are, where a blend takes several operations: of the 13 of a chunk of four vectors of f32 without its loads, 5 are for the chunk, and 3 of them are the blend. (AVX2, GB/s
 /// in L2 once, 4, 8 and 16 times as long, with what comes [next asked for](crate::prefetch::NEAR_BYTES): rows of 32000 f32 74, 89, 95 and 92, of f16 77, 94, 99 and 96, of i32 111, 129, 128 and 124, of u8 111, 119, 113 and
-/// 110, of i64 66, 71, 73 and 72, of 4096 f32 70, 81, 83 and 79. But a call, and to look for the best chunk in so many, take 10 ns: rows of 4096 u8 75, 75, 60 and 53, of i16 89, 97, 83 and 76, of 1000 i32, chunk by chunk 87, 71, 61 and -. A Xeon.)
+/// 110, of i64 66, 71, 73 and 72, of 4096 f32 70, 81, 83 and 79. But a call, and to look for the best chunk in so many, take 10 ns: rows of 4096 u8 75, 75, 60 and 53, of u16 89, 97, 83 and 76, of 1000 i32, chunk by chunk 87, 71, 61 and -. A Xeon.)
 const LONGER: usize = 8;
 const SHORTEST_OF_LONGER: usize = 16 << 10;
 

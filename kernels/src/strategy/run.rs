@@ -38,8 +38,8 @@ impl<L: Copy> Run<L> {
         Run { ahead, into: Cache::of_far(), ..self }
     }
 
-    /// Asks for what is further along the run, if that is to be asked for. (From L2 by AVX2 alone: by AVX-512, rows of 1000 and 4096 f32 and f16 went from 85 and 101 to 88 and 106, and from 61 and 91 to 65 and 96 GB/s, but of
-    /// i32 from 119 and 135 to 109 and 128; a Xeon.)
+    /// Asks for what is further along the run, if that is to be asked for. (From L2 by AVX2 alone: by AVX-512, rows of 1000 and 4096 f32 and f16 went from 85 and 101 to 88 and 106, and from 61 and 91 to 65 and 96 GB/s,
+    /// integers did not, and it was 11 KB of the shared object; a Xeon.)
     #[inline(always)]
     pub(super) fn asking<O: Order<Lane = L>>(self, _: O, prefetch: Prefetch) -> Self {
         match prefetch {
