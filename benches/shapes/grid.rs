@@ -44,13 +44,14 @@ const PATTERNS: [Pattern; 6] =
 const OPTIONS: [Options; 4] = [Options::Decreasing, Options::Ignore, Options::ArgMin, Options::Values];
 
 /// One of each way to run, for patterns and options.
-const REPRESENTATIVES: [Shape; 6] = [
+const REPRESENTATIVES: [Shape; 7] = [
     Shape::Rows(4),
     Shape::Rows(21),
     Shape::Rows(1000),
     Shape::Row,
     Shape::Columns { r: 21, inner: 1000 },
     Shape::Columns { r: 10, inner: 5 },
+    Shape::Columns { r: 1000, inner: 16 },
 ];
 
 /// The cells of a type.

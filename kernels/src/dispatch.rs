@@ -221,13 +221,13 @@ fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy)
     let of_tile = match strategy {
         Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
         Strategy::Rows => strategy::Rows::enter::<Shared<S, T, F, P>>,
-        Strategy::Columns => strategy::Columns::enter::<Shared<S, T, F, P>>,
+        Strategy::Columns => strategy::Columns::enter::<OfColumns<S, T, F, P>>,
         Strategy::Pieces => strategy::Pieces::enter::<Shared<S, T, F, P>>,
         Strategy::FoldedColumns if S::SPECIALIZES || cfg!(wide_portable) => {
-            strategy::FoldedColumns::enter::<Shared<S, T, F, P>>
+            strategy::FoldedColumns::enter::<OfColumns<S, T, F, P>>
         }
         // (By arrays, in L2, GB/s folded and packed: 1000 rows of 3 u8 1.4 and 4.5, of f32 9 and 11, of i16 16 and 8, of i64 20 and 22; 73 KB of code. SSE2.)
-        Strategy::FoldedColumns | Strategy::PackedColumns => strategy::PackedColumns::enter::<Shared<S, T, F, P>>,
+        Strategy::FoldedColumns | Strategy::PackedColumns => strategy::PackedColumns::enter::<OfColumns<S, T, F, P>>,
     };
     let of_row = if S::SPECIALIZES && T::HAS_OWN_ALONE {
         strategy::Row::enter::<Own<S, T, F, P>>
@@ -261,5 +261,18 @@ impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Shared<S, T, F,
     unsafe fn make() -> Self::Order {
         // SAFETY: the caller's promise.
         T::shared(unsafe { S::assume() })
+    }
+}
+
+/// [`Rank::columns`].
+struct OfColumns<S, T, F, P>(PhantomData<(S, T, F, P)>);
+impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for OfColumns<S, T, F, P> {
+    type Order = T::Columns<F>;
+    type Reversed = Self;
+
+    #[inline(always)]
+    unsafe fn make() -> Self::Order {
+        // SAFETY: the caller's promise.
+        T::columns::<F, P>(unsafe { S::assume() })
     }
 }

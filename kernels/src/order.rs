@@ -76,7 +76,7 @@ pub(crate) trait Order: Copy {
     /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be there.
     const NAN_LOSES: bool;
     /// Whether lanes can be NaN.
-    const HAS_NAN: bool = Self::NAN_WINS || Self::NAN_LOSES;
+    const HAS_NAN: bool;
 
     /// An order of the same elements that takes fewer operations, and is right unless it [doubts](Order::DOUBTS) its answer; if
     /// [`Order::HAS_BITS`].
@@ -172,6 +172,10 @@ pub(crate) trait Order: Copy {
     fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self>;
     /// The number of the first best of the first [`Lanes::FEW`] lanes.
     fn first_best(self, v: Vec<Self>) -> usize;
+    /// Whether NaN wins, also of an order of [either policy](crate::rank::Either).
+    fn nan_wins(self) -> bool;
+    /// A NaN in each lane, if there is one.
+    fn nan(self) -> Vec<Self>;
     /// The smallest number that a best lane has, of those that are given to them; if [`Lanes::HAS_FIRST_BEST`].
     fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize;
     /// A number that no number is worse than, to start a fold with.
@@ -232,30 +236,32 @@ pub(crate) type Count<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Co
 pub(crate) struct Ranking<S, K, F, P> {
     simd: S,
     key: K,
-    order: PhantomData<(F, P)>,
+    policy: P,
+    function: PhantomData<F>,
 }
 
 impl<S, K, F, P> Ranking<S, K, F, P> {
     #[inline(always)]
-    pub(crate) fn new(simd: S, key: K) -> Self {
-        Ranking { simd, key, order: PhantomData }
+    pub(crate) fn new(simd: S, key: K, policy: P) -> Self {
+        Ranking { simd, key, policy, function: PhantomData }
     }
 }
 
-impl<S: Copy, K: Copy, F, P> Clone for Ranking<S, K, F, P> {
+impl<S: Copy, K: Copy, F, P: Copy> Clone for Ranking<S, K, F, P> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<S: Copy, K: Copy, F, P> Copy for Ranking<S, K, F, P> {}
+impl<S: Copy, K: Copy, F, P: Copy> Copy for Ranking<S, K, F, P> {}
 
 impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, K, F, P> {
     type Lane = K::Lane;
     type Simd = S;
 
-    const NAN_WINS: bool = K::Lane::HAS_NAN && P::PROPAGATES;
-    const NAN_LOSES: bool = K::Lane::HAS_NAN && !P::PROPAGATES;
+    const NAN_WINS: bool = K::Lane::HAS_NAN && P::NAN_WINS;
+    const NAN_LOSES: bool = K::Lane::HAS_NAN && P::NAN_LOSES;
+    const HAS_NAN: bool = K::Lane::HAS_NAN;
     type Trace = K::Trace;
 
     type Bits = Ranking<S, K::Bits, Max, Ignore>;
@@ -267,17 +273,17 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     #[inline(always)]
     fn bits(self) -> Self::Bits {
-        Ranking::new(self.simd, self.key.bits(F::IS_MAX))
+        Ranking::new(self.simd, self.key.bits(F::IS_MAX), Ignore)
     }
 
     #[inline(always)]
     fn bits_below_zero(self) -> Self::BitsBelowZero {
-        Ranking::new(self.simd, self.key.bits_below_zero(F::IS_MAX))
+        Ranking::new(self.simd, self.key.bits_below_zero(F::IS_MAX), Ignore)
     }
 
     #[inline(always)]
     fn shifted(self) -> Option<Self::Shifted> {
-        self.key.shifted(F::IS_MAX).map(|key| Ranking::new(self.simd, key))
+        self.key.shifted(F::IS_MAX).map(|key| Ranking::new(self.simd, key, Ignore))
     }
 
     #[inline(always)]
@@ -330,7 +336,12 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
         }
         // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under Propagate keeps `b`, one
         // in `a` under Ignore drops `a`. Three operations, where a test of both classes takes five.
-        let excluded = if P::PROPAGATES { b } else { a };
+        let excluded = match P::NAN_WINS || P::NAN_LOSES {
+            true if P::NAN_WINS => b,
+            true => a,
+            // Not known when this is compiled. Without a branch, for which there would be two of each loop: 20 KB of the shared object.
+            false => self.simd.select(self.simd.first(if self.policy.nan_wins() { S::LANES } else { 0 }), b, a),
+        };
         self.simd.and_not(self.simd.gt_or_unordered(high, low), self.simd.unordered(excluded, excluded))
     }
 
@@ -388,6 +399,16 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn least(self) -> Vec<Self> {
         if Self::NAN_LOSES { self.simd.splat(K::Lane::NAN) } else { self.worst() }
+    }
+
+    #[inline(always)]
+    fn nan_wins(self) -> bool {
+        self.policy.nan_wins()
+    }
+
+    #[inline(always)]
+    fn nan(self) -> Vec<Self> {
+        self.simd.splat(K::Lane::NAN)
     }
 
     #[inline(always)]

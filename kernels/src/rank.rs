@@ -22,19 +22,46 @@ impl Function for Min {
     const IS_MAX: bool = false;
 }
 
-/// A [`NanPolicy`](crate::NanPolicy) as a type.
-pub(crate) trait Policy: Copy + 'static {
-    const PROPAGATES: bool;
+/// A [`NanPolicy`](crate::NanPolicy): as a type, or as a value where a type of its own is not worth its code.
+pub(crate) trait Policy: Copy + Default + 'static {
+    /// Whether NaN is known to be better than every number, or worse.
+    const NAN_WINS: bool;
+    const NAN_LOSES: bool;
+    /// Whether it is better.
+    fn nan_wins(self) -> bool;
 }
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Propagate;
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Ignore;
+/// Either of them, known at run time.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Either {
+    nan_wins: bool,
+}
 impl Policy for Propagate {
-    const PROPAGATES: bool = true;
+    const NAN_WINS: bool = true;
+    const NAN_LOSES: bool = false;
+    #[inline(always)]
+    fn nan_wins(self) -> bool {
+        true
+    }
 }
 impl Policy for Ignore {
-    const PROPAGATES: bool = false;
+    const NAN_WINS: bool = false;
+    const NAN_LOSES: bool = true;
+    #[inline(always)]
+    fn nan_wins(self) -> bool {
+        false
+    }
+}
+impl Policy for Either {
+    const NAN_WINS: bool = false;
+    const NAN_LOSES: bool = false;
+    #[inline(always)]
+    fn nan_wins(self) -> bool {
+        self.nan_wins
+    }
 }
 
 /// What lanes hold.
@@ -192,9 +219,12 @@ pub(crate) trait Rank<S>: Copy + 'static {
     /// An order that costs an operation more for each vector loaded, but is the same type for both functions, and for integers with and
     /// without sign: less than half of the code.
     type Shared<F: Function, P: Policy>: Order;
+    /// The same for both policies, too: for columns, where they differ only once a NaN was found. (An order for each was 150 KB of the shared object.)
+    type Columns<F: Function>: Order;
 
     fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P>;
     fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P>;
+    fn columns<F: Function, P: Policy>(simd: S) -> Self::Columns<F>;
 }
 
 macro_rules! integers {
@@ -216,15 +246,20 @@ macro_rules! integers {
 
             type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, Ignore>;
             type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$signed>, Max, Ignore>;
+            type Columns<F: Function> = Self::Shared<F, Ignore>;
 
             #[inline(always)]
             fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
-                Ranking::new(simd, AsIs(PhantomData))
+                Ranking::new(simd, AsIs(PhantomData), Ignore)
             }
             #[inline(always)]
             fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
                 let to_signed = if $t::MIN == 0 { $signed::MIN } else { 0 };
-                Ranking::new(simd, Flipped(if F::IS_MAX { to_signed } else { !to_signed }))
+                Ranking::new(simd, Flipped(if F::IS_MAX { to_signed } else { !to_signed }), Ignore)
+            }
+            #[inline(always)]
+            fn columns<F: Function, P: Policy>(simd: S) -> Self::Columns<F> {
+                Self::shared::<F, Ignore>(simd)
             }
         }
     )+};
@@ -246,14 +281,20 @@ macro_rules! floats {
         impl<S: Lanes<$t>> Rank<S> for $t {
             type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, P>;
             type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$t>, Max, P>;
+            type Columns<F: Function> = Ranking<S, Flipped<$t>, Max, Either>;
 
             #[inline(always)]
             fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
-                Ranking::new(simd, AsIs(PhantomData))
+                Ranking::new(simd, AsIs(PhantomData), P::default())
             }
             #[inline(always)]
             fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
-                Ranking::new(simd, Flipped(if F::IS_MAX { 0.0 } else { -0.0 }))
+                Ranking::new(simd, Flipped(if F::IS_MAX { 0.0 } else { -0.0 }), P::default())
+            }
+            #[inline(always)]
+            fn columns<F: Function, P: Policy>(simd: S) -> Self::Columns<F> {
+                let flipped = Flipped(if F::IS_MAX { 0.0 } else { -0.0 });
+                Ranking::new(simd, flipped, Either { nan_wins: P::NAN_WINS })
             }
         }
     )+};
@@ -264,14 +305,19 @@ macro_rules! halves {
         impl<S: HalfLanes> Rank<S> for $t {
             type Own<F: Function, P: Policy> = Ranking<S, HalfKey, F, Ignore>;
             type Shared<F: Function, P: Policy> = Self::Own<F, P>;
+            type Columns<F: Function> = Self::Own<F, Ignore>;
 
             #[inline(always)]
             fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P> {
-                let nan = if F::IS_MAX == P::PROPAGATES { i16::MAX } else { i16::MIN };
-                Ranking::new(simd, HalfKey { infinity: $t::INFINITY.to_bits() as i16, nan })
+                let nan = if F::IS_MAX == P::NAN_WINS { i16::MAX } else { i16::MIN };
+                Ranking::new(simd, HalfKey { infinity: $t::INFINITY.to_bits() as i16, nan }, Ignore)
             }
             #[inline(always)]
             fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
+                Self::own::<F, P>(simd)
+            }
+            #[inline(always)]
+            fn columns<F: Function, P: Policy>(simd: S) -> Self::Columns<F> {
                 Self::own::<F, P>(simd)
             }
         }

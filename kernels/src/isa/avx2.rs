@@ -225,6 +225,7 @@ pub(super) fn rotation(from: usize) -> [u8; UNIT] {
 
 impl Token for Avx2 {
     const UNROLLS: bool = true;
+    const KEEPS_BITS: bool = true;
     const BLENDS_MAY_BE_DEAR: bool = true;
 
     #[inline(always)]
@@ -278,19 +279,19 @@ impl Zip for Avx2 {
 /// What depends on the width of a lane alone.
 macro_rules! by_width {
     (8) => {
-        by_width!(u8 as i8, _mm256_set1_epi8, _mm256_add_epi8, gt_u8, bits_8, 1);
+        by_width!(u8 as i8, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, gt_u8, bits_8, 1);
     };
     // Two equal bits for each 16-bit lane.
     (16) => {
-        by_width!(u16 as i16, _mm256_set1_epi16, _mm256_add_epi16, gt_u16, bits_8, 2);
+        by_width!(u16 as i16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, gt_u16, bits_8, 2);
     };
     (32) => {
-        by_width!(u32 as i32, _mm256_set1_epi32, _mm256_add_epi32, gt_u32, bits_32, 1);
+        by_width!(u32 as i32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, gt_u32, bits_32, 1);
     };
     (64) => {
-        by_width!(u64 as i64, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_cmpgt_epi64, bits_64, 1);
+        by_width!(u64 as i64, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_sub_epi64, _mm256_cmpgt_epi64, bits_64, 1);
     };
-    ($count:ident as $signed:ident, $splat:ident, $add:ident, $gt:ident, $bits:ident, $bits_per_lane:literal) => {
+    ($count:ident as $signed:ident, $splat:ident, $add:ident, $sub:ident, $gt:ident, $bits:ident, $bits_per_lane:literal) => {
         type Vector = __m256i;
         type Mask = __m256i;
         type Count = __m256i;
@@ -364,6 +365,10 @@ macro_rules! by_width {
         #[inline(always)]
         fn add(self, a: __m256i, b: __m256i) -> __m256i {
             self.0.avx2.$add(a, b)
+        }
+        #[inline(always)]
+        fn add_one(self, mask: __m256i, count: __m256i) -> __m256i {
+            self.0.avx2.$sub(count, mask)
         }
         // Of 64 bits as signed ones: counts do not come so far.
         #[inline(always)]

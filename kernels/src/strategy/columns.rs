@@ -1,8 +1,10 @@
 //! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
 
 use super::course::{Course, TURNS, Vectors};
-use super::group::{GROUP, Groups, Rows, has_groups, reduce};
+use super::group::{GROUP, Rows};
 use super::panel::{Panel, Room, Way};
+use super::reduce::{Groups, has_groups, reduce, reduce_tall};
+use super::tall::are_tall;
 use super::{Body, Strategy};
 use crate::gather::Stretches;
 use crate::lanes::Lanes;
@@ -25,6 +27,7 @@ impl Body for Columns {
         };
         let course = Course::new(tile, vectors);
         let (width, line) = (tile.inner.size, tile.line());
+        let are_tall = width > O::Simd::LANES && are_tall::<O>(line.size);
         // SAFETY: the caller promises all elements of all outputs.
         unsafe {
             if course.is_one_pass {
@@ -32,7 +35,11 @@ impl Body for Columns {
                 for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
                     let first = tile.input.cast::<O::Lane>().wrapping_offset(o as isize * tile.outer.stride);
                     let rows = Rows { first, stride: line.stride, count: line.size };
-                    reduce(order, rows, positions, course.ahead, &mut so_far);
+                    if are_tall {
+                        reduce_tall(order, rows, positions, course.ahead, &mut so_far);
+                    } else {
+                        reduce(order, rows, positions, course.ahead, &mut so_far);
+                    }
                 }
             } else if has_groups::<O>() && width >= GROUP * O::Simd::LANES {
                 reduce_panels::<O, GROUP>(order, tile, course, positions);

@@ -14,7 +14,7 @@ pub(super) struct Vectors {
     pub(super) lanes: usize,
     /// How many rows a lane can count.
     pub(super) most_rows: usize,
-    /// See [`super::group::has_groups`].
+    /// See [`super::reduce::has_groups`].
     pub(super) has_groups: bool,
 }
 

@@ -5,7 +5,8 @@
 //! Gathering such lines instead costs a load and a store for each, a few bytes long: 3 columns of 1000 rows ran at 0.03 (u8) and 0.10
 //! (f32) of `read` (Zen 3, AVX2, L2).
 
-use super::group::{Group, Groups, Rows, reduce_group};
+use super::group::{Group, Rows};
+use super::reduce::{Groups, reduce_group};
 use super::{Body, Strategy};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
@@ -97,7 +98,7 @@ impl<O: Order> Columns<O> {
             Rows { first: first.wrapping_add((rows - fold) * width), stride, count: usize::from(folded * fold < rows) };
         let parts = [Rows { first, stride, count: folded }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
-        let group = unsafe { reduce_group::<O, VECTORS, 2, true>(order, parts, lanes, self.asked, so_far) };
+        let group = unsafe { reduce_group::<O, VECTORS, 2, true, true>(order, parts, lanes, self.asked, so_far) };
         let (simd, best) = (order.simd(), self.first_best(&group));
         Block {
             start,

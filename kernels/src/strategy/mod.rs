@@ -13,10 +13,12 @@ mod packed_columns;
 mod panel;
 mod pieces;
 mod places;
+mod reduce;
 mod row;
 mod rows;
 mod run;
 mod seen;
+mod tall;
 mod tournament;
 mod turns;
 

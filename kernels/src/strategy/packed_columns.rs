@@ -2,8 +2,9 @@
 //! side by side; from there on they are columns. (Lanes are in the order of the outputs, but for blocks: there, those of one column come together.)
 
 use super::Body;
-use super::group::{GROUP, Groups, Rows, reduce};
+use super::group::{GROUP, Rows};
 use super::panel::{PANEL, Panel, Way};
+use super::reduce::{Groups, reduce};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches, interleave};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::Order;

@@ -2,7 +2,7 @@
 
 use super::group::{GROUP, Group, ROWS, Rows, span};
 use super::seen::Seen;
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
 use crate::prefetch::prefetch;
 use core::mem::MaybeUninit;
@@ -206,7 +206,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         let (mut after, mut seen) = (before, Seen::new(order, &before.best));
         if !O::HAS_NAN || !self.has_nan {
             // SAFETY: the caller's promise.
-            unsafe { after.visit::<false>(order, rows, width, row, &mut seen) };
+            unsafe { after.visit::<false, true>(order, rows, width, row, &mut seen) };
             if seen.is_sure(order, &after.best) {
                 self.groups[group].write(after);
                 return;
@@ -215,7 +215,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             after = before;
         }
         // SAFETY: the caller's promise.
-        unsafe { after.visit::<true>(order, rows, width, row, &mut seen) };
+        unsafe { after.visit::<true, true>(order, rows, width, row, &mut seen) };
         self.groups[group].write(after);
     }
 
@@ -230,20 +230,39 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             for u in 0..U {
                 let rows = simd.counts(group.row_of_best[u]);
                 let positions = &mut self.positions[start + Group::<O, U>::start_of(u, width)..][..O::Simd::LANES];
-                for (position, &row) in positions.iter_mut().zip(rows.as_ref()) {
-                    let row = row.into() as u32;
-                    let number = self.flushed.wrapping_add(row).wrapping_sub(1);
-                    if self.flushed == 0 {
-                        // No change is no change from the first row.
-                        position.write(if row == 0 { 0 } else { number });
-                    } else if row != 0 {
-                        position.write(number);
-                    }
-                }
+                simd.call(Flush { rows: rows.as_ref(), positions: &raw mut *positions, flushed: self.flushed });
             }
             group.row_of_best = [simd.count(0); U];
         }
         self.flushed += self.rows;
         self.rows = 0;
+    }
+}
+
+/// [`Panel::flush`] of some positions. A call, one for each width of lanes: inlined, it was 80 KB of the shared object.
+#[derive(Clone, Copy)]
+struct Flush<'a, C> {
+    rows: &'a [C],
+    positions: *mut [MaybeUninit<u32>],
+    flushed: u32,
+}
+
+impl<C: Copy + Into<u64>> Task for Flush<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: of a slice that `Panel::flush`, where the only one is made, borrows mutably, and does not use meanwhile.
+        let positions = unsafe { &mut *self.positions };
+        for (position, &row) in positions.iter_mut().zip(self.rows) {
+            let row = row.into() as u32;
+            let number = self.flushed.wrapping_add(row).wrapping_sub(1);
+            if self.flushed == 0 {
+                // No change is no change from the first row.
+                position.write(if row == 0 { 0 } else { number });
+            } else if row != 0 {
+                position.write(number);
+            }
+        }
     }
 }

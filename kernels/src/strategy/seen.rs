@@ -1,12 +1,14 @@
 //! What was seen of the elements of columns that leaves their best in doubt. Nothing here knows how they are walked through.
 
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, Token};
 use crate::order::{Mask, Order, Vec};
 
 /// Whether there was anything that leaves the best of a group in doubt.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<O: Order> {
+    /// Where NaN was seen, as a mask or as bits: see [`Token::KEEPS_BITS`].
     nans: Mask<O>,
+    nan_bits: u64,
     /// If the order has [doubts](Order::DOUBTS).
     trace: O::Trace,
 }
@@ -15,11 +17,17 @@ impl<O: Order> Seen<O> {
     /// After some vectors; later, no best is NaN: from the first NaN on, everything is exact.
     #[inline(always)]
     pub(super) fn new<const U: usize>(order: O, vectors: &[Vec<O>; U]) -> Self {
-        let mut seen = Seen { nans: order.simd().none(), trace: order.trace_of(vectors) };
-        if !O::DOUBTS && O::HAS_NAN {
-            seen.nans = order.nans_of(vectors);
+        let mut seen = Seen { trace: order.trace_of(vectors), ..Seen::nothing(order) };
+        if !O::DOUBTS {
+            seen.look(order, vectors);
         }
         seen
+    }
+
+    /// Before the first.
+    #[inline(always)]
+    pub(super) fn nothing(order: O) -> Self {
+        Seen { nans: order.simd().none(), nan_bits: 0, trace: order.no_trace() }
     }
 
     #[inline(always)]
@@ -27,7 +35,11 @@ impl<O: Order> Seen<O> {
         if O::DOUBTS {
             self.trace = order.traced(self.trace, order.trace_of(vectors));
         } else if O::HAS_NAN {
-            self.nans = order.simd().or(self.nans, order.nans_of(vectors));
+            let nans = order.nans_of(vectors);
+            match O::Simd::KEEPS_BITS {
+                true => self.nan_bits |= order.simd().bits(nans),
+                false => self.nans = order.simd().or(self.nans, nans),
+            }
         }
     }
 
@@ -36,7 +48,7 @@ impl<O: Order> Seen<O> {
     pub(super) fn is_sure<const U: usize>(&self, order: O, best: &[Vec<O>; U]) -> bool {
         let simd = order.simd();
         if !O::DOUBTS {
-            return !O::HAS_NAN || simd.bits(self.nans) == 0;
+            return !O::HAS_NAN || self.nan_bits | simd.bits(self.nans) == 0;
         }
         let mut doubts = simd.none();
         let mut u = 0;

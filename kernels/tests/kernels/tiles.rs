@@ -18,6 +18,7 @@ impl<T: Sample> Case<T> {
         self.run_beyond_panels();
         self.run_beyond_groups();
         self.run_rows_of_columns();
+        self.run_tall_columns();
         self.run_blocks();
         self.run_short_rows();
         self.run_only_best();
@@ -390,6 +391,41 @@ impl<T: Sample> Case<T> {
                 (data[place + width], data[place + 2 * width]) = (last, special);
                 self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
             }
+        }
+    }
+
+    /// So many rows that they go by in chunks of eight after the first, and what is left one by one: the best in rows at either end of a chunk, again in the same chunk and in the next, and among
+    /// values that are equal to it or doubtful; of as many vectors as go side by side, and of narrow lines.
+    fn run_tall_columns(&self) {
+        let mut rng = SmallRng::seed_from_u64(17);
+        let fewest = (12 * self.lanes).max(128);
+        for n in few(0..4, 2) {
+            let rows = fewest + [0, 1, 9, 20][n];
+            for width in [self.lanes, self.lanes + 1, 3 * self.lanes + 2, 4 * self.lanes + 1] {
+                let (inner, line) = (Loop { size: width, stride: 1 }, Loop { size: rows, stride: width as isize });
+                let data = self.random(&mut rng, rows * width);
+                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
+                let to_last = (rows - 1) * width;
+                let downwards = Loop { stride: -line.stride, ..line };
+                self.check_by(&[Strategy::Columns], &data, to_last, [ONCE, inner], &[downwards]);
+                for (&special, plain) in T::VALUES.iter().zip(T::VALUES.iter().rev().cycle().skip(n)) {
+                    let mut data = vec![*plain; rows * width];
+                    for (place, element) in data.iter_mut().enumerate() {
+                        let (row, column) = (place / width, place % width);
+                        // A chunk for each column, a row in it, the one after that, which may be in the next chunk, and one of the last rows.
+                        let first = 1 + column * 8 % (rows - 9) + column % 8;
+                        if row == first || row == first + 1 || column % 3 == 0 && row + column % 11 + 1 == rows {
+                            *element = special;
+                        }
+                    }
+                    self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
+                }
+            }
+            let width = 3.min(self.lanes);
+            let rows = 2 * self.lanes / width * (rows + 1) + n;
+            let data = self.random(&mut rng, rows * width);
+            let (inner, line) = (Loop { size: width, stride: 1 }, Loop { size: rows, stride: width as isize });
+            self.check_by(&[Strategy::FoldedColumns], &data, 0, [ONCE, inner], &[line]);
         }
     }
 
