@@ -336,11 +336,11 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
         }
         // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under Propagate keeps `b`, one
         // in `a` under Ignore drops `a`. Three operations, where a test of both classes takes five.
-        let excluded = match P::NAN_WINS || P::NAN_LOSES {
-            true if P::NAN_WINS => b,
-            true => a,
-            // Not known when this is compiled. Without a branch, for which there would be two of each loop: 20 KB of the shared object.
-            false => self.simd.select(self.simd.first(if self.policy.nan_wins() { S::LANES } else { 0 }), b, a),
+        let excluded = match (P::NAN_WINS, P::NAN_LOSES) {
+            (true, _) => b,
+            (_, true) => a,
+            // Not known when this is compiled. Without a branch, for which there would be two of each loop: 12 KB of the shared object, those of `strategy/tall.rs` among them.
+            _ => self.simd.select(self.simd.first(if self.policy.nan_wins() { S::LANES } else { 0 }), b, a),
         };
         self.simd.and_not(self.simd.gt_or_unordered(high, low), self.simd.unordered(excluded, excluded))
     }

@@ -28,7 +28,10 @@ pub(crate) trait Policy: Copy + Default + 'static {
     const NAN_WINS: bool;
     const NAN_LOSES: bool;
     /// Whether it is better.
-    fn nan_wins(self) -> bool;
+    #[inline(always)]
+    fn nan_wins(self) -> bool {
+        Self::NAN_WINS
+    }
 }
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Propagate;
@@ -42,18 +45,10 @@ pub(crate) struct Either {
 impl Policy for Propagate {
     const NAN_WINS: bool = true;
     const NAN_LOSES: bool = false;
-    #[inline(always)]
-    fn nan_wins(self) -> bool {
-        true
-    }
 }
 impl Policy for Ignore {
     const NAN_WINS: bool = false;
     const NAN_LOSES: bool = true;
-    #[inline(always)]
-    fn nan_wins(self) -> bool {
-        false
-    }
 }
 impl Policy for Either {
     const NAN_WINS: bool = false;
@@ -219,7 +214,7 @@ pub(crate) trait Rank<S>: Copy + 'static {
     /// An order that costs an operation more for each vector loaded, but is the same type for both functions, and for integers with and
     /// without sign: less than half of the code.
     type Shared<F: Function, P: Policy>: Order;
-    /// The same for both policies, too: for columns, where they differ only once a NaN was found. (An order for each was 150 KB of the shared object.)
+    /// The same for both policies, too: for columns, where they differ only once a NaN was found. (An order for each was more than 150 KB of the shared object.)
     type Columns<F: Function>: Order;
 
     fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P>;

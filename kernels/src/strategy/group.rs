@@ -117,7 +117,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         let (mut before, mut seen) = (0, Seen::new(order, &group.best));
         for (part, rows) in parts.into_iter().enumerate() {
             let mut rows = if part == 0 { rows.skip(1) } else { rows };
-            if TALL && part == 0 && most == usize::MAX && are_tall::<O>(rows.count) {
+            if TALL && part == 0 && most == usize::MAX && are_tall::<O>(parts[0].count) {
                 let tall = rows.count;
                 // SAFETY: the caller's promise.
                 rows = unsafe { group.visit_chunks::<EXACT>(order, rows, width, &mut seen) };

@@ -14,7 +14,7 @@ use core::mem::MaybeUninit;
 /// Rows in a chunk. (Four, which are looked at sooner in the end, were 0.85 to 1.0 of the speed over 1000 rows.)
 const CHUNK: usize = 8;
 
-/// Whether so many rows are worth the look in the end, which takes a load and a store for each lane and row of a chunk. (64 rows were as fast as in [pairs](Group::visit), or 0.9 of that; over 100 rows
+/// Whether so many rows, the first one among them, are worth the look in the end, which takes a load and a store for each lane and row of a chunk. (64 rows were as fast as in [pairs](Group::visit), or 0.9 of that; over 100 rows
 /// 16-bit lanes by AVX2 were 0.9, over 166 1.0; over 250 rows, the same by AVX-512 0.8, 32-bit ones 1.2. So 8-bit lanes, which count to 255, do not.)
 #[inline(always)]
 pub(super) const fn are_tall<O: Order>(rows: usize) -> bool {
@@ -86,8 +86,11 @@ impl<O: Order, const U: usize> Chunks<O, U> {
         let losing = simd.first(if nan_wins { 0 } else { O::Simd::LANES });
         if EXACT {
             so_far = Seen::nothing(order);
-            if !nan_wins {
-                best = Self::without_nans(order, best);
+            // Of the first row, NaN is the best there is, or no better than the worst number.
+            let mut u = 0;
+            while !nan_wins && u < U {
+                best[u] = order.fold(best[u], order.worst());
+                u += 1;
             }
         }
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
@@ -133,17 +136,6 @@ impl<O: Order, const U: usize> Chunks<O, U> {
             }
         }
         *seen = so_far;
-    }
-
-    /// With the worst number in place of each NaN.
-    #[inline(always)]
-    fn without_nans(order: O, mut vectors: [Vec<O>; U]) -> [Vec<O>; U] {
-        let mut u = 0;
-        while u < U {
-            vectors[u] = order.fold(vectors[u], order.worst());
-            u += 1;
-        }
-        vectors
     }
 }
 
