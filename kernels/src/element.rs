@@ -36,7 +36,7 @@ pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + S
     fn kernel(isa: Isa, strategy: Strategy, function: ReduceFunction, policy: NanPolicy) -> Option<Kernel>;
 }
 
-/// As [`HalfLanes::half_keys`](crate::lanes::HalfLanes::half_keys), of the bits of a float that is `width` bits wide.
+/// In the order of the floats, of the bits of one that is `width` bits wide: the magnitude, negated where the sign is set, so that -0 equals +0; or `nan`.
 #[inline(always)]
 fn float_key(bits: u64, width: u32, infinity: u64, nan: i64) -> i64 {
     let sign = 1 << (width - 1);

@@ -4,24 +4,51 @@
 use crate::lanes::{HalfLanes, Lanes};
 use crate::rank::{Key, no_bits, traced_by_lanes};
 
-/// Integers in the order of the floats: see [`HalfLanes::half_keys`].
+/// Integers in the order of the floats: see [`HalfLanes::half_keys`]; if `FLIPS`, of the floats negated, where the smallest is the best, so that the largest key is.
 #[derive(Clone, Copy)]
-pub(crate) struct HalfKey {
-    /// Its bits.
-    pub(crate) infinity: i16,
-    /// Above all numbers or below.
-    pub(crate) nan: i16,
+pub(crate) struct HalfKey<const FLIPS: bool> {
+    /// What is flipped.
+    sign: i16,
+    infinity: i16,
+    turn: i16,
+    push: i16,
 }
 
-impl HalfKey {
+impl<const FLIPS: bool> HalfKey<FLIPS> {
+    /// `infinity` is its bits. NaN is above all numbers, or below. If it `flips`, then the floats first.
+    #[inline(always)]
+    pub(crate) fn new(infinity: i16, nan_is_above: bool, flips: bool) -> Self {
+        // Of each sign. With nothing turned, those with the sign are the smallest, those without the largest, and one integer is not in use between them, modulo 2^16.
+        let nans = i16::MAX - infinity;
+        let (turn, push) = if nan_is_above { (infinity ^ i16::MIN, 2 * nans) } else { (nans, -2 * nans) };
+        HalfKey { sign: if flips { i16::MIN } else { 0 }, infinity, turn, push }
+    }
+
+    /// What makes of a float the one of which the largest is the best.
+    #[inline(always)]
+    fn sign(self, largest: bool) -> i16 {
+        match (largest, FLIPS) {
+            (false, _) => i16::MIN,
+            // Known when this is compiled: bits take no operation then.
+            (true, false) => 0,
+            (true, true) => self.sign,
+        }
+    }
+
+    /// What NaN becomes.
+    #[inline(always)]
+    fn nan(self) -> i16 {
+        if self.push > 0 { i16::MAX } else { i16::MIN }
+    }
+
     /// Whether NaN is the best where the largest key is, or the smallest.
     #[inline(always)]
     fn nan_wins(self, largest: bool) -> bool {
-        self.nan == if largest { i16::MAX } else { i16::MIN }
+        (self.push > 0) == largest
     }
 }
 
-impl<S: HalfLanes> Key<S> for HalfKey {
+impl<S: HalfLanes, const FLIPS: bool> Key<S> for HalfKey<FLIPS> {
     type Lane = i16;
     type Bits = HalfBits;
     type BitsBelowZero = HalfBitsBelowZero;
@@ -31,18 +58,19 @@ impl<S: HalfLanes> Key<S> for HalfKey {
 
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
-        simd.half_keys(raw, self.infinity, self.nan)
+        let raw = if FLIPS { simd.xor(raw, simd.splat(self.sign)) } else { raw };
+        simd.half_keys(raw, self.turn, self.push)
     }
 
     #[inline(always)]
     fn final_nans(self, simd: S, best: S::Vector, _: S::Trace, largest: bool) -> S::Mask {
-        if self.nan_wins(largest) { simd.eq(best, simd.splat(self.nan)) } else { simd.none() }
+        if self.nan_wins(largest) { simd.eq(best, simd.splat(self.nan())) } else { simd.none() }
     }
 
     #[inline(always)]
     fn bits(self, largest: bool) -> HalfBits {
         HalfBits {
-            sign: if largest { 0 } else { i16::MIN },
+            sign: self.sign(largest),
             infinity: self.infinity,
             highest: if self.nan_wins(largest) { i16::MAX } else { self.infinity },
         }
@@ -50,12 +78,12 @@ impl<S: HalfLanes> Key<S> for HalfKey {
 
     #[inline(always)]
     fn bits_below_zero(self, largest: bool) -> HalfBitsBelowZero {
-        HalfBitsBelowZero { flip: if largest { i16::MAX } else { -1 }, lowest: !self.infinity }
+        HalfBitsBelowZero { flip: self.sign(largest) ^ i16::MAX, lowest: !self.infinity }
     }
 
     #[inline(always)]
     fn shifted(self, largest: bool) -> Option<HalfShifted> {
-        let (sign, zero) = (if largest { 0 } else { i16::MIN }, i16::MAX - self.infinity);
+        let (sign, zero) = (self.sign(largest), i16::MAX - self.infinity);
         if self.nan_wins(largest) { None } else { Some(HalfShifted { shift: sign.wrapping_add(zero), zero }) }
     }
 }

@@ -267,9 +267,9 @@ pub(crate) trait Lanes<T>: Zip {
 
 /// What 16-bit floats need beyond 16-bit integers.
 pub(crate) trait HalfLanes: Lanes<i16> {
-    /// Integers in the order of the floats whose bits are `raw`: with `magnitude = raw & 0x7fff`, the key is `-magnitude` where the
-    /// sign is set and `magnitude` elsewhere, so that -0 equals +0; `nan` where the magnitude is above `infinity`.
-    fn half_keys(self, raw: Self::Vector, infinity: i16, nan: i16) -> Self::Vector;
+    /// Integers in the order of the floats whose bits are `raw`. With `magnitude = raw & 0x7fff`, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so that -0 equals
+    /// +0; plus `turn` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers; plus `push`, saturating, by which they all become the last one.
+    fn half_keys(self, raw: Self::Vector, turn: i16, push: i16) -> Self::Vector;
     /// The sum of both, modulo 2^16.
     fn add_wrapping(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// Lane 0.

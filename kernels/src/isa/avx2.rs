@@ -571,12 +571,12 @@ floats! {
 
 impl HalfLanes for Avx2 {
     #[inline(always)]
-    fn half_keys(self, raw: __m256i, infinity: i16, nan: i16) -> __m256i {
+    fn half_keys(self, raw: __m256i, turn: i16, push: i16) -> __m256i {
         let V3 { avx, avx2, .. } = self.0;
         let magnitude = avx2._mm256_and_si256(raw, avx._mm256_set1_epi16(i16::MAX));
         let keys = avx2._mm256_sign_epi16(magnitude, raw);
-        let is_nan = avx2._mm256_cmpgt_epi16(magnitude, avx._mm256_set1_epi16(infinity));
-        avx2._mm256_blendv_epi8(keys, avx._mm256_set1_epi16(nan), is_nan)
+        let turned = avx2._mm256_add_epi16(keys, avx._mm256_set1_epi16(turn));
+        avx2._mm256_adds_epi16(turned, avx._mm256_set1_epi16(push))
     }
 
     #[inline(always)]

@@ -478,14 +478,14 @@ floats! {
 
 impl HalfLanes for Avx512 {
     #[inline(always)]
-    fn half_keys(self, raw: __m512i, infinity: i16, nan: i16) -> __m512i {
+    fn half_keys(self, raw: __m512i, turn: i16, push: i16) -> __m512i {
         let V4 { avx512f, avx512bw, .. } = self.0;
-        let magnitude = avx512f._mm512_and_si512(raw, avx512f._mm512_set1_epi16(i16::MAX));
+        // What is below zero, minus the bits, is the magnitude negated, modulo 2^16.
         let is_negative = avx512bw._mm512_movepi16_mask(raw);
-        let zero = avx512f._mm512_setzero_si512();
-        let keys = avx512bw._mm512_mask_sub_epi16(magnitude, is_negative, zero, magnitude);
-        let is_nan = avx512bw._mm512_cmpgt_epi16_mask(magnitude, avx512f._mm512_set1_epi16(infinity));
-        avx512bw._mm512_mask_blend_epi16(is_nan, keys, avx512f._mm512_set1_epi16(nan))
+        let turned = avx512bw._mm512_add_epi16(raw, avx512f._mm512_set1_epi16(turn));
+        let turn_below_zero = avx512f._mm512_set1_epi16(turn ^ i16::MIN);
+        let turned = avx512bw._mm512_mask_sub_epi16(turned, is_negative, turn_below_zero, raw);
+        avx512bw._mm512_adds_epi16(turned, avx512f._mm512_set1_epi16(push))
     }
 
     #[inline(always)]

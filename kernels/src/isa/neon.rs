@@ -442,12 +442,13 @@ floats! {
 
 impl HalfLanes for Neon {
     #[inline(always)]
-    fn half_keys(self, raw: int16x8_t, infinity: i16, nan: i16) -> int16x8_t {
+    fn half_keys(self, raw: int16x8_t, turn: i16, push: i16) -> int16x8_t {
         let neon = self.0.neon;
-        let magnitude = neon.vandq_s16(raw, neon.vdupq_n_s16(i16::MAX));
-        let keys = neon.vbslq_s16(neon.vcltzq_s16(raw), neon.vnegq_s16(magnitude), magnitude);
-        let is_nan = neon.vcgtq_s16(magnitude, neon.vdupq_n_s16(infinity));
-        neon.vbslq_s16(is_nan, neon.vdupq_n_s16(nan), keys)
+        // What is below zero, minus the bits, is the magnitude negated, modulo 2^16.
+        let turned_below_zero = neon.vsubq_s16(neon.vdupq_n_s16(turn ^ i16::MIN), raw);
+        let turned = neon.vaddq_s16(raw, neon.vdupq_n_s16(turn));
+        let turned = neon.vbslq_s16(neon.vcltzq_s16(raw), turned_below_zero, turned);
+        neon.vqaddq_s16(turned, neon.vdupq_n_s16(push))
     }
 
     #[inline(always)]

@@ -200,16 +200,11 @@ macro_rules! portable {
 
         impl HalfLanes for Portable<$bytes> {
             #[inline(always)]
-            fn half_keys(self, raw: Self::Vector, infinity: i16, nan: i16) -> Self::Vector {
+            fn half_keys(self, raw: Self::Vector, turn: i16, push: i16) -> Self::Vector {
                 from_fn(|i| {
-                    let magnitude = raw[i] & i16::MAX;
-                    if magnitude > infinity {
-                        nan
-                    } else if raw[i] < 0 {
-                        -magnitude
-                    } else {
-                        magnitude
-                    }
+                    let (magnitude, sign) = (raw[i] & i16::MAX, raw[i] >> 15);
+                    let key = (magnitude ^ sign) - sign;
+                    key.wrapping_add(turn).saturating_add(push)
                 })
             }
             #[inline(always)]

@@ -58,4 +58,10 @@ impl<O: Order> Seen<O> {
         }
         simd.bits(doubts) == 0
     }
+
+    /// Whether the best of some lane, or something that was seen, [is final](Order::is_final).
+    #[inline(always)]
+    pub(super) fn is_final<const U: usize>(&self, order: O, best: &[Vec<O>; U]) -> bool {
+        best.iter().any(|&best| order.is_final(best, self.trace))
+    }
 }
