@@ -215,13 +215,14 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 }
 
 /// An order of its own where it is faster: in long rows, where a vector takes one operation or two. An operation more for each vector is not to be seen in
-/// columns, which take four, or where elements are gathered first. Of single rows, it is for the elements of which a vector holds the fewest: calls on 256 i64 went
-/// from 24.7 to 22.7 ns, on 64 from 8.2 to 7.8 (Zen 5, AVX2); for all others too, it would be 2 to 8 % of their time, and 50 KB.
+/// columns, which take four, or where elements are gathered first.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
+        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN_ALWAYS => strategy::Rows::enter::<Always<S, T, F, P>>,
         Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
         Strategy::Rows => strategy::Rows::enter::<Shared<S, T, F, P>>,
         Strategy::Columns => strategy::Columns::enter::<OfColumns<S, T, F, P>>,
+        Strategy::Pieces if S::SPECIALIZES && T::HAS_OWN_ALWAYS => strategy::Pieces::enter::<Always<S, T, F, P>>,
         Strategy::Pieces => strategy::Pieces::enter::<Shared<S, T, F, P>>,
         Strategy::FoldedColumns if S::SPECIALIZES || cfg!(wide_portable) => {
             strategy::FoldedColumns::enter::<OfColumns<S, T, F, P>>
@@ -243,6 +244,19 @@ impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Own<S, T, F, P>
     type Order = T::Own<F, P>;
     // They are rare, and were an eighth of the time to compile all kernels.
     type Reversed = Shared<S, T, F, P>;
+
+    #[inline(always)]
+    unsafe fn make() -> Self::Order {
+        // SAFETY: the caller's promise.
+        T::own(unsafe { S::assume() })
+    }
+}
+
+/// [`Rank::own`], for rows against the direction of memory too.
+struct Always<S, T, F, P>(PhantomData<(S, T, F, P)>);
+impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Always<S, T, F, P> {
+    type Order = T::Own<F, P>;
+    type Reversed = Self;
 
     #[inline(always)]
     unsafe fn make() -> Self::Order {

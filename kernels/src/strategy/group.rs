@@ -6,7 +6,7 @@ use super::seen::Seen;
 use super::tall::are_tall;
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order, Vec};
-use crate::prefetch::{AHEAD_BYTES, prefetch, prefetch_rows};
+use crate::prefetch::{AHEAD_BYTES, prefetch_rows};
 use core::mem::MaybeUninit;
 
 /// Vectors in a group, unless fewer are left.
@@ -125,11 +125,11 @@ impl<O: Order, const U: usize> Group<O, U> {
             }
             loop {
                 let count = rows.count.min(most);
-                if most < usize::MAX {
-                    let bytes = span::<O::Lane>(count, rows.stride);
-                    prefetch(rows.first.wrapping_byte_add(AHEAD_BYTES), bytes);
-                }
                 let these = Rows { count, ..rows };
+                if most < usize::MAX {
+                    let ahead = (AHEAD_BYTES / size_of::<O::Lane>()) as isize;
+                    these.prefetch(width, Some(ahead * rows.stride.signum()));
+                }
                 // SAFETY: the caller's promise.
                 unsafe {
                     // What is left of chunks is few.

@@ -65,7 +65,7 @@ impl Strategy {
             (Strategy::Rows, _) => false,
             (Strategy::Columns, _) => inner.stride == 1 && inner.size >= lanes,
             (Strategy::FoldedColumns, [line]) => {
-                let is_block = inner.stride == 1 && line.stride == inner.size as isize;
+                let is_block = inner.stride == 1 && line.stride.unsigned_abs() == inner.size;
                 (2..=lanes).contains(&inner.size) && is_block && line.size >= folded_columns::fold(inner.size, lanes)
             }
             (Strategy::FoldedColumns, _) => false,

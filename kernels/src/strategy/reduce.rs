@@ -252,7 +252,8 @@ impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactl
     }
 }
 
-/// Of fewer rows, some output of a group is likely to have nothing above zero.
+/// Of fewer rows, some output of a group is likely to have nothing above zero. (Rows of 8 f16, which are packed, in L2 by bits and by keys 24 and 26 GB/s, by AVX-512 29 and 31; 10 rows 0.91 to 1.01 by keys, 21
+/// 0.8 to 0.9; a Xeon.)
 const FEWEST_ROWS: usize = 9;
 
 /// What the groups so far were like.

@@ -157,8 +157,8 @@ pub(super) const MOST_VECTORS: usize = 8;
 #[inline(always)]
 pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O, run: Run<O::Lane>) -> Found<O> {
     let row = Row::<WHOLE, V>::new(order, run);
-    // A key takes two masks. (Rows of 64, 100, 160 and 255 f16 54, 39, 48 and 56 GB/s by keys, and 65, 68, 62 and 83 by bits; where all are below zero, and so both are
-    // gone through, 0.86 to 1.0 of the speed by keys. AVX2: rows of 100 37 and 41, of others the same, and 0.85 below zero.)
+    // A key takes a mask. (Rows of 64, 80 and 100 f16 36, 26 and 31 GB/s by keys, and 41, 31 and 41 by bits; a Xeon. Where all are below zero, and so both are
+    // gone through, 0.86 to 1.0 of the speed by keys; Zen 5. AVX2, there: rows of 100 37 and 41, of others the same, and 0.85 below zero.)
     if has_bits::<O>() && O::Simd::HAS_MASKS && V > 1 {
         let bits = order.bits();
         // SAFETY: the caller's promise.

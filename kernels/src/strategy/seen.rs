@@ -62,6 +62,12 @@ impl<O: Order> Seen<O> {
     /// Whether the best of some lane, or something that was seen, [is final](Order::is_final).
     #[inline(always)]
     pub(super) fn is_final<const U: usize>(&self, order: O, best: &[Vec<O>; U]) -> bool {
-        best.iter().any(|&best| order.is_final(best, self.trace))
+        let mut is_final = false;
+        let mut u = 0;
+        while u < U {
+            is_final |= order.is_final(best[u], self.trace);
+            u += 1;
+        }
+        is_final
     }
 }

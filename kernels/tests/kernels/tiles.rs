@@ -85,14 +85,17 @@ impl<T: Sample> Case<T> {
                 self.check_by(&[Strategy::Rows], &data, len - 1, [outer, inner], &row(-1));
             }
         }
-        // Narrow lines of many rows, and so several rows side by side; with what is left over, and without.
+        // Narrow lines of many rows, and so several rows side by side; with what is left over, and without; in both directions.
         let widths = 2..self.lanes + 1;
         for width in few(0..widths.len(), 3).filter_map(|n| widths.clone().nth(n)) {
             let rows = 2 * self.lanes + width * width % 97;
             let data = self.random(&mut rng, 2 * rows * width);
             let outer = Loop { size: 2, stride: (rows * width) as isize };
             let line = Loop { size: rows, stride: width as isize };
-            self.check_by(&[Strategy::FoldedColumns], &data, 0, [outer, Loop { size: width, stride: 1 }], &[line]);
+            let outputs = [outer, Loop { size: width, stride: 1 }];
+            self.check_by(&[Strategy::FoldedColumns], &data, 0, outputs, &[line]);
+            let downwards = Loop { stride: -line.stride, ..line };
+            self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, outputs, &[downwards]);
         }
         // Many narrow lines, and so several panels of gathered lines.
         for width in few(1..self.lanes + 2, 5) {
@@ -360,6 +363,9 @@ impl<T: Sample> Case<T> {
             let outputs = [ONCE, Loop { size: width, stride: 1 }];
             let line = Loop { size: rows, stride: width as isize };
             self.check_by(&[Strategy::FoldedColumns], &data, 0, outputs, &[line]);
+            data.reverse();
+            let downwards = Loop { stride: -line.stride, ..line };
+            self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, outputs, &[downwards]);
         }
     }
 
@@ -426,6 +432,8 @@ impl<T: Sample> Case<T> {
             let data = self.random(&mut rng, rows * width);
             let (inner, line) = (Loop { size: width, stride: 1 }, Loop { size: rows, stride: width as isize });
             self.check_by(&[Strategy::FoldedColumns], &data, 0, [ONCE, inner], &[line]);
+            let downwards = Loop { stride: -line.stride, ..line };
+            self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, [ONCE, inner], &[downwards]);
         }
     }
 
