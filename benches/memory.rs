@@ -87,6 +87,13 @@ const ORDERS: [Order; 27] = [
     Order { name: "21 rows of 3072 bytes, across 768, nothing asked for", block: 21 * 3072, asks: Asks::Nothing, ..EVERY_SECOND },
 ];
 
+/// Against the direction of memory, as the last of equals is looked for: names, blocks one after the other, each of which is read from its end, and how far ahead that way is asked for.
+const BACKWARDS: [(&str, usize, Option<usize>); 3] = [
+    ("from its end", WHOLE, None),
+    ("from its end, 16 KiB ahead asked for", WHOLE, Some(16 << 10)),
+    ("blocks of 64 KiB, each from its end", 64 << 10, None),
+];
+
 /// Until so many trials are done.
 const TRIALS: usize = 15;
 
@@ -98,6 +105,9 @@ fn main() {
     println!("Memory with nothing computed, {} MiB: GB/s, and over a plain read.\n", bytes.len() / MIB);
     for order in &ORDERS {
         report(order.name, bytes, trials, 1.0, |bytes| read(order, bytes));
+    }
+    for (name, block, ahead) in BACKWARDS {
+        report(name, bytes, trials, 1.0, |bytes| read_backwards(block, ahead, bytes));
     }
     let name = "crops of 48 x 48 elements of 32 bits, of 4 planes of 64 x 64 in turn: of what is looked at";
     report(name, bytes, trials, PART_OF_CROPS, |bytes| read_crops(bytes));
@@ -202,6 +212,22 @@ fn read(order: &Order, bytes: &[u8]) -> Lanes {
     so_far
 }
 
+/// ORs all bytes by blocks, each of them from its end.
+#[multiversion(targets("x86_64+avx2"))]
+fn read_backwards(block: usize, ahead: Option<usize>, bytes: &[u8]) -> Lanes {
+    let mut so_far = Lanes::default();
+    let block = block.min(bytes.len());
+    for first in (0..bytes.len()).step_by(block) {
+        for (n, step) in bytes[first..].as_chunks::<STEP>().0[..block / STEP].iter().enumerate().rev() {
+            if let Some(ahead) = ahead {
+                ask(bytes, (first + n * STEP).wrapping_sub(ahead));
+            }
+            or(&mut so_far, step);
+        }
+    }
+    so_far
+}
+
 /// The same in the order of memory.
 #[multiversion(targets("x86_64+avx2"))]
 fn read_plainly(bytes: &[u8]) -> Lanes {
@@ -226,7 +252,7 @@ fn or(so_far: &mut Lanes, step: &[u8]) {
 #[inline(always)]
 fn ask(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in bytes.get(at..at + STEP).unwrap_or_default().chunks(64) {
+    for line in bytes.get(at..at.saturating_add(STEP)).unwrap_or_default().chunks(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
         let line = line.as_ptr().cast();
         // SAFETY: every x86-64 has SSE, and no address is wrong.
