@@ -87,11 +87,15 @@ const ORDERS: [Order; 27] = [
     Order { name: "21 rows of 3072 bytes, across 768, nothing asked for", block: 21 * 3072, asks: Asks::Nothing, ..EVERY_SECOND },
 ];
 
-/// Against the direction of memory, as the last of equals is looked for: names, blocks one after the other, each of which is read from its end, and how far ahead that way is asked for.
-const BACKWARDS: [(&str, usize, Option<usize>); 3] = [
-    ("from its end", WHOLE, None),
-    ("from its end, 16 KiB ahead asked for", WHOLE, Some(16 << 10)),
-    ("blocks of 64 KiB, each from its end", 64 << 10, None),
+/// Against the direction of memory, as the last of equals is looked for: names, blocks one after the other, how many of them at once, each of which is read from its end, and how far ahead that
+/// way is asked for.
+const BACKWARDS: [(&str, usize, usize, Option<usize>); 6] = [
+    ("from its end", BYTES, 1, None),
+    ("from its end, 16 KiB ahead asked for", BYTES, 1, Some(16 << 10)),
+    ("blocks of 64 KiB, each from its end", 64 << 10, 1, None),
+    ("4 places at once, each from its end", BYTES / 4, 4, None),
+    ("4 places at once, each from its end, 1 KiB ahead asked for", BYTES / 4, 4, Some(1 << 10)),
+    ("8 places at once, each from its end, 1 KiB ahead asked for", BYTES / 8, 8, Some(1 << 10)),
 ];
 
 /// Until so many trials are done.
@@ -106,8 +110,8 @@ fn main() {
     for order in &ORDERS {
         report(order.name, bytes, trials, 1.0, |bytes| read(order, bytes));
     }
-    for (name, block, ahead) in BACKWARDS {
-        report(name, bytes, trials, 1.0, |bytes| read_backwards(block, ahead, bytes));
+    for (name, block, at_once, ahead) in BACKWARDS {
+        report(name, bytes, trials, 1.0, |bytes| read_backwards(block, at_once, ahead, bytes));
     }
     let name = "crops of 48 x 48 elements of 32 bits, of 4 planes of 64 x 64 in turn: of what is looked at";
     report(name, bytes, trials, PART_OF_CROPS, |bytes| read_crops(bytes));
@@ -212,17 +216,20 @@ fn read(order: &Order, bytes: &[u8]) -> Lanes {
     so_far
 }
 
-/// ORs all bytes by blocks, each of them from its end.
+/// ORs all bytes by blocks, some at once, step by step from their ends.
 #[multiversion(targets("x86_64+avx2"))]
-fn read_backwards(block: usize, ahead: Option<usize>, bytes: &[u8]) -> Lanes {
+fn read_backwards(block: usize, at_once: usize, ahead: Option<usize>, bytes: &[u8]) -> Lanes {
     let mut so_far = Lanes::default();
-    let block = block.min(bytes.len());
-    for first in (0..bytes.len()).step_by(block) {
-        for (n, step) in bytes[first..].as_chunks::<STEP>().0[..block / STEP].iter().enumerate().rev() {
-            if let Some(ahead) = ahead {
-                ask(bytes, (first + n * STEP).wrapping_sub(ahead));
+    let block = block.min(bytes.len() / at_once);
+    for first in (0..bytes.len()).step_by(block * at_once) {
+        for at in (0..block).step_by(STEP).rev() {
+            for n in 0..at_once {
+                let here = first + n * block + at;
+                if let Some(ahead) = ahead {
+                    ask(bytes, here.wrapping_sub(ahead));
+                }
+                or(&mut so_far, &bytes[here..here + STEP]);
             }
-            or(&mut so_far, step);
         }
     }
     so_far

@@ -134,10 +134,12 @@ impl<L: Copy> Turns<'_, L> {
 const PLACES: usize = 3;
 const TURN_BYTES: usize = 2 << 10;
 
-/// The same where prefetchers are not left alone: each turn asks for the next one of its place. (64 MiB, of a plain read, in three places by 2 KiB, in four by 2 and by 1, in six by 2 and by 1, in eight by 1: AVX2, f32 1.13, 1.14,
+/// The same where prefetchers are not left alone: each turn asks for one further on in its place. (64 MiB, of a plain read, in three places by 2 KiB, in four by 2 and by 1, in six by 2 and by 1, in eight by 1: AVX2, f32 1.13, 1.14,
 /// 1.25, 1.15, 1.24 and 1.23, u8 1.17, 1.15, 1.26, 1.17, 1.26 and 1.26, i64 1.11, 1.08, 1.17, 1.09, 1.20 and 1.19, AVX-512, f32 1.23, 1.23, 1.23, 1.24, 1.26 and 1.26. With nothing computed, in three places by 2 KiB, with nothing asked
-/// for and 1, 2, 4 and 8 KiB ahead 1.18, 1.26, 1.20, 0.98 and 1.18. A Xeon with 480 MiB of L3.)
+/// for and 1, 2, 4 and 8 KiB ahead 1.18, 1.26, 1.20, 0.98 and 1.18. In six places by 1 KiB, and by 512 bytes with 1 KiB ahead asked for, f32, bf16, u64 and i8 1.27, 1.25, 1.20, 1.27, and 1.30, 1.31, 1.26, 1.30;
+/// against the direction of memory, where prefetchers follow no long turns, 0.94, 0.85, 0.90, 1.02, and 1.20, 1.20, 1.16, 1.26, by AVX-512 1.16, 1.16, 1.21, 1.22, and 1.22, 1.20, 1.27, 1.25. A Xeon with 480 MiB of L3.)
 const ASKING_PLACES: usize = 6;
+const ASKING_TURN_BYTES: usize = 512;
 const ASKED_BYTES: usize = 1 << 10;
 
 /// Finds the first best of a run that is far, in several places at once.
@@ -147,14 +149,14 @@ const ASKED_BYTES: usize = 1 << 10;
 #[inline(always)]
 pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     let asks = Prefetch::of_far().asks(false);
-    let (count, bytes) = if asks { (ASKING_PLACES, ASKED_BYTES) } else { (PLACES, TURN_BYTES) };
+    let (count, bytes) = if asks { (ASKING_PLACES, ASKING_TURN_BYTES) } else { (PLACES, TURN_BYTES) };
     let turn = bytes / size_of::<O::Lane>();
-    // A turn is several chunks by any vectors for which this is true.
-    const { assert!(!O::Simd::BLENDS_MAY_BE_DEAR || ASKED_BYTES.is_multiple_of(chunk::<O>() * size_of::<O::Lane>())) };
+    // A turn is a chunk or several.
+    const { assert!(ASKING_TURN_BYTES.is_multiple_of(chunk::<O>() * size_of::<O::Lane>())) };
     let are_chunks = O::Simd::BLENDS_MAY_BE_DEAR && asks && blends_are_dear();
     let stretches = run.len.div_ceil(count * turn);
     let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
-    let run = if asks { run.asking_along(bytes) } else { run };
+    let run = if asks { run.asking_along(ASKED_BYTES) } else { run };
     // The last may reach back: what is seen twice is never better than itself.
     let start = |n: usize| (n * share).min(run.len - share);
     let mut places = [run; ASKING_PLACES];
