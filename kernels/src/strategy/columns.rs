@@ -19,15 +19,16 @@ impl Body for Columns {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         assert!(Strategy::Columns.takes(tile.inner, tile.reduced, O::Simd::LANES));
+        let (width, line) = (tile.inner.size, tile.line());
+        let are_tall = width > O::Simd::LANES && are_tall::<O>(line.size);
         let vectors = Vectors {
             size: size_of::<O::Lane>(),
             lanes: O::Simd::LANES,
             most_rows: O::Simd::MAX_COUNT as usize,
             has_groups: has_groups::<O>(),
+            are_tall,
         };
         let course = Course::new(tile, vectors);
-        let (width, line) = (tile.inner.size, tile.line());
-        let are_tall = width > O::Simd::LANES && are_tall::<O>(line.size);
         // SAFETY: the caller promises all elements of all outputs.
         unsafe {
             if course.is_one_pass {

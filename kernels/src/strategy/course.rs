@@ -16,6 +16,8 @@ pub(super) struct Vectors {
     pub(super) most_rows: usize,
     /// See [`super::reduce::has_groups`].
     pub(super) has_groups: bool,
+    /// Whether the rows of the tile [are tall](super::tall::are_tall), and lines are more than a vector.
+    pub(super) are_tall: bool,
 }
 
 /// Lengths and distances are in elements.
@@ -42,6 +44,10 @@ const ALONG_BYTES: usize = 1024;
 /// itself, and in one pass: 10 rows of 8 f32 16 and 45, of 16 f16 17 and 43, of 5 f64 12 and 44, 21 rows of 8 f32 20 and 44, which is what a plain read takes; but 21 rows of 31 f32 42 and 38, 64 rows
 /// of 31 f32 40 and 29. Zen 5.)
 const LARGEST_BLOCK: usize = 2 << 10;
+
+/// The same of [tall](super::tall) ones on Intel's cores, which go by in chunks then. (Beyond L3, GB/s by panels and in one pass, 1000 rows of 16 f32, f64, i32, i64 8.6 and 11.0, 8.6 and 11.2, 9.1 and 11.6, 8.7 and 10.8, of which
+/// the last of equals is looked for 8.0 and 10.8, 6.6 and 10.9, 8.7 and 11.6, 7.1 and 10.3; a plain read takes 12. A Xeon, AVX2.)
+const LARGEST_TALL_BLOCK: usize = 128 << 10;
 
 /// The longest stretches, in bytes, in which prefetchers lose more at the end than they find on the way. (Images of 56 x 56 over axes 0 and 2, beyond L3, GB/s without and
 /// with the next stretch asked for: u8 9 and 13, f16 8 and 12, f32 12 and 10, i64 9 and 9; Zen 4.)
@@ -91,7 +97,7 @@ impl Course {
         let sweeps = vectors.sweeps(tile, takes_turns, core);
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another; but not where a group is all of a row, and the next one follows.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
-        let is_block = slower.is_empty() && vectors.is_block(tile, span);
+        let is_block = slower.is_empty() && vectors.is_block(tile, span, core);
         let most_rows = if is_far { most_streams(core) } else { ROWS };
         let is_for_panels = is_far && !is_block && (line.size > most_rows || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
@@ -186,10 +192,11 @@ impl Vectors {
         tile.is_far() && core != Core::Other && is_wide && (is_sequence || is_one_place)
     }
 
-    /// Whether a few rows follow each other, each of which is no more than a group: so all that is read is in the order of memory, or within what is asked for.
-    fn is_block(self, tile: &Tile<'_>, span: usize) -> bool {
+    /// Whether some rows follow each other, each of which is no more than a group: so all that is read is in the order of memory, or within what is asked for.
+    fn is_block(self, tile: &Tile<'_>, span: usize, core: Core) -> bool {
         let (width, line) = (tile.inner.size, tile.line());
         let is_sequence = line.stride.unsigned_abs() == width && line.size > 1;
-        self.has_groups && is_sequence && width <= GROUP * self.lanes && span <= LARGEST_BLOCK
+        let largest = if self.are_tall && core == Core::Other { LARGEST_TALL_BLOCK } else { LARGEST_BLOCK };
+        self.has_groups && is_sequence && width <= GROUP * self.lanes && span <= largest
     }
 }
