@@ -32,13 +32,15 @@ struct Order {
     panel: usize,
     at_once: usize,
     asks: Asks,
+    /// Step by step from the end of each panel, against the direction of memory, as the last of equals is looked for.
+    from_its_end: bool,
 }
 
 /// What is asked for before a step.
 #[derive(Clone, Copy, PartialEq)]
 enum Asks {
     Nothing,
-    /// What is so many bytes further on in memory.
+    /// What is so many bytes further on in memory, the way that it is read.
     Along(usize),
     /// The same place of the rows that come next, or after the last ones, of the first of the next panel.
     NextRows,
@@ -50,14 +52,23 @@ const BYTES: usize = 64 * MIB;
 const WHOLE: usize = usize::MAX;
 
 /// Memory as one block, which is read as it lies.
-const ITS_OWN: Order = Order { name: "its own", block: WHOLE, rows: 1, panel: WHOLE, at_once: 1, asks: Asks::Nothing };
+const ITS_OWN: Order = Order {
+    name: "its own",
+    block: WHOLE,
+    rows: 1,
+    panel: WHOLE,
+    at_once: 1,
+    asks: Asks::Nothing,
+    from_its_end: false,
+};
+const FROM_ITS_END: Order = Order { from_its_end: true, ..ITS_OWN };
 const TALL: Order = Order { rows: 320, panel: 4 << 10, ..ITS_OWN };
 const SWEPT: Order = Order { asks: Asks::NextRows, ..TALL };
 /// Every second of 200 columns over 21 rows, of 32 and of 64 bits: as many of each row as the buffer holds for all rows, and what comes next asked for.
 const EVERY_SECOND: Order = Order { rows: 21, panel: 768, asks: Asks::Along(768), ..ITS_OWN };
 
 #[rustfmt::skip]
-const ORDERS: [Order; 27] = [
+const ORDERS: [Order; 33] = [
     ITS_OWN,
     Order { name: "its own, 16 KiB ahead asked for", asks: Asks::Along(16 << 10), ..ITS_OWN },
     Order { name: "3 places at once", rows: 3, at_once: 3, ..ITS_OWN },
@@ -85,17 +96,12 @@ const ORDERS: [Order; 27] = [
     Order { name: "21 rows of 1536 bytes, across 768, the next 768 asked for", block: 21 * 1536, ..EVERY_SECOND },
     Order { name: "21 rows of 3072 bytes, the same", block: 21 * 3072, ..EVERY_SECOND },
     Order { name: "21 rows of 3072 bytes, across 768, nothing asked for", block: 21 * 3072, asks: Asks::Nothing, ..EVERY_SECOND },
-];
-
-/// Against the direction of memory, as the last of equals is looked for: names, blocks one after the other, how many of them at once, each of which is read from its end, and how far ahead that
-/// way is asked for.
-const BACKWARDS: [(&str, usize, usize, Option<usize>); 6] = [
-    ("from its end", BYTES, 1, None),
-    ("from its end, 16 KiB ahead asked for", BYTES, 1, Some(16 << 10)),
-    ("blocks of 64 KiB, each from its end", 64 << 10, 1, None),
-    ("4 places at once, each from its end", BYTES / 4, 4, None),
-    ("4 places at once, each from its end, 1 KiB ahead asked for", BYTES / 4, 4, Some(1 << 10)),
-    ("8 places at once, each from its end, 1 KiB ahead asked for", BYTES / 8, 8, Some(1 << 10)),
+    Order { name: "from its end", ..FROM_ITS_END },
+    Order { name: "from its end, 16 KiB ahead asked for", asks: Asks::Along(16 << 10), ..FROM_ITS_END },
+    Order { name: "blocks of 64 KiB, each from its end", block: 64 << 10, ..FROM_ITS_END },
+    Order { name: "4 places at once, each from its end", rows: 4, at_once: 4, ..FROM_ITS_END },
+    Order { name: "the same, 1 KiB ahead asked for", rows: 4, at_once: 4, asks: Asks::Along(1 << 10), ..FROM_ITS_END },
+    Order { name: "8 places at once, the same", rows: 8, at_once: 8, asks: Asks::Along(1 << 10), ..FROM_ITS_END },
 ];
 
 /// Until so many trials are done.
@@ -109,9 +115,6 @@ fn main() {
     println!("Memory with nothing computed, {} MiB: GB/s, and over a plain read.\n", bytes.len() / MIB);
     for order in &ORDERS {
         report(order.name, bytes, trials, 1.0, |bytes| read(order, bytes));
-    }
-    for (name, block, at_once, ahead) in BACKWARDS {
-        report(name, bytes, trials, 1.0, |bytes| read_backwards(block, at_once, ahead, bytes));
     }
     let name = "crops of 48 x 48 elements of 32 bits, of 4 planes of 64 x 64 in turn: of what is looked at";
     report(name, bytes, trials, PART_OF_CROPS, |bytes| read_crops(bytes));
@@ -200,35 +203,18 @@ fn read(order: &Order, bytes: &[u8]) -> Lanes {
                 let after = first + order.at_once;
                 let next = if after < order.rows { after * row_bytes + start } else { start + panel };
                 for at in (0..width).step_by(STEP) {
+                    let at = if order.from_its_end { (width - STEP) - at } else { at };
                     for row in first..after.min(order.rows) {
                         let here = first_byte + row * row_bytes + start + at;
                         match order.asks {
                             Asks::Nothing => {}
+                            Asks::Along(distance) if order.from_its_end => ask(bytes, here.wrapping_sub(distance)),
                             Asks::Along(distance) => ask(bytes, here + distance),
                             Asks::NextRows => ask(bytes, first_byte + next + (row - first) * row_bytes + at),
                         }
                         or(&mut so_far, &bytes[here..here + STEP]);
                     }
                 }
-            }
-        }
-    }
-    so_far
-}
-
-/// ORs all bytes by blocks, some at once, step by step from their ends.
-#[multiversion(targets("x86_64+avx2"))]
-fn read_backwards(block: usize, at_once: usize, ahead: Option<usize>, bytes: &[u8]) -> Lanes {
-    let mut so_far = Lanes::default();
-    let block = block.min(bytes.len() / at_once);
-    for first in (0..bytes.len()).step_by(block * at_once) {
-        for at in (0..block).step_by(STEP).rev() {
-            for n in 0..at_once {
-                let here = first + n * block + at;
-                if let Some(ahead) = ahead {
-                    ask(bytes, here.wrapping_sub(ahead));
-                }
-                or(&mut so_far, &bytes[here..here + STEP]);
             }
         }
     }
