@@ -393,7 +393,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     #[inline(always)]
     fn worst(self) -> Vec<Self> {
-        self.simd.splat(if F::IS_MAX { K::Lane::LOWEST } else { K::Lane::HIGHEST })
+        self.simd.splat(const { if F::IS_MAX { K::Lane::LOWEST } else { K::Lane::HIGHEST } })
     }
 
     #[inline(always)]

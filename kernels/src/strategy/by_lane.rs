@@ -66,7 +66,7 @@ pub(super) const fn takes<O: Order>(number: usize) -> bool {
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
-        if has_bits::<O>() {
+        if const { has_bits::<O>() } {
             let bits = order.bits();
             match find_by::<_, false>(bits, run) {
                 Ok(position) => return position,
@@ -83,7 +83,7 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways
                 return position;
             }
         }
-        if caps_always::<O>() {
+        if const { caps_always::<O>() } {
             return find_by::<_, true>(order, run).unwrap_or(0);
         }
         if O::NAN_WINS && !ways.numbers.tries() {
@@ -157,6 +157,16 @@ unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> 
 /// 80 and 100 i64 68, 85, 95, 95, 90 and 55, 83, 102, 106, 99; of 80 i32 98 and 89, of f32 75 and 63.)
 const LONGEST_IN_TWO: usize = 8;
 
+/// Whether the loop is [unrolled](repeat), in the order of memory.
+const fn unrolls<O: Order, const CAPPED: bool, const PARTS: usize>() -> bool {
+    O::Simd::UNROLLS && PARTS == 2 && !CAPPED && !O::DOUBTS
+}
+
+/// Whether NaN is looked for, or doubts.
+const fn is_traced<O: Order, const CAPPED: bool>() -> bool {
+    !CAPPED && (O::NAN_WINS || O::DOUBTS)
+}
+
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
@@ -165,7 +175,6 @@ unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(
     run: Run<O::Lane>,
 ) -> Result<u32, Vec<O>> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let is_traced = !CAPPED && (O::NAN_WINS || O::DOUBTS);
     let parts = Parts::<PARTS>::of(run, lanes);
     // SAFETY: the caller's promise, and each part is at least a vector long.
     let first = unsafe { parts.load::<O, CAPPED>(order, run, 0) };
@@ -179,21 +188,27 @@ unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(
         best.fold_worst(order);
     }
     let mut at = lanes;
-    let unrolls = O::Simd::UNROLLS && PARTS == 2 && !CAPPED && !run.reversed && !O::DOUBTS;
-    repeat!(unrolls, at < parts.len, at + lanes < parts.len, at += lanes, {
-        position = simd.add(position, simd.count(lanes as u32));
-        // SAFETY: the caller's promise, and parts are whole vectors.
-        let vectors = unsafe { parts.load::<O, CAPPED>(order, run, at) };
-        if is_traced {
-            trace = order.traced(trace, order.trace_of(&vectors));
+    repeat!(
+        const { unrolls::<O, CAPPED, PARTS>() } && !run.reversed,
+        at < parts.len,
+        at + lanes < parts.len,
+        at += lanes,
+        {
+            position = simd.add(position, simd.count(lanes as u32));
+            // SAFETY: the caller's promise, and parts are whole vectors.
+            let vectors = unsafe { parts.load::<O, CAPPED>(order, run, at) };
+            if const { is_traced::<O, CAPPED>() } {
+                trace = order.traced(trace, order.trace_of(&vectors));
+            }
+            best.offer(order, vectors, position);
         }
-        best.offer(order, vectors, position);
-    });
+    );
     let (best, position_of_best) = best.of_all(order, parts);
     let value = order.across(best);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
-    if is_worst || is_traced && order.suspects(trace) || O::DOUBTS && order.is_in_doubt(value) {
+    if is_worst || const { is_traced::<O, CAPPED>() } && order.suspects(trace) || O::DOUBTS && order.is_in_doubt(value)
+    {
         return Err(order.best_of(best, trace));
     }
     let none = simd.count(O::Simd::MAX_COUNT);
@@ -292,11 +307,11 @@ impl<O: Order, const N: usize> Bests<O, N> {
             n += 1;
         }
         // Each to the one before it, and what are pairs then.
-        if N == 4 {
+        if const { N == 4 } {
             self.offer_one(order, 2, self.values[3], self.positions[3]);
         }
         self.offer_one(order, 0, self.values[1], self.positions[1]);
-        if N == 4 {
+        if const { N == 4 } {
             self.offer_one(order, 0, self.values[2], self.positions[2]);
         }
         const { assert!(N == 2 || N == 4) };

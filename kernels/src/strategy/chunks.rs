@@ -50,29 +50,29 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways
     unsafe {
         let is_short = is_one_piece::<O>(run.len) && longer::<O>(run.len) == 1;
         if (O::Simd::SPECIALIZES || !run.reversed) && is_short {
-            find_piece::<O, true>(order, run, None, ways)
+            find_piece::<O, true, false>(order, run, 1, ways)
         } else {
-            find_long(order, run, if has_bits::<O>() { Some(ways) } else { None })
+            find_long(order, run, if const { has_bits::<O>() } { Some(ways) } else { None })
         }
     }
 }
 
 /// Finds the first best element of a run of at least a chunk and at most the [`longest_piece`]: by an order that takes fewer operations, if there is one
-/// and it is likely to have no doubts. Chunks are so many times `longer`, if at all.
+/// and it is likely to have no doubts. If `LONGER`, chunks are so many times longer.
 ///
 /// # Safety
 /// - The elements of the run may be read.
 #[inline(always)]
-unsafe fn find_piece<O: Order, const ALIGNS: bool>(
+unsafe fn find_piece<O: Order, const ALIGNS: bool, const LONGER: bool>(
     order: O,
     run: Run<O::Lane>,
-    longer: Option<usize>,
+    longer: usize,
     ways: &mut Ways,
 ) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
-        if !has_bits::<O>() {
-            return fold(order, chunks_of::<_, ALIGNS>(order, run, longer));
+        if const { !has_bits::<O>() } {
+            return fold::<_, LONGER>(order, Chunks::aligned(order, run, ALIGNS).longer(longer));
         }
         let bits = order.bits();
         // Only of the first row both ends are looked at: beyond the caches, that is out of the order of memory. (Of each row and of the first, GB/s: 1000, 2000 and 4096 f16 23, 24 and
@@ -80,7 +80,7 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool>(
         if ways.bits.is_unknown() && !is_promising(bits, run) {
             ways.bits.wait();
         } else if ways.bits.tries() {
-            let settled = settle_by(order, bits, chunks_of::<_, ALIGNS>(bits, run, longer));
+            let settled = settle_by::<_, _, LONGER>(order, bits, Chunks::aligned(bits, run, ALIGNS).longer(longer));
             ways.bits.learn(settled.is_some());
             if let Some(found) = settled {
                 return found;
@@ -98,16 +98,6 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool>(
     }
 }
 
-/// The chunks of a piece.
-#[inline(always)]
-fn chunks_of<O: Order, const ALIGNS: bool>(order: O, run: Run<O::Lane>, longer: Option<usize>) -> Chunks<O::Lane> {
-    let chunks = Chunks::aligned(order, run, ALIGNS);
-    match longer {
-        None => chunks,
-        Some(longer) => chunks.longer(order, longer),
-    }
-}
-
 /// The same of a piece of a run that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth it to align chunks. (18 KB of the shared object.)
 ///
 /// # Safety
@@ -116,10 +106,10 @@ fn chunks_of<O: Order, const ALIGNS: bool>(order: O, run: Run<O::Lane>, longer: 
 unsafe fn find_piece_of_long<O: Order>(order: O, run: Run<O::Lane>, longer: usize, ways: &mut Ways) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
-        if size_of::<O::Lane>() == 1 {
-            find_piece::<O, true>(order, run, Some(longer), ways)
+        if const { size_of::<O::Lane>() == 1 } {
+            find_piece::<O, true, true>(order, run, longer, ways)
         } else {
-            find_piece::<O, false>(order, run, Some(longer), ways)
+            find_piece::<O, false, true>(order, run, longer, ways)
         }
     }
 }
@@ -129,9 +119,9 @@ unsafe fn find_piece_of_long<O: Order>(order: O, run: Run<O::Lane>, longer: usiz
 /// # Safety
 /// - As for [`find_piece`].
 #[inline(always)]
-unsafe fn fold<O: Order>(order: O, chunks: Chunks<O::Lane>) -> Found<O> {
+unsafe fn fold<O: Order, const LONGER: bool>(order: O, chunks: Chunks<O::Lane>) -> Found<O> {
     // SAFETY: the caller's promise.
-    unsafe { Fold::of(order, chunks).finish(order, chunks) }
+    unsafe { Fold::of::<LONGER>(order, chunks).finish(order, chunks) }
 }
 
 /// The same as a call.
@@ -143,7 +133,7 @@ impl<O: Order> Apart<O> for Folding {
     #[inline(always)]
     unsafe fn search(order: O, run: Run<O::Lane>) -> Found<O> {
         // SAFETY: the caller's promise.
-        unsafe { fold(order, Chunks::new(order, run)) }
+        unsafe { fold::<_, false>(order, Chunks::new(order, run)) }
     }
 }
 
@@ -152,13 +142,13 @@ impl<O: Order> Apart<O> for Folding {
 /// # Safety
 /// - As for [`find_piece`].
 #[inline(always)]
-unsafe fn settle_by<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>>(
+unsafe fn settle_by<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>, const LONGER: bool>(
     order: O,
     other: B,
     chunks: Chunks<O::Lane>,
 ) -> Option<Found<O>> {
     // SAFETY: the caller's promise.
-    unsafe { settle(order, other, Fold::of(other, chunks), chunks) }
+    unsafe { settle(order, other, Fold::of::<LONGER>(other, chunks), chunks) }
 }
 
 /// Whether the bits are likely to know the best: they do in the first and the last vector of the run. (Of ascending data, the first may be of no use,
@@ -185,12 +175,12 @@ impl<O: Order> Apart<O> for WithoutDoubts {
         // SAFETY: the caller's promise.
         unsafe {
             let settled = match order.shifted() {
-                Some(shifted) => settle_by(order, shifted, Chunks::new(shifted, run)),
+                Some(shifted) => settle_by::<_, _, false>(order, shifted, Chunks::new(shifted, run)),
                 None => None,
             };
             match settled {
                 Some(found) => found,
-                None => fold(order, Chunks::new(order, run)),
+                None => fold::<_, false>(order, Chunks::new(order, run)),
             }
         }
     }

@@ -4,7 +4,7 @@ use super::course::{Course, TURNS, Vectors};
 use super::group::{GROUP, Rows};
 use super::panel::{Panel, Room, Way};
 use super::reduce::{Groups, has_groups, reduce, reduce_tall};
-use super::tall::are_tall;
+use super::tall::{are_tall, has_tall};
 use super::{Body, Strategy};
 use crate::gather::Stretches;
 use crate::lanes::Lanes;
@@ -36,15 +36,15 @@ impl Body for Columns {
                 for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
                     let first = tile.input.cast::<O::Lane>().wrapping_offset(o as isize * tile.outer.stride);
                     let rows = Rows { first, stride: line.stride, count: line.size };
-                    if are_tall {
+                    if const { has_tall::<O>() } && are_tall {
                         reduce_tall(order, rows, positions, course.ahead, &mut so_far);
                     } else {
                         reduce(order, rows, positions, course.ahead, &mut so_far);
                     }
                 }
-            } else if has_groups::<O>() && width >= GROUP * O::Simd::LANES {
+            } else if const { has_groups::<O>() } && width >= GROUP * O::Simd::LANES {
                 reduce_panels::<O, GROUP>(order, tile, course, positions);
-            } else if has_groups::<O>() && width > O::Simd::LANES {
+            } else if const { has_groups::<O>() } && width > O::Simd::LANES {
                 // (1000 rows of 64 u8 by AVX2, and of 128 by AVX-512, 58 and 97 GB/s by one vector at a time, 88 and 168 by two; Zen 5, L2.)
                 reduce_panels::<O, 2>(order, tile, course, positions);
             } else {
@@ -66,7 +66,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
     positions: &mut [MaybeUninit<u32>],
 ) {
     let (lanes, line) = (O::Simd::LANES, tile.inner.size);
-    let group = if U == 2 { (2 * lanes).min(line) } else { U * lanes };
+    let group = if const { U == 2 } { (2 * lanes).min(line) } else { U * lanes };
     let mut room = Room::new();
     for (n, positions) in positions.chunks_mut(course.turns * line).enumerate() {
         let first = tile.input.cast::<O::Lane>().wrapping_offset((n * course.turns) as isize * tile.outer.stride);

@@ -1,7 +1,7 @@
 //! What is kept of the chunks of a run, while they go by, and how the answer comes of it: see `chunks.rs`. Nothing here knows how a run is cut into
 //! pieces, or how many go by at a time.
 
-use super::places::{Chunks, LONG, Places, SHORT, chunk, has_long_chunks};
+use super::places::{Chunks, LONG, Places, SHORT, chunk, has_long_chunks, may_shift};
 use super::run::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
@@ -59,24 +59,24 @@ impl<O: Order> Fold<O> {
         O::MAY_STOP && (O::NAN_WINS && order.simd().bits(self.nans) != 0 || order.is_final(self.best, self.trace))
     }
 
-    /// Of one run: until it is final, or to the end.
+    /// Of one run: until it is final, or to the end. If `LONGER`, chunks may be several times as long as a [`chunk`].
     ///
     /// # Safety
     /// - The run may be read, and is at least a chunk.
     #[inline(always)]
-    pub(super) unsafe fn of(order: O, run: Chunks<O::Lane>) -> Self {
+    pub(super) unsafe fn of<const LONGER: bool>(order: O, run: Chunks<O::Lane>) -> Self {
         let (mut fold, first) = (Fold::new(order), run.start_of_first());
         // SAFETY: the caller's promise; the second chunk is where the run says, if there is one.
         unsafe {
-            if run.may_shift {
+            if const { may_shift::<O>() } && run.may_shift {
                 // The first by itself, because the second may be nearer than others. (With a distance of its own in the loop, rows of 1000, 4096 and 32000 u8 ran at 0.93 to 0.97 of the speed; first
                 // and last as turns of their own, at 0.8 to 0.95. A Xeon, AVX-512.)
                 fold.start(order, first);
                 // (The only one is seen twice.)
                 let second = (run.count() - 1).min(1);
-                fold.advance_from(order, run, 0, second, first.wrapping_add(run.chunk - run.shift));
+                fold.advance_from::<LONGER>(order, run, 0, second, first.wrapping_add(run.chunk - run.shift));
             } else {
-                fold.advance_from(order, run, 0, 0, first);
+                fold.advance_from::<LONGER>(order, run, 0, 0, first);
             }
         }
         fold
@@ -89,7 +89,7 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) unsafe fn advance(&mut self, order: O, run: Chunks<O::Lane>, seen: usize) {
         // SAFETY: the caller's promise.
-        unsafe { self.advance_from(order, run, seen, 0, run.start_of_first()) }
+        unsafe { self.advance_from::<false>(order, run, seen, 0, run.start_of_first()) }
     }
 
     /// The same with a run that is one chunk, a longer one.
@@ -99,7 +99,7 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) unsafe fn advance_by_one(&mut self, order: O, run: Run<O::Lane>, seen: usize) {
         // SAFETY: the caller's promise.
-        unsafe { self.step::<true>(order, run, true) };
+        unsafe { self.step::<true, true>(order, run) };
         if O::MAY_STOP && !self.is_final(order) {
             self.clear = seen + 1;
         }
@@ -110,7 +110,7 @@ impl<O: Order> Fold<O> {
     /// # Safety
     /// - As for [`Fold::advance`]; if it is not the last, the chunk is at `at`.
     #[inline(always)]
-    unsafe fn advance_from(
+    unsafe fn advance_from<const LONGER: bool>(
         &mut self,
         order: O,
         run: Chunks<O::Lane>,
@@ -127,9 +127,9 @@ impl<O: Order> Fold<O> {
         loop {
             // Of longer chunks, the last one is a turn of the same loop: by itself, it was 9 KB more of the shared object. (Of others too, another 17 KB less, but rows of 1000 u8 ran at 0.91 and 0.95 of the speed; AVX2 and AVX-512, a Xeon.)
             let is_last = chunk == last;
-            if is_last && !run.may_be_longer {
+            if const { !(LONGER && O::Simd::BLENDS_MAY_BE_DEAR) } && is_last {
                 // SAFETY: as below.
-                unsafe { self.step::<true>(order, run.last(), false) };
+                unsafe { self.step::<true, false>(order, run.last()) };
                 break;
             }
             let pause = if is_last { last + 1 } else { last.min(chunk + patience) };
@@ -138,7 +138,7 @@ impl<O: Order> Fold<O> {
             }
             while chunk < pause {
                 // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
-                unsafe { self.step::<true>(order, next, run.may_be_longer) };
+                unsafe { self.step::<true, LONGER>(order, next) };
                 next = next.moved(run.step());
                 chunk += 1;
             }
@@ -178,14 +178,14 @@ impl<O: Order> Fold<O> {
         self.chunk = order.simd().count(1);
     }
 
-    /// Takes in a chunk, or if it may be a longer one, several as one; if not `TRACED`, without NaN.
+    /// Takes in a chunk, or if `LONGER`, several as one; if not `TRACED`, without NaN.
     ///
     /// # Safety
-    /// - The chunk may be read: as many elements as a [`chunk`] has, or several times as many if it may be longer.
+    /// - The chunk may be read: as many elements as a [`chunk`] has, or several times as many if `LONGER`.
     #[inline(always)]
-    unsafe fn step<const TRACED: bool>(&mut self, order: O, all: Run<O::Lane>, may_be_longer: bool) {
+    unsafe fn step<const TRACED: bool, const LONGER: bool>(&mut self, order: O, all: Run<O::Lane>) {
         let simd = order.simd();
-        let better = if may_be_longer {
+        let better = if const { LONGER && O::Simd::BLENDS_MAY_BE_DEAR } {
             let before = self.best;
             let end = all.at.wrapping_add(all.len);
             let mut part = Run { len: chunk::<O>(), ..all };
@@ -216,7 +216,7 @@ impl<O: Order> Fold<O> {
         part.ask(order);
         // SAFETY: the caller's promise.
         unsafe {
-            if has_long_chunks::<O>() {
+            if const { has_long_chunks::<O>() } {
                 self.fold::<LONG, TRACED>(order, &order.load_several(part.at))
             } else {
                 self.fold::<SHORT, TRACED>(order, &order.load_several(part.at))
@@ -342,7 +342,7 @@ unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     }
     // SAFETY: the caller promises that the chunks may be read.
     let (position, is_found) = unsafe {
-        if has_long_chunks::<O>() {
+        if const { has_long_chunks::<O>() } {
             first_of::<O, T, LONG>(order, &order.load_several(part.at), test, part.reversed)
         } else {
             first_of::<O, T, SHORT>(order, &order.load_several(part.at), test, part.reversed)
@@ -408,7 +408,7 @@ unsafe fn find_without_nan<O: Order, P: Places<Lane = O::Lane>>(order: O, chunks
             // SAFETY: the promise of the caller of `find_without_nan`, where the only `Call` is made.
             unsafe {
                 for n in 0..self.chunks.count() {
-                    fold.step::<false>(self.order, self.chunks.place(n).1, O::Simd::BLENDS_MAY_BE_DEAR);
+                    fold.step::<false, true>(self.order, self.chunks.place(n).1);
                 }
                 fold.finish(self.order, self.chunks)
             }

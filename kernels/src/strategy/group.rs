@@ -3,7 +3,7 @@
 //! What the blend keeps is the number of the row, counted in lanes as wide as the element.
 
 use super::seen::Seen;
-use super::tall::are_tall;
+use super::tall::{are_tall, has_tall};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order, Vec};
 use crate::prefetch::{AHEAD_BYTES, prefetch_rows};
@@ -117,7 +117,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         let (mut before, mut seen) = (0, Seen::new(order, &group.best));
         for (part, rows) in parts.into_iter().enumerate() {
             let mut rows = if part == 0 { rows.skip(1) } else { rows };
-            if TALL && part == 0 && most == usize::MAX && are_tall::<O>(parts[0].count) {
+            if const { TALL && has_tall::<O>() } && part == 0 && most == usize::MAX && are_tall::<O>(parts[0].count) {
                 let tall = rows.count;
                 // SAFETY: the caller's promise.
                 rows = unsafe { group.visit_chunks::<EXACT>(order, rows, width, &mut seen) };
@@ -133,7 +133,7 @@ impl<O: Order, const U: usize> Group<O, U> {
                 // SAFETY: the caller's promise.
                 unsafe {
                     // What is left of chunks is few.
-                    match TALL && P == 1 {
+                    match const { TALL && P == 1 } {
                         true => group.visit::<EXACT, false>(order, these, width, before, &mut seen),
                         false => group.visit::<EXACT, true>(order, these, width, before, &mut seen),
                     }
@@ -179,7 +179,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
         let mut at = rows.first;
         let mut left = rows.count;
-        while IN_PAIRS && Self::IN_PAIRS && !EXACT && rows.count >= Self::FEWEST_IN_PAIRS && left >= 2 {
+        while const { IN_PAIRS && Self::IN_PAIRS && !EXACT } && rows.count >= Self::FEWEST_IN_PAIRS && left >= 2 {
             for u in 0..U {
                 let at = at.wrapping_add(Self::start_of(u, width));
                 // SAFETY: the caller's promise.

@@ -1,5 +1,8 @@
 //! The strategies: one generic body each, written once for all ISAs, element types and orders. Three load vectors where the elements are, and
 //! take only tiles that allow it; two take any tile, and gather elements into a small buffer first where they must.
+//!
+//! What types decide is asked as a constant, or in a `const` block: so the compiler makes nothing of the other branch. Of a condition that is a call, or is only known once calls are
+//! inlined, it makes both, and all that they inline, before it throws one away: 25 million lines of LLVM's instead of 6, which was a tenth of the time to compile all kernels.
 
 mod by_lane;
 mod chunks;

@@ -90,7 +90,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     /// otherwise. Zen 3.)
     #[inline(always)]
     fn width(&self) -> usize {
-        if U == 2 { Self::GROUP.min(self.positions.len()) } else { Self::GROUP }
+        if const { U == 2 } { Self::GROUP.min(self.positions.len()) } else { Self::GROUP }
     }
 
     /// The first output of a group.
@@ -112,7 +112,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     /// - Each row, as wide as the panel, may be read.
     #[inline(always)]
     pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>, way: Way) {
-        let sweeps = U == GROUP && matches!(way, Way::Sweep | Way::SweepAcross);
+        let sweeps = const { U == GROUP } && matches!(way, Way::Sweep | Way::SweepAcross);
         while rows.count > 0 {
             if self.rows == O::Simd::MAX_COUNT {
                 self.flush();
@@ -124,7 +124,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             };
             let ahead = if are_last { ahead.map(|_| self.to_next_panel(rows.stride)) } else { ahead };
             // SAFETY: the caller's promise.
-            if sweeps && unsafe { self.sweep(rows, ahead) } {
+            if const { U == GROUP } && sweeps && unsafe { self.sweep(rows, ahead) } {
                 self.rows += 1;
                 rows = rows.skip(1);
                 continue;

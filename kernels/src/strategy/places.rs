@@ -49,8 +49,11 @@ pub(super) struct Chunks<L> {
     /// Whether all but the first may reach back, too, and how far.
     pub(super) may_shift: bool,
     pub(super) shift: usize,
-    /// Whether they may be several times as long as a [`chunk`].
-    pub(super) may_be_longer: bool,
+}
+
+/// Whether chunks may be [aligned](Chunks::aligned).
+pub(super) const fn may_shift<O: Order>() -> bool {
+    O::Simd::LANES * size_of::<O::Lane>() == LINE
 }
 
 impl<L: Copy> Chunks<L> {
@@ -62,21 +65,21 @@ impl<L: Copy> Chunks<L> {
 
     /// So many times as long.
     #[inline(always)]
-    pub(super) fn longer<O: Order<Lane = L>>(self, _: O, times: usize) -> Self {
-        Chunks { chunk: self.chunk * times, may_be_longer: O::Simd::BLENDS_MAY_BE_DEAR, ..self }
+    pub(super) fn longer(self, times: usize) -> Self {
+        Chunks { chunk: self.chunk * times, ..self }
     }
 
     /// Of so many elements each.
     #[inline(always)]
     pub(super) fn of_length(run: Run<L>, chunk: usize) -> Self {
-        Chunks { run, chunk, may_shift: false, shift: 0, may_be_longer: false }
+        Chunks { run, chunk, may_shift: false, shift: 0 }
     }
 
     /// The same, but if asked for, the run is long, and vectors as long as cache lines, all chunks between the first and the last begin where lines do. (Not against the direction of memory.)
     #[inline(always)]
     pub(super) fn aligned<O: Order<Lane = L>>(order: O, run: Run<L>, aligns: bool) -> Self {
         let (chunks, lanes) = (Chunks::new(order, run), O::Simd::LANES);
-        let may_shift = aligns && lanes * size_of::<L>() == LINE && !run.reversed;
+        let may_shift = const { may_shift::<O>() } && aligns && !run.reversed;
         let shifts = may_shift && run.len >= SHORTEST_ALIGNED * chunks.chunk;
         Chunks { may_shift, shift: if shifts { run.at as usize / size_of::<L>() % lanes } else { 0 }, ..chunks }
     }

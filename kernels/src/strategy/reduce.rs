@@ -6,7 +6,7 @@
 use super::group::{GROUP, Group, Rows};
 use super::luck::{Luck, Ways};
 use super::run::has_bits;
-use super::tall::are_tall;
+use super::tall::{are_tall, has_tall};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
 use core::mem::MaybeUninit;
@@ -26,10 +26,10 @@ pub(super) unsafe fn reduce<O: Order>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if has_bits::<O>() && rows.count >= FEWEST_ROWS {
+        if const { has_bits::<O>() } && rows.count >= FEWEST_ROWS {
             // (A loop of their own, because few rows have no time for the question: 2 to 4 rows of 64 f16 ran at 0.9 of the speed with it.)
             reduce_by::<O, GROUP, true, false>(order, rows, positions, ahead, so_far);
-        } else if has_groups::<O>() {
+        } else if const { has_groups::<O>() } {
             reduce_by::<O, GROUP, false, false>(order, rows, positions, ahead, so_far);
         } else {
             reduce_by::<O, 1, false, false>(order, rows, positions, ahead, so_far);
@@ -100,19 +100,19 @@ unsafe fn reduce_by<O: Order, const U: usize, const BITS: bool, const TALL: bool
     // SAFETY: the caller's promise; each group lies within the rows.
     unsafe {
         // Of a width that the compiler knows, and in a loop of its own: 3 rows of 1000 f32 ran at 0.42 of `read` otherwise, instead of 0.72.
-        while U > 1 && start + U * lanes <= width {
+        while const { U > 1 } && start + U * lanes <= width {
             reduce_part::<O, U, BITS, TALL>(order, rows, &mut positions[start..][..U * lanes], start, ahead, so_far);
             start += U * lanes;
         }
         // What reaches back is answered twice, and the same. Vectors of one group go side by side; alone, each takes half as long again. (GB/s one by one and two by
         // two: 8 i64 over 3, 21 and 1000 rows 53 and 71, 71 and 87, 33 and 64, 16 f32 41 and 53, 66 and 86, 51 and 86; 5 and 7 i64 over 1000 rows 20 and 40, 28 and 55; Zen
         // 5, AVX2.)
-        if U > 1 && width - start > U / 2 * lanes {
+        if const { U > 1 } && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
             reduce_part::<O, U, BITS, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
             start = width;
         }
-        if U > 1 && width - start > if TALL { 0 } else { lanes } {
+        if const { U > 1 } && width - start > if TALL { 0 } else { lanes } {
             let at = width.saturating_sub(2 * lanes);
             reduce_part::<O, 2, BITS, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
             start = width;
@@ -160,7 +160,7 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, cons
 ) -> Group<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
-        if BITS && has_bits::<O>() {
+        if const { BITS && has_bits::<O>() } {
             let Ways { bits, below_zero, .. } = &mut so_far.ways;
             match try_order::<O, _, U, P, TALL>(order, order.bits(), parts, width, most, bits) {
                 Some(Ok(group)) => return group,
@@ -241,7 +241,7 @@ impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactl
         let Exactly { order, parts, width } = self;
         // SAFETY: the promise of the caller of `reduce_group`, where the only one is made.
         unsafe {
-            if TALL && O::HAS_NAN && are_tall::<O>(parts[0].count) {
+            if const { TALL && O::HAS_NAN && has_tall::<O>() } && are_tall::<O>(parts[0].count) {
                 let (group, seen) = Group::over::<true, P, true>(order, parts, width, usize::MAX);
                 if seen.is_sure(order, &group.best) {
                     return group;

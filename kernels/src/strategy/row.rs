@@ -62,14 +62,13 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
     #[inline(always)]
     fn run(self) -> u32 {
         let Call { order, row } = self;
-        let most = by_lane::vectors_alone::<O>().0 - 1;
         // SAFETY: only `Row::enter` makes a `Call`, and its caller promises the elements. The row is longer than what is searched in registers where it goes by lane (a
         // hint, so that what is for shorter ones is no part of the function).
         unsafe {
             match SEARCH {
-                IN_REGISTERS => in_registers(row.len, most, self),
+                IN_REGISTERS => in_registers(row.len, self),
                 BY_LANE => {
-                    assert_unchecked(row.len > most * O::Simd::LANES);
+                    assert_unchecked(row.len > Self::MOST_VECTORS * O::Simd::LANES);
                     by_lane::find(order, row, &mut Ways::default())
                 }
                 _ => chunks::find(order, row, &mut Ways::default()).position(),
@@ -80,6 +79,7 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
 
 impl<O: Order, const SEARCH: u8> Visit<O> for Call<O, SEARCH> {
     const REVERSED: bool = false;
+    const MOST_VECTORS: usize = by_lane::vectors_alone::<O>().0 - 1;
     type Output = u32;
 
     #[inline(always)]

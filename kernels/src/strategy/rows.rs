@@ -5,10 +5,11 @@ use super::luck::Ways;
 use super::run::{self, Best, MOST_VECTORS, Run};
 use super::{Body, MakeOrder, Strategy, tournament};
 use super::{by_lane, chunks};
-use crate::lanes::{Lanes, Token, repeat};
+use crate::lanes::{Lanes, Task, Token, repeat};
 use crate::order::{Count, Order};
 use crate::prefetch::{AHEAD_BYTES, Asked, Prefetch, ahead};
 use crate::tile::Tile;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 /// See the file.
@@ -59,7 +60,7 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
     let jumps = REVERSED && (SHORTEST_JUMP..=AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
     let asks = tile.prefetch.asks(jumps);
     // SAFETY: the caller's promise.
-    unsafe { by_length(len, EachRow::<'_, '_, O, REVERSED> { order, tile, positions, asks }) }
+    unsafe { by_length(len, EachRow::<'_, O, REVERSED> { order, tile, positions: positions.as_mut_ptr(), asks }) }
 }
 
 /// Takes the search for rows of a length.
@@ -69,36 +70,36 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 #[inline(always)]
 unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
     let vectors = len.div_ceil(O::Simd::LANES);
-    // What goes by lane instead need not be compiled.
-    let most = if O::Simd::SPECIALIZES && !by_lane::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match vectors {
-            5.. if by_lane::takes::<O>(vectors) && !visit.goes_along(len) => visit.search::<ByLane>(),
-            _ if vectors <= most => in_registers(len, most, visit),
+            5.. if const { O::Simd::SPECIALIZES } && by_lane::takes::<O>(vectors) && !visit.goes_along(len) => {
+                visit.search::<ByLane>()
+            }
+            _ if vectors <= V::MOST_VECTORS => in_registers(len, visit),
             _ => visit.search::<Chunks>(),
         }
     }
 }
 
-/// The same for up to `most` vectors, which are up to [`MOST_VECTORS`]. (It compares elements: to count the vectors takes as many instructions as there are to load one and compare it.)
+/// The same for up to [`Visit::MOST_VECTORS`]. (It compares elements: to count the vectors takes as many instructions as there are to load one and compare it.)
 ///
 /// # Safety
 /// - As for [`by_length`].
 #[inline(always)]
-pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, most: usize, visit: V) -> V::Output {
+pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
     let lanes = O::Simd::LANES;
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match len {
-            _ if len <= O::Simd::FEW && !V::REVERSED => visit.search::<Few>(),
-            _ if len < lanes && O::Simd::HAS_FIRST_BEST => visit.search::<Less>(),
+            _ if const { O::Simd::FEW > 0 && !V::REVERSED } && len <= O::Simd::FEW => visit.search::<Few>(),
+            _ if O::Simd::HAS_FIRST_BEST && len < lanes => visit.search::<Less>(),
             _ if len < lanes => visit.search::<PartOfVector>(),
             // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
             _ if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
-            _ if most == 1 || len <= lanes && !V::REVERSED => visit.search::<Vectors<1, 1>>(),
-            _ if most == 2 || len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
-            _ if most <= 4 || len <= 4 * lanes => visit.search::<Vectors<2, 4>>(),
+            _ if const { V::MOST_VECTORS == 1 } || !V::REVERSED && len <= lanes => visit.search::<Vectors<1, 1>>(),
+            _ if const { V::MOST_VECTORS == 2 } || len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
+            _ if const { V::MOST_VECTORS <= 4 } || len <= 4 * lanes => visit.search::<Vectors<2, 4>>(),
             _ => visit.search::<Vectors<4, MOST_VECTORS>>(),
         }
     }
@@ -108,6 +109,8 @@ pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, most: usize
 pub(super) trait Visit<O: Order> {
     /// Whether rows run against the direction of memory.
     const REVERSED: bool;
+    /// The most vectors that are searched in registers.
+    const MOST_VECTORS: usize;
     type Output;
 
     /// Whether rows of that length are not to be read in two places at once.
@@ -278,28 +281,21 @@ fn along<O: Order>(row: Run<O::Lane>, stride: isize, prefetch: Prefetch) -> Run<
 }
 
 /// All rows of a tile.
-struct EachRow<'t, 'p, O, const REVERSED: bool> {
+#[derive(Clone, Copy)]
+struct EachRow<'t, O, const REVERSED: bool> {
     order: O,
     tile: &'t Tile<'t>,
-    positions: &'p mut [MaybeUninit<u32>],
+    /// A place for each.
+    positions: *mut MaybeUninit<u32>,
     /// Whether to ask for what is ahead.
     asks: bool,
 }
 
-impl<O: Order, const REVERSED: bool> EachRow<'_, '_, O, REVERSED> {
-    /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
-    const fn groups<S: Search<O>>() -> bool {
-        tournament::takes::<O>()
-            && match S::VECTORS {
-                None => false,
-                Some(0) => !REVERSED,
-                Some(most) => REVERSED || most <= 4,
-            }
-    }
-}
-
-impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
+impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
     const REVERSED: bool = REVERSED;
+    // What goes by lane instead need not be compiled.
+    const MOST_VECTORS: usize =
+        if O::Simd::SPECIALIZES && !by_lane::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
     type Output = ();
 
     #[inline(always)]
@@ -307,16 +303,55 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
         self.tile.prefetch == Prefetch::Jumps && len > LONGEST_HALVED / size_of::<O::Lane>()
     }
 
+    /// A call where rows may go side by side: with three of those searches in one function, all kernels took a sixteenth longer to compile. (Each search as a call was no sooner, and 90 KB of the shared object.)
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) {
-        let EachRow { order, tile, positions, asks } = self;
+        let task = Searched::<'_, O, S, REVERSED>(self, PhantomData);
+        if const { Searched::<'_, O, S, REVERSED>::GROUPS } {
+            self.order.simd().call(task);
+        } else {
+            task.run();
+        }
+    }
+}
+
+/// The rows, by one search.
+struct Searched<'t, O, S, const REVERSED: bool>(EachRow<'t, O, REVERSED>, PhantomData<S>);
+
+impl<O: Copy, S, const REVERSED: bool> Clone for Searched<'_, O, S, REVERSED> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<O: Copy, S, const REVERSED: bool> Copy for Searched<'_, O, S, REVERSED> {}
+
+impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> {
+    /// Whether the loop of a search is [unrolled](repeat). (Against the direction of memory only what is less than a vector: rows of 21 u8 ran at 26 or 42 GB/s by where the loop lay.)
+    const UNROLLS: bool = O::Simd::UNROLLS && S::IS_SHORT && (!REVERSED || S::READS_ON);
+
+    /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
+    const GROUPS: bool = tournament::takes::<O>()
+        && match S::VECTORS {
+            None => false,
+            Some(0) => !REVERSED,
+            Some(most) => REVERSED || most <= 4,
+        };
+}
+
+impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, REVERSED> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let EachRow { order, tile, positions: mut position, asks } = self.0;
         let (len, lanes) = (tile.line().size, O::Simd::LANES);
         // In a register: the compiler would load it for each row, as if a position might be written over it.
         let stride = tile.inner.stride;
         let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
         let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
-        let groups = Self::groups::<S>() && len <= tournament::MOST_VECTORS * lanes;
+        let groups = Self::GROUPS && len <= tournament::MOST_VECTORS * lanes;
         let input = tile.input.cast::<O::Lane>();
         let mut first = Run::new(input, len, REVERSED);
         let size = size_of::<O::Lane>();
@@ -330,7 +365,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
             true => Asked::of_rows(len * size, stride.wrapping_mul(size as isize), if groups { lanes } else { 1 }),
             false => Asked::NOTHING,
         };
-        let (mut position, mut ways) = (positions.as_mut_ptr(), Ways::default());
+        let mut ways = Ways::default();
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
         let mut o = 0;
         while o < tile.outer.size {
@@ -338,8 +373,8 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
             // Of all of them, those that are followed by enough that may be read.
             let mut some = if S::READS_ON { tile.inner.steps_up_to(last, start) } else { tile.inner.size };
             let mut at_end = tile.inner.size - some;
-            // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows
-            // `some` of them are elements of others. There is a position for each (`enter`).
+            // SAFETY: the caller of `EachRow::search`, where the only one is made, promises the elements of all rows, of which `start` goes through one after
+            // another; where a search reads on, what follows `some` of them are elements of others. There is a position for each (`enter`).
             unsafe {
                 while some > 0 {
                     let mut block = some.min(asked.rows);
@@ -347,7 +382,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                     if !S::FOLDS {
                         asked.ask(row(start).at);
                     }
-                    while groups && block >= lanes {
+                    while Self::GROUPS && groups && block >= lanes {
                         let found = order.simd().counts(S::find_group(order, row(start), stride));
                         let mut n = 0;
                         while n < lanes {
@@ -358,9 +393,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, '_, O, REVERSED> {
                         start += lanes as isize * stride;
                         block -= lanes;
                     }
-                    // (Against the direction of memory only what is less than a vector: rows of 21 u8 ran at 26 or 42 GB/s by where the loop lay.)
-                    let unrolls = O::Simd::UNROLLS && S::IS_SHORT && (!REVERSED || S::READS_ON);
-                    repeat!(unrolls, block > 0, block >= 2, block -= 1, {
+                    repeat!(Self::UNROLLS, block > 0, block >= 2, block -= 1, {
                         position.write(MaybeUninit::new(S::find::<true>(order, row(start), &mut ways)));
                         position = position.add(1);
                         start += stride;

@@ -156,10 +156,10 @@ pub(super) const MOST_VECTORS: usize = 8;
 /// - The elements of the run may be read.
 #[inline(always)]
 pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let row = Row::<WHOLE, V>::new(order, run);
+    let row = Row::<WHOLE, V> { len: run.len };
     // A key takes a mask. (Rows of 64, 80 and 100 f16 36, 26 and 31 GB/s by keys, and 41, 31 and 41 by bits; a Xeon. Where all are below zero, and so both are
     // gone through, 0.86 to 1.0 of the speed by keys; Zen 5. AVX2, there: rows of 100 37 and 41, of others the same, and 0.85 below zero.)
-    if has_bits::<O>() && O::Simd::HAS_MASKS && V > 1 {
+    if const { has_bits::<O>() && O::Simd::HAS_MASKS && V > 1 } {
         let bits = order.bits();
         // SAFETY: the caller's promise.
         let vectors = unsafe { row.load(bits, run) };
@@ -188,7 +188,7 @@ pub(super) const fn has_bits<O: Order>() -> bool {
 pub(super) unsafe fn find_in_part<O: Order, const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
     // SAFETY: the caller's promise.
     let vector = unsafe { load_part::<O, ON>(order, run) };
-    Row::<0, 1>::new(order, run).find(order, [vector], run.reversed)
+    Row::<0, 1> { len: run.len }.find(order, [vector], run.reversed)
 }
 
 /// A run that is less than a vector, and what nothing is worse than.
@@ -246,16 +246,9 @@ pub(super) fn rarely() {}
 #[derive(Clone, Copy)]
 struct Row<const WHOLE: usize, const V: usize> {
     len: usize,
-    lanes: usize,
-    bits_per_lane: u32,
 }
 
 impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
-    #[inline(always)]
-    fn new<O: Order>(_: O, run: Run<O::Lane>) -> Self {
-        Row { len: run.len, lanes: O::Simd::LANES, bits_per_lane: O::Simd::BITS_PER_LANE }
-    }
-
     /// # Safety
     /// - The elements of the run may be read, at least `WHOLE` vectors of them.
     #[inline(always)]
@@ -264,7 +257,7 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
         let mut n = 0;
         while n < V {
             // SAFETY: the caller's promise: each start is a vector before the end of the run.
-            vectors[n] = unsafe { order.load(run.at.add(self.start(n))) };
+            vectors[n] = unsafe { order.load(run.at.add(self.start::<O>(n))) };
             n += 1;
         }
         vectors
@@ -272,8 +265,20 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
 
     /// The element that vector `n` starts with.
     #[inline(always)]
-    fn start(self, n: usize) -> usize {
-        if n < WHOLE.max(1) { n * self.lanes } else { (n * self.lanes).min(self.len - self.lanes) }
+    fn start<O: Order>(self, n: usize) -> usize {
+        let (start, lanes) = (n * O::Simd::LANES, O::Simd::LANES);
+        if n < const { if WHOLE == 0 { 1 } else { WHOLE } } || start + lanes <= self.len {
+            start
+        } else {
+            self.len - lanes
+        }
+    }
+
+    /// How many vectors' bits are in a word, and in how many words they all are.
+    const fn words<O: Order>() -> (usize, usize) {
+        let bits = O::Simd::LANES * O::Simd::BITS_PER_LANE as usize;
+        let per_word = if bits < 64 { 64 / bits } else { 1 };
+        (per_word, V.div_ceil(per_word))
     }
 
     /// Finds the first best element.
@@ -300,30 +305,33 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
     #[inline(always)]
     fn first<O: Order, T: Test<O>>(self, order: O, vectors: &[Vec<O>; V], test: T, reversed: bool) -> (usize, bool) {
         let simd = order.simd();
-        let per_word = (64 / (self.lanes * self.bits_per_lane as usize)).max(1);
-        let words = V.div_ceil(per_word);
+        let (per_word, words) = const { Self::words::<O>() };
         let (mut first, mut is_found) = (0, false);
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
         let mut n = 0;
         while n < words {
             // The word visited first comes last here, and overwrites the others: no branch.
-            let word = if reversed { n } else { words - 1 - n };
+            let word = if const { Self::words::<O>().1 == 1 } || reversed { n } else { words - 1 - n };
             let mut v = word * per_word;
-            let (base, end) = (self.start(v), if word + 1 == words { V } else { v + per_word });
+            let (base, end) = (self.start::<O>(v), if word + 1 == words { V } else { v + per_word });
             let mut bits = 0;
             while v < end {
-                let shift = (self.start(v) - base) as u32 * self.bits_per_lane;
+                let shift = (self.start::<O>(v) - base) as u32 * O::Simd::BITS_PER_LANE;
                 bits |= simd.bits(test.holds(order, vectors[v])) << shift;
                 v += 1;
             }
-            if WHOLE == 0 {
+            if const { WHOLE == 0 } {
                 // Lanes beyond the run hold the worst value, which may be the best.
-                bits &= u64::MAX >> (64 - self.len as u32 * self.bits_per_lane);
+                bits &= u64::MAX >> (64 - self.len as u32 * O::Simd::BITS_PER_LANE);
             }
             let bit = if reversed { 63_u32.wrapping_sub(bits.leading_zeros()) } else { bits.trailing_zeros() };
             // No bit is no place, and not used; its number may be beyond a `usize` of 32 bits.
-            let here = base.wrapping_add((bit / self.bits_per_lane) as usize);
-            first = if n == 0 { here } else { core::hint::select_unpredictable(bits != 0, here, first) };
+            let here = base.wrapping_add((bit / O::Simd::BITS_PER_LANE) as usize);
+            first = if const { Self::words::<O>().1 == 1 } || n == 0 {
+                here
+            } else {
+                core::hint::select_unpredictable(bits != 0, here, first)
+            };
             is_found |= bits != 0;
             n += 1;
         }
@@ -339,8 +347,7 @@ pub(super) fn first_of<O: Order, T: Test<O>, const V: usize>(
     test: T,
     reversed: bool,
 ) -> (usize, bool) {
-    let lanes = O::Simd::LANES;
-    Row::<V, V> { len: V * lanes, lanes, bits_per_lane: O::Simd::BITS_PER_LANE }.first(order, vectors, test, reversed)
+    Row::<V, V> { len: V * O::Simd::LANES }.first(order, vectors, test, reversed)
 }
 
 /// A test of elements: a closure, but forced inline.

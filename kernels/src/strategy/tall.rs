@@ -18,10 +18,18 @@ const CHUNK: usize = 8;
 /// 16-bit lanes by AVX2 were 0.9, over 166 1.0; over 250 rows, the same by AVX-512 0.8, 32-bit ones 1.2. So 8-bit lanes, which count to 255, do not.)
 #[inline(always)]
 pub(super) const fn are_tall<O: Order>(rows: usize) -> bool {
-    let fewest = if 12 * O::Simd::LANES < FEWEST { FEWEST } else { 12 * O::Simd::LANES };
-    // More than a lane can count do not come.
-    let has_chunks = O::Simd::SPECIALIZES && fewest < O::Simd::MAX_COUNT as usize;
-    has_chunks && rows >= fewest
+    has_tall::<O>() && rows >= const { fewest::<O>() }
+}
+
+/// Whether any number is: not if they are more than a lane can count, which do not come.
+#[inline(always)]
+pub(super) const fn has_tall<O: Order>() -> bool {
+    O::Simd::SPECIALIZES && fewest::<O>() < O::Simd::MAX_COUNT as usize
+}
+
+#[inline(always)]
+const fn fewest<O: Order>() -> usize {
+    if 12 * O::Simd::LANES < FEWEST { FEWEST } else { 12 * O::Simd::LANES }
 }
 
 /// The fewest rows that are tall, of whatever lanes.

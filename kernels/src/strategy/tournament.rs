@@ -33,11 +33,11 @@ pub(super) const MOST_VECTORS: usize = 3;
 pub(super) unsafe fn find<O: Order, const V: usize>(order: O, first: Run<O::Lane>, stride: isize) -> Count<O> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
     let mut rows = Rows { first, stride };
-    if V == 0 {
+    if const { V == 0 } {
         // SAFETY: the caller's promise.
         return unsafe { all::<O, true>(order, rows) }.positions;
     }
-    if V == 1 {
+    if const { V == 1 } {
         // SAFETY: the caller's promise.
         return unsafe { all::<O, false>(order, rows) }.positions;
     }
@@ -144,7 +144,7 @@ impl<B: Bracket> Bracket for Pair<B> {
         let (a, b) = unsafe { (B::winners(order, rows), B::winners(order, others)) };
         let (even, odd) = simd.pairs(a.values, b.values, B::ROWS);
         let (first, second) = if rows.first.reversed { (odd, even) } else { (even, odd) };
-        if B::ROWS == 1 {
+        if const { B::ROWS == 1 } {
             let is_second = order.better(second, first);
             let positions = simd.count_where(is_second, simd.count(1));
             return Winners { values: simd.select(is_second, second, first), positions };

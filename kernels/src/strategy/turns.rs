@@ -161,11 +161,12 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     let start = |n: usize| (n * share).min(run.len - share);
     let mut places = [run; ASKING_PLACES];
     let places = &mut places[..count];
-    let mut by_bits = has_bits::<O>() && !O::NAN_LOSES;
+    let mut by_bits = const { has_bits::<O>() && !O::NAN_LOSES };
     for (n, place) in places.iter_mut().enumerate() {
         *place = run.part(start(n), turn);
         // SAFETY: the caller's promise: a part of the run.
-        by_bits = by_bits && unsafe { is_promising(order.bits(), run.part(start(n), share)) };
+        by_bits =
+            const { has_bits::<O>() } && by_bits && unsafe { is_promising(order.bits(), run.part(start(n), share)) };
     }
     let slower = &[Loop { size: stretches, stride }];
     let turns = Turns { runs: places, slower, stretches, ahead: None, by_bits, are_chunks };
@@ -206,17 +207,17 @@ impl<L: Copy> Part<'_, L> {
         let before = self.first * first.len;
         // SAFETY: the caller's promise; each fold was written.
         unsafe {
-            let is_promising = has_bits::<O>() && self.turns.by_bits && is_promising(order.bits(), first);
+            let is_promising = const { has_bits::<O>() } && self.turns.by_bits && is_promising(order.bits(), first);
             let mut by_bits = [const { MaybeUninit::uninit() }; OUTPUTS];
             let mut folds = [const { MaybeUninit::uninit() }; OUTPUTS];
-            if is_promising {
+            if const { has_bits::<O>() } && is_promising {
                 self.fold(order.bits(), &mut by_bits);
             } else {
                 self.fold_apart(order, &mut folds);
             }
             for (n, best) in best.iter_mut().enumerate() {
                 let (part, mut fold) = (self.of(n), &folds[n]);
-                if is_promising {
+                if const { has_bits::<O>() } && is_promising {
                     if let Some(found) = settle(order, order.bits(), by_bits[n].assume_init_ref().copy(), part) {
                         best.offer(found, before);
                         continue;
@@ -307,7 +308,7 @@ impl<L: Copy> Part<'_, L> {
                 unsafe { self.part.fold(self.order, &mut *self.folds) }
             }
         }
-        if has_bits::<O>() {
+        if const { has_bits::<O>() } {
             order.simd().call(Call { order, part: self, folds });
         } else {
             // SAFETY: the caller's promise.
