@@ -4,26 +4,15 @@
 use crate::lanes::{HalfLanes, Lanes};
 use crate::rank::{Key, no_bits, traced_by_lanes};
 
-/// What an order knows when it runs, in one register: as fields, each of the thousands of calls that are inlined copies them through memory first, until the compiler takes it away again.
-#[derive(Clone, Copy)]
-struct Numbers(u64);
-
-impl Numbers {
-    #[inline(always)]
-    fn new([a, b, c, d]: [i16; 4]) -> Self {
-        let at = |number: i16, n: u32| u64::from(number as u16) << (16 * n);
-        Numbers(at(a, 0) | at(b, 1) | at(c, 2) | at(d, 3))
-    }
-
-    #[inline(always)]
-    fn get(self, n: u32) -> i16 {
-        (self.0 >> (16 * n)) as i16
-    }
-}
-
 /// Integers in the order of the floats: see [`HalfLanes::half_keys`]; if `FLIPS`, of the floats negated, where the smallest is the best, so that the largest key is.
 #[derive(Clone, Copy)]
-pub(crate) struct HalfKey<const FLIPS: bool>(Numbers);
+pub(crate) struct HalfKey<const FLIPS: bool> {
+    /// What is flipped.
+    sign: i16,
+    infinity: i16,
+    turn: i16,
+    push: i16,
+}
 
 impl<const FLIPS: bool> HalfKey<FLIPS> {
     /// `infinity` is its bits. NaN is above all numbers, or below. If it `flips`, then the floats first.
@@ -32,28 +21,7 @@ impl<const FLIPS: bool> HalfKey<FLIPS> {
         // Of each sign. With nothing turned, those with the sign are the smallest, those without the largest, and one integer is not in use between them, modulo 2^16.
         let nans = i16::MAX - infinity;
         let (turn, push) = if nan_is_above { (infinity ^ i16::MIN, 2 * nans) } else { (nans, -2 * nans) };
-        HalfKey(Numbers::new([infinity, turn, push, if flips { i16::MIN } else { 0 }]))
-    }
-
-    #[inline(always)]
-    fn infinity(self) -> i16 {
-        self.0.get(0)
-    }
-
-    #[inline(always)]
-    fn turn(self) -> i16 {
-        self.0.get(1)
-    }
-
-    #[inline(always)]
-    fn push(self) -> i16 {
-        self.0.get(2)
-    }
-
-    /// What is flipped.
-    #[inline(always)]
-    fn flip(self) -> i16 {
-        self.0.get(3)
+        HalfKey { sign: if flips { i16::MIN } else { 0 }, infinity, turn, push }
     }
 
     /// What makes of a float the one of which the largest is the best.
@@ -63,20 +31,20 @@ impl<const FLIPS: bool> HalfKey<FLIPS> {
             (false, _) => i16::MIN,
             // Known when this is compiled: bits take no operation then.
             (true, false) => 0,
-            (true, true) => self.flip(),
+            (true, true) => self.sign,
         }
     }
 
     /// What NaN becomes.
     #[inline(always)]
     fn nan(self) -> i16 {
-        if self.push() > 0 { i16::MAX } else { i16::MIN }
+        if self.push > 0 { i16::MAX } else { i16::MIN }
     }
 
     /// Whether NaN is the best where the largest key is, or the smallest.
     #[inline(always)]
     fn nan_wins(self, largest: bool) -> bool {
-        (self.push() > 0) == largest
+        (self.push > 0) == largest
     }
 }
 
@@ -90,8 +58,8 @@ impl<S: HalfLanes, const FLIPS: bool> Key<S> for HalfKey<FLIPS> {
 
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
-        let raw = if FLIPS { simd.xor(raw, simd.splat(self.flip())) } else { raw };
-        simd.half_keys(raw, self.turn(), self.push())
+        let raw = if FLIPS { simd.xor(raw, simd.splat(self.sign)) } else { raw };
+        simd.half_keys(raw, self.turn, self.push)
     }
 
     #[inline(always)]
@@ -101,18 +69,21 @@ impl<S: HalfLanes, const FLIPS: bool> Key<S> for HalfKey<FLIPS> {
 
     #[inline(always)]
     fn bits(self, largest: bool) -> HalfBits {
-        let highest = if self.nan_wins(largest) { i16::MAX } else { self.infinity() };
-        HalfBits(Numbers::new([self.infinity(), self.sign(largest), highest, 0]))
+        HalfBits {
+            sign: self.sign(largest),
+            infinity: self.infinity,
+            highest: if self.nan_wins(largest) { i16::MAX } else { self.infinity },
+        }
     }
 
     #[inline(always)]
     fn bits_below_zero(self, largest: bool) -> HalfBitsBelowZero {
-        HalfBitsBelowZero { flip: self.sign(largest) ^ i16::MAX, lowest: !self.infinity() }
+        HalfBitsBelowZero { flip: self.sign(largest) ^ i16::MAX, lowest: !self.infinity }
     }
 
     #[inline(always)]
     fn shifted(self, largest: bool) -> Option<HalfShifted> {
-        let (sign, zero) = (self.sign(largest), i16::MAX - self.infinity());
+        let (sign, zero) = (self.sign(largest), i16::MAX - self.infinity);
         if self.nan_wins(largest) { None } else { Some(HalfShifted { shift: sign.wrapping_add(zero), zero }) }
     }
 }
@@ -121,29 +92,18 @@ impl<S: HalfLanes, const FLIPS: bool> Key<S> for HalfKey<FLIPS> {
 /// smaller: so the largest is the best, if it is above zero and nothing is a NaN. A long row takes two operations per vector less than by keys:
 /// 4 instead of 6.
 #[derive(Clone, Copy)]
-pub(crate) struct HalfBits(Numbers);
+pub(crate) struct HalfBits {
+    sign: i16,
+    infinity: i16,
+    /// Above which a value is not the best of anything: infinity where NaN loses.
+    highest: i16,
+}
 
 impl HalfBits {
-    #[inline(always)]
-    fn infinity(self) -> i16 {
-        self.0.get(0)
-    }
-
-    #[inline(always)]
-    fn sign(self) -> i16 {
-        self.0.get(1)
-    }
-
-    /// Above which a value is not the best of anything: infinity where NaN loses.
-    #[inline(always)]
-    fn highest(self) -> i16 {
-        self.0.get(2)
-    }
-
     /// Where a trace is a NaN with the sign set.
     #[inline(always)]
     fn negative_nans<S: HalfLanes>(self, simd: S, trace: <S as Lanes<i16>>::Vector) -> <S as Lanes<i16>>::Mask {
-        simd.gt(simd.xor(trace, simd.splat(i16::MIN)), simd.splat(self.infinity()))
+        simd.gt(simd.xor(trace, simd.splat(i16::MIN)), simd.splat(self.infinity))
     }
 }
 
@@ -154,7 +114,7 @@ impl<S: HalfLanes> Key<S> for HalfBits {
 
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {
-        simd.xor(raw, simd.splat(self.sign()))
+        simd.xor(raw, simd.splat(self.sign))
     }
 
     /// The largest as unsigned integers: NaN with the sign set. (Without, it is the largest as signed ones, and so the best.)
@@ -181,7 +141,7 @@ impl<S: HalfLanes> Key<S> for HalfBits {
 
     #[inline(always)]
     fn final_nans(self, simd: S, best: S::Vector, trace: S::Vector, _: bool) -> S::Mask {
-        simd.or(simd.gt(best, simd.splat(self.infinity())), self.negative_nans(simd, trace))
+        simd.or(simd.gt(best, simd.splat(self.infinity)), self.negative_nans(simd, trace))
     }
 
     /// Zero is the best where nothing has the sign: -0 would be its equal.
@@ -189,7 +149,7 @@ impl<S: HalfLanes> Key<S> for HalfBits {
     fn doubtful(self, simd: S, best: S::Vector, trace: S::Vector) -> S::Mask {
         let is_clear = simd.gt(trace, simd.splat(-1));
         let no_better = simd.gt(simd.splat(1), best);
-        let doubts = simd.or(simd.gt(best, simd.splat(self.infinity())), self.negative_nans(simd, trace));
+        let doubts = simd.or(simd.gt(best, simd.splat(self.infinity)), self.negative_nans(simd, trace));
         simd.or(simd.and_not(no_better, is_clear), doubts)
     }
 
@@ -201,12 +161,12 @@ impl<S: HalfLanes> Key<S> for HalfBits {
     /// Zeros are equal, of either sign, and so are NaNs; and below zero, the order is the reverse.
     #[inline(always)]
     fn is_in_doubt(self, simd: S, value: S::Vector) -> bool {
-        !(1..=self.infinity()).contains(&simd.first_lane(value))
+        !(1..=self.infinity).contains(&simd.first_lane(value))
     }
 
     #[inline(always)]
     fn knows(self, simd: S, value: S::Vector) -> bool {
-        simd.bits(simd.or(simd.gt(simd.splat(0), value), simd.gt(value, simd.splat(self.highest())))) == 0
+        simd.bits(simd.or(simd.gt(simd.splat(0), value), simd.gt(value, simd.splat(self.highest)))) == 0
     }
 }
 

@@ -73,7 +73,7 @@ unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match vectors {
-            5.. if const { O::Simd::SPECIALIZES } && by_lane::takes::<O>(vectors) && !visit.goes_along(len) => {
+            5.. if O::Simd::SPECIALIZES && by_lane::takes::<O>(vectors) && !visit.goes_along(len) => {
                 visit.search::<ByLane>()
             }
             _ if vectors <= V::MOST_VECTORS => in_registers(len, visit),
