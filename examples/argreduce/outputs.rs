@@ -288,11 +288,16 @@ impl Unnamed {
     }
 }
 
+#[cfg(unix)]
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(MODE));
     builder
+}
+
+#[cfg(not(unix))]
+fn builder() -> tempfile::Builder<'static, 'static> {
+    tempfile::Builder::new()
 }
 
 /// As of any new file: temporary ones are private, results are not.

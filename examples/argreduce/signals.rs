@@ -28,6 +28,9 @@ pub fn clean_up_by(clean: impl Fn() + Send + 'static) -> io::Result<()> {
         }
     };
     thread::Builder::new().stack_size(1 << 17).spawn(watch)?;
+    // Caught, and that is all: so a file that is larger than `ulimit` allows is an error of writing.
+    #[cfg(unix)]
+    flag::register_usize(signal_hook::consts::SIGXFSZ, Arc::default(), 1)?;
     #[cfg(unix)]
     let more = &[signal_hook::consts::SIGHUP];
     #[cfg(not(unix))]
