@@ -20,7 +20,8 @@ pub struct Arguments {
     /// Which element to look for
     pub function: Function,
 
-    /// The .npy file, or - for standard input: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, C or Fortran order, rank 0 to 8
+    /// The .npy file, or - for standard input: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, C or Fortran order,
+    /// rank 0 to 8
     pub file: PathBuf,
 
     /// Axes to reduce, as in 0,-1; negative ones count from the end [default: all; empty: none]

@@ -254,8 +254,8 @@ impl Undo {
     }
 }
 
-/// A file without a name, which the system forgets with the process. Where there is no such thing, it has a name that is
-/// removed.
+/// A file without a name, which the system forgets with the process. Where there is no such thing, it has a name
+/// that is removed.
 struct Unnamed {
     file: File,
     path: Option<TempPath>,

@@ -1,4 +1,5 @@
-//! What is done when a signal ends the process: Ctrl-C, `kill`, a closed terminal. It must not know what there is to do.
+//! What is done when a signal ends the process: Ctrl-C, `kill`, a closed terminal. It must not know what there is
+//! to do.
 
 use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag;
@@ -41,8 +42,8 @@ pub fn clean_up_by(clean: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the process was started so that the signal does nothing (`nohup`, a script's background), which it has to stay.
-/// Linux is the only system that tells a safe program.
+/// Whether the process was started so that the signal does nothing (`nohup`, a script's background). So it has to
+/// stay. Linux is the only system that tells a safe program.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
