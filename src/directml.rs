@@ -31,7 +31,10 @@ mod rule;
 
 pub use rule::{BrokenRule, Tensor};
 
-use crate::{ArgReduce, AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, UntypedPlan};
+use crate::{
+    ArgReduce, AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, RequiredBytes,
+    UntypedPlan,
+};
 
 /// A tensor in a buffer: `DML_BUFFER_TENSOR_DESC`. Its `DimensionCount` is the number of `sizes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,6 +236,12 @@ impl CompiledOperator {
     pub fn execute_with_values(&self, input: &[u8], output: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
         self.check_buffers(input, output)?;
         self.plan.run_with_values(input, output, values)
+    }
+
+    /// How many bytes the buffers need: for the tensors, their `TotalTensorSizeInBytes`.
+    pub fn required_bytes(&self) -> RequiredBytes {
+        let bytes = |total| usize::try_from(total).unwrap_or(usize::MAX);
+        RequiredBytes { input: bytes(self.input_bytes), output: bytes(self.output_bytes), ..self.plan.required_bytes() }
     }
 
     /// The instruction set that was chosen.

@@ -90,7 +90,7 @@ pub use index::Index;
 pub use layout::{Layout, drop_axes};
 pub use plan::{ArgReduce, Plan};
 pub use slice::{SliceExt, argmax, argmin};
-pub use untyped::UntypedPlan;
+pub use untyped::{RequiredBytes, UntypedPlan};
 
 use argreduce_kernels::{Loop, Strategy};
 

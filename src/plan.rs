@@ -239,7 +239,7 @@ pub(crate) struct Decided {
     axes: AxisSet,
     /// Of the input, and how long a slice it needs.
     sizes: Sizes,
-    required_len: usize,
+    pub(crate) required_len: usize,
     pub(crate) output: Layout,
     pub(crate) isa: Isa,
     /// [`Work::EMPTY`] where the output is.

@@ -125,6 +125,17 @@ impl UntypedPlan {
         (self.run)(&self.decided, input, self.index_type.name(), indices, Some(values))
     }
 
+    /// How many bytes the buffers need.
+    pub fn required_bytes(&self) -> RequiredBytes {
+        let Decided { required_len, output, .. } = &*self.decided;
+        let (element, index) = (self.data_type.size(), self.index_type.size());
+        RequiredBytes {
+            input: required_len.saturating_mul(element),
+            output: output.required_len().saturating_mul(index),
+            values: output.element_count().saturating_mul(element),
+        }
+    }
+
     /// The type of the elements.
     pub fn data_type(&self) -> DataType {
         self.data_type
@@ -150,6 +161,29 @@ impl fmt::Display for UntypedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.decided.fmt(f, self.data_type, self.index_type.name())
     }
+}
+
+/// How many bytes the buffers of an [`UntypedPlan`], or of a [`CompiledOperator`](crate::directml::CompiledOperator),
+/// need at least: with fewer in any of them, running is an error. `usize::MAX` also stands for all that is more: no
+/// memory has as much.
+///
+/// ```
+/// use argreduce::{ArgReduce, DataType, Layout};
+/// let layout = Layout::contiguous(&[2, 3])?;
+/// let plan = ArgReduce::argmax(&layout).axes(&[1]).plan_untyped(DataType::F32, DataType::U64)?;
+/// let required = plan.required_bytes();
+/// assert_eq!((required.input, required.output, required.values), (24, 16, 8));
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequiredBytes {
+    /// Of the elements.
+    pub input: usize,
+    /// Of the indices.
+    pub output: usize,
+    /// Of the best elements, where they are asked for.
+    pub values: usize,
 }
 
 /// The whole elements of a buffer. That it is too short for a layout, the plan will say.
