@@ -371,6 +371,8 @@ static void directml(void) {
     REFUSED(ARGREDUCE_TOTAL_SIZE_MULTIPLE, in.bytes = 25);
     REFUSED(ARGREDUCE_OUTPUT_SIZE, out.sizes = in_sizes; out.bytes = 24);
     REFUSED(ARGREDUCE_OUTPUT_TYPE, out.type = ARGREDUCE_FLOAT32);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, out.type = ARGREDUCE_UINT8);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, out.type = ARGREDUCE_UINT16);
 #undef REFUSED
     expect(argreduce_compile_directml(NULL, 0, &op) == ARGREDUCE_NULL_POINTER && op == NULL, "no descriptor");
 }
