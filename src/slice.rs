@@ -83,6 +83,7 @@ fn of_long_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option
 /// assert_eq!(argreduce::argmin::<i32, u32>(rows.as_flattened(), &[2, 3], &[1])?, [1, 2]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
+#[doc(alias("argMin", "idxmin"))]
 pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
     of_tensor(ReduceFunction::ArgMin, input, sizes, axes)
 }
@@ -98,6 +99,7 @@ pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]
 /// assert_eq!(argreduce::argmax::<i32, u32>(rows.as_flattened(), &[2, 3], &[0, 1])?, [3]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
+#[doc(alias("argMax", "idxmax"))]
 pub fn argmax<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
     of_tensor(ReduceFunction::ArgMax, input, sizes, axes)
 }

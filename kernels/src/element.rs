@@ -17,6 +17,12 @@ mod sealed {
 /// assert_eq!(<f32 as Element>::DATA_TYPE, DataType::F32);
 /// assert!(f64::NAN.is_nan() && !Element::is_nan(7_u8));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type",
+    label = "there is no order of these elements",
+    note = "the element types are `f32`, `f64`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `bool`, and \
+            `f16` and `bf16` of the crate `half`"
+)]
 pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + Send + Sync + 'static {
     /// The type as a value.
     const DATA_TYPE: DataType;

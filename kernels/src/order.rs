@@ -24,6 +24,7 @@ pub enum NanPolicy {
     #[default]
     Propagate,
     /// Every number is better than a NaN.
+    #[doc(alias("nanargmax", "nanargmin"))]
     Ignore,
 }
 

@@ -32,11 +32,19 @@ fn check<T: Element>(input_type: u32, data: &[T]) {
         assert_eq!(to(ARGREDUCE_INT32).execute(&data, &mut i32s), ARGREDUCE_OK);
         assert_eq!(to(ARGREDUCE_INT64).execute(&data, &mut i64s), ARGREDUCE_OK);
         assert_eq!(to(ARGREDUCE_UINT32).execute(&data, &mut u32s), ARGREDUCE_OK);
+        let (mut u8s, mut u16s) = ([9_u8; 2], [9_u16; 2]);
+        assert_eq!(to(ARGREDUCE_UINT8).execute(&data, &mut u8s), ARGREDUCE_OK);
+        assert_eq!(to(ARGREDUCE_UINT16).execute(&data, &mut u16s), ARGREDUCE_OK);
         let mut values = [T::default(); 2];
         assert_eq!(to(ARGREDUCE_UINT64).execute_with_values(&data, &mut u64s, &mut values), ARGREDUCE_OK);
         let found =
             [i32s.map(|i| i as usize), i64s.map(|i| i as usize), u32s.map(|i| i as usize), u64s.map(|i| i as usize)];
-        assert_eq!(found, [[expected[0], expected[1]]; 4], "{order:?} of type {input_type}");
+        let narrow = [u8s.map(usize::from), u16s.map(usize::from)];
+        assert_eq!(
+            (found, narrow),
+            ([[expected[0], expected[1]]; 4], [[expected[0], expected[1]]; 2]),
+            "{order:?} of type {input_type}"
+        );
         for (output, &index) in expected.iter().enumerate() {
             let best = data[output * 30 + 14 - index / 7 * 7 + index % 7];
             assert!(values[output] == best || best.is_nan() && values[output].is_nan());
