@@ -197,13 +197,13 @@ fn compile(
             return Err(BrokenRule::OutputSize { dimension, expected, found }.into());
         }
     }
+    let data_type = output.data_type;
+    if !matches!(data_type, DataType::I32 | DataType::I64 | DataType::U32 | DataType::U64) {
+        return Err(BrokenRule::OutputDataType { data_type }.into());
+    }
     let axes: Vec<isize> = axes.iter().map(|&axis| axis as isize).collect();
     let reduce = ArgReduce::new(function, &input_layout).axes(&axes).direction(direction).nan_policy(nan_policy);
-    let plan = reduce.output_layout(&output_layout).plan_untyped(input.data_type, output.data_type);
-    let plan = plan.map_err(|error| match error {
-        Error::NotAnIndexType { data_type } => BrokenRule::OutputDataType { data_type }.into(),
-        error => error,
-    })?;
+    let plan = reduce.output_layout(&output_layout).plan_untyped(input.data_type, data_type)?;
     Ok(CompiledOperator {
         plan,
         input_bytes: input.total_tensor_size_in_bytes,

@@ -104,7 +104,7 @@ typedef struct argreduce_desc {
     uint32_t input_type;
     // Where the elements are.
     struct argreduce_layout input;
-    // ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32 or ARGREDUCE_UINT64.
+    // ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32, ARGREDUCE_UINT64, ARGREDUCE_UINT8 or ARGREDUCE_UINT16.
     uint32_t output_type;
     // Where the indices go; all zeros for packed.
     struct argreduce_layout output;

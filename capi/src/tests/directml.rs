@@ -215,6 +215,10 @@ fn rules() {
     );
     let message = "OutputTensor.DataType is f32: i32, i64, u32 and u64 are allowed";
     fails(f32s(&[2, 3], 24), f32s(&[2, 1], 8), &[1], ARGREDUCE_OUTPUT_TYPE, message);
+    // The library's own descriptions have more types for indices.
+    let message = "OutputTensor.DataType is u8: i32, i64, u32 and u64 are allowed";
+    let bytes = Tensor::packed(DML_TENSOR_DATA_TYPE_UINT8, &[2, 1], 4);
+    fails(f32s(&[2, 3], 24), bytes, &[1], ARGREDUCE_OUTPUT_TYPE, message);
     let message = "Axes[0] is 2: it has to be below the DimensionCount, 2";
     fails(f32s(&[2, 3], 24), u32s(&[2, 1], 8), &[2], ARGREDUCE_AXIS_OUT_OF_RANGE, message);
     let message = "Axes[1] is 1 again: an axis can be reduced only once";

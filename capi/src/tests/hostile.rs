@@ -123,18 +123,8 @@ fn enumerations() {
             compile_fails(desc, ARGREDUCE_UNKNOWN_VALUE, &message);
         }
     }
-    for (value, name) in [
-        (1, "f32"),
-        (2, "f16"),
-        (4, "u16"),
-        (5, "u8"),
-        (7, "i16"),
-        (8, "i8"),
-        (9, "f64"),
-        (0x101, "bf16"),
-        (0x102, "bool"),
-    ] {
-        let message = format!("{name} is no type for indices: choose from i32 i64 u32 u64");
+    for (value, name) in [(1, "f32"), (2, "f16"), (7, "i16"), (8, "i8"), (9, "f64"), (0x101, "bf16"), (0x102, "bool")] {
+        let message = format!("{name} is no type for indices: choose from i32 i64 u32 u64 u8 u16");
         compile_fails(argreduce_desc { output_type: value, ..good }, ARGREDUCE_OUTPUT_TYPE, &message);
     }
 }
