@@ -72,6 +72,9 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = UINT32_MAX);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.output_type = 0x103);
     REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_FLOAT32);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_INT8);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_INT16);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_BOOL);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.axis_direction = 2);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.nan_policy = 2);
 
@@ -103,6 +106,10 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
             (desc.output_type = ARGREDUCE_INT32, desc.input.sizes = ((const int64_t[]){1, 1LL << 32, 1}),
              desc.input.strides = ((const int64_t[]){0, 0, 0})));
+    REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
+            (desc.output_type = ARGREDUCE_UINT8, desc.input.sizes = ((const int64_t[]){1, 257, 1})));
+    REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
+            (desc.output_type = ARGREDUCE_UINT16, desc.input.sizes = ((const int64_t[]){1, 65537, 1})));
 #undef REFUSED
 }
 
@@ -289,6 +296,45 @@ static void every_length(void) {
     expect(all_right, "every type and length");
 }
 
+/* Indices of 8 and 16 bits, in buffers of just as many bytes: the largest that fits is written. */
+static void narrow_indices(void) {
+    static const struct { uint32_t type; size_t size; int64_t length; } types[] = {
+        {ARGREDUCE_UINT8, 1, 256},
+        {ARGREDUCE_UINT16, 2, 65536},
+    };
+    for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
+        const int64_t shape[] = {3, types[t].length};
+        argreduce_desc desc = good();
+        desc.input_type = ARGREDUCE_BOOL;
+        desc.input = (argreduce_layout){.rank = 2, .sizes = shape};
+        desc.output_type = types[t].type;
+        argreduce_operator *op;
+        size_t input_bytes = 0, output_bytes = 0, values_bytes = 0;
+        expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile to narrow indices");
+        argreduce_operator_bytes(op, &input_bytes, &output_bytes, &values_bytes);
+        expect(output_bytes == 3 * types[t].size && values_bytes == 3, "the bytes of narrow indices");
+        unsigned char *input = calloc(1, input_bytes), *output = malloc(output_bytes);
+        if (!input || !output) {
+            abort();
+        }
+        for (size_t row = 1; row <= 3; ++row) {
+            input[row * (size_t)types[t].length - 1] = 1;
+        }
+        expect(argreduce_execute(op, input, input_bytes, output, output_bytes) == ARGREDUCE_OK, "narrow indices");
+        for (size_t n = 0; n < output_bytes; ++n) {
+            expect(output[n] == 0xff, "the largest index that fits");
+        }
+        argreduce_status status = argreduce_execute(op, input, input_bytes, output, output_bytes - 1);
+        expect(status == ARGREDUCE_BUFFER_TOO_SHORT, "narrow and short");
+        if (types[t].size > 1) {
+            status = argreduce_execute(op, input, input_bytes, output + 1, output_bytes - 1);
+            expect(status == ARGREDUCE_MISALIGNED, "narrow and misaligned");
+        }
+        argreduce_release(op);
+        free(input), free(output);
+    }
+}
+
 enum { THREADS = 8, ROW = 1000 };
 
 static void *thread(void *shared) {
@@ -387,6 +433,7 @@ int main(void) {
     sizes_of_buffers();
     buffers();
     every_length();
+    narrow_indices();
     threads();
     directml();
     printf("%d passed, %d failed\n", passed, failed);
