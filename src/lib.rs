@@ -1,6 +1,6 @@
 //! Where is the smallest or largest element along these axes?
 //!
-//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into four index types, with ties
+//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into seven index types, with ties
 //! to the first or the last, one written rule for NaN, and strides of any sign on both sides. Vector kernels are chosen at run
 //! time; nothing is copied, and nothing is allocated while running.
 //!
@@ -49,7 +49,7 @@
 //! | rank | 0 to 8; reduced axes keep size 1 in the output, [`drop_axes`] drops them |
 //! | no axes | nothing is reduced: every index is 0 |
 //! | empty | no outputs: success, nothing is written; outputs of no elements: an error |
-//! | index type | `i32`, `i64`, `u32`, `u64`; an index that might not fit is an error of the plan |
+//! | index type | `i32`, `i64`, `u32`, `u64`, `u8`, `u16`, `usize`; an index that might not fit is an error of the plan |
 //! | strides | of the input any, of the output any that keep outputs apart; what lies between outputs is not written |
 //!
 //! (class, value, index) is a total preorder, so the answer never depends on the instruction set, the strategy, the layout in memory,
@@ -58,12 +58,19 @@
 //! The rules for indices, ties and rank are those of DirectML's `DML_ARGMAX_OPERATOR_DESC`; for NaN those of NumPy (`Propagate`) and of
 //! `nanargmax` (`Ignore`, but without its exception).
 //!
+//! # Types of other crates
+//!
+//! Elements `f16` and `bf16` are those of the crate [`half`], version 2, which is re-exported: another major version of it would be one of this crate too. The
+//! arrays of the feature `ndarray` are those of the version that `Cargo.toml` names. Nothing else in the interface is of another crate. (Examples use
+//! `bytemuck` to see elements as bytes: `cargo add bytemuck`, or any other way.)
+//!
 //! # The way of the data
 //!
 //! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` checks the
 //! options, and `work.rs` chooses a strategy and a kernel; `tiles.rs` cuts the outputs into tiles, `run.rs` calls the kernel for each (the one
 //! unsafe call here), and indices are written. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 /// The README's program is a test too.
 #[cfg(doctest)]
@@ -90,15 +97,19 @@ mod untyped;
 mod view;
 mod work;
 
+#[doc(hidden)]
+pub use argreduce_kernels::with_element_type;
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
+/// The crate of the 16-bit floats: [`half::f16`] and [`half::bf16`] are element types.
+pub use half;
 pub use index::Index;
 pub use layout::{Layout, drop_axes};
 pub use options::Options;
 pub use plan::{ArgReduce, Plan};
 pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
 pub use unravel::{Coordinates, unravel};
-pub use untyped::UntypedPlan;
+pub use untyped::{RequiredBytes, UntypedPlan};
 
 use argreduce_kernels::{Loop, Strategy};
 
@@ -109,6 +120,7 @@ pub enum AxisDirection {
     #[default]
     Increasing,
     /// The one with the largest index.
+    #[doc(alias("last", "select_last_index"))]
     Decreasing,
 }
 

@@ -13,7 +13,17 @@ use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, Options, R
 /// assert_eq!([2.0, f32::NAN, 7.0].argmin(), Some(1));
 /// assert_eq!([0_u8; 0].argmax(), None);
 /// ```
-pub trait SliceExt {
+///
+/// Sealed: only slices of elements have it, so that methods can be added.
+///
+/// ```compile_fail,E0277
+/// struct Mine;
+/// impl argreduce::SliceExt for Mine {
+///     fn argmin(&self) -> Option<usize> { None }
+///     fn argmax(&self) -> Option<usize> { None }
+/// }
+/// ```
+pub trait SliceExt: sealed::Sealed {
     /// The index of the smallest element, `None` if there is none.
     fn argmin(&self) -> Option<usize>;
     /// The index of the largest element, `None` if there is none.
@@ -23,6 +33,11 @@ pub trait SliceExt {
     ///
     /// It is planned anew each time, which takes longer than a short slice does.
     fn arg_reduce(&self, function: ReduceFunction, options: impl Into<Options>) -> Option<usize>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T> Sealed for [T] {}
 }
 
 impl<T: Element> SliceExt for [T] {
@@ -83,6 +98,7 @@ fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T
 /// assert_eq!(error.to_string(), "the input slice has 6 elements of i32: the sizes [1, 3] make 3");
 /// # Ok::<(), argreduce::Error>(())
 /// ```
+#[doc(alias("argMin", "idxmin"))]
 pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
     arg_reduce(ReduceFunction::ArgMin, Options::new(), input, sizes, axes)
 }
@@ -98,6 +114,7 @@ pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]
 /// assert_eq!(argreduce::argmax::<i32, u32>(rows.as_flattened(), &[2, 3], &[0, 1])?, [3]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
+#[doc(alias("argMax", "idxmax"))]
 pub fn argmax<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
     arg_reduce(ReduceFunction::ArgMax, Options::new(), input, sizes, axes)
 }

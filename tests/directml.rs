@@ -225,6 +225,19 @@ fn elements_beyond_32_bits_are_found() {
     assert_eq!(index, [1]);
 }
 
+/// Its four types for indices, of those that there are.
+#[test]
+fn indices_are_of_four_types() {
+    for data_type in DataType::ALL {
+        let operator = of(TensorDesc::packed(DataType::F32, &[2, 3]), TensorDesc::packed(data_type, &[2, 1]), &[1]);
+        if [DataType::I32, DataType::I64, DataType::U32, DataType::U64].contains(&data_type) {
+            allowed(operator);
+        } else {
+            refused(operator, &format!("OutputTensor.DataType is {data_type}: i32, i64, u32 and u64 are allowed"));
+        }
+    }
+}
+
 #[test]
 fn axes_are_below_the_dimension_count() {
     allowed(packed(&[4, 5, 6], &[4, 5, 1], &[2]));
@@ -348,6 +361,7 @@ fn answers_of<T: Sample + bytemuck::NoUninit>() {
                         .compile_with(nan_policy),
                     ReduceFunction::ArgMax => ArgMaxOperatorDesc { input_tensor, output_tensor, axes, axis_direction }
                         .compile_with(nan_policy),
+                    function => unreachable!("{function} has no operator"),
                 };
             let expected = reference::arg_reduce((function, axis_direction, nan_policy), &layout, &reduced, &input[..]);
             let mut found = vec![99_u64; expected.len()];

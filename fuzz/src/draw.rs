@@ -19,7 +19,16 @@ pub struct Problem {
     pub(crate) edge: Edge,
 }
 
-const INDEX_TYPES: [DataType; 4] = [DataType::U32, DataType::I32, DataType::U64, DataType::I64];
+const INDEX_TYPES: [DataType; 8] = [
+    DataType::U32,
+    DataType::I32,
+    DataType::U64,
+    DataType::I64,
+    DataType::U32,
+    DataType::U8,
+    DataType::U16,
+    DataType::I64,
+];
 
 /// The most elements, with the number of inputs in 256 that have at most as many: what is small is fast.
 const MOST: [(u8, usize); 3] = [(180, 150), (254, 1000), (255, MOST_OF_LARGE)];
@@ -95,8 +104,8 @@ impl Problem {
             let sizes = self.layout.sizes().iter().enumerate().filter(|&(axis, _)| is_reduced(axis) == wanted);
             u64::from(usize::BITS - sizes.map(|(_, &size)| size).product::<usize>().leading_zeros())
         };
-        let order = self.order.0 as u64 * 4 + self.order.1 as u64 * 2 + self.order.2 as u64;
-        ((self.data_type as u64 * 8 + order) * 64 + part(true)) * 64 + part(false)
+        let order = self.order.0.ordinal() * 4 + self.order.1.ordinal() * 2 + self.order.2.ordinal();
+        (((self.data_type.ordinal() * 8 + order) as u64) * 64 + part(true)) * 64 + part(false)
     }
 }
 
@@ -106,7 +115,12 @@ fn types(u: &mut Unstructured<'_>) -> Result<Types> {
     let (data_type, choices): (u8, u8) = u.arbitrary()?;
     let bit = |n: u32| usize::from(choices >> n & 1);
     let order = (ReduceFunction::ALL[bit(0)], AxisDirection::ALL[bit(1)], NanPolicy::ALL[bit(2)]);
-    Ok((DataType::ALL[data_type as usize % 13], INDEX_TYPES[bit(3) + 2 * bit(4)], order, Edge::ALL[bit(5)]))
+    Ok((
+        DataType::ALL[data_type as usize % DataType::ALL.len()],
+        INDEX_TYPES[bit(3) + 2 * bit(4) + 4 * bit(6)],
+        order,
+        Edge::ALL[bit(5)],
+    ))
 }
 
 /// An extent: small ones first, then those around the length of a vector of 8-bit elements, and of several.

@@ -30,11 +30,13 @@
 //! assert_eq!(positions.map(|p| unsafe { p.assume_init() }), [1, 0]);
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod dispatch;
 mod element;
 mod gather;
 mod half_key;
+mod index;
 mod isa;
 mod lanes;
 mod names;
@@ -47,9 +49,12 @@ mod tile;
 mod zip;
 
 pub use dispatch::{Isa, Kernel, kernel};
+#[doc(hidden)]
+pub use element::types;
 pub use element::{DataType, Element};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
+pub use index::{Affine, IndexBits, IndexWriter};
 pub use names::UnknownName;
 pub use order::{NanPolicy, ReduceFunction, better, key};
 pub use prefetch::{Core, Prefetch};
