@@ -55,6 +55,22 @@
 //! The rules for indices, ties and rank are those of DirectML's `DML_ARGMAX_OPERATOR_DESC`; for NaN those of NumPy (`Propagate`) and of
 //! `nanargmax` (`Ignore`, but without its exception).
 //!
+//! # Debug builds
+//!
+//! In a debug build nothing is inlined, and kernels are slower than plain loops. These lines in the `Cargo.toml` of a
+//! program (of its workspace, if it has one) keep them fast, and leave all else as it is:
+//!
+//! ```toml
+//! [profile.dev.package.argreduce-kernels]
+//! opt-level = 3
+//! ```
+//!
+//! # Threads and systems
+//!
+//! One call runs on the thread that makes it, and no other. A plan is `Send` and `Sync`: many threads may run it at
+//! once, each on slices of its own. The library asks nothing of a system but the standard library. It is tested on
+//! Linux; for Windows and macOS it compiles by reading, and was not run.
+//!
 //! # The way of the data
 //!
 //! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` checks the
@@ -62,8 +78,8 @@
 //! unsafe call here), and indices are written. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 
-/// The README's program is a test too.
-#[cfg(doctest)]
+/// The README's programs are tests too. (One of them is for the feature.)
+#[cfg(all(doctest, feature = "ndarray"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -84,6 +100,7 @@ mod tiles;
 mod untyped;
 mod work;
 
+#[doc(inline)]
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
 pub use index::Index;
