@@ -64,6 +64,22 @@
 //! arrays of the feature `ndarray` are those of the version that `Cargo.toml` names. Nothing else in the interface is of another crate. (Examples use
 //! `bytemuck` to see elements as bytes: `cargo add bytemuck`, or any other way.)
 //!
+//! # Debug builds
+//!
+//! In a debug build nothing is inlined, and kernels are slower than plain loops. These lines in the `Cargo.toml` of a
+//! program (of its workspace, if it has one) keep them fast, and leave all else as it is:
+//!
+//! ```toml
+//! [profile.dev.package.argreduce-kernels]
+//! opt-level = 3
+//! ```
+//!
+//! # Threads and systems
+//!
+//! One call runs on the thread that makes it, and no other. A plan is `Send` and `Sync`: many threads may run it at
+//! once, each on slices of its own. The library asks nothing of a system but the standard library. It is tested on
+//! Linux; for Windows and macOS it compiles by reading, and was not run.
+//!
 //! # The way of the data
 //!
 //! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` checks the
@@ -72,8 +88,8 @@
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// The README's program is a test too.
-#[cfg(doctest)]
+/// The README's programs are tests too. (One of them is for the feature.)
+#[cfg(all(doctest, feature = "ndarray"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -99,6 +115,7 @@ mod work;
 
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
+#[doc(inline)]
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
 /// The crate of the 16-bit floats: [`half::f16`] and [`half::bf16`] are element types.

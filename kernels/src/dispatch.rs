@@ -19,7 +19,8 @@ use crate::isa::{avx2::Avx2, avx512::Avx512};
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
 ///
 /// ```
-/// use argreduce_kernels::Isa;
+/// # use argreduce_kernels as argreduce;
+/// use argreduce::Isa;
 /// assert!(Isa::available().any(|isa| isa == Isa::detect()));
 /// assert_eq!("portable".parse(), Ok(Isa::Portable));
 /// ```

@@ -13,7 +13,8 @@ mod sealed {
 /// A type that can be reduced: one of the thirteen of [`DataType`]. Sealed.
 ///
 /// ```
-/// use argreduce_kernels::{DataType, Element};
+/// # use argreduce_kernels as argreduce;
+/// use argreduce::{DataType, Element};
 /// assert_eq!(<f32 as Element>::DATA_TYPE, DataType::F32);
 /// assert!(f64::NAN.is_nan() && !Element::is_nan(7_u8));
 /// ```
