@@ -200,6 +200,19 @@ fn fits_32_bits(problem: &Problem) -> bool {
     u32::try_from(largest).is_ok()
 }
 
+/// Positions to indices of 32 bits, in place. (By the vectors that every machine of the target has: memory is slower.)
+pub(crate) fn turn(map: Affine, positions: &mut [u32]) {
+    if map == Affine::IDENTITY {
+        return;
+    }
+    // The last of equals: many targets have no multiplication of such lanes.
+    if map.step == u32::MAX {
+        positions.iter_mut().for_each(|position| *position = map.start.wrapping_sub(*position));
+    } else {
+        positions.iter_mut().for_each(|position| *position = map.at(*position));
+    }
+}
+
 /// Writes each output to the places of its copies too.
 pub(crate) fn copy<X: Copy>(nest: &Nest, outputs: &mut [X]) {
     let ((slower, line), (slower_copies, copies)) = (split_line(nest.kept()), split_line(nest.copies()));
