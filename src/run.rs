@@ -18,15 +18,16 @@ use std::sync::OnceLock;
 /// Outputs per tile, where their positions go to a buffer first: they take 4 KiB on the stack.
 const TILE: usize = 1024;
 
-/// The same where there are no values to read: fewer calls, and the first-level cache has room for positions and indices.
+/// The same where there are no values to read: fewer calls, and the first-level cache has room for positions and
+/// indices.
 const INDEX_TILE: usize = 2048;
 
-/// The same where neighbours in the output are of different lines, so that each of as many places as a line has outputs gets longer runs: 16 KiB on
-/// the stack.
+/// The same where neighbours in the output are of different lines, so that each of as many places as a line has
+/// outputs gets longer runs: 16 KiB on the stack.
 const ACROSS_TILE: usize = 4096;
 
-/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in the second-level cache if it has to be turned
-/// into indices.
+/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in the
+/// second-level cache if it has to be turned into indices.
 const DIRECT_TILE: usize = 1 << 14;
 
 /// Positions are 32 bits wide: a kernel is never asked to visit more elements than this for one output.

@@ -83,8 +83,8 @@ impl Place {
         self.input[0].size * self.input[1].size
     }
 
-    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Each by itself, because an index does not depend on the
-    /// type of the elements, nor they on the type of the index.)
+    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Each by itself,
+    /// because an index does not depend on the type of the elements, nor they on the type of the index.)
     pub(crate) fn write<T: Copy>(
         &self,
         work: &Work,
@@ -183,7 +183,8 @@ impl Place {
 /// Shorter lines are not worth a call.
 const SHORTEST_LINE: usize = 16;
 
-/// How positions become indices, where those fit 32 bits and their steps are even. (Where broadcast axes were left out between others, they are not.)
+/// How positions become indices, where those fit 32 bits and their steps are even. (Where broadcast axes were left out
+/// between others, they are not.)
 pub(crate) fn affine(problem: &Problem) -> Option<Affine> {
     match *problem.index() {
         [Loop { stride, .. }] if fits_32_bits(problem) => {

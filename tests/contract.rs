@@ -325,7 +325,8 @@ fn outputs() {
     into(&[0, 0, 0], 5, &[0, 1, 2]);
 }
 
-/// No value of an enum is forgotten where values lead to something: each has a name and a number of its own, and each type is the one that it says.
+/// No value of an enum is forgotten where values lead to something: each has a name and a number of its own, and each
+/// type is the one that it says.
 #[test]
 fn no_value_is_forgotten() {
     macro_rules! named {
