@@ -1,8 +1,8 @@
 //! Where is the smallest or largest element along these axes?
 //!
-//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into seven index types, with ties
-//! to the first or the last, one written rule for NaN, and strides of any sign on both sides. Vector kernels are chosen at run
-//! time; nothing is copied, and nothing is allocated while running.
+//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into seven
+//! index types, with ties to the first or the last, one written rule for NaN, and strides of any sign on both sides.
+//! Vector kernels are chosen at run time; nothing is copied, and nothing is allocated while running.
 //!
 //! ```
 //! use argreduce::{ArgReduce, Layout};
@@ -60,9 +60,10 @@
 //!
 //! # Types of other crates
 //!
-//! Elements `f16` and `bf16` are those of the crate [`half`], version 2, which is re-exported: another major version of it would be one of this crate too. The
-//! arrays of the feature `ndarray` are those of the version that `Cargo.toml` names. Nothing else in the interface is of another crate. (Examples use
-//! `bytemuck` to see elements as bytes: `cargo add bytemuck`, or any other way.)
+//! Elements `f16` and `bf16` are those of the crate [`half`], version 2, which is re-exported: another major version
+//! of it would be one of this crate too. The arrays of the feature `ndarray` are those of the version that
+//! `Cargo.toml` names. Nothing else in the interface is of another crate. (Examples use `bytemuck` to see elements as
+//! bytes: `cargo add bytemuck`, or any other way.)
 //!
 //! # Debug builds
 //!

@@ -13,8 +13,8 @@ impl ArgReduce<'_> {
     /// As [`ArgReduce::plan`], with both types as values. Unlike it, takes a little heap memory; running takes none.
     ///
     /// # Errors
-    /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`, `u64`, `u8`
-    /// and `u16`.
+    /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`,
+    /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
         // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
         let typed = argreduce_kernels::with_element_type!(data_type, T => Typed::of::<<T as Element>::Pod>());
@@ -76,7 +76,8 @@ fn index_elements(index_type: DataType, bytes: &mut [u8]) -> Result<Indices<'_>,
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
 /// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at. `bool` is ordered
-/// as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
+/// as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see elements as bytes:
+/// `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
 /// ```
 /// use argreduce::{ArgReduce, DataType, Layout};

@@ -180,7 +180,8 @@ pub(crate) trait WidePortable {}
 #[cfg(not(wide_portable))]
 impl<T> WidePortable for T {}
 
-/// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that this build has no kernels for.
+/// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that
+/// this build has no kernels for.
 macro_rules! with_isa {
     ($isa:expr, $S:ident => $body:expr) => {
         with_isa!(@ $isa, $S, $body;

@@ -93,8 +93,9 @@ macro_rules! elements {
             }
         }
 
-        /// From a value to a type: `with_element_type!(data_type, T => f::<T>())` is the expression, with `T` for the type that the
-        /// value names. In place of every match on a [`DataType`], so that a new type is forgotten nowhere.
+        /// From a value to a type: `with_element_type!(data_type, T => f::<T>())` is the expression, with `T` for the
+        /// type that the value names. In place of every match on a [`DataType`], so that a new type is forgotten
+        /// nowhere.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! with_element_type {
@@ -104,7 +105,7 @@ macro_rules! elements {
                         type $d T = $crate::types::$t;
                         $d body
                     })+
-                    #[allow(unreachable_patterns, reason = "only in other crates it may be reached, for all that is known there")]
+                    #[allow(unreachable_patterns, reason = "in other crates it may be reached, by what they know")]
                     _ => unreachable!("all rows of the table are above"),
                 }
             };

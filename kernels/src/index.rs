@@ -1,4 +1,5 @@
-//! From the positions that kernels find to indices, as wide as they are wanted. Nothing here knows of strategies, orders or element types.
+//! From the positions that kernels find to indices, as wide as they are wanted. Nothing here knows of strategies,
+//! orders or element types.
 
 use crate::dispatch::{Isa, with_isa};
 use crate::isa::portable::Portable;
@@ -134,8 +135,8 @@ impl<I: IndexBits> Task for Line<'_, I> {
     }
 }
 
-/// The plain loop, of which the compiler makes vectors. Twice: first up to a multiple of the longest vector, because a store across two lines of the
-/// cache takes as long as two.
+/// The plain loop, of which the compiler makes vectors. Twice: first up to a multiple of the longest vector, because a
+/// store across two lines of the cache takes as long as two.
 #[inline(always)]
 fn each<I: Copy>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -> I) {
     let (len, first) = (indices.len(), indices.as_ptr().align_offset(crate::lanes::MAX_VECTOR_BYTES));
