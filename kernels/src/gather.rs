@@ -37,24 +37,24 @@ impl Scratch {
     /// reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
     ///
     /// # Safety
-    /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each before `end` (null: nothing
-    ///   does); they have 1, 2, 4 or 8 bytes, and are aligned.
+    /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each before `end`, if
+    ///   there is one; they have 1, 2, 4 or 8 bytes, and are aligned.
     #[inline(always)]
     pub(crate) unsafe fn fill<T: Copy>(
         &mut self,
         stretches: &mut Stretches<'_>,
         from: *const T,
-        end: *const T,
+        end: Option<*const T>,
         lanes: LaneOffsets<'_>,
     ) -> (*const T, usize) {
         // Copies do not care for types: one instance for each size is enough, and a quarter of the code.
         // SAFETY: the caller's promise.
         let rows = unsafe {
             match size_of::<T>() {
-                1 => self.fill_bits::<u8>(stretches, from.cast(), end.cast(), lanes),
-                2 => self.fill_bits::<u16>(stretches, from.cast(), end.cast(), lanes),
-                4 => self.fill_bits::<u32>(stretches, from.cast(), end.cast(), lanes),
-                _ => self.fill_bits::<u64>(stretches, from.cast(), end.cast(), lanes),
+                1 => self.fill_bits::<u8>(stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                2 => self.fill_bits::<u16>(stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                4 => self.fill_bits::<u32>(stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                _ => self.fill_bits::<u64>(stretches, from.cast(), end.map(|end| end.cast()), lanes),
             }
         };
         (self.0.as_ptr().cast(), rows)
@@ -87,7 +87,7 @@ impl Scratch {
         &mut self,
         stretches: &mut Stretches<'_>,
         from: *const B,
-        end: *const B,
+        end: Option<*const B>,
         lanes: LaneOffsets<'_>,
     ) -> usize {
         let elements = self.elements::<B>();
@@ -147,7 +147,7 @@ impl LaneOffsets<'_> {
 unsafe fn gather<T: Copy>(
     out: &mut [MaybeUninit<T>],
     from: *const T,
-    end: *const T,
+    end: Option<*const T>,
     stride: isize,
     rows: usize,
     lanes: LaneOffsets<'_>,
@@ -184,7 +184,7 @@ unsafe fn gather<T: Copy>(
             let lines =
                 Lines { from, step: bytes(step), lines, width: width * size, stride: bytes(stride), rows, ahead };
             // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as asserted.
-            unsafe { copy_lines(lines, out.as_mut_ptr().cast(), end.cast()) };
+            unsafe { copy_lines(lines, out.as_mut_ptr().cast(), end.map(|end| end.cast())) };
         }
         LaneOffsets::Each(offsets) => {
             for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
@@ -216,7 +216,7 @@ struct Lines {
 /// - The lines may be read, and what follows them before `end`. There is at least one row.
 /// - `out` has room for the lines, and for [`SLACK_BYTES`] more.
 #[multiversion(targets("x86_64+avx2"))]
-unsafe fn copy_lines(lines: Lines, out: *mut u8, end: *const u8) {
+unsafe fn copy_lines(lines: Lines, out: *mut u8, end: Option<*const u8>) {
     // SAFETY: the caller's promises.
     unsafe {
         match lines.width {
@@ -237,14 +237,15 @@ impl Lines {
     /// # Safety
     /// - As for [`copy_lines`]. Lines are at least `PART` bytes long.
     #[inline(always)]
-    unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: *const u8) {
+    unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: Option<*const u8>) {
         const { assert!(PART <= WHOLE && WHOLE <= SLACK_BYTES) };
         let Lines { from, step, lines, width, stride, rows, ahead } = self;
         assert!(width >= PART);
         // Of how many lines a whole move may be read, in each row: once for all, because it takes a division.
         let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));
-        let last = end as isize - last_row as isize - WHOLE as isize;
-        let by_whole = if width <= WHOLE { Loop { size: lines, stride: step }.steps_up_to(last, 0) } else { 0 };
+        let end = end.map(<*const u8>::addr);
+        let by_whole =
+            if width <= WHOLE { readable(Loop { size: lines, stride: step }, last_row.addr(), WHOLE, end) } else { 0 };
         let len = lines * width;
         for row in 0..rows {
             if !ahead.is_null() {
@@ -270,6 +271,15 @@ impl Lines {
             }
         }
     }
+}
+
+/// How many of the first lines may be read by moves of `bytes` each, of which the first starts at the address `first`: none
+/// may reach beyond `end`, and nothing beyond a line may be read without one.
+///
+/// Addresses are unsigned: of a 32-bit process, or with a tag, they may have their top bit set.
+#[inline(always)]
+fn readable(lines: Loop, first: usize, bytes: usize, end: Option<usize>) -> usize {
+    lines.steps_within(end.and_then(|end| end.checked_sub(first)?.checked_sub(bytes)))
 }
 
 /// A load and a store.
@@ -408,5 +418,29 @@ impl<'a> Stretches<'a> {
         self.offset += len as isize * self.line.stride;
         self.left -= len;
         Some((offset, len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Loop, readable};
+
+    /// Wherever the system puts memory: at addresses with their top bit set too, as in 32-bit processes, or where addresses
+    /// carry a tag.
+    #[test]
+    fn readable_lines_at_any_address() {
+        const TOP: usize = 1 << (usize::BITS - 1);
+        let tagged = usize::try_from(0xb400_0078_1234_5678_u64).unwrap_or(0xf700_1000);
+        for first in [0x1000, TOP / 2, TOP - 20, TOP, TOP | 0x1000, tagged, usize::MAX - 100] {
+            let up = Loop { size: 4, stride: 10 };
+            for (len, expected) in [(0, 0), (15, 0), (16, 1), (25, 1), (26, 2), (45, 3), (46, 4), (100, 4)] {
+                assert_eq!(readable(up, first, 16, Some(first + len)), expected, "{len} bytes from {first:#x} on");
+            }
+            // None before the first line, none where no end is known, and none against the direction of memory.
+            assert_eq!(readable(up, first, 16, Some(first - 1)), 0);
+            assert_eq!(readable(up, first, 16, None), 0);
+            assert_eq!(readable(Loop { size: 4, stride: -10 }, first, 16, Some(first + 100)), 0);
+            assert_eq!(readable(Loop { size: 4, stride: 0 }, first, 16, Some(first + 16)), 4);
+        }
     }
 }

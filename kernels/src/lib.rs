@@ -47,6 +47,8 @@ mod tile;
 mod zip;
 
 pub use dispatch::{Isa, Kernel, kernel};
+#[doc(hidden)]
+pub use element::types;
 pub use element::{DataType, Element};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;

@@ -15,14 +15,14 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// How many of the first steps start at `last` or before, if the first of all is at `first`. Only loops upwards are worth the count.
+    /// How many of the first steps start at most `room` beyond the first of all; none where there is no room. Only loops
+    /// upwards are worth the count.
     #[inline(always)]
-    pub(crate) fn steps_up_to(self, last: isize, first: isize) -> usize {
-        match self.stride {
-            _ if first > last => 0,
-            ..0 => 0,
-            0 => self.size,
-            stride => self.size.min((last - first) as usize / stride as usize + 1),
+    pub(crate) fn steps_within(self, room: Option<usize>) -> usize {
+        match (room, self.stride) {
+            (None, _) | (_, ..0) => 0,
+            (_, 0) => self.size,
+            (Some(room), stride) => self.size.min(room / stride.unsigned_abs() + 1),
         }
     }
 }
@@ -71,11 +71,11 @@ impl<'a> Tile<'a> {
         is_even.then_some(self.inner.stride)
     }
 
-    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](Tile::end_of_block) with those of the tile; the lowest place if it
-    /// is not known.
+    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](Tile::end_of_block) with those of
+    /// the tile, if that is known.
     #[inline(never)]
-    pub(crate) fn last_start(&self, lanes: usize) -> isize {
-        self.end_of_block().map_or(isize::MIN, |end| end - lanes as isize)
+    pub(crate) fn last_start(&self, lanes: usize) -> Option<isize> {
+        self.end_of_block().map(|end| end - lanes as isize)
     }
 
     /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory, so that loads may reach

@@ -20,7 +20,7 @@ impl Body for PackedColumns {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         let input = tile.input.cast::<O::Lane>();
-        let end = tile.end_of_block().map_or(null(), |end| input.wrapping_offset(end));
+        let end = tile.end_of_block().map(|end| input.wrapping_offset(end));
         let lie = match (tile.step(), blocks::<O>(tile)) {
             (_, Some(blocks)) => Lie::Blocks(blocks),
             (Some(step), _) => Lie::Even(step),
@@ -62,7 +62,7 @@ impl Body for PackedColumns {
         // (Every second column of 200 over 21 rows, beyond L3, GB/s without and with it: f32, by halves of a row, 8 and 11, i64 by quarters 10 and 13; of whole rows, u8 26 and 16; Zen 4.)
         let is_known = match lie {
             Lie::Even(step) => (1..=FARTHEST_LANE).contains(&step) && line >= 2 * most,
-            _ => !end.is_null(),
+            _ => end.is_some(),
         };
         let prefetches = tile.prefetch.asks(tile.span(size_of::<O::Lane>()) > SHORTEST_JUMP) && is_known;
         let mut so_far = Groups::default();
@@ -232,11 +232,11 @@ struct Gathered<'a, T> {
 
 enum From<'a, T> {
     Blocks(BlockRows<T>),
-    /// What follows each lane before `end` may be read too.
+    /// What follows each lane before `end` may be read too, if there is one.
     Lanes {
         stretches: Stretches<'a>,
         input: *const T,
-        end: *const T,
+        end: Option<*const T>,
         lanes: LaneOffsets<'a>,
     },
 }

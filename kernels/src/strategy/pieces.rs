@@ -10,7 +10,6 @@ use crate::order::Order;
 use crate::prefetch::Prefetch;
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
-use core::ptr::null;
 
 /// See the file.
 pub(crate) struct Pieces;
@@ -26,7 +25,7 @@ impl Body for Pieces {
         }
         let reversed = is_in_place && line.stride < 0;
         let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
-        let end = tile.end_of_block().map_or(null(), |end| tile.input.cast::<O::Lane>().wrapping_offset(end));
+        let end = tile.end_of_block().map(|end| tile.input.cast::<O::Lane>().wrapping_offset(end));
         let mut scratch = Scratch::new();
         for (n, position) in positions.iter_mut().enumerate() {
             let output = tile.input.cast::<O::Lane>().wrapping_offset(tile.offset(n));

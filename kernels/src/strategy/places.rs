@@ -81,7 +81,7 @@ impl<L: Copy> Chunks<L> {
         let (chunks, lanes) = (Chunks::new(order, run), O::Simd::LANES);
         let may_shift = const { may_shift::<O>() } && aligns && !run.reversed;
         let shifts = may_shift && run.len >= SHORTEST_ALIGNED * chunks.chunk;
-        Chunks { may_shift, shift: if shifts { run.at as usize / size_of::<L>() % lanes } else { 0 }, ..chunks }
+        Chunks { may_shift, shift: if shifts { run.at.addr() / size_of::<L>() % lanes } else { 0 }, ..chunks }
     }
 
     /// From one chunk to the next, up or down, because the direction is not known when this is compiled.

@@ -350,7 +350,7 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
         let stride = tile.inner.stride;
         let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
-        let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { isize::MIN };
+        let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { None };
         let groups = Self::GROUPS && len <= tournament::MOST_VECTORS * lanes;
         let input = tile.input.cast::<O::Lane>();
         let mut first = Run::new(input, len, REVERSED);
@@ -371,7 +371,11 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
         while o < tile.outer.size {
             let mut start = o as isize * tile.outer.stride + to_lowest;
             // Of all of them, those that are followed by enough that may be read.
-            let mut some = if S::READS_ON { tile.inner.steps_up_to(last, start) } else { tile.inner.size };
+            let mut some = if S::READS_ON {
+                tile.inner.steps_within(last.and_then(|last| usize::try_from(last - start).ok()))
+            } else {
+                tile.inner.size
+            };
             let mut at_end = tile.inner.size - some;
             // SAFETY: the caller of `EachRow::search`, where the only one is made, promises the elements of all rows, of which `start` goes through one after
             // another; where a search reads on, what follows `some` of them are elements of others. There is a position for each (`enter`).

@@ -264,7 +264,8 @@ impl<L: Copy> Part<'_, L> {
                             Some(other) => (other, this),
                             None => (&runs[o + ahead - runs.len()], next),
                         };
-                        let bytes = (other.moved(offset).at as isize).wrapping_sub(run.at as isize);
+                        // Between addresses as unsigned numbers, and wrapping: what is asked for need not exist.
+                        let bytes = other.moved(offset).at.addr().wrapping_sub(run.at.addr()).cast_signed();
                         run.asking_at(bytes / size_of::<L>() as isize)
                     }
                 };
