@@ -60,6 +60,7 @@ macro_rules! repeat {
             }
             if $one {
                 $body
+                $next;
             }
         } else {
             while $one {
@@ -364,3 +365,20 @@ macro_rules! traces_by_vector {
     };
 }
 pub(crate) use traces_by_vector;
+
+#[cfg(test)]
+mod tests {
+    /// As often as a plain loop, and with the same end, whether it is unrolled or not.
+    #[test]
+    fn repeats_as_a_plain_loop_does() {
+        for unrolls in [false, true] {
+            for count in 0..7 {
+                let (mut left, mut place, mut bodies) = (count, 0, 0);
+                repeat!(unrolls, left > 0, left >= 2, (left, place) = (left - 1, place + 3), {
+                    bodies += 1;
+                });
+                assert_eq!((left, place, bodies), (0, 3 * count, count), "unrolled: {unrolls}");
+            }
+        }
+    }
+}
