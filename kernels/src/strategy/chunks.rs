@@ -243,6 +243,7 @@ const SHORTEST_OF_LONGER: usize = 16 << 10;
 #[inline(always)]
 fn longer<O: Order>(len: usize) -> usize {
     let is_long = len >= SHORTEST_OF_LONGER / size_of::<O::Lane>();
+    const { assert!(LONGER.is_power_of_two()) };
     // (A number that the compiler does not know: it would unroll what is done so many times, which was 20 KB of the shared object.)
     if O::Simd::BLENDS_MAY_BE_DEAR && is_long && blends_are_dear() { core::hint::black_box(LONGER) } else { 1 }
 }

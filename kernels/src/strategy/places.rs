@@ -15,6 +15,7 @@ pub(super) const LONG: usize = 8;
 /// The elements in a chunk, and so the fewest of a run.
 #[inline(always)]
 pub(super) const fn chunk<O: Order>() -> usize {
+    const { assert!(SHORT.is_power_of_two() && LONG.is_power_of_two() && O::Simd::LANES.is_power_of_two()) };
     (if has_long_chunks::<O>() { LONG } else { SHORT }) * O::Simd::LANES
 }
 
@@ -66,12 +67,14 @@ impl<L: Copy> Chunks<L> {
     /// So many times as long.
     #[inline(always)]
     pub(super) fn longer(self, times: usize) -> Self {
+        debug_assert!(times.is_power_of_two());
         Chunks { chunk: self.chunk * times, ..self }
     }
 
-    /// Of so many elements each.
+    /// Of so many elements each: a power of two, as whoever calls this asserts when it is compiled.
     #[inline(always)]
     pub(super) fn of_length(run: Run<L>, chunk: usize) -> Self {
+        debug_assert!(chunk.is_power_of_two());
         Chunks { run, chunk, may_shift: false, shift: 0 }
     }
 
@@ -114,5 +117,26 @@ impl<L: Copy> Places for Chunks<L> {
     fn place(self, n: usize) -> (usize, Run<L>) {
         let start = (n * self.chunk).saturating_sub(self.shift).min(self.run.len - self.chunk);
         (start, self.run.part(start, self.chunk))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chunks, Places, Run};
+
+    fn count(len: usize, chunk: usize) -> usize {
+        Chunks::of_length(Run::new(core::ptr::null::<u8>(), len, false), chunk).count()
+    }
+
+    #[test]
+    fn counts_the_last_chunk() {
+        assert_eq!([512, 513, 1024, 1025].map(|len| count(len, 512)), [1, 2, 2, 3]);
+    }
+
+    /// Chunks are counted by a shift, which is wrong for other numbers.
+    #[test]
+    #[should_panic(expected = "is_power_of_two")]
+    fn chunks_are_powers_of_two() {
+        count(1536, 768);
     }
 }

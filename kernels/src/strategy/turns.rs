@@ -151,8 +151,12 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     let asks = Prefetch::of_far().asks(false);
     let (count, bytes) = if asks { (ASKING_PLACES, ASKING_TURN_BYTES) } else { (PLACES, TURN_BYTES) };
     let turn = bytes / size_of::<O::Lane>();
-    // A turn is a chunk or several.
-    const { assert!(ASKING_TURN_BYTES.is_multiple_of(chunk::<O>() * size_of::<O::Lane>())) };
+    // A turn is a chunk, or several, or as many as a longer chunk is.
+    const {
+        let chunk_bytes = chunk::<O>() * size_of::<O::Lane>();
+        assert!(ASKING_TURN_BYTES.is_multiple_of(chunk_bytes) && ASKING_TURN_BYTES.is_power_of_two());
+        assert!(TURN_BYTES.is_multiple_of(chunk_bytes));
+    }
     let are_chunks = O::Simd::BLENDS_MAY_BE_DEAR && asks && blends_are_dear();
     let stretches = run.len.div_ceil(count * turn);
     let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
