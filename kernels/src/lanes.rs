@@ -34,12 +34,19 @@ pub(crate) trait Token: Copy + 'static {
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
-    fn enter<T: Task>(self, task: T) -> T::Output;
+    ///
+    /// # Safety
+    /// - As for [`Task::run`] of this task.
+    unsafe fn enter<T: Task>(self, task: T) -> T::Output;
 
     /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the registers of its callers.
+    ///
+    /// # Safety
+    /// - As for [`Task::run`] of this task.
     #[inline(never)]
-    fn call<T: Task + Copy>(self, task: T) -> T::Output {
-        self.enter(By(&task))
+    unsafe fn call<T: Task + Copy>(self, task: T) -> T::Output {
+        // SAFETY: the caller's promise.
+        unsafe { self.enter(By(&task)) }
     }
 }
 
@@ -76,14 +83,20 @@ pub(crate) use repeat;
 pub(crate) trait Task {
     /// What it found.
     type Output;
-    fn run(self) -> Self::Output;
+    /// # Safety
+    /// - What a task says of the pointers that it holds, or what the function asks for that it is a part of.
+    unsafe fn run(self) -> Self::Output;
     /// As a function of its own, where no target features make one.
+    ///
+    /// # Safety
+    /// - As for [`Task::run`].
     #[inline(never)]
-    fn run_apart(self) -> Self::Output
+    unsafe fn run_apart(self) -> Self::Output
     where
         Self: Sized,
     {
-        self.run()
+        // SAFETY: the caller's promise.
+        unsafe { self.run() }
     }
 }
 
@@ -95,8 +108,9 @@ impl<T: Task + Copy> Task for By<'_, T> {
     type Output = T::Output;
 
     #[inline(always)]
-    fn run(self) -> T::Output {
-        (*self.0).run()
+    unsafe fn run(self) -> T::Output {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.0).run() }
     }
 }
 

@@ -71,9 +71,9 @@ impl Blocks {
             type Output = ();
 
             #[inline(always)]
-            fn run(self) {
+            unsafe fn run(self) {
                 let Call { simd, blocks, to } = self;
-                // SAFETY: the promise of the caller of `transpose`, where the only `Call`s are made.
+                // SAFETY: the caller's promise.
                 unsafe {
                     if RIFFLES {
                         blocks.by_riffles::<S, SIZE>(simd, to);
@@ -83,10 +83,13 @@ impl Blocks {
                 }
             }
         }
-        if S::RIFFLES && self.step == (self.elements * SIZE) as isize && riffles(self.elements, SIZE) {
-            simd.narrow().call(Call::<_, SIZE, true> { simd: simd.narrow(), blocks: self, to });
-        } else {
-            simd.call(Call::<_, SIZE, false> { simd, blocks: self, to });
+        // SAFETY: the caller's promise.
+        unsafe {
+            if S::RIFFLES && self.step == (self.elements * SIZE) as isize && riffles(self.elements, SIZE) {
+                simd.narrow().call(Call::<_, SIZE, true> { simd: simd.narrow(), blocks: self, to });
+            } else {
+                simd.call(Call::<_, SIZE, false> { simd, blocks: self, to });
+            }
         }
     }
 

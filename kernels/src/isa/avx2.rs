@@ -235,7 +235,7 @@ impl Token for Avx2 {
     }
 
     #[inline(always)]
-    fn enter<T: Task>(self, task: T) -> T::Output {
+    unsafe fn enter<T: Task>(self, task: T) -> T::Output {
         self.0.vectorize(Region(task))
     }
 }

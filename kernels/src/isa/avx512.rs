@@ -130,7 +130,7 @@ impl Token for Avx512 {
     }
 
     #[inline(always)]
-    fn enter<T: Task>(self, task: T) -> T::Output {
+    unsafe fn enter<T: Task>(self, task: T) -> T::Output {
         self.0.vectorize(Region(task))
     }
 }

@@ -21,8 +21,9 @@ impl<const BYTES: usize> Token for Portable<BYTES> {
     }
 
     #[inline(always)]
-    fn enter<T: Task>(self, task: T) -> T::Output {
-        task.run_apart()
+    unsafe fn enter<T: Task>(self, task: T) -> T::Output {
+        // SAFETY: the caller's promise.
+        unsafe { task.run_apart() }
     }
 }
 

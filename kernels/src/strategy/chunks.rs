@@ -202,7 +202,7 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>, ways: Opti
         type Output = Found<O>;
 
         #[inline(always)]
-        fn run(self) -> Found<O> {
+        unsafe fn run(self) -> Found<O> {
             let Call { order, mut run, ways } = self;
             if run.ahead == 0 {
                 run = run.asking(order, Prefetch::of(run.len * size_of::<O::Lane>()));
@@ -230,7 +230,8 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>, ways: Opti
             best.found()
         }
     }
-    order.simd().call(Call { order, run, ways: ways.map(NonNull::from) })
+    // SAFETY: the caller's promise.
+    unsafe { order.simd().call(Call { order, run, ways: ways.map(NonNull::from) }) }
 }
 
 /// How many times as long as a [`chunk`] those of a run are, where a blend takes several operations: of the 13 of a chunk of four vectors of f32 without its loads, 5 are for the chunk, and 3 of them are the blend. (AVX2, GB/s

@@ -373,9 +373,9 @@ unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
         type Output = Option<usize>;
 
         #[inline(always)]
-        fn run(self) -> Option<usize> {
+        unsafe fn run(self) -> Option<usize> {
             for n in self.first..self.chunks.count() {
-                // SAFETY: the promise of the caller of `find_from`, where the only `Call` is made.
+                // SAFETY: the caller's promise.
                 unsafe {
                     if passes(self.order, self.chunks.place(n).1, self.test) {
                         return Some(find_in(self.order, self.chunks, n, self.test).0);
@@ -385,7 +385,8 @@ unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
             None
         }
     }
-    order.simd().call(Call { order, chunks, first, test })
+    // SAFETY: the caller's promise.
+    unsafe { order.simd().call(Call { order, chunks, first, test }) }
 }
 
 /// The first best of chunks without NaN, where one was suspected: with infinities of both signs. A call too, and all over again, for it is rare.
@@ -403,9 +404,9 @@ unsafe fn find_without_nan<O: Order, P: Places<Lane = O::Lane>>(order: O, chunks
         type Output = Found<O>;
 
         #[inline(always)]
-        fn run(self) -> Found<O> {
+        unsafe fn run(self) -> Found<O> {
             let mut fold = Fold::new(self.order);
-            // SAFETY: the promise of the caller of `find_without_nan`, where the only `Call` is made.
+            // SAFETY: the caller's promise.
             unsafe {
                 for n in 0..self.chunks.count() {
                     fold.step::<false, true>(self.order, self.chunks.place(n).1);
@@ -414,5 +415,6 @@ unsafe fn find_without_nan<O: Order, P: Places<Lane = O::Lane>>(order: O, chunks
             }
         }
     }
-    order.simd().call(Call { order, chunks })
+    // SAFETY: the caller's promise.
+    unsafe { order.simd().call(Call { order, chunks }) }
 }

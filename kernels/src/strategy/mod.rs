@@ -141,9 +141,13 @@ pub(crate) trait Body: Sized {
     }
 
     /// [`Task::run_apart`]; here for the same reason.
+    ///
+    /// # Safety
+    /// - As for [`Body::run`].
     #[inline(never)]
-    fn run_apart<O: Order>(call: Call<'_, O, Self>) {
-        call.run();
+    unsafe fn run_apart<O: Order>(call: Call<'_, O, Self>) {
+        // SAFETY: the caller's promise.
+        unsafe { call.run() };
     }
 }
 
@@ -154,9 +158,11 @@ pub(crate) trait Body: Sized {
 #[inline(always)]
 unsafe fn enter<M: MakeOrder, B: Body>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
     assert_eq!(positions.len(), tile.outputs());
-    // SAFETY: the caller promises that the ISA is there.
-    let order = unsafe { M::make() };
-    order.simd().enter(Call { order, tile, positions, body: PhantomData::<B> });
+    // SAFETY: the caller promises that the ISA is there, and all that a body asks for.
+    unsafe {
+        let order = M::make();
+        order.simd().enter(Call { order, tile, positions, body: PhantomData::<B> });
+    }
 }
 
 /// A call of a body, to be made inside the region of the ISA's target features.
@@ -171,13 +177,14 @@ impl<O: Order, B: Body> Task for Call<'_, O, B> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        // SAFETY: only `enter` makes a `Call`, and its caller promises all that a body asks for.
+    unsafe fn run(self) {
+        // SAFETY: the caller's promise.
         unsafe { B::run(self.order, self.tile, self.positions) }
     }
 
     #[inline(always)]
-    fn run_apart(self) {
-        B::run_apart(self);
+    unsafe fn run_apart(self) {
+        // SAFETY: the caller's promise.
+        unsafe { B::run_apart(self) };
     }
 }

@@ -230,7 +230,10 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             for u in 0..U {
                 let rows = simd.counts(group.row_of_best[u]);
                 let positions = &mut self.positions[start + Group::<O, U>::start_of(u, width)..][..O::Simd::LANES];
-                simd.call(Flush { rows: rows.as_ref(), positions: &raw mut *positions, flushed: self.flushed });
+                // SAFETY: a mutable borrow, which nothing else uses meanwhile.
+                unsafe {
+                    simd.call(Flush { rows: rows.as_ref(), positions: &raw mut *positions, flushed: self.flushed });
+                }
             }
             group.row_of_best = [simd.count(0); U];
         }
@@ -251,8 +254,8 @@ impl<C: Copy + Into<u64>> Task for Flush<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        // SAFETY: of a slice that `Panel::flush`, where the only one is made, borrows mutably, and does not use meanwhile.
+    unsafe fn run(self) {
+        // SAFETY: the caller promises a slice that it borrows mutably, and does not use meanwhile.
         let positions = unsafe { &mut *self.positions };
         for (position, &row) in positions.iter_mut().zip(self.rows) {
             let row = row.into() as u32;

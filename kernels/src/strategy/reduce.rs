@@ -51,7 +51,8 @@ pub(super) unsafe fn reduce_tall<O: Order>(
     so_far: &mut Groups,
 ) {
     let (positions, so_far) = (&raw mut *positions, &raw mut *so_far);
-    order.simd().call(Tall { order, rows, positions, ahead, so_far });
+    // SAFETY: the caller's promise, and two borrows that nothing else uses meanwhile.
+    unsafe { order.simd().call(Tall { order, rows, positions, ahead, so_far }) };
 }
 
 #[derive(Clone, Copy)]
@@ -67,9 +68,9 @@ impl<O: Order> Task for Tall<O> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    unsafe fn run(self) {
         let Tall { order, rows, ahead, .. } = self;
-        // SAFETY: the promise of the caller of `reduce_tall`, where the only one is made, of two borrows that nothing else uses meanwhile.
+        // SAFETY: the caller's promise; it has lent both borrows.
         unsafe { reduce_by::<O, GROUP, true, true>(order, rows, &mut *self.positions, ahead, &mut *self.so_far) };
     }
 }
@@ -237,9 +238,9 @@ impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactl
     type Output = Group<O, U>;
 
     #[inline(always)]
-    fn run(self) -> Group<O, U> {
+    unsafe fn run(self) -> Group<O, U> {
         let Exactly { order, parts, width } = self;
-        // SAFETY: the promise of the caller of `reduce_group`, where the only one is made.
+        // SAFETY: the caller's promise.
         unsafe {
             if const { TALL && O::HAS_NAN && has_tall::<O>() } && are_tall::<O>(parts[0].count) {
                 let (group, seen) = Group::over::<true, P, true>(order, parts, width, usize::MAX);

@@ -27,10 +27,13 @@ impl Row {
         if <M::Order as Order>::Simd::SPECIALIZES {
             let (row, lanes) = (Run::new(first.cast(), len, false), <M::Order as Order>::Simd::LANES);
             let (fewest, most) = by_lane::vectors_alone::<M::Order>();
-            return match len {
-                _ if len <= (fewest - 1) * lanes => order.simd().enter(Call::<_, IN_REGISTERS> { order, row }),
-                _ if len <= most * lanes => order.simd().enter(Call::<_, BY_LANE> { order, row }),
-                _ => order.simd().enter(Call::<_, BY_CHUNKS> { order, row }),
+            // SAFETY: the caller promises the elements, and each of the lengths is one that its search takes.
+            return unsafe {
+                match len {
+                    _ if len <= (fewest - 1) * lanes => order.simd().enter(Call::<_, IN_REGISTERS> { order, row }),
+                    _ if len <= most * lanes => order.simd().enter(Call::<_, BY_LANE> { order, row }),
+                    _ => order.simd().enter(Call::<_, BY_CHUNKS> { order, row }),
+                }
             };
         }
         // Not worth its code: as the only row of a tile.
@@ -60,10 +63,10 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
     type Output = u32;
 
     #[inline(always)]
-    fn run(self) -> u32 {
+    unsafe fn run(self) -> u32 {
         let Call { order, row } = self;
-        // SAFETY: only `Row::enter` makes a `Call`, and its caller promises the elements. The row is longer than what is searched in registers where it goes by lane (a
-        // hint, so that what is for shorter ones is no part of the function).
+        // SAFETY: the caller promises the elements, and that the row is longer than what is searched in registers where it
+        // goes by lane (a hint, so that what is for shorter ones is no part of the function).
         unsafe {
             match SEARCH {
                 IN_REGISTERS => in_registers(row.len, self),

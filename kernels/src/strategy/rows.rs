@@ -307,10 +307,13 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) {
         let task = Searched::<'_, O, S, REVERSED>(self, PhantomData);
-        if const { Searched::<'_, O, S, REVERSED>::GROUPS } {
-            self.order.simd().call(task);
-        } else {
-            task.run();
+        // SAFETY: the caller's promise.
+        unsafe {
+            if const { Searched::<'_, O, S, REVERSED>::GROUPS } {
+                self.order.simd().call(task);
+            } else {
+                task.run();
+            }
         }
     }
 }
@@ -343,7 +346,7 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    unsafe fn run(self) {
         let EachRow { order, tile, positions: mut position, asks } = self.0;
         let (len, lanes) = (tile.line().size, O::Simd::LANES);
         // In a register: the compiler would load it for each row, as if a position might be written over it.
@@ -377,8 +380,7 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
                 tile.inner.size
             };
             let mut at_end = tile.inner.size - some;
-            // SAFETY: the caller of `EachRow::search`, where the only one is made, promises the elements of all rows, of which `start` goes through one after
-            // another; where a search reads on, what follows `some` of them are elements of others. There is a position for each (`enter`).
+            // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows `some` of them are elements of others. There is a position for each (`enter`).
             unsafe {
                 while some > 0 {
                     let mut block = some.min(asked.rows);

@@ -229,12 +229,13 @@ pub(super) unsafe fn apart<O: Order, A: Apart<O>>(order: O, run: Run<O::Lane>, s
         type Output = A::Output;
 
         #[inline(always)]
-        fn run(self) -> A::Output {
-            // SAFETY: the promise of the caller of `apart`, where the only `Call` is made.
+        unsafe fn run(self) -> A::Output {
+            // SAFETY: the caller's promise.
             unsafe { A::search(self.order, self.run) }
         }
     }
-    order.simd().call(Call { order, run, _search: search })
+    // SAFETY: the caller's promise.
+    unsafe { order.simd().call(Call { order, run, _search: search }) }
 }
 
 /// Where it is called, the compiler does not expect to come.

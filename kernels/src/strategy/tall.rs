@@ -52,10 +52,13 @@ impl<O: Order, const U: usize> Group<O, U> {
         // Copies: what a call writes to does not stay in registers before and after it.
         let (mut group, mut so_far) = (*self, *seen);
         let chunks = Chunks { order, rows, width, group: &raw mut group, seen: &raw mut so_far };
-        if EXACT {
-            chunks.visit::<true>();
-        } else {
-            order.simd().call(chunks);
+        // SAFETY: the caller's promise, and two locals that nothing else uses meanwhile.
+        unsafe {
+            if EXACT {
+                chunks.visit::<true>();
+            } else {
+                order.simd().call(chunks);
+            }
         }
         (*self, *seen) = (group, so_far);
         rows.skip(rows.count / CHUNK * CHUNK)
@@ -76,17 +79,20 @@ impl<O: Order, const U: usize> Task for Chunks<O, U> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        self.visit::<false>();
+    unsafe fn run(self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.visit::<false>() };
     }
 }
 
 impl<O: Order, const U: usize> Chunks<O, U> {
+    /// # Safety
+    /// - As for [`Group::visit_chunks`]; both pointers are borrows that nothing else uses meanwhile.
     #[inline(always)]
-    fn visit<const EXACT: bool>(self) {
+    unsafe fn visit<const EXACT: bool>(self) {
         let Chunks { order, rows, width, .. } = self;
         let simd = order.simd();
-        // SAFETY: of two locals of `visit_chunks`, where the only one is made.
+        // SAFETY: the caller's promise.
         let (group, seen) = unsafe { (&mut *self.group, &mut *self.seen) };
         let (Group { mut best, mut row_of_best }, mut so_far) = (*group, *seen);
         let nan_wins = order.nan_wins();
@@ -111,7 +117,7 @@ impl<O: Order, const U: usize> Chunks<O, U> {
                 let mut vectors = [order.worst(); CHUNK];
                 let mut n = 0;
                 while n < CHUNK {
-                    // SAFETY: the promise of the caller of `visit_chunks`: a vector of one of the rows.
+                    // SAFETY: the caller's promise: a vector of one of the rows.
                     vectors[n] = unsafe { order.load(at) };
                     at = at.wrapping_byte_offset(stride);
                     n += 1;
@@ -138,7 +144,8 @@ impl<O: Order, const U: usize> Chunks<O, U> {
         *group = Group { best, row_of_best };
         for (u, (&best, row_of_best)) in best.iter().zip(&mut group.row_of_best).enumerate() {
             let first = rows.first.wrapping_add(Group::<O, U>::start_of(u, width));
-            *row_of_best = simd.call(Look { order, first, stride, best, first_row: *row_of_best });
+            // SAFETY: the caller's promise: the number is that of a chunk of the rows, or 0.
+            *row_of_best = unsafe { simd.call(Look { order, first, stride, best, first_row: *row_of_best }) };
             if EXACT && !nan_wins && simd.bits(simd.eq(best, order.worst())) != 0 {
                 so_far.look(order, &[order.nan()]);
             }
@@ -164,7 +171,7 @@ impl<O: Order> Task for Look<O> {
     type Output = Count<O>;
 
     #[inline(always)]
-    fn run(self) -> Count<O> {
+    unsafe fn run(self) -> Count<O> {
         let Look { order, first, stride, best, first_row } = self;
         let (simd, lanes) = (order.simd(), O::Simd::LANES);
         let mut room = Room([const { MaybeUninit::uninit() }; _]);
@@ -176,7 +183,7 @@ impl<O: Order> Task for Look<O> {
                 first.wrapping_byte_offset((row as u32).saturating_sub(1) as isize * stride).wrapping_add(lane);
             let mut n = 0;
             while n < CHUNK {
-                // SAFETY: the chunk is of rows that `visit_chunks` was promised, whatever was found in them; the room is for a chunk of any vectors.
+                // SAFETY: the caller promises the rows of the chunk, whatever was found in them; the room is for a chunk of any vectors.
                 unsafe { elements.add(n * lanes + lane).write(at.read()) };
                 at = at.wrapping_byte_offset(stride);
                 n += 1;

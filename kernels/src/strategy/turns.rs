@@ -92,13 +92,14 @@ impl<L: Copy> Turns<'_, L> {
             type Output = ();
 
             #[inline(always)]
-            fn run(self) {
-                // SAFETY: the promise of the caller of `find`, where the only `Call` is made, with a place for each output.
+            unsafe fn run(self) {
+                // SAFETY: the caller's promise, with a place for each output.
                 unsafe { self.turns.write(self.order, &mut *self.best) }
             }
         }
         let best = &mut room[..self.runs.len()];
-        order.simd().call(Call { order, turns: self, best: &raw mut *best });
+        // SAFETY: the caller's promise; there is a place for each output.
+        unsafe { order.simd().call(Call { order, turns: self, best: &raw mut *best }) };
         // SAFETY: all of them were written.
         unsafe { &*(&raw const *best as *const [Best<O>]) }
     }
@@ -308,16 +309,18 @@ impl<L: Copy> Part<'_, L> {
             type Output = ();
 
             #[inline(always)]
-            fn run(self) {
-                // SAFETY: the promise of the caller of `fold_apart`, where the only `Call` is made.
+            unsafe fn run(self) {
+                // SAFETY: the caller's promise.
                 unsafe { self.part.fold(self.order, &mut *self.folds) }
             }
         }
-        if const { has_bits::<O>() } {
-            order.simd().call(Call { order, part: self, folds });
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { self.fold(order, folds) };
+        // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
+        unsafe {
+            if const { has_bits::<O>() } {
+                order.simd().call(Call { order, part: self, folds });
+            } else {
+                self.fold(order, folds);
+            }
         }
     }
 }
