@@ -1,13 +1,13 @@
 //! Copies strided elements into a small buffer, for loops that vectors cannot load from in place. The tensor is never copied as a whole.
-//! These loops have no order and no NaN, so their result cannot depend on the ISA: the compiler vectorises what it can, per
-//! target (`multiversion`).
+//! These loops have no order and no NaN: the compiler vectorises what it can, for the ISA of the kernel. (For half of
+//! the widest vectors: moves of a few bytes gain nothing from more.)
 
+use crate::lanes::{Task, Token};
 use crate::prefetch::prefetch;
 use crate::tile::{Loop, Tile, Walk};
 use crate::zip::{Blocks, Zip};
 use core::mem::MaybeUninit;
 use core::ptr::null;
-use multiversion::multiversion;
 
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays too.
 pub const SCRATCH_BYTES: usize = 8192;
@@ -40,21 +40,23 @@ impl Scratch {
     /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each before `end`, if
     ///   there is one; they have 1, 2, 4 or 8 bytes, and are aligned.
     #[inline(always)]
-    pub(crate) unsafe fn fill<T: Copy>(
+    pub(crate) unsafe fn fill<S: Zip, T: Copy>(
         &mut self,
+        simd: S,
         stretches: &mut Stretches<'_>,
         from: *const T,
         end: Option<*const T>,
         lanes: LaneOffsets<'_>,
     ) -> (*const T, usize) {
+        let simd = simd.narrow();
         // Copies do not care for types: one instance for each size is enough, and a quarter of the code.
         // SAFETY: the caller's promise.
         let rows = unsafe {
             match size_of::<T>() {
-                1 => self.fill_bits::<u8>(stretches, from.cast(), end.map(|end| end.cast()), lanes),
-                2 => self.fill_bits::<u16>(stretches, from.cast(), end.map(|end| end.cast()), lanes),
-                4 => self.fill_bits::<u32>(stretches, from.cast(), end.map(|end| end.cast()), lanes),
-                _ => self.fill_bits::<u64>(stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                1 => self.fill_bits::<_, u8>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                2 => self.fill_bits::<_, u16>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                4 => self.fill_bits::<_, u32>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                _ => self.fill_bits::<_, u64>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
             }
         };
         (self.0.as_ptr().cast(), rows)
@@ -83,8 +85,9 @@ impl Scratch {
     /// # Safety
     /// - As [`Scratch::fill`].
     #[inline(never)]
-    unsafe fn fill_bits<B: Copy>(
+    unsafe fn fill_bits<S: Zip, B: Copy>(
         &mut self,
+        simd: S,
         stretches: &mut Stretches<'_>,
         from: *const B,
         end: Option<*const B>,
@@ -104,8 +107,9 @@ impl Scratch {
                     stretches.ahead = ahead.wrapping_add(rows * lanes.len() * size_of::<B>());
                 }
             }
-            // SAFETY: the caller's promise.
-            unsafe { gather(out, from.wrapping_offset(offset), end, stretches.line.stride, rows, lanes, ahead) };
+            let (from, stride) = (from.wrapping_offset(offset), stretches.line.stride);
+            // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
+            unsafe { simd.call(Gather { simd, out: &raw mut *out, from, end, stride, rows, lanes, ahead }) };
             filled += rows;
         }
         filled
@@ -141,57 +145,76 @@ impl LaneOffsets<'_> {
 ///
 /// After the last row, `out` has room for what need not be written: [`SLACK_BYTES`].
 ///
-/// # Safety
-/// - All of those elements may be read, and so may what follows them before `end`.
-#[multiversion(targets("x86_64+avx2"))]
-unsafe fn gather<T: Copy>(
-    out: &mut [MaybeUninit<T>],
+/// To run it is safe if all of those elements may be read, and so may what follows them before `end`, and `out` may be
+/// written, which nobody else uses meanwhile.
+#[derive(Clone, Copy)]
+struct Gather<'a, S, T> {
+    simd: S,
+    out: *mut [MaybeUninit<T>],
     from: *const T,
     end: Option<*const T>,
     stride: isize,
     rows: usize,
-    lanes: LaneOffsets<'_>,
+    lanes: LaneOffsets<'a>,
     ahead: *const u8,
-) {
-    assert!(out.len() == rows * lanes.len() + SLACK_BYTES / size_of::<T>());
-    match lanes {
-        LaneOffsets::Even { first, step, lanes } => {
-            let from = from.wrapping_offset(first);
-            // SAFETY: the caller's promise, and the length of `out`.
-            unsafe {
-                match (rows, stride, step) {
-                    // Pairs; against the direction of memory, the same columns, the last one first. (Row by row, 0.8 to 0.9 of the speed.)
-                    (2, 1, 2) => transpose(out, from, 2, lanes, (0, lanes as isize), (1, 2)),
-                    (2, -1, 2) => transpose(out, from.wrapping_sub(1), 2, lanes, (lanes, -(lanes as isize)), (1, 2)),
-                    _ => {
-                        // Row by row, because then at least the writes are in order; of one lane, as one row.
-                        let (rows, len, stride, step) =
-                            if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
-                        for row in 0..rows {
-                            if !ahead.is_null() {
-                                let at = ahead.cast::<T>().wrapping_offset(row as isize * stride);
-                                prefetch(at, len * step.unsigned_abs() * size_of::<T>());
+}
+
+impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Gather { simd, out, from, end, stride, rows, lanes, ahead } = self;
+        // SAFETY: the caller's promise.
+        let out = unsafe { &mut *out };
+        assert!(out.len() == rows * lanes.len() + SLACK_BYTES / size_of::<T>());
+        match lanes {
+            LaneOffsets::Even { first, step, lanes } => {
+                let from = from.wrapping_offset(first);
+                // SAFETY: the caller's promise, and the length of `out`.
+                unsafe {
+                    match (rows, stride, step) {
+                        // Pairs; against the direction of memory, the same columns, the last one first. (Row by row, 0.8 to 0.9 of the speed.)
+                        (2, 1, 2) => transpose(out, from, 2, lanes, (0, lanes as isize), (1, 2)),
+                        (2, -1, 2) => {
+                            transpose(out, from.wrapping_sub(1), 2, lanes, (lanes, -(lanes as isize)), (1, 2))
+                        }
+                        _ => {
+                            // Row by row, because then at least the writes are in order; of one lane, as one row.
+                            let (rows, len, stride, step) =
+                                if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
+                            for row in 0..rows {
+                                if !ahead.is_null() {
+                                    let at = ahead.cast::<T>().wrapping_offset(row as isize * stride);
+                                    prefetch(at, len * step.unsigned_abs() * size_of::<T>());
+                                }
+                                copy_line(
+                                    &mut out[row * len..],
+                                    from.wrapping_offset(row as isize * stride),
+                                    len,
+                                    step,
+                                );
                             }
-                            copy_line(&mut out[row * len..], from.wrapping_offset(row as isize * stride), len, step);
                         }
                     }
                 }
             }
-        }
-        LaneOffsets::Lines { first, step, lines, width } => {
-            let (from, size) = (from.wrapping_offset(first).cast(), size_of::<T>());
-            let bytes = |elements: isize| elements.wrapping_mul(size as isize);
-            let lines =
-                Lines { from, step: bytes(step), lines, width: width * size, stride: bytes(stride), rows, ahead };
-            // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as asserted.
-            unsafe { copy_lines(lines, out.as_mut_ptr().cast(), end.map(|end| end.cast())) };
-        }
-        LaneOffsets::Each(offsets) => {
-            for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
-                let from = from.wrapping_offset(row as isize * stride);
-                for (element, &lane) in out.iter_mut().zip(offsets) {
-                    // SAFETY: the caller's promise.
-                    element.write(unsafe { *from.wrapping_offset(lane) });
+            LaneOffsets::Lines { first, step, lines, width } => {
+                let (from, size) = (from.wrapping_offset(first).cast(), size_of::<T>());
+                let bytes = |elements: isize| elements.wrapping_mul(size as isize);
+                let lines =
+                    Lines { from, step: bytes(step), lines, width: width * size, stride: bytes(stride), rows, ahead };
+                let (out, end) = (out.as_mut_ptr().cast(), end.map(|end| end.cast()));
+                // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as asserted.
+                unsafe { simd.call(CopyLines { lines, out, end }) };
+            }
+            LaneOffsets::Each(offsets) => {
+                for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
+                    let from = from.wrapping_offset(row as isize * stride);
+                    for (element, &lane) in out.iter_mut().zip(offsets) {
+                        // SAFETY: the caller's promise.
+                        element.write(unsafe { *from.wrapping_offset(lane) });
+                    }
                 }
             }
         }
@@ -212,20 +235,31 @@ struct Lines {
 
 /// Copies lines to `out`, row by row.
 ///
-/// # Safety
-/// - The lines may be read, and what follows them before `end`. There is at least one row.
-/// - `out` has room for the lines, and for [`SLACK_BYTES`] more.
-#[multiversion(targets("x86_64+avx2"))]
-unsafe fn copy_lines(lines: Lines, out: *mut u8, end: Option<*const u8>) {
-    // SAFETY: the caller's promises.
-    unsafe {
-        match lines.width {
-            // A byte alone is no line.
-            ..=4 => lines.copy::<4, 2>(out, end),
-            5..=8 => lines.copy::<8, 4>(out, end),
-            9..=16 => lines.copy::<16, 8>(out, end),
-            17..=32 => lines.copy::<32, 16>(out, end),
-            _ => lines.copy::<32, 32>(out, end),
+/// To run it is safe if the lines may be read, and what follows them before `end`; there is at least one row; and `out` has
+/// room for the lines, and for [`SLACK_BYTES`] more.
+#[derive(Clone, Copy)]
+struct CopyLines {
+    lines: Lines,
+    out: *mut u8,
+    end: Option<*const u8>,
+}
+
+impl Task for CopyLines {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let CopyLines { lines, out, end } = self;
+        // SAFETY: the caller's promises.
+        unsafe {
+            match lines.width {
+                // A byte alone is no line.
+                ..=4 => lines.copy::<4, 2>(out, end),
+                5..=8 => lines.copy::<8, 4>(out, end),
+                9..=16 => lines.copy::<16, 8>(out, end),
+                17..=32 => lines.copy::<32, 16>(out, end),
+                _ => lines.copy::<32, 32>(out, end),
+            }
         }
     }
 }
@@ -235,7 +269,7 @@ impl Lines {
     /// would be a call. Lines that are longer, or end too near to `end`, are copied by moves of `PART`, the last of which reaches back.
     ///
     /// # Safety
-    /// - As for [`copy_lines`]. Lines are at least `PART` bytes long.
+    /// - As for [`CopyLines`]. Lines are at least `PART` bytes long.
     #[inline(always)]
     unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: Option<*const u8>) {
         const { assert!(PART <= WHOLE && WHOLE <= SLACK_BYTES) };
@@ -326,20 +360,42 @@ unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], fro
     }
 }
 
-/// `to[block * width + column] = from[column * blocks + block]`: what was found by columns of blocks, to where it belongs. With a constant width, the compiler has shuffles.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn interleave(to: &mut [MaybeUninit<u32>], from: &[MaybeUninit<u32>], width: usize) {
-    match width {
-        2 => interleave_by::<2>(to, from),
-        3 => interleave_by::<3>(to, from),
-        4 => interleave_by::<4>(to, from),
-        5 => interleave_by::<5>(to, from),
-        6 => interleave_by::<6>(to, from),
-        7 => interleave_by::<7>(to, from),
-        8 => interleave_by::<8>(to, from),
-        _ => {
-            for (column, from) in from.chunks_exact(to.len() / width).enumerate() {
-                to[column..].iter_mut().step_by(width).zip(from).for_each(|(to, from)| *to = *from);
+/// `to[block * width + column] = from[column * blocks + block]`: what was found by columns of blocks, to where it belongs.
+/// With a constant width, the compiler has shuffles.
+#[inline(always)]
+pub(crate) fn interleave<S: Zip>(simd: S, to: &mut [MaybeUninit<u32>], from: &[MaybeUninit<u32>], width: usize) {
+    // SAFETY: a borrow that nothing else uses meanwhile.
+    unsafe { simd.narrow().call(Interleave { to: &raw mut *to, from, width }) };
+}
+
+/// To run it is safe if `to` is a borrow that nothing else uses meanwhile.
+#[derive(Clone, Copy)]
+struct Interleave<'a> {
+    to: *mut [MaybeUninit<u32>],
+    from: &'a [MaybeUninit<u32>],
+    width: usize,
+}
+
+impl Task for Interleave<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Interleave { to, from, width } = self;
+        // SAFETY: the caller's promise.
+        let to = unsafe { &mut *to };
+        match width {
+            2 => interleave_by::<2>(to, from),
+            3 => interleave_by::<3>(to, from),
+            4 => interleave_by::<4>(to, from),
+            5 => interleave_by::<5>(to, from),
+            6 => interleave_by::<6>(to, from),
+            7 => interleave_by::<7>(to, from),
+            8 => interleave_by::<8>(to, from),
+            _ => {
+                for (column, from) in from.chunks_exact(to.len() / width).enumerate() {
+                    to[column..].iter_mut().step_by(width).zip(from).for_each(|(to, from)| *to = *from);
+                }
             }
         }
     }

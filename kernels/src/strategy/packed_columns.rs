@@ -143,7 +143,7 @@ impl Body for PackedColumns {
             }
             match lie {
                 Lie::Blocks(blocks) if blocks.width > 1 && !is_short => {
-                    interleave(outputs, &lane_positions[..width], blocks.width);
+                    interleave(order.simd(), outputs, &lane_positions[..width], blocks.width);
                 }
                 _ if is_short => outputs.copy_from_slice(&lane_positions[..outputs.len()]),
                 _ => {}
@@ -252,7 +252,9 @@ impl<T: Copy> Gathered<'_, T> {
         unsafe {
             match &mut self.from {
                 From::Blocks(rows) => rows.next(simd, self.scratch),
-                From::Lanes { stretches, input, end, lanes } => self.scratch.fill(stretches, *input, *end, *lanes),
+                From::Lanes { stretches, input, end, lanes } => {
+                    self.scratch.fill(simd, stretches, *input, *end, *lanes)
+                }
             }
         }
     }

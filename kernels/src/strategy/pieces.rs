@@ -38,7 +38,7 @@ impl Body for Pieces {
                     (output.wrapping_offset(offset + to_lowest), len)
                 } else {
                     // SAFETY: the caller promises that all elements which the loops reach may be read.
-                    match unsafe { scratch.fill(&mut stretches, output, end, LaneOffsets::ONE) } {
+                    match unsafe { scratch.fill(order.simd(), &mut stretches, output, end, LaneOffsets::ONE) } {
                         (_, 0) => break,
                         filled => filled,
                     }
