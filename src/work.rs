@@ -3,7 +3,7 @@
 use crate::collapse::{Problem, count};
 use crate::run::LONGEST_VISIT;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction, Strategy};
-use argreduce_kernels::{Core, Kernel, Prefetch};
+use argreduce_kernels::{Kernel, Prefetch, Tuning};
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +42,14 @@ impl Work {
         let (problem, element_size) = (&self.problem, element.size());
         self.visited = count(problem.reduced());
         let bytes = count(problem.input.kept()).saturating_mul(self.visited).saturating_mul(element_size);
-        self.prefetch = Prefetch::of(bytes);
+        let tuning = Tuning::current();
+        self.prefetch = tuning.prefetch(bytes);
         self.kernel = match choose_isa_and_strategy(
             problem,
             self.visited,
             isa,
             element,
-            ByHalves::of(Core::detect(), self.prefetch, element),
+            ByHalves::of(tuning, self.prefetch, element),
         ) {
             Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
             None => None,
@@ -73,12 +74,13 @@ struct ByHalves {
 }
 
 impl ByHalves {
-    fn of(core: Core, prefetch: Prefetch, element: DataType) -> Self {
+    fn of(tuning: &Tuning, prefetch: Prefetch, element: DataType) -> Self {
         let (jumps, is_half) = (prefetch == Prefetch::Jumps, matches!(element, DataType::F16 | DataType::Bf16));
+        let takes = &tuning.half_vectors;
         ByHalves {
-            rows: jumps,
-            lines: prefetch == Prefetch::Everything && core == Core::Zen5,
-            packed: jumps || core == Core::UpToZen4 && element.size() <= 2 && !is_half,
+            rows: jumps && takes.far_rows,
+            lines: prefetch == Prefetch::Everything && takes.far_columns,
+            packed: jumps && takes.far_gathers || takes.small_gathers && element.size() <= 2 && !is_half,
         }
     }
 }
@@ -305,8 +307,9 @@ mod tests {
         assert_eq!(far(&[2048, 32, 192]), Some((Avx2, Columns)));
         assert_eq!(far(&[2048, 32, 191]), Some((Avx512, Columns)));
         assert_eq!(far(&[2048, 18, 7]), Some((Avx2, PackedColumns)));
+        let zen4 = Tuning::ALL.into_iter().find(|tuning| tuning.name == "zen4").unwrap();
         let packed = |element| {
-            let by_halves = ByHalves::of(Core::UpToZen4, Prefetch::Nothing, element);
+            let by_halves = ByHalves::of(zen4, Prefetch::Nothing, element);
             chosen_by(by_halves, Avx512, &[100, 10, 5], &[1], element)
         };
         for element in [DataType::Bool, DataType::I8, U8, I16, DataType::U16] {

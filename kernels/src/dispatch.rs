@@ -8,6 +8,7 @@ use crate::order::{NanPolicy, ReduceFunction};
 use crate::rank::{Function, Ignore, Max, Min, Policy, Propagate, Rank};
 use crate::strategy::{self, Body, MakeOrder, Strategy};
 use crate::tile::Tile;
+use crate::tuning::Tuning;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -96,7 +97,7 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 =
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     of_tile: unsafe fn(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]),
-    of_row: unsafe fn(first: *const (), len: usize) -> u32,
+    of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
 }
 
 impl Kernel {
@@ -121,9 +122,9 @@ impl Kernel {
     /// # Safety
     /// - As for [`Kernel::run`], for the elements from `first` on; `len` is not 0, and below 2^32.
     #[inline(always)]
-    pub unsafe fn of_row(self, first: *const (), len: usize) -> u32 {
+    pub unsafe fn of_row(self, first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { (self.of_row)(first, len) }
+        unsafe { (self.of_row)(first, len, tuning) }
     }
 }
 

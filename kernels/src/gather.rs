@@ -3,11 +3,10 @@
 //! the widest vectors: moves of a few bytes gain nothing from more.)
 
 use crate::lanes::{Task, Token};
-use crate::prefetch::prefetch;
+use crate::prefetch::Ahead;
 use crate::tile::{Loop, Tile, Walk};
 use crate::zip::{Blocks, Zip};
 use core::mem::MaybeUninit;
-use core::ptr::null;
 
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays too.
 pub const SCRATCH_BYTES: usize = 8192;
@@ -100,12 +99,11 @@ impl Scratch {
         while let Some((offset, rows)) = stretches.next(capacity - filled) {
             let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len() + slack];
             let mut ahead = stretches.ahead;
-            if !ahead.is_null() {
-                if let LaneOffsets::Even { .. } = lanes {
-                    ahead = ahead.cast::<B>().wrapping_offset(offset).cast();
-                } else {
-                    stretches.ahead = ahead.wrapping_add(rows * lanes.len() * size_of::<B>());
-                }
+            let size = size_of::<B>() as isize;
+            if let LaneOffsets::Even { .. } = lanes {
+                ahead = ahead.map(|ahead| ahead.moved(offset.wrapping_mul(size)));
+            } else {
+                stretches.ahead = ahead.map(|ahead| ahead.moved((rows * lanes.len()) as isize * size));
             }
             let (from, stride) = (from.wrapping_offset(offset), stretches.line.stride);
             // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
@@ -156,7 +154,7 @@ struct Gather<'a, S, T> {
     stride: isize,
     rows: usize,
     lanes: LaneOffsets<'a>,
-    ahead: *const u8,
+    ahead: Option<Ahead>,
 }
 
 impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
@@ -184,9 +182,9 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
                             let (rows, len, stride, step) =
                                 if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
                             for row in 0..rows {
-                                if !ahead.is_null() {
-                                    let at = ahead.cast::<T>().wrapping_offset(row as isize * stride);
-                                    prefetch(at, len * step.unsigned_abs() * size_of::<T>());
+                                if let Some(ahead) = ahead {
+                                    let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
+                                    ahead.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
                                 }
                                 copy_line(
                                     &mut out[row * len..],
@@ -230,7 +228,7 @@ struct Lines {
     width: usize,
     stride: isize,
     rows: usize,
-    ahead: *const u8,
+    ahead: Option<Ahead>,
 }
 
 /// Copies lines to `out`, row by row.
@@ -282,8 +280,8 @@ impl Lines {
             if width <= WHOLE { readable(Loop { size: lines, stride: step }, last_row.addr(), WHOLE, end) } else { 0 };
         let len = lines * width;
         for row in 0..rows {
-            if !ahead.is_null() {
-                prefetch(ahead.wrapping_add(row * len), len);
+            if let Some(ahead) = ahead {
+                ahead.moved((row * len) as isize).prefetch(len);
             }
             let from = from.wrapping_offset(row as isize * stride);
             let out = out.wrapping_add(row * len);
@@ -445,19 +443,20 @@ pub(crate) struct Stretches<'a> {
     /// Where the rest of the current line starts, in elements, and how long it is.
     offset: isize,
     left: usize,
-    /// What to ask for meanwhile: as many bytes as are copied, or of lanes at even distances, the same elements of the lanes that start there; null for nothing.
-    ahead: *const u8,
+    /// What to ask for meanwhile, if anything: as many bytes as are copied, or of lanes at even distances, the same elements
+    /// of the lanes that start there.
+    ahead: Option<Ahead>,
 }
 
 impl<'a> Stretches<'a> {
     #[inline(always)]
     pub(crate) fn new(tile: &Tile<'a>) -> Self {
         let (line, slower) = tile.split_reduced();
-        Stretches { slower: Walk::new(slower), line, offset: 0, left: 0, ahead: null() }
+        Stretches { slower: Walk::new(slower), line, offset: 0, left: 0, ahead: None }
     }
 
     #[inline(always)]
-    pub(crate) fn ahead(self, ahead: *const u8) -> Self {
+    pub(crate) fn ahead(self, ahead: Option<Ahead>) -> Self {
         Stretches { ahead, ..self }
     }
 

@@ -22,7 +22,7 @@ pub(crate) trait Token: Copy + 'static {
     /// `strategy/by_lane.rs`.
     const HAS_MASKS: bool = false;
 
-    /// Whether some cores take several operations for a blend, and so are worth [longer chunks](crate::prefetch::blends_are_dear).
+    /// Whether some cores take several operations for a blend, and so are worth [longer chunks](crate::tuning::RowTuning::block_factor).
     const BLENDS_MAY_BE_DEAR: bool = false;
 
     /// Whether a mask of what is rarely there is kept as bits, in a general register: where there are few for vectors. (Of sixteen, columns of f32 four vectors at a time have none left, and two rows at a time ran at

@@ -11,7 +11,7 @@
 //! vector operations (`lanes.rs`), which each ISA fills in (`isa/`).
 //!
 //! ```
-//! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, kernel};
+//! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, Tuning, kernel};
 //! use core::mem::MaybeUninit;
 //!
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
@@ -21,6 +21,7 @@
 //!     inner: Loop { size: 2, stride: 3 },
 //!     reduced: &[Loop { size: 3, stride: 1 }],
 //!     prefetch: Prefetch::Nothing,
+//!     tuning: Tuning::current(),
 //! };
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
 //! let mut positions = [MaybeUninit::uninit(); 2];
@@ -44,6 +45,7 @@ mod prefetch;
 mod rank;
 mod strategy;
 mod tile;
+pub mod tuning;
 mod zip;
 
 pub use dispatch::{Isa, Kernel, kernel};
@@ -54,8 +56,9 @@ pub use element::{DataType, Element};
 pub use gather::SCRATCH_BYTES;
 pub use names::UnknownName;
 pub use order::{NanPolicy, ReduceFunction, better, key};
-pub use prefetch::{Core, Prefetch};
+pub use prefetch::{Hint, Prefetch};
 pub use strategy::Strategy;
 #[doc(hidden)]
 pub use strategy::{PANEL_BYTES, PANEL_VECTORS};
 pub use tile::{Loop, MAX_RANK, Tile, Walk, offset_of};
+pub use tuning::Tuning;

@@ -1,6 +1,7 @@
 //! The loops that a kernel runs over, and the walk along them. This file knows nothing of elements or vectors.
 
 use crate::prefetch::Prefetch;
+use crate::tuning::Tuning;
 
 /// The highest rank of a tensor, and so the largest number of loops in a nest.
 pub const MAX_RANK: usize = 8;
@@ -43,6 +44,8 @@ pub struct Tile<'a> {
     pub reduced: &'a [Loop],
     /// What to ask for ahead of its use. No answer depends on it.
     pub prefetch: Prefetch,
+    /// What is fast on this machine, or on another one. No answer depends on it.
+    pub tuning: &'static Tuning,
 }
 
 impl<'a> Tile<'a> {
@@ -222,7 +225,7 @@ pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Loop, Prefetch, Tile};
+    use super::{Loop, Prefetch, Tile, Tuning};
 
     /// No guard page fits into a gap of one element, so that no kernel can be seen to read it.
     #[test]
@@ -230,8 +233,8 @@ mod tests {
         let end_of_block = |outer: isize, row: isize| {
             let reduced = [Loop { size: 3, stride: row }];
             let (outer, inner) = (Loop { size: 2, stride: outer }, Loop { size: 1, stride: 0 });
-            Tile { input: core::ptr::null(), outer, inner, reduced: &reduced, prefetch: Prefetch::Nothing }
-                .end_of_block()
+            let (input, tuning) = (core::ptr::null(), Tuning::current());
+            Tile { input, outer, inner, reduced: &reduced, prefetch: Prefetch::Nothing, tuning }.end_of_block()
         };
         assert_eq!(end_of_block(3, 1), Some(6));
         assert_eq!(end_of_block(4, 1), None);

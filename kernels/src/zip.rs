@@ -2,7 +2,7 @@
 //! and knows nothing of tiles; a unit is sixteen bytes of as many blocks as a vector has lanes.
 
 use crate::lanes::{Task, Token};
-use crate::prefetch::prefetch;
+use crate::prefetch::Ahead;
 
 /// Bytes of a block that are taken at a time.
 pub(crate) const UNIT: usize = 16;
@@ -41,8 +41,8 @@ pub(crate) struct Blocks {
     pub(crate) elements: usize,
     /// Whether the last element of each block comes first.
     pub(crate) reversed: bool,
-    /// What to ask for meanwhile: as many bytes as are taken from the blocks; null for nothing.
-    pub(crate) ahead: *const u8,
+    /// What to ask for meanwhile, if anything: as many bytes as are taken from the blocks.
+    pub(crate) ahead: Option<Ahead>,
 }
 
 /// The longest blocks that are riffled, in bytes: of more, a vector is not full of what is looked for at once.
@@ -130,9 +130,8 @@ impl Blocks {
             let mut e = 0;
             while e < elements {
                 let start = e.min(elements - unit);
-                if !ahead.is_null() {
-                    prefetch(ahead, lanes * UNIT);
-                    ahead = ahead.wrapping_add(lanes * UNIT);
+                if let Some(ahead) = &mut ahead {
+                    ahead.take(lanes * UNIT);
                 }
                 let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
                 let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
@@ -164,9 +163,8 @@ impl Blocks {
         let (decks, mut ahead, last) = (V / LEN, self.ahead, self.count - lanes);
         let mut done = 0;
         while done < self.count {
-            if !ahead.is_null() {
-                prefetch(ahead, V * size_of::<S::Bytes>());
-                ahead = ahead.wrapping_add(V * size_of::<S::Bytes>());
+            if let Some(ahead) = &mut ahead {
+                ahead.take(V * size_of::<S::Bytes>());
             }
             // The last ones reach back.
             let blocks = [done.min(last), (done + lanes).min(last)];

@@ -18,7 +18,6 @@ use super::places::{Chunks, chunk};
 use super::run::{Apart, Best, Found, Run, apart, has_bits};
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
-use crate::prefetch::{Prefetch, blends_are_dear};
 use core::ptr::NonNull;
 
 /// The longest run that chunk numbers suffice for, one of which may be for what is seen twice so that others are aligned.
@@ -48,7 +47,7 @@ pub(super) const fn is_long<O: Order>(len: usize) -> bool {
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
-        let is_short = is_one_piece::<O>(run.len) && longer::<O>(run.len) == 1;
+        let is_short = is_one_piece::<O>(run.len) && longer::<O>(run) == 1;
         if (O::Simd::SPECIALIZES || !run.reversed) && is_short {
             find_piece::<O, true, false>(order, run, 1, ways)
         } else {
@@ -205,9 +204,9 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>, ways: Opti
         unsafe fn run(self) -> Found<O> {
             let Call { order, mut run, ways } = self;
             if run.ahead == 0 {
-                run = run.asking(order, Prefetch::of(run.len * size_of::<O::Lane>()));
+                run = run.asking(order, run.tuning.prefetch(run.len * size_of::<O::Lane>()));
             }
-            let longer = longer::<O>(run.len);
+            let longer = longer::<O>(run);
             let longest = longest_piece::<O>().saturating_mul(longer);
             let mut best = Best::new(order);
             let mut start = 0;
@@ -234,17 +233,14 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>, ways: Opti
     unsafe { order.simd().call(Call { order, run, ways: ways.map(NonNull::from) }) }
 }
 
-/// How many times as long as a [`chunk`] those of a run are, where a blend takes several operations: of the 13 of a chunk of four vectors of f32 without its loads, 5 are for the chunk, and 3 of them are the blend. (AVX2, GB/s
-/// in L2 once, 4, 8 and 16 times as long, with what comes [next asked for](crate::prefetch::NEAR_BYTES): rows of 32000 f32 74, 89, 95 and 92, of f16 77, 94, 99 and 96, of i32 111, 129, 128 and 124, of u8 111, 119, 113 and
-/// 110, of i64 66, 71, 73 and 72, of 4096 f32 70, 81, 83 and 79. But a call, and to look for the best chunk in so many, take 10 ns: rows of 4096 u8 75, 75, 60 and 53, of u16 89, 97, 83 and 76, of 1000 i32, chunk by chunk 87, 71, 61 and -. A Xeon.)
-const LONGER: usize = 8;
+/// The shortest runs, in bytes, whose chunks are several times as long where that is faster: a call, and to look for the best
+/// chunk in so many, take as long as some blends.
 const SHORTEST_OF_LONGER: usize = 16 << 10;
 
-/// The same of a run, which is at least as long as such a chunk.
+/// How many times as long as a [`chunk`] those of a run are: [more than once](crate::tuning::RowTuning::block_factor) where a
+/// blend takes several operations.
 #[inline(always)]
-fn longer<O: Order>(len: usize) -> usize {
-    let is_long = len >= SHORTEST_OF_LONGER / size_of::<O::Lane>();
-    const { assert!(LONGER.is_power_of_two()) };
-    // (A number that the compiler does not know: it would unroll what is done so many times, which was 20 KB of the shared object.)
-    if O::Simd::BLENDS_MAY_BE_DEAR && is_long && blends_are_dear() { core::hint::black_box(LONGER) } else { 1 }
+fn longer<O: Order>(run: Run<O::Lane>) -> usize {
+    let is_long = run.len >= SHORTEST_OF_LONGER / size_of::<O::Lane>();
+    if O::Simd::BLENDS_MAY_BE_DEAR && is_long { run.tuning.rows.block_factor } else { 1 }
 }

@@ -28,14 +28,14 @@ impl Body for Columns {
             has_groups: has_groups::<O>(),
             are_tall,
         };
-        let course = Course::new(tile, vectors);
+        let (course, hint) = (Course::new(tile, vectors), tile.tuning.prefetch.hint);
         // SAFETY: the caller promises all elements of all outputs.
         unsafe {
             if course.is_one_pass {
                 let mut so_far = Groups::default();
                 for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
                     let first = tile.input.cast::<O::Lane>().wrapping_offset(o as isize * tile.outer.stride);
-                    let rows = Rows { first, stride: line.stride, count: line.size };
+                    let rows = Rows { first, stride: line.stride, count: line.size, hint };
                     if const { has_tall::<O>() } && are_tall {
                         reduce_tall(order, rows, positions, course.ahead, &mut so_far);
                     } else {
@@ -67,7 +67,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
 ) {
     let (lanes, line) = (O::Simd::LANES, tile.inner.size);
     let group = if const { U == 2 } { (2 * lanes).min(line) } else { U * lanes };
-    let mut room = Room::new();
+    let (mut room, hint) = (Room::new(), tile.tuning.prefetch.hint);
     for (n, positions) in positions.chunks_mut(course.turns * line).enumerate() {
         let first = tile.input.cast::<O::Lane>().wrapping_offset((n * course.turns) as isize * tile.outer.stride);
         let lines = positions.len() / line;
@@ -97,7 +97,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
                 for panel in &mut *panels {
                     // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the line): the caller
                     // promises those elements.
-                    unsafe { panel.rows(Rows { first, stride: tile.line().stride, count }, ahead, way) };
+                    unsafe { panel.rows(Rows { first, stride: tile.line().stride, count, hint }, ahead, way) };
                     first = first.wrapping_offset(tile.outer.stride);
                 }
             }

@@ -3,7 +3,7 @@
 
 use super::group::{GROUP, ROWS};
 use super::panel::{PANEL, SWEPT_BYTES, WIDE_BYTES, Way};
-use crate::prefetch::{AHEAD_BYTES, Core, LINE, Prefetch, ahead};
+use crate::prefetch::{AHEAD_BYTES, LINE, Prefetch, ahead};
 use crate::tile::Tile;
 
 /// What the vectors of a kernel are like.
@@ -45,10 +45,6 @@ const ALONG_BYTES: usize = 1024;
 /// of 31 f32 40 and 29. Zen 5.)
 const LARGEST_BLOCK: usize = 2 << 10;
 
-/// The same of [tall](super::tall) ones on Intel's cores, which go by in chunks then. (Beyond L3, GB/s by panels and in one pass, 1000 rows of 16 f32, f64, i32, i64 8.6 and 11.0, 8.6 and 11.2, 9.1 and 11.6, 8.7 and 10.8, of which
-/// the last of equals is looked for 8.0 and 10.8, 6.6 and 10.9, 8.7 and 11.6, 7.1 and 10.3; a plain read takes 12. A Xeon, AVX2.)
-const LARGEST_TALL_BLOCK: usize = 128 << 10;
-
 /// The longest stretches, in bytes, in which prefetchers lose more at the end than they find on the way. (Images of 56 x 56 over axes 0 and 2, beyond L3, GB/s without and
 /// with the next stretch asked for: u8 9 and 13, f16 8 and 12, f32 12 and 10, i64 9 and 9; Zen 4.)
 const LONGEST_JUMP: usize = 8 << 10;
@@ -56,18 +52,6 @@ const LONGEST_JUMP: usize = 8 << 10;
 /// The longest rows of stretches that take turns, in bytes, of which eight at a time are no more than prefetchers follow. (Images over axes 0 and 2, beyond L3, GB/s of eight rows
 /// at a time and of one: 56 x 56 i64 14 and 20, 56 x 112 f32 13 and 20; but 80 x 80 f32 23 and 20, 64 x 64 30 and 30, 112 x 112 f16 27 and 27; Zen 4, AVX2.)
 const SHORTEST_SWEPT: usize = 384;
-
-/// The most far rows that go by in one pass: as many as prefetchers follow. More go by panels. (A Xeon with 260 MiB of L3, beyond it, of a plain read, one after another, by eights and in one pass, AVX-512: 3 rows
-/// of 1000 f32 0.69, - and 1.04, 10 rows 0.87, 0.99 and 1.12, of u8 0.82, 0.97 and 1.09, 21 rows of 1000 f16 0.87, 0.98 and 1.03, of i64 0.96, 1.08 and 1.13, of 50176 f32 1.00, 1.11 and 1.10, of u8 0.90, 1.00 and
-/// 0.93; 64 rows of 1000 f32 0.95, 1.08 and 0.93. AVX2: 3 rows of 1000 f32 0.71, - and 1.06, 21 rows 0.86, 0.84 and 1.00, of 50176 f32 0.84, 1.02 and 0.94. Zen 4, AVX2, GB/s by eights and in one pass: 9, 10, 12, 14, 16 and
-/// 21 rows of 50176 f32 18 and 26, 18 and 27, 20 and 25, 21 and 26, 23 and 17, 21 and 13, 12 rows of u8 19 and 22, of i64 21 and 30, 10, 14 and 16 rows of 1000 f64 14 and 19, 19 and 22, 19 and 20, of i64 17 and 21.)
-fn most_streams(core: Core) -> usize {
-    match core {
-        Core::UpToZen4 => 12,
-        Core::Zen5 => ROWS,
-        Core::Other => 24,
-    }
-}
 
 /// The most bytes of the rows of a line of outputs that go by in one pass though they follow each other far away.
 const LARGEST_LINE: usize = 1024;
@@ -92,13 +76,12 @@ impl Course {
         // What follows a stretch in memory may belong to the next line. (Images of 56 x 56 over axes 0 and 2, beyond L3, AVX2, GB/s line by line and in turns: u8 12 and
         // 19, f16 10 and 22, f32 11 and 28; of 32 x 32 in L2, u8 44 and 54, f32 55 and 63. Zen 4.)
         let takes_turns = tile.takes_turns(tile.outer);
-        // Once, because tests change it.
-        let core = Core::detect();
-        let sweeps = vectors.sweeps(tile, takes_turns, core);
+        let tuning = &tile.tuning.columns;
+        let sweeps = vectors.sweeps(tile, takes_turns);
         // Rows that are far go by panels, which ask for some of them at a time, or go along one after another; but not where a group is all of a row, and the next one follows.
         // (Beyond L3, GB/s in one pass and by panels, by AVX-512 and AVX2: 3 rows of 1000 f32 19 and 28, 17 and 32, of 64 f32 31 and 32, 38 and 20; Zen 5.)
-        let is_block = slower.is_empty() && vectors.is_block(tile, span, core);
-        let most_rows = if is_far { most_streams(core) } else { ROWS };
+        let is_block = slower.is_empty() && vectors.is_block(tile, span);
+        let most_rows = if is_far { tuning.max_streams } else { ROWS };
         let is_for_panels = is_far && !is_block && (line.size > most_rows || span > LARGEST_LINE && sweeps);
         // A group reads 128 bytes of each row before the next group does. Over tall columns beyond the caches that is another page each time, and less
         // than half the speed of memory read in long runs.
@@ -109,17 +92,17 @@ impl Course {
             _ => PANEL * group,
         };
         let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
-        let is_other = core == Core::Other;
-        let is_in_order = is_one_pass && is_far && line.stride.unsigned_abs() == width && is_other;
+        let next_rows = tuning.prefetch_next_rows;
+        let is_in_order = is_one_pass && is_far && line.stride.unsigned_abs() == width && next_rows;
         let is_across = width > widest;
         let along = ALONG_BYTES / vectors.size;
-        let asks_rows = !is_one_pass && is_other;
+        let asks_rows = !is_one_pass && next_rows;
         let ahead = match sweeps {
             true if is_across => line.stride,
             // What comes after the rows that go by now: prefetchers begin anew at each row. (With nothing kept but the best of each column and its row, AVX2, of a plain read, by eights across 4 KiB, 1 KiB along asked for, and
             // the next eight rows: of 16 KiB 0.70 and 1.22, of 64 KiB 0.94 and 1.01, of 200 KiB 1.08 and 1.18, of 1 MiB 1.21 and 1.27, of 2 and 4 KiB 0.76 and 1.05, 0.97 and 1.22; a Xeon with 480 MiB of L3.)
             false if asks_rows && width >= 2 * along => line.stride.wrapping_mul(ROWS as isize),
-            // (In one pass, AVX2, a little ahead along each row and by rows: 21 rows of 1000 f32 0.78 and 0.92 of a plain read, of i64 0.89 and 0.95; as [`most_streams`].)
+            // (In one pass, AVX2, a little ahead along each row and by rows: 21 rows of 1000 f32 0.78 and 0.92 of a plain read, of i64 0.89 and 0.95.)
             false if width >= 2 * along && !is_in_order => along as isize,
             _ => by_rows(tile, span, vectors.size),
         };
@@ -174,9 +157,8 @@ impl Vectors {
     /// and others too where one place is as fast as several. (Zen 5, beyond L3, GB/s of eight rows at a time and of one: by AVX-512, 1000 rows of 500, 1000
     /// and 2048 f32 21 and 46, 24 and 41, 28 and 46, 21 rows of 1000 f16 21 and 37, of 50176 f32 24 and 29, but 3 rows of those 23 and 19; by AVX2, 1000 rows
     /// of 500 and 1000 f32 11 and 36, 22 and 35, 21 rows of 1000 f32, f16 and f64 17 and 32, 19 and 33, 25 and 40, of 50176 f32 25 and 34, 64 rows of 16384 f16 25 and 34. Of two to
-    /// eight rows at a time, with 4 to 16 KiB of them asked for, in panels of 4 to 64 KiB, only two rows in panels of 64 KiB were faster: floats 36 to 39, but integers 31.) On a Xeon, eight
-    /// are faster: see [`most_streams`].
-    fn sweeps(self, tile: &Tile<'_>, takes_turns: bool, core: Core) -> bool {
+    /// eight rows at a time, with 4 to 16 KiB of them asked for, in panels of 4 to 64 KiB, only two rows in panels of 64 KiB were faster: floats 36 to 39, but integers 31.)
+    fn sweeps(self, tile: &Tile<'_>, takes_turns: bool) -> bool {
         let (width, line, group) = (tile.inner.size, tile.line(), GROUP * self.lanes);
         let panel = PANEL * group * self.size;
         // What L3 holds comes as fast by eights, where a panel is narrower. (21 rows of 65536 f32, 64 of 4096 u8, 21 of 1000 i64, GB/s of one row at a time and of eight: AVX2, 47 and 62, 47 and 51, 46 and 67;
@@ -189,14 +171,14 @@ impl Vectors {
             && line.size > ROWS
             && width * self.size > SHORTEST_SWEPT;
         let is_wide = self.has_groups && width > group;
-        tile.is_far() && core != Core::Other && is_wide && (is_sequence || is_one_place)
+        tile.is_far() && tile.tuning.columns.row_by_row && is_wide && (is_sequence || is_one_place)
     }
 
     /// Whether some rows follow each other, each of which is no more than a group: so all that is read is in the order of memory, or within what is asked for.
-    fn is_block(self, tile: &Tile<'_>, span: usize, core: Core) -> bool {
+    fn is_block(self, tile: &Tile<'_>, span: usize) -> bool {
         let (width, line) = (tile.inner.size, tile.line());
         let is_sequence = line.stride.unsigned_abs() == width && line.size > 1;
-        let largest = if self.are_tall && core == Core::Other { LARGEST_TALL_BLOCK } else { LARGEST_BLOCK };
+        let largest = if self.are_tall { tile.tuning.columns.max_tall_block_bytes } else { LARGEST_BLOCK };
         self.has_groups && is_sequence && width <= GROUP * self.lanes && span <= largest
     }
 }

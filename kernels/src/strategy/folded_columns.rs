@@ -10,6 +10,7 @@ use super::reduce::{Groups, reduce_group};
 use super::{Body, Strategy};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES, Task, Token};
 use crate::order::{Count, Mask, Order, Vec};
+use crate::prefetch::Hint;
 use crate::tile::Tile;
 use core::mem::MaybeUninit;
 
@@ -42,7 +43,8 @@ impl Body for FoldedColumns {
         let mut so_far = Groups::default();
         for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
             let first = input.wrapping_offset(o as isize * tile.outer.stride);
-            let columns = Columns { order, first, stride: line.stride, width, fold, asked };
+            let columns =
+                Columns { order, first, stride: line.stride, width, fold, asked, hint: tile.tuning.prefetch.hint };
             // SAFETY: the caller promises all elements of all outputs.
             unsafe { columns.reduce(line.size, positions, &mut so_far) };
         }
@@ -61,6 +63,7 @@ struct Columns<O: Order> {
     fold: usize,
     /// For how many folded rows further on to ask at a time; `usize::MAX` for none.
     asked: usize,
+    hint: Hint,
 }
 
 impl<O: Order> Columns<O> {
@@ -91,13 +94,17 @@ impl<O: Order> Columns<O> {
     /// - The rows from `start` on may be read, and are at least one folded row.
     #[inline(always)]
     unsafe fn reduce_block(self, start: usize, rows: usize, so_far: &mut Groups) -> Block<O> {
-        let Columns { order, width, fold, .. } = self;
+        let Columns { order, width, fold, hint, .. } = self;
         let (folded, stride) = (rows / fold, fold as isize * self.stride);
         let first = self.folded_row(start);
         // What is left reaches back to be a folded row too.
-        let last =
-            Rows { first: self.folded_row(start + rows - fold), stride, count: usize::from(folded * fold < rows) };
-        let parts = [Rows { first, stride, count: folded }, last];
+        let last = Rows {
+            first: self.folded_row(start + rows - fold),
+            stride,
+            count: usize::from(folded * fold < rows),
+            hint,
+        };
+        let parts = [Rows { first, stride, count: folded, hint }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
         let group =
             unsafe { reduce_group::<O, VECTORS, 2, true, true>(order, parts, fold * width, self.asked, so_far) };

@@ -6,7 +6,7 @@ use super::seen::Seen;
 use super::tall::{are_tall, has_tall};
 use crate::lanes::{Lanes, Token};
 use crate::order::{Count, Order, Vec};
-use crate::prefetch::{AHEAD_BYTES, prefetch_rows};
+use crate::prefetch::{AHEAD_BYTES, Hint, prefetch_rows};
 use core::mem::MaybeUninit;
 
 /// Vectors in a group, unless fewer are left.
@@ -21,6 +21,8 @@ pub(super) struct Rows<L> {
     /// From one row to the next, in elements.
     pub(super) stride: isize,
     pub(super) count: usize,
+    /// The cache that others are prefetched into.
+    pub(super) hint: Hint,
 }
 
 impl<L: Copy> Rows<L> {
@@ -29,7 +31,7 @@ impl<L: Copy> Rows<L> {
     pub(super) fn prefetch(self, width: usize, ahead: Option<isize>) {
         let Some(ahead) = ahead else { return };
         let (size, at) = (size_of::<L>(), self.first.wrapping_offset(ahead));
-        prefetch_rows(at.cast(), self.stride.wrapping_mul(size as isize), self.count, width * size);
+        prefetch_rows(self.hint, at.cast(), self.stride.wrapping_mul(size as isize), self.count, width * size);
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@ use super::reduce::{Groups, reduce};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, Stretches, interleave};
 use crate::lanes::{Lanes, MAX_VECTOR_BYTES};
 use crate::order::Order;
+use crate::prefetch::Ahead;
 use crate::tile::Tile;
 use crate::zip::{Blocks, UNIT, Zip, riffles};
 use core::mem::MaybeUninit;
@@ -102,10 +103,10 @@ impl Body for PackedColumns {
             };
             let is_apart = is_short || matches!(lie, Lie::Blocks(blocks) if blocks.width > 1);
             let answers = if is_apart { &mut lane_positions[..width.max(group)] } else { &mut *outputs };
-            let stride = answers.len() as isize;
+            let (stride, hint) = (answers.len() as isize, tile.tuning.prefetch.hint);
             let ahead = match prefetches && done < tile.outputs() {
-                true => input.wrapping_offset(tile.offset(done)).cast(),
-                false => null(),
+                true => Some(Ahead::new(input.wrapping_offset(tile.offset(done)), tile.tuning.prefetch.hint)),
+                false => None,
             };
             let from = match lie {
                 Lie::Blocks(blocks) if !is_short => {
@@ -131,11 +132,11 @@ impl Body for PackedColumns {
             unsafe {
                 let (mut first, mut count) = gathered.next(order.simd());
                 if is_one_pass {
-                    reduce(order, Rows { first, stride, count }, answers, None, &mut so_far);
+                    reduce(order, Rows { first, stride, count, hint }, answers, None, &mut so_far);
                 } else {
                     let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
                     while count > 0 {
-                        panel.rows(Rows { first, stride, count }, None, Way::Near);
+                        panel.rows(Rows { first, stride, count, hint }, None, Way::Near);
                         (first, count) = gathered.next(order.simd());
                     }
                     panel.flush();
@@ -273,8 +274,8 @@ struct BlockRows<T> {
     done: usize,
     /// Whether the last row comes first; only where all rows are gathered at once.
     reversed: bool,
-    /// What to ask for meanwhile, or null.
-    ahead: *const u8,
+    /// What to ask for meanwhile, if anything.
+    ahead: Option<Ahead>,
 }
 
 impl<T> BlockRows<T> {
@@ -299,9 +300,8 @@ impl<T> BlockRows<T> {
             reversed: self.reversed,
             ahead: self.ahead,
         };
-        if !self.ahead.is_null() {
-            self.ahead = self.ahead.wrapping_add(some * self.count * self.width * size_of::<T>());
-        }
+        let bytes = some * self.count * self.width * size_of::<T>();
+        self.ahead = self.ahead.map(|ahead| ahead.moved(bytes as isize));
         self.done += some;
         // SAFETY: the caller's promise.
         let first = unsafe { scratch.fill_blocks::<S, T>(simd, blocks) };

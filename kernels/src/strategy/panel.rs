@@ -4,7 +4,6 @@ use super::group::{GROUP, Group, ROWS, Rows, span};
 use super::seen::Seen;
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
-use crate::prefetch::prefetch;
 use core::mem::MaybeUninit;
 
 /// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes.
@@ -167,7 +166,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         for group in 0..self.groups.len() {
             let row = Rows { count: 1, ..rows.at(self.start_of(group)) };
             if let Some(ahead) = ahead {
-                prefetch(row.first.wrapping_offset(ahead), Self::GROUP * size_of::<O::Lane>());
+                row.hint.prefetch(row.first.wrapping_offset(ahead), Self::GROUP * size_of::<O::Lane>());
             }
             // SAFETY: the caller's promise.
             let new = unsafe { Group::<O, U>::load(order, row.first, Self::GROUP) };

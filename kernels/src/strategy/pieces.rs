@@ -44,7 +44,7 @@ impl Body for Pieces {
                     }
                 };
                 // SAFETY: a stretch of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not empty.
-                best.offer(unsafe { find(order, Run::new(at, len, reversed), tile.prefetch) }, visited);
+                best.offer(unsafe { find(order, Run::new(at, len, reversed, tile.tuning), tile.prefetch) }, visited);
                 visited += len;
             }
             position.write(best.position());
@@ -65,7 +65,7 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Fou
             run::find::<O, 1, 4>(order, run)
         } else if run.len < chunk::<O>() {
             run::find::<O, 4, MOST_VECTORS>(order, run)
-        } else if O::Simd::SPECIALIZES && prefetch.takes_places() && chunks::is_long::<O>(run.len) {
+        } else if O::Simd::SPECIALIZES && run.tuning.has_read_streams(prefetch) && chunks::is_long::<O>(run.len) {
             turns::find_in_places(order, run)
         } else {
             chunks::find_long(order, run, None)

@@ -123,9 +123,10 @@ impl<L: Copy> Places for Chunks<L> {
 #[cfg(test)]
 mod tests {
     use super::{Chunks, Places, Run};
+    use crate::tuning::Tuning;
 
     fn count(len: usize, chunk: usize) -> usize {
-        Chunks::of_length(Run::new(core::ptr::null::<u8>(), len, false), chunk).count()
+        Chunks::of_length(Run::new(core::ptr::null::<u8>(), len, false, Tuning::current()), chunk).count()
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::lanes::{Lanes, Task, Token};
 use crate::order::Order;
 use crate::prefetch::Prefetch;
 use crate::tile::{Loop, Tile};
+use crate::tuning::Tuning;
 use core::hint::assert_unchecked;
 use core::mem::MaybeUninit;
 
@@ -21,11 +22,11 @@ impl Row {
     ///
     /// # Safety
     /// - As there.
-    pub(crate) unsafe fn enter<M: MakeOrder>(first: *const (), len: usize) -> u32 {
+    pub(crate) unsafe fn enter<M: MakeOrder>(first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
         // SAFETY: the caller promises that the ISA is there.
         let order = unsafe { M::make() };
         if <M::Order as Order>::Simd::SPECIALIZES {
-            let (row, lanes) = (Run::new(first.cast(), len, false), <M::Order as Order>::Simd::LANES);
+            let (row, lanes) = (Run::new(first.cast(), len, false, tuning), <M::Order as Order>::Simd::LANES);
             let (fewest, most) = by_lane::vectors_alone::<M::Order>();
             // SAFETY: the caller promises the elements, and each of the lengths is one that its search takes.
             return unsafe {
@@ -39,7 +40,7 @@ impl Row {
         // Not worth its code: as the only row of a tile.
         let once = Loop { size: 1, stride: 0 };
         let reduced = &[Loop { size: len, stride: 1 }];
-        let tile = Tile { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing };
+        let tile = Tile { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing, tuning };
         let mut position = [MaybeUninit::new(0)];
         // SAFETY: the caller's promise.
         unsafe {

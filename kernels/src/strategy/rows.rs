@@ -356,7 +356,7 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
         let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { None };
         let groups = Self::GROUPS && len <= tournament::MOST_VECTORS * lanes;
         let input = tile.input.cast::<O::Lane>();
-        let mut first = Run::new(input, len, REVERSED);
+        let mut first = Run::new(input, len, REVERSED, tile.tuning);
         let size = size_of::<O::Lane>();
         if S::FOLDS && asks {
             first = along::<O>(first, stride, tile.prefetch);
@@ -365,7 +365,10 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
         }
         let row = |start: isize| first.moved(start);
         let asked = match !S::FOLDS && asks {
-            true => Asked::of_rows(len * size, stride.wrapping_mul(size as isize), if groups { lanes } else { 1 }),
+            true => {
+                let (hint, side_by_side) = (tile.tuning.prefetch.hint, if groups { lanes } else { 1 });
+                Asked::of_rows(hint, len * size, stride.wrapping_mul(size as isize), side_by_side)
+            }
             false => Asked::NOTHING,
         };
         let mut ways = Ways::default();

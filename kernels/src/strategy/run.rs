@@ -3,7 +3,8 @@
 
 use crate::lanes::{Lanes, Task, Token};
 use crate::order::{Mask, Order, Vec};
-use crate::prefetch::{AHEAD_BYTES, Cache, NEAR_BYTES, Prefetch};
+use crate::prefetch::{AHEAD_BYTES, Hint, NEAR_BYTES, Prefetch};
+use crate::tuning::Tuning;
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
 #[derive(Clone, Copy)]
@@ -15,14 +16,15 @@ pub(super) struct Run<L> {
     /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are [folded](super::fold) ask.
     pub(super) ahead: isize,
     /// Into which cache that is to come.
-    pub(super) into: Cache,
+    pub(super) into: Hint,
+    pub(super) tuning: &'static Tuning,
 }
 
 impl<L: Copy> Run<L> {
     /// Asks for nothing.
     #[inline(always)]
-    pub(super) fn new(at: *const L, len: usize, reversed: bool) -> Self {
-        Run { at, len, reversed, ahead: 0, into: Cache::L2 }
+    pub(super) fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
+        Run { at, len, reversed, ahead: 0, into: Hint::L2, tuning }
     }
 
     /// Asks for what is `bytes` further along the run.
@@ -35,7 +37,7 @@ impl<L: Copy> Run<L> {
     /// Asks for what is so many elements from there, and beyond the L2 cache.
     #[inline(always)]
     pub(super) fn asking_at(self, ahead: isize) -> Self {
-        Run { ahead, into: Cache::of_far(), ..self }
+        Run { ahead, into: self.tuning.prefetch.hint, ..self }
     }
 
     /// Asks for what is further along the run, if that is to be asked for. (From L2 by AVX2 alone: by AVX-512, rows of 1000 and 4096 f32 and f16 went from 85 and 101 to 88 and 106, and from 61 and 91 to 65 and 96 GB/s,
@@ -43,7 +45,7 @@ impl<L: Copy> Run<L> {
     #[inline(always)]
     pub(super) fn asking<O: Order<Lane = L>>(self, _: O, prefetch: Prefetch) -> Self {
         match prefetch {
-            Prefetch::FromL2 if O::Simd::BLENDS_MAY_BE_DEAR => Run { into: Cache::L1, ..self.asking_along(NEAR_BYTES) },
+            Prefetch::FromL2 if O::Simd::BLENDS_MAY_BE_DEAR => Run { into: Hint::L1, ..self.asking_along(NEAR_BYTES) },
             _ if prefetch.asks(false) => self.asking_along(AHEAD_BYTES),
             _ => self,
         }
@@ -53,8 +55,7 @@ impl<L: Copy> Run<L> {
     #[inline(always)]
     pub(super) fn ask<O: Order<Lane = L>>(self, _: O) {
         if self.ahead != 0 {
-            let into = if O::Simd::BLENDS_MAY_BE_DEAR { self.into } else { Cache::of_far() };
-            into.prefetch(self.at.wrapping_offset(self.ahead), self.len * size_of::<L>());
+            self.into.prefetch(self.at.wrapping_offset(self.ahead), self.len * size_of::<L>());
         }
     }
 

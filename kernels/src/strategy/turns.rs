@@ -12,8 +12,9 @@ use super::places::{Chunks, Places, chunk};
 use super::run::{Best, Found, Run, has_bits};
 use crate::lanes::{Task, Token};
 use crate::order::Order;
-use crate::prefetch::{AHEAD_BYTES, Prefetch, blends_are_dear};
+use crate::prefetch::AHEAD_BYTES;
 use crate::tile::{Loop, Tile, offset_of};
+use crate::tuning::{MAX_READ_STREAMS, MIN_STREAM_BYTES};
 use core::mem::MaybeUninit;
 
 /// The most outputs that take turns: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
@@ -34,7 +35,7 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
     let (line, slower) = tile.split_reduced();
     let reversed = line.stride < 0;
     let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
-    let stretch = Run::new(tile.input.cast::<O::Lane>().wrapping_offset(to_lowest), line.size, reversed);
+    let stretch = Run::new(tile.input.cast::<O::Lane>().wrapping_offset(to_lowest), line.size, reversed, tile.tuning);
     let outputs = if tile.takes_turns(tile.inner) { OUTPUTS } else { 1 };
     let bytes = line.size * size_of::<O::Lane>();
     let ahead = tile.prefetch.asks(false).then_some(AHEAD_BYTES / bytes);
@@ -128,43 +129,24 @@ impl<L: Copy> Turns<'_, L> {
     }
 }
 
-/// How many places of a run are read at once beyond L3, [where that is faster](Prefetch::takes_places): each page brings prefetchers to a stop. And how many bytes at a time. (64 and 256 MiB,
-/// GB/s in one place and in three: by AVX2, f32 35 and 39, 27 and 34, of u8 35 and 38, of i64 35 and 38, f64 25 and 34; by AVX-512, f32 31 and 33, 24 and 29, f64 23
-/// and 33; Zen 4. Two, four and eight places, and 1 and 4 KiB at a time, 0.55 to 1.10 of that. What L3 holds, 0.75 to 0.87 of one place.) On Zen 5, where what is ahead is
-/// asked for, one place is as fast and faster than four. (AVX2, GB/s in four places and in one: one row of f32 48 and 50, of u8 38 and 51, of i64 44 and 56.)
-const PLACES: usize = 3;
-const TURN_BYTES: usize = 2 << 10;
-
-/// The same where prefetchers are not left alone: each turn asks for one further on in its place. (64 MiB, of a plain read, in three places by 2 KiB, in four by 2 and by 1, in six by 2 and by 1, in eight by 1: AVX2, f32 1.13, 1.14,
-/// 1.25, 1.15, 1.24 and 1.23, u8 1.17, 1.15, 1.26, 1.17, 1.26 and 1.26, i64 1.11, 1.08, 1.17, 1.09, 1.20 and 1.19, AVX-512, f32 1.23, 1.23, 1.23, 1.24, 1.26 and 1.26. With nothing computed, in three places by 2 KiB, with nothing asked
-/// for and 1, 2, 4 and 8 KiB ahead 1.18, 1.26, 1.20, 0.98 and 1.18. In six places by 1 KiB, and by 512 bytes with 1 KiB ahead asked for, f32, bf16, u64 and i8 1.27, 1.25, 1.20, 1.27, and 1.30, 1.31, 1.26, 1.30;
-/// against the direction of memory, where prefetchers follow no long turns, 0.94, 0.85, 0.90, 1.02, and 1.20, 1.20, 1.16, 1.26, by AVX-512 1.16, 1.16, 1.21, 1.22, and 1.22, 1.20, 1.27, 1.25. A Xeon with 480 MiB of L3.)
-const ASKING_PLACES: usize = 6;
-const ASKING_TURN_BYTES: usize = 512;
-const ASKED_BYTES: usize = 1 << 10;
-
 /// Finds the first best of a run that is far, in several places at once.
 ///
 /// # Safety
 /// - The elements of the run may be read; it is much longer than a turn in each place.
 #[inline(always)]
 pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let asks = Prefetch::of_far().asks(false);
-    let (count, bytes) = if asks { (ASKING_PLACES, ASKING_TURN_BYTES) } else { (PLACES, TURN_BYTES) };
-    let turn = bytes / size_of::<O::Lane>();
-    // A turn is a chunk, or several, or as many as a longer chunk is.
-    const {
-        let chunk_bytes = chunk::<O>() * size_of::<O::Lane>();
-        assert!(ASKING_TURN_BYTES.is_multiple_of(chunk_bytes) && ASKING_TURN_BYTES.is_power_of_two());
-        assert!(TURN_BYTES.is_multiple_of(chunk_bytes));
-    }
-    let are_chunks = O::Simd::BLENDS_MAY_BE_DEAR && asks && blends_are_dear();
+    let rows = &run.tuning.rows;
+    let (count, asks) = (rows.read_streams, run.tuning.prefetch.sequential);
+    let turn = rows.stream_bytes / size_of::<O::Lane>();
+    // A turn is a chunk, or several, or one longer chunk.
+    const { assert!(MIN_STREAM_BYTES.is_multiple_of(chunk::<O>() * size_of::<O::Lane>())) };
+    let are_chunks = O::Simd::BLENDS_MAY_BE_DEAR && asks && rows.block_factor > 1;
     let stretches = run.len.div_ceil(count * turn);
     let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
-    let run = if asks { run.asking_along(ASKED_BYTES) } else { run };
+    let run = if asks { run.asking_along(rows.stream_distance) } else { run };
     // The last may reach back: what is seen twice is never better than itself.
     let start = |n: usize| (n * share).min(run.len - share);
-    let mut places = [run; ASKING_PLACES];
+    let mut places = [run; MAX_READ_STREAMS];
     let places = &mut places[..count];
     let mut by_bits = const { has_bits::<O>() && !O::NAN_LOSES };
     for (n, place) in places.iter_mut().enumerate() {
