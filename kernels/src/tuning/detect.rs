@@ -1,7 +1,9 @@
 //! Which table is that of this machine.
 
 #[cfg(not(target_arch = "x86_64"))]
-use super::{Tuning, generic};
+use super::generic;
+#[cfg(not(target_arch = "x86_64"))]
+use super::table::Tuning;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64::current;
 
@@ -14,7 +16,8 @@ pub(super) fn current() -> &'static Tuning {
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use super::super::{Tuning, generic, intel, zen4, zen5};
+    use super::super::table::Tuning;
+    use super::super::{generic, intel, zen4, zen5};
     use core::arch::x86_64::{__cpuid, __cpuid_count};
     use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -1,7 +1,7 @@
 //! Cores that nobody has measured, of any architecture: what can hardly be wrong. Hardware prefetchers are left alone, few
 //! rows are read side by side, and nothing is done in several places at once.
 
-use super::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
 use crate::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {

@@ -1,6 +1,6 @@
 //! Intel's cores. All was measured on Granite Rapids.
 
-use super::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
 use crate::prefetch::Hint;
 
 /// By what [`with_far_bytes`] takes, in rising order: three quarters of 512 KiB or less, 1, 1.25, 2, 3, 4 MiB and more.

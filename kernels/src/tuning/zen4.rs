@@ -1,6 +1,6 @@
 //! AMD's cores from Zen to Zen 4, and those that others make by its licence.
 
-use super::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
 use crate::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
