@@ -85,8 +85,6 @@ mod untyped;
 mod work;
 
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
-#[doc(hidden)]
-pub use argreduce_kernels::{with_element_type, with_pod_type};
 pub use error::Error;
 pub use index::Index;
 pub use layout::{Layout, drop_axes};
