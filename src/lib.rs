@@ -84,6 +84,8 @@ mod tiles;
 mod untyped;
 mod work;
 
+#[doc(hidden)]
+pub use argreduce_kernels::with_element_type;
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
 pub use index::Index;

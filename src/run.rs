@@ -255,7 +255,7 @@ static OF_SLICES: [[OnceLock<Kernel>; ReduceFunction::ALL.len()]; DataType::ALL.
 /// The position of the first best element of a slice of at most [`LONGEST_VISIT`], by the kernel of the ISA that is asked for at first.
 #[inline(always)]
 pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
-    match OF_SLICES[T::DATA_TYPE as usize][function as usize].get() {
+    match OF_SLICES[T::DATA_TYPE.ordinal()][function.ordinal()].get() {
         Some(kernel) => Some(find_in_row(*kernel, elements) as usize),
         None => of_first_slice(function, isa, elements),
     }
@@ -267,7 +267,7 @@ pub(crate) fn of_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, e
 #[inline(never)]
 fn of_first_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
     let kernel = argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, NanPolicy::default())?;
-    let kernel = OF_SLICES[T::DATA_TYPE as usize][function as usize].get_or_init(|| kernel);
+    let kernel = OF_SLICES[T::DATA_TYPE.ordinal()][function.ordinal()].get_or_init(|| kernel);
     Some(find_in_row(*kernel, elements) as usize)
 }
 

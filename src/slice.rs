@@ -13,11 +13,26 @@ use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunc
 /// assert_eq!([2.0, f32::NAN, 7.0].argmin(), Some(1));
 /// assert_eq!([0_u8; 0].argmax(), None);
 /// ```
-pub trait SliceExt {
+///
+/// Sealed: only slices of elements have it, so that methods can be added.
+///
+/// ```compile_fail,E0277
+/// struct Mine;
+/// impl argreduce::SliceExt for Mine {
+///     fn argmin(&self) -> Option<usize> { None }
+///     fn argmax(&self) -> Option<usize> { None }
+/// }
+/// ```
+pub trait SliceExt: sealed::Sealed {
     /// The index of the smallest element, `None` if there is none.
     fn argmin(&self) -> Option<usize>;
     /// The index of the largest element, `None` if there is none.
     fn argmax(&self) -> Option<usize>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T> Sealed for [T] {}
 }
 
 impl<T: Element> SliceExt for [T] {

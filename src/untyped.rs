@@ -5,7 +5,6 @@ use crate::plan::Decided;
 use crate::work::KernelOf;
 use crate::{ArgReduce, DataType, Element, Error, Index, Isa, Layout};
 use bytemuck::Pod;
-use half::{bf16, f16};
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,21 +14,8 @@ impl ArgReduce<'_> {
     /// # Errors
     /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32` and `u64`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
-        let typed = match data_type {
-            DataType::F32 => Typed::of::<f32>(),
-            DataType::F16 => Typed::of::<f16>(),
-            DataType::Bf16 => Typed::of::<bf16>(),
-            DataType::F64 => Typed::of::<f64>(),
-            DataType::I8 => Typed::of::<i8>(),
-            DataType::I16 => Typed::of::<i16>(),
-            DataType::I32 => Typed::of::<i32>(),
-            DataType::I64 => Typed::of::<i64>(),
-            // Not every byte is a `bool`, and all of them have an order as numbers.
-            DataType::U8 | DataType::Bool => Typed::of::<u8>(),
-            DataType::U16 => Typed::of::<u16>(),
-            DataType::U32 => Typed::of::<u32>(),
-            DataType::U64 => Typed::of::<u64>(),
-        };
+        // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
+        let typed = argreduce_kernels::with_element_type!(data_type, T => Typed::of::<<T as Element>::Pod>());
         let (max_index, run) = match index_type {
             DataType::I32 => (<i32 as Index>::MAX, typed.run_narrow),
             DataType::I64 => (<i64 as Index>::MAX, typed.run_wide),

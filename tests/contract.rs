@@ -3,8 +3,8 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, AxisDirection, DataType, Error, Isa, Layout, NanPolicy, ReduceFunction, SliceExt, argmax, argmin,
-    reference,
+    ArgReduce, AxisDirection, DataType, Element, Error, Isa, Layout, NanPolicy, ReduceFunction, SliceExt, argmax,
+    argmin, reference, with_element_type,
 };
 use argreduce_guard::is_slow;
 use bytemuck::{NoUninit, bytes_of_mut, cast_slice};
@@ -323,6 +323,27 @@ fn outputs() {
     into(&[3, 0, 2], 1, &[1, 2]);
     into(&[30, 6, 1], 0, &[]);
     into(&[0, 0, 0], 5, &[0, 1, 2]);
+}
+
+/// No value of an enum is forgotten where values lead to something: each has a name and a number of its own, and each type is the one that it says.
+#[test]
+fn no_value_is_forgotten() {
+    macro_rules! named {
+        ($($name:ident)+) => {$(
+            for (n, value) in $name::ALL.into_iter().enumerate() {
+                assert_eq!(value.name().parse(), Ok(value));
+                let is_new = |other: &$name| other.ordinal() != value.ordinal() && other.name() != value.name();
+                assert!(value.ordinal() < $name::ALL.len() && $name::ALL[..n].iter().all(is_new), "{value}");
+            }
+        )+};
+    }
+    named!(DataType Isa NanPolicy ReduceFunction AxisDirection);
+    for data_type in DataType::ALL {
+        let (found, size) = with_element_type!(data_type, T => (<T as Element>::DATA_TYPE, size_of::<T>()));
+        assert_eq!((found, size), (data_type, data_type.size()));
+        let pod = with_element_type!(data_type, T => <<T as Element>::Pod as Element>::DATA_TYPE);
+        assert_eq!(pod, if data_type == DataType::Bool { DataType::U8 } else { data_type });
+    }
 }
 
 /// Types as values: for each type what a plan with types finds, and says of itself.

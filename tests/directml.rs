@@ -348,6 +348,7 @@ fn answers_of<T: Sample + bytemuck::NoUninit>() {
                         .compile_with(nan_policy),
                     ReduceFunction::ArgMax => ArgMaxOperatorDesc { input_tensor, output_tensor, axes, axis_direction }
                         .compile_with(nan_policy),
+                    function => unreachable!("{function} has no operator"),
                 };
             let expected = reference::arg_reduce((function, axis_direction, nan_policy), &layout, &reduced, &input[..]);
             let mut found = vec![99_u64; expected.len()];

@@ -43,7 +43,8 @@ pub fn io<T: Element>(values: &[T], output: &mut [u32]) {
 mod vectors {
     //! One loop for all of them: eight accumulators, 256 bytes a turn.
 
-    use argreduce::DataType;
+    use argreduce::{DataType, with_element_type};
+    use half::{bf16, f16};
     use std::arch::x86_64::*;
 
     /// Needs AVX2.
@@ -100,23 +101,41 @@ mod vectors {
         };
     }
 
+    /// The fold that is the maximum of a type.
+    trait Max {
+        const FOLD: Fold;
+    }
+
+    macro_rules! max_of {
+        ($($t:ty: $fold:ident;)+) => {$(
+            impl Max for $t {
+                const FOLD: Fold = $fold;
+            }
+        )+};
+    }
+
+    max_of! {
+        f32: max_f32;
+        f16: max_i16;
+        bf16: max_i16;
+        f64: max_f64;
+        i8: max_i8;
+        i16: max_i16;
+        i32: max_i32;
+        i64: max_i64;
+        u8: max_u8;
+        u16: max_u16;
+        u32: max_u32;
+        u64: max_u64;
+        bool: max_u8;
+    }
+
     pub fn or() -> Option<Fold> {
         is_x86_feature_detected!("avx2").then_some(or_bytes as Fold)
     }
 
     pub fn max(data_type: DataType) -> Option<Fold> {
-        let fold: Fold = match data_type {
-            DataType::F32 => max_f32,
-            DataType::F64 => max_f64,
-            DataType::I8 => max_i8,
-            DataType::U8 | DataType::Bool => max_u8,
-            DataType::F16 | DataType::Bf16 | DataType::I16 => max_i16,
-            DataType::U16 => max_u16,
-            DataType::I32 => max_i32,
-            DataType::U32 => max_u32,
-            DataType::I64 => max_i64,
-            DataType::U64 => max_u64,
-        };
+        let fold = with_element_type!(data_type, T => <T as Max>::FOLD);
         is_x86_feature_detected!("avx2").then_some(fold)
     }
 }

@@ -1,5 +1,5 @@
 //! What the benchmark must know of each element type: how to make values of it (and of the [crate argminmax](crate::peer), how it answers). Knows nothing of
-//! shapes or of time. A new type is one row at the end, and one in [`with_type`].
+//! shapes or of time. A new type is one row at the end.
 
 use crate::peer::Peer;
 use argreduce::Element;
@@ -58,29 +58,3 @@ floats! {
     bf16 from u16 without 0x4000, bf16::from_f64;
     f64 from u64 without 0x4000_0000_0000_0000, |x| x;
 }
-
-/// Calls a generic function for a type that is only known as a value: `with_type!(data_type, T => f::<T>(..))`.
-macro_rules! with_type {
-    ($data_type:expr, $t:ident => $call:expr) => {
-        match $data_type {
-            DataType::F32 => with_type!(@ f32, $t, $call),
-            DataType::F16 => with_type!(@ half::f16, $t, $call),
-            DataType::Bf16 => with_type!(@ half::bf16, $t, $call),
-            DataType::F64 => with_type!(@ f64, $t, $call),
-            DataType::I8 => with_type!(@ i8, $t, $call),
-            DataType::U8 => with_type!(@ u8, $t, $call),
-            DataType::I16 => with_type!(@ i16, $t, $call),
-            DataType::U16 => with_type!(@ u16, $t, $call),
-            DataType::I32 => with_type!(@ i32, $t, $call),
-            DataType::U32 => with_type!(@ u32, $t, $call),
-            DataType::I64 => with_type!(@ i64, $t, $call),
-            DataType::U64 => with_type!(@ u64, $t, $call),
-            DataType::Bool => unreachable!("bool runs the kernels of u8"),
-        }
-    };
-    (@ $type:ty, $t:ident, $call:expr) => {{
-        type $t = $type;
-        $call
-    }};
-}
-pub(crate) use with_type;

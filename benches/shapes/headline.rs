@@ -4,9 +4,9 @@
 use crate::ceiling;
 use crate::cell::{Cell, Options, Shape, Size};
 use crate::data::{Buffer, Pattern, fill, seeded};
-use crate::element::{Sample, with_type};
+use crate::element::Sample;
 use crate::grid::NAMED;
-use argreduce::{ArgReduce, DataType, NanPolicy, ReduceFunction};
+use argreduce::{ArgReduce, DataType, Element, NanPolicy, ReduceFunction, with_element_type};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub fn run() {
     let settings = settings.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_millis(1000));
     let mut criterion = settings.configure_from_args();
     for (data_type, shape) in NAMED {
-        with_type!(data_type, T => group::<T>(&mut criterion, data_type, shape));
+        with_element_type!(data_type, T => group::<<T as Element>::Pod>(&mut criterion, data_type, shape));
     }
     criterion.final_summary();
 }

@@ -35,12 +35,12 @@ mod targets;
 mod timer;
 
 use crate::cell::Cell;
-use crate::element::{Sample, with_type};
+use crate::element::Sample;
 use crate::measure::{Stage, measure};
 use crate::report::Report;
 use crate::settings::Settings;
 use anyhow::{Result, ensure};
-use argreduce::DataType;
+use argreduce::{DataType, Element, with_element_type};
 
 fn main() -> Result<()> {
     let settings = Settings::new();
@@ -65,7 +65,7 @@ fn table(settings: &Settings) -> Result<()> {
     for data_type in grid::TYPES {
         let mut cells = grid::cells(data_type, settings.is_full);
         cells.retain(|cell| settings.selects(&cell.to_string()));
-        with_type!(data_type, T => measure_all::<T>(&cells, settings, &mut report))?;
+        with_element_type!(data_type, T => measure_all::<<T as Element>::Pod>(&cells, settings, &mut report))?;
     }
     let small_calls = grid::TYPES.iter().flat_map(|&data_type| calls::LENGTHS.map(|len| (data_type, len)));
     for (n, (data_type, len)) in
@@ -74,7 +74,7 @@ fn table(settings: &Settings) -> Result<()> {
         if n == 0 {
             report.calls_heading();
         }
-        let call = with_type!(data_type, T => calls::small_call::<T>(len, settings))?;
+        let call = with_element_type!(data_type, T => calls::small_call::<<T as Element>::Pod>(len, settings))?;
         report.small_call(data_type, call)?;
     }
     for (sizes, axis) in [(&[16][..], 0), (&[1024, 1000], 1), (&[8, 21, 512, 512], 1)] {

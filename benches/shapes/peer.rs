@@ -57,6 +57,7 @@ macro_rules! peers {
                         (ReduceFunction::ArgMin, NanPolicy::Propagate) => call!($propagate, argmin),
                         (ReduceFunction::ArgMax, NanPolicy::Ignore) => call!($ignore, argmax),
                         (ReduceFunction::ArgMin, NanPolicy::Ignore) => call!($ignore, argmin),
+                        _ => unreachable!("an order that the crate argminmax does not have"),
                     };
                 }
                 #[allow(unused_imports, reason = "integers have no NaN")]
@@ -66,6 +67,7 @@ macro_rules! peers {
                     (ReduceFunction::ArgMin, NanPolicy::Propagate) => answer_each(rows, indices, |row| row.$policy_min()),
                     (ReduceFunction::ArgMax, NanPolicy::Ignore) => answer_each(rows, indices, |row| row.argmax()),
                     (ReduceFunction::ArgMin, NanPolicy::Ignore) => answer_each(rows, indices, |row| row.argmin()),
+                    _ => unreachable!("as above"),
                 }
             }
         }

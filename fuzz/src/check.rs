@@ -3,8 +3,8 @@
 
 use crate::draw::Problem;
 use crate::model;
-use crate::sample::{Sample, with_type};
-use argreduce::{ArgReduce, DataType, Error, Index, Isa, Layout};
+use crate::sample::Sample;
+use argreduce::{ArgReduce, DataType, Error, Index, Isa, Layout, with_element_type};
 use argreduce_guard::{Edge, Guarded};
 
 /// Checks a reduction.
@@ -13,10 +13,10 @@ use argreduce_guard::{Edge, Guarded};
 /// If anything is wrong; and what reads or writes beyond a slice ends the process.
 pub fn check(problem: &Problem) {
     match problem.index_type {
-        DataType::I32 => with_type!(problem.data_type, check_typed::<i32>(problem)),
-        DataType::I64 => with_type!(problem.data_type, check_typed::<i64>(problem)),
-        DataType::U32 => with_type!(problem.data_type, check_typed::<u32>(problem)),
-        _ => with_type!(problem.data_type, check_typed::<u64>(problem)),
+        DataType::I32 => with_element_type!(problem.data_type, T => check_typed::<T, i32>(problem)),
+        DataType::I64 => with_element_type!(problem.data_type, T => check_typed::<T, i64>(problem)),
+        DataType::U32 => with_element_type!(problem.data_type, T => check_typed::<T, u32>(problem)),
+        _ => with_element_type!(problem.data_type, T => check_typed::<T, u64>(problem)),
     }
 }
 

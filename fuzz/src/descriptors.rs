@@ -4,11 +4,11 @@
 use crate::api::*;
 use crate::check::answers;
 use crate::draw::{Data, Problem};
-use crate::sample::{Sample, with_type};
+use crate::sample::Sample;
 use crate::{Outcome, model};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use argreduce::directml::{ArgMaxOperatorDesc, ArgMinOperatorDesc, CompiledOperator, TensorDesc, buffer_tensor_size};
-use argreduce::{AxisDirection, DataType, Index, Layout, NanPolicy, ReduceFunction};
+use argreduce::{AxisDirection, DataType, Element, Index, Layout, NanPolicy, ReduceFunction, with_element_type};
 use argreduce_guard::{Edge, Guarded};
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
@@ -61,7 +61,7 @@ struct Tensor {
 const OPERATORS: [i32; 3] = [138, 137, 55];
 
 /// Types by their numbers.
-const TYPES: [(u32, DataType); 13] = [
+const TYPES: [(u32, DataType); DataType::ALL.len()] = [
     (ARGREDUCE_FLOAT32, DataType::F32),
     (ARGREDUCE_FLOAT16, DataType::F16),
     (ARGREDUCE_UINT32, DataType::U32),
@@ -96,7 +96,7 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Words, Data)> {
     let axes: Vec<i64> = (0..rank as i64).filter(|axis| reduced >> axis & 1 != 0).collect();
     let kept: Vec<i64> =
         sizes.iter().enumerate().map(|(n, &size)| if reduced >> n & 1 != 0 { 1 } else { size }).collect();
-    let data_type = TYPES[u.arbitrary::<u8>()? as usize % 13].0;
+    let data_type = TYPES[u.arbitrary::<u8>()? as usize % TYPES.len()].0;
     let index_type = [ARGREDUCE_UINT32, ARGREDUCE_INT32, ARGREDUCE_UINT64, ARGREDUCE_INT64][choices as usize >> 1 & 3];
     let operator = u.arbitrary::<u8>()? as usize % 3;
     let mut words = Words {
@@ -339,6 +339,7 @@ impl Words {
             ReduceFunction::ArgMax => {
                 ArgMaxOperatorDesc { input_tensor, output_tensor, axes, axis_direction }.compile_with(policy)
             }
+            _ => return None,
         })
     }
 
@@ -434,10 +435,18 @@ fn check(words: &Words, data: Data) -> bool {
     let problem = Problem { data_type, index_type, order, layout, axes, output, data, edge: Edge::End };
     let totals = words.is_directml.then_some((words.input.total, words.output.total));
     match index_type {
-        DataType::I32 => with_type!(data_type, run::<i32>(&problem, totals, &operator, in_rust)),
-        DataType::I64 => with_type!(data_type, run::<i64>(&problem, totals, &operator, in_rust)),
-        DataType::U32 => with_type!(data_type, run::<u32>(&problem, totals, &operator, in_rust)),
-        DataType::U64 => with_type!(data_type, run::<u64>(&problem, totals, &operator, in_rust)),
+        DataType::I32 => {
+            with_element_type!(data_type, T => run::<<T as Element>::Pod, i32>(&problem, totals, &operator, in_rust))
+        }
+        DataType::I64 => {
+            with_element_type!(data_type, T => run::<<T as Element>::Pod, i64>(&problem, totals, &operator, in_rust))
+        }
+        DataType::U32 => {
+            with_element_type!(data_type, T => run::<<T as Element>::Pod, u32>(&problem, totals, &operator, in_rust))
+        }
+        DataType::U64 => {
+            with_element_type!(data_type, T => run::<<T as Element>::Pod, u64>(&problem, totals, &operator, in_rust))
+        }
         _ => panic!("compiled: {problem:?}"),
     }
     true

@@ -95,8 +95,8 @@ impl Problem {
             let sizes = self.layout.sizes().iter().enumerate().filter(|&(axis, _)| is_reduced(axis) == wanted);
             u64::from(usize::BITS - sizes.map(|(_, &size)| size).product::<usize>().leading_zeros())
         };
-        let order = self.order.0 as u64 * 4 + self.order.1 as u64 * 2 + self.order.2 as u64;
-        ((self.data_type as u64 * 8 + order) * 64 + part(true)) * 64 + part(false)
+        let order = self.order.0.ordinal() * 4 + self.order.1.ordinal() * 2 + self.order.2.ordinal();
+        (((self.data_type.ordinal() * 8 + order) as u64) * 64 + part(true)) * 64 + part(false)
     }
 }
 
@@ -106,7 +106,12 @@ fn types(u: &mut Unstructured<'_>) -> Result<Types> {
     let (data_type, choices): (u8, u8) = u.arbitrary()?;
     let bit = |n: u32| usize::from(choices >> n & 1);
     let order = (ReduceFunction::ALL[bit(0)], AxisDirection::ALL[bit(1)], NanPolicy::ALL[bit(2)]);
-    Ok((DataType::ALL[data_type as usize % 13], INDEX_TYPES[bit(3) + 2 * bit(4)], order, Edge::ALL[bit(5)]))
+    Ok((
+        DataType::ALL[data_type as usize % DataType::ALL.len()],
+        INDEX_TYPES[bit(3) + 2 * bit(4)],
+        order,
+        Edge::ALL[bit(5)],
+    ))
 }
 
 /// An extent: small ones first, then those around the length of a vector of 8-bit elements, and of several.

@@ -79,25 +79,3 @@ impl Sample for bool {
         Some(self.into())
     }
 }
-
-/// Calls a generic function with the type that a value names.
-macro_rules! with_type {
-    ($data_type:expr, $function:ident $(::<$more:ty>)? ($($argument:expr),*)) => {
-        match $data_type {
-            argreduce::DataType::F32 => $function::<f32 $(, $more)?>($($argument),*),
-            argreduce::DataType::F16 => $function::<half::f16 $(, $more)?>($($argument),*),
-            argreduce::DataType::Bf16 => $function::<half::bf16 $(, $more)?>($($argument),*),
-            argreduce::DataType::F64 => $function::<f64 $(, $more)?>($($argument),*),
-            argreduce::DataType::I8 => $function::<i8 $(, $more)?>($($argument),*),
-            argreduce::DataType::I16 => $function::<i16 $(, $more)?>($($argument),*),
-            argreduce::DataType::I32 => $function::<i32 $(, $more)?>($($argument),*),
-            argreduce::DataType::I64 => $function::<i64 $(, $more)?>($($argument),*),
-            argreduce::DataType::U8 => $function::<u8 $(, $more)?>($($argument),*),
-            argreduce::DataType::U16 => $function::<u16 $(, $more)?>($($argument),*),
-            argreduce::DataType::U32 => $function::<u32 $(, $more)?>($($argument),*),
-            argreduce::DataType::U64 => $function::<u64 $(, $more)?>($($argument),*),
-            argreduce::DataType::Bool => $function::<bool $(, $more)?>($($argument),*),
-        }
-    };
-}
-pub(crate) use with_type;

@@ -25,6 +25,7 @@ use crate::isa::{avx2::Avx2, avx512::Avx512};
 /// assert_eq!("portable".parse(), Ok(Isa::Portable));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Isa {
     /// Plain arrays: runs everywhere.
     Portable,

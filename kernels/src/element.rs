@@ -21,6 +21,10 @@ pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + S
     /// The type as a value.
     const DATA_TYPE: DataType;
 
+    /// The type whose kernels are used, of which all bits are values: `u8` for `bool`, the same for any other.
+    #[doc(hidden)]
+    type Pod: Element + bytemuck::Pod;
+
     /// Whether this is a NaN; never for integers and `bool`.
     #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
     fn is_nan(self) -> bool {
@@ -61,10 +65,12 @@ macro_rules! key {
     }};
 }
 
+// `$d` is a dollar sign, for the macros that this one makes.
 macro_rules! elements {
-    ($($(#[$doc:meta])* $name:ident: $kind:tt $t:ident as $key:ident, $text:literal;)+) => {
+    ($d:tt $($(#[$doc:meta])* $name:ident: $kind:tt $t:ident as $key:ident, $text:literal;)+) => {
         /// An element type as a value. Displays and parses as in Rust: `f32`, `bool`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum DataType {
             $($(#[$doc])* $name,)+
         }
@@ -80,10 +86,28 @@ macro_rules! elements {
             }
         }
 
+        /// From a value to a type: `with_element_type!(data_type, T => f::<T>())` is the expression, with `T` for the type that the
+        /// value names. In place of every match on a [`DataType`], so that a new type is forgotten nowhere.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! with_element_type {
+            ($d data_type:expr, $d T:ident => $d body:expr) => {
+                match $d data_type {
+                    $($crate::DataType::$name => {
+                        type $d T = $crate::types::$t;
+                        $d body
+                    })+
+                    #[allow(unreachable_patterns, reason = "only in other crates it may be reached, for all that is known there")]
+                    _ => unreachable!("all rows of the table are above"),
+                }
+            };
+        }
+
         $(
             impl sealed::Sealed for $t {}
             impl Element for $t {
                 const DATA_TYPE: DataType = DataType::$name;
+                type Pod = $key;
 
                 #[inline(always)]
                 fn key(self, nan: i64) -> i64 {
@@ -103,7 +127,14 @@ macro_rules! elements {
     };
 }
 
-elements! {
+/// The element types by the names that the table has for them, for its macros.
+#[doc(hidden)]
+pub mod types {
+    pub use core::primitive::{bool, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
+    pub use half::{bf16, f16};
+}
+
+elements! { $
     /// 32-bit float.
     F32: float f32 as f32, "f32";
     /// 16-bit float, `half::f16`.

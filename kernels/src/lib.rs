@@ -49,6 +49,8 @@ pub mod tuning;
 mod zip;
 
 pub use dispatch::{Isa, Kernel, kernel};
+#[doc(hidden)]
+pub use element::types;
 pub use element::{DataType, Element};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;

@@ -27,7 +27,7 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// Gives an enum `ALL`, `name`, `Display` and `FromStr`.
+/// Gives an enum `ALL`, `name`, `ordinal`, `Display` and `FromStr`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! names {
@@ -35,6 +35,13 @@ macro_rules! names {
         impl $type {
             /// All of them.
             pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
+
+            /// Its number: another for each, below the length of `ALL`.
+            #[doc(hidden)]
+            #[inline(always)]
+            pub const fn ordinal(self) -> usize {
+                self as usize
+            }
 
             /// The name, as displayed and parsed.
             pub const fn name(self) -> &'static str {

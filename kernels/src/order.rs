@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 
 /// What to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ReduceFunction {
     /// The smallest element.
     ArgMin,
@@ -17,6 +18,7 @@ pub enum ReduceFunction {
 
 /// Where NaN stands among the numbers. All NaNs, of any sign and payload, are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum NanPolicy {
     /// A NaN is better than every number, for ArgMin and ArgMax alike: what NumPy, PyTorch and JAX do.
     #[default]

@@ -58,11 +58,13 @@ impl Sample for bool {
     }
 }
 
-/// Runs a generic function for each of the thirteen types.
+/// Runs a generic function for each type that there is, or for some.
 #[macro_export]
 macro_rules! for_each_type {
     ($function:ident $arguments:tt) => {
-        $crate::for_each_type!($function $arguments: f32 f16 bf16 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool)
+        for data_type in argreduce::DataType::ALL {
+            argreduce::with_element_type!(data_type, T => $function::<T>$arguments);
+        }
     };
     ($function:ident $arguments:tt: $($t:ident)+) => {{
         use half::{bf16, f16};

@@ -121,7 +121,7 @@ pub(super) fn check_axis_count(count: u32, rank: usize, name: &str) -> Result<()
     Ok(())
 }
 
-pub(super) fn function(value: u32, name: &str) -> Result<ReduceFunction, Failure> {
+pub(crate) fn function(value: u32, name: &str) -> Result<ReduceFunction, Failure> {
     match value {
         ARGREDUCE_ARGMAX => Ok(ReduceFunction::ArgMax),
         ARGREDUCE_ARGMIN => Ok(ReduceFunction::ArgMin),
@@ -129,7 +129,7 @@ pub(super) fn function(value: u32, name: &str) -> Result<ReduceFunction, Failure
     }
 }
 
-pub(super) fn direction(value: u32, name: &str) -> Result<AxisDirection, Failure> {
+pub(crate) fn direction(value: u32, name: &str) -> Result<AxisDirection, Failure> {
     match value {
         ARGREDUCE_INCREASING => Ok(AxisDirection::Increasing),
         ARGREDUCE_DECREASING => Ok(AxisDirection::Decreasing),
@@ -137,7 +137,7 @@ pub(super) fn direction(value: u32, name: &str) -> Result<AxisDirection, Failure
     }
 }
 
-pub(super) fn nan_policy(value: u32, name: &str) -> Result<NanPolicy, Failure> {
+pub(crate) fn nan_policy(value: u32, name: &str) -> Result<NanPolicy, Failure> {
     match value {
         ARGREDUCE_PROPAGATE => Ok(NanPolicy::Propagate),
         ARGREDUCE_IGNORE => Ok(NanPolicy::Ignore),
@@ -145,7 +145,7 @@ pub(super) fn nan_policy(value: u32, name: &str) -> Result<NanPolicy, Failure> {
     }
 }
 
-pub(super) fn data_type(value: u32, name: &str) -> Result<DataType, Failure> {
+pub(crate) fn data_type(value: u32, name: &str) -> Result<DataType, Failure> {
     Ok(match value {
         ARGREDUCE_FLOAT32 => DataType::F32,
         ARGREDUCE_FLOAT16 => DataType::F16,

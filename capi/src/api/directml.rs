@@ -97,6 +97,10 @@ pub(super) unsafe fn compile(desc: *const c_void, policy: u32) -> Result<Compile
         ReduceFunction::ArgMax => {
             ArgMaxOperatorDesc { input_tensor, output_tensor, axes, axis_direction }.compile_with(policy)
         }
+        function => {
+            let message = format!("there is no DirectML operator for {function}: argmin and argmax are allowed");
+            return Err(Failure::new(ARGREDUCE_UNSUPPORTED_OPERATOR, message));
+        }
     }?)
 }
 

@@ -1,7 +1,7 @@
 //! The exported functions, one after another. The documentation here is that of the header.
 
 mod codes;
-mod desc;
+pub(crate) mod desc;
 mod directml;
 pub(crate) mod failure;
 mod pointer;

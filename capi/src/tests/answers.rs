@@ -1,7 +1,8 @@
 //! What is right: every type by its number, every choice, values, strides, and eight threads at once.
 
 use super::*;
-use ::argreduce::{AxisDirection, Element, Layout, NanPolicy, ReduceFunction, reference};
+use crate::api::{desc, failure};
+use ::argreduce::{AxisDirection, DataType, Element, Layout, NanPolicy, ReduceFunction, reference};
 
 /// Every function, direction and policy, to every index type, against the plain loops.
 fn check<T: Element>(input_type: u32, data: &[T]) {
@@ -60,6 +61,18 @@ fn every_type() {
     check(ARGREDUCE_BOOL, &[0_u8, 1, 2, 0x80, 0xff]);
     check(ARGREDUCE_FLOAT16, &[half::f16::ONE, half::f16::NEG_ZERO, half::f16::ZERO, half::f16::NAN]);
     check(ARGREDUCE_BFLOAT16, &[half::bf16::ONE, half::bf16::NEG_ZERO, half::bf16::ZERO, half::bf16::NAN]);
+}
+
+/// What the library has, descriptions can ask for: each value has one number.
+#[test]
+fn every_value_has_a_number() {
+    fn numbers<T: PartialEq>(value: T, of: impl Fn(u32, &str) -> Result<T, failure::Failure>) -> usize {
+        (0..0x200).filter(|&number| of(number, "").is_ok_and(|found| found == value)).count()
+    }
+    DataType::ALL.into_iter().for_each(|value| assert_eq!(numbers(value, desc::data_type), 1, "{value}"));
+    ReduceFunction::ALL.into_iter().for_each(|value| assert_eq!(numbers(value, desc::function), 1, "{value}"));
+    AxisDirection::ALL.into_iter().for_each(|value| assert_eq!(numbers(value, desc::direction), 1, "{value}"));
+    NanPolicy::ALL.into_iter().for_each(|value| assert_eq!(numbers(value, desc::nan_policy), 1, "{value}"));
 }
 
 #[test]

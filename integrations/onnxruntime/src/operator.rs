@@ -1,11 +1,11 @@
 //! `ArgMax` and `ArgMin`: attributes to a plan, tensors to bytes. Nothing here knows how a library of operators is registered.
 
-use argreduce::{ArgReduce, AxisDirection, DataType, Layout, NanPolicy, ReduceFunction};
+use argreduce::{ArgReduce, AxisDirection, DataType, Layout, NanPolicy, ReduceFunction, with_element_type};
 use ort::operator::{
     ComputeContext, FromKernelContext, Kernel, KernelContext, Operator, OperatorInput, OperatorOutput,
     ShapeInferenceContext,
 };
-use ort::value::{DynTensorValueType, SymbolicDimensions, TensorElementType, ValueType};
+use ort::value::{DynTensorValueType, IntoTensorElementType, SymbolicDimensions, TensorElementType, ValueType};
 use ort::{Error, Result};
 
 /// One of the operators for one of the types: ONNX Runtime chooses by the type of the input.
@@ -19,21 +19,7 @@ pub struct ArgOperator {
 impl ArgOperator {
     pub fn for_each_type(function: ReduceFunction) -> impl Iterator<Item = ArgOperator> {
         DataType::ALL.into_iter().map(move |data_type| {
-            let element_type = match data_type {
-                DataType::F32 => TensorElementType::Float32,
-                DataType::F16 => TensorElementType::Float16,
-                DataType::Bf16 => TensorElementType::Bfloat16,
-                DataType::F64 => TensorElementType::Float64,
-                DataType::I8 => TensorElementType::Int8,
-                DataType::I16 => TensorElementType::Int16,
-                DataType::I32 => TensorElementType::Int32,
-                DataType::I64 => TensorElementType::Int64,
-                DataType::U8 => TensorElementType::Uint8,
-                DataType::U16 => TensorElementType::Uint16,
-                DataType::U32 => TensorElementType::Uint32,
-                DataType::U64 => TensorElementType::Uint64,
-                DataType::Bool => TensorElementType::Bool,
-            };
+            let element_type = with_element_type!(data_type, T => T::into_tensor_element_type());
             ArgOperator { function, data_type, element_type }
         })
     }
@@ -46,6 +32,7 @@ impl Operator for ArgOperator {
         match self.function {
             ReduceFunction::ArgMax => "ArgMax",
             ReduceFunction::ArgMin => "ArgMin",
+            _ => unreachable!("no other function is registered"),
         }
     }
 
