@@ -2,7 +2,6 @@
 //! model runtimes do. Nothing here knows of any of those.
 
 use crate::plan::Decided;
-use crate::work::KernelOf;
 use crate::{ArgReduce, DataType, Element, Error, Index, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;
@@ -24,7 +23,7 @@ impl ArgReduce<'_> {
             data_type => return Err(Error::NotAnIndexType { data_type }),
         };
         let mut decided = Decided::EMPTY;
-        self.decide(typed.element, typed.kernel_of, (index_type.name(), max_index), &mut decided)?;
+        self.decide(typed.element, (index_type.name(), max_index), &mut decided)?;
         Ok(UntypedPlan { decided: Arc::new(decided), run, data_type, index_type })
     }
 }
@@ -32,7 +31,6 @@ impl ArgReduce<'_> {
 /// What a plan takes from the type of its elements.
 struct Typed {
     element: DataType,
-    kernel_of: KernelOf,
     /// For indices of 32 and of 64 bits.
     run_narrow: RunBytes,
     run_wide: RunBytes,
@@ -40,12 +38,7 @@ struct Typed {
 
 impl Typed {
     const fn of<T: Element + Pod>() -> Typed {
-        Typed {
-            element: T::DATA_TYPE,
-            kernel_of: argreduce_kernels::kernel::<T>,
-            run_narrow: run_bytes::<T, u32>,
-            run_wide: run_bytes::<T, u64>,
-        }
+        Typed { element: T::DATA_TYPE, run_narrow: run_bytes::<T, u32>, run_wide: run_bytes::<T, u64> }
     }
 }
 

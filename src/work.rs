@@ -3,7 +3,7 @@
 use crate::collapse::{Problem, count};
 use crate::run::LONGEST_VISIT;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction, Strategy};
-use argreduce_kernels::{Kernel, Prefetch, Tuning};
+use argreduce_kernels::{Kernel, Prefetch, Tuning, kernel_of};
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug)]
@@ -32,12 +32,12 @@ impl Work {
         is_packed_row: false,
     };
 
-    /// Decides how to do what the problem says. `None` where `kernel_of` has no kernel for a strategy. Sizes are in bytes.
+    /// Decides how to do what the problem says. `None` where there is no kernel for the ISA. Sizes are in bytes.
     pub(crate) fn choose(
         &mut self,
         isa: Isa,
         element: DataType,
-        kernel_of: impl Fn(Isa, Strategy) -> Option<Kernel>,
+        (function, policy): (ReduceFunction, NanPolicy),
     ) -> Option<()> {
         let (problem, element_size) = (&self.problem, element.size());
         self.visited = count(problem.reduced());
@@ -51,7 +51,7 @@ impl Work {
             element,
             ByHalves::of(tuning, self.prefetch, element),
         ) {
-            Some((isa, strategy)) => Some((strategy, kernel_of(isa, strategy)?)),
+            Some((isa, strategy)) => Some((strategy, kernel_of(element, isa, strategy, function, policy)?)),
             None => None,
         };
         let has_one_loop = problem.values.is_empty() && problem.reduced().len() == 1 && problem.index().len() == 1;
@@ -156,9 +156,6 @@ const SMALLEST_WHOLE_FOLDED: usize = 2048;
 /// 21 rows of 64 f16 41 and 35; Zen 5. But on a Xeon with 260 MiB of L3, of 64 MiB that it holds: 21 rows of 50176 f32, f16, u8 and i64 24 and 20, 22 and 16, 20 and 16, 26 and 20, of 1000 f16 23 and 16, and of
 /// 256 MiB 64 rows of 16384 f32 13 and 11.)
 const SHORTEST_FAR_LINE: usize = 768;
-
-/// [`argreduce_kernels::kernel`] for elements of one type.
-pub(crate) type KernelOf = fn(Isa, Strategy, ReduceFunction, NanPolicy) -> Option<Kernel>;
 
 /// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
 fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element: DataType) -> Option<Strategy> {

@@ -1,14 +1,13 @@
 //! From values (an ISA, a strategy, a function, a policy) to one kernel: the only place where all four become types. A new ISA or strategy is
 //! one line in a match here.
 
-use crate::element::Element;
 use crate::isa::portable::Portable;
 use crate::lanes::Token;
-use crate::order::{NanPolicy, ReduceFunction};
 use crate::rank::{Function, Ignore, Max, Min, Policy, Propagate, Rank};
 use crate::strategy::{self, Body, MakeOrder, Strategy};
 use crate::tile::Tile;
 use crate::tuning::Tuning;
+use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -133,7 +132,27 @@ impl Kernel {
 /// The crate's own page has an example.
 #[inline]
 pub fn kernel<T: Element>(isa: Isa, strategy: Strategy, function: ReduceFunction, policy: NanPolicy) -> Option<Kernel> {
-    if isa.is_available() { T::kernel(isa, strategy, function, policy) } else { None }
+    kernel_of(T::DATA_TYPE, isa, strategy, function, policy)
+}
+
+/// The same for elements of a type that is known as a value.
+///
+/// ```
+/// use argreduce_kernels::{DataType, Isa, NanPolicy, ReduceFunction, Strategy, kernel_of};
+/// let kernel = kernel_of(DataType::F16, Isa::detect(), Strategy::Rows, ReduceFunction::ArgMin, NanPolicy::Ignore);
+/// assert!(kernel.is_some());
+/// ```
+pub fn kernel_of(
+    element: DataType,
+    isa: Isa,
+    strategy: Strategy,
+    function: ReduceFunction,
+    policy: NanPolicy,
+) -> Option<Kernel> {
+    if !isa.is_available() {
+        return None;
+    }
+    with_element_type!(element, T => by_isa::<<T as Element>::Pod>(isa, strategy, function, policy))
 }
 
 impl Isa {

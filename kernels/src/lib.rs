@@ -32,8 +32,11 @@
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
 
+// First, for its macros.
+#[macro_use]
+mod types;
+
 mod dispatch;
-mod element;
 mod gather;
 mod half_key;
 mod isa;
@@ -48,17 +51,16 @@ mod tile;
 pub mod tuning;
 mod zip;
 
-pub use dispatch::{Isa, Kernel, kernel};
-#[doc(hidden)]
-pub use element::types;
-pub use element::{DataType, Element};
+pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use names::UnknownName;
-pub use order::{NanPolicy, ReduceFunction, better, key};
 pub use prefetch::{Hint, Prefetch};
 pub use strategy::Strategy;
 #[doc(hidden)]
 pub use strategy::{PANEL_BYTES, PANEL_VECTORS};
 pub use tile::{Loop, MAX_RANK, Tile, Walk, offset_of};
 pub use tuning::Tuning;
+#[doc(hidden)]
+pub use types::by_name;
+pub use types::{DataType, Element, NanPolicy, ReduceFunction, better, key};

@@ -1,71 +1,9 @@
 //! The one order of the contract, as vectors see it: a [`Ranking`] is an ISA, an element type, a function and a NaN policy, and answers
 //! which of two vectors is better in each lane. Strategies see nothing else of any of the four.
 
-use crate::element::Element;
 use crate::lanes::Lanes;
 use crate::rank::{Function, Ignore, Key, Lane, Max, Policy};
 use core::marker::PhantomData;
-
-/// What to look for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ReduceFunction {
-    /// The smallest element.
-    ArgMin,
-    /// The largest element.
-    ArgMax,
-}
-
-/// Where NaN stands among the numbers. All NaNs, of any sign and payload, are equal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum NanPolicy {
-    /// A NaN is better than every number, for ArgMin and ArgMax alike: what NumPy, PyTorch and JAX do.
-    #[default]
-    Propagate,
-    /// Every number is better than a NaN.
-    Ignore,
-}
-
-crate::names!(ReduceFunction: ArgMin = "argmin", ArgMax = "argmax");
-crate::names!(NanPolicy: Propagate = "propagate", Ignore = "ignore");
-
-/// Whether `a` is strictly better than `b`: the total preorder (class, value) by which two partial answers are merged. With an earlier `b`
-/// and a later `a`, keeping `b` unless this is true is associative and gives the first of equals.
-///
-/// ```
-/// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, better};
-/// assert!(better(ArgMax, Propagate, f32::NAN, f32::INFINITY));
-/// assert!(better(ArgMin, Ignore, 1.0, f32::NAN));
-/// assert!(!better(ArgMin, Ignore, -0.0, 0.0));
-/// ```
-#[inline]
-pub fn better<T: Element>(function: ReduceFunction, policy: NanPolicy, a: T, b: T) -> bool {
-    match (a.is_nan(), b.is_nan()) {
-        (false, false) => match function {
-            ReduceFunction::ArgMin => a < b,
-            ReduceFunction::ArgMax => a > b,
-        },
-        (true, false) => policy == NanPolicy::Propagate,
-        (false, true) => policy == NanPolicy::Ignore,
-        (true, true) => false,
-    }
-}
-
-/// The same order as integers: the larger key is the better element. What a loop of a few elements compares in one instruction.
-///
-/// ```
-/// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, key};
-/// assert!(key(ArgMin, Propagate, 1.0) > key(ArgMin, Propagate, 2.0));
-/// assert!(key(ArgMin, Ignore, 2.0) > key(ArgMin, Ignore, f64::NAN));
-/// assert_eq!(key(ArgMax, Propagate, -0.0), key(ArgMax, Propagate, 0.0));
-/// ```
-#[inline(always)]
-pub fn key<T: Element>(function: ReduceFunction, policy: NanPolicy, element: T) -> i64 {
-    let flip = if function == ReduceFunction::ArgMin { -1 } else { 0 };
-    let nan = if policy == NanPolicy::Propagate { i64::MAX } else { i64::MIN };
-    element.key(nan ^ flip) ^ flip
-}
 
 /// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for all of a
 /// kernel's life.

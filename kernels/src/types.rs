@@ -1,8 +1,5 @@
 //! The element types, in one table: a new one is one row here (and, where no lanes of [`crate::order`] fit it, a key there).
 
-use crate::dispatch::{self, Isa, Kernel};
-use crate::order::{NanPolicy, ReduceFunction};
-use crate::strategy::Strategy;
 use core::fmt;
 use half::{bf16, f16};
 
@@ -34,10 +31,6 @@ pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + S
     /// An integer in the order of the numbers, and `nan` for a NaN: what is behind [`crate::key`].
     #[doc(hidden)]
     fn key(self, nan: i64) -> i64;
-
-    /// The kernel behind [`crate::kernel`].
-    #[doc(hidden)]
-    fn kernel(isa: Isa, strategy: Strategy, function: ReduceFunction, policy: NanPolicy) -> Option<Kernel>;
 }
 
 /// In the order of the floats, of the bits of one that is `width` bits wide: the magnitude, negated where the sign is set, so that -0 equals +0; or `nan`.
@@ -94,7 +87,7 @@ macro_rules! elements {
             ($d data_type:expr, $d T:ident => $d body:expr) => {
                 match $d data_type {
                     $($crate::DataType::$name => {
-                        type $d T = $crate::types::$t;
+                        type $d T = $crate::by_name::$t;
                         $d body
                     })+
                     #[allow(unreachable_patterns, reason = "only in other crates it may be reached, for all that is known there")]
@@ -113,15 +106,6 @@ macro_rules! elements {
                 fn key(self, nan: i64) -> i64 {
                     key!($kind $t, self, nan)
                 }
-
-                fn kernel(
-                    isa: Isa,
-                    strategy: Strategy,
-                    function: ReduceFunction,
-                    policy: NanPolicy,
-                ) -> Option<Kernel> {
-                    dispatch::by_isa::<$key>(isa, strategy, function, policy)
-                }
             }
         )+
     };
@@ -129,7 +113,7 @@ macro_rules! elements {
 
 /// The element types by the names that the table has for them, for its macros.
 #[doc(hidden)]
-pub mod types {
+pub mod by_name {
     pub use core::primitive::{bool, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
     pub use half::{bf16, f16};
 }
@@ -163,10 +147,70 @@ elements! { $
     Bool: bool bool as u8, "bool";
 }
 
+/// What to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReduceFunction {
+    /// The smallest element.
+    ArgMin,
+    /// The largest element.
+    ArgMax,
+}
+
+/// Where NaN stands among the numbers. All NaNs, of any sign and payload, are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NanPolicy {
+    /// A NaN is better than every number, for ArgMin and ArgMax alike: what NumPy, PyTorch and JAX do.
+    #[default]
+    Propagate,
+    /// Every number is better than a NaN.
+    Ignore,
+}
+
+crate::names!(ReduceFunction: ArgMin = "argmin", ArgMax = "argmax");
+crate::names!(NanPolicy: Propagate = "propagate", Ignore = "ignore");
+
+/// Whether `a` is strictly better than `b`: the total preorder (class, value) by which two partial answers are merged. With an earlier `b`
+/// and a later `a`, keeping `b` unless this is true is associative and gives the first of equals.
+///
+/// ```
+/// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, better};
+/// assert!(better(ArgMax, Propagate, f32::NAN, f32::INFINITY));
+/// assert!(better(ArgMin, Ignore, 1.0, f32::NAN));
+/// assert!(!better(ArgMin, Ignore, -0.0, 0.0));
+/// ```
+#[inline]
+pub fn better<T: Element>(function: ReduceFunction, policy: NanPolicy, a: T, b: T) -> bool {
+    match (a.is_nan(), b.is_nan()) {
+        (false, false) => match function {
+            ReduceFunction::ArgMin => a < b,
+            ReduceFunction::ArgMax => a > b,
+        },
+        (true, false) => policy == NanPolicy::Propagate,
+        (false, true) => policy == NanPolicy::Ignore,
+        (true, true) => false,
+    }
+}
+
+/// The same order as integers: the larger key is the better element. What a loop of a few elements compares in one instruction.
+///
+/// ```
+/// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, key};
+/// assert!(key(ArgMin, Propagate, 1.0) > key(ArgMin, Propagate, 2.0));
+/// assert!(key(ArgMin, Ignore, 2.0) > key(ArgMin, Ignore, f64::NAN));
+/// assert_eq!(key(ArgMax, Propagate, -0.0), key(ArgMax, Propagate, 0.0));
+/// ```
+#[inline(always)]
+pub fn key<T: Element>(function: ReduceFunction, policy: NanPolicy, element: T) -> i64 {
+    let flip = if function == ReduceFunction::ArgMin { -1 } else { 0 };
+    let nan = if policy == NanPolicy::Propagate { i64::MAX } else { i64::MIN };
+    element.key(nan ^ flip) ^ flip
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::{better, key};
 
     fn keys_rank<T: Element>(values: &[T]) {
         for function in ReduceFunction::ALL {
