@@ -1,20 +1,23 @@
 //! From values (an ISA, a strategy, a function, a policy) to one kernel: the only place where all four become types. A new ISA or strategy is
 //! one line in a match here.
 
-use crate::isa::portable::Portable;
-use crate::lanes::Token;
-use crate::rank::{Function, Ignore, Max, Min, Policy, Propagate, Rank};
-use crate::strategy::{self, Body, MakeOrder, Strategy};
-use crate::tile::Tile;
+use crate::kernel::{Body, MakeOrder};
+use crate::memory::args::Tile;
+use crate::order::elements::Rank;
+use crate::order::key::{Function, Ignore, Max, Min, Policy, Propagate};
+use crate::simd::portable::Portable;
+use crate::simd::token::Token;
+use crate::strategy::Strategy;
 use crate::tuning::Tuning;
 use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
+use crate::{columns, rows};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-use crate::isa::neon::Neon;
+use crate::simd::neon::Neon;
 #[cfg(target_arch = "x86_64")]
-use crate::isa::{avx2::Avx2, avx512::Avx512};
+use crate::simd::{avx2::Avx2, avx512::Avx512};
 
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
 ///
@@ -239,22 +242,22 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 /// columns, which take four, or where elements are gathered first.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
-        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN_ALWAYS => strategy::Rows::enter::<Always<S, T, F, P>>,
-        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
-        Strategy::Rows => strategy::Rows::enter::<Shared<S, T, F, P>>,
-        Strategy::Columns => strategy::Columns::enter::<OfColumns<S, T, F, P>>,
-        Strategy::Pieces if S::SPECIALIZES && T::HAS_OWN_ALWAYS => strategy::Pieces::enter::<Always<S, T, F, P>>,
-        Strategy::Pieces => strategy::Pieces::enter::<Shared<S, T, F, P>>,
+        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN_ALWAYS => rows::Rows::enter::<Always<S, T, F, P>>,
+        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => rows::Rows::enter::<Own<S, T, F, P>>,
+        Strategy::Rows => rows::Rows::enter::<Shared<S, T, F, P>>,
+        Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, F, P>>,
+        Strategy::Pieces if S::SPECIALIZES && T::HAS_OWN_ALWAYS => rows::Pieces::enter::<Always<S, T, F, P>>,
+        Strategy::Pieces => rows::Pieces::enter::<Shared<S, T, F, P>>,
         Strategy::FoldedColumns if S::SPECIALIZES || cfg!(wide_portable) => {
-            strategy::FoldedColumns::enter::<OfColumns<S, T, F, P>>
+            columns::FoldedColumns::enter::<OfColumns<S, T, F, P>>
         }
         // (By arrays, in L2, GB/s folded and packed: 1000 rows of 3 u8 1.4 and 4.5, of f32 9 and 11, of i16 16 and 8, of i64 20 and 22; 73 KB of code. SSE2.)
-        Strategy::FoldedColumns | Strategy::PackedColumns => strategy::PackedColumns::enter::<OfColumns<S, T, F, P>>,
+        Strategy::FoldedColumns | Strategy::PackedColumns => columns::PackedColumns::enter::<OfColumns<S, T, F, P>>,
     };
     let of_row = if S::SPECIALIZES && T::HAS_OWN_ALONE {
-        strategy::Row::enter::<Own<S, T, F, P>>
+        rows::Row::enter::<Own<S, T, F, P>>
     } else {
-        strategy::Row::enter::<Shared<S, T, F, P>>
+        rows::Row::enter::<Shared<S, T, F, P>>
     };
     Kernel { of_tile, of_row }
 }

@@ -7,8 +7,8 @@
 //! afterwards. No allocation happens here, and the crate is `no_std`.
 //!
 //! The way from the outside in: [`kernel`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an
-//! order; behind it one generic body per strategy (`strategy/`) is written against one order (`order.rs`) of one table of
-//! vector operations (`lanes.rs`), which each ISA fills in (`isa/`).
+//! order; behind it one generic body per strategy (`rows/`, `columns/`) is written against one order (`order/`) of one table
+//! of vector operations (`simd/ops.rs`), which each ISA fills in (`simd/`). Numbers that depend on the CPU are in [`tuning`].
 //!
 //! ```
 //! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, Tuning, kernel};
@@ -36,30 +36,27 @@
 #[macro_use]
 mod types;
 
+mod columns;
 mod dispatch;
 mod gather;
-mod half_key;
-mod isa;
-mod lanes;
+mod kernel;
+mod memory;
 mod names;
 mod order;
-mod partial;
-mod prefetch;
-mod rank;
+mod rows;
+mod simd;
 mod strategy;
-mod tile;
 pub mod tuning;
-mod zip;
 
+#[doc(hidden)]
+pub use columns::{PANEL_BYTES, PANEL_VECTORS};
 pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
+pub use memory::args::{Loop, MAX_RANK, Tile, Walk, offset_of};
+pub use memory::prefetch::{Hint, Prefetch};
 pub use names::UnknownName;
-pub use prefetch::{Hint, Prefetch};
 pub use strategy::Strategy;
-#[doc(hidden)]
-pub use strategy::{PANEL_BYTES, PANEL_VECTORS};
-pub use tile::{Loop, MAX_RANK, Tile, Walk, offset_of};
 pub use tuning::Tuning;
 #[doc(hidden)]
 pub use types::by_name;

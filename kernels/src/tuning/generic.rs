@@ -2,7 +2,7 @@
 //! rows are read side by side, and nothing is done in several places at once.
 
 use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
-use crate::prefetch::Hint;
+use crate::memory::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
     name: "generic",

@@ -1,7 +1,7 @@
 //! Intel's cores. All was measured on Granite Rapids.
 
 use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
-use crate::prefetch::Hint;
+use crate::memory::prefetch::Hint;
 
 /// By what [`with_far_bytes`] takes, in rising order: three quarters of 512 KiB or less, 1, 1.25, 2, 3, 4 MiB and more.
 pub(super) static TUNINGS: [Tuning; 6] = [

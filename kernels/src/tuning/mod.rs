@@ -36,7 +36,7 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::{PrefetchTuning, Tuning};
-    use crate::prefetch::Prefetch;
+    use crate::memory::prefetch::Prefetch;
 
     /// No answer depends on it: of more bytes never less is prefetched.
     #[test]

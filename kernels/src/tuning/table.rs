@@ -1,6 +1,6 @@
 //! What a table holds. No CPU is named here.
 
-use crate::prefetch::{Hint, Prefetch};
+use crate::memory::prefetch::{Hint, Prefetch};
 
 /// What is known to be fast on a microarchitecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

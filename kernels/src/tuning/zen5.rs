@@ -1,7 +1,7 @@
 //! AMD's cores from Zen 5 on.
 
 use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
-use crate::prefetch::Hint;
+use crate::memory::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
     name: "zen5",
