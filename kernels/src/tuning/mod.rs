@@ -14,7 +14,7 @@ mod zen4;
 mod zen5;
 
 pub use table::{
-    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, Tuning,
+    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, SelectTuning, Tuning,
 };
 
 impl Tuning {

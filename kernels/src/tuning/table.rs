@@ -15,6 +15,8 @@ pub struct Tuning {
     pub columns: ColumnTuning,
     /// Which kernels vectors of half the width take, where an ISA has wider ones.
     pub half_vectors: HalfVectorTuning,
+    /// From where on one strategy is faster than another.
+    pub select: SelectTuning,
 }
 
 /// When to prefetch, and how.
@@ -73,6 +75,44 @@ pub struct HalfVectorTuning {
     pub far_gathers: bool,
     /// Integers of 8 and 16 bits that are gathered.
     pub small_gathers: bool,
+}
+
+/// From where on one strategy is faster than another. Where two curves cross; the same on all CPUs so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelectTuning {
+    /// The longest rows of several, in bytes, that vectors of half the width take.
+    pub max_half_vector_row_bytes: usize,
+    /// The shortest lines of columns, in bytes, that they take where memory is slower than either.
+    pub min_half_vector_line_bytes: usize,
+    /// Up to how many rows columns are not folded that vectors of half the width need not fold.
+    pub max_unfolded_rows: usize,
+    /// The fewest bytes of columns that are folded into whole vectors, not into those of half the width.
+    pub min_wide_folded_bytes: usize,
+    /// The fewest bytes of columns that are folded, and not packed: half of it for lines of half a vector and more.
+    pub min_folded_bytes: usize,
+    /// The fewest rows of columns of one vector that are not packed.
+    pub min_column_rows: usize,
+    /// The fewest rows that are packed.
+    pub min_packed_rows: usize,
+    /// The fewest bytes of rows that are packed where they are not much slower one by one.
+    pub min_packed_bytes: usize,
+    /// The longest rows of 16-bit floats that are packed, in elements.
+    pub max_packed_f16_len: usize,
+}
+
+impl SelectTuning {
+    /// Of all CPUs so far.
+    pub(super) const COMMON: SelectTuning = SelectTuning {
+        max_half_vector_row_bytes: 32,
+        min_half_vector_line_bytes: 768,
+        max_unfolded_rows: 24,
+        min_wide_folded_bytes: 2048,
+        min_folded_bytes: 1024,
+        min_column_rows: 4,
+        min_packed_rows: 64,
+        min_packed_bytes: 1536,
+        max_packed_f16_len: 31,
+    };
 }
 
 /// The most places that a row is read in at once.
