@@ -1,5 +1,7 @@
 //! Proof that an ISA is there, and the region of code that may use it.
 
+use crate::tuning::isa::IsaTuning;
+
 /// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
 pub(crate) trait Token: Copy + 'static {
     /// The token, unchecked.
@@ -8,25 +10,16 @@ pub(crate) trait Token: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// Whether several copies of a loop, for several lengths or orders, are worth their code.
-    const SPECIALIZES: bool = true;
+    /// What shapes code for it.
+    const TUNING: IsaTuning;
 
-    /// Whether the chunks of a long row are of eight vectors, or of four: see `rows/blocks.rs`.
-    const HAS_LONG_CHUNKS: bool = false;
-
-    /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend takes no longer than a maximum: see
-    /// `rows/lane_indexed.rs`.
-    const HAS_MASKS: bool = false;
-
-    /// Whether some cores take several operations for a blend, and so are worth [longer chunks](crate::tuning::RowTuning::block_factor).
-    const BLENDS_MAY_BE_DEAR: bool = false;
-
-    /// Whether a mask of what is rarely there is kept as bits, in a general register: where there are few for vectors. (Of sixteen, columns of f32 four vectors at a time have none left, and two rows at a time ran at
-    /// 0.8 of the speed without; AVX2.)
-    const KEEPS_BITS: bool = false;
-
-    /// Whether loops of about 64 bytes are [unrolled](repeat). (Where instructions are longer, fewer of them lie in 64 bytes.)
-    const UNROLLS: bool = false;
+    // Each by itself, because of what the compiler knows to be a constant it makes one branch alone.
+    const SPECIALIZES: bool = Self::TUNING.specializes;
+    const HAS_LONG_CHUNKS: bool = Self::TUNING.has_long_chunks;
+    const HAS_MASKS: bool = Self::TUNING.has_masks;
+    const BLENDS_MAY_BE_DEAR: bool = Self::TUNING.blends_may_be_dear;
+    const KEEPS_BITS: bool = Self::TUNING.keeps_bits;
+    const UNROLLS: bool = Self::TUNING.unrolls;
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.

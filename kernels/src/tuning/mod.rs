@@ -2,13 +2,14 @@
 //! that names a CPU. No answer depends on any of them.
 //!
 //! The tables are plain values, which callers hand to a kernel ([`Tile::tuning`](crate::Tile::tuning)): so tests run each
-//! of them on any machine. Numbers that shape code are constants of the ISA instead.
+//! of them on any machine. Numbers that shape code are in one constant table for each ISA instead, `isa.rs`.
 //!
 //! What each number trades, and what was measured, is in `docs/tuning.md`, by the name of its field.
 
 mod detect;
 mod generic;
 mod intel;
+pub(crate) mod isa;
 mod table;
 mod zen4;
 mod zen5;
