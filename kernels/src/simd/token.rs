@@ -28,7 +28,8 @@ pub(crate) trait Token: Copy + 'static {
     /// - As for [`Task::run`] of this task.
     unsafe fn enter<T: Task>(self, task: T) -> T::Output;
 
-    /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the registers of its callers.
+    /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the
+    /// registers of its callers.
     ///
     /// # Safety
     /// - As for [`Task::run`] of this task.
@@ -39,12 +40,15 @@ pub(crate) trait Token: Copy + 'static {
     }
 }
 
-/// `while $one { $body; $next }`, but if `$unrolls`, twice as long as there are `$two`, and once more if there is `$one`.
+/// `while $one { $body; $next }`, but if `$unrolls`, twice as long as there are `$two`, and once more if there is
+/// `$one`.
 ///
-/// A loop of about 64 bytes is at the mercy of where the linker puts it: of the 64 bytes from a multiple of 64 on, Zen 5 fetches twelve instructions per cycle, and what follows them
-/// there in the next. Loops of 14 to 16 instructions of four bytes or so took 3 or 4 cycles where they began at such a multiple, or up to 8 bytes after it, and 2.3 elsewhere: rows of
-/// 32 u8 40 or 59 GB/s, of 64 f64 70 or 92, of 100 f32 62 or 73 (AVX2). Twice as long, they are as fast anywhere. (A loop of several vectors is not worth it: by two chunks at a time,
-/// rows of 1000 ran at 0.92 to 0.99 of the speed.)
+/// A loop of about 64 bytes is at the mercy of where the linker puts it: of the 64 bytes from a multiple of 64 on, Zen
+/// 5 fetches twelve instructions per cycle, and what follows them there in the next. Loops of 14 to 16 instructions of
+/// four bytes or so took 3 or 4 cycles where they began at such a multiple, or up to 8 bytes after it, and 2.3
+/// elsewhere: rows of 32 u8 40 or 59 GB/s, of 64 f64 70 or 92, of 100 f32 62 or 73 (AVX2). Twice as long, they are as
+/// fast anywhere. (A loop of several vectors is not worth it: by two chunks at a time, rows of 1000 ran at 0.92 to 0.99
+/// of the speed.)
 macro_rules! repeat {
     ($unrolls:expr, $one:expr, $two:expr, $next:expr, $body:block) => {
         if $unrolls {
@@ -89,8 +93,9 @@ pub(crate) trait Task {
     }
 }
 
-/// A task where it lies. Moved as a whole, it would be read in other parts than it was written in just before, and so only once all that came before has
-/// ended: rows of 1000 f16 that took a call each ran at 36 GB/s, and at 68 this way. (Zen 5, AVX-512.)
+/// A task where it lies. Moved as a whole, it would be read in other parts than it was written in just before, and so
+/// only once all that came before has ended: rows of 1000 f16 that took a call each ran at 36 GB/s, and at 68 this way.
+/// (Zen 5, AVX-512.)
 struct By<'a, T>(&'a T);
 
 impl<T: Task + Copy> Task for By<'_, T> {

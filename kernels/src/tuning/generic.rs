@@ -1,5 +1,5 @@
-//! Cores that nobody has measured, of any architecture: what can hardly be wrong. Hardware prefetchers are left alone, few
-//! rows are read side by side, and nothing is done in several places at once.
+//! Cores that nobody has measured, of any architecture: what can hardly be wrong. Hardware prefetchers are left alone,
+//! few rows are read side by side, and nothing is done in several places at once.
 
 use super::table::{
     ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,

@@ -6,16 +6,16 @@ pub(crate) struct IsaTuning {
     pub(crate) specializes: bool,
     /// Whether the chunks of a long row are of eight vectors, or of four: see `rows/blocks.rs`.
     pub(crate) has_long_chunks: bool,
-    /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend takes
-    /// no longer than a maximum: see `rows/lane_indexed.rs`.
+    /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend
+    /// takes no longer than a maximum: see `rows/lane_indexed.rs`.
     pub(crate) has_masks: bool,
     /// Whether some cores take several operations for a blend: see
     /// [`RowTuning::block_factor`](super::RowTuning::block_factor).
     pub(crate) blends_may_be_dear: bool,
     /// Whether a mask of what is rarely there is kept as bits, in a general register: where there are few for vectors.
     pub(crate) keeps_bits: bool,
-    /// Whether loops of about 64 bytes are [unrolled](crate::simd::token::repeat). (Where instructions are longer, fewer of
-    /// them lie in 64 bytes.)
+    /// Whether loops of about 64 bytes are [unrolled](crate::simd::token::repeat). (Where instructions are longer,
+    /// fewer of them lie in 64 bytes.)
     pub(crate) unrolls: bool,
 }
 

@@ -22,8 +22,8 @@ pub struct Tuning {
 /// When to prefetch, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrefetchTuning {
-    /// Whether to prefetch elements that follow each other in memory. Where hardware prefetchers do better alone, only jumps
-    /// are prefetched.
+    /// Whether to prefetch elements that follow each other in memory. Where hardware prefetchers do better alone, only
+    /// jumps are prefetched.
     pub sequential: bool,
     /// The cache that elements beyond L2 are prefetched into.
     pub hint: Hint,
@@ -38,16 +38,17 @@ pub struct PrefetchTuning {
 /// Outputs whose elements are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTuning {
-    /// How many chunks of a long row are compared with the best so far at a time: more than one where a blend takes several
-    /// operations. A power of two.
+    /// How many chunks of a long row are compared with the best so far at a time: more than one where a blend takes
+    /// several operations. A power of two.
     pub block_factor: usize,
-    /// In how many places a long row beyond L2 is read at once: more than one where a single stream leaves memory idle. At
-    /// most [`MAX_READ_STREAMS`].
+    /// In how many places a long row beyond L2 is read at once: more than one where a single stream leaves memory idle.
+    /// At most [`MAX_READ_STREAMS`].
     pub read_streams: usize,
     /// The bytes that are read in one of those places before the next one. A power of two, and at least
     /// [`MIN_STREAM_BYTES`].
     pub stream_bytes: usize,
-    /// How many bytes ahead to prefetch in each of those places, where [sequential](PrefetchTuning::sequential) elements are.
+    /// How many bytes ahead to prefetch in each of those places, where [sequential](PrefetchTuning::sequential)
+    /// elements are.
     pub stream_distance: usize,
 }
 
