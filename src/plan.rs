@@ -5,7 +5,7 @@ use crate::layout::{AxisError, AxisSet, PerAxis};
 use crate::overlap;
 use crate::run::{self, Memory};
 use crate::unravel::{Coordinates, coordinates_of};
-use crate::work::{KernelOf, Work};
+use crate::work::Work;
 use crate::{
     AxisDirection, DataType, Element, Error, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, Options, ReduceFunction,
     Strategy,
@@ -126,7 +126,7 @@ impl<'a> ArgReduce<'a> {
         // In place: to move a plan as often as is easily written takes longer than all else.
         let mut plan = Ok(Plan { decided: Decided::EMPTY, types: PhantomData });
         if let Ok(Plan { decided, .. }) = &mut plan
-            && let Err(error) = self.decide(T::DATA_TYPE, argreduce_kernels::kernel::<T>, (I::NAME, I::MAX), decided)
+            && let Err(error) = self.decide(T::DATA_TYPE, (I::NAME, I::MAX), decided)
         {
             plan = Err(error);
         }
@@ -138,7 +138,6 @@ impl<'a> ArgReduce<'a> {
     pub(crate) fn decide(
         self,
         element: DataType,
-        kernel_of: KernelOf,
         (index_type, max_index): (&'static str, u64),
         decided: &mut Decided,
     ) -> Result<(), Error> {
@@ -157,9 +156,8 @@ impl<'a> ArgReduce<'a> {
             check_index_range(sizes, decided.axes, (index_type, max_index))?;
             let work = &mut decided.work;
             work.problem.collapse(self.input, decided.axes, direction, &decided.output);
-            let kernel_of = |isa, strategy| kernel_of(isa, strategy, self.function, nan_policy);
             let isa = decided.isa;
-            work.choose(isa, element, kernel_of).ok_or(Error::IsaNotAvailable { isa })?;
+            work.choose(isa, element, (self.function, nan_policy)).ok_or(Error::IsaNotAvailable { isa })?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::work::Work;
 use crate::{DataType, Element, Isa, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
-use argreduce_kernels::{Kernel, Prefetch, Tile, Walk, better, key, offset_of};
+use argreduce_kernels::{Kernel, Prefetch, Tile, Tuning, Walk, better, key, offset_of};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -283,7 +283,7 @@ fn of_first_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elemen
 fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
     assert!(!elements.is_empty() && elements.len() <= LONGEST_VISIT);
     // SAFETY: the ISA as in `find`; the elements are those of a slice, and as many as the assertion says.
-    unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len()) }
+    unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
 
 /// The door to the kernels for tiles.
@@ -304,7 +304,7 @@ fn find<'a>(
     //   the visited elements), so none of them reaches a place that the layout does not.
     // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise no output is single, and `run_distinct` takes `in_blocks`, which cuts; a
     //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
-    unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch }, positions) };
+    unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, positions) };
     // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
     unsafe { &mut *(&raw mut *positions as *mut [u32]) }
 }
@@ -361,7 +361,8 @@ fn find_in_blocks(
             block[0].size = step;
             let start = tile.input_start + offset + first as isize * cut_loop.stride;
             let mut buffer = [MaybeUninit::uninit(); TILE];
-            let positions = find(kernel, input(start), tile.input, block, Prefetch::of_far(), &mut buffer);
+            let positions =
+                find(kernel, input(start), tile.input, block, Tuning::current().prefetch_far(), &mut buffer);
             for (n, &position) in positions.iter().enumerate() {
                 let [outer, inner] = tile.input;
                 let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;

@@ -3,7 +3,6 @@
 
 use crate::index::{Indices, max_index};
 use crate::plan::Decided;
-use crate::work::KernelOf;
 use crate::{ArgReduce, DataType, Element, Error, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;
@@ -22,7 +21,7 @@ impl ArgReduce<'_> {
             return Err(Error::NotAnIndexType { data_type: index_type });
         };
         let mut decided = Decided::EMPTY;
-        self.decide(typed.element, typed.kernel_of, (index_type.name(), max_index), &mut decided)?;
+        self.decide(typed.element, (index_type.name(), max_index), &mut decided)?;
         Ok(UntypedPlan { decided: Arc::new(decided), run: typed.run, data_type, index_type })
     }
 }
@@ -30,13 +29,12 @@ impl ArgReduce<'_> {
 /// What a plan takes from the type of its elements.
 struct Typed {
     element: DataType,
-    kernel_of: KernelOf,
     run: RunBytes,
 }
 
 impl Typed {
     const fn of<T: Element + Pod>() -> Typed {
-        Typed { element: T::DATA_TYPE, kernel_of: argreduce_kernels::kernel::<T>, run: run_bytes::<T> }
+        Typed { element: T::DATA_TYPE, run: run_bytes::<T> }
     }
 }
 
