@@ -16,7 +16,7 @@ mod ceiling {
     }
 }
 
-use argreduce_kernels::Core;
+use argreduce_kernels::{Hint, Tuning};
 use multiversion::multiversion;
 use std::hint::black_box;
 use std::time::Instant;
@@ -250,9 +250,9 @@ fn ask(bytes: &[u8], at: usize) {
         let line = line.as_ptr().cast();
         // SAFETY: every x86-64 has SSE, and no address is wrong.
         unsafe {
-            match Core::detect() {
-                Core::Zen5 => _mm_prefetch::<_MM_HINT_T0>(line),
-                _ => _mm_prefetch::<_MM_HINT_T1>(line),
+            match Tuning::current().prefetch.hint {
+                Hint::L1 => _mm_prefetch::<_MM_HINT_T0>(line),
+                Hint::L2 => _mm_prefetch::<_MM_HINT_T1>(line),
             }
         };
     }

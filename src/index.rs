@@ -38,8 +38,8 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     fn at(start: isize, position: u64, step: isize) -> Self;
 }
 
-/// Where indices go, whatever the type, by the width: all that is behind a plan is there once for each width, and not for each type. (Public because a method
-/// of [`Index`] says it; it has no name outside.)
+/// Where indices go, whatever the type, by the width: all that is behind a plan is there once for each width, and not
+/// for each type. (Public because a method of [`Index`] says it; it has no name outside.)
 #[derive(Debug)]
 pub enum Indices<'a> {
     U8(&'a mut [u8]),

@@ -1,8 +1,8 @@
 //! Where is the smallest or largest element along these axes?
 //!
-//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into seven index types, with ties
-//! to the first or the last, one written rule for NaN, and strides of any sign on both sides. Vector kernels are chosen at run
-//! time; nothing is copied, and nothing is allocated while running.
+//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into seven
+//! index types, with ties to the first or the last, one written rule for NaN, and strides of any sign on both sides.
+//! Vector kernels are chosen at run time; nothing is copied, and nothing is allocated while running.
 //!
 //! ```
 //! use argreduce::{ArgReduce, Layout};
@@ -60,9 +60,26 @@
 //!
 //! # Types of other crates
 //!
-//! Elements `f16` and `bf16` are those of the crate [`half`], version 2, which is re-exported: another major version of it would be one of this crate too. The
-//! arrays of the feature `ndarray` are those of the version that `Cargo.toml` names. Nothing else in the interface is of another crate. (Examples use
-//! `bytemuck` to see elements as bytes: `cargo add bytemuck`, or any other way.)
+//! Elements `f16` and `bf16` are those of the crate [`half`], version 2, which is re-exported: another major version
+//! of it would be one of this crate too. The arrays of the feature `ndarray` are those of the version that
+//! `Cargo.toml` names. Nothing else in the interface is of another crate. (Examples use `bytemuck` to see elements as
+//! bytes: `cargo add bytemuck`, or any other way.)
+//!
+//! # Debug builds
+//!
+//! In a debug build nothing is inlined, and kernels are slower than plain loops. These lines in the `Cargo.toml` of a
+//! program (of its workspace, if it has one) keep them fast, and leave all else as it is:
+//!
+//! ```toml
+//! [profile.dev.package.argreduce-kernels]
+//! opt-level = 3
+//! ```
+//!
+//! # Threads and systems
+//!
+//! One call runs on the thread that makes it, and no other. A plan is `Send` and `Sync`: many threads may run it at
+//! once, each on slices of its own. The library asks nothing of a system but the standard library. It is tested on
+//! Linux; for Windows and macOS it compiles by reading, and was not run.
 //!
 //! # The way of the data
 //!
@@ -72,8 +89,8 @@
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// The README's program is a test too.
-#[cfg(doctest)]
+/// The README's programs are tests too. (One of them is for the feature.)
+#[cfg(all(doctest, feature = "ndarray"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -99,6 +116,7 @@ mod work;
 
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
+#[doc(inline)]
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
 /// The crate of the 16-bit floats: [`half::f16`] and [`half::bf16`] are element types.
@@ -107,14 +125,9 @@ pub use index::Index;
 pub use layout::{Layout, drop_axes};
 pub use options::Options;
 pub use plan::{ArgReduce, Plan};
-<<<<<<< HEAD
 pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
 pub use unravel::{Coordinates, unravel};
-pub use untyped::UntypedPlan;
-=======
-pub use slice::{SliceExt, argmax, argmin};
 pub use untyped::{RequiredBytes, UntypedPlan};
->>>>>>> capi
 
 use argreduce_kernels::{Loop, Strategy};
 

@@ -1,15 +1,11 @@
 //! The caller's words, checked and decided: [`ArgReduce`] collects them, [`Plan`] holds what came of them. No element is looked at here.
 
-<<<<<<< HEAD
-use crate::layout::{AxisError, AxisSet, PerAxis};
-=======
 use crate::index::Indices;
-use crate::layout::{AxisSet, Sizes};
->>>>>>> capi
+use crate::layout::{AxisError, AxisSet, PerAxis};
 use crate::overlap;
 use crate::run::{self, Memory};
 use crate::unravel::{Coordinates, coordinates_of};
-use crate::work::{KernelOf, Work};
+use crate::work::Work;
 use crate::{
     AxisDirection, DataType, Element, Error, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, Options, ReduceFunction,
     Strategy,
@@ -61,7 +57,7 @@ impl<'a> ArgReduce<'a> {
 
     /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the reduced axes in
     /// ascending order. Negative axes count from the end.
-<<<<<<< HEAD
+    #[doc(alias("axis", "dim"))]
     pub fn axes(self, axes: &[isize]) -> Self {
         self.axes_from(axes.iter().copied())
     }
@@ -81,11 +77,6 @@ impl<'a> ArgReduce<'a> {
     /// ```
     pub fn axes_from(self, axes: impl IntoIterator<Item = isize>) -> Self {
         ArgReduce { axes: AxisSet::collect(axes, self.input.sizes().len()), ..self }
-=======
-    #[doc(alias("axis", "dim"))]
-    pub fn axes(self, axes: &'a [isize]) -> Self {
-        ArgReduce { axes: Axes::These(axes), ..self }
->>>>>>> capi
     }
 
     /// Reduces the whole tensor to one index.
@@ -135,7 +126,7 @@ impl<'a> ArgReduce<'a> {
         // In place: to move a plan as often as is easily written takes longer than all else.
         let mut plan = Ok(Plan { decided: Decided::EMPTY, types: PhantomData });
         if let Ok(Plan { decided, .. }) = &mut plan
-            && let Err(error) = self.decide(T::DATA_TYPE, argreduce_kernels::kernel::<T>, (I::NAME, I::MAX), decided)
+            && let Err(error) = self.decide(T::DATA_TYPE, (I::NAME, I::MAX), decided)
         {
             plan = Err(error);
         }
@@ -147,7 +138,6 @@ impl<'a> ArgReduce<'a> {
     pub(crate) fn decide(
         self,
         element: DataType,
-        kernel_of: KernelOf,
         (index_type, max_index): (&'static str, u64),
         decided: &mut Decided,
     ) -> Result<(), Error> {
@@ -166,9 +156,8 @@ impl<'a> ArgReduce<'a> {
             check_index_range(sizes, decided.axes, (index_type, max_index))?;
             let work = &mut decided.work;
             work.problem.collapse(self.input, decided.axes, direction, &decided.output);
-            let kernel_of = |isa, strategy| kernel_of(isa, strategy, self.function, nan_policy);
             let isa = decided.isa;
-            work.choose(isa, element, kernel_of).ok_or(Error::IsaNotAvailable { isa })?;
+            work.choose(isa, element, (self.function, nan_policy)).ok_or(Error::IsaNotAvailable { isa })?;
         }
         Ok(())
     }
@@ -261,13 +250,8 @@ pub(crate) struct Decided {
     nan_policy: NanPolicy,
     axes: AxisSet,
     /// Of the input, and how long a slice it needs.
-<<<<<<< HEAD
     sizes: PerAxis,
-    required_len: usize,
-=======
-    sizes: Sizes,
     pub(crate) required_len: usize,
->>>>>>> capi
     pub(crate) output: Layout,
     pub(crate) isa: Isa,
     /// [`Work::EMPTY`] where the output is.

@@ -8,21 +8,26 @@ use crate::work::Work;
 use crate::{DataType, Element, Isa, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
-use argreduce_kernels::{Affine, Kernel, Prefetch, Tile, Walk, better, key, offset_of};
+use argreduce_kernels::{Kernel, Prefetch, Tile, Tuning, Walk, better, key, offset_of};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 use std::sync::OnceLock;
 
-/// Outputs per tile, where their positions go to a buffer first, and values are read: they take 4 KiB on the stack.
+/// Outputs per tile, where their positions go to a buffer first: they take 4 KiB on the stack.
 const TILE: usize = 1024;
 
-/// The same where no values are read, or neighbours in the output are of different lines, so that each of as many places as a line has outputs gets
-/// longer runs: 16 KiB on the stack, few calls, and L1 still has them when indices are written.
-const LARGE_TILE: usize = 4096;
+/// The same where there are no values to read: fewer calls, and the first-level cache has room for positions and
+/// indices.
+const INDEX_TILE: usize = 2048;
 
-/// Outputs per tile, where their positions go straight to the output: few calls.
+/// The same where neighbours in the output are of different lines, so that each of as many places as a line has
+/// outputs gets longer runs: 16 KiB on the stack.
+const ACROSS_TILE: usize = 4096;
+
+/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in the
+/// second-level cache if it has to be turned into indices.
 const DIRECT_TILE: usize = 1 << 14;
 
 /// Positions are 32 bits wide: a kernel is never asked to visit more elements than this for one output.
@@ -146,8 +151,9 @@ fn run_distinct<T: Copy>(
         return in_blocks(problem, kernel, LONGEST_VISIT, is_better, input, indices, values);
     }
     if let Indices::U32(indices) = indices
+        && let Some(map) = tiles::affine(problem)
         && values.is_none()
-        && is_direct(problem)
+        && is_packed(problem)
     {
         return for_each_tile(problem, DIRECT_TILE, &mut |tile| {
             let indices = &mut indices[tile.output_start as usize..][..tile.outputs()];
@@ -155,22 +161,26 @@ fn run_distinct<T: Copy>(
             // the indices stay initialised.
             let buffer = unsafe { &mut *(&raw mut *indices as *mut [MaybeUninit<u32>]) };
             find(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, buffer);
+            tiles::turn(map, indices);
         });
     }
-    let most = if tiles::is_across(problem) || values.is_none() { LARGE_TILE } else { TILE };
+    let most = match (tiles::is_across(problem), values.is_some()) {
+        (true, _) => ACROSS_TILE,
+        (_, true) => TILE,
+        _ => INDEX_TILE,
+    };
     for_each_tile(problem, most, &mut |tile| {
-        let mut buffer = [MaybeUninit::uninit(); LARGE_TILE];
+        let mut buffer = [MaybeUninit::uninit(); ACROSS_TILE];
         let positions =
             find(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, &mut buffer);
         tile.write(work, positions, input, indices, values.as_deref_mut());
     });
 }
 
-/// Whether a kernel can write its positions where indices of 32 bits go: each is the index, and those are packed along the two fastest loops.
-fn is_direct(problem: &Problem) -> bool {
+/// Whether the outputs are packed along the two fastest loops.
+fn is_packed(problem: &Problem) -> bool {
     let (_, [outer, inner]) = tiles::split(problem.output.kept());
-    let is_packed = inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize);
-    is_packed && tiles::affine(problem) == Some(Affine::IDENTITY)
+    inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize)
 }
 
 /// Elements that can be read: all of a slice, or those of a view, with what lies between them left alone. (A view of another array has no
@@ -273,7 +283,7 @@ fn of_first_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elemen
 fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
     assert!(!elements.is_empty() && elements.len() <= LONGEST_VISIT);
     // SAFETY: the ISA as in `find`; the elements are those of a slice, and as many as the assertion says.
-    unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len()) }
+    unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
 
 /// The door to the kernels for tiles.
@@ -294,7 +304,7 @@ fn find<'a>(
     //   the visited elements), so none of them reaches a place that the layout does not.
     // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise no output is single, and `run_distinct` takes `in_blocks`, which cuts; a
     //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
-    unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch }, positions) };
+    unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, positions) };
     // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
     unsafe { &mut *(&raw mut *positions as *mut [u32]) }
 }
@@ -351,7 +361,8 @@ fn find_in_blocks(
             block[0].size = step;
             let start = tile.input_start + offset + first as isize * cut_loop.stride;
             let mut buffer = [MaybeUninit::uninit(); TILE];
-            let positions = find(kernel, input(start), tile.input, block, Prefetch::of_far(), &mut buffer);
+            let positions =
+                find(kernel, input(start), tile.input, block, Tuning::current().prefetch_far(), &mut buffer);
             for (n, &position) in positions.iter().enumerate() {
                 let [outer, inner] = tile.input;
                 let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;

@@ -83,8 +83,8 @@ impl Place {
         self.input[0].size * self.input[1].size
     }
 
-    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Each by itself, because an index does not depend on the
-    /// type of the elements, nor they on the type of the index.)
+    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Each by itself,
+    /// because an index does not depend on the type of the elements, nor they on the type of the index.)
     pub(crate) fn write<T: Copy>(
         &self,
         work: &Work,
@@ -183,7 +183,8 @@ impl Place {
 /// Shorter lines are not worth a call.
 const SHORTEST_LINE: usize = 16;
 
-/// How positions become indices, where those fit 32 bits and their steps are even. (Where broadcast axes were left out between others, they are not.)
+/// How positions become indices, where those fit 32 bits and their steps are even. (Where broadcast axes were left out
+/// between others, they are not.)
 pub(crate) fn affine(problem: &Problem) -> Option<Affine> {
     match *problem.index() {
         [Loop { stride, .. }] if fits_32_bits(problem) => {
@@ -198,6 +199,19 @@ fn fits_32_bits(problem: &Problem) -> bool {
     let last = |l: &Loop| (l.size - 1) as isize * l.stride.max(0);
     let largest = problem.index_start + problem.index().iter().map(last).sum::<isize>();
     u32::try_from(largest).is_ok()
+}
+
+/// Positions to indices of 32 bits, in place. (By the vectors that every machine of the target has: memory is slower.)
+pub(crate) fn turn(map: Affine, positions: &mut [u32]) {
+    if map == Affine::IDENTITY {
+        return;
+    }
+    // The last of equals: many targets have no multiplication of such lanes.
+    if map.step == u32::MAX {
+        positions.iter_mut().for_each(|position| *position = map.start.wrapping_sub(*position));
+    } else {
+        positions.iter_mut().for_each(|position| *position = map.at(*position));
+    }
 }
 
 /// Writes each output to the places of its copies too.

@@ -3,7 +3,6 @@
 
 use crate::index::{Indices, max_index};
 use crate::plan::Decided;
-use crate::work::KernelOf;
 use crate::{ArgReduce, DataType, Element, Error, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;
@@ -13,8 +12,8 @@ impl ArgReduce<'_> {
     /// As [`ArgReduce::plan`], with both types as values. Unlike it, takes a little heap memory; running takes none.
     ///
     /// # Errors
-    /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`, `u64`, `u8`
-    /// and `u16`.
+    /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`,
+    /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
         // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
         let typed = argreduce_kernels::with_element_type!(data_type, T => Typed::of::<<T as Element>::Pod>());
@@ -22,7 +21,7 @@ impl ArgReduce<'_> {
             return Err(Error::NotAnIndexType { data_type: index_type });
         };
         let mut decided = Decided::EMPTY;
-        self.decide(typed.element, typed.kernel_of, (index_type.name(), max_index), &mut decided)?;
+        self.decide(typed.element, (index_type.name(), max_index), &mut decided)?;
         Ok(UntypedPlan { decided: Arc::new(decided), run: typed.run, data_type, index_type })
     }
 }
@@ -30,13 +29,12 @@ impl ArgReduce<'_> {
 /// What a plan takes from the type of its elements.
 struct Typed {
     element: DataType,
-    kernel_of: KernelOf,
     run: RunBytes,
 }
 
 impl Typed {
     const fn of<T: Element + Pod>() -> Typed {
-        Typed { element: T::DATA_TYPE, kernel_of: argreduce_kernels::kernel::<T>, run: run_bytes::<T> }
+        Typed { element: T::DATA_TYPE, run: run_bytes::<T> }
     }
 }
 
@@ -76,7 +74,8 @@ fn index_elements(index_type: DataType, bytes: &mut [u8]) -> Result<Indices<'_>,
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
 /// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at. `bool` is ordered
-/// as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
+/// as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see elements as bytes:
+/// `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
 /// ```
 /// use argreduce::{ArgReduce, DataType, Layout};

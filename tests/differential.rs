@@ -84,8 +84,9 @@ fn beyond_one_tile() {
     for_each_type!(large());
 }
 
-/// Every index type, for every way of indices to the output: packed lines, longer than a tile and shorter than a vector, lines with gaps, in another
-/// order, backwards; of even, reversed and uneven steps, and with no element looked at.
+/// Every index type, for every way of indices to the output: packed lines, longer than a tile and shorter than a
+/// vector, lines with gaps, in another order, backwards; of even, reversed and uneven steps, and with no element
+/// looked at.
 #[test]
 fn every_index_type() {
     fn all<T: Sample, I: Index>() {

@@ -1,25 +1,29 @@
 //! From values (an ISA, a strategy, a function, a policy) to one kernel: the only place where all four become types. A new ISA or strategy is
 //! one line in a match here.
 
-use crate::element::Element;
-use crate::isa::portable::Portable;
-use crate::lanes::Token;
-use crate::order::{NanPolicy, ReduceFunction};
-use crate::rank::{Function, Ignore, Max, Min, Policy, Propagate, Rank};
-use crate::strategy::{self, Body, MakeOrder, Strategy};
-use crate::tile::Tile;
+use crate::kernel::{Body, MakeOrder};
+use crate::memory::args::Tile;
+use crate::order::elements::Rank;
+use crate::order::key::{Function, Ignore, Max, Min, Policy, Propagate};
+use crate::simd::portable::Portable;
+use crate::simd::token::Token;
+use crate::strategy::Strategy;
+use crate::tuning::Tuning;
+use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
+use crate::{columns, rows};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-use crate::isa::neon::Neon;
+use crate::simd::neon::Neon;
 #[cfg(target_arch = "x86_64")]
-use crate::isa::{avx2::Avx2, avx512::Avx512};
+use crate::simd::{avx2::Avx2, avx512::Avx512};
 
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
 ///
 /// ```
-/// use argreduce_kernels::Isa;
+/// # use argreduce_kernels as argreduce;
+/// use argreduce::Isa;
 /// assert!(Isa::available().any(|isa| isa == Isa::detect()));
 /// assert_eq!("portable".parse(), Ok(Isa::Portable));
 /// ```
@@ -96,7 +100,7 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 =
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     of_tile: unsafe fn(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]),
-    of_row: unsafe fn(first: *const (), len: usize) -> u32,
+    of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
 }
 
 impl Kernel {
@@ -121,9 +125,9 @@ impl Kernel {
     /// # Safety
     /// - As for [`Kernel::run`], for the elements from `first` on; `len` is not 0, and below 2^32.
     #[inline(always)]
-    pub unsafe fn of_row(self, first: *const (), len: usize) -> u32 {
+    pub unsafe fn of_row(self, first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { (self.of_row)(first, len) }
+        unsafe { (self.of_row)(first, len, tuning) }
     }
 }
 
@@ -132,7 +136,27 @@ impl Kernel {
 /// The crate's own page has an example.
 #[inline]
 pub fn kernel<T: Element>(isa: Isa, strategy: Strategy, function: ReduceFunction, policy: NanPolicy) -> Option<Kernel> {
-    if isa.is_available() { T::kernel(isa, strategy, function, policy) } else { None }
+    kernel_of(T::DATA_TYPE, isa, strategy, function, policy)
+}
+
+/// The same for elements of a type that is known as a value.
+///
+/// ```
+/// use argreduce_kernels::{DataType, Isa, NanPolicy, ReduceFunction, Strategy, kernel_of};
+/// let kernel = kernel_of(DataType::F16, Isa::detect(), Strategy::Rows, ReduceFunction::ArgMin, NanPolicy::Ignore);
+/// assert!(kernel.is_some());
+/// ```
+pub fn kernel_of(
+    element: DataType,
+    isa: Isa,
+    strategy: Strategy,
+    function: ReduceFunction,
+    policy: NanPolicy,
+) -> Option<Kernel> {
+    if !isa.is_available() {
+        return None;
+    }
+    with_element_type!(element, T => by_isa::<<T as Element>::Pod>(isa, strategy, function, policy))
 }
 
 impl Isa {
@@ -179,22 +203,23 @@ pub(crate) trait WidePortable {}
 #[cfg(not(wide_portable))]
 impl<T> WidePortable for T {}
 
-/// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that this build has no kernels for.
+/// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that
+/// this build has no kernels for.
 macro_rules! with_isa {
     ($isa:expr, $S:ident => $body:expr) => {
         with_isa!(@ $isa, $S, $body;
-            Portable: crate::isa::portable::Portable<16>;
+            Portable: crate::simd::portable::Portable<16>;
             #[cfg(wide_portable)]
-            Portable32: crate::isa::portable::Portable<32>;
+            Portable32: crate::simd::portable::Portable<32>;
             #[cfg(wide_portable)]
-            Portable64: crate::isa::portable::Portable<64>;
+            Portable64: crate::simd::portable::Portable<64>;
             #[cfg(target_arch = "x86_64")]
-            Avx2: crate::isa::avx2::Avx2;
+            Avx2: crate::simd::avx2::Avx2;
             // Where there is no such machine, fuzzing need not wait for its kernels.
             #[cfg(all(target_arch = "x86_64", not(without_avx512)))]
-            Avx512: crate::isa::avx512::Avx512;
+            Avx512: crate::simd::avx512::Avx512;
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Neon: crate::isa::neon::Neon;
+            Neon: crate::simd::neon::Neon;
         )
     };
     (@ $isa:expr, $S:ident, $body:expr; $($(#[$cfg:meta])* $name:ident: $token:ty;)+) => {
@@ -235,22 +260,22 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 /// columns, which take four, or where elements are gathered first.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
-        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN_ALWAYS => strategy::Rows::enter::<Always<S, T, F, P>>,
-        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => strategy::Rows::enter::<Own<S, T, F, P>>,
-        Strategy::Rows => strategy::Rows::enter::<Shared<S, T, F, P>>,
-        Strategy::Columns => strategy::Columns::enter::<OfColumns<S, T, F, P>>,
-        Strategy::Pieces if S::SPECIALIZES && T::HAS_OWN_ALWAYS => strategy::Pieces::enter::<Always<S, T, F, P>>,
-        Strategy::Pieces => strategy::Pieces::enter::<Shared<S, T, F, P>>,
+        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN_ALWAYS => rows::Rows::enter::<Always<S, T, F, P>>,
+        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => rows::Rows::enter::<Own<S, T, F, P>>,
+        Strategy::Rows => rows::Rows::enter::<Shared<S, T, F, P>>,
+        Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, F, P>>,
+        Strategy::Pieces if S::SPECIALIZES && T::HAS_OWN_ALWAYS => rows::Pieces::enter::<Always<S, T, F, P>>,
+        Strategy::Pieces => rows::Pieces::enter::<Shared<S, T, F, P>>,
         Strategy::FoldedColumns if S::SPECIALIZES || cfg!(wide_portable) => {
-            strategy::FoldedColumns::enter::<OfColumns<S, T, F, P>>
+            columns::FoldedColumns::enter::<OfColumns<S, T, F, P>>
         }
         // (By arrays, in L2, GB/s folded and packed: 1000 rows of 3 u8 1.4 and 4.5, of f32 9 and 11, of i16 16 and 8, of i64 20 and 22; 73 KB of code. SSE2.)
-        Strategy::FoldedColumns | Strategy::PackedColumns => strategy::PackedColumns::enter::<OfColumns<S, T, F, P>>,
+        Strategy::FoldedColumns | Strategy::PackedColumns => columns::PackedColumns::enter::<OfColumns<S, T, F, P>>,
     };
     let of_row = if S::SPECIALIZES && T::HAS_OWN_ALONE {
-        strategy::Row::enter::<Own<S, T, F, P>>
+        rows::Row::enter::<Own<S, T, F, P>>
     } else {
-        strategy::Row::enter::<Shared<S, T, F, P>>
+        rows::Row::enter::<Shared<S, T, F, P>>
     };
     Kernel { of_tile, of_row }
 }

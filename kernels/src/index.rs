@@ -1,8 +1,9 @@
-//! From the positions that kernels find to indices, as wide as they are wanted. Nothing here knows of strategies, orders or element types.
+//! From the positions that kernels find to indices, as wide as they are wanted. Nothing here knows of strategies,
+//! orders or element types.
 
 use crate::dispatch::{Isa, with_isa};
-use crate::isa::portable::Portable;
-use crate::lanes::{Task, Token};
+use crate::simd::portable::Portable;
+use crate::simd::token::{Task, Token};
 use core::marker::PhantomData;
 
 /// From a position to an index of 32 bits: `start + position * step`. What overflows on the way wraps back.
@@ -111,7 +112,8 @@ impl IndexWriter {
 unsafe fn enter<S: Token, I: IndexBits>(map: Affine, positions: &[u32], indices: &mut [I]) {
     // SAFETY: the caller's promise.
     let simd = unsafe { S::assume() };
-    simd.enter(Line { map, positions, indices });
+    // SAFETY: a line asks for nothing.
+    unsafe { simd.enter(Line { map, positions, indices }) };
 }
 
 struct Line<'a, I> {
@@ -124,7 +126,7 @@ impl<I: IndexBits> Task for Line<'_, I> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    unsafe fn run(self) {
         let Line { map, positions, indices } = self;
         if map == Affine::IDENTITY {
             each(positions, indices, I::of);
@@ -134,11 +136,11 @@ impl<I: IndexBits> Task for Line<'_, I> {
     }
 }
 
-/// The plain loop, of which the compiler makes vectors. Twice: first up to a multiple of the longest vector, because a store across two lines of the
-/// cache takes as long as two.
+/// The plain loop, of which the compiler makes vectors. Twice: first up to a multiple of the longest vector, because a
+/// store across two lines of the cache takes as long as two.
 #[inline(always)]
 fn each<I: Copy>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -> I) {
-    let (len, first) = (indices.len(), indices.as_ptr().align_offset(crate::lanes::MAX_VECTOR_BYTES));
+    let (len, first) = (indices.len(), indices.as_ptr().align_offset(crate::simd::partial_load::MAX_VECTOR_BYTES));
     for part in [0..first.min(len), first.min(len)..len] {
         for (index_of, &position) in indices[part.clone()].iter_mut().zip(&positions[part]) {
             *index_of = index(position);

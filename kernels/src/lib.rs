@@ -7,11 +7,11 @@
 //! afterwards. No allocation happens here, and the crate is `no_std`.
 //!
 //! The way from the outside in: [`kernel`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an
-//! order; behind it one generic body per strategy (`strategy/`) is written against one order (`order.rs`) of one table of
-//! vector operations (`lanes.rs`), which each ISA fills in (`isa/`).
+//! order; behind it one generic body per strategy (`rows/`, `columns/`) is written against one order (`order/`) of one table
+//! of vector operations (`simd/ops.rs`), which each ISA fills in (`simd/`). Numbers that depend on the CPU are in [`tuning`].
 //!
 //! ```
-//! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, kernel};
+//! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, Tuning, kernel};
 //! use core::mem::MaybeUninit;
 //!
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
@@ -21,6 +21,7 @@
 //!     inner: Loop { size: 2, stride: 3 },
 //!     reduced: &[Loop { size: 3, stride: 1 }],
 //!     prefetch: Prefetch::Nothing,
+//!     tuning: Tuning::current(),
 //! };
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
 //! let mut positions = [MaybeUninit::uninit(); 2];
@@ -32,33 +33,35 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+// First, for its macros.
+#[macro_use]
+mod types;
+
+mod columns;
 mod dispatch;
-mod element;
 mod gather;
-mod half_key;
 mod index;
-mod isa;
-mod lanes;
+mod kernel;
+mod memory;
 mod names;
 mod order;
-mod partial;
-mod prefetch;
-mod rank;
+mod rows;
+mod simd;
 mod strategy;
-mod tile;
-mod zip;
+pub mod tuning;
 
-pub use dispatch::{Isa, Kernel, kernel};
 #[doc(hidden)]
-pub use element::types;
-pub use element::{DataType, Element};
+pub use columns::{PANEL_BYTES, PANEL_VECTORS};
+pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, IndexWriter};
+pub use memory::args::{Loop, MAX_RANK, Tile};
+pub use memory::prefetch::{Hint, Prefetch};
+pub use memory::walk::{Walk, offset_of};
 pub use names::UnknownName;
-pub use order::{NanPolicy, ReduceFunction, better, key};
-pub use prefetch::{Core, Prefetch};
 pub use strategy::Strategy;
+pub use tuning::Tuning;
 #[doc(hidden)]
-pub use strategy::{PANEL_BYTES, PANEL_VECTORS};
-pub use tile::{Loop, MAX_RANK, Tile, Walk, offset_of};
+pub use types::by_name;
+pub use types::{DataType, Element, NanPolicy, ReduceFunction, better, key};

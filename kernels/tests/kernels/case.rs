@@ -4,15 +4,14 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
-use argreduce_kernels::{Core, Isa, Loop, Prefetch, Strategy, Tile, Walk, better, kernel};
+use argreduce_kernels::{Isa, Loop, Prefetch, Strategy, Tile, Tuning, Walk, better, kernel};
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// Of these and those, every pair comes by turns.
+/// Of these and the tables of all microarchitectures, every pair comes by turns.
 const PREFETCHES: [Prefetch; 5] =
     [Prefetch::Nothing, Prefetch::FromL2, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything];
-const CORES: [Core; 3] = [Core::UpToZen4, Core::Zen5, Core::Other];
 
 /// What a test holds against the expected answer: one ISA's way of ordering one element type.
 pub struct Case<T> {
@@ -70,8 +69,8 @@ impl<T: Sample> Case<T> {
                     // Each of them at some edge, by each of the policies.
                     let turn = n + elements + usize::from(function == ArgMax) * 2 + usize::from(policy == Ignore);
                     let prefetch = PREFETCHES[turn % PREFETCHES.len()];
-                    Core::assume(CORES[turn % CORES.len()]);
-                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch };
+                    let tuning = Tuning::ALL[turn % Tuning::ALL.len()];
+                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch, tuning };
                     // SAFETY: `expected` was found by reading every element of the tile.
                     let found = unsafe { self.run(strategy, function, policy, &tile) };
                     assert!(
@@ -105,7 +104,7 @@ impl<T: Sample> Case<T> {
         if let (Strategy::Rows, &[Loop { size, stride: 1 }]) = (strategy, tile.reduced) {
             let first = |output| tile.input.cast::<T>().wrapping_offset(output).cast();
             // SAFETY: the same, of each row for itself.
-            let of_row = |output| unsafe { kernel.of_row(first(output), size) };
+            let of_row = |output| unsafe { kernel.of_row(first(output), size, tile.tuning) };
             let of_rows: Vec<u32> = Walk::new(&[tile.outer, tile.inner]).map(of_row).collect();
             assert_eq!(of_rows, found, "{function} {policy} of single rows of {size} {} on {}", T::DATA_TYPE, self.isa);
         }

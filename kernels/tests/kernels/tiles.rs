@@ -5,7 +5,9 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
-use argreduce_kernels::{Loop, PANEL_BYTES, PANEL_VECTORS, Prefetch, SCRATCH_BYTES, Strategy, Tile, Walk, offset_of};
+use argreduce_kernels::{
+    Loop, PANEL_BYTES, PANEL_VECTORS, Prefetch, SCRATCH_BYTES, Strategy, Tile, Tuning, Walk, offset_of,
+};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -227,7 +229,8 @@ impl<T: Sample> Case<T> {
         for len in few(1..2 * self.lanes + 3, 5) {
             let blocks = Edge::ALL.map(|_| Guarded::copy_of(&self.random(&mut rng, 3 * len), Edge::End));
             for [first, second] in [[0, 1], [1, 0]].map(|order| order.map(|n: usize| &blocks[n])) {
-                let apart = (second.as_ptr() as isize - first.as_ptr() as isize) / size_of::<T>() as isize;
+                let bytes = second.as_ptr().addr().wrapping_sub(first.as_ptr().addr()).cast_signed();
+                let apart = bytes / size_of::<T>() as isize;
                 let outer = Loop { size: 2, stride: apart };
                 let (line, lines) = (Loop { size: len, stride: 1 }, Loop { size: 3, stride: len as isize });
                 let one = Loop { size: 1, stride: 1 };
@@ -244,7 +247,8 @@ impl<T: Sample> Case<T> {
                         for strategy in Strategy::ALL.into_iter().filter(|s| s.takes(inner, &[reduced], self.lanes)) {
                             let (input, reduced) = (first.as_ptr().cast(), &[reduced]);
                             let prefetch = if policy == Ignore { Prefetch::Jumps } else { Prefetch::Nothing };
-                            let tile = Tile { input, outer, inner, reduced, prefetch };
+                            let tuning = Tuning::current();
+                            let tile = Tile { input, outer, inner, reduced, prefetch, tuning };
                             // SAFETY: `expected` was found by reading every element of the tile.
                             let found = unsafe { self.run(strategy, function, policy, &tile) };
                             assert!(found == expected, "{strategy}: {found:?} instead of {expected:?}\n{tile:?}");

@@ -1,0 +1,109 @@
+//! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
+
+use super::panel::{Panel, Room, Way};
+use super::reduce::{Groups, has_groups, reduce, reduce_tall};
+use super::row_blocks::{are_tall, has_tall};
+use super::schedule::{Course, TURNS, Vectors};
+use super::tile::{GROUP, Rows};
+use crate::kernel::Body;
+use crate::memory::args::Tile;
+use crate::memory::walk::Stretches;
+use crate::order::Order;
+use crate::simd::ops::Lanes;
+use crate::strategy::Strategy;
+use core::mem::MaybeUninit;
+
+/// See the file.
+pub(crate) struct Columns;
+
+impl Body for Columns {
+    #[inline(always)]
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+        assert!(Strategy::Columns.takes(tile.inner, tile.reduced, O::Simd::LANES));
+        let (width, line) = (tile.inner.size, tile.line());
+        let are_tall = width > O::Simd::LANES && are_tall::<O>(line.size);
+        let vectors = Vectors {
+            size: size_of::<O::Lane>(),
+            lanes: O::Simd::LANES,
+            most_rows: O::Simd::MAX_COUNT as usize,
+            has_groups: has_groups::<O>(),
+            are_tall,
+        };
+        let (course, hint) = (Course::new(tile, vectors), tile.tuning.prefetch.hint);
+        // SAFETY: the caller promises all elements of all outputs.
+        unsafe {
+            if course.is_one_pass {
+                let mut so_far = Groups::default();
+                for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
+                    let first = tile.input.cast::<O::Lane>().wrapping_offset(o as isize * tile.outer.stride);
+                    let rows = Rows { first, stride: line.stride, count: line.size, hint };
+                    if const { has_tall::<O>() } && are_tall {
+                        reduce_tall(order, rows, positions, course.ahead, &mut so_far);
+                    } else {
+                        reduce(order, rows, positions, course.ahead, &mut so_far);
+                    }
+                }
+            } else if const { has_groups::<O>() } && width >= GROUP * O::Simd::LANES {
+                reduce_panels::<O, GROUP>(order, tile, course, positions);
+            } else if const { has_groups::<O>() } && width > O::Simd::LANES {
+                // (1000 rows of 64 u8 by AVX2, and of 128 by AVX-512, 58 and 97 GB/s by one vector at a time, 88 and 168 by two; Zen 5, L2.)
+                reduce_panels::<O, 2>(order, tile, course, positions);
+            } else {
+                reduce_panels::<O, 1>(order, tile, course, positions);
+            }
+        }
+    }
+}
+
+/// Reduces lines of outputs in panels of groups of `U` vectors.
+///
+/// # Safety
+/// - As [`Body::run`]; a line is at least a group, or of two vectors, longer than one.
+#[inline(always)]
+unsafe fn reduce_panels<O: Order, const U: usize>(
+    order: O,
+    tile: &Tile<'_>,
+    course: Course,
+    positions: &mut [MaybeUninit<u32>],
+) {
+    let (lanes, line) = (O::Simd::LANES, tile.inner.size);
+    let group = if const { U == 2 } { (2 * lanes).min(line) } else { U * lanes };
+    let (mut room, hint) = (Room::new(), tile.tuning.prefetch.hint);
+    for (n, positions) in positions.chunks_mut(course.turns * line).enumerate() {
+        let first = tile.input.cast::<O::Lane>().wrapping_offset((n * course.turns) as isize * tile.outer.stride);
+        let lines = positions.len() / line;
+        let mut done = 0;
+        while done < line {
+            // The last panel reaches back if it is shorter than a group.
+            let start = done.min(line - group);
+            let width = (line - start).min(course.widest);
+            let mut panels = [const { MaybeUninit::uninit() }; TURNS];
+            let mut groups = room.groups::<O, U>();
+            for (panel, positions) in panels.iter_mut().zip(positions.chunks_exact_mut(line)) {
+                let (some, others) = groups.split_at_mut(width.div_ceil(group));
+                panel.write(Panel::new(order, some, &mut positions[start..][..width]));
+                groups = others;
+            }
+            // SAFETY: the loop above has written as many.
+            let panels = unsafe { &mut *(&raw mut panels[..lines] as *mut [Panel<'_, O, U>]) };
+            let mut stretches = Stretches::new(tile);
+            let mut next = stretches.next(usize::MAX);
+            while let Some((offset, count)) = next {
+                next = stretches.next(usize::MAX);
+                let (ahead, way) = match next {
+                    Some((next, _)) if course.asks_next => (Some(next - offset), Way::ByGroups),
+                    _ => (course.ahead, course.way),
+                };
+                let mut first = first.wrapping_offset(start as isize + offset);
+                for panel in &mut *panels {
+                    // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the line): the caller
+                    // promises those elements.
+                    unsafe { panel.rows(Rows { first, stride: tile.line().stride, count, hint }, ahead, way) };
+                    first = first.wrapping_offset(tile.outer.stride);
+                }
+            }
+            panels.iter_mut().for_each(Panel::flush);
+            done = start + width;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How a kernel is entered: the glue between an order, a strategy as a type, and a function pointer.
+//!
+//! What types decide is asked as a constant, or in a `const` block: so the compiler makes nothing of the other branch.
+//! Of a condition that is a call, or is only known once calls are inlined, it makes both, and all that they inline,
+//! before it throws one away: 25 million lines of LLVM's instead of 6, which was a tenth of the time to compile all
+//! kernels.
+
+use crate::memory::args::Tile;
+use crate::order::Order;
+use crate::simd::token::{Task, Token};
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+/// An order as a type without values: what a function pointer can be made for.
+pub(crate) trait MakeOrder {
+    type Order: Order;
+    /// The order for rows against the direction of memory.
+    type Reversed: MakeOrder;
+
+    /// # Safety
+    /// - The machine has the ISA of the order.
+    unsafe fn make() -> Self::Order;
+}
+
+/// A strategy as a type.
+pub(crate) trait Body: Sized {
+    /// Answers every output of the tile.
+    ///
+    /// # Safety
+    /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]);
+
+    /// What every [`crate::Kernel`] points to.
+    ///
+    /// A method of this trait, not a function, because the compiler distributes its work by the module of the type: so
+    /// the strategies are compiled side by side, and one after another otherwise, which takes twice as long.
+    ///
+    /// # Safety
+    /// - As a [`crate::Kernel`].
+    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+        // SAFETY: the caller's promise.
+        unsafe { enter::<M, Self>(tile, positions) }
+    }
+
+    /// [`Task::run_apart`]; here for the same reason.
+    ///
+    /// # Safety
+    /// - As for [`Body::run`].
+    #[inline(never)]
+    unsafe fn run_apart<O: Order>(call: Call<'_, O, Self>) {
+        // SAFETY: the caller's promise.
+        unsafe { call.run() };
+    }
+}
+
+/// Runs a body by an order.
+///
+/// # Safety
+/// - As a [`crate::Kernel`].
+#[inline(always)]
+pub(crate) unsafe fn enter<M: MakeOrder, B: Body>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    assert_eq!(positions.len(), tile.outputs());
+    // SAFETY: the caller promises that the ISA is there, and all that a body asks for.
+    unsafe {
+        let order = M::make();
+        order.simd().enter(Call { order, tile, positions, body: PhantomData::<B> });
+    }
+}
+
+/// A call of a body, to be made inside the region of the ISA's target features.
+pub(crate) struct Call<'a, O, B> {
+    order: O,
+    tile: &'a Tile<'a>,
+    positions: &'a mut [MaybeUninit<u32>],
+    body: PhantomData<B>,
+}
+
+impl<O: Order, B: Body> Task for Call<'_, O, B> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        // SAFETY: the caller's promise.
+        unsafe { B::run(self.order, self.tile, self.positions) }
+    }
+
+    #[inline(always)]
+    unsafe fn run_apart(self) {
+        // SAFETY: the caller's promise.
+        unsafe { B::run_apart(self) };
+    }
+}

@@ -1,0 +1,170 @@
+//! What a kernel is given: the loops that it runs over, and what is known of the memory. Nothing here knows of elements
+//! or vectors.
+
+use crate::memory::prefetch::Prefetch;
+use crate::tuning::Tuning;
+
+/// The highest rank of a tensor, and so the largest number of loops in a nest.
+pub const MAX_RANK: usize = 8;
+
+/// One loop over memory: `size` steps of `stride` elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loop {
+    /// How many elements the loop visits.
+    pub size: usize,
+    /// From one element to the next, in elements; any sign.
+    pub stride: isize,
+}
+
+impl Loop {
+    /// How many of the first steps start at most `room` beyond the first of all; none where there is no room. Only
+    /// loops upwards are worth the count.
+    #[inline(always)]
+    pub(crate) fn steps_within(self, room: Option<usize>) -> usize {
+        match (room, self.stride) {
+            (None, _) | (_, ..0) => 0,
+            (_, 0) => self.size,
+            (Some(room), stride) => self.size.min(room / stride.unsigned_abs() + 1),
+        }
+    }
+}
+
+/// What one call of a kernel answers: `outer.size * inner.size` outputs, each the reduction of the same nest of loops.
+///
+/// Output `o * inner.size + i` reduces the elements at `input + o * outer.stride + i * inner.stride + walk`, where
+/// `walk` takes the offsets of `reduced` in row-major order, the last loop fastest; the `n`-th of them has position
+/// `n`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tile<'a> {
+    /// The first element of the first output, of the type that the kernel was made for, cast.
+    pub input: *const (),
+    /// The slower loop over the outputs.
+    pub outer: Loop,
+    /// The faster loop over the outputs.
+    pub inner: Loop,
+    /// The reduced loops, from the slowest to the fastest; at least one.
+    pub reduced: &'a [Loop],
+    /// What to ask for ahead of its use. No answer depends on it.
+    pub prefetch: Prefetch,
+    /// What is fast on this machine, or on another one. No answer depends on it.
+    pub tuning: &'static Tuning,
+}
+
+impl<'a> Tile<'a> {
+    /// Whether the elements are likely beyond the L2 cache.
+    #[inline(always)]
+    pub(crate) fn is_far(&self) -> bool {
+        !matches!(self.prefetch, Prefetch::Nothing | Prefetch::FromL2)
+    }
+
+    /// The number of outputs.
+    #[inline(always)]
+    pub fn outputs(&self) -> usize {
+        self.outer.size * self.inner.size
+    }
+
+    /// The offset of output `n`, in elements from `input`.
+    #[inline(always)]
+    pub(crate) fn offset(&self, n: usize) -> isize {
+        (n / self.inner.size) as isize * self.outer.stride + (n % self.inner.size) as isize * self.inner.stride
+    }
+
+    /// From one output to the next, if that is the same for all of them.
+    #[inline(always)]
+    pub(crate) fn step(&self) -> Option<isize> {
+        let is_even = self.outer.size == 1 || self.outer.stride == self.inner.stride * self.inner.size as isize;
+        is_even.then_some(self.inner.stride)
+    }
+
+    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](Tile::end_of_block) with those
+    /// of the tile, if that is known.
+    #[inline(never)]
+    pub(crate) fn last_start(&self, lanes: usize) -> Option<isize> {
+        self.end_of_block().map(|end| end - lanes as isize)
+    }
+
+    /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory, so that
+    /// loads may reach from one into those that follow. What lies between the elements of other tiles is not the
+    /// kernel's to read.
+    #[inline(never)]
+    pub(crate) fn end_of_block(&self) -> Option<isize> {
+        let mut loops = [Loop::default(); MAX_RANK + 2];
+        let mut len = 0;
+        for l in self.reduced.iter().chain([&self.outer, &self.inner]).filter(|l| l.size > 1) {
+            loops[len] = *l;
+            len += 1;
+        }
+        let loops = &mut loops[..len];
+        loops.sort_unstable_by_key(|l| l.stride.unsigned_abs());
+        let (mut block, mut end) = (1, 1);
+        for l in loops {
+            if l.stride.unsigned_abs() != block {
+                return None;
+            }
+            block *= l.size;
+            end += (l.size as isize - 1) * l.stride.max(0);
+        }
+        Some(end)
+    }
+
+    /// How many elements each output is chosen from.
+    #[inline(always)]
+    pub(crate) fn visited(&self) -> usize {
+        self.reduced.iter().map(|l| l.size).product()
+    }
+
+    /// Whether the next output of a loop over outputs is nearer than the next stretch of the same: outputs take turns
+    /// then, for memory to be read in its order.
+    #[inline(always)]
+    pub(crate) fn takes_turns(&self, outputs: Loop) -> bool {
+        let (_, slower) = self.split_reduced();
+        let is_nearer = |next: &Loop| outputs.stride.unsigned_abs() < next.stride.unsigned_abs();
+        outputs.size > 1 && slower.last().is_some_and(is_nearer)
+    }
+
+    /// The bytes from the first element of the fastest reduced loop to where one more would be, for elements of `size`
+    /// bytes.
+    #[inline(never)]
+    pub(crate) fn span(&self, size: usize) -> usize {
+        let line = self.line();
+        line.size.saturating_mul(line.stride.unsigned_abs()).saturating_mul(size)
+    }
+
+    /// The fastest reduced loop.
+    #[inline(always)]
+    pub(crate) fn line(&self) -> Loop {
+        self.split_reduced().0
+    }
+
+    /// The fastest reduced loop, and the walk along the slower ones.
+    #[inline(always)]
+    pub(crate) fn split_reduced(&self) -> (Loop, &'a [Loop]) {
+        match self.reduced {
+            [slower @ .., fastest] => (*fastest, slower),
+            [] => (Loop { size: 1, stride: 0 }, &[]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Loop, Prefetch, Tile, Tuning};
+
+    /// No guard page fits into a gap of one element, so that no kernel can be seen to read it.
+    #[test]
+    fn a_gap_of_one_element_is_no_block() {
+        let end_of_block = |outer: isize, row: isize| {
+            let reduced = [Loop { size: 3, stride: row }];
+            let (outer, inner) = (Loop { size: 2, stride: outer }, Loop { size: 1, stride: 0 });
+            let (input, tuning) = (core::ptr::null(), Tuning::current());
+            Tile { input, outer, inner, reduced: &reduced, prefetch: Prefetch::Nothing, tuning }.end_of_block()
+        };
+        assert_eq!(end_of_block(3, 1), Some(6));
+        assert_eq!(end_of_block(4, 1), None);
+        assert_eq!(end_of_block(1, 2), Some(6));
+        assert_eq!(end_of_block(1, 3), None);
+        // From the first element, which is not the one at the lowest address.
+        assert_eq!(end_of_block(-3, 1), Some(3));
+        assert_eq!(end_of_block(-3, -1), Some(1));
+    }
+}

@@ -1,0 +1,397 @@
+//! The one order of the contract, as vectors see it: a [`Ranking`] is an ISA, an element type, a function and a NaN policy, and answers
+//! which of two vectors is better in each lane. Strategies see nothing else of any of the four.
+
+pub(crate) mod elements;
+pub(crate) mod f16;
+pub(crate) mod key;
+
+use crate::order::key::{Function, Ignore, Key, Lane, Max, Policy};
+use crate::simd::ops::Lanes;
+use core::marker::PhantomData;
+
+/// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for all of a
+/// kernel's life.
+pub(crate) trait Order: Copy {
+    type Lane: Copy;
+    type Simd: Lanes<Self::Lane>;
+
+    /// True where the fold of [`Order::fold`] loses a NaN that should win: look for it in [`Order::nans`], if it is [suspected](Order::suspects).
+    const NAN_WINS: bool;
+    /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be there.
+    const NAN_LOSES: bool;
+    /// Whether lanes can be NaN.
+    const HAS_NAN: bool;
+
+    /// An order of the same elements that takes fewer operations, and is right unless it [doubts](Order::DOUBTS) its answer; if
+    /// [`Order::HAS_BITS`].
+    type Bits: Order<Lane = Self::Lane, Simd = Self::Simd>;
+    const HAS_BITS: bool;
+    /// Whether the best of a fold may be wrong: where [`Order::is_in_doubt`].
+    const DOUBTS: bool;
+
+    fn bits(self) -> Self::Bits;
+    /// The same for elements that are all worse than zero.
+    type BitsBelowZero: Order<Lane = Self::Lane, Simd = Self::Simd>;
+    fn bits_below_zero(self) -> Self::BitsBelowZero;
+    /// Another one, which has no doubts because of NaN: where NaN loses.
+    type Shifted: Order<Lane = Self::Lane, Simd = Self::Simd>;
+    fn shifted(self) -> Option<Self::Shifted>;
+    /// A vector of another order in this one.
+    fn of_other<B: Order<Lane = Self::Lane, Simd = Self::Simd>>(self, other: B, v: Vec<Self>) -> Vec<Self>;
+    /// The elements that [`Order::load`] made a vector of.
+    fn raw(self, v: Vec<Self>) -> Vec<Self>;
+    /// Whether a [best value](Order::best_of) is in doubt.
+    fn is_in_doubt(self, value: Vec<Self>) -> bool;
+    /// Whether some lane is a value that would not be in doubt if it were the best.
+    fn is_promising(self, v: Vec<Self>) -> bool;
+    /// Whether it is the best even so, and the doubt is only where its first equal is.
+    fn knows(self, value: Vec<Self>) -> bool;
+
+    fn simd(self) -> Self::Simd;
+    /// `LANES` consecutive elements, ready to be ranked.
+    ///
+    /// # Safety
+    /// - `at` points to `LANES` readable elements.
+    unsafe fn load(self, at: *const Self::Lane) -> Vec<Self>;
+    /// The first `n` elements of a vector: see [`Lanes::load_first`]. The other lanes hold anything.
+    ///
+    /// # Safety
+    /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
+    unsafe fn load_first(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
+    /// `V` vectors of consecutive elements.
+    ///
+    /// # Safety
+    /// - `at` points to `V * LANES` readable elements.
+    #[inline(always)]
+    unsafe fn load_several<const V: usize>(self, at: *const Self::Lane) -> [Vec<Self>; V] {
+        let mut vectors = [self.worst(); V];
+        let mut n = 0;
+        while n < V {
+            // SAFETY: the caller's promise.
+            vectors[n] = unsafe { self.load(at.add(n * Self::Simd::LANES)) };
+            n += 1;
+        }
+        vectors
+    }
+    /// Where `a` is strictly better than `b`.
+    fn better(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
+    /// Where `a` is strictly better than `b`, and neither is NaN.
+    fn above(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
+    /// The better of both, in the fewest operations: `kept` must not be NaN, NaN in `new` is dropped.
+    fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
+    /// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
+    #[inline(always)]
+    fn fold_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Vec<Self> {
+        let mut bests = *vectors;
+        if !Self::Simd::HAS_MAX {
+            const { assert!(V <= 8) };
+            // Pairs of pairs, so that few wait for others. (Not by a loop, which would not be unrolled. Elsewhere, it is 0.92 to 1.0 of the speed.)
+            self.fold_pairs(&mut bests, 1);
+            self.fold_pairs(&mut bests, 2);
+            self.fold_pairs(&mut bests, 4);
+            return bests[0];
+        }
+        // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
+        // trace tells.
+        let mut best = if Self::NAN_LOSES { self.fold(vectors[0], self.worst()) } else { vectors[0] };
+        let mut n = 1;
+        while n < V {
+            best = self.fold(vectors[n], best);
+            n += 1;
+        }
+        best
+    }
+    /// Folds to every other vector, of those that are so far apart, the one after it.
+    #[inline(always)]
+    fn fold_pairs<const V: usize>(self, vectors: &mut [Vec<Self>; V], distance: usize) {
+        let mut n = 0;
+        while n + distance < V {
+            vectors[n] = self.fold(vectors[n + distance], vectors[n]);
+            n += 2 * distance;
+        }
+    }
+    /// The best of all lanes in each of them; none may be NaN.
+    fn across(self, v: Vec<Self>) -> Vec<Self>;
+    /// The best of a fold in each lane; of an order that [doubts](Order::DOUBTS), a NaN if it came to one.
+    fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self>;
+    /// The number of the first best of the first [`Lanes::FEW`] lanes.
+    fn first_best(self, v: Vec<Self>) -> usize;
+    /// Whether NaN wins, also of an order of [either policy](crate::rank::Either).
+    fn nan_wins(self) -> bool;
+    /// A NaN in each lane, if there is one.
+    fn nan(self) -> Vec<Self>;
+    /// The smallest number that a best lane has, of those that are given to them; if [`Lanes::HAS_FIRST_BEST`].
+    fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize;
+    /// A number that no number is worse than, to start a fold with.
+    fn worst(self) -> Vec<Self>;
+    /// What nothing is worse than.
+    fn least(self) -> Vec<Self>;
+    /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
+    fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
+    /// Whether there is such a NaN in some vectors.
+    #[inline(always)]
+    fn has_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> bool {
+        let simd = self.simd();
+        self.suspects(self.trace_of(vectors)) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
+    }
+    /// An infinity, which no number is better than, where a lane is such a NaN.
+    fn cap(self, v: Vec<Self>) -> Vec<Self>;
+    /// Whether an element may be one without [`Order::cap`].
+    fn is_infinite(self, element: Self::Lane) -> bool;
+    /// True where one of some vectors is such a NaN.
+    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
+    /// True where the best of a lane is in doubt, or the trace of what it is the best of has a NaN: of an order that has [doubts](Order::DOUBTS).
+    fn doubtful(self, best: Vec<Self>, trace: Self::Trace) -> Mask<Self>;
+    /// What is kept of vectors to tell later whether one of them had such a NaN, or leaves the best in doubt.
+    type Trace: Copy;
+    /// The trace of some vectors.
+    fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Self::Trace;
+    /// The trace of nothing.
+    fn no_trace(self) -> Self::Trace;
+    /// Of two traces.
+    fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
+    /// Whether there was such a NaN, or perhaps infinities of both signs (see [`Lanes::GUESSES_NAN`]).
+    fn suspects(self, trace: Self::Trace) -> bool;
+    /// True where one of some vectors is such a NaN, as it seems.
+    #[inline(always)]
+    fn seem_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+        let simd = self.simd();
+        let mut nans = simd.none();
+        let mut n = 0;
+        while n < V {
+            let v = |i: usize| vectors[(n + i).min(V - 1)];
+            nans = simd.or(nans, simd.seem_nan([v(0), v(1), v(2), v(3)]));
+            n += 4;
+        }
+        nans
+    }
+    /// Whether [`Order::is_final`] may be true.
+    const MAY_STOP: bool;
+    /// Whether a fold, of that trace, has come to a NaN by which nothing that follows can be better, or [of use](Order::DOUBTS); but not to those of
+    /// [`Order::seem_nan`].
+    fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool;
+}
+
+pub(crate) type Vec<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Vector;
+pub(crate) type Mask<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Mask;
+pub(crate) type Count<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Count;
+
+/// The order on ISA `S` of what `K` makes of the elements, by function `F` and policy `P`.
+pub(crate) struct Ranking<S, K, F, P> {
+    simd: S,
+    key: K,
+    policy: P,
+    function: PhantomData<F>,
+}
+
+impl<S, K, F, P> Ranking<S, K, F, P> {
+    #[inline(always)]
+    pub(crate) fn new(simd: S, key: K, policy: P) -> Self {
+        Ranking { simd, key, policy, function: PhantomData }
+    }
+}
+
+impl<S: Copy, K: Copy, F, P: Copy> Clone for Ranking<S, K, F, P> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S: Copy, K: Copy, F, P: Copy> Copy for Ranking<S, K, F, P> {}
+
+impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, K, F, P> {
+    type Lane = K::Lane;
+    type Simd = S;
+
+    const NAN_WINS: bool = K::Lane::HAS_NAN && P::NAN_WINS;
+    const NAN_LOSES: bool = K::Lane::HAS_NAN && P::NAN_LOSES;
+    const HAS_NAN: bool = K::Lane::HAS_NAN;
+    type Trace = K::Trace;
+
+    type Bits = Ranking<S, K::Bits, Max, Ignore>;
+    type BitsBelowZero = Ranking<S, K::BitsBelowZero, Max, Ignore>;
+    type Shifted = Ranking<S, K::Shifted, Max, Ignore>;
+    const HAS_BITS: bool = K::HAS_BITS;
+    const DOUBTS: bool = K::DOUBTS;
+    const MAY_STOP: bool = Self::NAN_WINS || K::DOUBTS || K::HAS_BITS;
+
+    #[inline(always)]
+    fn bits(self) -> Self::Bits {
+        Ranking::new(self.simd, self.key.bits(F::IS_MAX), Ignore)
+    }
+
+    #[inline(always)]
+    fn bits_below_zero(self) -> Self::BitsBelowZero {
+        Ranking::new(self.simd, self.key.bits_below_zero(F::IS_MAX), Ignore)
+    }
+
+    #[inline(always)]
+    fn shifted(self) -> Option<Self::Shifted> {
+        self.key.shifted(F::IS_MAX).map(|key| Ranking::new(self.simd, key, Ignore))
+    }
+
+    #[inline(always)]
+    fn of_other<B: Order<Lane = K::Lane, Simd = S>>(self, other: B, v: Vec<Self>) -> Vec<Self> {
+        self.key.of(self.simd, other.raw(v))
+    }
+
+    #[inline(always)]
+    fn raw(self, v: Vec<Self>) -> Vec<Self> {
+        self.key.raw(self.simd, v)
+    }
+
+    #[inline(always)]
+    fn knows(self, value: Vec<Self>) -> bool {
+        self.key.knows(self.simd, value)
+    }
+
+    #[inline(always)]
+    fn is_promising(self, v: Vec<Self>) -> bool {
+        self.key.is_promising(self.simd, v)
+    }
+
+    #[inline(always)]
+    fn is_in_doubt(self, value: Vec<Self>) -> bool {
+        self.key.is_in_doubt(self.simd, value)
+    }
+
+    #[inline(always)]
+    fn simd(self) -> S {
+        self.simd
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, at: *const K::Lane) -> Vec<Self> {
+        // SAFETY: the caller's promise.
+        self.key.of(self.simd, unsafe { self.simd.load(at) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(self, at: *const K::Lane, n: usize) -> Vec<Self> {
+        // SAFETY: the caller's promise.
+        self.key.of(self.simd, unsafe { self.simd.load_first(at, n) })
+    }
+
+    #[inline(always)]
+    fn better(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
+        let (high, low) = if F::IS_MAX { (a, b) } else { (b, a) };
+        if !K::Lane::HAS_NAN {
+            return self.simd.gt(high, low);
+        }
+        // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under Propagate keeps `b`, one
+        // in `a` under Ignore drops `a`. Three operations, where a test of both classes takes five.
+        let excluded = match (P::NAN_WINS, P::NAN_LOSES) {
+            (true, _) => b,
+            (_, true) => a,
+            // Not known when this is compiled. Without a branch, for which there would be two of each loop: 12 KB of the shared object, those of `columns/row_blocks.rs` among them.
+            _ => self.simd.select(self.simd.first(if self.policy.nan_wins() { S::LANES } else { 0 }), b, a),
+        };
+        self.simd.and_not(self.simd.gt_or_unordered(high, low), self.simd.unordered(excluded, excluded))
+    }
+
+    #[inline(always)]
+    fn above(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
+        if F::IS_MAX { self.simd.gt(a, b) } else { self.simd.gt(b, a) }
+    }
+
+    #[inline(always)]
+    fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self> {
+        if F::IS_MAX { self.simd.max(new, kept) } else { self.simd.min(new, kept) }
+    }
+
+    #[inline(always)]
+    fn across(self, v: Vec<Self>) -> Vec<Self> {
+        self.simd.across(v, F::IS_MAX)
+    }
+
+    #[inline(always)]
+    fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self> {
+        let has_nan = K::DOUBTS && self.suspects(trace);
+        // Of the positive ones, it is one already.
+        if has_nan { self.simd.splat(K::Lane::HIGHEST) } else { self.across(fold) }
+    }
+
+    #[inline(always)]
+    fn cap(self, v: Vec<Self>) -> Vec<Self> {
+        match (Self::NAN_WINS, F::IS_MAX) {
+            (false, _) => v,
+            (true, true) => self.simd.min(v, self.simd.splat(K::Lane::HIGHEST)),
+            (true, false) => self.simd.max(v, self.simd.splat(K::Lane::LOWEST)),
+        }
+    }
+
+    #[inline(always)]
+    fn is_infinite(self, element: K::Lane) -> bool {
+        element.is_infinite()
+    }
+
+    #[inline(always)]
+    fn first_best(self, v: Vec<Self>) -> usize {
+        self.simd.first_best(v, F::IS_MAX)
+    }
+
+    #[inline(always)]
+    fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize {
+        self.simd.first_best_of_all(v, numbers, F::IS_MAX)
+    }
+
+    #[inline(always)]
+    fn worst(self) -> Vec<Self> {
+        self.simd.splat(const { if F::IS_MAX { K::Lane::LOWEST } else { K::Lane::HIGHEST } })
+    }
+
+    #[inline(always)]
+    fn least(self) -> Vec<Self> {
+        if Self::NAN_LOSES { self.simd.splat(K::Lane::NAN) } else { self.worst() }
+    }
+
+    #[inline(always)]
+    fn nan_wins(self) -> bool {
+        self.policy.nan_wins()
+    }
+
+    #[inline(always)]
+    fn nan(self) -> Vec<Self> {
+        self.simd.splat(K::Lane::NAN)
+    }
+
+    #[inline(always)]
+    fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
+        self.simd.unordered(a, b)
+    }
+
+    #[inline(always)]
+    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+        self.simd.nans_of(vectors)
+    }
+
+    #[inline(always)]
+    fn doubtful(self, best: Vec<Self>, trace: K::Trace) -> Mask<Self> {
+        self.key.doubtful(self.simd, best, trace)
+    }
+
+    #[inline(always)]
+    fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> K::Trace {
+        self.key.trace_of(self.simd, vectors)
+    }
+
+    #[inline(always)]
+    fn no_trace(self) -> K::Trace {
+        self.key.no_trace(self.simd)
+    }
+
+    #[inline(always)]
+    fn traced(self, a: K::Trace, b: K::Trace) -> K::Trace {
+        self.key.traced(self.simd, a, b)
+    }
+
+    #[inline(always)]
+    fn suspects(self, trace: Self::Trace) -> bool {
+        self.key.suspects(self.simd, trace)
+    }
+
+    #[inline(always)]
+    fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool {
+        self.simd.bits(self.key.final_nans(self.simd, best, trace, F::IS_MAX)) != 0
+    }
+}

@@ -1,0 +1,17 @@
+//! Outputs whose elements are neighbours, or are gathered to be: vectors run along them.
+
+mod accumulator;
+mod blocked;
+mod blocks;
+mod interleaved;
+mod lane_indexed;
+pub(crate) mod luck;
+pub(crate) mod segment;
+mod segmented;
+mod single;
+mod strategy;
+mod tree;
+
+pub(crate) use segmented::Pieces;
+pub(crate) use single::Row;
+pub(crate) use strategy::Rows;

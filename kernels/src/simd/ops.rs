@@ -1,0 +1,268 @@
+//! The table of vector operations that an ISA fills in, once per lane type. Nothing here knows about orders, NaN policies
+//! or strategies; nothing above here knows about an ISA.
+
+use crate::simd::partial_load::Copied;
+use crate::simd::transpose::Zip;
+
+/// Vectors of lanes of type `T`, with masks (one truth value per lane) and counts (one unsigned integer per lane, as wide as the
+/// lane, so that a mask of values selects counts too).
+pub(crate) trait Lanes<T>: Zip {
+    /// The values.
+    type Vector: Copy;
+    /// A truth value per lane.
+    type Mask: Copy;
+    /// An unsigned integer per lane.
+    type Count: Copy;
+    /// One lane of a count.
+    type CountLane: Copy + Ord + Into<u64>;
+    /// A count as an array of `LANES` integers.
+    type CountArray: AsRef<[Self::CountLane]>;
+
+    /// Lanes in a vector.
+    const LANES: usize;
+    /// The largest count (cut to 32 bits).
+    const MAX_COUNT: u32;
+    /// Bits per lane in [`Lanes::bits`].
+    const BITS_PER_LANE: u32;
+    /// Whether a maximum is one operation, and no comparison and a blend, which take four cycles on Zen 5 until what they come to can be used.
+    const HAS_MAX: bool = true;
+    /// Whether vectors are kept with bits flipped, so that an order for which others are flipped takes no operation more.
+    const IS_FLIPPED: bool = false;
+
+    fn splat(self, value: T) -> Self::Vector;
+    /// `LANES` consecutive elements.
+    ///
+    /// # Safety
+    /// - `at` points to `LANES` readable elements; it need not be aligned to the vector.
+    unsafe fn load(self, at: *const T) -> Self::Vector;
+    /// Whether [`Lanes::load_first`] takes no longer than [`Lanes::load`].
+    const LOADS_PARTS: bool = false;
+    /// The first `n` elements of a vector, and zeros; nothing else is read.
+    ///
+    /// # Safety
+    /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
+    #[inline(always)]
+    unsafe fn load_first(self, at: *const T, n: usize) -> Self::Vector {
+        // SAFETY: the caller's promise; what was copied is as long as any vector.
+        unsafe { self.load(Copied::new(at, n).as_ptr()) }
+    }
+
+    /// `a > b`; false where either is NaN.
+    fn gt(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// `a > b`, and true where either is NaN.
+    fn gt_or_unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    fn eq(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// True where `a` or `b` is NaN.
+    fn unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// True where one of some vectors is NaN.
+    #[inline(always)]
+    fn nans_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Mask {
+        // One test for each pair of them.
+        let mut nans = self.none();
+        let mut n = 0;
+        while n < V {
+            nans = self.or(nans, self.unordered(vectors[n], vectors[if n + 1 < V { n + 1 } else { n }]));
+            n += 2;
+        }
+        nans
+    }
+    /// What is kept of vectors to tell later whether a lane of them was NaN.
+    type Trace: Copy;
+    /// Whether it may seem so where there are only infinities of both signs.
+    const GUESSES_NAN: bool = false;
+    /// The trace of some vectors.
+    fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Trace;
+    /// Of two traces.
+    fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
+    /// Whether a lane was NaN, as it seems.
+    fn suspects(self, trace: Self::Trace) -> bool;
+    /// True where one of four vectors is NaN, as it seems.
+    #[inline(always)]
+    fn seem_nan(self, vectors: [Self::Vector; 4]) -> Self::Mask {
+        self.nans_of(&vectors)
+    }
+    /// `new > kept ? new : kept`: equals and NaN in `new` leave `kept`, bit for bit.
+    fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
+    /// `new < kept ? new : kept`.
+    fn min(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
+    fn select(self, mask: Self::Mask, yes: Self::Vector, no: Self::Vector) -> Self::Vector;
+    /// The bits that differ.
+    fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// The largest (or smallest) of all lanes, none of which is NaN, in each of them.
+    #[inline(always)]
+    fn across(self, mut v: Self::Vector, largest: bool) -> Self::Vector {
+        let mut lanes = Self::LANES / 2;
+        while lanes > 0 {
+            let other = self.swap(v, lanes);
+            v = if largest { self.max(other, v) } else { self.min(other, v) };
+            lanes /= 2;
+        }
+        v
+    }
+    /// So many lanes that [`Lanes::first_best`] looks at: 0 where it is no better than what can be made of the other operations.
+    const FEW: usize = 0;
+    /// The number of the first largest (or smallest) of the first `FEW` lanes.
+    #[inline(always)]
+    fn first_best(self, _: Self::Vector, _: bool) -> usize {
+        0
+    }
+    /// Whether [`Lanes::first_best_of_all`] is better than what can be made of the other operations.
+    const HAS_FIRST_BEST: bool = false;
+    /// The smallest number that a largest (or smallest) lane has, of those that are given to them.
+    #[inline(always)]
+    fn first_best_of_all(self, _: Self::Vector, _numbers: Self::Count, _largest: bool) -> usize {
+        0
+    }
+    /// Exchanges neighbouring groups of `lanes` lanes (a power of two, below `LANES`): lane `i` gets lane `i ^ lanes`.
+    fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector;
+    /// Lane `i` gets lane `i + lanes`, and the last of them the first; `lanes` is below `LANES`.
+    fn rotate(self, v: Self::Vector, lanes: usize) -> Self::Vector;
+    /// The same of counts.
+    fn rotate_counts(self, counts: Self::Count, lanes: usize) -> Self::Count;
+
+    /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many: the first of each two elements of a row
+    /// that are neighbours there, and the second. In how a row lies, an ISA is free, but before the first of these steps, a vector is one row in its order,
+    /// and after the last one, each lane is a row, in the order of all. For lanes of 32 bits; of others, an ISA may give anything.
+    fn pairs(self, a: Self::Vector, b: Self::Vector, rows: usize) -> (Self::Vector, Self::Vector);
+    /// The same of counts.
+    fn pairs_of_counts(self, a: Self::Count, b: Self::Count, rows: usize) -> (Self::Count, Self::Count);
+
+    fn none(self) -> Self::Mask;
+    /// True in the first `n` lanes; `n` at most `LANES`.
+    fn first(self, n: usize) -> Self::Mask;
+    fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// `a`, but not where `b`.
+    fn and_not(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// The mask as bits, `BITS_PER_LANE` equal ones per lane, lane 0 lowest.
+    fn bits(self, mask: Self::Mask) -> u64;
+
+    /// `n` in every lane; `n` at most `MAX_COUNT`.
+    fn count(self, n: u32) -> Self::Count;
+    /// The number of each lane, or how many lanes come after it.
+    fn lane_numbers(self, from_the_end: bool) -> Self::Count;
+    fn add(self, a: Self::Count, b: Self::Count) -> Self::Count;
+    /// `a > b`.
+    fn count_gt(self, a: Self::Count, b: Self::Count) -> Self::Mask;
+    fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count;
+    /// The count where the mask is true, and 0 elsewhere.
+    #[inline(always)]
+    fn count_where(self, mask: Self::Mask, count: Self::Count) -> Self::Count {
+        self.select_count(mask, count, self.count(0))
+    }
+    /// One more where the mask is true.
+    #[inline(always)]
+    fn add_one(self, mask: Self::Mask, count: Self::Count) -> Self::Count {
+        self.add(count, self.count_where(mask, self.count(1)))
+    }
+    fn counts(self, counts: Self::Count) -> Self::CountArray;
+    /// The smallest of all lanes.
+    #[inline(always)]
+    fn smallest_count(self, counts: Self::Count) -> Self::CountLane {
+        let counts = self.counts(counts);
+        let mut smallest = counts.as_ref()[0];
+        for &count in counts.as_ref() {
+            smallest = if count < smallest { count } else { smallest };
+        }
+        smallest
+    }
+}
+
+/// What 16-bit floats need beyond 16-bit integers.
+pub(crate) trait HalfLanes: Lanes<i16> {
+    /// Integers in the order of the floats whose bits are `raw`. With `magnitude = raw & 0x7fff`, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so that -0 equals
+    /// +0; plus `turn` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers; plus `push`, saturating, by which they all become the last one.
+    fn half_keys(self, raw: Self::Vector, turn: i16, push: i16) -> Self::Vector;
+    /// The sum of both, modulo 2^16.
+    fn add_wrapping(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// Lane 0.
+    fn first_lane(self, v: Self::Vector) -> i16;
+    /// The larger of both as unsigned integers.
+    fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+}
+
+/// [`Lanes::lane_numbers`] as an array, for lanes counted in `$count`s and vectors of so many bytes.
+macro_rules! lane_numbers {
+    ($count:ident, $bytes:expr, $from_the_end:expr) => {{
+        const LANES: usize = $bytes / size_of::<$count>();
+        const NUMBERS: [[$count; LANES]; 2] = {
+            let mut numbers = [[0; LANES]; 2];
+            let mut n = 0;
+            while n < LANES {
+                numbers[0][n] = n as $count;
+                numbers[1][LANES - 1 - n] = n as $count;
+                n += 1;
+            }
+            numbers
+        };
+        NUMBERS[$from_the_end as usize]
+    }};
+}
+pub(crate) use lane_numbers;
+
+/// [`Lanes::Trace`] of lanes that are never NaN.
+macro_rules! no_traces {
+    () => {
+        type Trace = ();
+        #[inline(always)]
+        fn trace_of<const V: usize>(self, _: &[Self::Vector; V]) {}
+        #[inline(always)]
+        fn traced(self, (): (), (): ()) {}
+        #[inline(always)]
+        fn suspects(self, (): ()) -> bool {
+            false
+        }
+    };
+}
+pub(crate) use no_traces;
+
+/// The same of others: where one was NaN.
+macro_rules! traces_by_mask {
+    ($lane:ident) => {
+        type Trace = <Self as Lanes<$lane>>::Mask;
+        #[inline(always)]
+        fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Trace {
+            <Self as Lanes<$lane>>::nans_of(self, vectors)
+        }
+        #[inline(always)]
+        fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace {
+            <Self as Lanes<$lane>>::or(self, a, b)
+        }
+        #[inline(always)]
+        fn suspects(self, trace: Self::Trace) -> bool {
+            <Self as Lanes<$lane>>::bits(self, trace) != 0
+        }
+    };
+}
+pub(crate) use traces_by_mask;
+
+/// The same by an operation that is NaN where either operand is.
+macro_rules! traces_by_vector {
+    ($lane:ident, $keep_nan:ident) => {
+        type Trace = Self::Vector;
+        #[inline(always)]
+        fn seem_nan(self, [a, b, c, d]: [Self::Vector; 4]) -> Self::Mask {
+            <Self as Lanes<$lane>>::unordered(self, self.$keep_nan(a, b), self.$keep_nan(c, d))
+        }
+        #[inline(always)]
+        fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Vector {
+            // In pairs, for fewer of them to wait for each other.
+            let mut traces = *vectors;
+            let mut left = V;
+            while left > 1 {
+                let pairs = left / 2;
+                let mut n = 0;
+                while n < pairs {
+                    traces[n] = self.$keep_nan(traces[n], traces[left - 1 - n]);
+                    n += 1;
+                }
+                left -= pairs;
+            }
+            traces[0]
+        }
+        #[inline(always)]
+        fn traced(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+            self.$keep_nan(a, b)
+        }
+    };
+}
+pub(crate) use traces_by_vector;

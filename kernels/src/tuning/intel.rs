@@ -1,0 +1,44 @@
+//! Intel's cores. All was measured on Granite Rapids.
+
+use super::table::{
+    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+};
+use crate::memory::prefetch::Hint;
+
+/// By what [`with_far_bytes`] takes, in rising order: three quarters of 512 KiB or less, 1, 1.25, 2, 3, 4 MiB and more.
+pub(super) static TUNINGS: [Tuning; 6] = [
+    with_far_bytes(SMALLEST_L2_BYTES),
+    with_far_bytes(768 << 10),
+    with_far_bytes(960 << 10),
+    with_far_bytes(1536 << 10),
+    with_far_bytes(2304 << 10),
+    with_far_bytes(3 << 20),
+];
+
+const fn with_far_bytes(min_far_bytes: usize) -> Tuning {
+    Tuning {
+        name: "intel",
+        prefetch: PrefetchTuning {
+            sequential: true,
+            hint: Hint::L2,
+            min_l2_bytes: 48 << 10,
+            min_far_bytes,
+            min_memory_bytes: 16 << 20,
+        },
+        rows: RowTuning { block_factor: 8, read_streams: 6, stream_bytes: 512, stream_distance: 1 << 10 },
+        columns: ColumnTuning {
+            max_streams: 24,
+            row_by_row: false,
+            prefetch_next_rows: true,
+            max_tall_block_bytes: 128 << 10,
+        },
+        half_vectors: HalfVectorTuning {
+            far_rows: false,
+            far_columns: false,
+            far_gathers: false,
+            small_gathers: false,
+        },
+        select: SelectTuning::COMMON,
+    }
+    .checked()
+}

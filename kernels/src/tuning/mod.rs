@@ -1,0 +1,58 @@
+//! The numbers that pick a path at run time, by the CPU: one constant table for each microarchitecture, and nothing
+//! else that names a CPU. No answer depends on any of them.
+//!
+//! The tables are plain values, which callers hand to a kernel ([`Tile::tuning`](crate::Tile::tuning)): so tests run
+//! each of them on any machine. Numbers that shape code are in one constant table for each ISA instead, `isa.rs`.
+//!
+//! What each number trades, and what was measured, is in `docs/tuning.md`, by the name of its field.
+
+mod detect;
+mod generic;
+mod intel;
+pub(crate) mod isa;
+mod table;
+mod zen4;
+mod zen5;
+
+pub use table::{
+    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, SelectTuning, Tuning,
+};
+
+impl Tuning {
+    /// One for each microarchitecture.
+    pub const ALL: [&'static Tuning; 4] = [&zen4::TUNING, &zen5::TUNING, &intel::TUNINGS[0], &generic::TUNING];
+
+    /// Of this machine. CPUID is asked once: where it is virtual, that takes a microsecond.
+    ///
+    /// ```
+    /// use argreduce_kernels::Tuning;
+    /// assert_eq!(Tuning::current(), Tuning::current());
+    /// ```
+    #[inline]
+    pub fn current() -> &'static Tuning {
+        detect::current()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PrefetchTuning, Tuning};
+    use crate::memory::prefetch::Prefetch;
+
+    /// No answer depends on it: of more bytes never less is prefetched.
+    #[test]
+    fn prefetches_what_is_far() {
+        for tuning in Tuning::ALL {
+            let PrefetchTuning { sequential, min_l2_bytes, min_far_bytes, min_memory_bytes, .. } = tuning.prefetch;
+            let near = if min_l2_bytes < min_far_bytes { Prefetch::FromL2 } else { Prefetch::Nothing };
+            let (far, from_memory) =
+                if sequential { (Prefetch::FromL3, Prefetch::Everything) } else { (Prefetch::Jumps, Prefetch::Jumps) };
+            assert_eq!(tuning.prefetch(min_l2_bytes.min(min_far_bytes) - 1), Prefetch::Nothing, "{}", tuning.name);
+            assert_eq!(tuning.prefetch(min_far_bytes - 1), near, "{}", tuning.name);
+            assert_eq!(tuning.prefetch(min_far_bytes), far, "{}", tuning.name);
+            assert_eq!(tuning.prefetch(min_memory_bytes - 1), far, "{}", tuning.name);
+            assert_eq!(tuning.prefetch(min_memory_bytes), from_memory, "{}", tuning.name);
+            assert_eq!(tuning.prefetch_far(), from_memory, "{}", tuning.name);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What a table holds. No CPU is named here.
+
+use crate::memory::prefetch::{Hint, Prefetch};
+
+/// What is known to be fast on a microarchitecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Of the microarchitecture.
+    pub name: &'static str,
+    /// When to prefetch, and how.
+    pub prefetch: PrefetchTuning,
+    /// Outputs whose elements are neighbours.
+    pub rows: RowTuning,
+    /// Outputs that are neighbours.
+    pub columns: ColumnTuning,
+    /// Which kernels vectors of half the width take, where an ISA has wider ones.
+    pub half_vectors: HalfVectorTuning,
+    /// From where on one strategy is faster than another.
+    pub select: SelectTuning,
+}
+
+/// When to prefetch, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrefetchTuning {
+    /// Whether to prefetch elements that follow each other in memory. Where hardware prefetchers do better alone, only
+    /// jumps are prefetched.
+    pub sequential: bool,
+    /// The cache that elements beyond L2 are prefetched into.
+    pub hint: Hint,
+    /// The fewest bytes that are prefetched from L2 into L1: more than L1 holds.
+    pub min_l2_bytes: usize,
+    /// The fewest bytes that are taken to be beyond L2.
+    pub min_far_bytes: usize,
+    /// The fewest bytes that are taken to be beyond the last-level cache, too.
+    pub min_memory_bytes: usize,
+}
+
+/// Outputs whose elements are neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowTuning {
+    /// How many chunks of a long row are compared with the best so far at a time: more than one where a blend takes
+    /// several operations. A power of two.
+    pub block_factor: usize,
+    /// In how many places a long row beyond L2 is read at once: more than one where a single stream leaves memory idle.
+    /// At most [`MAX_READ_STREAMS`].
+    pub read_streams: usize,
+    /// The bytes that are read in one of those places before the next one. A power of two, and at least
+    /// [`MIN_STREAM_BYTES`].
+    pub stream_bytes: usize,
+    /// How many bytes ahead to prefetch in each of those places, where [sequential](PrefetchTuning::sequential)
+    /// elements are.
+    pub stream_distance: usize,
+}
+
+/// Outputs that are neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnTuning {
+    /// The most rows beyond L2 that are read side by side: as many as hardware prefetchers follow.
+    pub max_streams: usize,
+    /// Whether to read long rows beyond L2 one after another, from end to end of a panel, and not eight side by side.
+    pub row_by_row: bool,
+    /// Whether to prefetch the rows that come next, and not what follows along the same rows.
+    pub prefetch_next_rows: bool,
+    /// The most bytes of tall blocks of rows beyond L2, none wider than a group of vectors, that go by in one pass.
+    pub max_tall_block_bytes: usize,
+}
+
+/// Which kernels vectors of half the width take, where an ISA has wider ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HalfVectorTuning {
+    /// Long rows beyond L2.
+    pub far_rows: bool,
+    /// Columns of long rows beyond the last-level cache.
+    pub far_columns: bool,
+    /// What is gathered from beyond L2.
+    pub far_gathers: bool,
+    /// Integers of 8 and 16 bits that are gathered.
+    pub small_gathers: bool,
+}
+
+/// From where on one strategy is faster than another. Where two curves cross; the same on all CPUs so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelectTuning {
+    /// The longest rows of several, in bytes, that vectors of half the width take.
+    pub max_half_vector_row_bytes: usize,
+    /// The shortest lines of columns, in bytes, that they take where memory is slower than either.
+    pub min_half_vector_line_bytes: usize,
+    /// Up to how many rows columns are not folded that vectors of half the width need not fold.
+    pub max_unfolded_rows: usize,
+    /// The fewest bytes of columns that are folded into whole vectors, not into those of half the width.
+    pub min_wide_folded_bytes: usize,
+    /// The fewest bytes of columns that are folded, and not packed: half of it for lines of half a vector and more.
+    pub min_folded_bytes: usize,
+    /// The fewest rows of columns of one vector that are not packed.
+    pub min_column_rows: usize,
+    /// The fewest rows that are packed.
+    pub min_packed_rows: usize,
+    /// The fewest bytes of rows that are packed where they are not much slower one by one.
+    pub min_packed_bytes: usize,
+    /// The longest rows of 16-bit floats that are packed, in elements.
+    pub max_packed_f16_len: usize,
+}
+
+impl SelectTuning {
+    /// Of all CPUs so far.
+    pub(super) const COMMON: SelectTuning = SelectTuning {
+        max_half_vector_row_bytes: 32,
+        min_half_vector_line_bytes: 768,
+        max_unfolded_rows: 24,
+        min_wide_folded_bytes: 2048,
+        min_folded_bytes: 1024,
+        min_column_rows: 4,
+        min_packed_rows: 64,
+        min_packed_bytes: 1536,
+        max_packed_f16_len: 31,
+    };
+}
+
+/// The most places that a row is read in at once.
+pub const MAX_READ_STREAMS: usize = 6;
+
+/// The longest chunk of any ISA: eight vectors of the longest.
+pub const MIN_STREAM_BYTES: usize = 512;
+
+/// The smallest L2 cache of current cores.
+pub(super) const SMALLEST_L2_BYTES: usize = 512 << 10;
+
+impl Tuning {
+    /// What to prefetch of so many bytes.
+    ///
+    /// ```
+    /// use argreduce_kernels::{Prefetch, Tuning};
+    /// assert_eq!(Tuning::current().prefetch(4096), Prefetch::Nothing);
+    /// ```
+    #[inline(never)]
+    pub const fn prefetch(&self, bytes: usize) -> Prefetch {
+        let PrefetchTuning { sequential, min_l2_bytes, min_far_bytes, min_memory_bytes, .. } = self.prefetch;
+        match sequential {
+            _ if bytes < min_l2_bytes && bytes < min_far_bytes => Prefetch::Nothing,
+            _ if bytes < min_far_bytes => Prefetch::FromL2,
+            false => Prefetch::Jumps,
+            true if bytes < min_memory_bytes => Prefetch::FromL3,
+            true => Prefetch::Everything,
+        }
+    }
+
+    /// What to prefetch of elements that no cache holds.
+    ///
+    /// ```
+    /// use argreduce_kernels::{Prefetch, Tuning};
+    /// assert_eq!(Tuning::current().prefetch_far(), Tuning::current().prefetch(1 << 30));
+    /// ```
+    pub const fn prefetch_far(&self) -> Prefetch {
+        self.prefetch(usize::MAX)
+    }
+
+    /// Whether a long row is read in several places at once.
+    #[inline(always)]
+    pub(crate) fn has_read_streams(&self, prefetch: Prefetch) -> bool {
+        self.rows.read_streams > 1 && matches!(prefetch, Prefetch::Jumps | Prefetch::Everything)
+    }
+
+    /// The same, if its numbers are such as kernels can take.
+    pub(super) const fn checked(self) -> Tuning {
+        let RowTuning { block_factor, read_streams, stream_bytes, .. } = self.rows;
+        assert!(block_factor.is_power_of_two(), "chunks are counted by a shift");
+        assert!(1 <= read_streams && read_streams <= MAX_READ_STREAMS, "there is room for so many");
+        assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole chunks");
+        assert!(self.prefetch.min_far_bytes <= self.prefetch.min_memory_bytes, "caches are beyond each other");
+        self
+    }
+}

@@ -1,0 +1,27 @@
+//! AMD's cores from Zen 5 on.
+
+use super::table::{
+    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+};
+use crate::memory::prefetch::Hint;
+
+pub(super) static TUNING: Tuning = Tuning {
+    name: "zen5",
+    prefetch: PrefetchTuning {
+        sequential: true,
+        hint: Hint::L1,
+        min_l2_bytes: usize::MAX,
+        min_far_bytes: SMALLEST_L2_BYTES,
+        min_memory_bytes: 16 << 20,
+    },
+    rows: RowTuning { block_factor: 1, read_streams: 1, stream_bytes: 2 << 10, stream_distance: 0 },
+    columns: ColumnTuning {
+        max_streams: 8,
+        row_by_row: true,
+        prefetch_next_rows: false,
+        max_tall_block_bytes: 2 << 10,
+    },
+    half_vectors: HalfVectorTuning { far_rows: false, far_columns: true, far_gathers: false, small_gathers: false },
+    select: SelectTuning::COMMON,
+}
+.checked();

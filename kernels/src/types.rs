@@ -1,0 +1,254 @@
+//! The element types, in one table: a new one is one row here (and, where no lanes of [`crate::order`] fit it, a key there).
+
+use core::fmt;
+use half::{bf16, f16};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type that can be reduced: one of the thirteen of [`DataType`]. Sealed.
+///
+/// ```
+/// # use argreduce_kernels as argreduce;
+/// use argreduce::{DataType, Element};
+/// assert_eq!(<f32 as Element>::DATA_TYPE, DataType::F32);
+/// assert!(f64::NAN.is_nan() && !Element::is_nan(7_u8));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type",
+    label = "there is no order of these elements",
+    note = "the element types are `f32`, `f64`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `bool`, and \
+            `f16` and `bf16` of the crate `half`"
+)]
+pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + Send + Sync + 'static {
+    /// The type as a value.
+    const DATA_TYPE: DataType;
+
+    /// The type whose kernels are used, of which all bits are values: `u8` for `bool`, the same for any other.
+    #[doc(hidden)]
+    type Pod: Element + bytemuck::Pod;
+
+    /// Whether this is a NaN; never for integers and `bool`.
+    #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+    fn is_nan(self) -> bool {
+        self != self
+    }
+
+    /// An integer in the order of the numbers, and `nan` for a NaN: what is behind [`crate::key`].
+    #[doc(hidden)]
+    fn key(self, nan: i64) -> i64;
+}
+
+/// In the order of the floats, of the bits of one that is `width` bits wide: the magnitude, negated where the sign is set, so that -0 equals +0; or `nan`.
+#[inline(always)]
+fn float_key(bits: u64, width: u32, infinity: u64, nan: i64) -> i64 {
+    let sign = 1 << (width - 1);
+    let magnitude = bits & (sign - 1);
+    let number = if bits & sign == 0 { magnitude as i64 } else { -(magnitude as i64) };
+    if magnitude > infinity { nan } else { number }
+}
+
+/// The body of [`Element::key`], by the kind of type.
+macro_rules! key {
+    (float $t:ident, $x:ident, $nan:ident) => {
+        float_key($x.to_bits().into(), size_of::<$t>() as u32 * 8, $t::INFINITY.to_bits().into(), $nan)
+    };
+    // All unsigned ones are moved down alike, so that `u64` fits.
+    (integer $t:ident, $x:ident, $nan:ident) => {{
+        let _ = $nan;
+        ($x as i64) ^ (if $t::MIN == 0 { i64::MIN } else { 0 })
+    }};
+    (bool $t:ident, $x:ident, $nan:ident) => {{
+        let _ = $nan;
+        $x as i64
+    }};
+}
+
+// `$d` is a dollar sign, for the macros that this one makes.
+macro_rules! elements {
+    ($d:tt $($(#[$doc:meta])* $name:ident: $kind:tt $t:ident as $key:ident, $text:literal;)+) => {
+        /// An element type as a value. Displays and parses as in Rust: `f32`, `bool`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum DataType {
+            $($(#[$doc])* $name,)+
+        }
+
+        crate::names!(DataType: $($name = $text),+);
+
+        impl DataType {
+            /// Bytes in one element.
+            pub const fn size(self) -> usize {
+                match self {
+                    $(DataType::$name => size_of::<$t>(),)+
+                }
+            }
+        }
+
+        /// From a value to a type: `with_element_type!(data_type, T => f::<T>())` is the expression, with `T` for the
+        /// type that the value names. In place of every match on a [`DataType`], so that a new type is forgotten
+        /// nowhere.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! with_element_type {
+            ($d data_type:expr, $d T:ident => $d body:expr) => {
+                match $d data_type {
+                    $($crate::DataType::$name => {
+                        type $d T = $crate::by_name::$t;
+                        $d body
+                    })+
+                    #[allow(unreachable_patterns, reason = "in other crates it may be reached, by what they know")]
+                    _ => unreachable!("all rows of the table are above"),
+                }
+            };
+        }
+
+        $(
+            impl sealed::Sealed for $t {}
+            impl Element for $t {
+                const DATA_TYPE: DataType = DataType::$name;
+                type Pod = $key;
+
+                #[inline(always)]
+                fn key(self, nan: i64) -> i64 {
+                    key!($kind $t, self, nan)
+                }
+            }
+        )+
+    };
+}
+
+/// The element types by the names that the table has for them, for its macros.
+#[doc(hidden)]
+pub mod by_name {
+    pub use core::primitive::{bool, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
+    pub use half::{bf16, f16};
+}
+
+elements! { $
+    /// 32-bit float.
+    F32: float f32 as f32, "f32";
+    /// 16-bit float, `half::f16`.
+    F16: float f16 as f16, "f16";
+    /// 16-bit float with 8 bits of exponent, `half::bf16`.
+    Bf16: float bf16 as bf16, "bf16";
+    /// 64-bit float.
+    F64: float f64 as f64, "f64";
+    /// 8-bit signed integer.
+    I8: integer i8 as i8, "i8";
+    /// 16-bit signed integer.
+    I16: integer i16 as i16, "i16";
+    /// 32-bit signed integer.
+    I32: integer i32 as i32, "i32";
+    /// 64-bit signed integer.
+    I64: integer i64 as i64, "i64";
+    /// 8-bit unsigned integer.
+    U8: integer u8 as u8, "u8";
+    /// 16-bit unsigned integer.
+    U16: integer u16 as u16, "u16";
+    /// 32-bit unsigned integer.
+    U32: integer u32 as u32, "u32";
+    /// 64-bit unsigned integer.
+    U64: integer u64 as u64, "u64";
+    /// `false` is less than `true`; the same kernels as `u8`.
+    Bool: bool bool as u8, "bool";
+}
+
+/// What to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReduceFunction {
+    /// The smallest element.
+    ArgMin,
+    /// The largest element.
+    ArgMax,
+}
+
+/// Where NaN stands among the numbers. All NaNs, of any sign and payload, are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NanPolicy {
+    /// A NaN is better than every number, for ArgMin and ArgMax alike: what NumPy, PyTorch and JAX do.
+    #[default]
+    Propagate,
+    /// Every number is better than a NaN.
+    #[doc(alias("nanargmax", "nanargmin"))]
+    Ignore,
+}
+
+crate::names!(ReduceFunction: ArgMin = "argmin", ArgMax = "argmax");
+crate::names!(NanPolicy: Propagate = "propagate", Ignore = "ignore");
+
+/// Whether `a` is strictly better than `b`: the total preorder (class, value) by which two partial answers are merged. With an earlier `b`
+/// and a later `a`, keeping `b` unless this is true is associative and gives the first of equals.
+///
+/// ```
+/// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, better};
+/// assert!(better(ArgMax, Propagate, f32::NAN, f32::INFINITY));
+/// assert!(better(ArgMin, Ignore, 1.0, f32::NAN));
+/// assert!(!better(ArgMin, Ignore, -0.0, 0.0));
+/// ```
+#[inline]
+pub fn better<T: Element>(function: ReduceFunction, policy: NanPolicy, a: T, b: T) -> bool {
+    match (a.is_nan(), b.is_nan()) {
+        (false, false) => match function {
+            ReduceFunction::ArgMin => a < b,
+            ReduceFunction::ArgMax => a > b,
+        },
+        (true, false) => policy == NanPolicy::Propagate,
+        (false, true) => policy == NanPolicy::Ignore,
+        (true, true) => false,
+    }
+}
+
+/// The same order as integers: the larger key is the better element. What a loop of a few elements compares in one instruction.
+///
+/// ```
+/// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, key};
+/// assert!(key(ArgMin, Propagate, 1.0) > key(ArgMin, Propagate, 2.0));
+/// assert!(key(ArgMin, Ignore, 2.0) > key(ArgMin, Ignore, f64::NAN));
+/// assert_eq!(key(ArgMax, Propagate, -0.0), key(ArgMax, Propagate, 0.0));
+/// ```
+#[inline(always)]
+pub fn key<T: Element>(function: ReduceFunction, policy: NanPolicy, element: T) -> i64 {
+    let flip = if function == ReduceFunction::ArgMin { -1 } else { 0 };
+    let nan = if policy == NanPolicy::Propagate { i64::MAX } else { i64::MIN };
+    element.key(nan ^ flip) ^ flip
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys_rank<T: Element>(values: &[T]) {
+        for function in ReduceFunction::ALL {
+            for policy in NanPolicy::ALL {
+                for &a in values {
+                    for &b in values {
+                        let is_above = key(function, policy, a) > key(function, policy, b);
+                        assert_eq!(is_above, better(function, policy, a, b), "{function} {policy}: {a:?}, {b:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keys have the order of the contract, of all types.
+    #[test]
+    fn keys() {
+        macro_rules! integers {
+            ($($t:ident)+) => {$(keys_rank(&[$t::MIN, $t::MIN + 1, 0, 1, $t::MAX / 2, $t::MAX / 2 + 1, $t::MAX - 1, $t::MAX]);)+};
+        }
+        macro_rules! floats {
+            ($($t:ident)+) => {$({
+                let positive = [0, 1, 2].map($t::from_bits).into_iter().chain([$t::MIN_POSITIVE, $t::MAX, $t::INFINITY]);
+                let nans = [$t::INFINITY.to_bits() + 1, $t::NAN.to_bits(), $t::NAN.to_bits() | 1].map($t::from_bits);
+                keys_rank(&positive.chain(nans).flat_map(|x| [x, -x]).collect::<Vec<_>>());
+            })+};
+        }
+        integers!(i8 u8 i16 u16 i32 u32 i64 u64);
+        floats!(f16 bf16 f32 f64);
+        keys_rank(&[false, true]);
+    }
+}
