@@ -99,8 +99,7 @@ impl<O: Order> Columns<O> {
             Rows { first: self.folded_row(start + rows - fold), stride, count: usize::from(folded * fold < rows) };
         let parts = [Rows { first, stride, count: folded }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
-        let group =
-            unsafe { reduce_group::<O, VECTORS, 2, true, true>(order, parts, fold * width, self.asked, so_far) };
+        let group = unsafe { reduce_group::<O, VECTORS, 2, true>(order, parts, fold * width, self.asked, so_far) };
         let (simd, best) = (order.simd(), self.first_best(&group));
         Block {
             start,

@@ -11,7 +11,6 @@ mod course;
 mod fold;
 mod folded_columns;
 mod group;
-mod luck;
 mod packed_columns;
 mod panel;
 mod pieces;

@@ -68,7 +68,7 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Fou
         } else if O::Simd::SPECIALIZES && prefetch.takes_places() && chunks::is_long::<O>(run.len) {
             turns::find_in_places(order, run)
         } else {
-            chunks::find_long(order, run, None)
+            chunks::find_long(order, run)
         }
     }
 }

@@ -1,7 +1,6 @@
 //! One row, for single calls: the searches of [`super::rows`], without the loops around them, and the position in a register. (Zen 3, AVX2: 16
 //! i32 took 177 instructions by a tile, and take 76 this way.) This file decides nothing.
 
-use super::luck::Ways;
 use super::rows::{Rows, Search, Visit, in_registers};
 use super::run::Run;
 use super::{Body, MakeOrder};
@@ -72,9 +71,9 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
                 IN_REGISTERS => in_registers(row.len, self),
                 BY_LANE => {
                     assert_unchecked(row.len > Self::MOST_VECTORS * O::Simd::LANES);
-                    by_lane::find(order, row, &mut Ways::default())
+                    by_lane::find(order, row)
                 }
-                _ => chunks::find(order, row, &mut Ways::default()).position(),
+                _ => chunks::find(order, row).position(),
             }
         }
     }
@@ -88,6 +87,6 @@ impl<O: Order, const SEARCH: u8> Visit<O> for Call<O, SEARCH> {
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { S::find::<false>(self.order, self.row, &mut Ways::default()) }
+        unsafe { S::find::<false>(self.order, self.row) }
     }
 }

@@ -1,7 +1,6 @@
 //! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a row takes depends
 //! on nothing but its length.
 
-use super::luck::Ways;
 use super::run::{self, Best, MOST_VECTORS, Run};
 use super::{Body, MakeOrder, Strategy, tournament};
 use super::{by_lane, chunks};
@@ -134,12 +133,12 @@ pub(super) trait Search<O: Order> {
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
     const VECTORS: Option<usize> = None;
 
-    /// The position, 0 if there is none. `ways` is what came of other runs.
+    /// The position, 0 if there is none.
     ///
     /// # Safety
     /// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
     /// - It is as long as the search asks for.
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32;
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32;
 
     /// The positions in a group of rows, from one to the next `stride` elements.
     ///
@@ -158,7 +157,7 @@ impl<O: Order> Search<O> for Few {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         let value = unsafe { run::load_part::<O, ON>(order, run) };
         order.first_best(value) as u32
@@ -172,7 +171,7 @@ impl<O: Order> Search<O> for Less {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         let (simd, value) = (order.simd(), unsafe { run::load_part::<O, ON>(order, run) });
         // What is beyond the row is no better, and comes after it.
@@ -190,7 +189,7 @@ impl<O: Order> Search<O> for PartOfVector {
     const VECTORS: Option<usize> = Some(0);
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { run::find_in_part::<O, ON>(order, run) }.position()
     }
@@ -209,7 +208,7 @@ impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, 
     const VECTORS: Option<usize> = Some(V);
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { run::find::<O, WHOLE, V>(order, run) }.position()
     }
@@ -225,7 +224,7 @@ impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, 
 struct VectorByVector;
 impl<O: Order> Search<O> for VectorByVector {
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         let lanes = O::Simd::LANES;
         let mut best = Best::new(order);
         for start in (0..run.len).step_by(lanes) {
@@ -242,9 +241,9 @@ impl<O: Order> Search<O> for VectorByVector {
 struct ByLane;
 impl<O: Order> Search<O> for ByLane {
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { by_lane::find(order, run, ways) }
+        unsafe { by_lane::find(order, run) }
     }
 }
 
@@ -254,9 +253,9 @@ impl<O: Order> Search<O> for Chunks {
     const FOLDS: bool = true;
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { chunks::find(order, run, ways) }.position()
+        unsafe { chunks::find(order, run) }.position()
     }
 }
 
@@ -368,7 +367,6 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
             true => Asked::of_rows(len * size, stride.wrapping_mul(size as isize), if groups { lanes } else { 1 }),
             false => Asked::NOTHING,
         };
-        let mut ways = Ways::default();
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
         let mut o = 0;
         while o < tile.outer.size {
@@ -400,13 +398,13 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
                         block -= lanes;
                     }
                     repeat!(Self::UNROLLS, block > 0, block >= 2, block -= 1, {
-                        position.write(MaybeUninit::new(S::find::<true>(order, row(start), &mut ways)));
+                        position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
                         position = position.add(1);
                         start += stride;
                     });
                 }
                 while S::READS_ON && at_end > 0 {
-                    position.write(MaybeUninit::new(S::find::<false>(order, row(start), &mut ways)));
+                    position.write(MaybeUninit::new(S::find::<false>(order, row(start))));
                     position = position.add(1);
                     start += stride;
                     at_end -= 1;
