@@ -581,16 +581,6 @@ impl HalfLanes for Avx2 {
     }
 
     #[inline(always)]
-    fn add_wrapping(self, a: __m256i, b: __m256i) -> __m256i {
-        self.0.avx2._mm256_add_epi16(a, b)
-    }
-
-    #[inline(always)]
-    fn first_lane(self, v: __m256i) -> i16 {
-        bytemuck::cast::<_, [i16; 16]>(v)[0]
-    }
-
-    #[inline(always)]
     fn max_unsigned(self, a: __m256i, b: __m256i) -> __m256i {
         self._mm256_max_epu16(a, b)
     }

@@ -490,16 +490,6 @@ impl HalfLanes for Avx512 {
     }
 
     #[inline(always)]
-    fn add_wrapping(self, a: __m512i, b: __m512i) -> __m512i {
-        self.0.avx512bw._mm512_add_epi16(a, b)
-    }
-
-    #[inline(always)]
-    fn first_lane(self, v: __m512i) -> i16 {
-        bytemuck::cast::<_, [i16; 32]>(v)[0]
-    }
-
-    #[inline(always)]
     fn max_unsigned(self, a: __m512i, b: __m512i) -> __m512i {
         self.0.avx512bw._mm512_max_epu16(a, b)
     }

@@ -454,16 +454,6 @@ impl HalfLanes for Neon {
     }
 
     #[inline(always)]
-    fn add_wrapping(self, a: int16x8_t, b: int16x8_t) -> int16x8_t {
-        self.0.neon.vaddq_s16(a, b)
-    }
-
-    #[inline(always)]
-    fn first_lane(self, v: int16x8_t) -> i16 {
-        bytemuck::cast::<_, [i16; 8]>(v)[0]
-    }
-
-    #[inline(always)]
     fn max_unsigned(self, a: int16x8_t, b: int16x8_t) -> int16x8_t {
         let neon = self.0.neon;
         neon.vreinterpretq_s16_u16(neon.vmaxq_u16(neon.vreinterpretq_u16_s16(a), neon.vreinterpretq_u16_s16(b)))
