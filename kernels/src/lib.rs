@@ -53,8 +53,9 @@ pub use columns::{PANEL_BYTES, PANEL_VECTORS};
 pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
-pub use memory::args::{Loop, MAX_RANK, Tile, Walk, offset_of};
+pub use memory::args::{Loop, MAX_RANK, Tile};
 pub use memory::prefetch::{Hint, Prefetch};
+pub use memory::walk::{Walk, offset_of};
 pub use names::UnknownName;
 pub use strategy::Strategy;
 pub use tuning::Tuning;

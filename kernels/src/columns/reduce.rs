@@ -5,7 +5,7 @@
 use super::nan_tracker::Seen;
 use super::row_blocks::{are_tall, has_tall};
 use super::tile::{GROUP, Group, Rows};
-use crate::memory::prefetch::AHEAD_BYTES;
+use crate::memory::row_prefetch::AHEAD_BYTES;
 use crate::order::Order;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};

@@ -4,7 +4,8 @@
 use super::panel::{PANEL, SWEPT_BYTES, WIDE_BYTES, Way};
 use super::tile::{GROUP, ROWS};
 use crate::memory::args::Tile;
-use crate::memory::prefetch::{AHEAD_BYTES, LINE, Prefetch, ahead};
+use crate::memory::prefetch::{LINE, Prefetch};
+use crate::memory::row_prefetch::{AHEAD_BYTES, ahead};
 
 /// What the vectors of a kernel are like.
 #[derive(Clone, Copy)]

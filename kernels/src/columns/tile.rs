@@ -3,7 +3,8 @@
 //! What the blend keeps is the number of the row, counted in lanes as wide as the element.
 
 use super::nan_tracker::Seen;
-use crate::memory::prefetch::{Hint, prefetch_rows};
+use crate::memory::prefetch::Hint;
+use crate::memory::row_prefetch::prefetch_rows;
 use crate::order::{Count, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;

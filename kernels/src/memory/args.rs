@@ -1,4 +1,5 @@
-//! The loops that a kernel runs over, and the walk along them. This file knows nothing of elements or vectors.
+//! What a kernel is given: the loops that it runs over, and what is known of the memory. Nothing here knows of elements or
+//! vectors.
 
 use crate::memory::prefetch::Prefetch;
 use crate::tuning::Tuning;
@@ -139,88 +140,6 @@ impl<'a> Tile<'a> {
             [] => (Loop { size: 1, stride: 0 }, &[]),
         }
     }
-}
-
-/// Walks a nest of loops in row-major order (the last loop fastest), one offset after another.
-///
-/// A nest without loops has one offset, 0; a nest with a loop of size 0 has none.
-///
-/// ```
-/// use argreduce_kernels::{Loop, Walk};
-/// let nest = [Loop { size: 2, stride: 10 }, Loop { size: 3, stride: -1 }];
-/// assert!(Walk::new(&nest).eq([0, -1, -2, 10, 9, 8]));
-/// ```
-#[derive(Clone, Debug)]
-pub struct Walk<'a> {
-    loops: &'a [Loop],
-    coordinates: [usize; MAX_RANK],
-    offset: isize,
-    done: bool,
-}
-
-impl<'a> Walk<'a> {
-    /// A walk at its first offset.
-    ///
-    /// # Panics
-    /// If `loops` has more than [`MAX_RANK`] loops.
-    #[inline(always)]
-    pub fn new(loops: &'a [Loop]) -> Self {
-        assert!(loops.len() <= MAX_RANK);
-        let done = loops.iter().any(|l| l.size == 0);
-        Walk { loops, coordinates: [0; MAX_RANK], offset: 0, done }
-    }
-}
-
-impl Iterator for Walk<'_> {
-    type Item = isize;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<isize> {
-        if self.done {
-            return None;
-        }
-        let here = self.offset;
-        self.done = self.loops.is_empty() || !self.advance();
-        Some(here)
-    }
-}
-
-impl Walk<'_> {
-    /// Goes to the next offset, if there is one. Not inlined: the nests of most tensors collapse to none, and this one copy serves all
-    /// kernels.
-    #[inline(never)]
-    fn advance(&mut self) -> bool {
-        for (l, c) in self.loops.iter().zip(&mut self.coordinates).rev() {
-            *c += 1;
-            self.offset += l.stride;
-            if *c < l.size {
-                return true;
-            }
-            // Back to the start of this loop; the next slower one advances.
-            self.offset -= l.stride * l.size as isize;
-            *c = 0;
-        }
-        false
-    }
-}
-
-/// The offset that a [`Walk`] over `loops` reaches at `position`, found without walking.
-///
-/// ```
-/// use argreduce_kernels::{Loop, offset_of};
-/// let nest = [Loop { size: 2, stride: 10 }, Loop { size: 3, stride: -1 }];
-/// assert_eq!(offset_of(&nest, 5), 8);
-/// ```
-#[inline]
-pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
-    let mut offset = 0;
-    for (depth, l) in loops.iter().enumerate().rev() {
-        // The slowest loop needs no division, and most nests have only that one.
-        let (coordinate, rest) = if depth == 0 { (position, 0) } else { (position % l.size, position / l.size) };
-        offset += coordinate as isize * l.stride;
-        position = rest;
-    }
-    offset
 }
 
 #[cfg(test)]

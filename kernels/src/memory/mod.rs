@@ -2,3 +2,5 @@
 
 pub(crate) mod args;
 pub(crate) mod prefetch;
+pub(crate) mod row_prefetch;
+pub(crate) mod walk;

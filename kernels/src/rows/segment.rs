@@ -1,7 +1,8 @@
 //! A run of neighbours, and the search for its best element within registers. What the strategies for rows share; nothing here knows of
 //! tiles or loops.
 
-use crate::memory::prefetch::{AHEAD_BYTES, Hint, NEAR_BYTES, Prefetch};
+use crate::memory::prefetch::{Hint, Prefetch};
+use crate::memory::row_prefetch::{AHEAD_BYTES, NEAR_BYTES};
 use crate::order::{Mask, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};

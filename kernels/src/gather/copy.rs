@@ -1,0 +1,303 @@
+//! Copies of strided elements and of lines, to where they lie side by side.
+
+use crate::memory::args::Loop;
+use crate::memory::prefetch::Ahead;
+use crate::simd::token::Task;
+use crate::simd::transpose::Zip;
+use core::mem::MaybeUninit;
+
+/// What may be written after the buffer: the rest of a move that is wider than the last line.
+pub(super) const SLACK_BYTES: usize = 32;
+
+/// Where each lane starts, in elements.
+#[derive(Clone, Copy)]
+pub(crate) enum LaneOffsets<'a> {
+    /// So many lanes, each so far from the one before, and the first of them.
+    Even { first: isize, step: isize, lanes: usize },
+    /// So many lines of so many neighbours, each line so far from the one before, and the first of them.
+    Lines { first: isize, step: isize, lines: usize, width: usize },
+    /// One after another.
+    Each(&'a [isize]),
+}
+
+impl LaneOffsets<'_> {
+    /// A single lane.
+    pub(crate) const ONE: Self = LaneOffsets::Even { first: 0, step: 0, lanes: 1 };
+
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        match self {
+            LaneOffsets::Even { lanes, .. } => lanes,
+            LaneOffsets::Lines { lines, width, .. } => lines * width,
+            LaneOffsets::Each(offsets) => offsets.len(),
+        }
+    }
+}
+
+/// `out[row * lanes.len() + lane] = from[row * stride + lanes[lane]]`.
+///
+/// After the last row, `out` has room for what need not be written: [`SLACK_BYTES`].
+///
+/// To run it is safe if all of those elements may be read, and so may what follows them before `end`, and `out` may be
+/// written, which nobody else uses meanwhile.
+#[derive(Clone, Copy)]
+pub(super) struct Gather<'a, S, T> {
+    pub(super) simd: S,
+    pub(super) out: *mut [MaybeUninit<T>],
+    pub(super) from: *const T,
+    pub(super) end: Option<*const T>,
+    pub(super) stride: isize,
+    pub(super) rows: usize,
+    pub(super) lanes: LaneOffsets<'a>,
+    pub(super) ahead: Option<Ahead>,
+}
+
+impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Gather { simd, out, from, end, stride, rows, lanes, ahead } = self;
+        // SAFETY: the caller's promise.
+        let out = unsafe { &mut *out };
+        assert!(out.len() == rows * lanes.len() + SLACK_BYTES / size_of::<T>());
+        match lanes {
+            LaneOffsets::Even { first, step, lanes } => {
+                let from = from.wrapping_offset(first);
+                // SAFETY: the caller's promise, and the length of `out`.
+                unsafe {
+                    match (rows, stride, step) {
+                        // Pairs; against the direction of memory, the same columns, the last one first. (Row by row, 0.8 to 0.9 of the speed.)
+                        (2, 1, 2) => transpose(out, from, 2, lanes, (0, lanes as isize), (1, 2)),
+                        (2, -1, 2) => {
+                            transpose(out, from.wrapping_sub(1), 2, lanes, (lanes, -(lanes as isize)), (1, 2))
+                        }
+                        _ => {
+                            // Row by row, because then at least the writes are in order; of one lane, as one row.
+                            let (rows, len, stride, step) =
+                                if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
+                            for row in 0..rows {
+                                if let Some(ahead) = ahead {
+                                    let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
+                                    ahead.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
+                                }
+                                copy_line(
+                                    &mut out[row * len..],
+                                    from.wrapping_offset(row as isize * stride),
+                                    len,
+                                    step,
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+            LaneOffsets::Lines { first, step, lines, width } => {
+                let (from, size) = (from.wrapping_offset(first).cast(), size_of::<T>());
+                let bytes = |elements: isize| elements.wrapping_mul(size as isize);
+                let lines =
+                    Lines { from, step: bytes(step), lines, width: width * size, stride: bytes(stride), rows, ahead };
+                let (out, end) = (out.as_mut_ptr().cast(), end.map(|end| end.cast()));
+                // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as asserted.
+                unsafe { simd.call(CopyLines { lines, out, end }) };
+            }
+            LaneOffsets::Each(offsets) => {
+                for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
+                    let from = from.wrapping_offset(row as isize * stride);
+                    for (element, &lane) in out.iter_mut().zip(offsets) {
+                        // SAFETY: the caller's promise.
+                        element.write(unsafe { *from.wrapping_offset(lane) });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows of lines of `width` neighbours: lines are `step` apart, rows `stride`. All in bytes, so that one copy of the code serves elements of any size: one for each was 25 KB more of the shared object, and no faster.
+#[derive(Clone, Copy)]
+struct Lines {
+    from: *const u8,
+    step: isize,
+    lines: usize,
+    width: usize,
+    stride: isize,
+    rows: usize,
+    ahead: Option<Ahead>,
+}
+
+/// Copies lines to `out`, row by row.
+///
+/// To run it is safe if the lines may be read, and what follows them before `end`; there is at least one row; and `out` has
+/// room for the lines, and for [`SLACK_BYTES`] more.
+#[derive(Clone, Copy)]
+struct CopyLines {
+    lines: Lines,
+    out: *mut u8,
+    end: Option<*const u8>,
+}
+
+impl Task for CopyLines {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let CopyLines { lines, out, end } = self;
+        // SAFETY: the caller's promises.
+        unsafe {
+            match lines.width {
+                // A byte alone is no line.
+                ..=4 => lines.copy::<4, 2>(out, end),
+                5..=8 => lines.copy::<8, 4>(out, end),
+                9..=16 => lines.copy::<16, 8>(out, end),
+                17..=32 => lines.copy::<32, 16>(out, end),
+                _ => lines.copy::<32, 32>(out, end),
+            }
+        }
+    }
+}
+
+impl Lines {
+    /// Copies the lines, one after another: by one move of `WHOLE` bytes each, so that what it brings too much is overwritten by the next, where `memcpy`
+    /// would be a call. Lines that are longer, or end too near to `end`, are copied by moves of `PART`, the last of which reaches back.
+    ///
+    /// # Safety
+    /// - As for [`CopyLines`]. Lines are at least `PART` bytes long.
+    #[inline(always)]
+    unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: Option<*const u8>) {
+        const { assert!(PART <= WHOLE && WHOLE <= SLACK_BYTES) };
+        let Lines { from, step, lines, width, stride, rows, ahead } = self;
+        assert!(width >= PART);
+        // Of how many lines a whole move may be read, in each row: once for all, because it takes a division.
+        let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));
+        let end = end.map(<*const u8>::addr);
+        let by_whole =
+            if width <= WHOLE { readable(Loop { size: lines, stride: step }, last_row.addr(), WHOLE, end) } else { 0 };
+        let len = lines * width;
+        for row in 0..rows {
+            if let Some(ahead) = ahead {
+                ahead.moved((row * len) as isize).prefetch(len);
+            }
+            let from = from.wrapping_offset(row as isize * stride);
+            let out = out.wrapping_add(row * len);
+            let place = |line: usize| (from.wrapping_offset(line as isize * step), out.wrapping_add(line * width));
+            for line in 0..by_whole {
+                let (from, to) = place(line);
+                // SAFETY: the caller's promises: a line starts at least a line before the slack.
+                unsafe { move_bytes::<WHOLE>(from, to) };
+            }
+            for line in by_whole..lines {
+                let (from, to) = place(line);
+                let last = width - PART;
+                for start in (0..last).step_by(PART) {
+                    // SAFETY: the caller's promises: this and what follows is within the line.
+                    unsafe { move_bytes::<PART>(from.add(start), to.add(start)) };
+                }
+                // SAFETY: as above.
+                unsafe { move_bytes::<PART>(from.add(last), to.add(last)) };
+            }
+        }
+    }
+}
+
+/// How many of the first lines may be read by moves of `bytes` each, of which the first starts at the address `first`: none
+/// may reach beyond `end`, and nothing beyond a line may be read without one.
+///
+/// Addresses are unsigned: of a 32-bit process, or with a tag, they may have their top bit set.
+#[inline(always)]
+fn readable(lines: Loop, first: usize, bytes: usize, end: Option<usize>) -> usize {
+    lines.steps_within(end.and_then(|end| end.checked_sub(first)?.checked_sub(bytes)))
+}
+
+/// A load and a store.
+///
+/// # Safety
+/// - As many bytes may be read, and written.
+#[inline(always)]
+unsafe fn move_bytes<const BYTES: usize>(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        to.cast::<[MaybeUninit<u8>; BYTES]>().write_unaligned(from.cast::<[MaybeUninit<u8>; BYTES]>().read_unaligned())
+    };
+}
+
+/// `out[n] = from[n * step]`: steps of a few elements as constants, for which the compiler has shuffles.
+///
+/// # Safety
+/// - All of those elements may be read, and `out` is at least `len` long.
+#[inline(always)]
+unsafe fn copy_line<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, len: usize, step: isize) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match step {
+            1 => copy_every::<T, 1>(out, from, len),
+            2 => copy_every::<T, 2>(out, from, len),
+            3 => copy_every::<T, 3>(out, from, len),
+            4 => copy_every::<T, 4>(out, from, len),
+            -1 => copy_every::<T, -1>(out, from, len),
+            -2 => copy_every::<T, -2>(out, from, len),
+            _ => transpose(out, from, len, 1, (0, 1), (step, 0)),
+        }
+    }
+}
+
+/// `out[n] = from[n * STEP]`.
+///
+/// # Safety
+/// - As for [`copy_line`].
+#[inline(always)]
+unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], from: *const T, len: usize) {
+    for (n, element) in out[..len].iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        element.write(unsafe { *from.offset(n as isize * STEP) });
+    }
+}
+
+/// `out[first + row * to_next + lane] = from[row * stride + lane * step]`.
+///
+/// # Safety
+/// - All of those elements may be read, and those of `out` are there.
+#[inline(always)]
+unsafe fn transpose<T: Copy>(
+    out: &mut [MaybeUninit<T>],
+    from: *const T,
+    rows: usize,
+    lanes: usize,
+    (first, to_next): (usize, isize),
+    (stride, step): (isize, isize),
+) {
+    for lane in 0..lanes {
+        for row in 0..rows {
+            // SAFETY: the caller's promises.
+            unsafe {
+                let element = *from.wrapping_offset(row as isize * stride + lane as isize * step);
+                let place = first.wrapping_add_signed(row as isize * to_next) + lane;
+                out.get_unchecked_mut(place).write(element);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Loop, readable};
+
+    /// Wherever the system puts memory: at addresses with their top bit set too, as in 32-bit processes, or where addresses
+    /// carry a tag.
+    #[test]
+    fn readable_lines_at_any_address() {
+        const TOP: usize = 1 << (usize::BITS - 1);
+        let tagged = usize::try_from(0xb400_0078_1234_5678_u64).unwrap_or(0xf700_1000);
+        for first in [0x1000, TOP / 2, TOP - 20, TOP, TOP | 0x1000, tagged, usize::MAX - 100] {
+            let up = Loop { size: 4, stride: 10 };
+            for (len, expected) in [(0, 0), (15, 0), (16, 1), (25, 1), (26, 2), (45, 3), (46, 4), (100, 4)] {
+                assert_eq!(readable(up, first, 16, Some(first + len)), expected, "{len} bytes from {first:#x} on");
+            }
+            // None before the first line, none where no end is known, and none against the direction of memory.
+            assert_eq!(readable(up, first, 16, Some(first - 1)), 0);
+            assert_eq!(readable(up, first, 16, None), 0);
+            assert_eq!(readable(Loop { size: 4, stride: -10 }, first, 16, Some(first + 100)), 0);
+            assert_eq!(readable(Loop { size: 4, stride: 0 }, first, 16, Some(first + 16)), 4);
+        }
+    }
+}

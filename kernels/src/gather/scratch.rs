@@ -1,0 +1,110 @@
+//! The buffer that elements are gathered into.
+
+use super::copy::{Gather, LaneOffsets, SLACK_BYTES};
+use super::transpose::Blocks;
+use crate::memory::walk::Stretches;
+use crate::simd::transpose::Zip;
+use core::mem::MaybeUninit;
+
+/// The size of the buffer: half of a small L1 cache, so that what is read through it stays too.
+pub const SCRATCH_BYTES: usize = 8192;
+
+/// A buffer for gathered elements.
+#[repr(C, align(64))]
+pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH_BYTES + SLACK_BYTES]);
+
+impl Scratch {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Scratch([const { MaybeUninit::uninit() }; SCRATCH_BYTES + SLACK_BYTES])
+    }
+
+    #[inline(always)]
+    fn elements<T: Copy>(&mut self) -> &mut [MaybeUninit<T>] {
+        const { assert!(align_of::<T>() <= 64) };
+        let len = (SCRATCH_BYTES + SLACK_BYTES) / size_of::<T>();
+        // SAFETY: the bytes of this buffer are `len` elements long by the division, aligned for them as asserted, and need not be initialised.
+        unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
+    }
+
+    /// Fills the buffer with as many rows as fit and are left, and tells how many: one element of each lane per step of the
+    /// reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
+    ///
+    /// # Safety
+    /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each before `end`, if
+    ///   there is one; they have 1, 2, 4 or 8 bytes, and are aligned.
+    #[inline(always)]
+    pub(crate) unsafe fn fill<S: Zip, T: Copy>(
+        &mut self,
+        simd: S,
+        stretches: &mut Stretches<'_>,
+        from: *const T,
+        end: Option<*const T>,
+        lanes: LaneOffsets<'_>,
+    ) -> (*const T, usize) {
+        let simd = simd.narrow();
+        // Copies do not care for types: one instance for each size is enough, and a quarter of the code.
+        // SAFETY: the caller's promise.
+        let rows = unsafe {
+            match size_of::<T>() {
+                1 => self.fill_bits::<_, u8>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                2 => self.fill_bits::<_, u16>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                4 => self.fill_bits::<_, u32>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                _ => self.fill_bits::<_, u64>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
+            }
+        };
+        (self.0.as_ptr().cast(), rows)
+    }
+
+    /// Fills the buffer with some blocks, element by element of each of them.
+    ///
+    /// # Safety
+    /// - As for [`Blocks::transpose`], of which elements have the size of `T`.
+    #[inline(always)]
+    pub(crate) unsafe fn fill_blocks<S: Zip, T>(&mut self, simd: S, blocks: Blocks) -> *const T {
+        assert!(blocks.count * blocks.elements * size_of::<T>() <= SCRATCH_BYTES);
+        let to = self.0.as_mut_ptr().cast();
+        // SAFETY: the caller's promise, and the room that there is.
+        unsafe {
+            match size_of::<T>() {
+                1 => blocks.transpose::<S, 1>(simd, to),
+                2 => blocks.transpose::<S, 2>(simd, to),
+                4 => blocks.transpose::<S, 4>(simd, to),
+                _ => blocks.transpose::<S, 8>(simd, to),
+            }
+        }
+        to.cast()
+    }
+
+    /// # Safety
+    /// - As [`Scratch::fill`].
+    #[inline(never)]
+    unsafe fn fill_bits<S: Zip, B: Copy>(
+        &mut self,
+        simd: S,
+        stretches: &mut Stretches<'_>,
+        from: *const B,
+        end: Option<*const B>,
+        lanes: LaneOffsets<'_>,
+    ) -> usize {
+        let elements = self.elements::<B>();
+        let slack = SLACK_BYTES / size_of::<B>();
+        let capacity = (elements.len() - slack) / lanes.len();
+        let mut filled = 0;
+        while let Some((offset, rows)) = stretches.next(capacity - filled) {
+            let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len() + slack];
+            let mut ahead = stretches.ahead;
+            let size = size_of::<B>() as isize;
+            if let LaneOffsets::Even { .. } = lanes {
+                ahead = ahead.map(|ahead| ahead.moved(offset.wrapping_mul(size)));
+            } else {
+                stretches.ahead = ahead.map(|ahead| ahead.moved((rows * lanes.len()) as isize * size));
+            }
+            let (from, stride) = (from.wrapping_offset(offset), stretches.line.stride);
+            // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
+            unsafe { simd.call(Gather { simd, out: &raw mut *out, from, end, stride, rows, lanes, ahead }) };
+            filled += rows;
+        }
+        filled
+    }
+}
