@@ -3,6 +3,7 @@
 use crate::directml::BrokenRule;
 use crate::{DataType, Isa, MAX_RANK};
 use std::fmt;
+use std::ops::Bound;
 
 /// Why a layout, a plan or a run was refused. Nothing has been written when a call returns one.
 ///
@@ -65,6 +66,59 @@ pub enum Error {
         /// The dimension that both mean.
         dimension: usize,
     },
+    /// A list of axes that does not name each axis once.
+    NotAPermutation {
+        /// The list.
+        axes: Vec<isize>,
+        /// The rank of the layout.
+        rank: usize,
+    },
+    /// A position that an axis does not have.
+    PositionOutOfRange {
+        /// The position, as given.
+        position: isize,
+        /// The axis.
+        axis: usize,
+        /// The size of that axis.
+        size: usize,
+    },
+    /// A range that ends before it starts, or that is not within an axis.
+    RangeOutOfRange {
+        /// Where the range starts and ends, as given.
+        range: (Bound<isize>, Bound<isize>),
+        /// The axis.
+        axis: usize,
+        /// The size of that axis.
+        size: usize,
+    },
+    /// A step of 0.
+    ZeroStep {
+        /// The axis.
+        axis: usize,
+    },
+    /// A layout that cannot be broadcast to so few axes.
+    BroadcastRank {
+        /// The rank of the layout.
+        rank: usize,
+        /// The number of sizes.
+        sizes: usize,
+    },
+    /// A size that cannot be broadcast.
+    BroadcastSize {
+        /// The axis, of the sizes that were asked for.
+        axis: usize,
+        /// The size that the layout has there.
+        size: usize,
+        /// The size that was asked for.
+        wanted: usize,
+    },
+    /// An index that the reduced axes do not have.
+    IndexOutOfRange {
+        /// The index.
+        index: i128,
+        /// How many elements the reduced axes have, or `u64::MAX` if there are more.
+        count: u64,
+    },
     /// Outputs that would each have to be found among no elements.
     EmptyReduction {
         /// The reduced axis of size 0.
@@ -116,6 +170,26 @@ pub enum Error {
         /// The shortest length that holds every element of the layout.
         required: usize,
         /// The length that it has.
+        len: usize,
+    },
+    /// A packed tensor of more elements than its sizes say.
+    TooLong {
+        /// Its element type.
+        element_type: &'static str,
+        /// The sizes.
+        sizes: Vec<usize>,
+        /// How many elements that makes.
+        expected: usize,
+        /// The length that the slice has.
+        len: usize,
+    },
+    /// No memory for a vector of answers.
+    OutOfMemory {
+        /// Which vector: `output` or `values`.
+        slice: &'static str,
+        /// Its element type.
+        element_type: &'static str,
+        /// The length that it would have.
         len: usize,
     },
     /// Bytes at an address that their elements cannot have.
@@ -170,6 +244,51 @@ impl fmt::Display for Error {
             Error::DuplicateAxis { axis, dimension } => {
                 write!(f, "axis {axis} is given twice: dimension {dimension} can be reduced only once")
             }
+            Error::NotAPermutation { ref axes, rank } => {
+                write!(f, "{axes:?} is no permutation of {rank} axes: each has to be given once")
+            }
+            Error::PositionOutOfRange { position, axis, size: 0 } => {
+                write!(f, "position {position} is out of range: axis {axis} has size 0")
+            }
+            Error::PositionOutOfRange { position, axis, size } => {
+                write!(
+                    f,
+                    "position {position} is out of range: size {size} of axis {axis} allows -{size} to {}",
+                    size - 1
+                )
+            }
+            Error::RangeOutOfRange { range: (start, end), axis, size } => {
+                f.write_str("the range ")?;
+                match start {
+                    Bound::Included(start) => write!(f, "{start}")?,
+                    Bound::Excluded(start) => write!(f, "(after {start})")?,
+                    Bound::Unbounded => {}
+                }
+                match end {
+                    Bound::Included(end) => write!(f, "..={end}")?,
+                    Bound::Excluded(end) => write!(f, "..{end}")?,
+                    Bound::Unbounded => f.write_str("..")?,
+                }
+                write!(
+                    f,
+                    " does not fit axis {axis} of size {size}: it has to be within it, and not end before its start"
+                )
+            }
+            Error::ZeroStep { axis } => {
+                write!(f, "the step on axis {axis} is 0: it has to be at least 1, or at most -1 to go backwards")
+            }
+            Error::BroadcastRank { rank, sizes } => {
+                write!(f, "rank {rank} cannot be broadcast to {sizes} sizes: one for each axis at least is needed")
+            }
+            Error::BroadcastSize { axis, size, wanted } => {
+                write!(f, "size {size} cannot be broadcast to {wanted} on axis {axis}: only size 1 can")
+            }
+            Error::IndexOutOfRange { index, count: 0 } => {
+                write!(f, "index {index} is out of range: the reduced axes have no elements")
+            }
+            Error::IndexOutOfRange { index, count } => {
+                write!(f, "index {index} is out of range: the reduced axes allow 0 to {}", count - 1)
+            }
             Error::EmptyReduction { axis } => {
                 write!(
                     f,
@@ -198,6 +317,12 @@ impl fmt::Display for Error {
             }
             Error::TooShort { slice, element_type, required, len } => {
                 write!(f, "the {slice} slice has {len} elements of {element_type}: the layout needs {required}")
+            }
+            Error::TooLong { element_type, ref sizes, expected, len } => {
+                write!(f, "the input slice has {len} elements of {element_type}: the sizes {sizes:?} make {expected}")
+            }
+            Error::OutOfMemory { slice, element_type, len } => {
+                write!(f, "there is no memory for the {slice}: {len} elements of {element_type}")
             }
             Error::Misaligned { slice, element_type, alignment } => {
                 write!(

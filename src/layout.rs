@@ -3,7 +3,7 @@
 
 use crate::{Error, MAX_RANK};
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 /// Where the elements of a tensor are in a slice: sizes, strides in elements, and the offset of element `[0, .., 0]`.
 ///
@@ -21,32 +21,43 @@ use std::ops::Deref;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    sizes: Sizes,
+    sizes: PerAxis,
     strides: [isize; MAX_RANK],
     offset: usize,
     element_count: usize,
     required_len: usize,
 }
 
-/// The extents of up to eight axes, of which there are no more elements than can be counted.
+/// One number for each of up to eight axes, in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub(crate) struct PerAxis {
     rank: usize,
-    sizes: [usize; MAX_RANK],
+    numbers: [usize; MAX_RANK],
 }
 
-impl Sizes {
-    pub(crate) const NONE: Sizes = Sizes { rank: 0, sizes: [0; MAX_RANK] };
-}
+impl PerAxis {
+    pub(crate) const NONE: PerAxis = PerAxis { rank: 0, numbers: [0; MAX_RANK] };
 
-impl Deref for Sizes {
-    type Target = [usize];
-    fn deref(&self) -> &[usize] {
-        &self.sizes[..self.rank]
+    /// `rank` zeros. There are at most eight.
+    pub(crate) fn zeros(rank: usize) -> PerAxis {
+        PerAxis { rank, ..PerAxis::NONE }
     }
 }
 
-impl fmt::Debug for Sizes {
+impl Deref for PerAxis {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.numbers[..self.rank]
+    }
+}
+
+impl DerefMut for PerAxis {
+    fn deref_mut(&mut self) -> &mut [usize] {
+        &mut self.numbers[..self.rank]
+    }
+}
+
+impl fmt::Debug for PerAxis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
@@ -55,7 +66,7 @@ impl fmt::Debug for Sizes {
 impl Layout {
     /// Rank 0 and one element, the first of the slice.
     pub(crate) const SCALAR: Layout =
-        Layout { sizes: Sizes::NONE, strides: [0; MAX_RANK], offset: 0, element_count: 1, required_len: 1 };
+        Layout { sizes: PerAxis::NONE, strides: [0; MAX_RANK], offset: 0, element_count: 1, required_len: 1 };
 
     /// Packed in row-major order, from the start of the slice.
     ///
@@ -85,11 +96,11 @@ impl Layout {
         if sizes.len() > MAX_RANK {
             return Err(Error::RankTooHigh { rank: sizes.len() });
         }
-        self.sizes.rank = sizes.len();
+        self.sizes = PerAxis::zeros(sizes.len());
         let is_empty = sizes.contains(&0);
         let mut count: isize = 1;
         for (axis, &size) in sizes.iter().enumerate() {
-            self.sizes.sizes[axis] = size;
+            self.sizes[axis] = size;
             if !is_empty {
                 let product = isize::try_from(size).ok().and_then(|size| count.checked_mul(size));
                 count = product.ok_or(Error::TooManyElements { axis, size })?;
@@ -155,7 +166,7 @@ impl Layout {
     }
 
     /// The extents alone.
-    pub(crate) fn only_sizes(&self) -> Sizes {
+    pub(crate) fn only_sizes(&self) -> PerAxis {
         self.sizes
     }
 
@@ -170,6 +181,35 @@ impl Layout {
     }
 }
 
+/// Where `n` is in something of `len`; negative numbers count from the end. It may be beyond the end, but not before
+/// the start.
+pub(crate) fn from_start(n: isize, len: usize) -> Option<usize> {
+    if n < 0 { len.checked_add_signed(n) } else { Some(n as usize) }
+}
+
+/// The dimension that `axis` means in a tensor of rank `rank`; negative axes count from the end.
+pub(crate) fn dimension(axis: isize, rank: usize) -> Result<usize, AxisError> {
+    from_start(axis, rank).filter(|&dimension| dimension < rank).ok_or(AxisError::OutOfRange { axis, rank })
+}
+
+/// What can be wrong with a list of axes: an [`Error`] that can be copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AxisError {
+    /// [`Error::AxisOutOfRange`]
+    OutOfRange { axis: isize, rank: usize },
+    /// [`Error::DuplicateAxis`]
+    Duplicate { axis: isize, dimension: usize },
+}
+
+impl From<AxisError> for Error {
+    fn from(error: AxisError) -> Error {
+        match error {
+            AxisError::OutOfRange { axis, rank } => Error::AxisOutOfRange { axis, rank },
+            AxisError::Duplicate { axis, dimension } => Error::DuplicateAxis { axis, dimension },
+        }
+    }
+}
+
 /// A set of dimensions, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AxisSet(u8);
@@ -178,14 +218,17 @@ impl AxisSet {
     pub(crate) const NONE: AxisSet = AxisSet(0);
 
     /// The dimensions that `axes` means in a tensor of rank `rank`, in any order; negative axes count from the end.
-    pub(crate) fn new(axes: &[isize], rank: usize) -> Result<AxisSet, Error> {
+    pub(crate) fn new(axes: &[isize], rank: usize) -> Result<AxisSet, AxisError> {
+        AxisSet::collect(axes.iter().copied(), rank)
+    }
+
+    /// As [`AxisSet::new`]. No more than one axis beyond the rank is taken: one of those is wrong.
+    pub(crate) fn collect(axes: impl IntoIterator<Item = isize>, rank: usize) -> Result<AxisSet, AxisError> {
         let mut set = AxisSet::NONE;
-        for &axis in axes {
-            let from_start = if axis < 0 { axis.checked_add_unsigned(rank) } else { Some(axis) };
-            let dimension = from_start.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
-            let dimension = dimension.ok_or(Error::AxisOutOfRange { axis, rank })?;
+        for axis in axes {
+            let dimension = dimension(axis, rank)?;
             if set.contains(dimension) {
-                return Err(Error::DuplicateAxis { axis, dimension });
+                return Err(AxisError::Duplicate { axis, dimension });
             }
             set.0 |= 1 << dimension;
         }

@@ -24,11 +24,14 @@
 //! | for | there is |
 //! |---|---|
 //! | the best of a slice | [`SliceExt`]: `xs.argmax()` |
-//! | one reduction of a packed tensor | [`argmin`], [`argmax`] |
+//! | one reduction of a packed tensor | [`argmin`], [`argmax`], [`argmax_with_values`] |
+//! | the last of equals, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
+//! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
+//! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
 //! | DirectML's descriptors | [`directml`] |
-//! | arrays of the crate `ndarray` | the feature `ndarray`, and its module |
+//! | arrays of the crate `ndarray` 0.17 | the feature `ndarray`, and its module |
 //! | the rules as plain loops | [`mod@reference`] |
 //!
 //! # Semantics
@@ -74,6 +77,7 @@ mod index;
 mod layout;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod options;
 mod overlap;
 mod plan;
 pub mod reference;
@@ -81,7 +85,9 @@ pub mod reference;
 mod run;
 mod slice;
 mod tiles;
+mod unravel;
 mod untyped;
+mod view;
 mod work;
 
 #[doc(hidden)]
@@ -90,8 +96,10 @@ pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceF
 pub use error::Error;
 pub use index::Index;
 pub use layout::{Layout, drop_axes};
+pub use options::Options;
 pub use plan::{ArgReduce, Plan};
-pub use slice::{SliceExt, argmax, argmin};
+pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
+pub use unravel::{Coordinates, unravel};
 pub use untyped::UntypedPlan;
 
 use argreduce_kernels::{Loop, Strategy};

@@ -1,65 +1,232 @@
-//! `argmin_axes` and `argmax_axes` on the arrays of the crate `ndarray`, with the feature `ndarray`: an array's strides are a layout's.
+//! Argmin and argmax on the arrays of the crate `ndarray`, with the feature `ndarray`: an array's strides are a
+//! layout's.
+//!
+//! It works with `ndarray` 0.17: arrays of another version are of other types, which have no [`ArrayExt`].
 
+use crate::layout::dimension;
 use crate::run::Memory;
-use crate::{ArgReduce, AxisDirection, Element, Error, Index, NanPolicy, ReduceFunction, drop_axes};
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use crate::{ArgReduce, Element, Error, Index, Options, ReduceFunction, drop_axes};
+use ndarray::{Array, ArrayBase, ArrayD, Axis, Data, Dimension, IxDyn, RemoveAxis};
 
-/// `argmin_axes` and `argmax_axes` on any array or view of up to 8 dimensions: also transposed, reversed, sliced with steps, or broadcast.
-/// Nothing is copied.
+/// Argmin and argmax on any array or view of up to 8 dimensions: also transposed, reversed, sliced with steps, or
+/// broadcast. Nothing is copied.
 ///
-/// Axes may be in any order, and negative ones count from the end. They are dropped from the result, as NumPy drops them;
-/// [`insert_axis`](ndarray::ArrayBase::insert_axis) brings one back. An index is row-major over the axes in ascending order.
+/// | over | the result is |
+/// |---|---|
+/// | one axis: `argmin_axis`, `argmax_axis`, `arg_reduce_axis` | an array of one dimension less |
+/// | several: `argmin_axes`, `argmax_axes`, `arg_reduce_axes` | an array of a dynamic number of dimensions |
+///
+/// Negative axes count from the end, and several may be in any order. They are dropped from the result, as NumPy drops
+/// them; [`insert_axis`](ndarray::ArrayBase::insert_axis) brings one back. An index is row-major over the axes in
+/// ascending order. Sealed: arrays of elements have it, and methods may be added.
 ///
 /// ```
 /// use argreduce::ndarray::ArrayExt;
-/// use ndarray::{array, s};
+/// use ndarray::{Array1, array, s};
 ///
 /// let scores = array![[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]];
-/// assert_eq!(scores.argmax_axes::<u32>(&[1])?, array![1, 0].into_dyn());
-/// assert_eq!(scores.argmin_axes::<u32>(&[0])?, array![0, 1, 0].into_dyn());
-/// assert_eq!(scores.slice(s![.., ..;-2]).argmax_axes::<u32>(&[-1])?, array![0, 0].into_dyn());
+/// let best: Array1<u32> = scores.argmax_axis(1)?;
+/// assert_eq!(best, array![1, 0]);
+/// assert_eq!(scores.argmin_axis::<u32>(0)?, array![0, 1, 0]);
+/// assert_eq!(scores.slice(s![.., ..;-2]).argmax_axis::<u32>(-1)?, array![0, 0]);
+/// assert_eq!(scores.argmax_axes::<u32>(&[0, 1])?[[]], 3);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
-pub trait ArrayExt {
-    /// The index of the smallest element along `axes`: the first of equals, NaN before all numbers.
+pub trait ArrayExt: sealed::Sealed {
+    /// The type of the elements.
+    type Elem: Element;
+    /// The dimensions of the array.
+    type Dim: Dimension;
+
+    /// The index of the smallest element along `axis`: the first of equals, NaN before all numbers.
     ///
     /// # Errors
-    /// Those of [`Layout::strided`](crate::Layout::strided) and [`ArgReduce::plan`].
+    /// Those of [`Layout::strided`](crate::Layout::strided) and [`ArgReduce::plan`], and [`Error::OutOfMemory`].
+    fn argmin_axis<I: Index>(&self, axis: isize) -> Result<Array<I, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis,
+    {
+        self.arg_reduce_axis(ReduceFunction::ArgMin, Options::new(), axis)
+    }
+
+    /// The index of the largest element along `axis`; otherwise as [`ArrayExt::argmin_axis`].
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn argmax_axis<I: Index>(&self, axis: isize) -> Result<Array<I, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis,
+    {
+        self.arg_reduce_axis(ReduceFunction::ArgMax, Options::new(), axis)
+    }
+
+    /// Either of them, by other [`Options`].
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    ///
+    /// ```
+    /// use argreduce::{AxisDirection, ReduceFunction, ndarray::ArrayExt};
+    /// use ndarray::array;
+    ///
+    /// let scores = array![[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]];
+    /// let last = scores.arg_reduce_axis::<u32>(ReduceFunction::ArgMax, AxisDirection::Decreasing, 1)?;
+    /// assert_eq!(last, array![2, 2]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    fn arg_reduce_axis<I: Index>(
+        &self,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axis: isize,
+    ) -> Result<Array<I, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis;
+
+    /// As [`ArrayExt::arg_reduce_axis`], and an array of the elements themselves, bit for bit.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    ///
+    /// ```
+    /// use argreduce::{NanPolicy, ReduceFunction, ndarray::ArrayExt};
+    /// use ndarray::array;
+    ///
+    /// let scores = array![[1.0, f32::NAN, 5.0], [7.0, 0.0, 7.0]];
+    /// let (indices, values) =
+    ///     scores.arg_reduce_axis_with_values::<u32>(ReduceFunction::ArgMax, NanPolicy::Ignore, 1)?;
+    /// assert_eq!((indices, values), (array![2, 0], array![5.0, 7.0]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    fn arg_reduce_axis_with_values<I: Index>(
+        &self,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axis: isize,
+    ) -> Result<WithValues<I, Self, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis;
+
+    /// The index of the smallest element along `axes`; otherwise as [`ArrayExt::argmin_axis`].
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
     fn argmin_axes<I: Index>(&self, axes: &[isize]) -> Result<ArrayD<I>, Error> {
-        self.arg_reduce_axes((ReduceFunction::ArgMin, AxisDirection::default(), NanPolicy::default()), axes)
+        self.arg_reduce_axes(ReduceFunction::ArgMin, Options::new(), axes)
     }
 
-    /// The index of the largest element along `axes`; otherwise as [`ArrayExt::argmin_axes`].
+    /// The index of the largest element along `axes`; otherwise as [`ArrayExt::argmin_axis`].
     ///
     /// # Errors
-    /// As [`ArrayExt::argmin_axes`].
+    /// As [`ArrayExt::argmin_axis`].
     fn argmax_axes<I: Index>(&self, axes: &[isize]) -> Result<ArrayD<I>, Error> {
-        self.arg_reduce_axes((ReduceFunction::ArgMax, AxisDirection::default(), NanPolicy::default()), axes)
+        self.arg_reduce_axes(ReduceFunction::ArgMax, Options::new(), axes)
     }
 
-    /// Either of them, with every choice.
+    /// Either of them, by other [`Options`].
     ///
     /// # Errors
-    /// As [`ArrayExt::argmin_axes`].
+    /// As [`ArrayExt::argmin_axis`].
     fn arg_reduce_axes<I: Index>(
         &self,
-        order: (ReduceFunction, AxisDirection, NanPolicy),
+        function: ReduceFunction,
+        options: impl Into<Options>,
         axes: &[isize],
     ) -> Result<ArrayD<I>, Error>;
+
+    /// As [`ArrayExt::arg_reduce_axes`], and an array of the elements themselves, bit for bit.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn arg_reduce_axes_with_values<I: Index>(
+        &self,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axes: &[isize],
+    ) -> Result<WithValues<I, Self, IxDyn>, Error>;
+}
+
+/// The dimensions of an array without one of them.
+pub type Smaller<A> = <<A as ArrayExt>::Dim as Dimension>::Smaller;
+
+/// Indices, and the elements at those.
+pub type WithValues<I, A, D> = (Array<I, D>, Array<<A as ArrayExt>::Elem, D>);
+
+mod sealed {
+    pub trait Sealed {}
+    impl<S: ndarray::RawData, D> Sealed for ndarray::ArrayBase<S, D> {}
 }
 
 impl<T: Element, S: Data<Elem = T>, D: Dimension> ArrayExt for ArrayBase<S, D> {
+    type Elem = T;
+    type Dim = D;
+
+    fn arg_reduce_axis<I: Index>(
+        &self,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axis: isize,
+    ) -> Result<Array<I, D::Smaller>, Error>
+    where
+        D: RemoveAxis,
+    {
+        let (indices, _) = answers(self, function, options.into(), &[axis], false)?;
+        Ok(array(without_axis(self, axis)?, indices))
+    }
+
+    fn arg_reduce_axis_with_values<I: Index>(
+        &self,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axis: isize,
+    ) -> Result<(Array<I, D::Smaller>, Array<T, D::Smaller>), Error>
+    where
+        D: RemoveAxis,
+    {
+        let (indices, values) = answers(self, function, options.into(), &[axis], true)?;
+        let sizes = without_axis(self, axis)?;
+        Ok((array(sizes.clone(), indices), array(sizes, values)))
+    }
+
     fn arg_reduce_axes<I: Index>(
         &self,
-        (function, direction, nan_policy): (ReduceFunction, AxisDirection, NanPolicy),
+        function: ReduceFunction,
+        options: impl Into<Options>,
         axes: &[isize],
     ) -> Result<ArrayD<I>, Error> {
-        let (layout, elements) = Memory::of_view(self.view())?;
-        let reduce = ArgReduce::new(function, &layout).axes(axes).direction(direction).nan_policy(nan_policy);
-        let plan = reduce.plan::<T, I>()?;
-        let mut indices = vec![I::default(); plan.output_layout().required_len()];
-        plan.run_checked(elements, &mut indices, None)?;
-        let sizes = drop_axes(layout.sizes(), axes)?;
-        Ok(ArrayD::from_shape_vec(sizes, indices).expect("the packed output has as many elements as its sizes say"))
+        let (indices, _) = answers(self, function, options.into(), axes, false)?;
+        Ok(array(IxDyn(&drop_axes(self.shape(), axes)?), indices))
     }
+
+    fn arg_reduce_axes_with_values<I: Index>(
+        &self,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axes: &[isize],
+    ) -> Result<(ArrayD<I>, ArrayD<T>), Error> {
+        let (indices, values) = answers(self, function, options.into(), axes, true)?;
+        let sizes = IxDyn(&drop_axes(self.shape(), axes)?);
+        Ok((array(sizes.clone(), indices), array(sizes, values)))
+    }
+}
+
+/// The indices, and the values or none, packed.
+fn answers<T: Element, I: Index, S: Data<Elem = T>, D: Dimension>(
+    array: &ArrayBase<S, D>,
+    function: ReduceFunction,
+    options: Options,
+    axes: &[isize],
+    with_values: bool,
+) -> Result<(Vec<I>, Vec<T>), Error> {
+    let (layout, elements) = Memory::of_view(array.view())?;
+    let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
+    plan.run_to_vecs(elements, with_values)
+}
+
+fn without_axis<S: Data, D: RemoveAxis>(array: &ArrayBase<S, D>, axis: isize) -> Result<D::Smaller, Error> {
+    Ok(array.raw_dim().remove_axis(Axis(dimension(axis, array.ndim())?)))
+}
+
+fn array<A, D: Dimension>(sizes: D, answers: Vec<A>) -> Array<A, D> {
+    Array::from_shape_vec(sizes, answers).expect("packed answers are as many as their sizes say")
 }

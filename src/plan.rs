@@ -1,11 +1,13 @@
 //! The caller's words, checked and decided: [`ArgReduce`] collects them, [`Plan`] holds what came of them. No element is looked at here.
 
-use crate::layout::{AxisSet, Sizes};
+use crate::layout::{AxisError, AxisSet, PerAxis};
 use crate::overlap;
 use crate::run::{self, Memory};
+use crate::unravel::{Coordinates, coordinates_of};
 use crate::work::Work;
 use crate::{
-    AxisDirection, DataType, Element, Error, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy,
+    AxisDirection, DataType, Element, Error, Index, Isa, Layout, Loop, MAX_RANK, NanPolicy, Options, ReduceFunction,
+    Strategy,
 };
 use std::fmt;
 use std::marker::PhantomData;
@@ -28,31 +30,16 @@ use std::sync::OnceLock;
 pub struct ArgReduce<'a> {
     function: ReduceFunction,
     input: &'a Layout,
-    axes: Axes<'a>,
-    direction: AxisDirection,
-    nan_policy: NanPolicy,
+    axes: Result<AxisSet, AxisError>,
+    options: Options,
     output: Option<&'a Layout>,
     isa: Option<Isa>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Axes<'a> {
-    All,
-    These(&'a [isize]),
 }
 
 impl<'a> ArgReduce<'a> {
     /// A reduction over no axes yet: each output is one element, and each index 0.
     pub fn new(function: ReduceFunction, input: &'a Layout) -> Self {
-        ArgReduce {
-            function,
-            input,
-            axes: Axes::These(&[]),
-            direction: AxisDirection::default(),
-            nan_policy: NanPolicy::default(),
-            output: None,
-            isa: None,
-        }
+        ArgReduce { function, input, axes: Ok(AxisSet::NONE), options: Options::new(), output: None, isa: None }
     }
 
     /// The index of the largest element; otherwise as [`ArgReduce::new`].
@@ -67,23 +54,45 @@ impl<'a> ArgReduce<'a> {
 
     /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the reduced axes in
     /// ascending order. Negative axes count from the end.
-    pub fn axes(self, axes: &'a [isize]) -> Self {
-        ArgReduce { axes: Axes::These(axes), ..self }
+    pub fn axes(self, axes: &[isize]) -> Self {
+        self.axes_from(axes.iter().copied())
+    }
+
+    /// As [`ArgReduce::axes`], from anything that iterates: a range, a filter, a mapped list.
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Layout};
+    /// let scores = Layout::contiguous(&[2, 3, 4])?;
+    /// let plan = ArgReduce::argmax(&scores).axes_from(1..3).plan::<f32, u32>()?;
+    /// assert_eq!(plan.output_layout().sizes(), [2, 1, 1]);
+    ///
+    /// let all_but_last = (0..3).filter(|&axis| axis != 2);
+    /// let plan = ArgReduce::argmax(&scores).axes_from(all_but_last).plan::<f32, u32>()?;
+    /// assert_eq!(plan.output_layout().sizes(), [1, 1, 4]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn axes_from(self, axes: impl IntoIterator<Item = isize>) -> Self {
+        ArgReduce { axes: AxisSet::collect(axes, self.input.sizes().len()), ..self }
     }
 
     /// Reduces the whole tensor to one index.
     pub fn all_axes(self) -> Self {
-        ArgReduce { axes: Axes::All, ..self }
+        ArgReduce { axes: Ok(AxisSet::all(self.input.sizes().len())), ..self }
     }
 
     /// Which of equal elements to take; by default the first.
     pub fn direction(self, direction: AxisDirection) -> Self {
-        ArgReduce { direction, ..self }
+        ArgReduce { options: self.options.direction(direction), ..self }
     }
 
     /// Where NaN stands among the numbers; by default before all of them.
     pub fn nan_policy(self, nan_policy: NanPolicy) -> Self {
-        ArgReduce { nan_policy, ..self }
+        ArgReduce { options: self.options.nan_policy(nan_policy), ..self }
+    }
+
+    /// Both of these at once.
+    pub fn options(self, options: impl Into<Options>) -> Self {
+        ArgReduce { options: options.into(), ..self }
     }
 
     /// Where to write the indices: the input's sizes, 1 on each reduced axis, and any strides that keep the outputs apart. By default
@@ -131,19 +140,17 @@ impl<'a> ArgReduce<'a> {
             None => default_isa()?,
         };
         let sizes = self.input.sizes();
-        decided.axes = match self.axes {
-            Axes::All => AxisSet::all(sizes.len()),
-            Axes::These(axes) => AxisSet::new(axes, sizes.len())?,
-        };
-        (decided.function, decided.direction, decided.nan_policy) = (self.function, self.direction, self.nan_policy);
+        decided.axes = self.axes?;
+        let (direction, nan_policy) = (self.options.direction, self.options.nan_policy);
+        (decided.function, decided.direction, decided.nan_policy) = (self.function, direction, nan_policy);
         (decided.sizes, decided.required_len) = (self.input.only_sizes(), self.input.required_len());
         decide_output(sizes, decided.axes, self.output, &mut decided.output)?;
         if decided.output.element_count() > 0 {
             check_index_range(sizes, decided.axes, (index_type, max_index))?;
             let work = &mut decided.work;
-            work.problem.collapse(self.input, decided.axes, self.direction, &decided.output);
+            work.problem.collapse(self.input, decided.axes, direction, &decided.output);
             let isa = decided.isa;
-            work.choose(isa, element, (self.function, self.nan_policy)).ok_or(Error::IsaNotAvailable { isa })?;
+            work.choose(isa, element, (self.function, nan_policy)).ok_or(Error::IsaNotAvailable { isa })?;
         }
         Ok(())
     }
@@ -236,7 +243,7 @@ pub(crate) struct Decided {
     nan_policy: NanPolicy,
     axes: AxisSet,
     /// Of the input, and how long a slice it needs.
-    sizes: Sizes,
+    sizes: PerAxis,
     required_len: usize,
     pub(crate) output: Layout,
     pub(crate) isa: Isa,
@@ -269,8 +276,69 @@ impl<T: Element, I: Index> Plan<T, I> {
         self.run_checked(input.into(), indices, Some(values))
     }
 
-    pub(crate) fn check_input(&self, input: Memory<'_, T>) -> Result<(), Error> {
-        self.decided.check_input(input)
+    /// As [`Plan::run`], into a new vector, as long as [`Plan::output_layout`] needs: by default packed, one index for
+    /// each output. What lies between the places of another output layout is 0.
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] as [`Plan::run`], and [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// assert_eq!(plan.run_to_vec(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?, [1, 0]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_to_vec(&self, input: &[T]) -> Result<Vec<I>, Error> {
+        Ok(self.run_to_vecs(input.into(), false)?.0)
+    }
+
+    /// As [`Plan::run_with_values`], into new vectors: the indices as [`Plan::run_to_vec`] has them, and the values,
+    /// packed.
+    ///
+    /// # Errors
+    /// As [`Plan::run_to_vec`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// let (classes, scores) = plan.run_to_vec_with_values(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
+    /// assert_eq!((classes, scores), (vec![1, 0], vec![5.0, 7.0]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_to_vec_with_values(&self, input: &[T]) -> Result<(Vec<I>, Vec<T>), Error> {
+        self.run_to_vecs(input.into(), true)
+    }
+
+    /// The indices, and the values or none.
+    pub(crate) fn run_to_vecs(&self, input: Memory<'_, T>, with_values: bool) -> Result<(Vec<I>, Vec<T>), Error> {
+        // First, so that a hostile shape is refused before anything of its size is allocated.
+        self.decided.check_input(input)?;
+        let mut indices = new_vec("output", I::NAME, self.decided.output.required_len())?;
+        let outputs = if with_values { self.decided.output.element_count() } else { 0 };
+        let mut values = new_vec("values", T::DATA_TYPE.name(), outputs)?;
+        self.run_checked(input, &mut indices, with_values.then_some(&mut values))?;
+        Ok((indices, values))
+    }
+
+    /// The coordinates of an index of this plan along its reduced axes, in ascending order of the axes, as
+    /// [`unravel`](crate::unravel) has them.
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// // Where in each of 2 images of 3 x 4 pixels is the brightest pixel?
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3, 4])?).axes(&[1, 2]).plan::<u8, u32>()?;
+    /// let mut images = [0; 24];
+    /// (images[6], images[12 + 11]) = (200, 100);
+    /// let brightest = plan.run_to_vec(&images)?;
+    /// assert_eq!(*plan.unravel(brightest[0])?, [1, 2]);
+    /// assert_eq!(*plan.unravel(brightest[1])?, [2, 3]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn unravel(&self, index: impl TryInto<i128>) -> Result<Coordinates, Error> {
+        coordinates_of(index, &self.decided.sizes, self.decided.axes)
     }
 
     #[cfg(test)]
@@ -298,6 +366,15 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 }
 
+/// A vector to write answers to. Sizes of which no element need exist, as those of broadcast layouts, may ask for any
+/// amount of memory.
+fn new_vec<T: Copy + Default>(slice: &'static str, element_type: &'static str, len: usize) -> Result<Vec<T>, Error> {
+    let mut vec = Vec::new();
+    vec.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { slice, element_type, len })?;
+    vec.resize(len, T::default());
+    Ok(vec)
+}
+
 fn check_len(slice: &'static str, element_type: &'static str, len: usize, required: usize) -> Result<(), Error> {
     if len < required { Err(Error::TooShort { slice, element_type, required, len }) } else { Ok(()) }
 }
@@ -314,7 +391,7 @@ impl Decided {
         direction: AxisDirection::Increasing,
         nan_policy: NanPolicy::Propagate,
         axes: AxisSet::NONE,
-        sizes: Sizes::NONE,
+        sizes: PerAxis::NONE,
         required_len: 0,
         output: Layout::SCALAR,
         isa: Isa::Portable,

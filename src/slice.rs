@@ -3,7 +3,7 @@
 use crate::plan::default_isa;
 use crate::run;
 use crate::work::LONGEST_ROW_BYTES;
-use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
+use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
 ///
@@ -28,6 +28,11 @@ pub trait SliceExt: sealed::Sealed {
     fn argmin(&self) -> Option<usize>;
     /// The index of the largest element, `None` if there is none.
     fn argmax(&self) -> Option<usize>;
+    /// Either of them, by other [`Options`]: `xs.arg_reduce(ReduceFunction::ArgMax, NanPolicy::Ignore)`. `None` if
+    /// there is no element.
+    ///
+    /// It is planned anew each time, which takes longer than a short slice does.
+    fn arg_reduce(&self, function: ReduceFunction, options: impl Into<Options>) -> Option<usize>;
 }
 
 mod sealed {
@@ -43,6 +48,11 @@ impl<T: Element> SliceExt for [T] {
     fn argmax(&self) -> Option<usize> {
         of_slice(ReduceFunction::ArgMax, self)
     }
+
+    fn arg_reduce(&self, function: ReduceFunction, options: impl Into<Options>) -> Option<usize> {
+        let options = options.into();
+        if options == Options::new() { of_slice(function, self) } else { by_plan(function, options, self) }
+    }
 }
 
 /// Without a plan, which would take ten times as long as a short slice.
@@ -51,7 +61,7 @@ fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usiz
         0 => None,
         len if len <= run::FEW => Some(run::find_of_few((function, NanPolicy::default()), elements)),
         _ if size_of_val(elements) < LONGEST_ROW_BYTES => run::of_slice(function, slice_isa, elements),
-        _ => of_long_slice(function, elements),
+        _ => by_plan(function, Options::new(), elements),
     }
 }
 
@@ -60,31 +70,36 @@ fn slice_isa() -> Isa {
     default_isa().unwrap_or_else(|_| Isa::detect())
 }
 
-/// Longer than a kernel for rows is best at, or any can count. A call of its own, because plans make a large frame, which took a fifth of the time of a short slice.
+/// For slices so long that the kernel of rows is not the best way or cannot count, and for options that slices have no
+/// kernel for. A call of its own, because plans make a large frame, which short slices would pay for.
 #[cold]
 #[inline(never)]
-fn of_long_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
+fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T]) -> Option<usize> {
     let layout = Layout::contiguous(&[elements.len()]).ok()?;
-    let plan = ArgReduce::new(function, &layout).all_axes().isa(slice_isa()).plan::<T, u64>().ok()?;
+    let reduce = ArgReduce::new(function, &layout).all_axes().options(options).isa(slice_isa());
     let mut index = [0];
-    plan.run(elements, &mut index).ok()?;
+    reduce.plan::<T, u64>().ok()?.run(elements, &mut index).ok()?;
     Some(index[0] as usize)
 }
 
 /// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept axes.
 ///
-/// The first of equals, NaN before all numbers; for anything else see [`ArgReduce`].
+/// The first of equals, NaN before all numbers; for others see [`arg_reduce`], and for views [`ArgReduce`].
 ///
 /// # Errors
-/// Those of [`Layout::contiguous`], [`ArgReduce::plan`] and [`Plan::run`](crate::Plan::run).
+/// Those of [`Layout::contiguous`], [`ArgReduce::plan`] and [`Plan::run_to_vec`](crate::Plan::run_to_vec), and
+/// [`Error::TooLong`] for an input of more elements than the sizes make.
 ///
 /// ```
 /// let rows = [[3_i32, 1, 2], [5, 5, 4]];
 /// assert_eq!(argreduce::argmin::<i32, u32>(rows.as_flattened(), &[2, 3], &[1])?, [1, 2]);
+///
+/// let error = argreduce::argmin::<i32, u32>(rows.as_flattened(), &[1, 3], &[1]).unwrap_err();
+/// assert_eq!(error.to_string(), "the input slice has 6 elements of i32: the sizes [1, 3] make 3");
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
-    of_tensor(ReduceFunction::ArgMin, input, sizes, axes)
+    arg_reduce(ReduceFunction::ArgMin, Options::new(), input, sizes, axes)
 }
 
 /// The indices of the largest elements of a packed tensor along `axes`; otherwise as [`argmin`].
@@ -99,19 +114,108 @@ pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 pub fn argmax<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
-    of_tensor(ReduceFunction::ArgMax, input, sizes, axes)
+    arg_reduce(ReduceFunction::ArgMax, Options::new(), input, sizes, axes)
 }
 
-fn of_tensor<T: Element, I: Index>(
+/// As [`argmin`], and beside each index the smallest element itself, bit for bit.
+///
+/// # Errors
+/// As [`argmin`].
+///
+/// ```
+/// let rows = [[3_i32, 1, 2], [5, 5, 4]];
+/// let (indices, values) = argreduce::argmin_with_values::<i32, u32>(rows.as_flattened(), &[2, 3], &[1])?;
+/// assert_eq!((indices, values), (vec![1, 2], vec![1, 4]));
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn argmin_with_values<T: Element, I: Index>(
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+) -> Result<(Vec<I>, Vec<T>), Error> {
+    arg_reduce_with_values(ReduceFunction::ArgMin, Options::new(), input, sizes, axes)
+}
+
+/// As [`argmax`], and beside each index the largest element itself, bit for bit.
+///
+/// # Errors
+/// As [`argmin`].
+///
+/// ```
+/// let rows = [[3_i32, 1, 2], [5, 5, 4]];
+/// let (indices, values) = argreduce::argmax_with_values::<i32, u32>(rows.as_flattened(), &[2, 3], &[0])?;
+/// assert_eq!((indices, values), (vec![1, 1, 1], vec![5, 5, 4]));
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn argmax_with_values<T: Element, I: Index>(
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+) -> Result<(Vec<I>, Vec<T>), Error> {
+    arg_reduce_with_values(ReduceFunction::ArgMax, Options::new(), input, sizes, axes)
+}
+
+/// [`argmin`] or [`argmax`], by other [`Options`]: last of equals, NaN ignored, or both.
+///
+/// # Errors
+/// As [`argmin`].
+///
+/// ```
+/// use argreduce::{AxisDirection, NanPolicy, ReduceFunction, arg_reduce};
+/// let rows = [[3.0, f32::NAN, 2.0], [5.0, 5.0, 4.0]];
+/// let (rows, sizes, axes) = (rows.as_flattened(), [2, 3], [1]);
+/// let numbers = arg_reduce::<f32, u32>(ReduceFunction::ArgMax, NanPolicy::Ignore, rows, &sizes, &axes)?;
+/// assert_eq!(numbers, [0, 0]);
+/// let last = arg_reduce::<f32, u32>(ReduceFunction::ArgMax, AxisDirection::Decreasing, rows, &sizes, &axes)?;
+/// assert_eq!(last, [1, 1]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn arg_reduce<T: Element, I: Index>(
     function: ReduceFunction,
+    options: impl Into<Options>,
     input: &[T],
     sizes: &[usize],
     axes: &[isize],
 ) -> Result<Vec<I>, Error> {
+    Ok(of_tensor(function, options.into(), input, sizes, axes, false)?.0)
+}
+
+/// As [`arg_reduce`], and beside each index the element itself, bit for bit.
+///
+/// # Errors
+/// As [`argmin`].
+///
+/// ```
+/// use argreduce::{NanPolicy, ReduceFunction, arg_reduce_with_values};
+/// let rows = [[3.0, f32::NAN, 2.0], [5.0, 5.0, 4.0]];
+/// let (function, options) = (ReduceFunction::ArgMax, NanPolicy::Ignore);
+/// let best = arg_reduce_with_values::<f32, u32>(function, options, rows.as_flattened(), &[2, 3], &[1])?;
+/// assert_eq!(best, (vec![0, 0], vec![3.0, 5.0]));
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn arg_reduce_with_values<T: Element, I: Index>(
+    function: ReduceFunction,
+    options: impl Into<Options>,
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+) -> Result<(Vec<I>, Vec<T>), Error> {
+    of_tensor(function, options.into(), input, sizes, axes, true)
+}
+
+fn of_tensor<T: Element, I: Index>(
+    function: ReduceFunction,
+    options: Options,
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+    with_values: bool,
+) -> Result<(Vec<I>, Vec<T>), Error> {
     let layout = Layout::contiguous(sizes)?;
-    let plan = ArgReduce::new(function, &layout).axes(axes).plan::<T, I>()?;
-    plan.check_input(input.into())?;
-    let mut indices = vec![I::default(); plan.output_layout().required_len()];
-    plan.run(input, &mut indices)?;
-    Ok(indices)
+    let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
+    let (expected, len) = (layout.required_len(), input.len());
+    if len > expected {
+        return Err(Error::TooLong { element_type: T::DATA_TYPE.name(), sizes: sizes.to_vec(), expected, len });
+    }
+    plan.run_to_vecs(input.into(), with_values)
 }

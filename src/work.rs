@@ -3,6 +3,7 @@
 use crate::collapse::{Problem, count};
 use crate::run::LONGEST_VISIT;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction, Strategy};
+use argreduce_kernels::tuning::SelectTuning;
 use argreduce_kernels::{Kernel, Prefetch, Tuning, kernel_of};
 
 /// What there is to do.
@@ -49,6 +50,7 @@ impl Work {
             self.visited,
             isa,
             element,
+            &tuning.select,
             ByHalves::of(tuning, self.prefetch, element),
         ) {
             Some((isa, strategy)) => Some((strategy, kernel_of(element, isa, strategy, function, policy)?)),
@@ -91,16 +93,20 @@ fn choose_isa_and_strategy(
     visited: usize,
     isa: Isa,
     element: DataType,
+    select: &SelectTuning,
     by_halves: ByHalves,
 ) -> Option<(Isa, Strategy)> {
     let element_size = element.size();
-    let by = |isa| choose_strategy(problem, visited, isa, element);
+    let by = |isa| choose_strategy(problem, visited, isa, element, select);
     let strategy = by(isa)?;
     if isa != Isa::Avx512 {
         return Some((isa, strategy));
     }
     Some(match strategy {
-        Strategy::Rows if count(problem.input.kept()) > 1 && visited.saturating_mul(element_size) <= LONGEST_HALF => {
+        Strategy::Rows
+            if count(problem.input.kept()) > 1
+                && visited.saturating_mul(element_size) <= select.max_half_vector_row_bytes =>
+        {
             (Isa::Avx2, by(Isa::Avx2)?)
         }
         // A row that is read in several places. (One row of 64 MiB, GB/s by AVX-512 and AVX2, medians of five: u8 24 and 33, f32 27 and 31, f64 26 and 31, i64 24 and 32, f16 31 and
@@ -114,7 +120,8 @@ fn choose_isa_and_strategy(
         }
         // Long lines that go by one after another: what memory brings is sooner looked at than it comes.
         Strategy::Columns
-            if by_halves.lines && problem.inner().size.saturating_mul(element_size) >= SHORTEST_FAR_LINE =>
+            if by_halves.lines
+                && problem.inner().size.saturating_mul(element_size) >= select.min_half_vector_line_bytes =>
         {
             (Isa::Avx2, strategy)
         }
@@ -126,10 +133,12 @@ fn choose_isa_and_strategy(
         Strategy::PackedColumns | Strategy::FoldedColumns => match by(Isa::Avx2) {
             // Lines that need no packing then, nor folding. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19
             // and 57; images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
-            Some(Strategy::Columns) if strategy == Strategy::PackedColumns || visited <= MOST_UNFOLDED => {
+            Some(Strategy::Columns) if strategy == Strategy::PackedColumns || visited <= select.max_unfolded_rows => {
                 (Isa::Avx2, Strategy::Columns)
             }
-            Some(Strategy::FoldedColumns) if bytes_of_block(problem, visited, element_size) < SMALLEST_WHOLE_FOLDED => {
+            Some(Strategy::FoldedColumns)
+                if bytes_of_block(problem, visited, element_size) < select.min_wide_folded_bytes =>
+            {
                 (Isa::Avx2, Strategy::FoldedColumns)
             }
             _ => (isa, strategy),
@@ -138,27 +147,14 @@ fn choose_isa_and_strategy(
     })
 }
 
-/// Up to how many bytes several rows are for vectors of half the width, where vectors have 64 bytes: those that are at most half full take as many operations
-/// as full ones, and nearly all loads touch two cache lines. (Zen 5, in L2, GB/s by AVX-512 and AVX2: rows of 7 and 21 u8 8 and 13, 13 and 25; of 10 f16 13
-/// and 19; of 7 and 8 f32 26 and 40, 30 and 56; of 7 f16 17 and 13. Of more than 32 bytes, AVX-512 is up to twice as fast, but for u8 up to 48.)
-const LONGEST_HALF: usize = 32;
-
-/// Up to how many rows it is not worth it to fold what vectors of half the width need not fold. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 24 rows of 40 u8 49 and
-/// 48, of 15 f32 67 and 57; 40 rows of them 61 and 46, 70 and 37; 30 rows of 7 f64 64 and 53.)
-const MOST_UNFOLDED: usize = 24;
-
-/// From how many bytes on columns are not folded into vectors of half the width: the candidates of wider ones are twice as many. (Zen 5, in L2, GB/s by AVX-512 and AVX2:
-/// 64 rows of 8 f16 26 and 37, of 16 u8 40 and 49, of 2 f64 46 and 60, of 7 f32 60 and 57; 256 rows of 8 f16 53 and 53, of 16 u8 76 and 79, of 2 f64 78 and 74.)
-const SMALLEST_WHOLE_FOLDED: usize = 2048;
-
-/// From how many bytes on lines of columns are for vectors of half the width where memory is slower than either. (Beyond L3, GB/s by AVX-512 and AVX2: 2 and 3 rows of 1000 f32 28 and 34, 29 and 35, of
-/// 1000 i64 23 and 34 (3 rows), 21 rows of 1000 u8 33 and 38, 64 rows of 4096 f32 and of 16384 u8 26 and 31, 26 and 32, 21 rows of 1000 f32 of which the last of equals is looked for 28 and 35; but of 100 f16 (10 rows) 32 and 27,
-/// 21 rows of 64 f16 41 and 35; Zen 5. But on a Xeon with 260 MiB of L3, of 64 MiB that it holds: 21 rows of 50176 f32, f16, u8 and i64 24 and 20, 22 and 16, 20 and 16, 26 and 20, of 1000 f16 23 and 16, and of
-/// 256 MiB 64 rows of 16384 f32 13 and 11.)
-const SHORTEST_FAR_LINE: usize = 768;
-
 /// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
-fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element: DataType) -> Option<Strategy> {
+fn choose_strategy(
+    problem: &Problem,
+    visited: usize,
+    isa: Isa,
+    element: DataType,
+    select: &SelectTuning,
+) -> Option<Strategy> {
     let (vector_size, element_size) = (isa.vector_bytes(), element.size());
     let lanes = vector_size / element_size;
     if visited == 1 {
@@ -168,12 +164,12 @@ fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element: DataTyp
     let block = bytes_of_block(problem, visited, element_size);
     let folds = isa != Isa::Portable
         && takes(Strategy::FoldedColumns)
-        && block >= smallest_folded(problem.inner().size, lanes, vector_size);
+        && block >= smallest_folded(problem.inner().size, lanes, vector_size, select);
     // Lines of one vector of few rows are gathered side by side first.
-    let has_columns = takes(Strategy::Columns) && (problem.inner().size > lanes || visited >= SHORTEST_COLUMN);
+    let has_columns = takes(Strategy::Columns) && (problem.inner().size > lanes || visited >= select.min_column_rows);
     let outputs = count(problem.input.kept());
     let has_lanes = outputs >= lanes.div_ceil(2);
-    Some(if takes(Strategy::Rows) && !packs(outputs, visited, isa, element) {
+    Some(if takes(Strategy::Rows) && !packs(outputs, visited, isa, element, select) {
         let bytes = visited.saturating_mul(element_size);
         if bytes < LONGEST_ROW_BYTES { Strategy::Rows } else { Strategy::Pieces }
     } else if folds {
@@ -187,17 +183,14 @@ fn choose_strategy(problem: &Problem, visited: usize, isa: Isa, element: DataTyp
     })
 }
 
-/// Bytes of columns from which on folding them is faster than packing, or than taking lines of one vector as they are: comparing the candidates takes 10 to 35 ns, the
-/// more the narrower the lines are. (Zen 5, AVX2, in L2, GB/s packed and folded: 21 rows of 7 f32 27 and 41, of 31 u8 34 and 40, 32 rows of 16 u8 25 and 35; 64 rows of
-/// 2 f32 39 and 28, of 3 f32 33 and 32, of 5 f16 27 and 23. As they are and folded, so that a row need not wait for the one before: 21, 64 and 1000 rows of 8 f32
-/// 63 and 51, 56 and 74, 52 and 83; of 16 f32 by AVX-512 84 and 71, 99 and 104, 96 and 139.)
-const fn smallest_folded(width: usize, lanes: usize, vector_size: usize) -> usize {
+/// Bytes of columns from which on folding them is faster than packing, or than taking lines of one vector as they are.
+fn smallest_folded(width: usize, lanes: usize, vector_size: usize, select: &SelectTuning) -> usize {
     if width == lanes {
         2 * vector_size * vector_size
     } else if width * 2 >= lanes {
-        512
+        select.min_folded_bytes / 2
     } else {
-        1024
+        select.min_folded_bytes
     }
 }
 
@@ -209,20 +202,13 @@ fn bytes_of_block(problem: &Problem, visited: usize, element_size: usize) -> usi
     visited.saturating_mul(problem.inner().size).saturating_mul(element_size)
 }
 
-/// The fewest rows for which a line that is one vector is not worth packing. (Zen 5, AVX2, in L2, GB/s packed and in place: 2 rows of 8 f32 44 and 24, of 32 u8 32 and 26, 3
-/// rows 44 and 33, 37 and 35, 4 rows of 4 f64 40 and 42, 8 rows of 8 f32 38 and 56. Of lines that are no whole vectors, packing moves each by itself: 2 rows of 5
-/// f64 19 and 25, 3 rows of 15 f32 24 and 49, of 40 u8 17 and 28, 7 rows of 5 f64 19 and 48.)
-const SHORTEST_COLUMN: usize = 4;
-
-/// Whether so many rows of so many elements, by the size of an element, are faster as packed columns than one by one: to transpose them takes a few shuffles, and a row the
-/// time of some 20 instructions, however short. (Zen 4, AVX2, in L2, GB/s of rows and packed, of u8: 7, 9, 11, 12, 13 19 and 44, 22 and 34, 25 and 31, 27 and 41, 29 and 17; of i16: 5, 8, 9, 11, 12, 13
-/// 26 and 45, 34 and 36, 28 and 35, 21 to 33 and 31, 22 and 30, 38 and 34; of f16: 10, 12 20 and 38, 23 and 38; of f32: 6, 7, 8, 9, 10 30 and 43, 38 and 37, 50 and 39, 24 and 31, 27 and 38, of i32 10
-/// 38 and 44: those of 7 and 8 fill the vectors of a tournament; of i64: 5, 6, 7 35 and 45, 41 and 44, 47 and 42.)
-const fn packs(rows: usize, visited: usize, isa: Isa, element: DataType) -> bool {
+/// Whether so many rows of so many elements are faster as packed columns than one by one: to transpose them takes a few
+/// shuffles, and a row the time of some twenty instructions, however short.
+fn packs(rows: usize, visited: usize, isa: Isa, element: DataType, select: &SelectTuning) -> bool {
     let size = element.size();
     let longest = match (isa, element) {
-        (Isa::Avx512, DataType::F16 | DataType::Bf16) => LONGEST_HALVES,
-        (Isa::Avx2, DataType::F16 | DataType::Bf16) => LONGEST_HALVES - 3,
+        (Isa::Avx512, DataType::F16 | DataType::Bf16) => select.max_packed_f16_len,
+        (Isa::Avx2, DataType::F16 | DataType::Bf16) => select.max_packed_f16_len - 3,
         _ => 12,
     };
     let is_short = match size {
@@ -234,23 +220,9 @@ const fn packs(rows: usize, visited: usize, isa: Isa, element: DataType) -> bool
         4 => visited == 9 || visited == 10,
         _ => visited <= 5,
     };
-    rows >= FEWEST_PACKED && (is_short || is_packed && rows.saturating_mul(visited * size) >= SMALLEST_PACKED)
+    rows >= select.min_packed_rows
+        && (is_short || is_packed && rows.saturating_mul(visited * size) >= select.min_packed_bytes)
 }
-
-/// The longest rows of 16-bit floats that are packed: their keys take several operations for each vector, however few of its lanes are used, and columns are full ones, whose bits may do. (A Xeon with
-/// 2 MiB of L2, in L2, GB/s of rows and packed, by AVX-512: 13, 16, 17, 21, 24, 31 11 and 22, 15 and 24, 10 and 20, 12 and 22, 14 and 24, 17 and 23, by AVX2: 11 and 15, 16 and 18, 10 and 15, 13 and 17,
-/// 15 and 19, 19 and 18, of which the last of equals is looked for 9 and 15, 9 and 18, 9 and 14, 11 and 16, 13 and 18, 16 and 16. Zen 4, 16 and 21 by AVX-512 34 and 37, 18 and 31,
-/// by AVX2 34 and 36, 26 and 31, of which the smallest is looked for 26 and 25, with NaN 27 and 23; integers 0.8 of the speed.)
-const LONGEST_HALVES: usize = 31;
-
-/// From how many on rows are packed at all: to begin takes as long as some of them. (GB/s packed and one by one, 20, 32, 64 and 128 rows of 4 to 6 u8 1.0 and 3.2, 3.4 and 3.6, 6.9 and 6.5,
-/// 12 and 8, 32 and 64 of 2 i16 2.6 and 3.6, 5.1 and 5.8, of 3 3.9 and 4.4, 7.9 and 7.4, 16, 40 and 64 of 3 f32 3.4 and 3.9, 7.7 and 7.9, 12 and 10, 8, 32 and 64 of 3 i64 3.0 and 4.0, 10.5 and
-/// 11.6, 17.7 and 16.8; Zen 4, AVX2.)
-const FEWEST_PACKED: usize = 64;
-
-/// From how many bytes on rows are packed that are not much slower one by one. (GB/s of rows and packed, 20, 64 and 128 rows of 7 u8 3.5 and 1, 8
-/// and 8, 7 and 10, 32 and 64 of 10 i16 10 and 9, 15 and 15, 16 and 32 of 10 f32 11 and 8, 16 and 14, 8 and 16 of 5 i64 7 and 5, 12 and 8; Zen 4, AVX2.)
-const SMALLEST_PACKED: usize = 1536;
 
 #[cfg(test)]
 mod tests {
@@ -274,7 +246,14 @@ mod tests {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
         let chosen_by = |by_halves, isa, sizes: &[usize], axes: &[isize], element| {
             let problem = problem(sizes, axes);
-            choose_isa_and_strategy(&problem, count(problem.reduced()), isa, element, by_halves)
+            choose_isa_and_strategy(
+                &problem,
+                count(problem.reduced()),
+                isa,
+                element,
+                &Tuning::current().select,
+                by_halves,
+            )
         };
         let chosen =
             |isa, sizes: &[usize], axes: &[isize], element| chosen_by(ByHalves::default(), isa, sizes, axes, element);
@@ -325,7 +304,7 @@ mod tests {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
         let chosen = |sizes: &[usize], axes: &[isize], element| {
             let problem = problem(sizes, axes);
-            choose_strategy(&problem, count(problem.reduced()), Isa::Avx2, element)
+            choose_strategy(&problem, count(problem.reduced()), Isa::Avx2, element, &Tuning::current().select)
         };
         type Case = (&'static [usize], &'static [isize], DataType, Option<Strategy>);
         let cases: [Case; 47] = [

@@ -3,8 +3,9 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, AxisDirection, DataType, Element, Error, Isa, Layout, NanPolicy, ReduceFunction, SliceExt, argmax,
-    argmin, reference, with_element_type,
+    ArgReduce, AxisDirection, DataType, Element, Error, Isa, Layout, NanPolicy, Options, ReduceFunction, SliceExt,
+    arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values, reference,
+    with_element_type,
 };
 use argreduce_guard::is_slow;
 use bytemuck::{NoUninit, bytes_of_mut, cast_slice};
@@ -171,6 +172,85 @@ fn slices() {
         let slice = &data[..len];
         let expected = [ArgMin, ArgMax].map(|f| reduce((f, Increasing, Propagate), slice, &[len], &[0])[0]);
         assert_eq!([slice.argmin(), slice.argmax()], expected.map(|index| Some(index as usize)), "{slice:?}");
+    }
+}
+
+/// By options: on slices of any length, on packed tensors, and by a plan, what the reference finds.
+#[test]
+fn options() {
+    fn agree<T: Sample + PartialOrd>() {
+        let data: Vec<T> = (0..70).map(|n| T::SPECIAL[n * n * 31 % 47 % T::SPECIAL.len()]).collect();
+        let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
+        for order in orders() {
+            let (function, direction, policy) = order;
+            let options = Options::new().direction(direction).nan_policy(policy);
+            for len in 1..data.len() {
+                let slice = &data[..len];
+                let layout = Layout::contiguous(&[len]).unwrap();
+                let expected = reference::arg_reduce(order, &layout, &[true], slice)[0];
+                assert_eq!(slice.arg_reduce(function, options), Some(expected), "{order:?} of {slice:?}");
+            }
+            assert_eq!(data[..0].arg_reduce(function, options), None);
+
+            let (sizes, axes) = ([2, 7, 5], [2, -3]);
+            let layout = Layout::contiguous(&sizes).unwrap();
+            let expected = reference::arg_reduce(order, &layout, &[true, false, true], &data);
+            let expected: Vec<i64> = expected.into_iter().map(|index| index as i64).collect();
+            let found = arg_reduce::<T, i64>(function, options, &data, &sizes, &axes);
+            assert_eq!(found.as_ref(), Ok(&expected), "{order:?}");
+
+            let plan = ArgReduce::new(function, &layout).axes(&axes).options(options).plan::<T, i64>().unwrap();
+            assert_eq!(plan.run_to_vec(&data), found);
+            let mut best = vec![T::default(); 7];
+            plan.run_with_values(&data, &mut [0; 7], &mut best).unwrap();
+            let (indices, values) = plan.run_to_vec_with_values(&data).unwrap();
+            assert_eq!((&indices, bits(&values)), (&expected, bits(&best)));
+            let (indices, values) = arg_reduce_with_values::<T, i64>(function, options, &data, &sizes, &axes).unwrap();
+            assert_eq!((&indices, bits(&values)), (&expected, bits(&best)));
+            if options == Options::default() {
+                let (argreduce, with_values): (fn(_, _, _) -> _, fn(_, _, _) -> _) = match function {
+                    ArgMin => (argmin::<T, i64>, argmin_with_values::<T, i64>),
+                    ArgMax => (argmax::<T, i64>, argmax_with_values::<T, i64>),
+                };
+                assert_eq!(argreduce(&data, &sizes, &axes).as_ref(), Ok(&expected));
+                let (indices, values) = with_values(&data, &sizes, &axes).unwrap();
+                assert_eq!((&indices, bits(&values)), (&expected, bits(&best)));
+            }
+        }
+    }
+    for_each_type!(agree());
+    assert_eq!(Options::from(Ignore), Options::default().nan_policy(Ignore));
+    assert_eq!(Options::from(Decreasing), Options::default().direction(Decreasing));
+}
+
+/// Vectors of an output with gaps are as long as it, and 0 between the places; values are packed.
+#[test]
+fn vectors_of_strided_outputs() {
+    let (layout, input) = (Layout::contiguous(&[3, 2]).unwrap(), [1_u8, 5, 7, 7, 0, 9]);
+    let output = Layout::strided(&[3, 1], &[-2, 0], 5).unwrap();
+    let plan = ArgReduce::argmax(&layout).axes(&[1]).output_layout(&output).plan::<u8, u32>().unwrap();
+    assert_eq!(plan.run_to_vec(&input), Ok(vec![0, 1, 0, 0, 0, 1]));
+    assert_eq!(plan.run_to_vec_with_values(&input), Ok((vec![0, 1, 0, 0, 0, 1], vec![5, 7, 9])));
+}
+
+/// A view of a layout is reduced as the elements that it shows are.
+#[test]
+fn views_of_layouts() {
+    let input: Vec<f32> = (0..120).map(|n| ((n * 37) % 19) as f32).collect();
+    let layout = Layout::contiguous(&[4, 5, 6]).unwrap();
+    let views = [
+        layout.select(1, -1),
+        layout.permute(&[2, 0, 1]),
+        layout.slice(2, 1.., 2),
+        layout.slice(0, .., -1),
+        layout.slice(1, 1..4, -2),
+        layout.select(0, 2).and_then(|view| view.broadcast(&[3, 5, 6])),
+    ];
+    for view in views {
+        let view = view.unwrap();
+        for axis in 0..view.sizes().len() as isize {
+            check::<f32, u32>(&input, &view, &[axis], None);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bad input: each error, its message, and that nothing was written.
 
-use argreduce::{ArgReduce, Error, Isa, Layout, argmax, drop_axes};
+use argreduce::{ArgReduce, Error, Isa, Layout, argmax, argmax_with_values, argmin, drop_axes, unravel};
+use std::ops::Bound;
 
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, Error>, message: &str) {
@@ -60,6 +61,71 @@ fn axes() {
     refused(drop_axes(&[2, 3], &[5]), "axis 5 is out of range: rank 2 allows -2 to 1");
     assert_eq!(drop_axes(&[2; 8], &[-8]), Ok(vec![2; 7]));
     refused(drop_axes(&[1; 9], &[]), "rank 9 is too high: at most 8 axes are allowed");
+}
+
+/// What iterates is refused as the same list is, and without end it is not waited for.
+#[test]
+fn axes_that_iterate() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let plan = |axes: &mut dyn Iterator<Item = isize>| ArgReduce::argmax(&layout).axes_from(axes).plan::<f32, u32>();
+    refused(plan(&mut (0..)), "axis 2 is out of range: rank 2 allows -2 to 1");
+    refused(plan(&mut [0, -3].into_iter()), "axis -3 is out of range: rank 2 allows -2 to 1");
+    refused(plan(&mut std::iter::repeat(-1)), "axis -1 is given twice: dimension 1 can be reduced only once");
+    refused(plan(&mut vec![0; 1000].into_iter()), "axis 0 is given twice: dimension 0 can be reduced only once");
+    // The last word counts.
+    let reduce = ArgReduce::argmax(&layout).axes_from(7..9).axes_from([1]);
+    assert_eq!(reduce.plan::<f32, u32>().unwrap().output_layout().sizes(), [2, 1]);
+    assert!(ArgReduce::argmax(&layout).axes(&[9]).all_axes().plan::<f32, u32>().is_ok());
+    assert!(ArgReduce::argmax(&layout).all_axes().axes(&[9]).plan::<f32, u32>().is_err());
+}
+
+#[test]
+fn views() {
+    let layout = Layout::contiguous(&[2, 3, 4]).unwrap();
+    refused(layout.permute(&[0, 1]), "[0, 1] is no permutation of 3 axes: each has to be given once");
+    refused(layout.permute(&[0, 1, -2]), "[0, 1, -2] is no permutation of 3 axes: each has to be given once");
+    refused(layout.permute(&[0, 1, 2, 0]), "[0, 1, 2, 0] is no permutation of 3 axes: each has to be given once");
+    refused(layout.permute(&[0, 1, 3]), "axis 3 is out of range: rank 3 allows -3 to 2");
+    refused(Layout::contiguous(&[]).unwrap().permute(&[0]), "axis 0 is out of range: a tensor of rank 0 has no axes");
+
+    refused(layout.select(3, 0), "axis 3 is out of range: rank 3 allows -3 to 2");
+    refused(layout.select(-2, 3), "position 3 is out of range: size 3 of axis 1 allows -3 to 2");
+    refused(layout.select(1, -4), "position -4 is out of range: size 3 of axis 1 allows -3 to 2");
+    let empty = Layout::contiguous(&[2, 0]).unwrap();
+    refused(empty.select(1, -1), "position -1 is out of range: axis 1 has size 0");
+
+    let slice = |range: (Bound<isize>, Bound<isize>), step| layout.slice(2, range, step);
+    let message = |range: &str| {
+        format!("the range {range} does not fit axis 2 of size 4: it has to be within it, and not end before its start")
+    };
+    use Bound::{Excluded, Included, Unbounded};
+    refused(slice((Included(1), Excluded(5)), 1), &message("1..5"));
+    refused(slice((Included(3), Excluded(2)), 1), &message("3..2"));
+    refused(slice((Included(3), Excluded(-4)), -1), &message("3..-4"));
+    refused(slice((Included(-5), Unbounded), 1), &message("-5.."));
+    refused(slice((Unbounded, Included(4)), 1), &message("..=4"));
+    refused(slice((Excluded(4), Unbounded), 1), &message("(after 4).."));
+    refused(
+        slice((Unbounded, Unbounded), 0),
+        "the step on axis 2 is 0: it has to be at least 1, or at most -1 to go backwards",
+    );
+    refused(layout.slice(-4, .., 1), "axis -4 is out of range: rank 3 allows -3 to 2");
+
+    refused(layout.broadcast(&[3, 4]), "rank 3 cannot be broadcast to 2 sizes: one for each axis at least is needed");
+    refused(layout.broadcast(&[5, 2, 1, 4]), "size 3 cannot be broadcast to 1 on axis 2: only size 1 can");
+    refused(layout.broadcast(&[2; 9]), "rank 9 is too high: at most 8 axes are allowed");
+    refused(empty.broadcast(&[2, 1]), "size 0 cannot be broadcast to 1 on axis 1: only size 1 can");
+    let too_many = layout.broadcast(&[usize::MAX, 2, 3, 4]);
+    assert_eq!(too_many, Err(Error::TooManyElements { axis: 0, size: usize::MAX }));
+}
+
+#[test]
+fn coordinates() {
+    refused(unravel(6_u32, &[2, 4, 3], &[0, 2]), "index 6 is out of range: the reduced axes allow 0 to 5");
+    refused(unravel(-1, &[2, 0], &[1]), "index -1 is out of range: the reduced axes have no elements");
+    let plan = ArgReduce::argmin(&Layout::contiguous(&[2, 4, 3]).unwrap()).axes(&[-1, 0]).plan::<f32, i32>().unwrap();
+    assert_eq!(*plan.unravel(5).unwrap(), [1, 2]);
+    refused(plan.unravel(-1), "index -1 is out of range: the reduced axes allow 0 to 5");
 }
 
 #[test]
@@ -127,6 +193,23 @@ fn slices() {
     refused(run(10, 6, 2), "the output slice has 6 elements of i64: the layout needs 7");
     refused(run(10, 7, 1), "the values slice has 1 elements of f32: the layout needs 2");
     assert_eq!(run(10, 7, 2), Ok(()));
+    // The one-line helpers take a packed tensor, and no more than that.
+    let message = "the input slice has 4 elements of f32: the sizes [1, 2] make 2";
+    refused(argmax::<f32, u32>(&[1., 2., 3., 9.], &[1, 2], &[1]), message);
+    refused(argmin::<f32, u32>(&[1., 2., 3., 9.], &[1, 2], &[]), message);
+    refused(argmax_with_values::<f32, u32>(&[1., 2., 3., 9.], &[1, 2], &[1]), message);
+    let message = "the input slice has 1 elements of u8: the sizes [0, 7] make 0";
+    refused(argmax::<u8, u32>(&[1], &[0, 7], &[1]), message);
+    refused(argmax::<u8, u32>(&[1, 2], &[], &[]), "the input slice has 2 elements of u8: the sizes [] make 1");
+    // Plans take what is longer, as they take any layout.
+    assert_eq!(plan.run_to_vec(&[0.0; 11]).unwrap(), [0, 0, 0, 0, 0, 0, 0]);
+    refused(plan.run_to_vec(&[0.0; 9]), "the input slice has 9 elements of f32: the layout needs 10");
+    // More answers than memory holds, of one element.
+    let repeated = Layout::contiguous(&[1]).unwrap().broadcast(&[isize::MAX as usize]).unwrap();
+    let plan = ArgReduce::argmax(&repeated).plan::<u8, u64>().unwrap();
+    let message = format!("there is no memory for the output: {} elements of u64", isize::MAX);
+    refused(plan.run_to_vec(&[1]), &message);
+    refused(plan.run_to_vec_with_values(&[1]), &message);
     // A hostile shape is refused before anything of its size is allocated.
     refused(
         argmax::<half::f16, u32>(&[], &[1 << 50], &[]),

@@ -3,9 +3,11 @@
 mod common;
 
 use argreduce::ndarray::ArrayExt;
-use argreduce::{AxisDirection, Error, Layout, NanPolicy, ReduceFunction, drop_axes, reference};
+use argreduce::{AxisDirection, Error, Layout, NanPolicy, Options, ReduceFunction, drop_axes, reference, unravel};
 use common::{Sample, orders, rng, sample};
-use ndarray::{Array, Array1, Array2, ArrayD, ArrayView, ArrayViewD, Axis, IxDyn, Slice, arr0, array, s};
+use ndarray::{
+    Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView, ArrayViewD, Axis, IxDyn, Slice, arr0, array, s,
+};
 
 /// Every order, over the axes, against the reference.
 fn check<T: Sample>(view: ArrayViewD<T>, axes: &[isize]) {
@@ -17,10 +19,40 @@ fn check<T: Sample>(view: ArrayViewD<T>, axes: &[isize]) {
     for order in orders() {
         let expected = reference::arg_reduce(order, &layout, &reduced, &packed);
         let expected: Vec<i64> = expected.into_iter().map(|index| index as i64).collect();
-        let found = view.arg_reduce_axes::<i64>(order, axes).unwrap();
+        let (function, direction, policy) = order;
+        let options = Options::new().direction(direction).nan_policy(policy);
+        let found = view.arg_reduce_axes::<i64>(function, options, axes).unwrap();
         assert_eq!(found.shape(), drop_axes(view.shape(), axes).unwrap());
+        let (indices, values) = view.arg_reduce_axes_with_values::<i64>(function, options, axes).unwrap();
+        assert_eq!((&indices, values.shape()), (&found, found.shape()));
+        // The values are those at the indices, wherever they are in memory.
+        let best = |(n, &index): (usize, &i64)| at_index(&view, axes, n, index as usize).bits();
+        let expected_bits: Vec<u64> = expected.iter().enumerate().map(best).collect();
+        assert_eq!(values.iter().map(|value| value.bits()).collect::<Vec<_>>(), expected_bits);
+        if let &[axis] = axes {
+            assert_eq!(view.arg_reduce_axis::<i64>(function, options, axis).unwrap(), found);
+            let (indices, values) = view.arg_reduce_axis_with_values::<i64>(function, options, axis).unwrap();
+            assert_eq!(indices, found);
+            assert_eq!(values.iter().map(|value| value.bits()).collect::<Vec<_>>(), expected_bits);
+        }
         assert_eq!(found.into_raw_vec_and_offset().0, expected, "{order:?} {:?} {:?}", view.shape(), view.strides());
     }
+}
+
+/// The element of output `n`, counted over the kept axes, at an index over the reduced ones.
+fn at_index<T: Copy>(view: &ArrayViewD<T>, axes: &[isize], mut n: usize, index: usize) -> T {
+    let along = unravel(index, view.shape(), axes).unwrap();
+    let mut along = along.iter().rev();
+    let mut coordinates = vec![0; view.ndim()];
+    for axis in (0..view.ndim()).rev() {
+        let is_reduced = axes.iter().any(|&reduced| reduced.rem_euclid(view.ndim() as isize) as usize == axis);
+        if is_reduced {
+            coordinates[axis] = *along.next().unwrap();
+        } else {
+            (coordinates[axis], n) = (n % view.shape()[axis], n / view.shape()[axis]);
+        }
+    }
+    view[&coordinates[..]]
 }
 
 #[test]
@@ -65,8 +97,49 @@ fn negative_and_zero_strides() {
     let rows = row.broadcast((1_000_000, 3)).unwrap();
     assert_eq!(rows.strides(), [0, 1]);
     assert_eq!(rows.argmax_axes::<i32>(&[0, 1]).unwrap(), Array::from_elem(IxDyn(&[]), 1));
-    let last = (ReduceFunction::ArgMax, AxisDirection::Decreasing, NanPolicy::Ignore);
-    assert_eq!(rows.arg_reduce_axes::<i32>(last, &[0]).unwrap(), Array1::from_elem(3, 999_999).into_dyn());
+    let last = Options::new().direction(AxisDirection::Decreasing).nan_policy(NanPolicy::Ignore);
+    let found = rows.arg_reduce_axes::<i32>(ReduceFunction::ArgMax, last, &[0]);
+    assert_eq!(found.unwrap(), Array1::from_elem(3, 999_999).into_dyn());
+}
+
+/// One axis: the types say how many dimensions are left.
+#[test]
+fn one_axis_less() {
+    let one: Array1<u32> = array![[3, 9, 9], [7, 0, 7]].argmax_axis(-1).unwrap();
+    assert_eq!(one, array![1, 0]);
+    let none: Array0<i64> = array![3_u8, 9, 9].argmin_axis(0).unwrap();
+    assert_eq!(none, arr0(0));
+    let two: Array2<u32> = Array3::<f32>::zeros((4, 5, 6)).argmin_axis(1).unwrap();
+    assert_eq!(two, Array2::<u32>::zeros((4, 6)));
+    let dynamic: ArrayD<u32> = Array3::<f32>::zeros((4, 5, 6)).into_dyn().argmax_axis(0).unwrap();
+    assert_eq!(dynamic, Array2::<u32>::zeros((5, 6)).into_dyn());
+
+    let array = array![[1.0, f32::NAN, 5.0], [f32::NAN, f32::NAN, f32::NAN]];
+    let (indices, values): (Array1<u64>, Array1<f32>) =
+        array.t().arg_reduce_axis_with_values(ReduceFunction::ArgMin, NanPolicy::Ignore, 0).unwrap();
+    assert_eq!(indices, array![0, 0]);
+    assert!(values[0] == 1.0 && values[1].is_nan());
+
+    for axis in [2, -3, isize::MAX, isize::MIN] {
+        assert_eq!(array.argmax_axis::<u32>(axis), Err(Error::AxisOutOfRange { axis, rank: 2 }));
+    }
+    assert_eq!(Array2::<f32>::zeros((3, 0)).argmax_axis::<u32>(0).unwrap().shape(), [0]);
+    assert_eq!(Array2::<f32>::zeros((3, 0)).argmax_axis::<u32>(1), Err(Error::EmptyReduction { axis: 1 }));
+    assert_eq!(ArrayD::<f32>::zeros(IxDyn(&[1; 9])).argmax_axis::<u32>(2), Err(Error::RankTooHigh { rank: 9 }));
+}
+
+/// Results that no memory holds, of arrays that need little or none.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn results_of_any_size() {
+    let row = Array1::<u8>::zeros(1);
+    let repeated = row.broadcast((1_usize << 62, 1)).unwrap();
+    let error = |len| Err(Error::OutOfMemory { slice: "output", element_type: "u64", len });
+    assert_eq!(repeated.argmax_axis::<u64>(1), error(1 << 62));
+    // No elements, of more bytes than can be addressed.
+    let nothing = Array3::<u8>::zeros((0, 1 << 61, 1));
+    assert_eq!(nothing.argmax_axis::<u64>(1).unwrap().shape(), [0, 1]);
+    assert_eq!(nothing.argmax_axis::<u64>(2).map(|_| ()), Ok(()));
 }
 
 #[test]

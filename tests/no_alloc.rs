@@ -1,7 +1,7 @@
 //! Planning and running take no heap memory, for any strategy.
 
 use allocation_counter::measure;
-use argreduce::{ArgReduce, Isa, Layout};
+use argreduce::{ArgReduce, Isa, Layout, unravel};
 
 #[test]
 fn planning_and_running_allocate_nothing() {
@@ -9,6 +9,16 @@ fn planning_and_running_allocate_nothing() {
     let layout = Layout::contiguous(&[1]).unwrap();
     ArgReduce::argmax(&layout).plan::<f32, u32>().unwrap();
     assert!(measure(|| drop(vec![1])).count_total > 0, "the counter counts");
+
+    let views_and_coordinates = || {
+        let layout = Layout::contiguous(&[4, 5, 6]).unwrap().permute(&[2, 0, 1]).unwrap();
+        let layout = layout.slice(1, 1.., -2).unwrap().select(2, -1).unwrap().broadcast(&[3, 6, 2]).unwrap();
+        let plan = ArgReduce::argmax(&layout).axes_from(1..3).plan::<f32, u32>().unwrap();
+        plan.unravel(11).unwrap();
+        unravel(5_u64, &[2, 3], &[1, 0]).unwrap();
+        assert!(ArgReduce::argmax(&layout).axes_from(0..).plan::<f32, u32>().is_err());
+    };
+    assert_eq!(measure(views_and_coordinates).count_total, 0);
 
     type Axis = (usize, isize, bool); // size, stride, whether it is reduced
     let cases: [(&str, [Axis; 2]); 6] = [

@@ -9,14 +9,19 @@ use std::str::FromStr;
 
 /// Where is the largest or smallest element of a .npy file along these axes?
 ///
-/// Without any argument: runs on a sample (class scores of an image) and leaves it as scores.npy.
+/// Without any argument: runs on a sample (class scores of an image), and leaves it in the folder argreduce-sample,
+/// with its labels and their picture.
+///
+/// All outputs appear, each of them complete, or none does. A file that is there already is replaced only with --force,
+/// and the input never is.
 #[derive(Parser)]
-#[command(name = "argreduce", version)]
+#[command(name = "argreduce", version, after_help = "Exit status: 0, or 2 and one line on standard error.")]
 pub struct Arguments {
     /// Which element to look for
     pub function: Function,
 
-    /// The .npy file: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, C or Fortran order, rank 0 to 8
+    /// The .npy file, or - for standard input: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, C or Fortran order,
+    /// rank 0 to 8
     pub file: PathBuf,
 
     /// Axes to reduce, as in 0,-1; negative ones count from the end [default: all; empty: none]
@@ -39,7 +44,7 @@ pub struct Arguments {
     #[arg(long)]
     pub keepdims: bool,
 
-    /// Where the indices go
+    /// Where the indices go; - is standard output, and messages go to standard error then
     #[arg(short, long, value_name = "NPY", default_value = "labels.npy")]
     pub output: PathBuf,
 
@@ -50,6 +55,14 @@ pub struct Arguments {
     /// Where a picture of the indices goes, if wanted: one colour per index; the result must have two axes
     #[arg(long, value_name = "PNG")]
     pub picture: Option<PathBuf>,
+
+    /// Replace outputs that are there already
+    #[arg(long)]
+    pub force: bool,
+
+    /// Run more than once, and tell the best time
+    #[arg(long)]
+    pub bench: bool,
 
     /// Instruction set: portable, avx2, avx512, neon [default: the best this machine has]
     #[arg(long)]

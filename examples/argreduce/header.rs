@@ -4,6 +4,7 @@
 //! that overflows panics or wraps around. A header has three keys of known form, so that is all that is read here.
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use argreduce::MAX_RANK;
 use npyz::TypeStr;
 use std::io::Read;
 
@@ -12,6 +13,9 @@ pub struct Header {
     pub fortran_order: bool,
     pub sizes: Vec<usize>,
 }
+
+/// Far more than any header needs, and little enough for any memory.
+const MAX_LENGTH: u64 = 1 << 22;
 
 /// Reads as far as the header goes.
 pub fn read(file: &mut dyn Read) -> Result<Header> {
@@ -23,6 +27,7 @@ pub fn read(file: &mut dyn Read) -> Result<Header> {
         _ => bail!("the version of the .npy format is {version:?}, known are 1.0, 2.0 and 3.0"),
     };
     let length = take(file, digits)?.iter().rfold(0, |length, &digit| length << 8 | u64::from(digit));
+    ensure!(length <= MAX_LENGTH, "a header of {length} bytes: at most {MAX_LENGTH} are allowed");
     let text = String::from_utf8(take(file, length)?).context("the header is not text")?;
     Text(&text).header()
 }
@@ -87,6 +92,7 @@ impl<'a> Text<'a> {
                 break;
             }
         }
+        ensure!(sizes.len() <= MAX_RANK, "the shape has {} axes: at most {MAX_RANK} are allowed", sizes.len());
         // NumPy's own rule, which holds for arrays without elements too.
         let product = sizes.iter().try_fold(1_usize, |n, &size| n.checked_mul(size.max(1)));
         ensure!(product.is_some(), "shape {sizes:?} has more elements than can be counted");

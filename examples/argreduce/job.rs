@@ -1,26 +1,34 @@
-//! From a file to an answer: the part that uses argreduce. It must not know the command line's spelling, nor write
-//! any file.
+//! From a file to an answer: the part that uses argreduce. It must not know the command line's spelling, nor where
+//! anything is written.
 
 use crate::arguments::{Arguments, Function, IndexType};
 use crate::npy::{self, Array};
-use crate::picture;
+use crate::{memory, picture};
 use anyhow::{Result, bail};
 use argreduce::{ArgReduce, Element, Index, drop_axes};
 use half::f16;
 use npyz::{AutoSerialize, Deserialize, TypeChar};
-use std::io::Read;
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How often the plan is run: the first time pays for cold memory, the best one is told.
+/// How often the plan is run with `--bench`: the first time pays for cold memory, the best one is told.
 const RUNS: usize = 5;
 
-/// What to tell and what to write, each output as the bytes of its file.
+/// Kept free while all that is large is allocated, for all that is small: that would abort without memory.
+const SPARE_BYTES: usize = 1 << 22;
+
+/// What to tell and what to write.
 pub struct Answer {
     pub report: String,
-    pub indices: Vec<u8>,
-    pub values: Option<Vec<u8>>,
-    pub picture: Option<Vec<u8>>,
+    pub indices: Encode,
+    pub values: Option<Encode>,
+    pub picture: Option<Encode>,
 }
+
+/// Writes a whole file.
+pub type Encode = Box<dyn FnOnce(&mut dyn Write) -> Result<()>>;
 
 /// One instance of [`reduce`].
 type Reduce = fn(&Arguments, Array) -> Result<Answer>;
@@ -80,12 +88,16 @@ where
     let pixels = arguments.picture.as_ref().map(|_| picture::pixels(&kept)).transpose()?;
     let sizes = if arguments.keepdims { plan.output_layout().sizes() } else { &kept };
 
+    let spare = black_box(memory::room::<u8>(SPARE_BYTES)?);
     let input: Vec<T> = array.elements()?;
     let count = plan.output_layout().element_count();
-    let mut indices = vec![I::default(); count];
-    let mut values = arguments.values.as_ref().map(|_| vec![T::default(); count]);
+    let mut indices = memory::defaults::<I>(count)?;
+    let mut values = arguments.values.as_ref().map(|_| memory::defaults::<T>(count)).transpose()?;
+    drop(spare);
+
+    let runs = if arguments.bench { RUNS } else { 1 };
     let mut best = Duration::MAX;
-    for _ in 0..RUNS {
+    for _ in 0..runs {
         let start = Instant::now();
         match &mut values {
             Some(values) => plan.run_with_values(&input, &mut indices, values)?,
@@ -95,11 +107,23 @@ where
     }
 
     let rate = size_of_val(&input[..]) as f64 / best.as_nanos().max(1) as f64;
-    let picture = |pixels| picture::encode(pixels, indices.iter().map(|&index| index.into()));
+    let runs = if arguments.bench { format!("best of {runs} runs") } else { "one run".to_string() };
+    let report = format!("{plan}\n{best:.2?} ({runs}), {rate:.2} GB/s of input");
+
+    let indices = Rc::new(indices);
+    let picture = |pixels| -> Encode {
+        let indices = Rc::clone(&indices);
+        Box::new(move |file| picture::encode(pixels, indices.iter().map(|&index| index.into()), file))
+    };
     Ok(Answer {
-        report: format!("{plan}\n{best:.2?} (best of {RUNS} runs), {rate:.2} GB/s of input"),
-        indices: npy::encode(sizes, &indices)?,
-        values: values.map(|values| npy::encode(sizes, &values)).transpose()?,
-        picture: pixels.map(picture).transpose()?,
+        report,
+        picture: pixels.map(picture),
+        values: values.map(|values| array_file(sizes, Rc::new(values))),
+        indices: array_file(sizes, indices),
     })
+}
+
+fn array_file<T: AutoSerialize + 'static>(sizes: &[usize], elements: Rc<Vec<T>>) -> Encode {
+    let sizes = sizes.to_vec();
+    Box::new(move |file| npy::encode(&sizes, &elements, file))
 }

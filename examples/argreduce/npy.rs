@@ -1,11 +1,11 @@
 //! Arrays in `.npy` files, bytes to elements and back. It must not know what is computed from them, nor where the bytes
 //! come from or go.
 
-use crate::header;
+use crate::{header, memory};
 use anyhow::{Context, Result, ensure};
 use argreduce::Layout;
 use npyz::{AutoSerialize, DType, Deserialize, TypeRead, TypeStr, WriteOptions, WriterBuilder};
-use std::io::Read;
+use std::io::{Read, Write};
 
 /// How many elements are decoded at a time: enough to forget the calls, and no second copy of the file in memory.
 const CHUNK: usize = 1 << 16;
@@ -33,7 +33,13 @@ impl<'a> Array<'a> {
         let mut elements = Vec::new();
         let mut chunk = Vec::new();
         while elements.len() < count {
-            let wanted = size * CHUNK.min(count - elements.len());
+            let missing = count - elements.len();
+            if elements.capacity() - elements.len() < CHUNK.min(missing) {
+                // As much again, so that few elements are moved twice; and no more than was promised.
+                let more = missing.min(CHUNK.max(elements.len()));
+                memory::reserve(&mut elements, more)?;
+            }
+            let wanted = size * CHUNK.min(missing);
             chunk.clear();
             let got = self.file.take(wanted as u64).read_to_end(&mut chunk)?;
             ensure!(got == wanted, "the file ends after {} of {count} elements", elements.len() + got / size);
@@ -58,13 +64,11 @@ fn layout(sizes: &[usize], fortran_order: bool) -> Result<Layout> {
 }
 
 /// A whole file in C order.
-pub fn encode<T: AutoSerialize>(sizes: &[usize], elements: &[T]) -> Result<Vec<u8>> {
+pub fn encode<T: AutoSerialize>(sizes: &[usize], elements: &[T], file: &mut dyn Write) -> Result<()> {
     let shape: Vec<u64> = sizes.iter().map(|&size| size as u64).collect();
-    let mut file = Vec::with_capacity(128 + size_of_val(elements));
-    let mut writer = WriteOptions::new().default_dtype().shape(&shape).writer(&mut file).begin_nd()?;
+    let mut writer = WriteOptions::new().default_dtype().shape(&shape).writer(file).begin_nd()?;
     for element in elements {
         writer.push(element)?;
     }
-    writer.finish()?;
-    Ok(file)
+    Ok(writer.finish()?)
 }

@@ -1,77 +1,351 @@
-//! The files a run leaves behind: all of them, or none. It must not know what is in them.
+//! The files a run leaves behind: all of them, or none, however it ends. It must not know what is in them.
 
+use crate::signals;
 use anyhow::{Context, Result, ensure};
-use std::fs;
-use std::io::Write;
+use same_file::Handle;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tempfile::TempPath;
 
-/// Files that are complete but do not have their names yet, and vanish unless [`persist`](Outputs::persist) is called.
-#[derive(Default)]
-pub struct Outputs(Vec<Output>);
+/// What happens to a file that is there already.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Existing {
+    Refuse,
+    Replace,
+    /// It stays if it holds what would be written, and is refused otherwise. A folder that is missing is made.
+    Keep,
+}
+
+/// One of the outputs.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Slot {
+    File(usize),
+    /// Best written last: what went there cannot be taken back.
+    Stdout,
+}
+
+/// Outputs that do not have their names yet, and vanish unless [`persist`](Outputs::persist) is called.
+pub struct Outputs {
+    existing: Existing,
+    input: Option<Handle>,
+    /// What no other output may be.
+    taken: Vec<Handle>,
+    has_stdout: bool,
+    names: Vec<String>,
+    /// Shared with the thread that waits for signals.
+    files: Arc<Mutex<Vec<Output>>>,
+}
+
+const TWICE: &str = "this is another output already";
 
 struct Output {
+    /// For messages.
     name: String,
-    destination: PathBuf,
-    file: NamedTempFile,
+    place: Place,
+    file: Unnamed,
+    /// What is there already is the same, and stays.
+    stays: bool,
 }
 
 impl Outputs {
-    pub fn stage(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
-        let name = path.display().to_string();
-        let output = self.write(path, bytes).with_context(|| name.clone())?;
-        let (destination, file) = output;
-        self.0.push(Output { name, destination, file });
+    /// `input` is never replaced.
+    pub fn new(existing: Existing, input: Option<Handle>) -> Result<Self> {
+        let files = Arc::new(Mutex::new(Vec::new()));
+        let watched = Arc::clone(&files);
+        let clean = move || {
+            let mut files = lock(&watched);
+            files.clear();
+            // Locked for good: no file is made any more, and none gets a name.
+            std::mem::forget(files);
+        };
+        signals::clean_up_by(clean).context("signals cannot be caught")?;
+        Ok(Outputs { existing, input, taken: Vec::new(), has_stdout: false, names: Vec::new(), files })
+    }
+
+    /// Takes this path for an output, or standard output for `-`, before there is anything to write. `option` is what
+    /// the user knows it by.
+    pub fn open(&mut self, option: &str, path: &Path) -> Result<Slot> {
+        let name = format!("{option} {}", path.display());
+        let slot = if path == Path::new("-") { self.open_stdout() } else { self.open_file(&name, path) };
+        self.names.push(path.display().to_string());
+        slot.context(name)
+    }
+
+    fn open_stdout(&mut self) -> Result<Slot> {
+        ensure!(!self.has_stdout, TWICE);
+        self.has_stdout = true;
+        let stdout = Handle::stdout()?;
+        // A terminal or /dev/null may be both.
+        if stdout.as_file().metadata()?.is_file() {
+            self.take(stdout)?;
+        }
+        Ok(Slot::Stdout)
+    }
+
+    fn open_file(&mut self, name: &str, path: &Path) -> Result<Slot> {
+        let place = Place::of(path, self.existing == Existing::Keep)?;
+        if place.exists {
+            self.take(Handle::from_path(&place.destination)?)?;
+            ensure!(self.existing != Existing::Refuse, "there already, and only --force replaces it");
+        }
+        // Locked, so that a signal does not come between a file and its entry in the list.
+        let mut files = lock(&self.files);
+        ensure!(files.iter().all(|file| file.place.destination != place.destination), TWICE);
+        let file = Unnamed::create(&place.folder)?;
+        files.push(Output { name: name.into(), place, file, stays: false });
+        Ok(Slot::File(files.len() - 1))
+    }
+
+    fn take(&mut self, handle: Handle) -> Result<()> {
+        ensure!(self.input.as_ref() != Some(&handle), "this is the input, which is never replaced");
+        ensure!(!self.taken.contains(&handle), TWICE);
+        self.taken.push(handle);
         Ok(())
     }
 
-    /// Next to where it will end up, so that the last step is only a new name.
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(PathBuf, NamedTempFile)> {
-        let destination = resolve(path)?;
-        let taken = self.0.iter().any(|output| output.destination == destination);
-        ensure!(!taken, "the name of two outputs");
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        // As of any new file: temporary ones are private, results are not.
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(destination.parent().unwrap_or(Path::new("/")))?;
-        file.write_all(bytes)?;
-        Ok((destination, file))
+    pub fn write(&self, slot: Slot, encode: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        match slot {
+            Slot::Stdout => buffered(io::stdout().lock(), encode).context("standard output"),
+            Slot::File(index) => {
+                let name = lock(&self.files)[index].name.clone();
+                self.write_file(index, encode).context(name)
+            }
+        }
+    }
+
+    fn write_file(&self, index: usize, encode: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let mut file = lock(&self.files)[index].file.file.try_clone()?;
+        buffered(&file, encode)?;
+        // Some disks tell only now that they are full.
+        file.sync_data()?;
+        // Locked only now: writing may take long.
+        let output = &mut lock(&self.files)[index];
+        if self.existing == Existing::Keep && output.place.exists {
+            file.rewind()?;
+            let mut wanted = Vec::new();
+            file.read_to_end(&mut wanted)?;
+            output.stays = fs::read(&output.place.destination)? == wanted;
+            ensure!(output.stays, "there already, with other content, and not replaced: move it away first");
+        }
+        Ok(())
     }
 
     /// The names as the user gave them.
     pub fn names(&self) -> String {
-        let names: Vec<&str> = self.0.iter().map(|output| output.name.as_str()).collect();
-        names.join(", ")
+        self.names.join(", ")
     }
 
-    /// Gives the files their names. Should one of them be refused, those before it are taken back.
+    /// Gives the files their names. Should one of them be refused, what was done before is undone.
     pub fn persist(self) -> Result<()> {
+        // Locked, so that a signal waits until all is done.
+        let mut files = lock(&self.files);
         let mut done = Vec::new();
-        for output in self.0 {
-            if let Err(error) = output.file.persist(&output.destination) {
-                for destination in &done {
-                    // The refusal is what the user has to hear of, not what follows from it.
-                    let _ = fs::remove_file(destination);
-                }
-                return Err(error.error).context(output.name);
+        let mut files = files.drain(..).peekable();
+        while let Some(Output { name, place, file, stays }) = files.next() {
+            if !stays && let Err(error) = place.fill(file, files.peek().is_some(), &mut done) {
+                done.into_iter().rev().for_each(Undo::run);
+                return Err(error).context(name);
             }
-            done.push(output.destination);
         }
         Ok(())
     }
 }
 
-/// The absolute path, whether or not the file exists. Refuses what a new name would destroy: directories, devices, pipes.
-fn resolve(path: &Path) -> Result<PathBuf> {
-    if path.exists() {
-        ensure!(path.is_file(), "not a regular file");
-        return Ok(path.canonicalize()?);
+impl Drop for Outputs {
+    fn drop(&mut self) {
+        // The thread would keep them.
+        lock(&self.files).clear();
     }
-    let name = path.file_name().context("not the name of a file")?;
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    Ok(folder.canonicalize()?.join(name))
+}
+
+/// What a panic in another thread left is still a list of files.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn buffered(file: impl Write, encode: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let mut file = BufWriter::with_capacity(1 << 16, file);
+    encode(&mut file)?;
+    Ok(file.flush()?)
+}
+
+/// Where a file will be.
+struct Place {
+    destination: PathBuf,
+    /// Where it is until then: its own folder, so that the last step is only a new name; or, while that is missing, the
+    /// folder above.
+    folder: PathBuf,
+    exists: bool,
+}
+
+impl Place {
+    /// Absolute, and without links. Refuses what a new name would destroy: directories, devices, pipes.
+    fn of(path: &Path, makes_folder: bool) -> Result<Self> {
+        let exists = match fs::symlink_metadata(path) {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(error.into()),
+        };
+        if exists {
+            let destination = path.canonicalize().context("a link that leads nowhere")?;
+            ensure!(destination.is_file(), "not a regular file (- is standard output)");
+            let folder = folder_of(&destination).to_path_buf();
+            return Ok(Place { destination, folder, exists });
+        }
+        let ends_as_folder = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
+        let name = path.file_name().filter(|_| !ends_as_folder).context("not the name of a file")?;
+        let own = folder_of(path);
+        if makes_folder && !own.exists() {
+            let folder = folder_of(own).canonicalize()?;
+            let destination = folder.join(own.file_name().context("not the name of a folder")?).join(name);
+            return Ok(Place { destination, folder, exists });
+        }
+        let folder = own.canonicalize()?;
+        Ok(Place { destination: folder.join(name), folder, exists })
+    }
+
+    /// Gives the file its name, and tells how to undo that if there is `more` that may be refused.
+    fn fill(&self, file: Unnamed, more: bool, done: &mut Vec<Undo>) -> io::Result<()> {
+        let own = folder_of(&self.destination);
+        if own != self.folder {
+            match fs::create_dir(own) {
+                Ok(()) => done.push(Undo::NewFolder(own.into())),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let to = || self.destination.clone();
+        if !self.exists {
+            file.name(&self.destination)?;
+            done.push(Undo::New(to()));
+            return Ok(());
+        }
+        // Not every disk can give a second name.
+        let second_name = || builder().make_in(&self.folder, |path| fs::hard_link(&self.destination, path)).ok();
+        let old = if more { second_name() } else { None };
+        file.replace(&self.destination, &self.folder)?;
+        done.extend(old.map(|old| Undo::Replaced(old.into_temp_path(), to())));
+        Ok(())
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// What was done, as long as it may have to be undone.
+enum Undo {
+    NewFolder(PathBuf),
+    New(PathBuf),
+    /// The second name of the old file, and its first one.
+    Replaced(TempPath, PathBuf),
+}
+
+impl Undo {
+    fn run(self) {
+        // The refusal that led here is what the user has to hear of, not what follows from it.
+        let _ = match self {
+            Undo::NewFolder(path) => fs::remove_dir(path),
+            Undo::New(path) => fs::remove_file(path),
+            Undo::Replaced(old, path) => old.persist(path).map_err(io::Error::from),
+        };
+    }
+}
+
+/// A file without a name, which the system forgets with the process. Where there is no such thing, it has a name
+/// that is removed.
+struct Unnamed {
+    file: File,
+    path: Option<TempPath>,
+}
+
+impl Unnamed {
+    fn create(folder: &Path) -> io::Result<Self> {
+        if let Some(file) = nameless::create(folder)? {
+            return Ok(Unnamed { file, path: None });
+        }
+        let (file, path) = builder().tempfile_in(folder)?.into_parts();
+        Ok(Unnamed { file, path: Some(path) })
+    }
+
+    /// Fails if the name is taken.
+    fn name(self, destination: &Path) -> io::Result<()> {
+        match self.path {
+            Some(path) => Ok(path.persist_noclobber(destination)?),
+            None => nameless::link(&self.file, destination),
+        }
+    }
+
+    /// A reader sees the old file or the new one, whole.
+    fn replace(self, destination: &Path, folder: &Path) -> io::Result<()> {
+        let path = match self.path {
+            Some(path) => path,
+            None => builder().make_in(folder, |path| nameless::link(&self.file, path))?.into_temp_path(),
+        };
+        Ok(path.persist(destination)?)
+    }
+}
+
+#[cfg(unix)]
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(MODE));
+    builder
+}
+
+#[cfg(not(unix))]
+fn builder() -> tempfile::Builder<'static, 'static> {
+    tempfile::Builder::new()
+}
+
+/// As of any new file: temporary ones are private, results are not.
+#[cfg(unix)]
+const MODE: u32 = 0o666;
+
+#[cfg(target_os = "linux")]
+mod nameless {
+    use super::MODE;
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+    use std::fs::{File, OpenOptions};
+    use std::io::{self, ErrorKind};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::{Path, PathBuf};
+
+    /// None where the kernel or the disk does not have it.
+    pub fn create(folder: &Path) -> io::Result<Option<File>> {
+        let flags = OFlags::TMPFILE.bits() as i32;
+        match OpenOptions::new().read(true).write(true).mode(MODE).custom_flags(flags).open(folder) {
+            Ok(file) => Ok(Some(file).filter(|file| path(file).exists())),
+            Err(error) => match error.kind() {
+                ErrorKind::Unsupported | ErrorKind::IsADirectory | ErrorKind::InvalidInput => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
+    pub fn link(file: &File, to: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, path(file), CWD, to, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    fn path(file: &File) -> PathBuf {
+        format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod nameless {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    pub fn create(_: &Path) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    pub fn link(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }

@@ -1,7 +1,9 @@
 //! A label map as a PNG picture, one colour per label. It must not know where labels come from.
 
+use crate::memory;
 use anyhow::{Result, bail, ensure};
 use png::{BitDepth, ColorType, Encoder};
+use std::io::Write;
 
 /// Width and height of the picture of a result with these sizes.
 pub fn pixels(sizes: &[usize]) -> Result<[u32; 2]> {
@@ -18,15 +20,19 @@ pub fn pixels(sizes: &[usize]) -> Result<[u32; 2]> {
 }
 
 /// A whole file.
-pub fn encode([width, height]: [u32; 2], labels: impl Iterator<Item = i128>) -> Result<Vec<u8>> {
-    let mut file = Vec::new();
-    let mut encoder = Encoder::new(&mut file, width, height);
+pub fn encode([width, height]: [u32; 2], labels: impl Iterator<Item = i128>, file: &mut dyn Write) -> Result<()> {
+    // The encoder keeps a few rows, and would abort without memory for them: so it is asked for once before.
+    drop(memory::room::<[u8; 12]>(width as usize)?);
+    let mut encoder = Encoder::new(file, width, height);
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
     let mut writer = encoder.write_header()?;
-    writer.write_image_data(&labels.flat_map(colour).collect::<Vec<u8>>())?;
-    writer.finish()?;
-    Ok(file)
+    let mut pixels = writer.stream_writer()?;
+    for label in labels {
+        pixels.write_all(&colour(label))?;
+    }
+    pixels.finish()?;
+    Ok(writer.finish()?)
 }
 
 /// The colour map of PASCAL VOC, which has one for each of 2^24 labels: every third bit of the label goes to the same

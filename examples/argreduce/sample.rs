@@ -1,19 +1,34 @@
 //! The sample: class scores of an image, as the last layer of a segmentation network gives them. It must not know what is
 //! done with them.
 
+use crate::memory;
+use anyhow::Result;
+
 /// Classes, height, width.
 pub const SIZES: [usize; 3] = [21, 256, 256];
 
 /// The command a user would type to find the class of each pixel.
-pub const COMMAND: [&str; 9] =
-    ["argreduce", "argmax", "scores.npy", "--axes", "0", "--index-type", "u32", "--picture", "labels.png"];
+pub const COMMAND: [&str; 11] = [
+    "argreduce",
+    "argmax",
+    "argreduce-sample/scores.npy",
+    "--axes",
+    "0",
+    "--index-type",
+    "u32",
+    "--output",
+    "argreduce-sample/labels.npy",
+    "--picture",
+    "argreduce-sample/labels.png",
+];
 
 /// Every class but the background, class 0, is a few soft blobs around a place of its own. The same on every run and
 /// machine: no library's random numbers, and only operations that IEEE rounds exactly.
-pub fn scores() -> Vec<f32> {
+pub fn scores() -> Result<Vec<f32>> {
     let [classes, height, width] = SIZES;
     let mut random = Random(2);
-    let mut scores = vec![0.4; height * width];
+    let mut scores = memory::room(classes * height * width)?;
+    scores.resize(height * width, 0.4);
     for _ in 1..classes {
         let place = [random.between(0.05, 0.95), random.between(0.05, 0.95)];
         let blobs = [(); 4].map(|()| Blob::near(place, &mut random));
@@ -24,7 +39,7 @@ pub fn scores() -> Vec<f32> {
             }
         }
     }
-    scores
+    Ok(scores)
 }
 
 /// A slanted ellipse without an edge.

@@ -1,7 +1,9 @@
 //! How a kernel is entered: the glue between an order, a strategy as a type, and a function pointer.
 //!
-//! What types decide is asked as a constant, or in a `const` block: so the compiler makes nothing of the other branch. Of a condition that is a call, or is only known once calls are
-//! inlined, it makes both, and all that they inline, before it throws one away: 25 million lines of LLVM's instead of 6, which was a tenth of the time to compile all kernels.
+//! What types decide is asked as a constant, or in a `const` block: so the compiler makes nothing of the other branch.
+//! Of a condition that is a call, or is only known once calls are inlined, it makes both, and all that they inline,
+//! before it throws one away: 25 million lines of LLVM's instead of 6, which was a tenth of the time to compile all
+//! kernels.
 
 use crate::memory::args::Tile;
 use crate::order::Order;
@@ -30,8 +32,8 @@ pub(crate) trait Body: Sized {
 
     /// What every [`crate::Kernel`] points to.
     ///
-    /// A method of this trait, not a function, because the compiler distributes its work by the module of the type: so the strategies
-    /// are compiled side by side, and one after another otherwise, which takes twice as long.
+    /// A method of this trait, not a function, because the compiler distributes its work by the module of the type: so
+    /// the strategies are compiled side by side, and one after another otherwise, which takes twice as long.
     ///
     /// # Safety
     /// - As a [`crate::Kernel`].

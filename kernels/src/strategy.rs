@@ -7,11 +7,14 @@ use crate::memory::args::Loop;
 pub enum Strategy {
     /// Along one reduced loop over neighbours: one output at a time. Takes no other tile: see [`Strategy::takes`].
     Rows,
-    /// Along any reduced loops: one output at a time, piece by piece, or some in turn; a piece that is far, in several places at once.
+    /// Along any reduced loops: one output at a time, piece by piece, or some in turn; a piece that is far, in several
+    /// places at once.
     Pieces,
-    /// Across neighbouring outputs: each lane is one. Takes only tiles whose inner loop is at least a vector of neighbours.
+    /// Across neighbouring outputs: each lane is one. Takes only tiles whose inner loop is at least a vector of
+    /// neighbours.
     Columns,
-    /// Across neighbouring outputs that are at most a vector, many of whose rows follow each other in memory. Takes no other tiles.
+    /// Across neighbouring outputs that are at most a vector, many of whose rows follow each other in memory. Takes no
+    /// other tiles.
     FoldedColumns,
     /// Across any outputs.
     PackedColumns,
@@ -63,17 +66,18 @@ impl Strategy {
 /// A stretch costs some 10 ns, however short it is. (Zen 3, AVX2.)
 const SHORTEST_STRETCH: usize = 32;
 
-/// The largest step from one element to the next for which `gather.rs` has shuffles, and the fewest elements that are worth it: gathering many rows
-/// side by side is element by element, but rows of 100 are faster that way (every second element, GB/s of the memory touched, side by side and
-/// row by row, of 100, 1000 and 4096: u8 6.5 and 3.0, 3.6 and 12.8, 1.0 and 25; f32 11 and 7, 19 and 29, 12 and 43; Zen 3, L2).
+/// The largest step from one element to the next for which `gather.rs` has shuffles, and the fewest elements that are
+/// worth it: gathering many rows side by side is element by element, but rows of 100 are faster that way (every second
+/// element, GB/s of the memory touched, side by side and row by row, of 100, 1000 and 4096: u8 6.5 and 3.0, 3.6 and
+/// 12.8, 1.0 and 25; f32 11 and 7, 19 and 29, 12 and 43; Zen 3, L2).
 const LARGEST_STEP: usize = 4;
 const SHORTEST_NEAR: usize = 256;
 
 /// Vectors that rows are put side by side in.
 pub(crate) const FOLDED_VECTORS: usize = 2;
 
-/// How many rows of `width` outputs are put side by side: as many as are whole in each vector, and one more that is in both, if there is room for it and it
-/// is a third or a fifth of them.
+/// How many rows of `width` outputs are put side by side: as many as are whole in each vector, and one more that is in
+/// both, if there is room for it and it is a third or a fifth of them.
 pub(crate) const fn fold(width: usize, lanes: usize) -> usize {
     let whole = lanes / width;
     if whole <= 2 { FOLDED_VECTORS * lanes / width } else { FOLDED_VECTORS * whole }

@@ -7,6 +7,9 @@ use ort::operator::{
 };
 use ort::value::{DynTensorValueType, IntoTensorElementType, SymbolicDimensions, TensorElementType, ValueType};
 use ort::{Error, Result};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One of the operators for one of the types: ONNX Runtime chooses by the type of the input.
 #[derive(Clone, Copy)]
@@ -45,38 +48,67 @@ impl Operator for ArgOperator {
     }
 
     fn create_kernel<'attr>(&self, context: &KernelContext<'attr>) -> Result<ArgKernel> {
-        Ok(ArgKernel { operator: *self, attributes: Attributes::read(context)? })
+        let attributes = Attributes::read(self.name(), context)?;
+        // Axes that the rank does not allow are an error when the model is loaded, if the rank is known by then.
+        if let Some((shape, _)) = context.inputs()?.first().and_then(|input| known_shape(input.dtype())) {
+            kept_dimensions(shape.len(), &attributes.axes)?;
+        }
+        Ok(ArgKernel { operator: *self, attributes })
     }
 
+    /// Says nothing of a node that is wrong: the runtime drops errors from here. `create_kernel` gives them soon after.
     fn infer_shape(&self, context: &mut ShapeInferenceContext) -> Result<()> {
         let inputs = context.inputs();
-        // A rank that is not known looks like rank 0: then nothing is said of the output.
-        let Some(ValueType::Tensor { shape, .. }) = inputs.first().filter(|input| !rank_0(input)) else {
+        let Some((shape, symbols)) = inputs.first().and_then(known_shape) else {
             return Ok(());
         };
-        // Here, unlike for a kernel, a missing attribute and one of the wrong type look the same: the kernel will complain.
-        let axes = context.attr("axes").or_else(|_| context.attr("axis").map(|axis: i64| vec![axis]));
-        let keepdims = context.attr::<i64>("keepdims").unwrap_or(1) != 0;
-        let axes: Vec<i64> = axes.unwrap_or_else(|_| vec![0]);
-        let rank = shape.len() as i64;
-        if axes.iter().any(|axis| !(-rank..rank).contains(axis)) {
+        // As for a kernel, an attribute of any type can be read as a list of integers: see `integers`.
+        if misspelled(|name| context.attr::<Vec<i64>>(name).is_ok()).is_some() {
             return Ok(());
         }
-        let is_reduced = |&(axis, _): &(usize, &i64)| axes.iter().any(|&a| a.rem_euclid(rank) == axis as i64);
-        let output: Vec<i64> = shape
-            .iter()
-            .enumerate()
-            .filter(|axis| keepdims || !is_reduced(axis))
-            .map(|axis| if is_reduced(&axis) { 1 } else { *axis.1 })
-            .collect();
-        let dimension_symbols = SymbolicDimensions::empty(output.len());
-        let output = ValueType::Tensor { ty: TensorElementType::Int64, shape: output.into(), dimension_symbols };
+        // Here, unlike for a kernel, a missing attribute and one of the wrong type look the same.
+        let axes = context.attr("axes").or_else(|_| context.attr("axis").map(|axis: i64| vec![axis]));
+        let keepdims = context.attr::<i64>("keepdims").unwrap_or(1) != 0;
+        let Ok(kept) = kept_dimensions(shape.len(), &signed(axes.unwrap_or_else(|_| vec![0]))) else {
+            return Ok(());
+        };
+        let output = (0..shape.len()).filter(|dimension| keepdims || kept.contains(dimension));
+        let (sizes, symbols): (Vec<i64>, Vec<String>) = output
+            .map(|dimension| match (kept.contains(&dimension), shape[dimension]) {
+                (false, _) => (1, String::new()),
+                (true, size @ 0..) => (size, String::new()),
+                // Only a symbol says that a dimension is not known: without one, -1 would be taken for its size.
+                (true, _) if symbols[dimension].is_empty() => (-1, new_symbol()),
+                (true, _) => (-1, symbols[dimension].clone()),
+            })
+            .unzip();
+        let dimension_symbols = SymbolicDimensions::new(symbols);
+        let output = ValueType::Tensor { ty: TensorElementType::Int64, shape: sizes.into(), dimension_symbols };
         context.set_output(0, &output)
     }
 }
 
-fn rank_0(value: &ValueType) -> bool {
-    matches!(value, ValueType::Tensor { shape, .. } if shape.is_empty())
+/// The sizes, -1 for one that is not known, and the symbols, empty for a dimension without one. A rank that is not
+/// known looks like rank 0: there is nothing to say of either.
+fn known_shape(value: &ValueType) -> Option<(&[i64], &[String])> {
+    match value {
+        ValueType::Tensor { shape, dimension_symbols, .. } if !shape.is_empty() => Some((shape, dimension_symbols)),
+        _ => None,
+    }
+}
+
+/// The dimensions that are not reduced. An error if the rank does not allow the axes.
+fn kept_dimensions(rank: usize, axes: &[isize]) -> Result<Vec<usize>> {
+    let dimensions: Vec<usize> = (0..rank).collect();
+    argreduce::drop_axes(&dimensions, axes).map_err(Error::wrap)
+}
+
+/// A symbol that no other dimension has, so that two unknown dimensions are never taken for equal. A user may write it
+/// into another model, which another process reads: besides a count, it has a random number of this process.
+fn new_symbol() -> String {
+    static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(std::process::id()));
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("argreduce_{:016x}_{}", *PROCESS, COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// ONNX's attributes, and two of this library's: `axes` and `nan_policy`.
@@ -88,9 +120,15 @@ struct Attributes {
 }
 
 impl Attributes {
-    fn read(context: &KernelContext<'_>) -> Result<Attributes> {
+    const NAMES: [&str; 5] = ["axis", "axes", "keepdims", "select_last_index", "nan_policy"];
+
+    fn read(operator: &str, context: &KernelContext<'_>) -> Result<Attributes> {
+        if let Some(name) = misspelled(|name| is_given(context, name)) {
+            let names = Attributes::NAMES.join(", ");
+            return Err(Error::new(format!("{operator} has {names}, not {name}")));
+        }
         let axis: Option<i64> = attribute(context, "axis", "an integer")?;
-        let axes: Option<Vec<i64>> = attribute(context, "axes", "a list of integers")?;
+        let axes = integers(context, "axes")?;
         let axes = match (axis, axes) {
             (Some(_), Some(_)) => return Err(Error::new("both axis and axes are given: one of them is allowed")),
             (None, Some(axes)) => axes,
@@ -101,8 +139,7 @@ impl Attributes {
             name.parse().map_err(|error| Error::new(format!("nan_policy is {name:?}: {error}")))
         })?;
         Ok(Attributes {
-            // An axis that `isize` does not hold is out of range anyway.
-            axes: axes.into_iter().map(|axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect(),
+            axes: signed(axes),
             keepdims: flag(context, "keepdims", true)?,
             direction: match flag(context, "select_last_index", false)? {
                 true => AxisDirection::Decreasing,
@@ -113,24 +150,60 @@ impl Attributes {
     }
 }
 
+/// Axes as argreduce has them. One that `isize` does not hold is out of range anyway.
+fn signed(axes: Vec<i64>) -> Vec<isize> {
+    axes.into_iter().map(|axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect()
+}
+
+/// A name that was likely meant for one of the attributes, if it is given: what other libraries call them, and slips.
+/// The interface can be asked for an attribute by its name, but does not list them: other names go unnoticed.
+fn misspelled(is_given: impl Fn(&str) -> bool) -> Option<String> {
+    const OF_OTHERS: &str = "Axis Axes dim dims dimension dimensions keep_dim keep_dims keepDims KeepDims \
+        select_last select_last_idx last_index nan nan_mode ignore_nan skipna";
+    let slips = Attributes::NAMES.into_iter().flat_map(slips);
+    let mut names = OF_OTHERS.split_whitespace().map(String::from).chain(slips);
+    names.find(|name| !Attributes::NAMES.contains(&name.as_str()) && is_given(name))
+}
+
+/// The name with a letter left out, a letter twice, or two letters in each other's place.
+fn slips(name: &str) -> impl Iterator<Item = String> {
+    (0..name.len()).flat_map(move |at| {
+        let (before, letter, after) = (&name[..at], &name[at..=at], &name[at + 1..]);
+        let exchanged = after.get(..1).map(|next| format!("{before}{next}{letter}{}", &after[1..]));
+        [format!("{before}{after}"), format!("{before}{letter}{letter}{after}")].into_iter().chain(exchanged)
+    })
+}
+
 /// An attribute, if it is given. One of another type than expected is an error, not a missing one.
 fn attribute<'a, T: FromKernelContext<'a>>(
     context: &KernelContext<'a>,
     name: &str,
     expected: &str,
 ) -> Result<Option<T>> {
-    let value = context.get::<T>(name);
-    let is_given = || {
-        context.get::<i64>(name).is_some()
-            || context.get::<f32>(name).is_some()
-            || context.get::<String>(name).is_some()
-            || context.get::<Vec<i64>>(name).is_some()
-            || context.get::<Vec<f32>>(name).is_some()
-    };
-    if value.is_none() && is_given() {
-        return Err(Error::new(format!("{name} has the wrong type: it has to be {expected}")));
+    match context.get(name) {
+        None if is_given(context, name) => Err(wrong_type(name, expected)),
+        value => Ok(value),
     }
-    Ok(value)
+}
+
+/// The same for a list of integers: the runtime reads one from an attribute of any type, an empty one if it is another.
+fn integers(context: &KernelContext<'_>, name: &str) -> Result<Option<Vec<i64>>> {
+    let is_one = context.get::<i64>(name).is_some()
+        || context.get::<f32>(name).is_some()
+        || context.get::<String>(name).is_some();
+    match is_one || context.get::<Vec<f32>>(name).is_some_and(|list| !list.is_empty()) {
+        true => Err(wrong_type(name, "a list of integers")),
+        false => Ok(context.get(name)),
+    }
+}
+
+/// Whether the attribute is given, of whatever type: see [`integers`].
+fn is_given(context: &KernelContext<'_>, name: &str) -> bool {
+    context.get::<Vec<i64>>(name).is_some()
+}
+
+fn wrong_type(name: &str, expected: &str) -> Error {
+    Error::new(format!("{name} has the wrong type: it has to be {expected}"))
 }
 
 fn flag(context: &KernelContext<'_>, name: &str, default: bool) -> Result<bool> {

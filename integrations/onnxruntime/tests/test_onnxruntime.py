@@ -1,4 +1,5 @@
-"""The custom-operator library in ONNX Runtime: ONNX's own node tests, every type against NumPy, every attribute, bad input, and threads.
+"""The custom-operator library in ONNX Runtime: ONNX's own node tests, every type against NumPy, every attribute, shapes
+that are not known at load, bad input, and threads; and the script that moves a model's nodes to its domain.
 
     cargo build --release
     python tests/test_onnxruntime.py          # wheels: onnxruntime onnx numpy
@@ -6,10 +7,14 @@
 With --times it also prints the times beside those of ONNX Runtime's own kernels.
 """
 
+import contextlib
+import io
 import itertools
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import threading
 import timeit
 import unittest
@@ -22,6 +27,10 @@ import onnxruntime
 from onnx import TensorProto, helper
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(HERE))
+
+import to_argreduce  # noqa: E402 (it is no package)
+
 LIBRARY = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE / "target")) / "release" / "libargreduce_onnxruntime.so"
 
 TYPES = {
@@ -41,13 +50,22 @@ TYPES = {
 }
 
 
-def session(model, threads=1):
+def session(model, threads=1, level=None, log_severity=4):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     # Errors are raised; there is no need to print them too.
-    options.log_severity_level = 4
+    options.log_severity_level = log_severity
+    if level is not None:
+        options.graph_optimization_level = level
     options.register_custom_ops_library(str(LIBRARY))
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def finish(graph):
+    """A model of the graph, with both domains."""
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("argreduce", 1)])
+    made.ir_version = 8
+    return made
 
 
 def model(op, element_type=TensorProto.FLOAT, domain="argreduce", rank=None, **attributes):
@@ -60,10 +78,55 @@ def model(op, element_type=TensorProto.FLOAT, domain="argreduce", rank=None, **a
         [helper.make_tensor_value_info("data", element_type, shape)],
         [helper.make_tensor_value_info("result", TensorProto.INT64, None)],
     )
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("argreduce", 1)]
-    made = helper.make_model(graph, opset_imports=opsets)
-    made.ir_version = 8
-    return made
+    return finish(graph)
+
+
+def followed(domain, sizes, data_shape, axis, keepdims, consumer):
+    """The operator on data [b, 3, 4], and what a model does with its output next: it has these sizes when b is 5."""
+    reduce = helper.make_node("ArgMax", ["data"], ["index"], domain=domain, axis=axis, keepdims=keepdims)
+    constants = {
+        "other": np.arange(np.prod(sizes), dtype=np.int64).reshape(sizes),
+        "front": np.array([0], np.int64),
+        "flat": np.array([-1], np.int64),
+        "depth": np.array(5, np.int64),
+        "off_on": np.array([0, 1], np.int64),
+    }
+    rest = {
+        "Shape": [helper.make_node("Shape", ["index"], ["result"])],
+        "Mul": [helper.make_node("Mul", ["index", "other"], ["result"])],
+        "Concat": [
+            helper.make_node("Unsqueeze", ["index", "front"], ["one"]),
+            helper.make_node("Unsqueeze", ["other", "front"], ["two"]),
+            helper.make_node("Concat", ["one", "two"], ["result"], axis=0),
+        ],
+        "Reshape": [helper.make_node("Reshape", ["index", "flat"], ["result"])],
+        "Flatten": [helper.make_node("Flatten", ["index"], ["result"], axis=1)],
+        "OneHot": [helper.make_node("OneHot", ["index", "depth", "off_on"], ["result"])],
+    }[consumer]
+    used = {name for node in rest for name in node.input}
+    graph = helper.make_graph(
+        [reduce, *rest],
+        "followed",
+        [helper.make_tensor_value_info("data", TensorProto.FLOAT, data_shape)],
+        [helper.make_tensor_value_info("result", TensorProto.INT64, None)],
+        [onnx.numpy_helper.from_array(value, name) for name, value in constants.items() if name in used],
+    )
+    return finish(graph)
+
+
+@contextlib.contextmanager
+def standard_error():
+    """What is written to standard error meanwhile, by the runtime's C++ too."""
+    with tempfile.TemporaryFile("w+") as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield (written := [])
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            written.append(file.read())
 
 
 def run(runner, data, element_type=TensorProto.FLOAT):
@@ -172,6 +235,80 @@ class Operators(unittest.TestCase):
         found = session(node).get_outputs()[0]
         self.assertEqual((found.type, len(found.shape)), ("tensor(int64)", 1))
 
+    def test_unknown_dimensions_beside_the_runtimes_own(self):
+        """Each consumer reads the inferred shape: at load to check it, and in the optimizer to fold constants."""
+        data = sample(np.float32, (5, 3, 4))
+        data[np.isnan(data)] = 2
+        levels = onnxruntime.GraphOptimizationLevel.__members__.values()
+        consumers = ("Shape", "Mul", "Concat", "Reshape", "Flatten", "OneHot")
+        shapes = (["b", 3, 4], [None, 3, 4], [None, "c", 4], [None, None, None])
+        for case in itertools.product(consumers, shapes, (0, 1, -1), (0, 1)):
+            consumer, shape, axis, keepdims = case
+            index = expected("ArgMax", data, [axis], keepdims)
+            made = [followed(domain, index.shape, shape, axis, keepdims, consumer) for domain in ("argreduce", "")]
+            for level in levels:
+                with self.subTest(case=case, level=level):
+                    with standard_error() as written:
+                        ours, its_own = (session(one, level=level, log_severity=2) for one in made)
+                        np.testing.assert_array_equal(run(ours, data), run(its_own, data))
+                    self.assertEqual(written, [""])
+                    ours, its_own = (runner.get_outputs()[0].shape for runner in (ours, its_own))
+                    # A dimension without a name has one here: the interface has no other way to say that it is unknown.
+                    unnamed = [None if str(size).startswith("argreduce_") else size for size in ours]
+                    self.assertEqual(unnamed, its_own)
+
+    def test_two_unknown_dimensions_are_two(self):
+        for domain in ("argreduce", ""):
+            reduces = [helper.make_node("ArgMax", [f"x{i}"], [f"y{i}"], domain=domain, axis=1) for i in range(2)]
+            graph = helper.make_graph(
+                reduces,
+                "two",
+                [helper.make_tensor_value_info(f"x{i}", TensorProto.FLOAT, [None, 3, None]) for i in range(2)],
+                [helper.make_tensor_value_info(f"y{i}", TensorProto.INT64, None) for i in range(2)],
+            )
+            # Two sessions, because the symbols of one may be used in a model for the other.
+            shapes = [output.shape for _ in range(2) for output in session(finish(graph)).get_outputs()]
+            self.assertEqual([shape[1] for shape in shapes], [1] * 4)
+            symbols = [size for shape in shapes for size in (shape[0], shape[2]) if size is not None]
+            self.assertEqual(len(set(symbols)), 8 if domain else 0)
+
+    def test_errors_at_load(self):
+        known = "has axis, axes, keepdims, select_last_index, nan_policy"
+        for attributes, message in (
+            (dict(axis=2), "axis 2 is out of range: rank 2 allows -2 to 1"),
+            (dict(axes=[0, -3]), "axis -3 is out of range: rank 2 allows -2 to 1"),
+            (dict(axes=[1, -1]), "axis -1 is given twice: dimension 1 can be reduced only once"),
+            (dict(axes=1), "axes has the wrong type: it has to be a list of integers"),
+            (dict(axes=1.0), "axes has the wrong type: it has to be a list of integers"),
+            (dict(axes="1"), "axes has the wrong type: it has to be a list of integers"),
+            (dict(axes=[1.0]), "axes has the wrong type: it has to be a list of integers"),
+            (dict(axis=[1]), "axis has the wrong type: it has to be an integer"),
+            *(
+                ({name: value}, f"ArgMax {known}, not {name}")
+                for name, value in (
+                    ("keepdim", 0), ("keep_dims", 0), ("keep_dim", 0), ("keepdmis", 0), ("KeepDims", 0),
+                    ("axe", [1]), ("axi", 1), ("axsi", 1), ("axxis", 1), ("Axis", 1), ("dim", 1), ("dims", [0]),
+                    ("select_last", 1), ("select_last_idx", 1), ("last_index", 1),
+                    ("nan_polcy", "ignore"), ("nanpolicy", "ignore"), ("nan", "ignore"),
+                )
+            ),
+        ):
+            with self.subTest(message):
+                with self.assertRaises(Exception) as raised:
+                    session(model("ArgMax", rank=2, **attributes))
+                self.assertIn(message, str(raised.exception))
+        # The misspelling is what is wrong, not what follows from it: that 3 dimensions are concatenated with 2.
+        made = followed("argreduce", (5, 4), ["b", 3, 4], 1, 0, "Concat")
+        next(attribute for attribute in made.graph.node[0].attribute if attribute.name == "keepdims").name = "keepdim"
+        with self.assertRaisesRegex(Exception, "not keepdim"):
+            session(made)
+        with self.assertRaisesRegex(Exception, "rank 9"):
+            session(model("ArgMax", rank=9))
+        # The rank is not known at load: an error when it is.
+        runner = session(model("ArgMax", axis=2))
+        with self.assertRaisesRegex(Exception, "axis 2 is out of range: rank 2 allows -2 to 1"):
+            run(runner, np.zeros((2, 3), np.float32))
+
     def test_bad_input(self):
         zeros = np.zeros((2, 3), np.float32)
         for attributes, message in (
@@ -206,6 +343,197 @@ class Operators(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(failures, [])
+
+
+def everywhere(opset=17):
+    """Standard ArgMax and ArgMin in the graph, in both branches of an If, and in a function that a Loop calls."""
+
+    def info(name, element_type=TensorProto.INT64, shape=None):
+        return helper.make_tensor_value_info(name, element_type, shape)
+
+    def branch(op, **attributes):
+        node = helper.make_node(op, ["data"], [f"{op}_result"], axis=-1, keepdims=0, **attributes)
+        return helper.make_graph([node], op, [], [info(f"{op}_result")])
+
+    one = helper.make_node("ArgMax", ["x"], ["y"])
+    # The function's caller says which axis.
+    one.attribute.append(onnx.AttributeProto(name="axis", ref_attr_name="at", type=onnx.AttributeProto.INT))
+    opsets = [helper.make_opsetid("", opset)]
+    function = helper.make_function("own", "Best", ["x"], ["y"], [one], opsets, ["at"])
+    body = helper.make_graph(
+        [
+            helper.make_node("Best", ["data"], ["found"], domain="own", at=1),
+            helper.make_node("Identity", ["going_on"], ["still_going_on"]),
+        ],
+        "body",
+        [info("round", shape=[]), info("going_on", TensorProto.BOOL, [])],
+        [info("still_going_on", TensorProto.BOOL, []), info("found")],
+    )
+    branches = {"then_branch": branch("ArgMax"), "else_branch": branch("ArgMin", select_last_index=1)}
+    graph = helper.make_graph(
+        [
+            helper.make_node("ArgMin", ["data"], ["first"], domain="ai.onnx", axis=-2),
+            helper.make_node("If", ["condition"], ["second"], **branches),
+            helper.make_node("Loop", ["rounds", "condition"], ["third"], body=body),
+        ],
+        "everywhere",
+        [info("data", TensorProto.FLOAT, ["b", 7]), info("condition", TensorProto.BOOL, []), info("rounds", shape=[])],
+        [info("first"), info("second"), info("third")],
+    )
+    made = helper.make_model(graph, functions=[function], opset_imports=[*opsets, helper.make_opsetid("own", 1)])
+    made.ir_version = 8
+    return made
+
+
+class Script(unittest.TestCase):
+    """`to_argreduce.py`, in a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def path(self, name, content=None):
+        path = self.folder / name
+        if isinstance(content, onnx.ModelProto):
+            path.write_bytes(content.SerializeToString())
+        elif content is not None:
+            path.write_bytes(content)
+        return path
+
+    def script(self, *arguments):
+        """Its exit status, and what it writes to both outputs."""
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as error:
+            status = to_argreduce.main([str(argument) for argument in arguments])
+        return status, out.getvalue(), error.getvalue()
+
+    def test_as_a_program(self):
+        source, output = self.path("model.onnx", model("ArgMax", domain="", rank=2, axis=1)), self.path("moved.onnx")
+        program = [sys.executable, HERE / "to_argreduce.py", source, "-o", output]
+        done = subprocess.run(program, capture_output=True, text=True)
+        report = f"{output}: 1 ArgMax and 0 ArgMin moved to the domain argreduce, with nan_policy propagate\n"
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, report, ""))
+        again = subprocess.run(program, capture_output=True, text=True)
+        self.assertEqual((again.returncode, again.stdout), (2, ""))
+        self.assertEqual(again.stderr, f"to_argreduce.py: {output} exists: --force replaces it\n")
+
+    def test_nodes_everywhere(self):
+        original = everywhere()
+        source, output = self.path("model.onnx", original), self.path("moved.onnx")
+        status, report, _ = self.script(source, "-o", output)
+        self.assertEqual(status, 0)
+        self.assertIn("2 ArgMax and 2 ArgMin moved to the domain argreduce", report)
+        self.assertEqual(onnx.load(source), original)
+        moved = onnx.load(output)
+        domains = [
+            [node.domain for node in to_argreduce.bodies(nodes) if node.op_type in ("ArgMax", "ArgMin")]
+            for nodes in (moved.graph.node, moved.functions[0].node)
+        ]
+        self.assertEqual(domains, [["argreduce"] * 3, ["argreduce"]])
+        for imports in (moved.opset_import, moved.functions[0].opset_import):
+            self.assertEqual([opset.version for opset in imports if opset.domain == "argreduce"], [1])
+        data = np.random.default_rng(0).integers(0, 3, (4, 7)).astype(np.float32)
+        for condition in (True, False):
+            inputs = {"data": data, "condition": np.array(condition), "rounds": np.array(2)}
+            before, after = (session(one).run(None, inputs) for one in (original, moved))
+            for one, other in zip(before, after, strict=True):
+                np.testing.assert_array_equal(one, other)
+
+    def test_every_opset(self):
+        data = np.random.default_rng(0).integers(0, 3, (3, 4, 5)).astype(np.float32)
+        for opset in (11, 12, 13, 20):
+            attributes = dict(axis=-2, keepdims=0, **(dict(select_last_index=1) if opset > 11 else {}))
+            original = model("ArgMin", domain="", rank=3, **attributes)
+            original.opset_import[0].version = opset
+            source, output = self.path("model.onnx", original), self.path("moved.onnx")
+            self.assertEqual(self.script(source, "-o", output, "--force")[0], 0)
+            np.testing.assert_array_equal(run(session(onnx.load(output)), data), run(session(original), data))
+
+    def test_what_nan_changes(self):
+        """The table of README.md. Its own kernel takes a NaN in the first place, and no other."""
+        nan = np.nan
+        data = np.array([[nan, 1, 3, 2], [1, nan, 3, 2], [2, nan, nan, 2], [nan] * 4], np.float32)
+        for last, its_own, propagate, ignore in (
+            (0, [0, 2, 0, 0], [0, 1, 1, 0], [2, 2, 0, 0]),
+            (1, [0, 2, 3, 0], [0, 1, 2, 3], [2, 2, 3, 3]),
+        ):
+            original = model("ArgMax", domain="", rank=2, axis=1, keepdims=0, select_last_index=last)
+            self.assertEqual(run(session(original), data).tolist(), its_own)
+            source, output = self.path("model.onnx", original), self.path("moved.onnx")
+            for policy, answer in (("propagate", propagate), ("ignore", ignore)):
+                self.assertEqual(self.script(source, "-o", output, "--force", "--nan-policy", policy)[0], 0)
+                self.assertEqual(run(session(onnx.load(output)), data).tolist(), answer)
+
+    def test_files_are_not_replaced(self):
+        source = self.path("model.onnx", everywhere())
+        kept = source.read_bytes()
+        users = self.path("users.onnx", b"the user's")
+        linked = self.path("linked.onnx")
+        linked.symlink_to(source)
+        for arguments, message in (
+            ((source, "-o", users), "users.onnx exists: --force replaces it"),
+            ((source, "-o", source), "model.onnx is the model itself: give another file"),
+            ((source, "-o", source, "--force"), "model.onnx is the model itself: give another file"),
+            ((source, "-o", linked, "--force"), "linked.onnx is the model itself: give another file"),
+            ((source, "-o", self.folder / "none" / "moved.onnx"), "No such file or directory"),
+        ):
+            with self.subTest(message):
+                status, report, error = self.script(*arguments)
+                self.assertEqual((status, report), (2, ""))
+                self.assertIn(message, error)
+                self.assertEqual((source.read_bytes(), users.read_bytes()), (kept, b"the user's"))
+        self.assertEqual(self.script(source, "-o", users, "--force")[0], 0)
+        self.assertEqual(len(onnx.load(users).functions), 1)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["linked.onnx", "model.onnx", "users.onnx"])
+
+    def test_a_failed_write_leaves_nothing(self):
+        for force in (False, True):
+            with self.assertRaises(TypeError):
+                to_argreduce.write(self.path("moved.onnx"), "no bytes", force)
+            self.assertEqual(os.listdir(self.folder), [])
+
+    def test_weights_beside_the_model(self):
+        original = model("ArgMax", domain="", rank=2)
+        weights = onnx.numpy_helper.from_array(np.zeros((2, 3), np.float32), "data")
+        onnx.external_data_helper.set_external_data(weights, "weights.bin")
+        original.graph.initializer.append(weights)
+        weights.ClearField("raw_data")
+        source = self.path("model.onnx", original)
+        (self.folder / "other").mkdir()
+        status, _, error = self.script(source, "-o", self.folder / "other" / "moved.onnx")
+        self.assertEqual(status, 2)
+        self.assertIn("keeps weights in weights.bin beside it: the output has to be in the same folder", error)
+        self.assertEqual(self.script(source, "-o", self.folder / "moved.onnx")[0], 0)
+
+    def test_models_that_are_refused(self):
+        def changed(change):
+            made = model("ArgMax", domain="", rank=2)
+            change(made)
+            return made
+
+        of_another = model("ArgMax", domain="another", rank=2)
+        # In place of the standard operator, the model has a function.
+        own = helper.make_function("", "ArgMax", ["x"], ["y"], [helper.make_node("Size", ["x"], ["y"])], [])
+        attribute = helper.make_attribute("axes", [1])
+        for content, message in (
+            (None, "No such file or directory"),
+            (b"", "not an ONNX model: it has no graph"),
+            (b"no model at all", "not an ONNX model"),
+            (of_another, "has no ArgMax or ArgMin of ONNX's own domain: nothing is written"),
+            (changed(lambda made: made.functions.append(own)), "has no ArgMax or ArgMin of ONNX's own domain"),
+            (
+                changed(lambda made: made.graph.node[0].attribute.append(attribute)),
+                "ArgMax '' with the output 'result': opset 13 has no attribute 'axes': it has axis, keepdims,",
+            ),
+            (changed(lambda made: setattr(made.opset_import[0], "version", 999)), "knows opsets 1 to "),
+            (changed(lambda made: made.ClearField("opset_import")), "no opset of ONNX's own domain is imported for it"),
+        ):
+            with self.subTest(message):
+                source = self.path("model.onnx", content) if content is not None else self.path("none.onnx")
+                status, report, error = self.script(source, "-o", self.folder / "moved.onnx")
+                self.assertEqual((status, report), (2, ""))
+                self.assertIn(message, error)
+                self.assertFalse((self.folder / "moved.onnx").exists())
 
 
 def times():

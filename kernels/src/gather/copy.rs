@@ -67,7 +67,8 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
                 // SAFETY: the caller's promise, and the length of `out`.
                 unsafe {
                     match (rows, stride, step) {
-                        // Pairs; against the direction of memory, the same columns, the last one first. (Row by row, 0.8 to 0.9 of the speed.)
+                        // Pairs; against the direction of memory, the same columns, the last one first. (Row by row,
+                        // 0.8 to 0.9 of the speed.)
                         (2, 1, 2) => transpose(out, from, 2, lanes, (0, lanes as isize), (1, 2)),
                         (2, -1, 2) => {
                             transpose(out, from.wrapping_sub(1), 2, lanes, (lanes, -(lanes as isize)), (1, 2))
@@ -98,7 +99,8 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
                 let lines =
                     Lines { from, step: bytes(step), lines, width: width * size, stride: bytes(stride), rows, ahead };
                 let (out, end) = (out.as_mut_ptr().cast(), end.map(|end| end.cast()));
-                // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as asserted.
+                // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as
+                // asserted.
                 unsafe { simd.call(CopyLines { lines, out, end }) };
             }
             LaneOffsets::Each(offsets) => {
@@ -114,7 +116,8 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
     }
 }
 
-/// Rows of lines of `width` neighbours: lines are `step` apart, rows `stride`. All in bytes, so that one copy of the code serves elements of any size: one for each was 25 KB more of the shared object, and no faster.
+/// Rows of lines of `width` neighbours: lines are `step` apart, rows `stride`. All in bytes, so that one copy of the
+/// code serves elements of any size: one for each was 25 KB more of the shared object, and no faster.
 #[derive(Clone, Copy)]
 struct Lines {
     from: *const u8,
@@ -128,8 +131,8 @@ struct Lines {
 
 /// Copies lines to `out`, row by row.
 ///
-/// To run it is safe if the lines may be read, and what follows them before `end`; there is at least one row; and `out` has
-/// room for the lines, and for [`SLACK_BYTES`] more.
+/// To run it is safe if the lines may be read, and what follows them before `end`; there is at least one row; and `out`
+/// has room for the lines, and for [`SLACK_BYTES`] more.
 #[derive(Clone, Copy)]
 struct CopyLines {
     lines: Lines,
@@ -158,8 +161,9 @@ impl Task for CopyLines {
 }
 
 impl Lines {
-    /// Copies the lines, one after another: by one move of `WHOLE` bytes each, so that what it brings too much is overwritten by the next, where `memcpy`
-    /// would be a call. Lines that are longer, or end too near to `end`, are copied by moves of `PART`, the last of which reaches back.
+    /// Copies the lines, one after another: by one move of `WHOLE` bytes each, so that what it brings too much is
+    /// overwritten by the next, where `memcpy` would be a call. Lines that are longer, or end too near to `end`, are
+    /// copied by moves of `PART`, the last of which reaches back.
     ///
     /// # Safety
     /// - As for [`CopyLines`]. Lines are at least `PART` bytes long.
@@ -200,8 +204,8 @@ impl Lines {
     }
 }
 
-/// How many of the first lines may be read by moves of `bytes` each, of which the first starts at the address `first`: none
-/// may reach beyond `end`, and nothing beyond a line may be read without one.
+/// How many of the first lines may be read by moves of `bytes` each, of which the first starts at the address `first`:
+/// none may reach beyond `end`, and nothing beyond a line may be read without one.
 ///
 /// Addresses are unsigned: of a 32-bit process, or with a tag, they may have their top bit set.
 #[inline(always)]
@@ -282,8 +286,8 @@ unsafe fn transpose<T: Copy>(
 mod tests {
     use super::{Loop, readable};
 
-    /// Wherever the system puts memory: at addresses with their top bit set too, as in 32-bit processes, or where addresses
-    /// carry a tag.
+    /// Wherever the system puts memory: at addresses with their top bit set too, as in 32-bit processes, or where
+    /// addresses carry a tag.
     #[test]
     fn readable_lines_at_any_address() {
         const TOP: usize = 1 << (usize::BITS - 1);

@@ -4,8 +4,8 @@ use crate::simd::token::{Task, Token};
 use crate::simd::transpose::Zip;
 use core::mem::MaybeUninit;
 
-/// `to[block * width + column] = from[column * blocks + block]`: what was found by columns of blocks, to where it belongs.
-/// With a constant width, the compiler has shuffles.
+/// `to[block * width + column] = from[column * blocks + block]`: what was found by columns of blocks, to where it
+/// belongs. With a constant width, the compiler has shuffles.
 #[inline(always)]
 pub(crate) fn interleave<S: Zip>(simd: S, to: &mut [MaybeUninit<u32>], from: &[MaybeUninit<u32>], width: usize) {
     // SAFETY: a borrow that nothing else uses meanwhile.

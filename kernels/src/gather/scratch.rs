@@ -23,16 +23,17 @@ impl Scratch {
     fn elements<T: Copy>(&mut self) -> &mut [MaybeUninit<T>] {
         const { assert!(align_of::<T>() <= 64) };
         let len = (SCRATCH_BYTES + SLACK_BYTES) / size_of::<T>();
-        // SAFETY: the bytes of this buffer are `len` elements long by the division, aligned for them as asserted, and need not be initialised.
+        // SAFETY: the bytes of this buffer are `len` elements long by the division, aligned for them as asserted, and
+        // need not be initialised.
         unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 
-    /// Fills the buffer with as many rows as fit and are left, and tells how many: one element of each lane per step of the
-    /// reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
+    /// Fills the buffer with as many rows as fit and are left, and tells how many: one element of each lane per step of
+    /// the reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
     ///
     /// # Safety
-    /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each before `end`, if
-    ///   there is one; they have 1, 2, 4 or 8 bytes, and are aligned.
+    /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each
+    ///   before `end`, if there is one; they have 1, 2, 4 or 8 bytes, and are aligned.
     #[inline(always)]
     pub(crate) unsafe fn fill<S: Zip, T: Copy>(
         &mut self,

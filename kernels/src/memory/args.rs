@@ -1,5 +1,5 @@
-//! What a kernel is given: the loops that it runs over, and what is known of the memory. Nothing here knows of elements or
-//! vectors.
+//! What a kernel is given: the loops that it runs over, and what is known of the memory. Nothing here knows of elements
+//! or vectors.
 
 use crate::memory::prefetch::Prefetch;
 use crate::tuning::Tuning;
@@ -17,8 +17,8 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// How many of the first steps start at most `room` beyond the first of all; none where there is no room. Only loops
-    /// upwards are worth the count.
+    /// How many of the first steps start at most `room` beyond the first of all; none where there is no room. Only
+    /// loops upwards are worth the count.
     #[inline(always)]
     pub(crate) fn steps_within(self, room: Option<usize>) -> usize {
         match (room, self.stride) {
@@ -31,8 +31,9 @@ impl Loop {
 
 /// What one call of a kernel answers: `outer.size * inner.size` outputs, each the reduction of the same nest of loops.
 ///
-/// Output `o * inner.size + i` reduces the elements at `input + o * outer.stride + i * inner.stride + walk`, where `walk`
-/// takes the offsets of `reduced` in row-major order, the last loop fastest; the `n`-th of them has position `n`.
+/// Output `o * inner.size + i` reduces the elements at `input + o * outer.stride + i * inner.stride + walk`, where
+/// `walk` takes the offsets of `reduced` in row-major order, the last loop fastest; the `n`-th of them has position
+/// `n`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tile<'a> {
     /// The first element of the first output, of the type that the kernel was made for, cast.
@@ -75,15 +76,16 @@ impl<'a> Tile<'a> {
         is_even.then_some(self.inner.stride)
     }
 
-    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](Tile::end_of_block) with those of
-    /// the tile, if that is known.
+    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](Tile::end_of_block) with those
+    /// of the tile, if that is known.
     #[inline(never)]
     pub(crate) fn last_start(&self, lanes: usize) -> Option<isize> {
         self.end_of_block().map(|end| end - lanes as isize)
     }
 
-    /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory, so that loads may reach
-    /// from one into those that follow. What lies between the elements of other tiles is not the kernel's to read.
+    /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory, so that
+    /// loads may reach from one into those that follow. What lies between the elements of other tiles is not the
+    /// kernel's to read.
     #[inline(never)]
     pub(crate) fn end_of_block(&self) -> Option<isize> {
         let mut loops = [Loop::default(); MAX_RANK + 2];
@@ -111,7 +113,8 @@ impl<'a> Tile<'a> {
         self.reduced.iter().map(|l| l.size).product()
     }
 
-    /// Whether the next output of a loop over outputs is nearer than the next stretch of the same: outputs take turns then, for memory to be read in its order.
+    /// Whether the next output of a loop over outputs is nearer than the next stretch of the same: outputs take turns
+    /// then, for memory to be read in its order.
     #[inline(always)]
     pub(crate) fn takes_turns(&self, outputs: Loop) -> bool {
         let (_, slower) = self.split_reduced();
@@ -119,7 +122,8 @@ impl<'a> Tile<'a> {
         outputs.size > 1 && slower.last().is_some_and(is_nearer)
     }
 
-    /// The bytes from the first element of the fastest reduced loop to where one more would be, for elements of `size` bytes.
+    /// The bytes from the first element of the fastest reduced loop to where one more would be, for elements of `size`
+    /// bytes.
     #[inline(never)]
     pub(crate) fn span(&self, size: usize) -> usize {
         let line = self.line();

@@ -33,8 +33,8 @@ pub(crate) const LINE: usize = 64;
 
 /// The cache that elements are prefetched into.
 ///
-/// What is asked for along the way, a few lines for as many bytes as are read, comes at the speed of memory; what is asked
-/// for at once waits for room in the queue of misses, and so does what comes after it.
+/// What is asked for along the way, a few lines for as many bytes as are read, comes at the speed of memory; what is
+/// asked for at once waits for room in the queue of misses, and so does what comes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// As near as can be.
@@ -44,8 +44,8 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// Asks for each cache line of some bytes. On other machines than x86-64, where nobody has measured what it is good for,
-    /// it does nothing.
+    /// Asks for each cache line of some bytes. On other machines than x86-64, where nobody has measured what it is good
+    /// for, it does nothing.
     #[inline(always)]
     pub(crate) fn prefetch<T>(self, at: *const T, bytes: usize) {
         #[cfg(target_arch = "x86_64")]

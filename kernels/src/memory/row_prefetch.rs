@@ -2,7 +2,8 @@
 
 use super::prefetch::{Hint, LINE};
 
-/// Asks for some bytes of each of some rows, so many bytes apart; if one follows the other, for each line of all of them once. (A call: it was 38 KB of the shared object.)
+/// Asks for some bytes of each of some rows, so many bytes apart; if one follows the other, for each line of all of
+/// them once. (A call: it was 38 KB of the shared object.)
 #[inline(never)]
 pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: usize, bytes: usize) {
     if stride.unsigned_abs() == bytes {
@@ -14,18 +15,22 @@ pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: u
     }
 }
 
-/// How far ahead to ask for elements that are far, a little for each that is looked at: what prefetchers ask for by themselves is not enough to keep
-/// the memory busy. (Zen 5, 64 MiB over and over, some of which L3 keeps, GB/s without it, 4 KiB, 8 and 16 ahead, by AVX-512: one row of f32 37, 48, 54 and 52, of
-/// i64 41, 51, 55 and 52, rows of 1000 f32 asked for at once 46, and along the way 44, 49 and 53, of 64 f32 44, 54 and 62 from 4 KiB on, 16 columns of 1000 f32 16,
-/// 43, 52 and 56; by AVX2 as much, or more; 32 KiB were hardly ever better. Of 256 MiB, one row of f32 31 and 38. In L2, rows lost up to a sixth by it, so that it
-/// is for far ones only.)
+/// How far ahead to ask for elements that are far, a little for each that is looked at: what prefetchers ask for by
+/// themselves is not enough to keep the memory busy. (Zen 5, 64 MiB over and over, some of which L3 keeps, GB/s without
+/// it, 4 KiB, 8 and 16 ahead, by AVX-512: one row of f32 37, 48, 54 and 52, of i64 41, 51, 55 and 52, rows of 1000 f32
+/// asked for at once 46, and along the way 44, 49 and 53, of 64 f32 44, 54 and 62 from 4 KiB on, 16 columns of 1000 f32
+/// 16, 43, 52 and 56; by AVX2 as much, or more; 32 KiB were hardly ever better. Of 256 MiB, one row of f32 31 and 38.
+/// In L2, rows lost up to a sixth by it, so that it is for far ones only.)
 pub(crate) const AHEAD_BYTES: usize = 16 << 10;
 
-/// The same for elements in the L2 cache, on Intel's cores, where what waits for a load that is not in L1 seems to be in the way of what could run: of long rows, the loop alone, with longer chunks,
-/// ran at 92 GB/s as it is, at 96 with 512 bytes ahead asked for, and at 105 with 1 KiB; of vectors that begin 16 bytes after a line at 79 and at 96. (f32, AVX2, a Xeon.)
+/// The same for elements in the L2 cache, on Intel's cores, where what waits for a load that is not in L1 seems to be
+/// in the way of what could run: of long rows, the loop alone, with longer chunks, ran at 92 GB/s as it is, at 96 with
+/// 512 bytes ahead asked for, and at 105 with 1 KiB; of vectors that begin 16 bytes after a line at 79 and at 96. (f32,
+/// AVX2, a Xeon.)
 pub(crate) const NEAR_BYTES: usize = 1 << 10;
 
-/// From one row, or block of rows, to one about so many bytes ahead, where they are `stride` elements of some size apart.
+/// From one row, or block of rows, to one about so many bytes ahead, where they are `stride` elements of some size
+/// apart.
 #[inline(always)]
 pub(crate) fn ahead(stride: isize, size: usize, bytes: usize) -> isize {
     // Of a loop of one step, the stride may be anything.
@@ -35,10 +40,11 @@ pub(crate) fn ahead(stride: isize, size: usize, bytes: usize) -> isize {
 
 /// What to ask for, before so many rows: lines along the way that is as far further on.
 ///
-/// Rows shorter than a line share one request, because to ask takes as long as to answer (rows of 7 and 10 u8 lost 0.4 by one for each; Zen 5, AVX2). None at all is left to
-/// prefetchers, which follow such loads on Zen, but not on a Xeon with 480 MiB of L3: rows of 10 f16, u8 and 7 f32 from L3 went from 2.4, 4.9 and 7 to 8, 9 and 15 GB/s. There,
-/// a few at a time are better than 1 KiB at once (10 f32 23 and 19), and a little less than a line apart better than each line once: rows of 64 and 100 f32 went from 23
-/// and 25 to 29.
+/// Rows shorter than a line share one request, because to ask takes as long as to answer (rows of 7 and 10 u8 lost 0.4
+/// by one for each; Zen 5, AVX2). None at all is left to prefetchers, which follow such loads on Zen, but not on a Xeon
+/// with 480 MiB of L3: rows of 10 f16, u8 and 7 f32 from L3 went from 2.4, 4.9 and 7 to 8, 9 and 15 GB/s. There, a few
+/// at a time are better than 1 KiB at once (10 f32 23 and 19), and a little less than a line apart better than each
+/// line once: rows of 64 and 100 f32 went from 23 and 25 to 29.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) rows: usize,
@@ -103,7 +109,8 @@ mod tests {
                     let start = 7 + (block * asked.rows) as isize * stride + asked.ahead;
                     lines.extend((0..asked.lines).map(|line| (start + line as isize * asked.step) >> 6));
                 }
-                // The rows that come so far after the first and before the last that what is asked for is all around them.
+                // The rows that come so far after the first and before the last that what is asked for is all around
+                // them.
                 let steps = (asked.ahead / stride) as usize;
                 for row in steps + 64..ROWS - 64 {
                     for line in lines_from(7 + row as isize * stride, len) {

@@ -48,8 +48,8 @@ impl Iterator for Walk<'_> {
 }
 
 impl Walk<'_> {
-    /// Goes to the next offset, if there is one. Not inlined: the nests of most tensors collapse to none, and this one copy serves all
-    /// kernels.
+    /// Goes to the next offset, if there is one. Not inlined: the nests of most tensors collapse to none, and this one
+    /// copy serves all kernels.
     #[inline(never)]
     fn advance(&mut self) -> bool {
         for (l, c) in self.loops.iter().zip(&mut self.coordinates).rev() {
@@ -92,8 +92,8 @@ pub(crate) struct Stretches<'a> {
     /// Where the rest of the current line starts, in elements, and how long it is.
     offset: isize,
     left: usize,
-    /// What to ask for meanwhile, if anything: as many bytes as are copied, or of lanes at even distances, the same elements
-    /// of the lanes that start there.
+    /// What to ask for meanwhile, if anything: as many bytes as are copied, or of lanes at even distances, the same
+    /// elements of the lanes that start there.
     pub(crate) ahead: Option<Ahead>,
 }
 

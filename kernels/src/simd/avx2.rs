@@ -5,6 +5,7 @@ use super::Region;
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_mask};
 use crate::simd::token::{Task, Token};
 use crate::simd::transpose::{UNIT, Zip};
+use crate::tuning::isa::{self, IsaTuning};
 use core::arch::x86_64::*;
 use pulp::x86::V3;
 
@@ -225,9 +226,7 @@ pub(super) fn rotation(from: usize) -> [u8; UNIT] {
 }
 
 impl Token for Avx2 {
-    const UNROLLS: bool = true;
-    const KEEPS_BITS: bool = true;
-    const BLENDS_MAY_BE_DEAR: bool = true;
+    const TUNING: IsaTuning = isa::AVX2;
 
     #[inline(always)]
     unsafe fn assume() -> Self {

@@ -7,6 +7,7 @@ use super::avx2::{Avx2, rotation};
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_vector};
 use crate::simd::token::{Task, Token};
 use crate::simd::transpose::{UNIT, Zip};
+use crate::tuning::isa::{self, IsaTuning};
 use core::arch::x86_64::*;
 use pulp::x86::V4;
 
@@ -122,7 +123,7 @@ impl Avx512 {
 }
 
 impl Token for Avx512 {
-    const HAS_MASKS: bool = true;
+    const TUNING: IsaTuning = isa::AVX512;
 
     #[inline(always)]
     unsafe fn assume() -> Self {

@@ -8,6 +8,7 @@
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_vector};
 use crate::simd::token::{Task, Token};
 use crate::simd::transpose::Zip;
+use crate::tuning::isa::{self, IsaTuning};
 use core::arch::aarch64::*;
 
 /// The token; pulp's, under a name of ours.
@@ -136,7 +137,7 @@ by_instruction! {
 }
 
 impl Token for Neon {
-    const HAS_LONG_CHUNKS: bool = true;
+    const TUNING: IsaTuning = isa::NEON;
 
     #[inline(always)]
     unsafe fn assume() -> Self {

@@ -1,5 +1,5 @@
-//! Vectors where fewer elements are there than they have lanes, and the memory after them is not the kernel's to read. This file knows
-//! nothing of ISAs: those that load a part of a vector by one instruction have no need of it.
+//! Vectors where fewer elements are there than they have lanes, and the memory after them is not the kernel's to read.
+//! This file knows nothing of ISAs: those that load a part of a vector by one instruction have no need of it.
 
 /// The widest vector, in bytes, that any ISA here may have.
 pub(crate) const MAX_VECTOR_BYTES: usize = 64;
@@ -11,8 +11,8 @@ pub(crate) struct Copied([u64; MAX_VECTOR_BYTES / 8]);
 impl Copied {
     /// Some elements, and then zeros.
     ///
-    /// By words, which stay in registers, because a vector load that has to wait for the stores of single elements takes longer than all else
-    /// that is done with so few.
+    /// By words, which stay in registers, because a vector load that has to wait for the stores of single elements
+    /// takes longer than all else that is done with so few.
     ///
     /// # Safety
     /// - `from` points to `n` readable elements, and they are at most [`MAX_VECTOR_BYTES`].
@@ -20,7 +20,8 @@ impl Copied {
     pub(crate) unsafe fn new<L>(from: *const L, n: usize) -> Self {
         let (from, bytes) = (from.cast::<u8>(), n * size_of::<L>());
         let mut copied = [0; MAX_VECTOR_BYTES / 8];
-        // SAFETY: the caller promises the bytes; the conditions below keep each read within them, the last ones by reaching back.
+        // SAFETY: the caller promises the bytes; the conditions below keep each read within them, the last ones by
+        // reaching back.
         unsafe {
             let read = |at: usize| u64::from_le(from.add(at).cast::<u64>().read_unaligned());
             for (n, word) in copied.iter_mut().enumerate() {

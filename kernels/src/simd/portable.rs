@@ -4,6 +4,7 @@
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, traces_by_mask};
 use crate::simd::token::{Task, Token};
 use crate::simd::transpose::{UNIT, Zip};
+use crate::tuning::isa::{self, IsaTuning};
 use core::array::from_fn;
 
 /// Arrays of `BYTES` bytes.
@@ -11,10 +12,7 @@ use core::array::from_fn;
 pub(crate) struct Portable<const BYTES: usize>;
 
 impl<const BYTES: usize> Token for Portable<BYTES> {
-    // Without instructions for most of the table, they are ten times as much code.
-    const SPECIALIZES: bool = false;
-    // As AVX-512 does.
-    const HAS_MASKS: bool = BYTES == 64;
+    const TUNING: IsaTuning = if BYTES == 64 { isa::WIDE_PORTABLE } else { isa::PORTABLE };
 
     #[inline(always)]
     unsafe fn assume() -> Self {

@@ -1,5 +1,7 @@
 //! Proof that an ISA is there, and the region of code that may use it.
 
+use crate::tuning::isa::IsaTuning;
+
 /// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
 pub(crate) trait Token: Copy + 'static {
     /// The token, unchecked.
@@ -8,25 +10,16 @@ pub(crate) trait Token: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// Whether several copies of a loop, for several lengths or orders, are worth their code.
-    const SPECIALIZES: bool = true;
+    /// What shapes code for it.
+    const TUNING: IsaTuning;
 
-    /// Whether the chunks of a long row are of eight vectors, or of four: see `rows/blocks.rs`.
-    const HAS_LONG_CHUNKS: bool = false;
-
-    /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend takes no longer than a maximum: see
-    /// `rows/lane_indexed.rs`.
-    const HAS_MASKS: bool = false;
-
-    /// Whether some cores take several operations for a blend, and so are worth [longer chunks](crate::tuning::RowTuning::block_factor).
-    const BLENDS_MAY_BE_DEAR: bool = false;
-
-    /// Whether a mask of what is rarely there is kept as bits, in a general register: where there are few for vectors. (Of sixteen, columns of f32 four vectors at a time have none left, and two rows at a time ran at
-    /// 0.8 of the speed without; AVX2.)
-    const KEEPS_BITS: bool = false;
-
-    /// Whether loops of about 64 bytes are [unrolled](repeat). (Where instructions are longer, fewer of them lie in 64 bytes.)
-    const UNROLLS: bool = false;
+    // Each by itself, because of what the compiler knows to be a constant it makes one branch alone.
+    const SPECIALIZES: bool = Self::TUNING.specializes;
+    const HAS_LONG_CHUNKS: bool = Self::TUNING.has_long_chunks;
+    const HAS_MASKS: bool = Self::TUNING.has_masks;
+    const BLENDS_MAY_BE_DEAR: bool = Self::TUNING.blends_may_be_dear;
+    const KEEPS_BITS: bool = Self::TUNING.keeps_bits;
+    const UNROLLS: bool = Self::TUNING.unrolls;
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
@@ -35,7 +28,8 @@ pub(crate) trait Token: Copy + 'static {
     /// - As for [`Task::run`] of this task.
     unsafe fn enter<T: Task>(self, task: T) -> T::Output;
 
-    /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the registers of its callers.
+    /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the
+    /// registers of its callers.
     ///
     /// # Safety
     /// - As for [`Task::run`] of this task.
@@ -46,12 +40,15 @@ pub(crate) trait Token: Copy + 'static {
     }
 }
 
-/// `while $one { $body; $next }`, but if `$unrolls`, twice as long as there are `$two`, and once more if there is `$one`.
+/// `while $one { $body; $next }`, but if `$unrolls`, twice as long as there are `$two`, and once more if there is
+/// `$one`.
 ///
-/// A loop of about 64 bytes is at the mercy of where the linker puts it: of the 64 bytes from a multiple of 64 on, Zen 5 fetches twelve instructions per cycle, and what follows them
-/// there in the next. Loops of 14 to 16 instructions of four bytes or so took 3 or 4 cycles where they began at such a multiple, or up to 8 bytes after it, and 2.3 elsewhere: rows of
-/// 32 u8 40 or 59 GB/s, of 64 f64 70 or 92, of 100 f32 62 or 73 (AVX2). Twice as long, they are as fast anywhere. (A loop of several vectors is not worth it: by two chunks at a time,
-/// rows of 1000 ran at 0.92 to 0.99 of the speed.)
+/// A loop of about 64 bytes is at the mercy of where the linker puts it: of the 64 bytes from a multiple of 64 on, Zen
+/// 5 fetches twelve instructions per cycle, and what follows them there in the next. Loops of 14 to 16 instructions of
+/// four bytes or so took 3 or 4 cycles where they began at such a multiple, or up to 8 bytes after it, and 2.3
+/// elsewhere: rows of 32 u8 40 or 59 GB/s, of 64 f64 70 or 92, of 100 f32 62 or 73 (AVX2). Twice as long, they are as
+/// fast anywhere. (A loop of several vectors is not worth it: by two chunks at a time, rows of 1000 ran at 0.92 to 0.99
+/// of the speed.)
 macro_rules! repeat {
     ($unrolls:expr, $one:expr, $two:expr, $next:expr, $body:block) => {
         if $unrolls {
@@ -96,8 +93,9 @@ pub(crate) trait Task {
     }
 }
 
-/// A task where it lies. Moved as a whole, it would be read in other parts than it was written in just before, and so only once all that came before has
-/// ended: rows of 1000 f16 that took a call each ran at 36 GB/s, and at 68 this way. (Zen 5, AVX-512.)
+/// A task where it lies. Moved as a whole, it would be read in other parts than it was written in just before, and so
+/// only once all that came before has ended: rows of 1000 f16 that took a call each ran at 36 GB/s, and at 68 this way.
+/// (Zen 5, AVX-512.)
 struct By<'a, T>(&'a T);
 
 impl<T: Task + Copy> Task for By<'_, T> {

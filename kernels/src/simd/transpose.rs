@@ -26,6 +26,7 @@ pub(crate) trait Zip: Token {
     /// - A vector may be written there.
     unsafe fn store(self, to: *mut u8, v: Self::Bytes);
 
-    /// In each 16 bytes, elements of `SIZE` bytes of `a` and `b` in turn: those of the lower half, and those of the upper one.
+    /// In each 16 bytes, elements of `SIZE` bytes of `a` and `b` in turn: those of the lower half, and those of the
+    /// upper one.
     fn zip<const SIZE: usize>(self, a: Self::Bytes, b: Self::Bytes) -> (Self::Bytes, Self::Bytes);
 }

@@ -1,7 +1,9 @@
-//! Cores that nobody has measured, of any architecture: what can hardly be wrong. Hardware prefetchers are left alone, few
-//! rows are read side by side, and nothing is done in several places at once.
+//! Cores that nobody has measured, of any architecture: what can hardly be wrong. Hardware prefetchers are left alone,
+//! few rows are read side by side, and nothing is done in several places at once.
 
-use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{
+    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+};
 use crate::memory::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
@@ -21,5 +23,6 @@ pub(super) static TUNING: Tuning = Tuning {
         max_tall_block_bytes: 2 << 10,
     },
     half_vectors: HalfVectorTuning { far_rows: false, far_columns: false, far_gathers: false, small_gathers: false },
+    select: SelectTuning::COMMON,
 }
 .checked();

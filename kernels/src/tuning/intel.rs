@@ -1,6 +1,8 @@
 //! Intel's cores. All was measured on Granite Rapids.
 
-use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{
+    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+};
 use crate::memory::prefetch::Hint;
 
 /// By what [`with_far_bytes`] takes, in rising order: three quarters of 512 KiB or less, 1, 1.25, 2, 3, 4 MiB and more.
@@ -36,6 +38,7 @@ const fn with_far_bytes(min_far_bytes: usize) -> Tuning {
             far_gathers: false,
             small_gathers: false,
         },
+        select: SelectTuning::COMMON,
     }
     .checked()
 }

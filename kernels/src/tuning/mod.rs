@@ -1,20 +1,21 @@
-//! The numbers that pick a path at run time, by the CPU: one constant table for each microarchitecture, and nothing else
-//! that names a CPU. No answer depends on any of them.
+//! The numbers that pick a path at run time, by the CPU: one constant table for each microarchitecture, and nothing
+//! else that names a CPU. No answer depends on any of them.
 //!
-//! The tables are plain values, which callers hand to a kernel ([`Tile::tuning`](crate::Tile::tuning)): so tests run each
-//! of them on any machine. Numbers that shape code are constants of the ISA instead.
+//! The tables are plain values, which callers hand to a kernel ([`Tile::tuning`](crate::Tile::tuning)): so tests run
+//! each of them on any machine. Numbers that shape code are in one constant table for each ISA instead, `isa.rs`.
 //!
 //! What each number trades, and what was measured, is in `docs/tuning.md`, by the name of its field.
 
 mod detect;
 mod generic;
 mod intel;
+pub(crate) mod isa;
 mod table;
 mod zen4;
 mod zen5;
 
 pub use table::{
-    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, Tuning,
+    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, SelectTuning, Tuning,
 };
 
 impl Tuning {

@@ -15,13 +15,15 @@ pub struct Tuning {
     pub columns: ColumnTuning,
     /// Which kernels vectors of half the width take, where an ISA has wider ones.
     pub half_vectors: HalfVectorTuning,
+    /// From where on one strategy is faster than another.
+    pub select: SelectTuning,
 }
 
 /// When to prefetch, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrefetchTuning {
-    /// Whether to prefetch elements that follow each other in memory. Where hardware prefetchers do better alone, only jumps
-    /// are prefetched.
+    /// Whether to prefetch elements that follow each other in memory. Where hardware prefetchers do better alone, only
+    /// jumps are prefetched.
     pub sequential: bool,
     /// The cache that elements beyond L2 are prefetched into.
     pub hint: Hint,
@@ -36,16 +38,17 @@ pub struct PrefetchTuning {
 /// Outputs whose elements are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTuning {
-    /// How many chunks of a long row are compared with the best so far at a time: more than one where a blend takes several
-    /// operations. A power of two.
+    /// How many chunks of a long row are compared with the best so far at a time: more than one where a blend takes
+    /// several operations. A power of two.
     pub block_factor: usize,
-    /// In how many places a long row beyond L2 is read at once: more than one where a single stream leaves memory idle. At
-    /// most [`MAX_READ_STREAMS`].
+    /// In how many places a long row beyond L2 is read at once: more than one where a single stream leaves memory idle.
+    /// At most [`MAX_READ_STREAMS`].
     pub read_streams: usize,
     /// The bytes that are read in one of those places before the next one. A power of two, and at least
     /// [`MIN_STREAM_BYTES`].
     pub stream_bytes: usize,
-    /// How many bytes ahead to prefetch in each of those places, where [sequential](PrefetchTuning::sequential) elements are.
+    /// How many bytes ahead to prefetch in each of those places, where [sequential](PrefetchTuning::sequential)
+    /// elements are.
     pub stream_distance: usize,
 }
 
@@ -73,6 +76,44 @@ pub struct HalfVectorTuning {
     pub far_gathers: bool,
     /// Integers of 8 and 16 bits that are gathered.
     pub small_gathers: bool,
+}
+
+/// From where on one strategy is faster than another. Where two curves cross; the same on all CPUs so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelectTuning {
+    /// The longest rows of several, in bytes, that vectors of half the width take.
+    pub max_half_vector_row_bytes: usize,
+    /// The shortest lines of columns, in bytes, that they take where memory is slower than either.
+    pub min_half_vector_line_bytes: usize,
+    /// Up to how many rows columns are not folded that vectors of half the width need not fold.
+    pub max_unfolded_rows: usize,
+    /// The fewest bytes of columns that are folded into whole vectors, not into those of half the width.
+    pub min_wide_folded_bytes: usize,
+    /// The fewest bytes of columns that are folded, and not packed: half of it for lines of half a vector and more.
+    pub min_folded_bytes: usize,
+    /// The fewest rows of columns of one vector that are not packed.
+    pub min_column_rows: usize,
+    /// The fewest rows that are packed.
+    pub min_packed_rows: usize,
+    /// The fewest bytes of rows that are packed where they are not much slower one by one.
+    pub min_packed_bytes: usize,
+    /// The longest rows of 16-bit floats that are packed, in elements.
+    pub max_packed_f16_len: usize,
+}
+
+impl SelectTuning {
+    /// Of all CPUs so far.
+    pub(super) const COMMON: SelectTuning = SelectTuning {
+        max_half_vector_row_bytes: 32,
+        min_half_vector_line_bytes: 768,
+        max_unfolded_rows: 24,
+        min_wide_folded_bytes: 2048,
+        min_folded_bytes: 1024,
+        min_column_rows: 4,
+        min_packed_rows: 64,
+        min_packed_bytes: 1536,
+        max_packed_f16_len: 31,
+    };
 }
 
 /// The most places that a row is read in at once.

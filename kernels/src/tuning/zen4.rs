@@ -1,6 +1,8 @@
 //! AMD's cores from Zen to Zen 4, and those that others make by its licence.
 
-use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{
+    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+};
 use crate::memory::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
@@ -20,5 +22,6 @@ pub(super) static TUNING: Tuning = Tuning {
         max_tall_block_bytes: 2 << 10,
     },
     half_vectors: HalfVectorTuning { far_rows: true, far_columns: false, far_gathers: true, small_gathers: true },
+    select: SelectTuning::COMMON,
 }
 .checked();

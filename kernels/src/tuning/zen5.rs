@@ -1,6 +1,8 @@
 //! AMD's cores from Zen 5 on.
 
-use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{
+    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+};
 use crate::memory::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
@@ -20,5 +22,6 @@ pub(super) static TUNING: Tuning = Tuning {
         max_tall_block_bytes: 2 << 10,
     },
     half_vectors: HalfVectorTuning { far_rows: false, far_columns: true, far_gathers: false, small_gathers: false },
+    select: SelectTuning::COMMON,
 }
 .checked();

@@ -1,0 +1,58 @@
+//! The choices that every way in has, as one value.
+
+use crate::{AxisDirection, NanPolicy};
+
+/// Which of equal elements to take, and where NaN stands: for slices, packed tensors, plans, and arrays of the crate
+/// `ndarray`.
+///
+/// By default the first of equals, and NaN before all numbers. Where options are taken, a direction or a policy alone
+/// will do.
+///
+/// ```
+/// use argreduce::{AxisDirection, NanPolicy, Options, ReduceFunction, SliceExt, arg_reduce};
+///
+/// let xs = [1.0, 5.0, f32::NAN, 5.0];
+/// assert_eq!(xs.argmax(), Some(2));
+/// assert_eq!(xs.arg_reduce(ReduceFunction::ArgMax, NanPolicy::Ignore), Some(1));
+///
+/// let last_number = Options::new().direction(AxisDirection::Decreasing).nan_policy(NanPolicy::Ignore);
+/// assert_eq!(xs.arg_reduce(ReduceFunction::ArgMax, last_number), Some(3));
+/// assert_eq!(arg_reduce::<f32, u32>(ReduceFunction::ArgMax, last_number, &xs, &[2, 2], &[0])?, [0, 1]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Options {
+    pub(crate) direction: AxisDirection,
+    pub(crate) nan_policy: NanPolicy,
+}
+
+impl Options {
+    /// The first of equals, and NaN before all numbers.
+    pub const fn new() -> Self {
+        Options { direction: AxisDirection::Increasing, nan_policy: NanPolicy::Propagate }
+    }
+
+    /// Which of equal elements to take.
+    #[must_use]
+    pub const fn direction(self, direction: AxisDirection) -> Self {
+        Options { direction, ..self }
+    }
+
+    /// Where NaN stands among the numbers.
+    #[must_use]
+    pub const fn nan_policy(self, nan_policy: NanPolicy) -> Self {
+        Options { nan_policy, ..self }
+    }
+}
+
+impl From<AxisDirection> for Options {
+    fn from(direction: AxisDirection) -> Self {
+        Options::new().direction(direction)
+    }
+}
+
+impl From<NanPolicy> for Options {
+    fn from(nan_policy: NanPolicy) -> Self {
+        Options::new().nan_policy(nan_policy)
+    }
+}
