@@ -30,7 +30,7 @@ pub(crate) trait Order: Copy {
     const IS_FAST: bool;
     fn fast(self) -> Self::Fast;
     /// A vector of the fast path in this order.
-    fn from_fast(self, v: Vec<Self>) -> Vec<Self>;
+    fn of_fast(self, v: Vec<Self>) -> Vec<Self>;
     /// Of a fast path: whether some lane would be accepted, if it were the best.
     fn is_promising(self, v: Vec<Self>) -> bool;
     /// Of a fast path: whether `best`, which is in every lane, is the best of all elements that `trace` is of.
@@ -203,7 +203,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn from_fast(self, v: Vec<Self>) -> Vec<Self> {
+    fn of_fast(self, v: Vec<Self>) -> Vec<Self> {
         // A fast path flips bits, and so its inverse does.
         self.key.of(self.simd, self.key.fast(F::IS_MAX).of(self.simd, v))
     }

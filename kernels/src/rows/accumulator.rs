@@ -272,21 +272,18 @@ impl<O: Order> Fold<O> {
     /// # Safety
     /// - As there.
     #[inline(always)]
-    pub(super) unsafe fn finish_fast<E: Order<Fast = O>, P: Places<Lane = O::Lane>>(
+    pub(super) unsafe fn finish_fast<E: Order<Lane = O::Lane, Simd = O::Simd, Fast = O>, P: Places<Lane = O::Lane>>(
         self,
         exact: E,
         order: O,
         chunks: P,
-    ) -> Option<Found<E>>
-    where
-        E: Order<Lane = O::Lane, Simd = O::Simd>,
-    {
+    ) -> Option<Found<E>> {
         if !order.accepts(order.across(self.best), self.trace) {
             return None;
         }
         // SAFETY: the caller's promise.
         let Found { value, position, .. } = unsafe { self.finish(order, chunks) };
-        Some(Found { value: exact.from_fast(value), position, is_nan: false })
+        Some(Found { value: exact.of_fast(value), position, is_nan: false })
     }
 }
 
