@@ -1,31 +1,84 @@
 #!/usr/bin/env bash
-# Installs the C library under a prefix: what `cargo cinstall --release --prefix=PREFIX` does, on Linux, without cargo-c (which takes some
-# minutes to build).
+# Installs the C library: what `cargo cinstall --release` does, on Linux, without cargo-c (which takes some minutes to
+# build).
+#
+#     [DESTDIR=ROOT] capi/install.sh [--prefix] PREFIX [--libdir LIBDIR]
+#
+# The header goes to PREFIX/include, the libraries to LIBDIR, argreduce.pc to LIBDIR/pkgconfig. LIBDIR is `lib` if not
+# given; a relative one is in PREFIX. With DESTDIR, as packages are built, all of it goes to the same places under
+# that folder, and argreduce.pc still names PREFIX. If anything fails, nothing is left behind, and what an earlier
+# installation put there is as it was.
 set -euo pipefail
-prefix=${1:?usage: capi/install.sh PREFIX}
-mkdir -p "$prefix"
-prefix=$(cd "$prefix" && pwd)
+
+usage='usage: [DESTDIR=ROOT] capi/install.sh [--prefix] PREFIX [--libdir LIBDIR]'
+fail() {
+    echo "capi/install.sh: $*" >&2
+    exit 2
+}
+prefix='' libdir=lib
+while [ $# -gt 0 ]; do
+    case $1 in
+    --prefix | --libdir)
+        [ $# -gt 1 ] || fail "$1 needs a folder; $usage"
+        set -- "$1=$2" "${@:3}"
+        continue
+        ;;
+    --prefix=*) prefix=${1#*=} ;;
+    --libdir=*) libdir=${1#*=} ;;
+    -h | --help) echo "$usage" && exit ;;
+    -*) fail "$1 is no option; $usage" ;;
+    *)
+        [ -z "$prefix" ] || fail "$1 is one prefix too many; $usage"
+        prefix=$1
+        ;;
+    esac
+    shift
+done
+[ -n "$prefix" ] || fail "a prefix is missing; $usage"
+[ -n "$libdir" ] || fail "--libdir is empty; $usage"
+case $prefix$libdir in
+*[[:space:]\"\'\$\\\#]*)
+    fail "$prefix, $libdir: a pkg-config file cannot name folders with spaces, quotes, \$, \\ or # in them"
+    ;;
+esac
+prefix=$(realpath -ms -- "$prefix")
+case $libdir in /*) ;; *) libdir=$prefix/$libdir ;; esac
+libdir=$(realpath -ms -- "$libdir")
+root=${DESTDIR:+$(realpath -ms -- "$DESTDIR")}
 cd "$(dirname "$0")/.."
 
 version=$(cargo pkgid -p argreduce-capi)
 version=${version##*[#@]}
 # As cargo-c has it: before 1.0, each minor version is an interface of its own.
 case $version in 0.*) abi=${version%.*} ;; *) abi=${version%%.*} ;; esac
-messages=$(CARGO_TERM_COLOR=never cargo rustc --release -p argreduce-capi --lib -- \
-    -C "link-arg=-Wl,-soname,libargreduce.so.$abi" --print native-static-libs 2>&1 | tee -a /dev/stderr)
-static_libraries=$(sed -n 's/^note: native-static-libs: //p' <<<"$messages")
-[ -n "$static_libraries" ]
 
-built=${CARGO_TARGET_DIR:-target}/release
-install -Dm644 capi/include/argreduce.h "$prefix/include/argreduce.h"
-install -Dm755 "$built/libargreduce.so" "$prefix/lib/libargreduce.so.$version"
-ln -sf "libargreduce.so.$version" "$prefix/lib/libargreduce.so.$abi"
-ln -sf "libargreduce.so.$version" "$prefix/lib/libargreduce.so"
-install -Dm644 "$built/libargreduce.a" "$prefix/lib/libargreduce.a"
-mkdir -p "$prefix/lib/pkgconfig"
-cat > "$prefix/lib/pkgconfig/argreduce.pc" <<PC
+work=$(mktemp -d)
+made=() staged=()
+clean_up() {
+    rm -rf "$work" ${staged[@]+"${staged[@]}"}
+    # The innermost first. One that others have put something in stays.
+    for ((n = ${#made[@]} - 1; n >= 0; --n)); do rmdir "${made[n]}" 2> /dev/null || true; done
+}
+trap clean_up EXIT
+
+# Cargo says where the files are: CARGO_TARGET_DIR, and its configuration, may put them anywhere.
+CARGO_TERM_COLOR=never cargo rustc --release -p argreduce-capi --lib --message-format=json-render-diagnostics -- \
+    -C "link-arg=-Wl,-soname,libargreduce.so.$abi" --print native-static-libs 2>&1 > "$work/artifacts" |
+    tee "$work/messages" >&2
+built() {
+    grep -o "\"[^\"]*/$1\"" "$work/artifacts" | tail -n 1 | tr -d '"' || fail "cargo has built no $1"
+}
+shared=$(built libargreduce.so)
+static=$(built libargreduce.a)
+# But libgcc: compilers link it of themselves, as suits. (With `-static`, there is no shared one.)
+static_libraries=$(sed -n '/^note: native-static-libs: /{s///; s/-lgcc_s *//; p}' "$work/messages")
+[ -n "$static_libraries" ] || fail "rustc has not said which libraries libargreduce.a needs"
+
+# As it is said in argreduce.pc: so that folders can be moved together.
+case $libdir in "$prefix"/*) named_libdir="\${prefix}${libdir#"$prefix"}" ;; *) named_libdir=$libdir ;; esac
+cat > "$work/argreduce.pc" << PC
 prefix=$prefix
-libdir=\${prefix}/lib
+libdir=$named_libdir
 includedir=\${prefix}/include
 
 Name: argreduce
@@ -35,3 +88,31 @@ Libs: -L\${libdir} -largreduce
 Libs.private: $static_libraries
 Cflags: -I\${includedir}
 PC
+
+# All is written beside its place first. What remains to do then is to rename, which does not run out of space.
+make_folder() {
+    [ -d "$1" ] && return
+    make_folder "$(dirname "$1")"
+    mkdir -m 755 "$1"
+    made+=("$1")
+}
+places=()
+# stage PLACE COMMAND..: the command, with a name at its end, makes what is to be at the place
+stage() {
+    local place=$root$1 beside
+    shift
+    [ ! -d "$place" ] || fail "$place is a folder"
+    make_folder "$(dirname "$place")"
+    beside=$(dirname "$place")/.argreduce-$$-${#staged[@]}
+    staged+=("$beside")
+    places+=("$place")
+    "$@" "$beside"
+}
+stage "$prefix/include/argreduce.h" install -m 644 capi/include/argreduce.h
+stage "$libdir/libargreduce.a" install -m 644 "$static"
+stage "$libdir/libargreduce.so.$version" install -m 755 "$shared"
+stage "$libdir/libargreduce.so.$abi" ln -s "libargreduce.so.$version"
+stage "$libdir/libargreduce.so" ln -s "libargreduce.so.$version"
+stage "$libdir/pkgconfig/argreduce.pc" install -m 644 "$work/argreduce.pc"
+trap '' HUP INT TERM
+for n in "${!staged[@]}"; do mv -fT "${staged[n]}" "${places[n]}"; done

@@ -31,7 +31,10 @@ mod rule;
 
 pub use rule::{BrokenRule, Tensor};
 
-use crate::{ArgReduce, AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, UntypedPlan};
+use crate::{
+    ArgReduce, AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction, RequiredBytes,
+    UntypedPlan,
+};
 
 /// A tensor in a buffer: `DML_BUFFER_TENSOR_DESC`. Its `DimensionCount` is the number of `sizes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,13 +197,13 @@ fn compile(
             return Err(BrokenRule::OutputSize { dimension, expected, found }.into());
         }
     }
+    let data_type = output.data_type;
+    if !matches!(data_type, DataType::I32 | DataType::I64 | DataType::U32 | DataType::U64) {
+        return Err(BrokenRule::OutputDataType { data_type }.into());
+    }
     let axes: Vec<isize> = axes.iter().map(|&axis| axis as isize).collect();
     let reduce = ArgReduce::new(function, &input_layout).axes(&axes).direction(direction).nan_policy(nan_policy);
-    let plan = reduce.output_layout(&output_layout).plan_untyped(input.data_type, output.data_type);
-    let plan = plan.map_err(|error| match error {
-        Error::NotAnIndexType { data_type } => BrokenRule::OutputDataType { data_type }.into(),
-        error => error,
-    })?;
+    let plan = reduce.output_layout(&output_layout).plan_untyped(input.data_type, data_type)?;
     Ok(CompiledOperator {
         plan,
         input_bytes: input.total_tensor_size_in_bytes,
@@ -233,6 +236,12 @@ impl CompiledOperator {
     pub fn execute_with_values(&self, input: &[u8], output: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
         self.check_buffers(input, output)?;
         self.plan.run_with_values(input, output, values)
+    }
+
+    /// How many bytes the buffers need: for the tensors, their `TotalTensorSizeInBytes`.
+    pub fn required_bytes(&self) -> RequiredBytes {
+        let bytes = |total| usize::try_from(total).unwrap_or(usize::MAX);
+        RequiredBytes { input: bytes(self.input_bytes), output: bytes(self.output_bytes), ..self.plan.required_bytes() }
     }
 
     /// The instruction set that was chosen.

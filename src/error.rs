@@ -331,7 +331,7 @@ impl fmt::Display for Error {
                 )
             }
             Error::NotAnIndexType { data_type } => {
-                write!(f, "{data_type} is no type for indices: choose from i32 i64 u32 u64")
+                write!(f, "{data_type} is no type for indices: choose from i32 i64 u32 u64 u8 u16")
             }
             Error::DirectMl(rule) => rule.fmt(f),
         }

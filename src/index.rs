@@ -1,62 +1,121 @@
-//! The index types. A new one is a word in the list at the end.
+//! The index types. A new one is a word in the list at the end, and one in [`Indices`] if it has another width.
+
+use crate::DataType;
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that indices are written as: `i32`, `i64`, `u32` or `u64`. Sealed.
+/// A type that indices are written as: `i32`, `i64`, `u32`, `u64`, `u8`, `u16` or `usize`. Sealed.
 ///
 /// ```
 /// use argreduce::Index;
-/// assert_eq!((<u32 as Index>::NAME, <i32 as Index>::MAX), ("u32", 2_147_483_647));
+/// assert_eq!((<u32 as Index>::NAME, <i32 as Index>::MAX, <u8 as Index>::MAX), ("u32", 2_147_483_647, 255));
 /// ```
+///
+/// No other type will do:
+///
+/// ```compile_fail,E0277
+/// argreduce::argmax::<f32, i16>(&[1.0], &[1], &[0]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a type for indices",
+    label = "indices cannot be written as this",
+    note = "the index types are `i32`, `i64`, `u32`, `u64`, `u8`, `u16` and `usize`"
+)]
 pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + Send + Sync + 'static {
     /// The type, as in Rust.
     const NAME: &'static str;
     /// The largest index that fits.
     const MAX: u64;
 
-    /// The unsigned index type of the same size: the same bits for each index that fits both.
+    /// The same memory as unsigned integers of this width.
     #[doc(hidden)]
-    type Bits: Index;
-
-    /// The same memory as those.
-    #[doc(hidden)]
-    fn as_bits(indices: &mut [Self]) -> &mut [Self::Bits];
+    fn as_bits(indices: &mut [Self]) -> Indices<'_>;
 
     /// `start + position * step`, which fits; what overflows on the way wraps back.
     #[doc(hidden)]
     fn at(start: isize, position: u64, step: isize) -> Self;
+}
 
-    /// The same memory as positions of a kernel, if those have the same size.
-    #[doc(hidden)]
-    fn as_positions(indices: &mut [Self]) -> Option<&mut [u32]>;
+/// Where indices go, whatever the type, by the width: all that is behind a plan is there once for each width, and not
+/// for each type. (Public because a method of [`Index`] says it; it has no name outside.)
+#[derive(Debug)]
+pub enum Indices<'a> {
+    U8(&'a mut [u8]),
+    U16(&'a mut [u16]),
+    U32(&'a mut [u32]),
+    U64(&'a mut [u64]),
+}
+
+/// An expression for indices of each width.
+macro_rules! for_width {
+    ($indices:expr, $slice:ident => $body:expr) => {
+        match $indices {
+            $crate::index::Indices::U8($slice) => $body,
+            $crate::index::Indices::U16($slice) => $body,
+            $crate::index::Indices::U32($slice) => $body,
+            $crate::index::Indices::U64($slice) => $body,
+        }
+    };
+}
+pub(crate) use for_width;
+
+impl Indices<'_> {
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        for_width!(self, indices => indices.len())
+    }
+
+    /// Writes one: see [`Index::at`].
+    #[inline(always)]
+    pub(crate) fn set(&mut self, place: usize, start: isize, position: u64, step: isize) {
+        for_width!(self, indices => indices[place] = Index::at(start, position, step));
+    }
 }
 
 macro_rules! indices {
-    ($($t:ident as $bits:ident)+) => {$(
+    ($($t:ident as $bits:ident $width:ident;)+) => {$(
         impl sealed::Sealed for $t {}
         impl Index for $t {
             const NAME: &'static str = stringify!($t);
             const MAX: u64 = $t::MAX as u64;
-            type Bits = $bits;
 
             #[inline(always)]
-            fn as_bits(indices: &mut [Self]) -> &mut [$bits] {
-                bytemuck::cast_slice_mut(indices)
+            fn as_bits(indices: &mut [Self]) -> Indices<'_> {
+                Indices::$width(bytemuck::cast_slice_mut::<$t, $bits>(indices))
             }
 
             #[inline(always)]
             fn at(start: isize, position: u64, step: isize) -> Self {
                 (start as $t).wrapping_add((position as $t).wrapping_mul(step as $t))
             }
-
-            #[inline(always)]
-            fn as_positions(indices: &mut [Self]) -> Option<&mut [u32]> {
-                bytemuck::try_cast_slice_mut(indices).ok().filter(|_| size_of::<$t>() == size_of::<u32>())
-            }
         }
     )+};
 }
 
-indices!(i32 as u32 i64 as u64 u32 as u32 u64 as u64);
+indices! {
+    i32 as u32 U32;
+    i64 as u64 U64;
+    u32 as u32 U32;
+    u64 as u64 U64;
+    u8 as u8 U8;
+    u16 as u16 U16;
+}
+#[cfg(target_pointer_width = "32")]
+indices!(usize as u32 U32;);
+#[cfg(target_pointer_width = "64")]
+indices!(usize as u64 U64;);
+
+/// The largest index that fits a type, if it is one for indices.
+pub(crate) fn max_index(data_type: DataType) -> Option<u64> {
+    Some(match data_type {
+        DataType::I32 => <i32 as Index>::MAX,
+        DataType::I64 => <i64 as Index>::MAX,
+        DataType::U32 => <u32 as Index>::MAX,
+        DataType::U64 => <u64 as Index>::MAX,
+        DataType::U8 => <u8 as Index>::MAX,
+        DataType::U16 => <u16 as Index>::MAX,
+        _ => return None,
+    })
+}

@@ -253,6 +253,7 @@ impl AxisSet {
 /// assert_eq!(argreduce::drop_axes(&[8, 21, 64, 64], &[1, -1])?, [8, 64]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
+#[doc(alias("keepdims", "squeeze"))]
 pub fn drop_axes(sizes: &[usize], axes: &[isize]) -> Result<Vec<usize>, Error> {
     if sizes.len() > MAX_RANK {
         return Err(Error::RankTooHigh { rank: sizes.len() });

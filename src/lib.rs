@@ -1,8 +1,8 @@
 //! Where is the smallest or largest element along these axes?
 //!
-//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into four index types, with ties
-//! to the first or the last, one written rule for NaN, and strides of any sign on both sides. Vector kernels are chosen at run
-//! time; nothing is copied, and nothing is allocated while running.
+//! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into seven
+//! index types, with ties to the first or the last, one written rule for NaN, and strides of any sign on both sides.
+//! Vector kernels are chosen at run time; nothing is copied, and nothing is allocated while running.
 //!
 //! ```
 //! use argreduce::{ArgReduce, Layout};
@@ -49,7 +49,7 @@
 //! | rank | 0 to 8; reduced axes keep size 1 in the output, [`drop_axes`] drops them |
 //! | no axes | nothing is reduced: every index is 0 |
 //! | empty | no outputs: success, nothing is written; outputs of no elements: an error |
-//! | index type | `i32`, `i64`, `u32`, `u64`; an index that might not fit is an error of the plan |
+//! | index type | `i32`, `i64`, `u32`, `u64`, `u8`, `u16`, `usize`; an index that might not fit is an error of the plan |
 //! | strides | of the input any, of the output any that keep outputs apart; what lies between outputs is not written |
 //!
 //! (class, value, index) is a total preorder, so the answer never depends on the instruction set, the strategy, the layout in memory,
@@ -58,15 +58,39 @@
 //! The rules for indices, ties and rank are those of DirectML's `DML_ARGMAX_OPERATOR_DESC`; for NaN those of NumPy (`Propagate`) and of
 //! `nanargmax` (`Ignore`, but without its exception).
 //!
+//! # Types of other crates
+//!
+//! Elements `f16` and `bf16` are those of the crate [`half`], version 2, which is re-exported: another major version
+//! of it would be one of this crate too. The arrays of the feature `ndarray` are those of the version that
+//! `Cargo.toml` names. Nothing else in the interface is of another crate. (Examples use `bytemuck` to see elements as
+//! bytes: `cargo add bytemuck`, or any other way.)
+//!
+//! # Debug builds
+//!
+//! In a debug build nothing is inlined, and kernels are slower than plain loops. These lines in the `Cargo.toml` of a
+//! program (of its workspace, if it has one) keep them fast, and leave all else as it is:
+//!
+//! ```toml
+//! [profile.dev.package.argreduce-kernels]
+//! opt-level = 3
+//! ```
+//!
+//! # Threads and systems
+//!
+//! One call runs on the thread that makes it, and no other. A plan is `Send` and `Sync`: many threads may run it at
+//! once, each on slices of its own. The library asks nothing of a system but the standard library. It is tested on
+//! Linux; for Windows and macOS it compiles by reading, and was not run.
+//!
 //! # The way of the data
 //!
 //! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` checks the
 //! options, and `work.rs` chooses a strategy and a kernel; `tiles.rs` cuts the outputs into tiles, `run.rs` calls the kernel for each (the one
 //! unsafe call here), and indices are written. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// The README's program is a test too.
-#[cfg(doctest)]
+/// The README's programs are tests too. (One of them is for the feature.)
+#[cfg(all(doctest, feature = "ndarray"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -92,15 +116,18 @@ mod work;
 
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
+#[doc(inline)]
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
+/// The crate of the 16-bit floats: [`half::f16`] and [`half::bf16`] are element types.
+pub use half;
 pub use index::Index;
 pub use layout::{Layout, drop_axes};
 pub use options::Options;
 pub use plan::{ArgReduce, Plan};
 pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
 pub use unravel::{Coordinates, unravel};
-pub use untyped::UntypedPlan;
+pub use untyped::{RequiredBytes, UntypedPlan};
 
 use argreduce_kernels::{Loop, Strategy};
 
@@ -111,6 +138,7 @@ pub enum AxisDirection {
     #[default]
     Increasing,
     /// The one with the largest index.
+    #[doc(alias("last", "select_last_index"))]
     Decreasing,
 }
 

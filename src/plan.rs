@@ -1,5 +1,6 @@
 //! The caller's words, checked and decided: [`ArgReduce`] collects them, [`Plan`] holds what came of them. No element is looked at here.
 
+use crate::index::Indices;
 use crate::layout::{AxisError, AxisSet, PerAxis};
 use crate::overlap;
 use crate::run::{self, Memory};
@@ -43,17 +44,20 @@ impl<'a> ArgReduce<'a> {
     }
 
     /// The index of the largest element; otherwise as [`ArgReduce::new`].
+    #[doc(alias = "argMax")]
     pub fn argmax(input: &'a Layout) -> Self {
         Self::new(ReduceFunction::ArgMax, input)
     }
 
     /// The index of the smallest element; otherwise as [`ArgReduce::new`].
+    #[doc(alias = "argMin")]
     pub fn argmin(input: &'a Layout) -> Self {
         Self::new(ReduceFunction::ArgMin, input)
     }
 
     /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the reduced axes in
     /// ascending order. Negative axes count from the end.
+    #[doc(alias("axis", "dim"))]
     pub fn axes(self, axes: &[isize]) -> Self {
         self.axes_from(axes.iter().copied())
     }
@@ -81,11 +85,13 @@ impl<'a> ArgReduce<'a> {
     }
 
     /// Which of equal elements to take; by default the first.
+    #[doc(alias("last", "select_last_index"))]
     pub fn direction(self, direction: AxisDirection) -> Self {
         ArgReduce { options: self.options.direction(direction), ..self }
     }
 
     /// Where NaN stands among the numbers; by default before all of them.
+    #[doc(alias("nanargmax", "nanargmin"))]
     pub fn nan_policy(self, nan_policy: NanPolicy) -> Self {
         ArgReduce { options: self.options.nan_policy(nan_policy), ..self }
     }
@@ -97,6 +103,7 @@ impl<'a> ArgReduce<'a> {
 
     /// Where to write the indices: the input's sizes, 1 on each reduced axis, and any strides that keep the outputs apart. By default
     /// packed in row-major order.
+    #[doc(alias = "keepdims")]
     pub fn output_layout(self, output: &'a Layout) -> Self {
         ArgReduce { output: Some(output), ..self }
     }
@@ -244,7 +251,7 @@ pub(crate) struct Decided {
     axes: AxisSet,
     /// Of the input, and how long a slice it needs.
     sizes: PerAxis,
-    required_len: usize,
+    pub(crate) required_len: usize,
     pub(crate) output: Layout,
     pub(crate) isa: Isa,
     /// [`Work::EMPTY`] where the output is.
@@ -402,13 +409,13 @@ impl Decided {
         check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)
     }
 
-    /// As [`Plan::run`], for any index type of that size.
+    /// As [`Plan::run`], for any index type of that width.
     #[inline(always)]
-    pub(crate) fn run_for_indices<T: Element, I: Index>(
+    pub(crate) fn run_for_indices<T: Element>(
         &self,
         input: Memory<'_, T>,
         index_type: &'static str,
-        indices: &mut [I],
+        indices: Indices<'_>,
     ) -> Result<(), Error> {
         let Decided { function, nan_policy, required_len, output, work, .. } = self;
         // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
@@ -420,13 +427,13 @@ impl Decided {
         }
     }
 
-    /// As [`Plan::run_with_values`], if there are values, for any index type of that size.
+    /// As [`Plan::run_with_values`], if there are values, for any index type of that width.
     #[inline(never)]
-    pub(crate) fn run<T: Element, I: Index>(
+    pub(crate) fn run<T: Element>(
         &self,
         input: Memory<'_, T>,
         index_type: &'static str,
-        indices: &mut [I],
+        indices: Indices<'_>,
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
         let Decided { function, nan_policy, required_len, output, work, .. } = self;

@@ -2,9 +2,10 @@
 //! of the two is called in one place.
 
 use crate::collapse::Problem;
-use crate::tiles::{self, ONCE, Place, for_each_tile, turn};
+use crate::index::{Indices, for_width};
+use crate::tiles::{self, ONCE, Place, for_each_tile};
 use crate::work::Work;
-use crate::{DataType, Element, Index, Isa, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
+use crate::{DataType, Element, Isa, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
 use argreduce_kernels::{Kernel, Prefetch, Tile, Tuning, Walk, better, key, offset_of};
@@ -17,12 +18,16 @@ use std::sync::OnceLock;
 /// Outputs per tile, where their positions go to a buffer first: they take 4 KiB on the stack.
 const TILE: usize = 1024;
 
-/// The same where neighbours in the output are of different lines, so that each of as many places as a line has outputs gets longer runs: 16 KiB on the
-/// stack. (Lines of 64 outputs, kept in the other order, beyond L3, GB/s by tiles of 1024 and 4096: 21 rows of u8 10 and 17, f16 13 and 19, f32 17 and 22; u8 in L2 27 and 29. Zen 4, AVX2.)
-const TILE_ACROSS: usize = 4096;
+/// The same where there are no values to read: fewer calls, and the first-level cache has room for positions and
+/// indices.
+const INDEX_TILE: usize = 2048;
 
-/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in L2 if it has to be turned
-/// into indices.
+/// The same where neighbours in the output are of different lines, so that each of as many places as a line has
+/// outputs gets longer runs: 16 KiB on the stack.
+const ACROSS_TILE: usize = 4096;
+
+/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in the
+/// second-level cache if it has to be turned into indices.
 const DIRECT_TILE: usize = 1 << 14;
 
 /// Positions are 32 bits wide: a kernel is never asked to visit more elements than this for one output.
@@ -30,12 +35,12 @@ pub(crate) const LONGEST_VISIT: usize = u32::MAX as usize;
 
 /// Answers every output. The slices are as long as their layouts need; `required_len` is what the layout needs that the work was planned for.
 #[inline]
-pub(crate) fn run<T: Element, I: Index>(
+pub(crate) fn run<T: Element>(
     work: &Work,
     order: (ReduceFunction, NanPolicy),
     required_len: usize,
     input: Memory<'_, T>,
-    indices: &mut [I],
+    indices: Indices<'_>,
     values: Option<&mut [T]>,
 ) {
     assert!(input.len() >= required_len);
@@ -49,11 +54,11 @@ pub(crate) fn run<T: Element, I: Index>(
 /// As [`run`], for [one output](Work::is_single). Asks for the places of loops that are known, because to ask for the loops of a kind takes as long
 /// as a row of 16 elements.
 #[inline(always)]
-pub(crate) fn run_single<T: Element, I: Index>(
+pub(crate) fn run_single<T: Element>(
     work: &Work,
     order: (ReduceFunction, NanPolicy),
     input: Memory<'_, T>,
-    indices: &mut [I],
+    mut indices: Indices<'_>,
     values: Option<&mut [T]>,
 ) {
     let problem = &work.problem;
@@ -70,7 +75,7 @@ pub(crate) fn run_single<T: Element, I: Index>(
         Some((_, kernel)) => find_in_packed_row(kernel, order, input.part(start, line.size)),
         None => 0,
     };
-    indices[problem.output.start] = I::at(problem.index_start, found.into(), index.stride);
+    indices.set(problem.output.start, problem.index_start, found.into(), index.stride);
     if let Some(values) = values {
         values[problem.values.start] = input.get((start as isize + found as isize * line.stride) as usize);
     }
@@ -84,30 +89,30 @@ fn find_in_packed_row<T: Element>(kernel: Kernel, order: (ReduceFunction, NanPol
 
 /// As [`run`], for any number of outputs.
 #[inline(never)]
-fn run_all<T: Element, I: Index>(
+fn run_all<T: Element>(
     work: &Work,
     (function, policy): (ReduceFunction, NanPolicy),
     input: Memory<'_, T>,
-    indices: &mut [I],
+    indices: Indices<'_>,
     values: Option<&mut [T]>,
 ) {
     let is_better = |a: usize, b: usize| better(function, policy, input.get(a), input.get(b));
     match size_of::<T>() {
-        1 => run_as::<T, u8, _>(work, &is_better, input, indices, values),
-        2 => run_as::<T, u16, _>(work, &is_better, input, indices, values),
-        4 => run_as::<T, u32, _>(work, &is_better, input, indices, values),
-        _ => run_as::<T, u64, _>(work, &is_better, input, indices, values),
+        1 => run_as::<T, u8>(work, &is_better, input, indices, values),
+        2 => run_as::<T, u16>(work, &is_better, input, indices, values),
+        4 => run_as::<T, u32>(work, &is_better, input, indices, values),
+        _ => run_as::<T, u64>(work, &is_better, input, indices, values),
     }
 }
 
 /// Answers all outputs, with elements as integers of their size, as indices are: nothing there depends on more, so that one copy serves several
 /// types. (One for each of 52 pairs took 250 KB.)
 #[inline(always)]
-fn run_as<T: Element, Bits: Copy, I: Index>(
+fn run_as<T: Element, Bits: Copy>(
     work: &Work,
     is_better: &IsBetter<'_>,
     input: Memory<'_, T>,
-    indices: &mut [I],
+    mut indices: Indices<'_>,
     values: Option<&mut [T]>,
 ) {
     assert!(size_of::<T>() == size_of::<Bits>() && align_of::<T>() == align_of::<Bits>());
@@ -115,9 +120,9 @@ fn run_as<T: Element, Bits: Copy, I: Index>(
     // SAFETY: `Bits` are integers of the size and alignment of `T`, and what is written there was read from elements of the input.
     let mut values = values.map(|values| unsafe { &mut *(&raw mut *values as *mut [Bits]) });
     let output = &work.problem.output;
-    run_distinct(work, is_better, input, indices, values.as_deref_mut());
+    run_distinct(work, is_better, input, &mut indices, values.as_deref_mut());
     if !output.copies().is_empty() {
-        tiles::copy(output, indices);
+        for_width!(indices, indices => tiles::copy(output, indices));
         if let Some(values) = values {
             tiles::copy(&work.problem.values, values);
         }
@@ -129,51 +134,53 @@ type IsBetter<'a> = dyn Fn(usize, usize) -> bool + 'a;
 
 /// Answers those outputs that are no copies. A call of its own, because its buffers make a large frame.
 #[inline(never)]
-fn run_distinct<T: Copy, I: Index>(
+fn run_distinct<T: Copy>(
     work: &Work,
     is_better: &IsBetter<'_>,
     input: Memory<'_, T>,
-    indices: &mut [I],
+    indices: &mut Indices<'_>,
     mut values: Option<&mut [T]>,
 ) {
     let problem = &work.problem;
     let Some((_, kernel)) = work.kernel else {
-        static FIRST: [u32; TILE] = [0; TILE];
         return for_each_tile(problem, TILE, &mut |tile| {
-            tile.write(problem, &FIRST[..tile.outputs()], input, indices, values.as_deref_mut());
+            tile.write(work, &mut [0; TILE][..tile.outputs()], input, indices, values.as_deref_mut());
         });
     };
     if work.visited > LONGEST_VISIT {
         return in_blocks(problem, kernel, LONGEST_VISIT, is_better, input, indices, values);
     }
-    if values.is_none() && is_direct::<I>(problem) {
+    if let Indices::U32(indices) = indices
+        && let Some(map) = tiles::affine(problem)
+        && values.is_none()
+        && is_packed(problem)
+    {
         return for_each_tile(problem, DIRECT_TILE, &mut |tile| {
             let indices = &mut indices[tile.output_start as usize..][..tile.outputs()];
-            let Some(positions) = I::as_positions(indices) else { return };
             // SAFETY: `u32` lies as `MaybeUninit<u32>` does, and the only thing written through this is what `find`'s kernel writes: positions, so that
             // the indices stay initialised.
-            let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
+            let buffer = unsafe { &mut *(&raw mut *indices as *mut [MaybeUninit<u32>]) };
             find(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, buffer);
-            let (start, step) = (problem.index_start, problem.index()[0].stride);
-            if (start, step) != (0, 1) {
-                turn(positions, start as u32, step as u32);
-            }
+            tiles::turn(map, indices);
         });
     }
-    let most = if tiles::is_across(problem) { TILE_ACROSS } else { TILE };
+    let most = match (tiles::is_across(problem), values.is_some()) {
+        (true, _) => ACROSS_TILE,
+        (_, true) => TILE,
+        _ => INDEX_TILE,
+    };
     for_each_tile(problem, most, &mut |tile| {
-        let mut buffer = [MaybeUninit::uninit(); TILE_ACROSS];
+        let mut buffer = [MaybeUninit::uninit(); ACROSS_TILE];
         let positions =
             find(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, &mut buffer);
-        tile.write(problem, positions, input, indices, values.as_deref_mut());
+        tile.write(work, positions, input, indices, values.as_deref_mut());
     });
 }
 
-/// Whether a kernel can write its positions where the indices go: those are as wide, packed along the two fastest loops, and evenly spaced.
-fn is_direct<I: Index>(problem: &Problem) -> bool {
+/// Whether the outputs are packed along the two fastest loops.
+fn is_packed(problem: &Problem) -> bool {
     let (_, [outer, inner]) = tiles::split(problem.output.kept());
-    let is_packed = inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize);
-    is_packed && problem.index().len() == 1 && I::as_positions(&mut []).is_some()
+    inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize)
 }
 
 /// Elements that can be read: all of a slice, or those of a view, with what lies between them left alone. (A view of another array has no
@@ -288,7 +295,7 @@ fn find<'a>(
     reduced: &[Loop],
     prefetch: Prefetch,
     buffer: &'a mut [MaybeUninit<u32>],
-) -> &'a [u32] {
+) -> &'a mut [u32] {
     let positions = &mut buffer[..outer.size * inner.size];
     // SAFETY:
     // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent ISA.
@@ -299,25 +306,26 @@ fn find<'a>(
     //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
     unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, positions) };
     // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
-    unsafe { &*(positions as *const [MaybeUninit<u32>] as *const [u32]) }
+    unsafe { &mut *(&raw mut *positions as *mut [u32]) }
 }
 
 /// As [`run`], for outputs of so many elements that a position does not fit 32 bits.
 #[cold]
-fn in_blocks<T: Copy, I: Index>(
+fn in_blocks<T: Copy>(
     problem: &Problem,
     kernel: Kernel,
     longest: usize,
     is_better: &IsBetter<'_>,
     input: Memory<'_, T>,
-    indices: &mut [I],
+    indices: &mut Indices<'_>,
     mut values: Option<&mut [T]>,
 ) {
     for_each_tile(problem, TILE, &mut |tile| {
         let mut positions = [0; TILE];
         let positions = &mut positions[..tile.outputs()];
         find_in_blocks(problem, kernel, longest, is_better, &|start| input.at(start), tile, positions);
-        tile.write(problem, positions, input, indices, values.as_deref_mut());
+        tile.write_values(problem, positions, input, values.as_deref_mut());
+        tile.write_each(problem, positions, indices);
     });
 }
 
@@ -408,7 +416,7 @@ mod tests {
                                     longest,
                                     &|a, b| better(function, policy, data[a], data[b]),
                                     data[..].into(),
-                                    &mut found,
+                                    &mut Indices::U64(&mut found),
                                     Some(&mut values),
                                 );
                                 assert_eq!(found, expected, "{plan}, blocks of {longest}");

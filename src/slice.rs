@@ -98,6 +98,7 @@ fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T
 /// assert_eq!(error.to_string(), "the input slice has 6 elements of i32: the sizes [1, 3] make 3");
 /// # Ok::<(), argreduce::Error>(())
 /// ```
+#[doc(alias("argMin", "idxmin"))]
 pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
     arg_reduce(ReduceFunction::ArgMin, Options::new(), input, sizes, axes)
 }
@@ -113,6 +114,7 @@ pub fn argmin<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]
 /// assert_eq!(argreduce::argmax::<i32, u32>(rows.as_flattened(), &[2, 3], &[0, 1])?, [3]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
+#[doc(alias("argMax", "idxmax"))]
 pub fn argmax<T: Element, I: Index>(input: &[T], sizes: &[usize], axes: &[isize]) -> Result<Vec<I>, Error> {
     arg_reduce(ReduceFunction::ArgMax, Options::new(), input, sizes, axes)
 }

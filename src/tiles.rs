@@ -1,10 +1,11 @@
 //! The outputs, cut into tiles, and what is written there once their positions are known. Nothing here knows of kernels, or of types but by their size.
 
+use crate::Loop;
 use crate::collapse::{Nest, Problem};
+use crate::index::{Indices, for_width};
 use crate::run::Memory;
-use crate::{Index, Loop};
-use argreduce_kernels::{Walk, offset_of};
-use multiversion::multiversion;
+use crate::work::Work;
+use argreduce_kernels::{Affine, IndexBits, IndexWriter, Walk, offset_of};
 
 /// Some of the outputs: a part of the two fastest kept loops, and where the others stand.
 pub(crate) struct Place {
@@ -55,7 +56,7 @@ pub(crate) fn for_each_tile(problem: &Problem, most: usize, answer: &mut dyn FnM
 #[inline(never)]
 pub(crate) fn is_across(problem: &Problem) -> bool {
     let (_, [outer, inner]) = split(problem.output.kept());
-    outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
+    outer.size > 1 && outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
 }
 
 /// The shortest part of a line: a group of the longest vectors of the narrowest elements.
@@ -82,40 +83,91 @@ impl Place {
         self.input[0].size * self.input[1].size
     }
 
-    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Each by itself, because an index does not depend on the type of the elements, nor they on the type of the index: both at once
-    /// were 15 KB more in the shared object.)
-    pub(crate) fn write<T: Copy, I: Index, P: Copy + Into<u64>>(
+    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Each by itself,
+    /// because an index does not depend on the type of the elements, nor they on the type of the index.)
+    pub(crate) fn write<T: Copy>(
         &self,
-        problem: &Problem,
-        positions: &[P],
+        work: &Work,
+        positions: &mut [u32],
         input: Memory<'_, T>,
-        indices: &mut [I],
+        indices: &mut Indices<'_>,
         values: Option<&mut [T]>,
     ) {
-        self.write_all_indices(problem, positions, indices);
-        if let Some(values) = values {
-            self.write_values(problem, positions, input, values);
-        }
+        let problem = &work.problem;
+        self.write_values(problem, positions, input, values);
+        let map = match affine(problem) {
+            Some(map) => map,
+            None if fits_32_bits(problem) => {
+                for position in &mut *positions {
+                    *position = (problem.index_start + offset_of(problem.index(), *position as usize)) as u32;
+                }
+                Affine::IDENTITY
+            }
+            None => return self.write_each(problem, positions, indices),
+        };
+        for_width!(indices, indices => self.write_lines(work.writer, map, is_across(problem), positions, indices));
     }
 
-    fn write_all_indices<I: Index, P: Copy + Into<u64>>(&self, problem: &Problem, positions: &[P], indices: &mut [I]) {
-        if is_across(problem) {
-            return self.write_across(problem, positions, indices);
+    /// Writes indices that fit 32 bits.
+    fn write_lines<I: IndexBits>(
+        &self,
+        writer: &IndexWriter,
+        map: Affine,
+        is_across: bool,
+        positions: &[u32],
+        indices: &mut [I],
+    ) {
+        let (width, [outer, inner]) = (self.input[1].size, self.output);
+        if is_across {
+            // Neighbours after each other, so that a line of the cache is written at once.
+            for i in 0..width {
+                let first = self.output_start + i as isize * inner.stride;
+                for (o, line) in positions.chunks_exact(width).enumerate() {
+                    indices[(first + o as isize * outer.stride) as usize] = I::of(map.at(line[i]));
+                }
+            }
+            return;
         }
-        let [outer, inner] = self.output;
-        for (o, positions) in positions.chunks_exact(self.input[1].size).enumerate() {
+        let is_packed = inner.stride == 1 && (outer.size == 1 || outer.stride == width as isize);
+        let line_len = if is_packed { positions.len() } else { width };
+        for (o, line) in positions.chunks_exact(line_len).enumerate() {
             let first = self.output_start + o as isize * outer.stride;
-            write_indices(problem, positions, indices, first, inner.stride);
+            if inner.stride == 1 && line_len >= SHORTEST_LINE {
+                writer.write(map, line, &mut indices[first as usize..][..line_len]);
+            } else {
+                for (i, &position) in line.iter().enumerate() {
+                    indices[(first + i as isize * inner.stride) as usize] = I::of(map.at(position));
+                }
+            }
         }
     }
 
-    fn write_values<T: Copy, P: Copy + Into<u64>>(
+    /// Writes any indices, one by one.
+    #[cold]
+    pub(crate) fn write_each<P: Copy + Into<u64>>(
+        &self,
+        problem: &Problem,
+        positions: &[P],
+        indices: &mut Indices<'_>,
+    ) {
+        let (width, [outer, inner]) = (self.input[1].size, self.output);
+        for (o, line) in positions.chunks_exact(width).enumerate() {
+            let first = self.output_start + o as isize * outer.stride;
+            for (i, &position) in line.iter().enumerate() {
+                let index = problem.index_start + offset_of(problem.index(), position.into() as usize);
+                indices.set((first + i as isize * inner.stride) as usize, index, 0, 0);
+            }
+        }
+    }
+
+    pub(crate) fn write_values<T: Copy, P: Copy + Into<u64>>(
         &self,
         problem: &Problem,
         positions: &[P],
         input: Memory<'_, T>,
-        values: &mut [T],
+        values: Option<&mut [T]>,
     ) {
+        let Some(values) = values else { return };
         for (o, positions) in positions.chunks_exact(self.input[1].size).enumerate() {
             let first = |start: isize, [outer, _]: [Loop; 2]| start + o as isize * outer.stride;
             let (from, to) = (first(self.input_start, self.input), first(self.values_start, self.values));
@@ -126,67 +178,39 @@ impl Place {
             }
         }
     }
-
-    /// Writes the indices where neighbours in the output are of different lines of the tile: neighbours after each other, so that a line of the cache is
-    /// written at once.
-    fn write_across<I: Index, P: Copy + Into<u64>>(&self, problem: &Problem, positions: &[P], indices: &mut [I]) {
-        let (width, [outer, inner]) = (self.input[1].size, self.output);
-        for i in 0..width {
-            let first = self.output_start + i as isize * inner.stride;
-            for (o, line) in positions.chunks_exact(width).enumerate() {
-                indices[(first + o as isize * outer.stride) as usize] = index_at(problem, line[i].into());
-            }
-        }
-    }
 }
 
-/// Writes one line of indices, to every `stride`-th place from `first` on.
-fn write_indices<I: Index, P: Copy + Into<u64>>(
-    problem: &Problem,
-    positions: &[P],
-    indices: &mut [I],
-    first: isize,
-    stride: isize,
-) {
-    let start = problem.index_start;
+/// Shorter lines are not worth a call.
+const SHORTEST_LINE: usize = 16;
+
+/// How positions become indices, where those fit 32 bits and their steps are even. (Where broadcast axes were left out
+/// between others, they are not.)
+pub(crate) fn affine(problem: &Problem) -> Option<Affine> {
     match *problem.index() {
-        [Loop { stride: step, .. }] if stride == 1 && positions.len() >= SHORTEST_NARROW => {
-            narrow(positions, start, step, &mut indices[first as usize..]);
+        [Loop { stride, .. }] if fits_32_bits(problem) => {
+            Some(Affine { start: problem.index_start as u32, step: stride as u32 })
         }
-        _ => {
-            for (i, &position) in positions.iter().enumerate() {
-                indices[(first + i as isize * stride) as usize] = index_at(problem, position.into());
-            }
-        }
+        _ => None,
     }
 }
 
-/// The index of the element that is visited at a position.
-#[inline(always)]
-fn index_at<I: Index>(problem: &Problem, position: u64) -> I {
-    match *problem.index() {
-        [Loop { stride: step, .. }] => I::at(problem.index_start, position, step),
-        // Where broadcast axes were left out between others, steps of the index are uneven.
-        _ => I::at(problem.index_start + offset_of(problem.index(), position as usize), 0, 0),
-    }
+/// Whether the largest index does: of the reduced loops, those that are left out because they are broadcast count too.
+fn fits_32_bits(problem: &Problem) -> bool {
+    let last = |l: &Loop| (l.size - 1) as isize * l.stride.max(0);
+    let largest = problem.index_start + problem.index().iter().map(last).sum::<isize>();
+    u32::try_from(largest).is_ok()
 }
 
-/// Shorter lines are not worth the choice of a vector version.
-const SHORTEST_NARROW: usize = 16;
-
-/// `indices[n] = start + positions[n] * step`, as `I`.
-#[multiversion(targets("x86_64+avx2"))]
-fn narrow<I: Index, P: Copy + Into<u64>>(positions: &[P], start: isize, step: isize, indices: &mut [I]) {
-    for (index, &position) in indices.iter_mut().zip(positions) {
-        *index = I::at(start, position.into(), step);
+/// Positions to indices of 32 bits, in place. (By the vectors that every machine of the target has: memory is slower.)
+pub(crate) fn turn(map: Affine, positions: &mut [u32]) {
+    if map == Affine::IDENTITY {
+        return;
     }
-}
-
-/// Positions to indices, in place: `start + position * step`, which fits, whatever wraps on the way.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn turn(positions: &mut [u32], start: u32, step: u32) {
-    for position in positions {
-        *position = start.wrapping_add(position.wrapping_mul(step));
+    // The last of equals: many targets have no multiplication of such lanes.
+    if map.step == u32::MAX {
+        positions.iter_mut().for_each(|position| *position = map.start.wrapping_sub(*position));
+    } else {
+        positions.iter_mut().for_each(|position| *position = map.at(*position));
     }
 }
 

@@ -1,8 +1,9 @@
 //! Plans whose types are values, on buffers of bytes: for callers that learn the types at run time, as descriptors, foreign languages and
 //! model runtimes do. Nothing here knows of any of those.
 
+use crate::index::{Indices, max_index};
 use crate::plan::Decided;
-use crate::{ArgReduce, DataType, Element, Error, Index, Isa, Layout};
+use crate::{ArgReduce, DataType, Element, Error, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;
 use std::sync::Arc;
@@ -11,63 +12,70 @@ impl ArgReduce<'_> {
     /// As [`ArgReduce::plan`], with both types as values. Unlike it, takes a little heap memory; running takes none.
     ///
     /// # Errors
-    /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32` and `u64`.
+    /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`,
+    /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
         // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
         let typed = argreduce_kernels::with_element_type!(data_type, T => Typed::of::<<T as Element>::Pod>());
-        let (max_index, run) = match index_type {
-            DataType::I32 => (<i32 as Index>::MAX, typed.run_narrow),
-            DataType::I64 => (<i64 as Index>::MAX, typed.run_wide),
-            DataType::U32 => (<u32 as Index>::MAX, typed.run_narrow),
-            DataType::U64 => (<u64 as Index>::MAX, typed.run_wide),
-            data_type => return Err(Error::NotAnIndexType { data_type }),
+        let Some(max_index) = max_index(index_type) else {
+            return Err(Error::NotAnIndexType { data_type: index_type });
         };
         let mut decided = Decided::EMPTY;
         self.decide(typed.element, (index_type.name(), max_index), &mut decided)?;
-        Ok(UntypedPlan { decided: Arc::new(decided), run, data_type, index_type })
+        Ok(UntypedPlan { decided: Arc::new(decided), run: typed.run, data_type, index_type })
     }
 }
 
 /// What a plan takes from the type of its elements.
 struct Typed {
     element: DataType,
-    /// For indices of 32 and of 64 bits.
-    run_narrow: RunBytes,
-    run_wide: RunBytes,
+    run: RunBytes,
 }
 
 impl Typed {
     const fn of<T: Element + Pod>() -> Typed {
-        Typed { element: T::DATA_TYPE, run_narrow: run_bytes::<T, u32>, run_wide: run_bytes::<T, u64> }
+        Typed { element: T::DATA_TYPE, run: run_bytes::<T> }
     }
 }
 
 /// [`Decided::run_for_indices`], or [`Decided::run`] with values, on bytes.
-type RunBytes = fn(&Decided, &[u8], &'static str, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
+type RunBytes = fn(&Decided, &[u8], DataType, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
 
-fn run_bytes<T: Element + Pod, I: Index + Pod>(
+fn run_bytes<T: Element + Pod>(
     decided: &Decided,
     input: &[u8],
-    index_type: &'static str,
+    index_type: DataType,
     indices: &mut [u8],
     values: Option<&mut [u8]>,
 ) -> Result<(), Error> {
     let data_type = T::DATA_TYPE.name();
     let input = elements::<T>("input", data_type, input)?;
-    let indices = elements_mut::<I>("output", index_type, indices)?;
+    let indices = index_elements(index_type, indices)?;
     match values {
-        None => decided.run_for_indices(input.into(), index_type, indices),
+        None => decided.run_for_indices(input.into(), index_type.name(), indices),
         Some(values) => {
             let values = elements_mut::<T>("values", data_type, values)?;
-            decided.run(input.into(), index_type, indices, Some(values))
+            decided.run(input.into(), index_type.name(), indices, Some(values))
         }
     }
+}
+
+/// The whole indices of a buffer.
+fn index_elements(index_type: DataType, bytes: &mut [u8]) -> Result<Indices<'_>, Error> {
+    let name = index_type.name();
+    Ok(match index_type.size() {
+        1 => Indices::U8(bytes),
+        2 => Indices::U16(elements_mut("output", name, bytes)?),
+        4 => Indices::U32(elements_mut("output", name, bytes)?),
+        _ => Indices::U64(elements_mut("output", name, bytes)?),
+    })
 }
 
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
 /// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at. `bool` is ordered
-/// as unsigned bytes, so that every byte is a value. A clone is another handle to the same plan.
+/// as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see elements as bytes:
+/// `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
 /// ```
 /// use argreduce::{ArgReduce, DataType, Layout};
@@ -93,7 +101,7 @@ impl UntypedPlan {
     /// # Errors
     /// As [`Plan::run`](crate::Plan::run), and [`Error::Misaligned`].
     pub fn run(&self, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.decided, input, self.index_type.name(), indices, None)
+        (self.run)(&self.decided, input, self.index_type, indices, None)
     }
 
     /// As [`Plan::run_with_values`](crate::Plan::run_with_values).
@@ -101,7 +109,18 @@ impl UntypedPlan {
     /// # Errors
     /// As [`UntypedPlan::run`].
     pub fn run_with_values(&self, input: &[u8], indices: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.decided, input, self.index_type.name(), indices, Some(values))
+        (self.run)(&self.decided, input, self.index_type, indices, Some(values))
+    }
+
+    /// How many bytes the buffers need.
+    pub fn required_bytes(&self) -> RequiredBytes {
+        let Decided { required_len, output, .. } = &*self.decided;
+        let (element, index) = (self.data_type.size(), self.index_type.size());
+        RequiredBytes {
+            input: required_len.saturating_mul(element),
+            output: output.required_len().saturating_mul(index),
+            values: output.element_count().saturating_mul(element),
+        }
     }
 
     /// The type of the elements.
@@ -129,6 +148,29 @@ impl fmt::Display for UntypedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.decided.fmt(f, self.data_type, self.index_type.name())
     }
+}
+
+/// How many bytes the buffers of an [`UntypedPlan`], or of a [`CompiledOperator`](crate::directml::CompiledOperator),
+/// need at least: with fewer in any of them, running is an error. `usize::MAX` also stands for all that is more: no
+/// memory has as much.
+///
+/// ```
+/// use argreduce::{ArgReduce, DataType, Layout};
+/// let layout = Layout::contiguous(&[2, 3])?;
+/// let plan = ArgReduce::argmax(&layout).axes(&[1]).plan_untyped(DataType::F32, DataType::U64)?;
+/// let required = plan.required_bytes();
+/// assert_eq!((required.input, required.output, required.values), (24, 16, 8));
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequiredBytes {
+    /// Of the elements.
+    pub input: usize,
+    /// Of the indices.
+    pub output: usize,
+    /// Of the best elements, where they are asked for.
+    pub values: usize,
 }
 
 /// The whole elements of a buffer. That it is too short for a layout, the plan will say.

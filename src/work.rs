@@ -4,7 +4,7 @@ use crate::collapse::{Problem, count};
 use crate::run::LONGEST_VISIT;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction, Strategy};
 use argreduce_kernels::tuning::SelectTuning;
-use argreduce_kernels::{Kernel, Prefetch, Tuning, kernel_of};
+use argreduce_kernels::{IndexWriter, Kernel, Prefetch, Tuning, kernel_of};
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub(crate) struct Work {
     pub(crate) visited: usize,
     /// `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Strategy, Kernel)>,
+    /// What writes indices of positions.
+    pub(crate) writer: &'static IndexWriter,
     /// For tiles: whether the elements are likely beyond the L2 cache, and then what to ask for.
     pub(crate) prefetch: Prefetch,
     /// Whether there is but one output, chosen from one loop: the loops around a tile cost as much as a row of 64 elements.
@@ -28,6 +30,7 @@ impl Work {
         problem: Problem::EMPTY,
         visited: 0,
         kernel: None,
+        writer: IndexWriter::PORTABLE,
         prefetch: Prefetch::Nothing,
         is_single: false,
         is_packed_row: false,
@@ -42,6 +45,7 @@ impl Work {
     ) -> Option<()> {
         let (problem, element_size) = (&self.problem, element.size());
         self.visited = count(problem.reduced());
+        self.writer = IndexWriter::of(isa)?;
         let bytes = count(problem.input.kept()).saturating_mul(self.visited).saturating_mul(element_size);
         let tuning = Tuning::current();
         self.prefetch = tuning.prefetch(bytes);

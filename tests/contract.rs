@@ -211,6 +211,7 @@ fn options() {
                 let (argreduce, with_values): (fn(_, _, _) -> _, fn(_, _, _) -> _) = match function {
                     ArgMin => (argmin::<T, i64>, argmin_with_values::<T, i64>),
                     ArgMax => (argmax::<T, i64>, argmax_with_values::<T, i64>),
+                    other => panic!("no function for {other}"),
                 };
                 assert_eq!(argreduce(&data, &sizes, &axes).as_ref(), Ok(&expected));
                 let (indices, values) = with_values(&data, &sizes, &axes).unwrap();
@@ -405,7 +406,8 @@ fn outputs() {
     into(&[0, 0, 0], 5, &[0, 1, 2]);
 }
 
-/// No value of an enum is forgotten where values lead to something: each has a name and a number of its own, and each type is the one that it says.
+/// No value of an enum is forgotten where values lead to something: each has a name and a number of its own, and each
+/// type is the one that it says.
 #[test]
 fn no_value_is_forgotten() {
     macro_rules! named {
@@ -423,6 +425,47 @@ fn no_value_is_forgotten() {
         assert_eq!((found, size), (data_type, data_type.size()));
         let pod = with_element_type!(data_type, T => <<T as Element>::Pod as Element>::DATA_TYPE);
         assert_eq!(pod, if data_type == DataType::Bool { DataType::U8 } else { data_type });
+    }
+}
+
+/// Indices beyond 32 bits of many outputs, by even steps and uneven ones: broadcast axes have them, without the memory.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn indices_beyond_32_bits() {
+    const COPIES: usize = 1 << 33;
+    let input: Vec<u8> = (0..6000).map(|n| (n * 7 % 11) as u8).collect();
+    // After the reduced axis of 3, before it, and between it and one of 2.
+    for (sizes, strides) in [
+        ([1000, 1, 3, COPIES], [3, 0, 1, 0]),
+        ([1000, COPIES, 1, 3], [3, 0, 0, 1]),
+        ([1000, 3, COPIES, 2], [6, 2, 0, 1]),
+    ] {
+        let layout = Layout::strided(&sizes, &strides, 0).unwrap();
+        for (direction, isa) in AxisDirection::ALL.into_iter().flat_map(|d| Isa::available().map(move |isa| (d, isa))) {
+            let reduce = ArgReduce::argmax(&layout).axes(&[1, 2, 3]).direction(direction).isa(isa);
+            let plan = reduce.plan::<u8, usize>().unwrap();
+            let mut indices = vec![9; 1000];
+            plan.run(&input, &mut indices).unwrap();
+            let coordinate = |n: usize, axis: usize| if direction == Decreasing { sizes[axis] - 1 - n } else { n };
+            for (output, &index) in indices.iter().enumerate() {
+                // In the order of the direction, over the axes that are no copies.
+                let mut best = None;
+                for [a, b, c] in (0..3).flat_map(|a| (0..3).flat_map(move |b| (0..3).map(move |c| [a, b, c]))) {
+                    let is_one = |n: usize, axis: usize| n < if strides[axis] == 0 { 1 } else { sizes[axis] };
+                    if !is_one(a, 1) || !is_one(b, 2) || !is_one(c, 3) {
+                        continue;
+                    }
+                    let [a, b, c] = [coordinate(a, 1), coordinate(b, 2), coordinate(c, 3)];
+                    let place = output * strides[0] as usize
+                        + [(a, 1), (b, 2), (c, 3)].map(|(n, axis)| n * strides[axis] as usize).iter().sum::<usize>();
+                    let index = (a * sizes[2] + b) * sizes[3] + c;
+                    if best.is_none_or(|(value, _)| input[place] > value) {
+                        best = Some((input[place], index));
+                    }
+                }
+                assert_eq!(Some(index), best.map(|(_, index)| index), "{plan}, output {output}");
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use argreduce::{DataType, Isa, Layout};
+use argreduce::{DataType, Index, Isa, Layout};
 use argreduce_guard::{few, is_slow};
 use common::{Sample, check, rng, sample};
 use proptest::prelude::*;
@@ -82,6 +82,55 @@ fn beyond_one_tile() {
         }
     }
     for_each_type!(large());
+}
+
+/// Every index type, for every way of indices to the output: packed lines, longer than a tile and shorter than a
+/// vector, lines with gaps, in another order, backwards; of even, reversed and uneven steps, and with no element
+/// looked at.
+#[test]
+fn every_index_type() {
+    fn all<T: Sample, I: Index>() {
+        let mut rng = rng(6);
+        type Case = (&'static [usize], Option<&'static [isize]>, &'static [isize], Option<&'static [isize]>);
+        let cases: [Case; 13] = [
+            (&[2, 4100], None, &[0], None),
+            (&[4500, 2], None, &[1], None),
+            (&[300, 9], None, &[1], None),
+            (&[60, 21, 5], None, &[1], None),
+            (&[40, 5, 64], None, &[1], None),
+            (&[1100, 3], None, &[1], Some(&[2, 0])),
+            (&[30, 3, 40], None, &[1], Some(&[41, 0, 1])),
+            (&[30, 3, 7], None, &[1], Some(&[9, 0, 1])),
+            // In the order of the input's memory, which is not that of the output.
+            (&[70, 3, 80], Some(&[1, 70, 210]), &[1], None),
+            (&[200, 3], None, &[1], Some(&[-1, 0])),
+            // A broadcast axis between reduced ones, and after them.
+            (&[50, 3, 4, 5], Some(&[15, 5, 0, 1]), &[1, 2, 3], None),
+            (&[50, 3, 5], Some(&[3, 1, 0]), &[1, 2], None),
+            (&[300, 3], Some(&[1, 0]), &[1], None),
+        ];
+        for (sizes, strides, axes, output) in few(0..cases.len(), 3).map(|n| cases[n]) {
+            let packed = Layout::contiguous(sizes).unwrap();
+            let layout = Layout::strided(sizes, strides.unwrap_or(packed.strides()), 0).unwrap();
+            let output = output.map(|strides| {
+                let sizes: Vec<usize> = (0..sizes.len())
+                    .map(|axis| if axes.contains(&(axis as isize)) { 1 } else { sizes[axis] })
+                    .collect();
+                let first = if strides[0] < 0 { sizes[0] - 1 } else { 0 };
+                Layout::strided(&sizes, strides, first).unwrap()
+            });
+            check::<T, I>(&sample(&mut rng, layout.required_len()), &layout, axes, output.as_ref());
+        }
+    }
+    all::<u8, u8>();
+    all::<f32, u8>();
+    all::<i64, u8>();
+    all::<u8, u16>();
+    all::<f32, u16>();
+    all::<u8, usize>();
+    all::<i64, usize>();
+    all::<f32, i64>();
+    all::<u16, i32>();
 }
 
 /// More outputs than the larger tile that is answered where the indices go, in one line and in many.
@@ -191,5 +240,19 @@ proptest! {
             }
         }
         for_each_type!(check_type(&problem));
+    }
+
+    #[test]
+    fn random_problems_of_every_index_type(problem in problem()) {
+        let Problem { layout, axes, output, seed, .. } = &problem;
+        let sizes = layout.sizes();
+        let axis = |&axis: &isize| if axis < 0 { axis + sizes.len() as isize } else { axis } as usize;
+        let reduced: usize = axes.iter().map(|a| sizes[axis(a)]).product();
+        let check = match seed % 4 {
+            0 | 1 if reduced <= 256 => check::<f32, u8>,
+            2 => check::<f32, u16>,
+            _ => check::<f32, usize>,
+        };
+        check(&sample(&mut rng(*seed), layout.required_len()), layout, axes, output.as_ref());
     }
 }

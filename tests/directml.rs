@@ -225,6 +225,19 @@ fn elements_beyond_32_bits_are_found() {
     assert_eq!(index, [1]);
 }
 
+/// Its four types for indices, of those that there are.
+#[test]
+fn indices_are_of_four_types() {
+    for data_type in DataType::ALL {
+        let operator = of(TensorDesc::packed(DataType::F32, &[2, 3]), TensorDesc::packed(data_type, &[2, 1]), &[1]);
+        if [DataType::I32, DataType::I64, DataType::U32, DataType::U64].contains(&data_type) {
+            allowed(operator);
+        } else {
+            refused(operator, &format!("OutputTensor.DataType is {data_type}: i32, i64, u32 and u64 are allowed"));
+        }
+    }
+}
+
 #[test]
 fn axes_are_below_the_dimension_count() {
     allowed(packed(&[4, 5, 6], &[4, 5, 1], &[2]));

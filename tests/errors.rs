@@ -1,6 +1,8 @@
 //! Bad input: each error, its message, and that nothing was written.
 
-use argreduce::{ArgReduce, Error, Isa, Layout, argmax, argmax_with_values, argmin, drop_axes, unravel};
+use argreduce::{
+    ArgReduce, DataType, Error, Index, Isa, Layout, argmax, argmax_with_values, argmin, drop_axes, unravel,
+};
 use std::ops::Bound;
 
 #[track_caller]
@@ -139,6 +141,48 @@ fn reductions() {
         ArgReduce::argmin(&layout).all_axes().plan::<u8, i32>(),
         "the largest possible index is 4294967295: i32 holds at most 2147483647",
     );
+}
+
+/// The largest index that fits each type is allowed, and one more is not, by typed and by untyped plans.
+#[test]
+fn index_types() {
+    fn limit<I: Index>(index_type: Option<DataType>) {
+        // A broadcast axis, so that no memory is needed.
+        let plan = |size: u64| {
+            let layout = Layout::strided(&[size as usize], &[0], 0).unwrap();
+            let reduce = ArgReduce::argmin(&layout).all_axes();
+            let untyped = index_type.map(|index_type| reduce.plan_untyped(DataType::F32, index_type).map(drop));
+            (reduce.plan::<f32, I>().map(drop), untyped.unwrap_or(Ok(())))
+        };
+        assert_eq!(plan(I::MAX.min(isize::MAX as u64 - 1) + 1), (Ok(()), Ok(())), "{}", I::NAME);
+        if I::MAX < isize::MAX as u64 - 1 {
+            let message = format!("the largest possible index is {}: {} holds at most {}", I::MAX + 1, I::NAME, I::MAX);
+            let (typed, untyped) = plan(I::MAX + 2);
+            refused(typed, &message);
+            assert!(index_type.is_none() || untyped.unwrap_err().to_string() == message);
+        }
+    }
+    limit::<u8>(Some(DataType::U8));
+    limit::<u16>(Some(DataType::U16));
+    limit::<i32>(Some(DataType::I32));
+    limit::<u32>(Some(DataType::U32));
+    limit::<i64>(Some(DataType::I64));
+    limit::<u64>(Some(DataType::U64));
+    limit::<usize>(None);
+
+    // No other type as a value, whichever there are.
+    const TYPES: [DataType; 6] =
+        [DataType::I32, DataType::I64, DataType::U32, DataType::U64, DataType::U8, DataType::U16];
+    let layout = Layout::contiguous(&[3]).unwrap();
+    for index_type in DataType::ALL {
+        let plan = ArgReduce::argmin(&layout).all_axes().plan_untyped(DataType::F32, index_type);
+        if TYPES.contains(&index_type) {
+            assert_eq!(plan.unwrap().index_type(), index_type);
+        } else {
+            let message = format!("{index_type} is no type for indices: choose from i32 i64 u32 u64 u8 u16");
+            refused(plan, &message);
+        }
+    }
 }
 
 #[test]

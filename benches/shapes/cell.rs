@@ -68,7 +68,7 @@ impl View {
 
 const VIEW_ROW: usize = 1000;
 
-/// What is asked for; [`Options::Plain`] is argmax, the first of equals, NaN propagated, indices only.
+/// What is asked for; [`Options::Plain`] is argmax, the first of equals, NaN propagated, indices only, as `u32`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Options {
     Plain,
@@ -76,6 +76,8 @@ pub enum Options {
     Ignore,
     ArgMin,
     Values,
+    /// Indices as `i64`.
+    I64,
 }
 
 impl Options {
@@ -89,6 +91,11 @@ impl Options {
 
     pub fn nan_policy(self) -> NanPolicy {
         if self == Options::Ignore { NanPolicy::Ignore } else { NanPolicy::Propagate }
+    }
+
+    /// Bytes in one index.
+    pub fn index_bytes(self) -> usize {
+        if self == Options::I64 { size_of::<i64>() } else { size_of::<u32>() }
     }
 }
 

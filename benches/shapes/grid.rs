@@ -20,9 +20,13 @@ pub const TYPES: [DataType; 12] = [
     DataType::U64,
 ];
 
-/// Shapes that a reader would recognise, all of f32 but the picture.
-pub const NAMED: [(DataType, Shape); 6] = [
-    (DataType::F32, Shape::Named { name: "llm-logits", sizes: &[1, 128_256], axes: &[1] }),
+const LLM_LOGITS: Shape = Shape::Named { name: "llm-logits", sizes: &[1, 128_256], axes: &[1] };
+
+/// Shapes that a reader would recognise, by the types that they come in.
+pub const NAMED: [(DataType, Shape); 8] = [
+    (DataType::F32, LLM_LOGITS),
+    (DataType::F16, LLM_LOGITS),
+    (DataType::Bf16, LLM_LOGITS),
     (DataType::F32, Shape::Named { name: "classifier", sizes: &[1024, 1000], axes: &[1] }),
     (DataType::F32, Shape::Named { name: "segmentation-nchw", sizes: &[1, 21, 512, 512], axes: &[1] }),
     (DataType::F32, Shape::Named { name: "segmentation-nhwc", sizes: &[8, 512, 512, 21], axes: &[3] }),
@@ -54,6 +58,16 @@ const REPRESENTATIVES: [Shape; 7] = [
     Shape::Columns { r: 1000, inner: 16 },
 ];
 
+/// Where answers are many beside what is read, so that it matters how wide their indices are.
+const MANY_OUTPUTS: [Shape; 6] = [
+    Shape::Rows(2),
+    Shape::Rows(7),
+    Shape::Columns { r: 2, inner: 32_768 },
+    Shape::Columns { r: 3, inner: 1000 },
+    Shape::Columns { r: 7, inner: 64 },
+    Shape::View(View::Permuted),
+];
+
 /// The cells of a type.
 pub fn cells(data_type: DataType, is_full: bool) -> Vec<Cell> {
     let mut grid = Grid { data_type, cells: Vec::new() };
@@ -79,6 +93,11 @@ pub fn cells(data_type: DataType, is_full: bool) -> Vec<Cell> {
     if has_views {
         grid.plain(IMAGE_AXES.map(Shape::Images), &both);
         grid.plain(View::ALL.map(Shape::View), &both);
+    }
+    if is_full || is_one_of(&[DataType::F32, DataType::U8, DataType::F16, DataType::I64]) {
+        for shape in MANY_OUTPUTS {
+            grid.add(shape, Pattern::Random, Options::I64, &both);
+        }
     }
     for (_, shape) in NAMED.into_iter().filter(|&(named, _)| named == data_type) {
         grid.plain([shape], &[Size::Own]);

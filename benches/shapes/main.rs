@@ -46,7 +46,6 @@ fn main() -> Result<()> {
     let settings = Settings::new();
     if let Some(svg) = &settings.svg {
         let mut report = Report::new(&settings)?;
-        report.heading();
         measure_all::<f32>(&heatmap::cells(DataType::F32), &settings, &mut report)?;
         return heatmap::draw(svg, DataType::F32, &report.outcomes);
     }
@@ -61,7 +60,7 @@ fn main() -> Result<()> {
 
 fn table(settings: &Settings) -> Result<()> {
     let mut report = Report::new(settings)?;
-    report.heading();
+    println!("The clock: {:.2} GHz.\n", quiet::gigahertz());
     for data_type in grid::TYPES {
         let mut cells = grid::cells(data_type, settings.is_full);
         cells.retain(|cell| settings.selects(&cell.to_string()));
@@ -82,7 +81,9 @@ fn table(settings: &Settings) -> Result<()> {
             report.plan_making(sizes, axis, calls::plan_making(sizes, axis, settings)?)?;
         }
     }
-    report.summary();
+    if !settings.is_once {
+        report.summary();
+    }
     ensure!(report.mistakes == 0, "{} wrong answers", report.mistakes);
     Ok(())
 }

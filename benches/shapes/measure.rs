@@ -8,7 +8,7 @@ use crate::evict::evict;
 use crate::timer::{Limits, in_turn};
 use crate::{ceiling, check};
 use anyhow::{Context, Result};
-use argreduce::{ArgReduce, Plan};
+use argreduce::{ArgReduce, Element, Index, Plan};
 use rand::rngs::SmallRng;
 
 /// Up to here a cell is measured on data that is in the caches, from here on on data that is not: it is flushed in between.
@@ -66,6 +66,18 @@ impl Outcome {
         (if size == Size::Own { Size::Bytes(self.input_bytes) } else { size }).to_string()
     }
 
+    /// The time of indices as `i64` over that of indices as `u32`, and that over what the bytes say.
+    pub fn price_of_i64(&self) -> Option<[f64; 2]> {
+        let time = 1.0 / self.ratio(Who::Plain).filter(|_| self.cell.options == Options::I64)?;
+        Some([time, time / self.bytes_of_i64()])
+    }
+
+    /// The bytes of input and output over those with indices as `u32`.
+    pub fn bytes_of_i64(&self) -> f64 {
+        let bytes = |index| (self.input_bytes + self.geometry.outputs * index) as f64;
+        bytes(size_of::<i64>()) / bytes(size_of::<u32>())
+    }
+
     pub fn gb_per_s(&self) -> f64 {
         let bytes = (self.input_bytes + self.output_bytes) as f64;
         self.seconds(Who::Ours).map_or(0.0, |seconds| bytes / seconds / 1e9)
@@ -80,6 +92,7 @@ pub struct Stage<T> {
     special: Buffer<T>,
     values: Vec<T>,
     indices: Vec<u32>,
+    wide_indices: Vec<i64>,
     rng: SmallRng,
     made: usize,
 }
@@ -87,7 +100,8 @@ pub struct Stage<T> {
 impl<T: Sample> Stage<T> {
     pub fn new() -> Self {
         let (random, special) = (Buffer::default(), Buffer::default());
-        Stage { random, special, values: Vec::new(), indices: Vec::new(), rng: seeded(), made: 0 }
+        let (values, indices, wide_indices) = (Vec::new(), Vec::new(), Vec::new());
+        Stage { random, special, values, indices, wide_indices, rng: seeded(), made: 0 }
     }
 
     /// Makes the values of a cell where they are not there yet.
@@ -103,6 +117,9 @@ impl<T: Sample> Stage<T> {
             fill(cell.pattern, geometry.row, &mut self.rng, &mut self.special[..len]);
         }
         self.indices.resize(self.indices.len().max(geometry.outputs), 0);
+        if cell.options == Options::I64 {
+            self.wide_indices.resize(self.wide_indices.len().max(geometry.outputs), 0);
+        }
         if cell.options == Options::Values {
             self.values.resize(self.values.len().max(geometry.outputs), T::default());
         }
@@ -114,6 +131,8 @@ struct Job<'a, T> {
     cell: &'a Cell,
     geometry: &'a Geometry,
     plan: Plan<T, u32>,
+    /// The same into indices as `i64`, where the cell asks for those.
+    wide: Option<Plan<T, i64>>,
     /// Of the plain cell, where this one differs from it.
     plain: Option<Plan<T, u32>>,
     len: usize,
@@ -168,16 +187,18 @@ fn answer<T: Sample>(job: &Job<'_, T>, stage: &mut Stage<T>) {
 
 impl<'a, T: Sample> Job<'a, T> {
     fn new(cell: &'a Cell, geometry: &'a Geometry) -> Result<Self> {
-        let plan_of = |cell: &Cell| {
+        fn plan_of<T: Element, I: Index>(cell: &Cell, geometry: &Geometry) -> Result<Plan<T, I>> {
             let reduce = ArgReduce::new(cell.options.function(), &geometry.layout).axes(&geometry.axes);
             let reduce = reduce.direction(cell.options.direction()).nan_policy(cell.options.nan_policy());
-            reduce.plan::<T, u32>().with_context(|| format!("planning {cell}"))
-        };
+            reduce.plan().with_context(|| format!("planning {cell}"))
+        }
+        let is_wide = cell.options == Options::I64;
         Ok(Job {
             cell,
             geometry,
-            plan: plan_of(cell)?,
-            plain: cell.plain().map(|plain| plan_of(&plain)).transpose()?,
+            plan: plan_of(cell, geometry)?,
+            wide: is_wide.then(|| plan_of(cell, geometry)).transpose()?,
+            plain: cell.plain().map(|plain| plan_of(&plain, geometry)).transpose()?,
             len: geometry.layout.required_len(),
             has_values: cell.options == Options::Values,
             repeats: (TIMED_BYTES / (geometry.touched * size_of::<T>())).max(1),
@@ -190,15 +211,20 @@ impl<'a, T: Sample> Job<'a, T> {
         let has_large_output = self.output_bytes() * 16 >= geometry.touched * size_of::<T>();
         let can = |who: &Who| match who {
             Who::Ours | Who::Read | Who::Max => true,
-            Who::Io => has_large_output && !self.has_values,
-            Who::Peer => geometry.peer_row.is_some() && *options != Options::Decreasing && !self.has_values,
+            Who::Io => has_large_output && self.has_u32_only(),
+            Who::Peer => geometry.peer_row.is_some() && *options != Options::Decreasing && self.has_u32_only(),
             Who::Plain => self.plain.is_some(),
         };
         Who::ALL.into_iter().filter(can).collect()
     }
 
     fn output_bytes(&self) -> usize {
-        self.geometry.outputs * (size_of::<u32>() + if self.has_values { size_of::<T>() } else { 0 })
+        self.geometry.outputs * (self.cell.options.index_bytes() + if self.has_values { size_of::<T>() } else { 0 })
+    }
+
+    /// Whether `u32` indices are all that is answered: what `io` and the peer write.
+    fn has_u32_only(&self) -> bool {
+        !self.has_values && self.wide.is_none()
     }
 
     /// Whether what this contender reads are the values that all cells share.
@@ -211,20 +237,22 @@ impl<'a, T: Sample> Job<'a, T> {
         let touched = &input[..self.geometry.touched];
         let indices = &mut stage.indices[..self.geometry.outputs];
         match who {
-            Who::Ours if self.has_values => {
-                self.plan.run_with_values(input, indices, &mut stage.values).expect("slices of their lengths");
+            Who::Ours => match &self.wide {
+                Some(wide) => wide.run(input, &mut stage.wide_indices),
+                None if self.has_values => self.plan.run_with_values(input, indices, &mut stage.values),
+                None => self.plan.run(input, indices),
             }
-            Who::Ours => self.plan.run(input, indices).expect("slices of their lengths"),
+            .expect("slices of their lengths"),
             Who::Plain => {
                 self.plain.iter().for_each(|plain| plain.run(input, indices).expect("slices of their lengths"))
             }
             Who::Read => {
                 ceiling::read(touched);
-                self.read_output(stage);
+                self.read_output(who, stage);
             }
             Who::Max => {
                 ceiling::max(touched);
-                self.read_output(stage);
+                self.read_output(who, stage);
             }
             Who::Io => ceiling::io(touched, indices),
             Who::Peer => {
@@ -234,8 +262,17 @@ impl<'a, T: Sample> Job<'a, T> {
         }
     }
 
-    fn read_output(&self, stage: &Stage<T>) {
-        ceiling::read(&stage.indices[..self.geometry.outputs]);
+    /// The indices that this contender writes, or has to read in their place.
+    fn indices<'s>(&self, who: Who, stage: &'s Stage<T>) -> &'s [u8] {
+        if self.wide.is_some() && who != Who::Plain {
+            bytes_of(&stage.wide_indices[..self.geometry.outputs])
+        } else {
+            bytes_of(&stage.indices[..self.geometry.outputs])
+        }
+    }
+
+    fn read_output(&self, who: Who, stage: &Stage<T>) {
+        ceiling::read(self.indices(who, stage));
         if self.has_values {
             ceiling::read(&stage.values[..self.geometry.outputs]);
         }
@@ -249,7 +286,11 @@ impl<'a, T: Sample> Job<'a, T> {
         self.call(who, stage);
         let input = if self.is_random(who) { &stage.random } else { &stage.special };
         let values = self.has_values.then_some(&stage.values[..]);
-        let mistake = check::mistake(self.geometry, self.cell.options, input, &stage.indices, values);
+        let index = |output: usize| match self.wide {
+            Some(_) => stage.wide_indices[output] as usize,
+            None => stage.indices[output] as usize,
+        };
+        let mistake = check::mistake(self.geometry, self.cell.options, input, index, values);
         mistake.map(|mistake| format!("{who:?}: {mistake}"))
     }
 
@@ -273,10 +314,10 @@ impl<'a, T: Sample> Job<'a, T> {
         let input = if self.is_random(who) { &stage.random[..self.len] } else { &stage.special[..self.len] };
         if self.is_cached() {
             ceiling::read(input);
-            self.read_output(stage);
+            self.read_output(who, stage);
         } else {
             evict(bytes_of(input));
-            evict(bytes_of(&stage.indices[..self.geometry.outputs]));
+            evict(self.indices(who, stage));
             if self.has_values {
                 evict(bytes_of(&stage.values[..self.geometry.outputs]));
             }

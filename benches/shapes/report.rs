@@ -4,7 +4,6 @@
 use crate::calls::{PlanMaking, SmallCall};
 use crate::cell::joined;
 use crate::measure::{Outcome, Who};
-use crate::quiet::gigahertz;
 use crate::settings::Settings;
 use crate::targets::{Demand, PLAN_IN_RUNS, RUN_OF_PEER, Rule, SLICE_OF_PEER, demands};
 use anyhow::{Context, Result};
@@ -13,6 +12,53 @@ use std::fs::File;
 use std::io::Write;
 
 const WORST: usize = 25;
+
+/// A column of the table. Those of words go to the left, those of numbers to the right.
+struct Column {
+    name: &'static str,
+    width: usize,
+    is_number: bool,
+    meaning: &'static str,
+}
+
+const fn word(name: &'static str, width: usize, meaning: &'static str) -> Column {
+    Column { name, width, is_number: false, meaning }
+}
+
+const fn digits(name: &'static str, width: usize, meaning: &'static str) -> Column {
+    Column { name, width, is_number: true, meaning }
+}
+
+const COLUMNS: [Column; 19] = [
+    word("type", 4, "the type of the elements"),
+    word("case", 22, "the kind of shape: rows of so many elements, columns of so many rows by so many elements, ..."),
+    digits("sizes", 18, "the sizes of the tensor"),
+    word("axes", 7, "the axes that are reduced"),
+    word("data", 10, "what the elements are: random, ascending, all equal, with NaN, ..."),
+    word("options", 10, "what is asked for; plain: argmax, the first of equals, NaN wins, indices alone, as u32"),
+    digits("level", 6, "where the input is: the L2 cache, memory (DRAM), or so many bytes of it"),
+    digits("GB/s", 6, "the bytes of input and output, over the time"),
+    digits("read", 6, "our speed over that of reading these bytes, with nothing computed"),
+    digits("max", 6, "our speed over that of the largest element alone, without its index"),
+    digits("io", 6, "our speed over that of reading the input and writing the output, with nothing computed"),
+    digits("argmm", 7, "our speed over that of the crate argminmax, where it has the case"),
+    digits("plain", 6, "our speed over that of the plain cell: the same shape, random data, no options"),
+    digits("i64", 6, "the time of indices as i64 over that of indices as u32"),
+    digits("bytes", 6, "that over what the bytes say: (input + 8 * outputs) / (input + 4 * outputs)"),
+    digits("goal", 5, "what `read` should be"),
+    digits("met", 5, "the worst of all goals of the cell, as a part of the goal: from 1 on all are met"),
+    digits("±%", 5, "how far the middle half of the trials is from the median of `read`"),
+    word("strategy", 0, "what the plan has chosen: the strategy, and the instruction set"),
+];
+
+/// A line of the table.
+fn line(values: [String; COLUMNS.len()]) -> String {
+    let cells = COLUMNS.iter().zip(values).map(|(column, value)| match column {
+        Column { width, is_number: true, .. } => format!("{value:>width$}"),
+        Column { width, .. } => format!("{value:width$}"),
+    });
+    cells.collect::<Vec<_>>().join(" ")
+}
 
 pub struct Report {
     csv: Option<File>,
@@ -36,32 +82,13 @@ impl Report {
         Ok(Report { csv, outcomes: Vec::new(), small: Vec::new(), mistakes: 0 })
     }
 
-    pub fn heading(&self) {
-        println!(
-            "Speed over that of `read`, `max`, `io`, the crate argminmax, and the plain cell (random data, no options): more is better.\n\
-             `goal` is the part of `read` to be reached; `met` is the worst of all demands on the cell, 1 where it is met.\n\
-             The clock: {:.2} GHz.\n",
-            gigahertz()
-        );
-        println!(
-            "{:4} {:22} {:>18} {:7} {:10} {:10} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>6} {:>5} {:>5} {:>5}  strategy",
-            "type",
-            "case",
-            "sizes",
-            "axes",
-            "data",
-            "options",
-            "level",
-            "GB/s",
-            "read",
-            "max",
-            "io",
-            "argmm",
-            "plain",
-            "goal",
-            "met",
-            "±%"
-        );
+    /// What each column is, and the first line of the table: before the first cell, because there may be none.
+    fn heading(&self) {
+        println!("What each column is; of two speeds, more is better:\n");
+        for column in &COLUMNS {
+            println!("  {:8} {}", column.name, column.meaning);
+        }
+        println!("\n{}", line(COLUMNS.each_ref().map(|column| column.name.to_string())));
     }
 
     /// A cell, as soon as it is measured.
@@ -72,26 +99,32 @@ impl Report {
         let score = demands.iter().map(|demand| demand.score).reduce(f64::min);
         let (sizes, axes) = (joined(outcome.geometry.layout.sizes(), "x"), joined(&outcome.geometry.axes, ";"));
         let ratio = |who, digits| number(outcome.ratio(who), digits);
-        println!(
-            "{:4} {:22} {:>18} {:7} {:10} {:10} {:>6} {:>6.1} {:>6} {:>6} {:>6} {:>7} {:>6} {:>5} {:>5} {:>5.0}  {}",
-            cell.data_type,
+        let price = outcome.price_of_i64();
+        if self.outcomes.is_empty() {
+            self.heading();
+        }
+        let columns = [
+            cell.data_type.to_string(),
             cell.shape.to_string(),
-            sizes,
-            axes,
-            cell.pattern.name(),
+            sizes.clone(),
+            axes.clone(),
+            cell.pattern.name().to_string(),
             cell.options.to_string(),
             outcome.size(),
-            outcome.gb_per_s(),
+            format!("{:.1}", outcome.gb_per_s()),
             ratio(Who::Read, 2),
             ratio(Who::Max, 2),
             ratio(Who::Io, 2),
             ratio(Who::Peer, 2),
             ratio(Who::Plain, 2),
+            number(price.map(|[time, _]| time), 2),
+            number(price.map(|[_, of_bytes]| of_bytes), 2),
             number(goal, 2),
             number(score, 2),
-            outcome.spread * 100.0,
-            outcome.strategy,
-        );
+            format!("{:.0}", outcome.spread * 100.0),
+            outcome.strategy.clone(),
+        ];
+        println!("{}", line(columns));
         if let Some(mistake) = &outcome.mistake {
             println!("WRONG ANSWER: {cell}: {mistake}");
             self.mistakes += 1;
@@ -179,6 +212,10 @@ impl Report {
 
     /// What stands out, and how many cells do as they should.
     pub fn summary(&self) {
+        if self.outcomes.is_empty() && self.small.is_empty() {
+            println!("No cell was measured: none has the words of the filter in its name.");
+            return;
+        }
         for rule in Rule::ALL {
             let mut found: Vec<(&Outcome, Demand)> = Vec::new();
             for outcome in &self.outcomes {
@@ -186,9 +223,13 @@ impl Report {
                     demands(outcome).into_iter().filter(|demand| demand.rule == rule).map(|demand| (outcome, demand)),
                 );
             }
+            if found.is_empty() {
+                continue;
+            }
             found.sort_by(|(_, a), (_, b)| a.score.total_cmp(&b.score));
             let met = found.iter().filter(|(_, demand)| demand.score >= 1.0).count();
-            println!("\n{}: {met} of {} cells meet their target. The worst:", rule.name(), found.len());
+            let worst = worst(met < found.len());
+            println!("\n{}: {met} of {} cells meet their target.{worst}", rule.name(), found.len());
             for (outcome, demand) in found.iter().take_while(|(_, demand)| demand.score < 1.0).take(WORST) {
                 println!(
                     "  {:5.2} of its target: {:52} {:.2}, target {:.2}, {:.1} GB/s, ±{:.0}%, {}",
@@ -204,13 +245,20 @@ impl Report {
         }
         let mut small: Vec<_> = self.small.iter().collect();
         small.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-        let met = small.iter().filter(|(_, score)| *score >= 1.0).count();
-        println!("\nsmall calls: {met} of {} meet their target. The worst:", small.len());
+        if !small.is_empty() {
+            let met = small.iter().filter(|(_, score)| *score >= 1.0).count();
+            println!("\nsmall calls: {met} of {} meet their target.{}", small.len(), worst(met < small.len()));
+        }
         for (name, score) in small.iter().take_while(|(_, score)| *score < 1.0).take(WORST) {
             println!("  {score:5.2} of its target: {name}");
         }
         println!("\nwrong answers: {}", self.mistakes);
     }
+}
+
+/// What comes before the worst, if there are any.
+fn worst(are_some: bool) -> &'static str {
+    if are_some { " The worst:" } else { "" }
 }
 
 /// Nothing for what was not measured.

@@ -74,7 +74,7 @@ fn level(outcome: &Outcome) -> Level {
 /// The table. It speaks of random data; what patterns cost has rules of its own.
 fn of_read(outcome: &Outcome) -> Option<f64> {
     let cell = &outcome.cell;
-    if cell.pattern != Pattern::Random || cell.options == Options::Values {
+    if cell.pattern != Pattern::Random || matches!(cell.options, Options::Values | Options::I64) {
         return None;
     }
     let size = cell.data_type.size();
@@ -107,17 +107,25 @@ fn long_row(data_type: DataType) -> f64 {
     }
 }
 
-/// Patterns run within 20 % of random data, NaNs cost at most twice, and values at most 20 % in rows of 64 elements and more.
+/// Patterns run within 20 % of random data, NaNs cost at most twice, values at most 20 % in rows of 64 elements and
+/// more, and indices of 64 bits, where they are many, at most 30 % more than their bytes.
 fn of_plain(outcome: &Outcome) -> Option<f64> {
     let cell = &outcome.cell;
     let has_long_rows = matches!(outcome.geometry.class, Class::Row | Class::Rows { run: 64.. });
     match (cell.pattern, cell.options) {
         (Pattern::Random, Options::Values) => has_long_rows.then_some(1.0 / 1.20),
+        (_, Options::I64) => {
+            (outcome.geometry.outputs >= MANY_OUTPUTS).then(|| 1.0 / (MOST_OF_BYTES * outcome.bytes_of_i64()))
+        }
         (Pattern::Random, _) => None,
         (pattern, _) if pattern.has_nan() => Some(0.50),
         _ => Some(0.80),
     }
 }
+
+/// From so many outputs on there is a goal for indices of 64 bits: this part of what the bytes say.
+const MANY_OUTPUTS: usize = 4096;
+const MOST_OF_BYTES: f64 = 1.3;
 
 /// `Ignore` may not be faster than the default by more than 15 %; beyond L3 by nothing, but the noise.
 fn most_of_plain(outcome: &Outcome) -> Option<f64> {

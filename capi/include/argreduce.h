@@ -12,6 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The version of this header, to compare in `#if`; argreduce_version() is that of the library.
+#define ARGREDUCE_VERSION_MAJOR 0
+
+// See ARGREDUCE_VERSION_MAJOR.
+#define ARGREDUCE_VERSION_MINOR 1
+
+// See ARGREDUCE_VERSION_MAJOR.
+#define ARGREDUCE_VERSION_PATCH 0
+
 // `function`: the index of the largest element. (DML_REDUCE_FUNCTION_ARGMAX)
 #define ARGREDUCE_ARGMAX 0
 
@@ -95,7 +104,7 @@ typedef struct argreduce_desc {
     uint32_t input_type;
     // Where the elements are.
     struct argreduce_layout input;
-    // ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32 or ARGREDUCE_UINT64.
+    // ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32, ARGREDUCE_UINT64, ARGREDUCE_UINT8 or ARGREDUCE_UINT16.
     uint32_t output_type;
     // Where the indices go; all zeros for packed.
     struct argreduce_layout output;
@@ -236,6 +245,17 @@ argreduce_status argreduce_execute_with_values(const struct argreduce_operator *
                                                void *values,
                                                size_t values_bytes);
 
+// How many bytes the buffers of a call need at least: `*input` and `*output` for argreduce_execute(), and `*values`
+// beside them for argreduce_execute_with_values(). All three are written, or none: no pointer may be NULL. More
+// bytes than memory can hold are an error, ARGREDUCE_BUFFER_TOO_LARGE: such an operator can be compiled, but not
+// executed.
+//
+// The caller promises: `op` is NULL or compiled and not released yet; the other pointers are NULL or point to a size_t.
+argreduce_status argreduce_operator_bytes(const struct argreduce_operator *op,
+                                          size_t *input,
+                                          size_t *output,
+                                          size_t *values);
+
 // The name of the instruction set that was chosen: "avx2", "portable" and so on; valid as long as the operator. "" for NULL.
 //
 // The caller promises: `op` is NULL or compiled and not released yet.
@@ -246,10 +266,15 @@ const char *argreduce_operator_isa(const struct argreduce_operator *op);
 // The caller promises: `op` is NULL or compiled and not released yet.
 void argreduce_release(struct argreduce_operator *op);
 
-// What the last failure of a function on this thread was: never NULL, "" before the first one, valid until the next one.
+// What the last failure of a function on this thread was, as UTF-8 text. Never NULL; "" before the first failure. A
+// success changes nothing.
+//
+// Each thread has one buffer, of 512 bytes. Its address is the same in every call, and valid as long as the thread
+// lives. The next failure replaces the text in it. A text that is too long is cut at the end of a character.
 const char *argreduce_last_error(void);
 
-// The version of the library: major << 16 | minor << 8 | patch.
+// The version of the library: major << 16 | minor << 8 | patch. That of the header is ARGREDUCE_VERSION_MAJOR,
+// _MINOR and _PATCH.
 uint32_t argreduce_version(void);
 
 #ifdef __cplusplus

@@ -1,10 +1,13 @@
 /* Bad input from outside: each case has its status, leaves a message, and writes nothing. Buffers come from malloc at their exact size, so
  * that valgrind sees a single byte read or written beyond them. (The messages are compared in capi/src/tests.) */
+#define _POSIX_C_SOURCE 200112L
 #include <argreduce.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int passed, failed;
 
@@ -69,6 +72,9 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = UINT32_MAX);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.output_type = 0x103);
     REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_FLOAT32);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_INT8);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_INT16);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, desc.output_type = ARGREDUCE_BOOL);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.axis_direction = 2);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.nan_policy = 2);
 
@@ -100,7 +106,119 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
             (desc.output_type = ARGREDUCE_INT32, desc.input.sizes = ((const int64_t[]){1, 1LL << 32, 1}),
              desc.input.strides = ((const int64_t[]){0, 0, 0})));
+    REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
+            (desc.output_type = ARGREDUCE_UINT8, desc.input.sizes = ((const int64_t[]){1, 257, 1})));
+    REFUSED(ARGREDUCE_INDEX_TOO_LARGE,
+            (desc.output_type = ARGREDUCE_UINT16, desc.input.sizes = ((const int64_t[]){1, 65537, 1})));
 #undef REFUSED
+}
+
+/* One buffer for each thread: what is in it changes, where it is does not. */
+static void messages(void) {
+    argreduce_operator *op;
+    const char *message = argreduce_last_error();
+    expect(argreduce_compile(NULL, NULL) == ARGREDUCE_NULL_POINTER, "out is NULL");
+    expect(argreduce_last_error() == message && strcmp(message, "out is NULL") == 0, "one place for all");
+    /* An argument may be evaluated before the call beside it. */
+    const char *asked_for_first = argreduce_last_error();
+    argreduce_desc desc = good();
+    desc.axis_count = 2;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_DUPLICATE_AXIS, "an axis given twice");
+    expect(strstr(asked_for_first, "given twice") != NULL, "a message that was asked for before the call");
+    desc.axis_count = 1;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK && strstr(message, "given twice"), "a success leaves it");
+    argreduce_release(op);
+}
+
+/* A text longer than the buffer is cut between characters. (A process of its own: the variable is read once.) */
+static void a_long_message(void) {
+    const pid_t child = fork();
+    if (child == 0) {
+        static char name[4001];
+        for (size_t n = 0; n + 1 < sizeof name; n += 2) {
+            memcpy(name + n, "\xc3\xa9", 2);
+        }
+        setenv("ARGREDUCE_ISA", name, 1);
+        argreduce_desc desc = good();
+        argreduce_operator *op;
+        const int refused = argreduce_compile(&desc, &op) == ARGREDUCE_ISA && op == NULL;
+        /* 511 bytes at most: ARGREDUCE_ISA= and an odd number of bytes are left. */
+        const char *message = argreduce_last_error();
+        const int is_cut = strlen(message) == 510 && strcmp(message + 508, "\xc3\xa9") == 0;
+        _exit(refused && is_cut ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    int status = -1;
+    expect(child > 0 && waitpid(child, &status, 0) == child && status == 0, "a long message is cut at a character");
+}
+
+/* A destructor of thread-specific data, which runs while a thread ends, after those of C++ and Rust. */
+static pthread_key_t at_the_end;
+struct ending { const char *message; int is_right; };
+
+static void fail_at_the_end(void *ending_) {
+    struct ending *ending = ending_;
+    argreduce_operator *op;
+    ending->is_right = argreduce_last_error() == ending->message && strcmp(ending->message, "out is NULL") == 0;
+    ending->is_right &= argreduce_compile(NULL, &op) == ARGREDUCE_NULL_POINTER && op == NULL;
+    ending->is_right &= argreduce_last_error() == ending->message && strcmp(ending->message, "desc is NULL") == 0;
+}
+
+static void *ending_thread(void *ending_) {
+    struct ending *ending = ending_;
+    argreduce_compile(NULL, NULL);
+    ending->message = argreduce_last_error();
+    return pthread_setspecific(at_the_end, ending) == 0 ? ending : NULL;
+}
+
+static void endings(void) {
+    struct ending ending = {NULL, 0};
+    pthread_t thread;
+    void *result = NULL;
+    argreduce_compile(NULL, NULL);
+    expect(pthread_key_create(&at_the_end, fail_at_the_end) == 0, "a key");
+    expect(pthread_create(&thread, NULL, ending_thread, &ending) == 0, "a thread starts");
+    expect(pthread_join(thread, &result) == 0 && result == &ending, "a thread ends");
+    expect(ending.is_right, "a message while a thread ends");
+    expect(ending.message != argreduce_last_error(), "each thread has a buffer of its own");
+}
+
+static void sizes_of_buffers(void) {
+    argreduce_desc desc = good();
+    desc.input_type = ARGREDUCE_FLOAT64;
+    argreduce_operator *op;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile");
+    size_t *bytes = malloc(3 * sizeof *bytes);
+    if (!bytes) {
+        abort();
+    }
+    size_t *odd = (size_t *)(void *)((char *)bytes + 1);
+    bytes[0] = bytes[1] = bytes[2] = 9;
+#define REFUSED(status, call) expect((call) == (status), #call)
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_operator_bytes(NULL, bytes, bytes + 1, bytes + 2));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_operator_bytes(op, NULL, bytes + 1, bytes + 2));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_operator_bytes(op, bytes, NULL, bytes + 2));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_operator_bytes(op, bytes, bytes + 1, NULL));
+    REFUSED(ARGREDUCE_MISALIGNED, argreduce_operator_bytes(op, odd, bytes + 1, bytes + 2));
+    REFUSED(ARGREDUCE_MISALIGNED, argreduce_operator_bytes(op, bytes, bytes + 1, odd));
+#undef REFUSED
+    expect(bytes[0] == 9 && bytes[1] == 9 && bytes[2] == 9, "nothing is written");
+    expect(argreduce_operator_bytes(op, bytes, bytes + 1, bytes + 2) == ARGREDUCE_OK, "the bytes of an operator");
+    expect(bytes[0] == 24 * 8 && bytes[1] == 8 * 4 && bytes[2] == 8 * 8, "24 doubles, 8 indices of 32 bits, 8 doubles");
+    void *input = calloc(1, bytes[0]), *output = malloc(bytes[1]), *values = malloc(bytes[2]);
+    const argreduce_status status =
+        argreduce_execute_with_values(op, input, bytes[0], output, bytes[1], values, bytes[2]);
+    expect(status == ARGREDUCE_OK, "as many bytes as are needed");
+    argreduce_release(op);
+    free(input), free(output), free(values), free(bytes);
+}
+
+#if !defined ARGREDUCE_VERSION_MAJOR || ARGREDUCE_VERSION_MAJOR * 1000 + ARGREDUCE_VERSION_MINOR < 1
+#error "a header has a version, which is 0.1 at least"
+#endif
+
+static void version(void) {
+    const uint32_t header = ARGREDUCE_VERSION_MAJOR << 16 | ARGREDUCE_VERSION_MINOR << 8 | ARGREDUCE_VERSION_PATCH;
+    expect(argreduce_version() == header, "the header and the library are of one version");
 }
 
 static void buffers(void) {
@@ -176,6 +294,45 @@ static void every_length(void) {
         }
     }
     expect(all_right, "every type and length");
+}
+
+/* Indices of 8 and 16 bits, in buffers of just as many bytes: the largest that fits is written. */
+static void narrow_indices(void) {
+    static const struct { uint32_t type; size_t size; int64_t length; } types[] = {
+        {ARGREDUCE_UINT8, 1, 256},
+        {ARGREDUCE_UINT16, 2, 65536},
+    };
+    for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
+        const int64_t shape[] = {3, types[t].length};
+        argreduce_desc desc = good();
+        desc.input_type = ARGREDUCE_BOOL;
+        desc.input = (argreduce_layout){.rank = 2, .sizes = shape};
+        desc.output_type = types[t].type;
+        argreduce_operator *op;
+        size_t input_bytes = 0, output_bytes = 0, values_bytes = 0;
+        expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile to narrow indices");
+        argreduce_operator_bytes(op, &input_bytes, &output_bytes, &values_bytes);
+        expect(output_bytes == 3 * types[t].size && values_bytes == 3, "the bytes of narrow indices");
+        unsigned char *input = calloc(1, input_bytes), *output = malloc(output_bytes);
+        if (!input || !output) {
+            abort();
+        }
+        for (size_t row = 1; row <= 3; ++row) {
+            input[row * (size_t)types[t].length - 1] = 1;
+        }
+        expect(argreduce_execute(op, input, input_bytes, output, output_bytes) == ARGREDUCE_OK, "narrow indices");
+        for (size_t n = 0; n < output_bytes; ++n) {
+            expect(output[n] == 0xff, "the largest index that fits");
+        }
+        argreduce_status status = argreduce_execute(op, input, input_bytes, output, output_bytes - 1);
+        expect(status == ARGREDUCE_BUFFER_TOO_SHORT, "narrow and short");
+        if (types[t].size > 1) {
+            status = argreduce_execute(op, input, input_bytes, output + 1, output_bytes - 1);
+            expect(status == ARGREDUCE_MISALIGNED, "narrow and misaligned");
+        }
+        argreduce_release(op);
+        free(input), free(output);
+    }
 }
 
 enum { THREADS = 8, ROW = 1000 };
@@ -260,15 +417,23 @@ static void directml(void) {
     REFUSED(ARGREDUCE_TOTAL_SIZE_MULTIPLE, in.bytes = 25);
     REFUSED(ARGREDUCE_OUTPUT_SIZE, out.sizes = in_sizes; out.bytes = 24);
     REFUSED(ARGREDUCE_OUTPUT_TYPE, out.type = ARGREDUCE_FLOAT32);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, out.type = ARGREDUCE_UINT8);
+    REFUSED(ARGREDUCE_OUTPUT_TYPE, out.type = ARGREDUCE_UINT16);
 #undef REFUSED
     expect(argreduce_compile_directml(NULL, 0, &op) == ARGREDUCE_NULL_POINTER && op == NULL, "no descriptor");
 }
 
 int main(void) {
     expect(strcmp(argreduce_last_error(), "") == 0, "no message at first");
+    a_long_message();
+    messages();
+    endings();
+    version();
     descriptions();
+    sizes_of_buffers();
     buffers();
     every_length();
+    narrow_indices();
     threads();
     directml();
     printf("%d passed, %d failed\n", passed, failed);

@@ -47,6 +47,9 @@ static void by_description(void) {
     };
     argreduce_operator *argmax;
     check(argreduce_compile(&desc, &argmax), "compile");
+    size_t input_bytes, output_bytes, values_bytes;
+    check(argreduce_operator_bytes(argmax, &input_bytes, &output_bytes, &values_bytes), "bytes");
+    printf("bytes of scores, of labels, of their scores: %zu, %zu, %zu\n\n", input_bytes, output_bytes, values_bytes);
 
     uint32_t labels[PIXELS];
     float best[PIXELS];

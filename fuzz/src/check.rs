@@ -16,6 +16,8 @@ pub fn check(problem: &Problem) {
         DataType::I32 => with_element_type!(problem.data_type, T => check_typed::<T, i32>(problem)),
         DataType::I64 => with_element_type!(problem.data_type, T => check_typed::<T, i64>(problem)),
         DataType::U32 => with_element_type!(problem.data_type, T => check_typed::<T, u32>(problem)),
+        DataType::U8 => with_element_type!(problem.data_type, T => check_typed::<T, u8>(problem)),
+        DataType::U16 => with_element_type!(problem.data_type, T => check_typed::<T, u16>(problem)),
         _ => with_element_type!(problem.data_type, T => check_typed::<T, u64>(problem)),
     }
 }

@@ -447,6 +447,12 @@ fn check(words: &Words, data: Data) -> bool {
         DataType::U64 => {
             with_element_type!(data_type, T => run::<<T as Element>::Pod, u64>(&problem, totals, &operator, in_rust))
         }
+        DataType::U8 => {
+            with_element_type!(data_type, T => run::<<T as Element>::Pod, u8>(&problem, totals, &operator, in_rust))
+        }
+        DataType::U16 => {
+            with_element_type!(data_type, T => run::<<T as Element>::Pod, u16>(&problem, totals, &operator, in_rust))
+        }
         _ => panic!("compiled: {problem:?}"),
     }
     true

@@ -19,7 +19,16 @@ pub struct Problem {
     pub(crate) edge: Edge,
 }
 
-const INDEX_TYPES: [DataType; 4] = [DataType::U32, DataType::I32, DataType::U64, DataType::I64];
+const INDEX_TYPES: [DataType; 8] = [
+    DataType::U32,
+    DataType::I32,
+    DataType::U64,
+    DataType::I64,
+    DataType::U32,
+    DataType::U8,
+    DataType::U16,
+    DataType::I64,
+];
 
 /// The most elements, with the number of inputs in 256 that have at most as many: what is small is fast.
 const MOST: [(u8, usize); 3] = [(180, 150), (254, 1000), (255, MOST_OF_LARGE)];
@@ -108,7 +117,7 @@ fn types(u: &mut Unstructured<'_>) -> Result<Types> {
     let order = (ReduceFunction::ALL[bit(0)], AxisDirection::ALL[bit(1)], NanPolicy::ALL[bit(2)]);
     Ok((
         DataType::ALL[data_type as usize % DataType::ALL.len()],
-        INDEX_TYPES[bit(3) + 2 * bit(4)],
+        INDEX_TYPES[bit(3) + 2 * bit(4) + 4 * bit(6)],
         order,
         Edge::ALL[bit(5)],
     ))

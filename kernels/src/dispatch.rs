@@ -22,7 +22,8 @@ use crate::simd::{avx2::Avx2, avx512::Avx512};
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
 ///
 /// ```
-/// use argreduce_kernels::Isa;
+/// # use argreduce_kernels as argreduce;
+/// use argreduce::Isa;
 /// assert!(Isa::available().any(|isa| isa == Isa::detect()));
 /// assert_eq!("portable".parse(), Ok(Isa::Portable));
 /// ```
@@ -202,27 +203,44 @@ pub(crate) trait WidePortable {}
 #[cfg(not(wide_portable))]
 impl<T> WidePortable for T {}
 
+/// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that
+/// this build has no kernels for.
+macro_rules! with_isa {
+    ($isa:expr, $S:ident => $body:expr) => {
+        with_isa!(@ $isa, $S, $body;
+            Portable: crate::simd::portable::Portable<16>;
+            #[cfg(wide_portable)]
+            Portable32: crate::simd::portable::Portable<32>;
+            #[cfg(wide_portable)]
+            Portable64: crate::simd::portable::Portable<64>;
+            #[cfg(target_arch = "x86_64")]
+            Avx2: crate::simd::avx2::Avx2;
+            // Where there is no such machine, fuzzing need not wait for its kernels.
+            #[cfg(all(target_arch = "x86_64", not(without_avx512)))]
+            Avx512: crate::simd::avx512::Avx512;
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Neon: crate::simd::neon::Neon;
+        )
+    };
+    (@ $isa:expr, $S:ident, $body:expr; $($(#[$cfg:meta])* $name:ident: $token:ty;)+) => {
+        match $isa {
+            $($(#[$cfg])* Isa::$name => {
+                type $S = $token;
+                Some($body)
+            })+
+            _ => None,
+        }
+    };
+}
+pub(crate) use with_isa;
+
 pub(crate) fn by_isa<T: EveryIsa + WidePortable>(
     isa: Isa,
     strategy: Strategy,
     function: ReduceFunction,
     policy: NanPolicy,
 ) -> Option<Kernel> {
-    match isa {
-        Isa::Portable => Some(by_order::<Portable<16>, T>(strategy, function, policy)),
-        #[cfg(wide_portable)]
-        Isa::Portable32 => Some(by_order::<Portable<32>, T>(strategy, function, policy)),
-        #[cfg(wide_portable)]
-        Isa::Portable64 => Some(by_order::<Portable<64>, T>(strategy, function, policy)),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => Some(by_order::<Avx2, T>(strategy, function, policy)),
-        // Where there is no such machine, fuzzing need not wait for its kernels.
-        #[cfg(all(target_arch = "x86_64", not(without_avx512)))]
-        Isa::Avx512 => Some(by_order::<Avx512, T>(strategy, function, policy)),
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        Isa::Neon => Some(by_order::<Neon, T>(strategy, function, policy)),
-        _ => None,
-    }
+    with_isa!(isa, S => by_order::<S, T>(strategy, function, policy))
 }
 
 pub(crate) fn by_order<S: Token, T: Rank<S>>(

@@ -31,6 +31,7 @@
 //! assert_eq!(positions.map(|p| unsafe { p.assume_init() }), [1, 0]);
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // First, for its macros.
 #[macro_use]
@@ -39,6 +40,7 @@ mod types;
 mod columns;
 mod dispatch;
 mod gather;
+mod index;
 mod kernel;
 mod memory;
 mod names;
@@ -53,6 +55,7 @@ pub use columns::{PANEL_BYTES, PANEL_VECTORS};
 pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
+pub use index::{Affine, IndexBits, IndexWriter};
 pub use memory::args::{Loop, MAX_RANK, Tile};
 pub use memory::prefetch::{Hint, Prefetch};
 pub use memory::walk::{Walk, offset_of};

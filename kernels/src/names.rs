@@ -5,7 +5,8 @@ use core::fmt;
 /// The error of parsing an enum of this crate from a name. Displays the names that there are.
 ///
 /// ```
-/// use argreduce_kernels::NanPolicy;
+/// # use argreduce_kernels as argreduce;
+/// use argreduce::NanPolicy;
 /// let error = "first".parse::<NanPolicy>().unwrap_err();
 /// assert_eq!(error.to_string(), "no such name: expected one of propagate, ignore");
 /// ```

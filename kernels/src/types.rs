@@ -10,10 +10,17 @@ mod sealed {
 /// A type that can be reduced: one of the thirteen of [`DataType`]. Sealed.
 ///
 /// ```
-/// use argreduce_kernels::{DataType, Element};
+/// # use argreduce_kernels as argreduce;
+/// use argreduce::{DataType, Element};
 /// assert_eq!(<f32 as Element>::DATA_TYPE, DataType::F32);
 /// assert!(f64::NAN.is_nan() && !Element::is_nan(7_u8));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type",
+    label = "there is no order of these elements",
+    note = "the element types are `f32`, `f64`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `bool`, and \
+            `f16` and `bf16` of the crate `half`"
+)]
 pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + Send + Sync + 'static {
     /// The type as a value.
     const DATA_TYPE: DataType;
@@ -79,8 +86,9 @@ macro_rules! elements {
             }
         }
 
-        /// From a value to a type: `with_element_type!(data_type, T => f::<T>())` is the expression, with `T` for the type that the
-        /// value names. In place of every match on a [`DataType`], so that a new type is forgotten nowhere.
+        /// From a value to a type: `with_element_type!(data_type, T => f::<T>())` is the expression, with `T` for the
+        /// type that the value names. In place of every match on a [`DataType`], so that a new type is forgotten
+        /// nowhere.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! with_element_type {
@@ -90,7 +98,7 @@ macro_rules! elements {
                         type $d T = $crate::by_name::$t;
                         $d body
                     })+
-                    #[allow(unreachable_patterns, reason = "only in other crates it may be reached, for all that is known there")]
+                    #[allow(unreachable_patterns, reason = "in other crates it may be reached, by what they know")]
                     _ => unreachable!("all rows of the table are above"),
                 }
             };
@@ -165,6 +173,7 @@ pub enum NanPolicy {
     #[default]
     Propagate,
     /// Every number is better than a NaN.
+    #[doc(alias("nanargmax", "nanargmin"))]
     Ignore,
 }
 

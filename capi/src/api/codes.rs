@@ -1,4 +1,13 @@
-//! The numbers of the interface: status codes, and the values of enumerations in descriptions. Once released, none of them changes.
+//! The numbers of the interface: its version, status codes, and the values of enumerations in descriptions. Once
+//! released, none of them changes but the version, which is that of the package: a test compares them. (cbindgen
+//! reads literals only.)
+
+/// The version of this header, to compare in `#if`; argreduce_version() is that of the library.
+pub const ARGREDUCE_VERSION_MAJOR: u32 = 0;
+/// See ARGREDUCE_VERSION_MAJOR.
+pub const ARGREDUCE_VERSION_MINOR: u32 = 1;
+/// See ARGREDUCE_VERSION_MAJOR.
+pub const ARGREDUCE_VERSION_PATCH: u32 = 0;
 
 /// ARGREDUCE_OK, or what is wrong.
 pub type argreduce_status = i32;

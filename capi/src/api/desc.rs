@@ -31,7 +31,7 @@ pub struct argreduce_desc {
     pub input_type: u32,
     /// Where the elements are.
     pub input: argreduce_layout,
-    /// ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32 or ARGREDUCE_UINT64.
+    /// ARGREDUCE_INT32, ARGREDUCE_INT64, ARGREDUCE_UINT32, ARGREDUCE_UINT64, ARGREDUCE_UINT8 or ARGREDUCE_UINT16.
     pub output_type: u32,
     /// Where the indices go; all zeros for packed.
     pub output: argreduce_layout,

@@ -3,8 +3,8 @@
 use super::codes::*;
 use ::argreduce::Error;
 use ::argreduce::directml::BrokenRule;
-use std::cell::RefCell;
-use std::ffi::{CString, c_char};
+use std::cell::Cell;
+use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Why a function failed.
@@ -15,7 +15,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(super) fn new(status: argreduce_status, message: impl Into<String>) -> Failure {
+    pub(crate) fn new(status: argreduce_status, message: impl Into<String>) -> Failure {
         Failure { status, message: message.into() }
     }
 
@@ -89,18 +89,26 @@ pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> argreduce_s
     }
 }
 
+/// Of the message of a thread, with the NUL at its end. The header says so, too.
+pub(crate) const MESSAGE_BYTES: usize = 512;
+
 thread_local! {
-    static LAST_MESSAGE: RefCell<CString> = RefCell::default();
+    /// The last message of the thread. It stays at one address, which C keeps. It starts as a constant and has no
+    /// destructor: so it can be used while the thread ends, by the destructors of others.
+    static LAST_MESSAGE: [Cell<u8>; MESSAGE_BYTES] = const { [const { Cell::new(0) }; MESSAGE_BYTES] };
 }
 
 #[cold]
 fn record(failure: Failure) -> argreduce_status {
-    let message = CString::new(failure.message.replace('\0', "?")).unwrap_or_default();
-    // While a thread ends, it has no messages any more.
-    let _ = LAST_MESSAGE.try_with(|last| *last.borrow_mut() = message);
+    let message = failure.message;
+    // What is too long is cut at the end of a character. (An index beyond the text is no boundary.)
+    let end = (0..MESSAGE_BYTES).rev().find(|&end| message.is_char_boundary(end)).unwrap_or(0);
+    let text = message[..end].bytes().map(|byte| if byte == 0 { b'?' } else { byte });
+    // Where thread-local memory is the system's own, it may be gone while a thread ends.
+    let _ = LAST_MESSAGE.try_with(|last| last.iter().zip(text.chain([0])).for_each(|(to, byte)| to.set(byte)));
     failure.status
 }
 
 pub(super) fn last_message() -> *const c_char {
-    LAST_MESSAGE.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+    LAST_MESSAGE.try_with(|last| last.as_ptr().cast()).unwrap_or(c"".as_ptr())
 }

@@ -11,7 +11,7 @@ pub use self::desc::{argreduce_desc, argreduce_layout};
 
 use self::failure::{Failure, guarded};
 use ::argreduce::directml::CompiledOperator;
-use ::argreduce::{Error, Isa, UntypedPlan};
+use ::argreduce::{Error, Isa, RequiredBytes, UntypedPlan};
 use std::ffi::{CString, c_char, c_void};
 
 /// A compiled operator: immutable, usable from any thread.
@@ -32,6 +32,13 @@ impl argreduce_operator {
             Plan::DirectMl(operator) => operator.isa(),
         };
         argreduce_operator { plan, isa: CString::new(isa.name()).unwrap_or_default() }
+    }
+
+    fn required_bytes(&self) -> RequiredBytes {
+        match &self.plan {
+            Plan::Own(plan) => plan.required_bytes(),
+            Plan::DirectMl(operator) => operator.required_bytes(),
+        }
     }
 
     fn run(&self, input: &[u8], output: &mut [u8], values: Option<&mut [u8]>) -> Result<(), Error> {
@@ -140,6 +147,41 @@ pub unsafe extern "C" fn argreduce_execute_with_values(
     })
 }
 
+/// How many bytes the buffers of a call need at least: `*input` and `*output` for argreduce_execute(), and `*values`
+/// beside them for argreduce_execute_with_values(). All three are written, or none: no pointer may be NULL. More
+/// bytes than memory can hold are an error, ARGREDUCE_BUFFER_TOO_LARGE: such an operator can be compiled, but not
+/// executed.
+///
+/// # Safety
+/// `op` is NULL or compiled and not released yet; the other pointers are NULL or point to a size_t.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_operator_bytes(
+    op: *const argreduce_operator,
+    input: *mut usize,
+    output: *mut usize,
+    values: *mut usize,
+) -> argreduce_status {
+    guarded(|| {
+        // SAFETY: NULL or compiled and not released yet, as is asked for above; `get` tells NULL.
+        let required = unsafe { pointer::get(op, "op") }?.required_bytes();
+        let sizes = [
+            ("input", input, required.input),
+            ("output", output, required.output),
+            ("values", values, required.values),
+        ];
+        for (name, to, bytes) in sizes {
+            pointer::check(to, name)?;
+            pointer::check_size(bytes, name)?;
+        }
+        for (_, to, bytes) in sizes {
+            // SAFETY: `check` has found it neither NULL nor misaligned; then it points to a size_t, as is asked for
+            // above.
+            unsafe { to.write(bytes) };
+        }
+        Ok(())
+    })
+}
+
 /// The name of the instruction set that was chosen: "avx2", "portable" and so on; valid as long as the operator. "" for NULL.
 ///
 /// # Safety
@@ -170,17 +212,19 @@ pub unsafe extern "C" fn argreduce_release(op: *mut argreduce_operator) {
     }
 }
 
-/// What the last failure of a function on this thread was: never NULL, "" before the first one, valid until the next one.
+/// What the last failure of a function on this thread was, as UTF-8 text. Never NULL; "" before the first failure. A
+/// success changes nothing.
+///
+/// Each thread has one buffer, of 512 bytes. Its address is the same in every call, and valid as long as the thread
+/// lives. The next failure replaces the text in it. A text that is too long is cut at the end of a character.
 #[unsafe(no_mangle)]
 pub extern "C" fn argreduce_last_error() -> *const c_char {
     failure::last_message()
 }
 
-/// The version of the library: major << 16 | minor << 8 | patch.
+/// The version of the library: major << 16 | minor << 8 | patch. That of the header is ARGREDUCE_VERSION_MAJOR,
+/// _MINOR and _PATCH.
 #[unsafe(no_mangle)]
 pub extern "C" fn argreduce_version() -> u32 {
-    let part = |text: &str| text.parse::<u32>().unwrap_or(0);
-    part(env!("CARGO_PKG_VERSION_MAJOR")) << 16
-        | part(env!("CARGO_PKG_VERSION_MINOR")) << 8
-        | part(env!("CARGO_PKG_VERSION_PATCH"))
+    ARGREDUCE_VERSION_MAJOR << 16 | ARGREDUCE_VERSION_MINOR << 8 | ARGREDUCE_VERSION_PATCH
 }

@@ -66,11 +66,19 @@ fn check_buffer(pointer: *const c_void, bytes: usize, name: &str) -> Result<(), 
     if pointer.is_null() {
         return Err(null(name));
     }
-    if isize::try_from(bytes).is_err() || (pointer as usize).checked_add(bytes).is_none() {
-        let message = format!("{name} cannot have {bytes} bytes: memory does not hold as many");
-        return Err(Failure::new(ARGREDUCE_BUFFER_TOO_LARGE, message));
-    }
-    Ok(())
+    check_size(bytes, name)?;
+    if (pointer as usize).checked_add(bytes).is_none() { Err(too_large(bytes, name)) } else { Ok(()) }
+}
+
+/// That memory may have so many bytes in one piece.
+pub(super) fn check_size(bytes: usize, name: &str) -> Result<(), Failure> {
+    if isize::try_from(bytes).is_err() { Err(too_large(bytes, name)) } else { Ok(()) }
+}
+
+#[cold]
+fn too_large(bytes: usize, name: &str) -> Failure {
+    let message = format!("{name} cannot have {bytes} bytes: memory does not hold as many");
+    Failure::new(ARGREDUCE_BUFFER_TOO_LARGE, message)
 }
 
 /// That two buffers share no byte: then, and only then, they may be borrowed at the same time.

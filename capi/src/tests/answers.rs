@@ -32,11 +32,19 @@ fn check<T: Element>(input_type: u32, data: &[T]) {
         assert_eq!(to(ARGREDUCE_INT32).execute(&data, &mut i32s), ARGREDUCE_OK);
         assert_eq!(to(ARGREDUCE_INT64).execute(&data, &mut i64s), ARGREDUCE_OK);
         assert_eq!(to(ARGREDUCE_UINT32).execute(&data, &mut u32s), ARGREDUCE_OK);
+        let (mut u8s, mut u16s) = ([9_u8; 2], [9_u16; 2]);
+        assert_eq!(to(ARGREDUCE_UINT8).execute(&data, &mut u8s), ARGREDUCE_OK);
+        assert_eq!(to(ARGREDUCE_UINT16).execute(&data, &mut u16s), ARGREDUCE_OK);
         let mut values = [T::default(); 2];
         assert_eq!(to(ARGREDUCE_UINT64).execute_with_values(&data, &mut u64s, &mut values), ARGREDUCE_OK);
         let found =
             [i32s.map(|i| i as usize), i64s.map(|i| i as usize), u32s.map(|i| i as usize), u64s.map(|i| i as usize)];
-        assert_eq!(found, [[expected[0], expected[1]]; 4], "{order:?} of type {input_type}");
+        let narrow = [u8s.map(usize::from), u16s.map(usize::from)];
+        assert_eq!(
+            (found, narrow),
+            ([[expected[0], expected[1]]; 4], [[expected[0], expected[1]]; 2]),
+            "{order:?} of type {input_type}"
+        );
         for (output, &index) in expected.iter().enumerate() {
             let best = data[output * 30 + 14 - index / 7 * 7 + index % 7];
             assert!(values[output] == best || best.is_nan() && values[output].is_nan());
@@ -107,12 +115,59 @@ fn rank_0_no_axes_and_empty() {
     assert_eq!(status, ARGREDUCE_OK);
 }
 
+/// Executes with buffers of just so many bytes, and is refused with one byte less in any of them.
+#[track_caller]
+pub(super) fn bytes_are_the_least(operator: &Operator, expected: [usize; 3]) {
+    assert_eq!(operator.bytes(), Ok(expected));
+    let (block, mut output, mut values) = ([0_u64; 64], [0_u64; 64], [0_u64; 64]);
+    assert!(expected.iter().all(|&bytes| bytes <= size_of_val(&block)));
+    let mut execute = |[input_bytes, output_bytes, values_bytes]: [usize; 3]| {
+        // SAFETY: the buffers have at least as many bytes as said.
+        unsafe {
+            argreduce_execute_with_values(
+                operator.0,
+                block.as_ptr().cast(),
+                input_bytes,
+                output.as_mut_ptr().cast(),
+                output_bytes,
+                values.as_mut_ptr().cast(),
+                values_bytes,
+            )
+        }
+    };
+    assert_eq!(execute(expected), ARGREDUCE_OK);
+    for buffer in 0..3 {
+        let mut bytes = expected;
+        if bytes[buffer] > 0 {
+            bytes[buffer] -= 1;
+            assert_eq!(execute(bytes), ARGREDUCE_BUFFER_TOO_SHORT, "{bytes:?}");
+        }
+    }
+}
+
+#[test]
+fn operator_bytes() {
+    let packed = desc(&[2, 3, 4], &[1]);
+    let of = |desc, expected| bytes_are_the_least(&compile(&desc).unwrap(), expected);
+    of(packed, [96, 32, 32]);
+    of(argreduce_desc { input_type: ARGREDUCE_FLOAT64, ..packed }, [192, 32, 64]);
+    of(argreduce_desc { input_type: ARGREDUCE_BOOL, output_type: ARGREDUCE_INT64, ..packed }, [24, 64, 8]);
+    // A view of each: the last element is at 7 + 2 * 5 + 1, the last index at 1 + 2 * 3.
+    let (input, output) = (layout(&[3, 2], Some(&[5, 1])), layout(&[3, 1], Some(&[3, 7])));
+    let (input, output) = (argreduce_layout { offset: 7, ..input }, argreduce_layout { offset: 1, ..output });
+    of(argreduce_desc { input, output, ..desc(&[3, 2], &[1]) }, [19 * 4, 8 * 4, 3 * 4]);
+    of(argreduce_desc { input: PACKED, ..desc(&[], &[]) }, [4, 4, 4]);
+    of(desc(&[0, 3], &[1]), [0, 0, 0]);
+}
+
 #[test]
 fn isa_and_version() {
     let operator = compile(&desc(&[2, 3], &[1])).unwrap();
     // SAFETY: valid as long as the operator.
     let isa = unsafe { CStr::from_ptr(argreduce_operator_isa(operator.0)) }.to_str().unwrap();
     assert!(Isa::available().any(|available| available.name() == isa), "{isa}");
+    let macros = [ARGREDUCE_VERSION_MAJOR, ARGREDUCE_VERSION_MINOR, ARGREDUCE_VERSION_PATCH];
+    assert_eq!(macros.map(|part| part.to_string()).join("."), env!("CARGO_PKG_VERSION"));
     let version = argreduce_version();
     let version = format!("{}.{}.{}", version >> 16, version >> 8 & 255, version & 255);
     assert_eq!(version, env!("CARGO_PKG_VERSION"));

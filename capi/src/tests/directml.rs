@@ -1,5 +1,6 @@
 //! DirectML's descriptors, built with Microsoft's own declarations of them and passed by pointer.
 
+use super::answers::bytes_are_the_least;
 use super::*;
 use windows::Win32::AI::MachineLearning::DirectML::*;
 
@@ -152,6 +153,24 @@ fn types_strides_and_nan() {
 }
 
 /// Rules that `argreduce::directml` checks: each has its code. (That each holds up to its limit is tested there.)
+/// Of tensors, it is what they say of themselves, however much they need.
+#[test]
+fn operator_bytes() {
+    let compile = |input_bytes, output_bytes| {
+        let input = Tensor::packed(DML_TENSOR_DATA_TYPE_UINT8, &[3, 5], input_bytes);
+        argmax(&input, &Tensor::packed(DML_TENSOR_DATA_TYPE_INT64, &[3, 1], output_bytes), &[1]).unwrap()
+    };
+    for (input, output) in [(16, 24), (20, 24), (16, 40)] {
+        bytes_are_the_least(&compile(input, output), [input as usize, output as usize, 3]);
+    }
+    for bytes in [1 << 63, u64::MAX - 3] {
+        for (name, operator) in [("input", compile(bytes, 24)), ("output", compile(16, bytes))] {
+            let message = format!("{name} cannot have {bytes} bytes: memory does not hold as many");
+            refused(operator.bytes().unwrap_err(), ARGREDUCE_BUFFER_TOO_LARGE, &message);
+        }
+    }
+}
+
 #[test]
 fn rules() {
     let f32s = |sizes: &[u32], bytes| Tensor::packed(DML_TENSOR_DATA_TYPE_FLOAT32, sizes, bytes);
@@ -196,6 +215,10 @@ fn rules() {
     );
     let message = "OutputTensor.DataType is f32: i32, i64, u32 and u64 are allowed";
     fails(f32s(&[2, 3], 24), f32s(&[2, 1], 8), &[1], ARGREDUCE_OUTPUT_TYPE, message);
+    // The library's own descriptions have more types for indices.
+    let message = "OutputTensor.DataType is u8: i32, i64, u32 and u64 are allowed";
+    let bytes = Tensor::packed(DML_TENSOR_DATA_TYPE_UINT8, &[2, 1], 4);
+    fails(f32s(&[2, 3], 24), bytes, &[1], ARGREDUCE_OUTPUT_TYPE, message);
     let message = "Axes[0] is 2: it has to be below the DimensionCount, 2";
     fails(f32s(&[2, 3], 24), u32s(&[2, 1], 8), &[2], ARGREDUCE_AXIS_OUT_OF_RANGE, message);
     let message = "Axes[1] is 1 again: an axis can be reduced only once";

@@ -4,6 +4,7 @@ mod answers;
 mod directml;
 mod header;
 mod hostile;
+mod messages;
 
 use crate::*;
 use ::argreduce::Isa;
@@ -12,7 +13,7 @@ use std::ptr::{null, null_mut};
 
 /// The last message of this thread.
 pub(super) fn message() -> String {
-    // SAFETY: never null, and valid until the next failure on this thread.
+    // SAFETY: never null, and valid as long as this thread lives.
     unsafe { CStr::from_ptr(argreduce_last_error()) }.to_str().unwrap().to_string()
 }
 
@@ -76,6 +77,16 @@ impl Drop for Operator {
 }
 
 impl Operator {
+    /// What the input, the output and the values need.
+    pub(super) fn bytes(&self) -> Result<[usize; 3], argreduce_status> {
+        let [mut input, mut output, mut values] = [9; 3];
+        // SAFETY: compiled, and not released yet; three places to write to.
+        let status = unsafe { argreduce_operator_bytes(self.0, &mut input, &mut output, &mut values) };
+        let bytes = [input, output, values];
+        assert!(status == ARGREDUCE_OK || bytes == [9; 3]);
+        if status == ARGREDUCE_OK { Ok(bytes) } else { Err(status) }
+    }
+
     pub(super) fn execute<T, I>(&self, input: &[T], output: &mut [I]) -> argreduce_status {
         // SAFETY: the buffers are as long as said.
         unsafe {

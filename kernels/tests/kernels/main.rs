@@ -5,6 +5,7 @@
 //! each loop: still every kernel, type and order.
 
 mod case;
+mod indices;
 mod sample;
 mod tiles;
 

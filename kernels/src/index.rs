@@ -1,0 +1,149 @@
+//! From the positions that kernels find to indices, as wide as they are wanted. Nothing here knows of strategies,
+//! orders or element types.
+
+use crate::dispatch::{Isa, with_isa};
+use crate::simd::portable::Portable;
+use crate::simd::token::{Task, Token};
+use core::marker::PhantomData;
+
+/// From a position to an index of 32 bits: `start + position * step`. What overflows on the way wraps back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Affine {
+    /// The index of position 0.
+    pub start: u32,
+    /// From one index to the next; a negative one as what it wraps to.
+    pub step: u32,
+}
+
+impl Affine {
+    /// Positions are indices.
+    pub const IDENTITY: Affine = Affine { start: 0, step: 1 };
+
+    /// The index at a position.
+    #[inline(always)]
+    pub fn at(self, position: u32) -> u32 {
+        self.start.wrapping_add(position.wrapping_mul(self.step))
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// What indices are written as: `u8`, `u16`, `u32` and `u64`, the same bits as the signed types. Sealed.
+pub trait IndexBits: sealed::Sealed + Copy + 'static {
+    /// An index that fits.
+    #[doc(hidden)]
+    fn of(index: u32) -> Self;
+
+    #[doc(hidden)]
+    fn write_of(writer: &IndexWriter) -> Write<Self>;
+}
+
+/// The loop of an ISA for one width.
+#[doc(hidden)]
+pub type Write<I> = unsafe fn(map: Affine, positions: &[u32], indices: &mut [I]);
+
+macro_rules! widths {
+    ($($t:ident)+) => {
+        /// Writes lines of indices by the vectors of an ISA.
+        ///
+        /// ```
+        /// use argreduce_kernels::{Affine, IndexWriter, Isa};
+        /// let writer = IndexWriter::of(Isa::detect()).unwrap();
+        /// let mut indices = [0_u64; 3];
+        /// writer.write(Affine { start: 100, step: 10 }, &[2, 0, 5], &mut indices);
+        /// assert_eq!(indices, [120, 100, 150]);
+        /// ```
+        #[derive(Clone, Copy, Debug)]
+        pub struct IndexWriter {
+            $($t: Write<$t>,)+
+        }
+
+        impl<S: Token> Of<S> {
+            const WRITER: &'static IndexWriter = &IndexWriter { $($t: enter::<S, $t>,)+ };
+        }
+
+        $(
+            impl sealed::Sealed for $t {}
+            impl IndexBits for $t {
+                #[inline(always)]
+                fn of(index: u32) -> $t {
+                    index as $t
+                }
+
+                #[inline(always)]
+                fn write_of(writer: &IndexWriter) -> Write<$t> {
+                    writer.$t
+                }
+            }
+        )+
+    };
+}
+
+widths!(u8 u16 u32 u64);
+
+/// The writer of an ISA.
+struct Of<S>(PhantomData<S>);
+
+impl IndexWriter {
+    /// The one that is everywhere.
+    pub const PORTABLE: &'static IndexWriter = Of::<Portable<16>>::WRITER;
+
+    /// That of an ISA, or `None` where this machine or this build does not have it.
+    pub fn of(isa: Isa) -> Option<&'static IndexWriter> {
+        if isa.is_available() { with_isa!(isa, S => Of::<S>::WRITER) } else { None }
+    }
+
+    /// Writes the index of each position. All of them fit.
+    ///
+    /// # Panics
+    /// If there are not as many of both.
+    #[inline]
+    pub fn write<I: IndexBits>(&self, map: Affine, positions: &[u32], indices: &mut [I]) {
+        assert_eq!(positions.len(), indices.len());
+        // SAFETY: the ISA is there: `of` gives no writer without, and nothing else but `PORTABLE` does.
+        unsafe { I::write_of(self)(map, positions, indices) }
+    }
+}
+
+/// # Safety
+/// - The machine has the ISA.
+unsafe fn enter<S: Token, I: IndexBits>(map: Affine, positions: &[u32], indices: &mut [I]) {
+    // SAFETY: the caller's promise.
+    let simd = unsafe { S::assume() };
+    // SAFETY: a line asks for nothing.
+    unsafe { simd.enter(Line { map, positions, indices }) };
+}
+
+struct Line<'a, I> {
+    map: Affine,
+    positions: &'a [u32],
+    indices: &'a mut [I],
+}
+
+impl<I: IndexBits> Task for Line<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Line { map, positions, indices } = self;
+        if map == Affine::IDENTITY {
+            each(positions, indices, I::of);
+        } else {
+            each(positions, indices, |position| I::of(map.at(position)));
+        }
+    }
+}
+
+/// The plain loop, of which the compiler makes vectors. Twice: first up to a multiple of the longest vector, because a
+/// store across two lines of the cache takes as long as two.
+#[inline(always)]
+fn each<I: Copy>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -> I) {
+    let (len, first) = (indices.len(), indices.as_ptr().align_offset(crate::simd::partial_load::MAX_VECTOR_BYTES));
+    for part in [0..first.min(len), first.min(len)..len] {
+        for (index_of, &position) in indices[part.clone()].iter_mut().zip(&positions[part]) {
+            *index_of = index(position);
+        }
+    }
+}
