@@ -78,24 +78,25 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool, const LONGER: bool>(
                 return found;
             }
         }
-        order.simd().call(Exact { order, run })
+        order.simd().call(Exact::<_, LONGER> { order, run, longer })
     }
 }
 
 /// The same by the order itself, where the fast path does not do. A call of its own, to keep it out of the code and the registers of the fast path.
 #[derive(Clone, Copy)]
-struct Exact<O: Order> {
+struct Exact<O: Order, const LONGER: bool> {
     order: O,
     run: Run<O::Lane>,
+    longer: usize,
 }
 
-impl<O: Order> Task for Exact<O> {
+impl<O: Order, const LONGER: bool> Task for Exact<O, LONGER> {
     type Output = Found<O>;
 
     #[inline(always)]
     unsafe fn run(self) -> Found<O> {
         // SAFETY: the promise of the caller of `find_piece`.
-        unsafe { fold::<_, false>(self.order, Chunks::new(self.order, self.run)) }
+        unsafe { fold::<_, LONGER>(self.order, Chunks::new(self.order, self.run).longer(self.longer)) }
     }
 }
 
