@@ -100,7 +100,7 @@ impl<O: Order> Columns<O> {
         let parts = [Rows { first, stride, count: folded, hint }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
         let group =
-            unsafe { reduce_group::<O, FOLDED_VECTORS, 2, true, true>(order, parts, fold * width, self.asked, so_far) };
+            unsafe { reduce_group::<O, FOLDED_VECTORS, 2, true>(order, parts, fold * width, self.asked, so_far) };
         let (simd, best) = (order.simd(), self.first_best(&group));
         Block {
             start,

@@ -207,7 +207,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         if !O::HAS_NAN || !self.has_nan {
             // SAFETY: the caller's promise.
             unsafe { after.visit::<false, true>(order, rows, width, row, &mut seen) };
-            if seen.is_sure(order, &after.best) {
+            if seen.is_sure(order) {
                 self.groups[group].write(after);
                 return;
             }

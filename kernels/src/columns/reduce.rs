@@ -1,15 +1,12 @@
 //! Lines of neighbouring outputs over rows of neighbours, each group of vectors over all rows before the next one: what all strategies for columns share. Nothing here knows of tiles.
 //!
-//! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found. 16-bit floats go by their bits first, then by those for what is below
-//! zero, and by keys only where both are in doubt.
+//! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found.
 
 use super::nan_tracker::Seen;
 use super::row_blocks::{are_tall, has_tall};
 use super::tile::{GROUP, Group, Rows};
 use crate::memory::row_prefetch::AHEAD_BYTES;
 use crate::order::Order;
-use crate::rows::luck::{Luck, Ways};
-use crate::rows::segment::has_bits;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
@@ -29,13 +26,10 @@ pub(super) unsafe fn reduce<O: Order>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if const { has_bits::<O>() } && rows.count >= FEWEST_ROWS {
-            // (A loop of their own, because few rows have no time for the question: 2 to 4 rows of 64 f16 ran at 0.9 of the speed with it.)
-            reduce_by::<O, GROUP, true, false>(order, rows, positions, ahead, so_far);
-        } else if const { has_groups::<O>() } {
-            reduce_by::<O, GROUP, false, false>(order, rows, positions, ahead, so_far);
+        if const { has_groups::<O>() } {
+            reduce_by::<O, GROUP, false>(order, rows, positions, ahead, so_far);
         } else {
-            reduce_by::<O, 1, false, false>(order, rows, positions, ahead, so_far);
+            reduce_by::<O, 1, false>(order, rows, positions, ahead, so_far);
         }
     }
 }
@@ -74,7 +68,7 @@ impl<O: Order> Task for Tall<O> {
     unsafe fn run(self) {
         let Tall { order, rows, ahead, .. } = self;
         // SAFETY: the caller's promise; it has lent both borrows.
-        unsafe { reduce_by::<O, GROUP, true, true>(order, rows, &mut *self.positions, ahead, &mut *self.so_far) };
+        unsafe { reduce_by::<O, GROUP, true>(order, rows, &mut *self.positions, ahead, &mut *self.so_far) };
     }
 }
 
@@ -85,12 +79,12 @@ pub(super) const fn has_groups<O: Order>() -> bool {
     O::Simd::SPECIALIZES
 }
 
-/// By groups of up to `U` vectors; if `BITS`, an order that has bits tries them, and if `TALL`, rows that are tall go by in chunks.
+/// By groups of up to `U` vectors; if `TALL`, rows that are tall go by in chunks.
 ///
 /// # Safety
 /// - As for [`reduce`].
 #[inline(always)]
-unsafe fn reduce_by<O: Order, const U: usize, const BITS: bool, const TALL: bool>(
+unsafe fn reduce_by<O: Order, const U: usize, const TALL: bool>(
     order: O,
     rows: Rows<O::Lane>,
     positions: &mut [MaybeUninit<u32>],
@@ -105,7 +99,7 @@ unsafe fn reduce_by<O: Order, const U: usize, const BITS: bool, const TALL: bool
     unsafe {
         // Of a width that the compiler knows, and in a loop of its own: 3 rows of 1000 f32 ran at 0.42 of `read` otherwise, instead of 0.72.
         while const { U > 1 } && start + U * lanes <= width {
-            reduce_part::<O, U, BITS, TALL>(order, rows, &mut positions[start..][..U * lanes], start, ahead, so_far);
+            reduce_part::<O, U, TALL>(order, rows, &mut positions[start..][..U * lanes], start, ahead, so_far);
             start += U * lanes;
         }
         // What reaches back is answered twice, and the same. Vectors of one group go side by side; alone, each takes half as long again. (GB/s one by one and two by
@@ -113,17 +107,17 @@ unsafe fn reduce_by<O: Order, const U: usize, const BITS: bool, const TALL: bool
         // 5, AVX2.)
         if const { U > 1 } && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
-            reduce_part::<O, U, BITS, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
+            reduce_part::<O, U, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
             start = width;
         }
         if const { U > 1 } && width - start > if TALL { 0 } else { lanes } {
             let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, BITS, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
+            reduce_part::<O, 2, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
             start = width;
         }
         while !TALL && start < width {
             let at = start.min(width - lanes);
-            reduce_part::<O, 1, BITS, TALL>(order, rows, &mut positions[at..][..lanes], at, ahead, so_far);
+            reduce_part::<O, 1, TALL>(order, rows, &mut positions[at..][..lanes], at, ahead, so_far);
             start += lanes;
         }
     }
@@ -134,7 +128,7 @@ unsafe fn reduce_by<O: Order, const U: usize, const BITS: bool, const TALL: bool
 /// # Safety
 /// - As for [`reduce`].
 #[inline(always)]
-unsafe fn reduce_part<O: Order, const U: usize, const BITS: bool, const TALL: bool>(
+unsafe fn reduce_part<O: Order, const U: usize, const TALL: bool>(
     order: O,
     rows: Rows<O::Lane>,
     positions: &mut [MaybeUninit<u32>],
@@ -145,17 +139,17 @@ unsafe fn reduce_part<O: Order, const U: usize, const BITS: bool, const TALL: bo
     let rows = rows.at(start);
     rows.prefetch(positions.len(), ahead);
     // SAFETY: the caller's promise.
-    let group = unsafe { reduce_group::<O, U, 1, BITS, TALL>(order, [rows], positions.len(), usize::MAX, so_far) };
+    let group = unsafe { reduce_group::<O, U, 1, TALL>(order, [rows], positions.len(), usize::MAX, so_far) };
     group.write(order, positions);
 }
 
 /// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others, and asks for as many further on, `most` rows at a time,
-/// unless that is `usize::MAX`; then the rows follow each other. `so_far` is as for [`reduce`], `BITS` and `TALL` as for [`reduce_by`].
+/// unless that is `usize::MAX`; then the rows follow each other. `so_far` is as for [`reduce`], `TALL` as for [`reduce_by`].
 ///
 /// # Safety
 /// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one more than a lane can count.
 #[inline(always)]
-pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, const BITS: bool, const TALL: bool>(
+pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, const TALL: bool>(
     order: O,
     parts: [Rows<O::Lane>; P],
     width: usize,
@@ -164,24 +158,9 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, cons
 ) -> Group<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
-        if const { BITS && has_bits::<O>() } {
-            let Ways { bits, below_zero, .. } = &mut so_far.ways;
-            match try_order::<O, _, U, P, TALL>(order, order.bits(), parts, width, most, bits) {
-                Some(Ok(group)) => return group,
-                // Nor would those below zero do: 1000 rows of 16 f16 with NaN, of which there were eight blocks, ran at 0.43 of the speed without, and at 0.5 since they are not tried.
-                Some(Err(HasNan(true))) => below_zero.learn(false),
-                _ => {
-                    let below = order.bits_below_zero();
-                    if let Some(Ok(group)) = try_order::<O, _, U, P, TALL>(order, below, parts, width, most, below_zero)
-                    {
-                        return group;
-                    }
-                }
-            }
-        }
         if !O::HAS_NAN || !so_far.has_nan {
             let (group, seen) = Group::over::<false, P, TALL>(order, parts, width, most);
-            if seen.is_sure(order, &group.best) {
+            if seen.is_sure(order) {
                 return group;
             }
             so_far.has_nan = true;
@@ -246,38 +225,6 @@ impl<O: Order, const U: usize> Group<O, U> {
     }
 }
 
-/// Why an order ended in doubt: whether there was a NaN.
-struct HasNan(bool);
-
-/// The same by another order of the same elements, if it is worth a try; unless that ends in doubt.
-///
-/// # Safety
-/// - As for [`reduce_group`].
-#[inline(always)]
-unsafe fn try_order<
-    O: Order,
-    B: Order<Lane = O::Lane, Simd = O::Simd>,
-    const U: usize,
-    const P: usize,
-    const TALL: bool,
->(
-    order: O,
-    other: B,
-    parts: [Rows<O::Lane>; P],
-    width: usize,
-    most: usize,
-    luck: &mut Luck,
-) -> Option<Result<Group<O, U>, HasNan>> {
-    if !luck.tries() {
-        return None;
-    }
-    // SAFETY: the caller's promise.
-    let (group, seen) = unsafe { Group::<B, U>::over::<false, P, TALL>(other, parts, width, most) };
-    let is_sure = seen.is_sure(other, &group.best);
-    luck.learn(is_sure);
-    Some(if is_sure { Ok(group.in_order(order, other)) } else { Err(HasNan(seen.is_final(other, &group.best))) })
-}
-
 /// A call of its own: NaN is rare enough.
 #[derive(Clone, Copy)]
 struct Exactly<O: Order, const U: usize, const P: usize, const TALL: bool> {
@@ -296,7 +243,7 @@ impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactl
         unsafe {
             if const { TALL && O::HAS_NAN && has_tall::<O>() } && are_tall::<O>(parts[0].count) {
                 let (group, seen) = Group::over::<true, P, true>(order, parts, width, usize::MAX);
-                if seen.is_sure(order, &group.best) {
+                if seen.is_sure(order) {
                     return group;
                 }
             }
@@ -305,15 +252,8 @@ impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactl
     }
 }
 
-/// Of fewer rows, some output of a group is likely to have nothing above zero. (Rows of 8 f16, which are packed, in L2 by bits and by keys 24 and 26 GB/s, by AVX-512 29 and 31; 10 rows 0.91 to 1.01 by keys, 21
-/// 0.8 to 0.9; a Xeon.)
-const FEWEST_ROWS: usize = 9;
-
 /// What the groups so far were like.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Groups {
     has_nan: bool,
-    /// What came of bits, which take four operations per vector and row, where keys take seven. (In L2, GB/s by keys and by bits: 21 rows of 64 f16 47 and 79, of 31 50 and 65, of 3 22 and
-    /// 29, 64 rows of 1000 42 and 76, 1000 rows of 64 42 and 99, 10 rows of 1000, of which a group of sixteen is in doubt, 55 and 76; with 5 % of NaN, by which all are, 43 and 42; Zen 4, AVX2.)
-    ways: Ways,
 }

@@ -62,18 +62,6 @@ pub(super) struct Group<O: Order, const U: usize> {
 }
 
 impl<O: Order, const U: usize> Group<O, U> {
-    /// The same in another order of the same elements.
-    #[inline(always)]
-    pub(super) fn in_order<A: Order<Lane = O::Lane, Simd = O::Simd>>(self, order: A, this: O) -> Group<A, U> {
-        let mut best = [order.worst(); U];
-        let mut u = 0;
-        while u < U {
-            best[u] = order.of_other(this, self.best[u]);
-            u += 1;
-        }
-        Group { best, row_of_best: self.row_of_best }
-    }
-
     /// The output that vector `u` starts with: one vector after another, but the last reach back to be within the width.
     #[inline(always)]
     pub(super) fn start_of(u: usize, width: usize) -> usize {
@@ -107,8 +95,8 @@ impl<O: Order, const U: usize> Group<O, U> {
     /// Whether rows go by two at a time, of which the better is compared with what is kept. That takes an operation more and a blend less for two rows, which is a sixth of all of them where a blend is three, as
     /// on Intel's cores; and half as many rows wait for each other, which is what groups of one or two vectors take their time for elsewhere. (In L2, GB/s one by one and in pairs: a Xeon, AVX2, 10 rows of 1000 f32 45 and 51, i32
     /// 55 and 64, i64 43 and 49, u8 57 and 62, 21 rows of 16 f64 42 and 49, i32 43 and 50, 4 rows of 31 f32 37 and 45. Zen 5, by a blend in place of the additional operation: 21, 64 and 1000 rows of 8 i64 95, 78, 71 and 117,
-    /// 113, 117, of 16 i32 121, 123 and 115, 119, floats 0.96 to 1.04; AVX-512, where a blend is one operation, 0.92 to 1.06.) 16-bit floats by four vectors have no registers left for it: 0.75 to 0.85.
-    const IN_PAIRS: bool = O::Simd::UNROLLS && (U <= 2 || !O::DOUBTS);
+    /// 113, 117, of 16 i32 121, 123 and 115, 119, floats 0.96 to 1.04; AVX-512, where a blend is one operation, 0.92 to 1.06.)
+    const IN_PAIRS: bool = O::Simd::UNROLLS;
     /// The fewest that do. (3 rows of 1000 i8 64 and 57.)
     const FEWEST_IN_PAIRS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
 

@@ -71,27 +71,16 @@ pub(crate) trait Lane: Copy + 'static {
 /// How elements become lanes on the ISA `S`, once they are loaded.
 pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     type Lane: Lane;
-    /// See [`Order::Bits`].
-    type Bits: Key<S, Lane = Self::Lane>;
-    /// See [`Order::BitsBelowZero`].
-    type BitsBelowZero: Key<S, Lane = Self::Lane>;
-    /// See [`Order::Shifted`].
-    type Shifted: Key<S, Lane = Self::Lane>;
-    const HAS_BITS: bool = false;
-    const DOUBTS: bool = false;
+    /// See [`Order::Fast`].
+    type Fast: Key<S, Lane = Self::Lane>;
+    const HAS_FAST: bool = false;
+    /// Whether [`Key::is_final`] may be true.
+    const MAY_STOP: bool = false;
+    /// Whether [`Key::Trace`] is to be kept, although lanes have no NaN.
+    const IS_FAST: bool = false;
 
     fn of(self, simd: S, raw: S::Vector) -> S::Vector;
-    /// The elements that [`Key::of`] made these of: to flip bits once more gives them.
-    #[inline(always)]
-    fn raw(self, simd: S, v: S::Vector) -> S::Vector {
-        self.of(simd, v)
-    }
-    fn bits(self, largest: bool) -> Self::Bits;
-    fn bits_below_zero(self, largest: bool) -> Self::BitsBelowZero;
-    #[inline(always)]
-    fn shifted(self, _largest: bool) -> Option<Self::Shifted> {
-        None
-    }
+    fn fast(self, largest: bool) -> Self::Fast;
     /// See [`Order::Trace`].
     type Trace: Copy;
     fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> Self::Trace;
@@ -102,9 +91,9 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     fn traced(self, simd: S, a: Self::Trace, b: Self::Trace) -> Self::Trace;
     /// See [`Order::suspects`].
     fn suspects(self, simd: S, trace: Self::Trace) -> bool;
-    /// Whether a best value, which is in every lane, is in doubt whatever else there is.
+    /// See [`Order::is_final`].
     #[inline(always)]
-    fn is_in_doubt(self, _: S, _: S::Vector) -> bool {
+    fn is_final(self, _: S, _best: S::Vector, _: Self::Trace, _largest: bool) -> bool {
         false
     }
     /// See [`Order::is_promising`].
@@ -112,20 +101,10 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     fn is_promising(self, _: S, _: S::Vector) -> bool {
         true
     }
-    /// See [`Order::knows`].
+    /// See [`Order::accepts`].
     #[inline(always)]
-    fn knows(self, _: S, _: S::Vector) -> bool {
+    fn accepts(self, _: S, _best: S::Vector, _: Self::Trace) -> bool {
         true
-    }
-    /// See [`Order::doubtful`].
-    #[inline(always)]
-    fn doubtful(self, simd: S, _best: S::Vector, _: Self::Trace) -> S::Mask {
-        simd.none()
-    }
-    /// Where a lane of a fold, or of its trace, is a NaN after which nothing can be better, or [of use](Order::DOUBTS).
-    #[inline(always)]
-    fn final_nans(self, simd: S, _best: S::Vector, _: Self::Trace, _largest: bool) -> S::Mask {
-        simd.none()
     }
 }
 
@@ -150,31 +129,25 @@ macro_rules! traced_by_lanes {
 }
 pub(crate) use traced_by_lanes;
 
-/// Another order that nobody asks for.
-macro_rules! no_bits {
+/// [`Key::Fast`] of a key that has none.
+macro_rules! no_fast_path {
     () => {
-        type Bits = Self;
-        type BitsBelowZero = Self;
-        type Shifted = Self;
+        type Fast = Self;
 
         #[inline(always)]
-        fn bits(self, _: bool) -> Self {
-            self
-        }
-        #[inline(always)]
-        fn bits_below_zero(self, _: bool) -> Self {
+        fn fast(self, _: bool) -> Self {
             self
         }
     };
 }
-pub(crate) use no_bits;
+pub(crate) use no_fast_path;
 
 /// As they are.
 #[derive(Clone, Copy)]
 pub(crate) struct AsIs<L>(pub(super) PhantomData<L>);
 impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
     type Lane = L;
-    no_bits!();
+    no_fast_path!();
 
     #[inline(always)]
     fn of(self, _: S, raw: S::Vector) -> S::Vector {
@@ -189,7 +162,7 @@ impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
 pub(crate) struct Flipped<L>(pub(super) L);
 impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
     type Lane = L;
-    no_bits!();
+    no_fast_path!();
 
     #[inline(always)]
     fn of(self, simd: S, raw: S::Vector) -> S::Vector {

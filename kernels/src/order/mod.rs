@@ -22,30 +22,19 @@ pub(crate) trait Order: Copy {
     /// Whether lanes can be NaN.
     const HAS_NAN: bool;
 
-    /// An order of the same elements that takes fewer operations, and is right unless it [doubts](Order::DOUBTS) its answer; if
-    /// [`Order::HAS_BITS`].
-    type Bits: Order<Lane = Self::Lane, Simd = Self::Simd>;
-    const HAS_BITS: bool;
-    /// Whether the best of a fold may be wrong: where [`Order::is_in_doubt`].
-    const DOUBTS: bool;
-
-    fn bits(self) -> Self::Bits;
-    /// The same for elements that are all worse than zero.
-    type BitsBelowZero: Order<Lane = Self::Lane, Simd = Self::Simd>;
-    fn bits_below_zero(self) -> Self::BitsBelowZero;
-    /// Another one, which has no doubts because of NaN: where NaN loses.
-    type Shifted: Order<Lane = Self::Lane, Simd = Self::Simd>;
-    fn shifted(self) -> Option<Self::Shifted>;
-    /// A vector of another order in this one.
-    fn of_other<B: Order<Lane = Self::Lane, Simd = Self::Simd>>(self, other: B, v: Vec<Self>) -> Vec<Self>;
-    /// The elements that [`Order::load`] made a vector of.
-    fn raw(self, v: Vec<Self>) -> Vec<Self>;
-    /// Whether a [best value](Order::best_of) is in doubt.
-    fn is_in_doubt(self, value: Vec<Self>) -> bool;
-    /// Whether some lane is a value that would not be in doubt if it were the best.
+    /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too, if it [accepts](Order::accepts) it.
+    type Fast: Order<Lane = Self::Lane, Simd = Self::Simd>;
+    /// Whether there is one.
+    const HAS_FAST: bool;
+    /// Whether this is one.
+    const IS_FAST: bool;
+    fn fast(self) -> Self::Fast;
+    /// A vector of the fast path in this order.
+    fn of_fast(self, v: Vec<Self>) -> Vec<Self>;
+    /// Of a fast path: whether some lane would be accepted, if it were the best.
     fn is_promising(self, v: Vec<Self>) -> bool;
-    /// Whether it is the best even so, and the doubt is only where its first equal is.
-    fn knows(self, value: Vec<Self>) -> bool;
+    /// Of a fast path: whether `best`, which is in every lane, is the best of all elements that `trace` is of.
+    fn accepts(self, best: Vec<Self>, trace: Self::Trace) -> bool;
 
     fn simd(self) -> Self::Simd;
     /// `LANES` consecutive elements, ready to be ranked.
@@ -112,11 +101,9 @@ pub(crate) trait Order: Copy {
     }
     /// The best of all lanes in each of them; none may be NaN.
     fn across(self, v: Vec<Self>) -> Vec<Self>;
-    /// The best of a fold in each lane; of an order that [doubts](Order::DOUBTS), a NaN if it came to one.
-    fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self>;
     /// The number of the first best of the first [`Lanes::FEW`] lanes.
     fn first_best(self, v: Vec<Self>) -> usize;
-    /// Whether NaN wins, also of an order of [either policy](crate::rank::Either).
+    /// Whether NaN wins, also of an order of [either policy](crate::order::key::Either).
     fn nan_wins(self) -> bool;
     /// A NaN in each lane, if there is one.
     fn nan(self) -> Vec<Self>;
@@ -140,9 +127,7 @@ pub(crate) trait Order: Copy {
     fn is_infinite(self, element: Self::Lane) -> bool;
     /// True where one of some vectors is such a NaN.
     fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
-    /// True where the best of a lane is in doubt, or the trace of what it is the best of has a NaN: of an order that has [doubts](Order::DOUBTS).
-    fn doubtful(self, best: Vec<Self>, trace: Self::Trace) -> Mask<Self>;
-    /// What is kept of vectors to tell later whether one of them had such a NaN, or leaves the best in doubt.
+    /// What is kept of vectors to tell later whether one of them had such a NaN.
     type Trace: Copy;
     /// The trace of some vectors.
     fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Self::Trace;
@@ -167,8 +152,7 @@ pub(crate) trait Order: Copy {
     }
     /// Whether [`Order::is_final`] may be true.
     const MAY_STOP: bool;
-    /// Whether a fold, of that trace, has come to a NaN by which nothing that follows can be better, or [of use](Order::DOUBTS); but not to those of
-    /// [`Order::seem_nan`].
+    /// Whether nothing that follows can change the answer: a NaN that wins was met, but for those of [`Order::seem_nan`]; or the fast path will not accept its best.
     fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool;
 }
 
@@ -208,41 +192,20 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     const HAS_NAN: bool = K::Lane::HAS_NAN;
     type Trace = K::Trace;
 
-    type Bits = Ranking<S, K::Bits, Max, Ignore>;
-    type BitsBelowZero = Ranking<S, K::BitsBelowZero, Max, Ignore>;
-    type Shifted = Ranking<S, K::Shifted, Max, Ignore>;
-    const HAS_BITS: bool = K::HAS_BITS;
-    const DOUBTS: bool = K::DOUBTS;
-    const MAY_STOP: bool = Self::NAN_WINS || K::DOUBTS || K::HAS_BITS;
+    type Fast = Ranking<S, K::Fast, Max, Ignore>;
+    const HAS_FAST: bool = K::HAS_FAST;
+    const IS_FAST: bool = K::IS_FAST;
+    const MAY_STOP: bool = Self::NAN_WINS || K::MAY_STOP;
 
     #[inline(always)]
-    fn bits(self) -> Self::Bits {
-        Ranking::new(self.simd, self.key.bits(F::IS_MAX), Ignore)
+    fn fast(self) -> Self::Fast {
+        Ranking::new(self.simd, self.key.fast(F::IS_MAX), Ignore)
     }
 
     #[inline(always)]
-    fn bits_below_zero(self) -> Self::BitsBelowZero {
-        Ranking::new(self.simd, self.key.bits_below_zero(F::IS_MAX), Ignore)
-    }
-
-    #[inline(always)]
-    fn shifted(self) -> Option<Self::Shifted> {
-        self.key.shifted(F::IS_MAX).map(|key| Ranking::new(self.simd, key, Ignore))
-    }
-
-    #[inline(always)]
-    fn of_other<B: Order<Lane = K::Lane, Simd = S>>(self, other: B, v: Vec<Self>) -> Vec<Self> {
-        self.key.of(self.simd, other.raw(v))
-    }
-
-    #[inline(always)]
-    fn raw(self, v: Vec<Self>) -> Vec<Self> {
-        self.key.raw(self.simd, v)
-    }
-
-    #[inline(always)]
-    fn knows(self, value: Vec<Self>) -> bool {
-        self.key.knows(self.simd, value)
+    fn of_fast(self, v: Vec<Self>) -> Vec<Self> {
+        // A fast path flips bits, and so its inverse does.
+        self.key.of(self.simd, self.key.fast(F::IS_MAX).of(self.simd, v))
     }
 
     #[inline(always)]
@@ -251,8 +214,8 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn is_in_doubt(self, value: Vec<Self>) -> bool {
-        self.key.is_in_doubt(self.simd, value)
+    fn accepts(self, best: Vec<Self>, trace: K::Trace) -> bool {
+        self.key.accepts(self.simd, best, trace)
     }
 
     #[inline(always)]
@@ -302,13 +265,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn across(self, v: Vec<Self>) -> Vec<Self> {
         self.simd.across(v, F::IS_MAX)
-    }
-
-    #[inline(always)]
-    fn best_of(self, fold: Vec<Self>, trace: Self::Trace) -> Vec<Self> {
-        let has_nan = K::DOUBTS && self.suspects(trace);
-        // Of the positive ones, it is one already.
-        if has_nan { self.simd.splat(K::Lane::HIGHEST) } else { self.across(fold) }
     }
 
     #[inline(always)]
@@ -366,11 +322,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn doubtful(self, best: Vec<Self>, trace: K::Trace) -> Mask<Self> {
-        self.key.doubtful(self.simd, best, trace)
-    }
-
-    #[inline(always)]
     fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> K::Trace {
         self.key.trace_of(self.simd, vectors)
     }
@@ -392,6 +343,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     #[inline(always)]
     fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool {
-        self.simd.bits(self.key.final_nans(self.simd, best, trace, F::IS_MAX)) != 0
+        self.key.is_final(self.simd, best, trace, F::IS_MAX)
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Fold<O: Order> {
     chunk: Count<O>,
     /// Where there seems to have been a NaN that wins.
     nans: Mask<O>,
-    /// Of all that went by, if the order has [doubts](Order::DOUBTS).
+    /// Of all that went by, on the [fast path](Order::Fast).
     trace: O::Trace,
     /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its start.
     clear: usize,
@@ -173,7 +173,7 @@ impl<O: Order> Fold<O> {
         if O::NAN_WINS {
             self.nans = order.seem_nan(&vectors);
         }
-        if O::DOUBTS {
+        if O::IS_FAST {
             self.trace = order.trace_of(&vectors);
         }
         self.chunk = order.simd().count(1);
@@ -208,7 +208,7 @@ impl<O: Order> Fold<O> {
         self.chunk = simd.add(self.chunk, simd.count(1));
     }
 
-    /// The best of a [`chunk`], lane by lane. What leaves it in doubt is kept; if not `TRACED`, there is no NaN.
+    /// The best of a [`chunk`], lane by lane. If not `TRACED`, there is no NaN.
     ///
     /// # Safety
     /// - The chunk may be read.
@@ -230,23 +230,20 @@ impl<O: Order> Fold<O> {
         if TRACED && O::NAN_WINS {
             self.nans = order.simd().or(self.nans, order.seem_nan(vectors));
         }
-        if O::DOUBTS {
+        if O::IS_FAST {
             self.trace = order.traced(self.trace, order.trace_of(vectors));
         }
         order.fold_of(vectors)
     }
 
-    /// The first best of the chunks that went by; if the order has doubts, its value, and whether that is NaN, but no position.
+    /// The first best of the chunks that went by.
     ///
     /// # Safety
     /// - They may be read, and are all of `chunks`.
     #[inline(always)]
     pub(super) unsafe fn finish<P: Places<Lane = O::Lane>>(self, order: O, chunks: P) -> Found<O> {
         let simd = order.simd();
-        let value = order.best_of(self.best, self.trace);
-        if O::DOUBTS && order.is_in_doubt(value) {
-            return Found { value, position: None, is_nan: self.is_final(order) };
-        }
+        let value = order.across(self.best);
         if O::NAN_WINS && simd.bits(self.nans) != 0 {
             // SAFETY: the caller's promise.
             let position = unsafe { find_from(order, chunks, self.clear, IsNan) };
@@ -269,34 +266,25 @@ impl<O: Order> Fold<O> {
         let (position, _) = unsafe { find_in(order, chunks, number, Equals(value)) };
         Found { value, position: Some(position), is_nan: false }
     }
-}
 
-/// [`Fold::finish`] of a fold by another order of the same elements, as `order` sees it; `None` where the other has doubts that only one more fold settles.
-///
-/// # Safety
-/// - As for [`Fold::finish`].
-#[inline(always)]
-pub(super) unsafe fn settle<O: Order, B: Order<Lane = O::Lane, Simd = O::Simd>, P: Places<Lane = O::Lane>>(
-    order: O,
-    other: B,
-    fold: Fold<B>,
-    chunks: P,
-) -> Option<Found<O>> {
-    // SAFETY: the caller's promise.
-    let Found { value, mut position, is_nan } = unsafe { fold.finish(other, chunks) };
-    if position.is_none() && !other.knows(value) {
-        return None;
-    }
-    let value = order.of_other(other, value);
-    if position.is_none() {
-        let (test, start) = (Equals(value), if is_nan { fold.clear } else { 0 });
-        // SAFETY: the caller's promise; `clear` is the number of a chunk.
-        unsafe {
-            let (first, is_found) = find_in(order, chunks, start, test);
-            position = if is_found { Some(first) } else { find_from(order, chunks, start + 1, test) };
+    /// [`Fold::finish`] of a fold by the fast path of `order`, if it accepts the best.
+    ///
+    /// # Safety
+    /// - As there.
+    #[inline(always)]
+    pub(super) unsafe fn finish_fast<E: Order<Lane = O::Lane, Simd = O::Simd, Fast = O>, P: Places<Lane = O::Lane>>(
+        self,
+        exact: E,
+        order: O,
+        chunks: P,
+    ) -> Option<Found<E>> {
+        if !order.accepts(order.across(self.best), self.trace) {
+            return None;
         }
+        // SAFETY: the caller's promise.
+        let Found { value, position, .. } = unsafe { self.finish(order, chunks) };
+        Some(Found { value: exact.of_fast(value), position, is_nan: false })
     }
-    Some(Found { value, position, is_nan: false })
 }
 
 /// Whether an element of a chunk passes the test: one question about a mask, where to find it takes one for each vector. (The second

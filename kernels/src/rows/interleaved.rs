@@ -6,10 +6,10 @@
 //! of f16 52, of f32 71, now 93, 104, 102 (AVX2); beyond L3, of 56 x 56, 19, 18, 23, now 39, 38, 36. (Zen 5. By AVX-512 37, 59, 104, now 91, 94, 115; 23, 22, 23,
 //! now 37, 41, 29.)
 
-use super::accumulator::{Fold, most_chunks, settle};
-use super::blocked::{is_one_piece, is_promising};
+use super::accumulator::{Fold, most_chunks};
+use super::blocked::is_one_piece;
 use super::blocks::{Chunks, Places, chunk};
-use super::segment::{Best, Found, Run, has_bits};
+use super::segment::{Best, Found, Run};
 use crate::memory::args::{Loop, Tile};
 use crate::memory::row_prefetch::AHEAD_BYTES;
 use crate::memory::walk::offset_of;
@@ -49,7 +49,7 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
             *run = stretch.moved(tile.offset(done + n));
         }
         let (stretches, ahead) = (tile.visited() / line.size, ahead.map(|ahead| ahead.min(count)));
-        let turns = Turns { runs: &runs[..count], slower, stretches, ahead, by_bits: true, are_chunks: false };
+        let turns = Turns { runs: &runs[..count], slower, stretches, ahead, are_chunks: false };
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
         let found = unsafe { turns.find(order, &mut best) };
         for (position, best) in positions[done..].iter_mut().zip(found) {
@@ -69,9 +69,6 @@ struct Turns<'a, L> {
     stretches: usize,
     /// How many stretches ahead to ask for, if any: at most one of each output.
     ahead: Option<usize>,
-    /// Whether to try an order that takes fewer operations first. Of what is far, only where all ends are promising, and no NaN can bring it into doubt: to look twice takes twice as long. (One row of f16 that goes down through
-    /// zero ran at 0.65 of the speed with the ends of its first part alone looked at.)
-    by_bits: bool,
     /// Whether each stretch is one chunk, a [longer](super::blocked) one. (Images over axes 0, 2 and 3 in L2 with chunks of a length that is not known when this is compiled, as all stretches would have then: of u8
     /// 0.85 to 0.9 of the speed, of i64 0.97. One row of f32 by chunks of one stretch beyond L3, 14.5 and 15.0 GB/s; a Xeon, AVX2.)
     are_chunks: bool,
@@ -149,15 +146,11 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     let start = |n: usize| (n * share).min(run.len - share);
     let mut places = [run; MAX_READ_STREAMS];
     let places = &mut places[..count];
-    let mut by_bits = const { has_bits::<O>() && !O::NAN_LOSES };
     for (n, place) in places.iter_mut().enumerate() {
         *place = run.part(start(n), turn);
-        // SAFETY: the caller's promise: a part of the run.
-        by_bits =
-            const { has_bits::<O>() } && by_bits && unsafe { is_promising(order.bits(), run.part(start(n), share)) };
     }
     let slower = &[Loop { size: stretches, stride }];
-    let turns = Turns { runs: places, slower, stretches, ahead: None, by_bits, are_chunks };
+    let turns = Turns { runs: places, slower, stretches, ahead: None, are_chunks };
     let mut room = [const { MaybeUninit::uninit() }; OUTPUTS];
     let mut best = Best::new(order);
     // SAFETY: the caller promises the run, of which the places are parts.
@@ -195,27 +188,12 @@ impl<L: Copy> Part<'_, L> {
         let before = self.first * first.len;
         // SAFETY: the caller's promise; each fold was written.
         unsafe {
-            let is_promising = const { has_bits::<O>() } && self.turns.by_bits && is_promising(order.bits(), first);
-            let mut by_bits = [const { MaybeUninit::uninit() }; OUTPUTS];
             let mut folds = [const { MaybeUninit::uninit() }; OUTPUTS];
-            if const { has_bits::<O>() } && is_promising {
-                self.fold(order.bits(), &mut by_bits);
-            } else {
-                self.fold_apart(order, &mut folds);
-            }
+            self.fold(order, &mut folds);
             for (n, best) in best.iter_mut().enumerate() {
-                let (part, mut fold) = (self.of(n), &folds[n]);
-                if const { has_bits::<O>() } && is_promising {
-                    if let Some(found) = settle(order, order.bits(), by_bits[n].assume_init_ref().copy(), part) {
-                        best.offer(found, before);
-                        continue;
-                    }
-                    part.fold_apart(order, &mut folds);
-                    fold = &folds[0];
-                }
-                let fold = fold.assume_init_ref().copy();
+                let fold = folds[n].assume_init_ref().copy();
                 if !best.is_as_good(fold.best()) {
-                    best.offer(fold.finish(order, part), before);
+                    best.offer(fold.finish(order, self.of(n)), before);
                 }
             }
         }
@@ -272,37 +250,6 @@ impl<L: Copy> Part<'_, L> {
                 }
                 are_final = false;
                 state.write(fold);
-            }
-        }
-    }
-
-    /// The same as a call, where it is there more than once.
-    ///
-    /// # Safety
-    /// - As for [`Part::fold`].
-    #[inline(always)]
-    unsafe fn fold_apart<O: Order<Lane = L>>(self, order: O, folds: &mut [MaybeUninit<Fold<O>>; OUTPUTS]) {
-        #[derive(Clone, Copy)]
-        struct Call<'a, O: Order> {
-            order: O,
-            part: Part<'a, O::Lane>,
-            folds: *mut [MaybeUninit<Fold<O>>; OUTPUTS],
-        }
-        impl<O: Order> Task for Call<'_, O> {
-            type Output = ();
-
-            #[inline(always)]
-            unsafe fn run(self) {
-                // SAFETY: the caller's promise.
-                unsafe { self.part.fold(self.order, &mut *self.folds) }
-            }
-        }
-        // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
-        unsafe {
-            if const { has_bits::<O>() } {
-                order.simd().call(Call { order, part: self, folds });
-            } else {
-                self.fold(order, folds);
             }
         }
     }

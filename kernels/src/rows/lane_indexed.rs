@@ -6,24 +6,18 @@
 //! of 80 f32 46 and 66, of 80 i32 65 and 87, of 21 i64 37 and 57, of 64 67 and 78, of 160 u8 38 and 55. By AVX-512: rows of 300 f16 53 and 87, of 800 87 and 112, of
 //! 255 i16 87 and 125, of 128 i32 103 and 122, of 64 i64 106 and 126.) Decides nothing about tiles.
 
-use super::luck::Ways;
-use super::segment::{Apart, Equals, IsNan, MOST_VECTORS, Run, Test, apart, has_bits, rarely};
+use super::segment::{Apart, Equals, IsNan, MOST_VECTORS, Run, Test, apart, rarely};
 use crate::order::{Count, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Token, repeat};
-
-/// Whether a maximum is more than one operation, or is taken of bits that may not do.
-const fn has_dear_maxima<O: Order>() -> bool {
-    O::HAS_BITS || !O::Simd::HAS_MAX
-}
 
 /// The vectors of the shortest run that is answered sooner that way, and of the longest. (The positions of the longest fit the counts: 256 elements of 8 bits, of which rows of 225 to 255
 /// ran at 28 to 31 GB/s in registers, and at 30 to 35 this way, and a call of 256 took 51 and 43 ns; a Xeon, AVX2.) Beyond, chunks are as fast, by 0 to 10 %: the maxima of floats and the sums by which NaN is found share two units.
 #[inline(always)]
 pub(super) const fn vectors<O: Order>() -> (usize, usize) {
     let most = match (O::Simd::HAS_MASKS, O::HAS_NAN) {
-        // Of more, bits would be faster (1000 f16 by AVX-512 98 and 118 GB/s), but not with a NaN at the end (100 and 41): chunks know about where it is.
-        _ if O::HAS_BITS => 25,
+        // Of more, the fast path of chunks is faster.
+        _ if O::HAS_FAST => 25,
         (true, false) => 50,
         (false, false) if !O::Simd::HAS_MAX => 50,
         (true, true) => 25,
@@ -40,7 +34,7 @@ pub(super) const fn vectors<O: Order>() -> (usize, usize) {
 #[inline(always)]
 pub(super) const fn vectors_alone<O: Order>() -> (usize, usize) {
     let (fewest, most) = vectors::<O>();
-    let is_integer = !O::HAS_NAN && !O::HAS_BITS && size_of::<O::Lane>() > 1;
+    let is_integer = !O::HAS_NAN && !O::HAS_FAST && size_of::<O::Lane>() > 1;
     // As few as 32 vectors of 16 bits and more fit any count.
     match is_integer && !O::Simd::HAS_MASKS {
         true if !O::Simd::HAS_MAX => (LONGEST_IN_TWO + 1, 64),
@@ -55,64 +49,27 @@ pub(super) const fn vectors_alone<O: Order>() -> (usize, usize) {
 pub(super) const fn takes<O: Order>(number: usize) -> bool {
     let (fewest, most) = vectors::<O>();
     let fills_registers = 7 <= number && number <= MOST_VECTORS;
-    let has_registers = !O::Simd::HAS_MASKS && !has_dear_maxima::<O>() && size_of::<O::Lane>() >= 4;
+    let has_registers = !O::Simd::HAS_MASKS && O::Simd::HAS_MAX && size_of::<O::Lane>() >= 4;
     fewest <= number && number <= most && !(fills_registers && has_registers)
 }
 
-/// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than [`takes`] allows. `ways` is what came of other runs.
+/// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than [`takes`] allows.
 ///
 /// # Safety
 /// - The elements of the run may be read.
 #[inline(always)]
-pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32 {
+pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
-        if const { has_bits::<O>() } {
-            let bits = order.bits();
-            match find_by::<_, false>(bits, run) {
-                Ok(position) => return position,
-                Err(value) if bits.knows(value) => {
-                    let value = order.of_other(bits, value);
-                    return find_first(order, run, Equals(value)).unwrap_or(0);
-                }
-                Err(_) => rarely(),
-            }
-            // (Rows of 100, 255 and 400 f16 below zero by keys, 24, 36 and 37 GB/s, and with a try before, 24, 45 and 50; Zen 4, AVX2.)
-            if run.len > (MOST_VECTORS - 1) * O::Simd::LANES
-                && let Some(position) = apart(order.bits_below_zero(), run, UnlessInDoubt)
-            {
-                return position;
-            }
-        }
         if const { caps_always::<O>() } {
             return find_by::<_, true>(order, run).unwrap_or(0);
         }
-        if O::NAN_WINS && !ways.numbers.tries() {
-            return find_by::<_, true>(order, run).unwrap_or(0);
-        }
-        let found = find_by::<_, false>(order, run);
-        if O::NAN_WINS {
-            ways.numbers.learn(found.is_ok());
-        }
-        match found {
-            Ok(position) => position,
-            Err(_) if O::NAN_WINS => apart(order, run, Capped),
+        match find_by::<_, false>(order, run) {
+            Some(position) => position,
+            None if O::NAN_WINS => apart(order, run, Capped),
             // Nothing is better than the worst. (Not a call: a function with one more of them takes 1 ns more, whichever way it goes.)
-            Err(_) => find_first(order, run, Equals(order.worst())).unwrap_or(0),
+            None => find_first(order, run, Equals(order.worst())).unwrap_or(0),
         }
-    }
-}
-
-/// The same by an order that has doubts, if it has none in the end: as a call.
-#[derive(Clone, Copy)]
-struct UnlessInDoubt;
-impl<O: Order> Apart<O> for UnlessInDoubt {
-    type Output = Option<u32>;
-
-    #[inline(always)]
-    unsafe fn search(order: O, run: Run<O::Lane>) -> Option<u32> {
-        // SAFETY: the caller's promise.
-        unsafe { find_by::<_, false>(order, run).ok() }
     }
 }
 
@@ -137,13 +94,12 @@ const fn caps_always<O: Order>() -> bool {
     O::NAN_WINS && O::Simd::HAS_MASKS
 }
 
-/// The same, or the best value where its position is not known yet: where the order has [doubts](Order::DOUBTS), a NaN that wins is there, or nothing is better
-/// than the worst. If `CAPPED`, a NaN that wins is an [infinity](Order::cap) meanwhile, and no branch depends on it: only where the first of those is none are they told apart.
+/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the worst number. If `CAPPED`, a NaN that wins is an [infinity](Order::cap) meanwhile, and no branch depends on it: only where the first of those is none are they told apart.
 ///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> Result<u32, Vec<O>> {
+unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> Option<u32> {
     // SAFETY: the caller's promise.
     unsafe {
         if !O::Simd::HAS_MAX && run.len > LONGEST_IN_TWO * O::Simd::LANES {
@@ -160,28 +116,22 @@ const LONGEST_IN_TWO: usize = 8;
 
 /// Whether the loop is [unrolled](repeat), in the order of memory.
 const fn unrolls<O: Order, const CAPPED: bool, const PARTS: usize>() -> bool {
-    O::Simd::UNROLLS && PARTS == 2 && !CAPPED && !O::DOUBTS
+    O::Simd::UNROLLS && PARTS == 2 && !CAPPED
 }
 
-/// Whether NaN is looked for, or doubts.
+/// Whether NaN is looked for.
 const fn is_traced<O: Order, const CAPPED: bool>() -> bool {
-    !CAPPED && (O::NAN_WINS || O::DOUBTS)
+    !CAPPED && O::NAN_WINS
 }
 
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(
-    order: O,
-    run: Run<O::Lane>,
-) -> Result<u32, Vec<O>> {
+unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(order: O, run: Run<O::Lane>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
     let parts = Parts::<PARTS>::of(run, lanes);
     // SAFETY: the caller's promise, and each part is at least a vector long.
     let first = unsafe { parts.load::<O, CAPPED>(order, run, 0) };
-    if O::DOUBTS && !order.is_promising(order.fold_of(&first)) {
-        return Err(order.worst());
-    }
     let mut trace = order.trace_of(&first);
     let mut position = simd.lane_numbers(run.reversed);
     let mut best = Bests { values: first, positions: [position; PARTS] };
@@ -208,9 +158,8 @@ unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(
     let value = order.across(best);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
-    if is_worst || const { is_traced::<O, CAPPED>() } && order.suspects(trace) || O::DOUBTS && order.is_in_doubt(value)
-    {
-        return Err(order.best_of(best, trace));
+    if is_worst || const { is_traced::<O, CAPPED>() } && order.suspects(trace) {
+        return None;
     }
     let none = simd.count(O::Simd::MAX_COUNT);
     let winners = simd.select_count(simd.eq(best, value), position_of_best, none);
@@ -220,9 +169,9 @@ unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(
     if CAPPED && order.is_infinite(unsafe { *run.part(position, 1).at }) {
         rarely();
         // SAFETY: the caller's promise.
-        return Ok(unsafe { find_first(order, run, IsNan) }.unwrap_or(position as u32));
+        return Some(unsafe { find_first(order, run, IsNan) }.unwrap_or(position as u32));
     }
-    Ok(position as u32)
+    Some(position as u32)
 }
 
 /// Parts of a run, all as long, and whole vectors. Each starts where the one before ends, or earlier: what is seen twice is never better than itself.

@@ -153,34 +153,21 @@ impl<O: Order> Best<O> {
 /// The most vectors that [`find`] takes.
 pub(super) const MOST_VECTORS: usize = 8;
 
-/// Finds the first best element of a run of at least `WHOLE` and up to `V` vectors: by an order that takes fewer operations, if there is one and it has no doubts.
+/// Finds the first best element of a run of at least `WHOLE` and up to `V` vectors.
 ///
 /// # Safety
 /// - The elements of the run may be read.
 #[inline(always)]
 pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O, run: Run<O::Lane>) -> Found<O> {
     let row = Row::<WHOLE, V> { len: run.len };
-    // A key takes a mask. (Rows of 64, 80 and 100 f16 36, 26 and 31 GB/s by keys, and 41, 31 and 41 by bits; a Xeon. Where all are below zero, and so both are
-    // gone through, 0.86 to 1.0 of the speed by keys; Zen 5. AVX2, there: rows of 100 37 and 41, of others the same, and 0.85 below zero.)
-    if const { has_bits::<O>() && O::Simd::HAS_MASKS && V > 1 } {
-        let bits = order.bits();
-        // SAFETY: the caller's promise.
-        let vectors = unsafe { row.load(bits, run) };
-        let value = bits.across(bits.fold_of(&vectors));
-        if !bits.is_in_doubt(value) && !bits.suspects(bits.trace_of(&vectors)) {
-            let (position, _) = row.first(bits, &vectors, Equals(value), run.reversed);
-            return Found { value: order.of_other(bits, value), position: Some(position), is_nan: false };
-        }
-        rarely();
-    }
     // SAFETY: the caller's promise.
     row.find(order, unsafe { row.load(order, run) }, run.reversed)
 }
 
-/// Whether there is an order that takes fewer operations, and is worth its code.
+/// Whether there is a [fast path](Order::Fast), and it is worth its code.
 #[inline(always)]
-pub(crate) const fn has_bits<O: Order>() -> bool {
-    O::HAS_BITS && O::Simd::SPECIALIZES
+pub(super) const fn has_fast_path<O: Order>() -> bool {
+    O::HAS_FAST && O::Simd::SPECIALIZES
 }
 
 /// Finds the first best element of a run that is less than a vector.

@@ -73,7 +73,7 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Fou
         } else if O::Simd::SPECIALIZES && run.tuning.has_read_streams(prefetch) && blocked::is_long::<O>(run.len) {
             interleaved::find_in_places(order, run)
         } else {
-            blocked::find_long(order, run, None)
+            blocked::find_long(order, run)
         }
     }
 }

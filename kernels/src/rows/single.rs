@@ -1,9 +1,8 @@
-//! One row, for single calls: the searches of [`super::rows`], without the loops around them, and the position in a register. (Zen 3, AVX2: 16
+//! One row, for single calls: the searches of [`super::strategy`], without the loops around them, and the position in a register. (Zen 3, AVX2: 16
 //! i32 took 177 instructions by a tile, and take 76 this way.) This file decides nothing.
 
 use super::blocked;
 use super::lane_indexed;
-use super::luck::Ways;
 use super::segment::Run;
 use super::strategy::{Rows, Search, Visit, in_registers};
 use crate::kernel::{Body, MakeOrder};
@@ -75,9 +74,9 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
                 IN_REGISTERS => in_registers(row.len, self),
                 BY_LANE => {
                     assert_unchecked(row.len > Self::MOST_VECTORS * O::Simd::LANES);
-                    lane_indexed::find(order, row, &mut Ways::default())
+                    lane_indexed::find(order, row)
                 }
-                _ => blocked::find(order, row, &mut Ways::default()).position(),
+                _ => blocked::find(order, row).position(),
             }
         }
     }
@@ -91,6 +90,6 @@ impl<O: Order, const SEARCH: u8> Visit<O> for Call<O, SEARCH> {
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { S::find::<false>(self.order, self.row, &mut Ways::default()) }
+        unsafe { S::find::<false>(self.order, self.row) }
     }
 }

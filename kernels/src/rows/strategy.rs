@@ -3,7 +3,6 @@
 
 use super::blocked;
 use super::lane_indexed;
-use super::luck::Ways;
 use super::segment::{self, Best, MOST_VECTORS, Run};
 use super::tree;
 use crate::kernel::{Body, MakeOrder};
@@ -139,12 +138,12 @@ pub(super) trait Search<O: Order> {
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
     const VECTORS: Option<usize> = None;
 
-    /// The position, 0 if there is none. `ways` is what came of other runs.
+    /// The position, 0 if there is none.
     ///
     /// # Safety
     /// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
     /// - It is as long as the search asks for.
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32;
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32;
 
     /// The positions in a group of rows, from one to the next `stride` elements.
     ///
@@ -163,7 +162,7 @@ impl<O: Order> Search<O> for Few {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         let value = unsafe { segment::load_part::<O, ON>(order, run) };
         order.first_best(value) as u32
@@ -177,7 +176,7 @@ impl<O: Order> Search<O> for Less {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         let (simd, value) = (order.simd(), unsafe { segment::load_part::<O, ON>(order, run) });
         // What is beyond the row is no better, and comes after it.
@@ -195,7 +194,7 @@ impl<O: Order> Search<O> for PartOfVector {
     const VECTORS: Option<usize> = Some(0);
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { segment::find_in_part::<O, ON>(order, run) }.position()
     }
@@ -214,7 +213,7 @@ impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, 
     const VECTORS: Option<usize> = Some(V);
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { segment::find::<O, WHOLE, V>(order, run) }.position()
     }
@@ -230,7 +229,7 @@ impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, 
 struct VectorByVector;
 impl<O: Order> Search<O> for VectorByVector {
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, _: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         let lanes = O::Simd::LANES;
         let mut best = Best::new(order);
         for start in (0..run.len).step_by(lanes) {
@@ -247,9 +246,9 @@ impl<O: Order> Search<O> for VectorByVector {
 struct ByLane;
 impl<O: Order> Search<O> for ByLane {
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { lane_indexed::find(order, run, ways) }
+        unsafe { lane_indexed::find(order, run) }
     }
 }
 
@@ -259,9 +258,9 @@ impl<O: Order> Search<O> for Chunks {
     const FOLDS: bool = true;
 
     #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>, ways: &mut Ways) -> u32 {
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { blocked::find(order, run, ways) }.position()
+        unsafe { blocked::find(order, run) }.position()
     }
 }
 
@@ -376,7 +375,6 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
             }
             false => Asked::NOTHING,
         };
-        let mut ways = Ways::default();
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
         let mut o = 0;
         while o < tile.outer.size {
@@ -408,13 +406,13 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
                         block -= lanes;
                     }
                     repeat!(Self::UNROLLS, block > 0, block >= 2, block -= 1, {
-                        position.write(MaybeUninit::new(S::find::<true>(order, row(start), &mut ways)));
+                        position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
                         position = position.add(1);
                         start += stride;
                     });
                 }
                 while S::READS_ON && at_end > 0 {
-                    position.write(MaybeUninit::new(S::find::<false>(order, row(start), &mut ways)));
+                    position.write(MaybeUninit::new(S::find::<false>(order, row(start))));
                     position = position.add(1);
                     start += stride;
                     at_end -= 1;

@@ -172,10 +172,6 @@ pub(crate) trait HalfLanes: Lanes<i16> {
     /// Integers in the order of the floats whose bits are `raw`. With `magnitude = raw & 0x7fff`, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so that -0 equals
     /// +0; plus `turn` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers; plus `push`, saturating, by which they all become the last one.
     fn half_keys(self, raw: Self::Vector, turn: i16, push: i16) -> Self::Vector;
-    /// The sum of both, modulo 2^16.
-    fn add_wrapping(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// Lane 0.
-    fn first_lane(self, v: Self::Vector) -> i16;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }

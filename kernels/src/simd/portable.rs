@@ -208,14 +208,6 @@ macro_rules! portable {
                 })
             }
             #[inline(always)]
-            fn add_wrapping(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-                from_fn(|i| a[i].wrapping_add(b[i]))
-            }
-            #[inline(always)]
-            fn first_lane(self, v: Self::Vector) -> i16 {
-                v[0]
-            }
-            #[inline(always)]
             fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
                 from_fn(|i| (a[i] as u16).max(b[i] as u16) as i16)
             }
