@@ -101,6 +101,7 @@ pub fn cells(data_type: DataType, is_full: bool) -> Vec<Cell> {
     }
     for (_, shape) in NAMED.into_iter().filter(|&(named, _)| named == data_type) {
         grid.plain([shape], &[Size::Own]);
+        grid.add(shape, Pattern::Random, Options::I64, &[Size::Own]);
     }
 
     let sizes = if is_full { &both[..] } else { &both[..1] };
