@@ -1,5 +1,6 @@
-//! How fast memory comes in other orders than its own, with nothing computed: what limits the shapes that no cache holds, whatever a kernel does with them. Each order is held against
-//! a plain read of the same bytes, in turn, both of them flushed before. Knows nothing of kernels.
+//! How fast memory comes in other orders than its own, with nothing computed: what limits the shapes that no cache
+//! holds, whatever a kernel does with them. Each order is held against a plain read of the same bytes, in turn, both of
+//! them flushed before. Knows nothing of kernels.
 //!
 //! ```text
 //! taskset -c 1 cargo bench --bench memory
@@ -24,7 +25,8 @@ use std::time::Instant;
 /// What is read before the next row is: four vectors of 32 bytes, which is what columns are reduced by.
 const STEP: usize = 128;
 
-/// Blocks of so many bytes, one after the other, each of which is rows that follow each other in memory, read across panels of so many bytes, some rows at a time, step by step.
+/// Blocks of so many bytes, one after the other, each of which is rows that follow each other in memory, read across
+/// panels of so many bytes, some rows at a time, step by step.
 struct Order {
     name: &'static str,
     block: usize,
@@ -64,7 +66,8 @@ const ITS_OWN: Order = Order {
 const FROM_ITS_END: Order = Order { from_its_end: true, ..ITS_OWN };
 const TALL: Order = Order { rows: 320, panel: 4 << 10, ..ITS_OWN };
 const SWEPT: Order = Order { asks: Asks::NextRows, ..TALL };
-/// Every second of 200 columns over 21 rows, of 32 and of 64 bits: as many of each row as the buffer holds for all rows, and what comes next asked for.
+/// Every second of 200 columns over 21 rows, of 32 and of 64 bits: as many of each row as the buffer holds for all
+/// rows, and what comes next asked for.
 const EVERY_SECOND: Order = Order { rows: 21, panel: 768, asks: Asks::Along(768), ..ITS_OWN };
 
 #[rustfmt::skip]
@@ -72,9 +75,21 @@ const ORDERS: [Order; 33] = [
     ITS_OWN,
     Order { name: "its own, 16 KiB ahead asked for", asks: Asks::Along(16 << 10), ..ITS_OWN },
     Order { name: "3 places at once", rows: 3, at_once: 3, ..ITS_OWN },
-    Order { name: "3 places at once, 1 KiB ahead asked for", rows: 3, at_once: 3, asks: Asks::Along(1 << 10), ..ITS_OWN },
+    Order {
+        name: "3 places at once, 1 KiB ahead asked for",
+        rows: 3,
+        at_once: 3,
+        asks: Asks::Along(1 << 10),
+        ..ITS_OWN
+    },
     Order { name: "4 places at once", rows: 4, at_once: 4, ..ITS_OWN },
-    Order { name: "4 places at once, 4 KiB ahead asked for", rows: 4, at_once: 4, asks: Asks::Along(4 << 10), ..ITS_OWN },
+    Order {
+        name: "4 places at once, 4 KiB ahead asked for",
+        rows: 4,
+        at_once: 4,
+        asks: Asks::Along(4 << 10),
+        ..ITS_OWN
+    },
     Order { name: "8 places at once", rows: 8, at_once: 8, ..ITS_OWN },
     Order { name: "320 rows of 200 KiB, across 4 KiB, 8 at once", at_once: 8, ..TALL },
     Order { name: "the same, 1 KiB ahead asked for", at_once: 8, asks: Asks::Along(1 << 10), ..TALL },
@@ -85,7 +100,12 @@ const ORDERS: [Order; 33] = [
     Order { name: "across 16 KiB, the same", panel: 16 << 10, ..SWEPT },
     Order { name: "across 64 KiB, the same", panel: 64 << 10, ..SWEPT },
     Order { name: "across 8 KiB, 2 at once, the next asked for", panel: 8 << 10, at_once: 2, ..SWEPT },
-    Order { name: "4096 rows of 16 KiB, across 8 KiB, one after another, the next asked for", rows: 4096, panel: 8 << 10, ..SWEPT },
+    Order {
+        name: "4096 rows of 16 KiB, across 8 KiB, one after another, the next asked for",
+        rows: 4096,
+        panel: 8 << 10,
+        ..SWEPT
+    },
     Order { name: "4096 rows of 16 KiB, across 4 KiB, 8 at once", rows: 4096, at_once: 8, ..TALL },
     Order { name: "the same, the next 8 asked for", rows: 4096, at_once: 8, ..SWEPT },
     Order { name: "2 rows of 4 KiB at once, then the next two", block: 8 << 10, rows: 2, at_once: 2, ..ITS_OWN },
@@ -95,7 +115,12 @@ const ORDERS: [Order; 33] = [
     Order { name: "2 rows of 32 KiB", block: 64 << 10, rows: 2, at_once: 2, ..ITS_OWN },
     Order { name: "21 rows of 1536 bytes, across 768, the next 768 asked for", block: 21 * 1536, ..EVERY_SECOND },
     Order { name: "21 rows of 3072 bytes, the same", block: 21 * 3072, ..EVERY_SECOND },
-    Order { name: "21 rows of 3072 bytes, across 768, nothing asked for", block: 21 * 3072, asks: Asks::Nothing, ..EVERY_SECOND },
+    Order {
+        name: "21 rows of 3072 bytes, across 768, nothing asked for",
+        block: 21 * 3072,
+        asks: Asks::Nothing,
+        ..EVERY_SECOND
+    },
     Order { name: "from its end", ..FROM_ITS_END },
     Order { name: "from its end, 16 KiB ahead asked for", asks: Asks::Along(16 << 10), ..FROM_ITS_END },
     Order { name: "blocks of 64 KiB, each from its end", block: 64 << 10, ..FROM_ITS_END },
@@ -156,8 +181,8 @@ fn read_crops(bytes: &[u8]) -> Lanes {
     so_far
 }
 
-/// ORs the first bytes by blocks, and stores answers in the others, those of a block one after another, or as far from each other as there are blocks: what columns of 8 bits
-/// are whose outputs are kept in another order.
+/// ORs the first bytes by blocks, and stores answers in the others, those of a block one after another, or as far from
+/// each other as there are blocks: what columns of 8 bits are whose outputs are kept in another order.
 #[multiversion(targets("x86_64+avx2"))]
 fn read_and_store(is_apart: bool, bytes: &mut [u8]) -> Lanes {
     const LINE: usize = 64;
@@ -189,7 +214,8 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// ORs all bytes, but what is left of them by the division into blocks, of those by that into rows, and of rows by that into steps.
+/// ORs all bytes, but what is left of them by the division into blocks, of those by that into rows, and of rows by that
+/// into steps.
 #[multiversion(targets("x86_64+avx2"))]
 fn read(order: &Order, bytes: &[u8]) -> Lanes {
     let block = order.block.min(bytes.len());

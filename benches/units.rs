@@ -1,5 +1,6 @@
-//! What a core does per cycle: how many vector operations start, how long each takes until another can use what it came to, and how long a short loop takes by where it starts. So
-//! the limits of kernels can be told from what they only wait for, where a model of the CPU is of another one. Knows nothing of kernels; x86-64 with AVX2.
+//! What a core does per cycle: how many vector operations start, how long each takes until another can use what it came
+//! to, and how long a short loop takes by where it starts. So the limits of kernels can be told from what they only
+//! wait for, where a model of the CPU is of another one. Knows nothing of kernels; x86-64 with AVX2.
 //!
 //! ```text
 //! taskset -c 1 cargo bench --bench units
@@ -14,7 +15,8 @@ mod x86_64 {
     /// The fastest of so many is told: what else the machine does makes some slower, and none faster.
     const TRIALS: usize = 50;
 
-    /// Some instructions over and over, from so many bytes after a multiple of 64 on: a function of how often. They may use all vectors, and `rax`, `rsi` (a buffer of 64 bytes) and `rdi` (another).
+    /// Some instructions over and over, from so many bytes after a multiple of 64 on: a function of how often. They may
+    /// use all vectors, and `rax`, `rsi` (a buffer of 64 bytes) and `rdi` (another).
     macro_rules! looped {
         ($offset:literal, $($line:expr),+) => {{
             fn run(times: usize) {
@@ -22,9 +24,11 @@ mod x86_64 {
                 // SAFETY: it reads and writes nothing but the two buffers.
                 unsafe {
                     asm!(
-                        "jmp 3f", ".p2align 6", concat!(".skip ", $offset, ", 0x90"), "3:", "2:", $($line,)+ "dec {times}", "jnz 2b",
+                        "jmp 3f", ".p2align 6", concat!(".skip ", $offset, ", 0x90"), "3:", "2:", $($line,)+
+                        "dec {times}", "jnz 2b",
                         times = inout(reg) times => _, in("rsi") from.as_ptr(), in("rdi") to.as_mut_ptr(), out("rax") _,
-                        out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
+                        out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
+                        out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
                         out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _, options(nostack),
                     );
                 }
@@ -68,8 +72,10 @@ mod x86_64 {
     /// A loop as that over rows of 21 u8: 63 bytes of instructions.
     macro_rules! short_loops {
         ($($offset:literal)+) => {
-            [$(($offset, looped!($offset, "vpxor ymm4, ymm0, [rsi]", "vpor ymm4, ymm2, ymm4", "vpunpcklbw ymm5, ymm3, ymm4", "vpunpckhbw ymm4, ymm3, ymm4",
-                "vpminuw ymm4, ymm5, ymm4", "vextracti128 xmm5, ymm4, 1", "vpminuw xmm4, xmm4, xmm5", "vphminposuw xmm4, xmm4", "vmovd eax, xmm4", "movzx eax, al",
+            [$(($offset, looped!($offset, "vpxor ymm4, ymm0, [rsi]", "vpor ymm4, ymm2, ymm4",
+                "vpunpcklbw ymm5, ymm3, ymm4", "vpunpckhbw ymm4, ymm3, ymm4",
+                "vpminuw ymm4, ymm5, ymm4", "vextracti128 xmm5, ymm4, 1",
+                "vpminuw xmm4, xmm4, xmm5", "vphminposuw xmm4, xmm4", "vmovd eax, xmm4", "movzx eax, al",
                 "mov [rdi], eax", "vpor ymm6, ymm7, ymm8", "vpor ymm6, ymm7, ymm9"))),+]
         };
     }
@@ -83,7 +89,8 @@ mod x86_64 {
             };
             (0..TRIALS).map(trial).fold(f64::INFINITY, f64::min)
         };
-        // Not additions: from Golden Cove on, Intel's cores add small constants before anything starts, four of them in a cycle.
+        // Not additions: from Golden Cove on, Intel's cores add small constants before anything starts, four of them in
+        // a cycle.
         let cycle = nanoseconds(looped!("0", "not rax", "not rax", "not rax", "not rax")) / 4.0;
         println!("{:.2} GHz, by a chain of complements\n", 1.0 / cycle);
         println!("Operations per cycle:");

@@ -57,8 +57,8 @@ fn directml_examples() {
     assert_eq!(reduce((ArgMax, Decreasing, Propagate), &ties, &[5], &[0]), [4]);
 }
 
-/// The vectors of WebNN's platform tests for axes [3, 0, 1] of [2, 1, 4, 3] (argMax, both directions): the index counts in
-/// ascending order of dimensions, whatever the order of the axes.
+/// The vectors of WebNN's platform tests for axes [3, 0, 1] of [2, 1, 4, 3] (argMax, both directions): the index counts
+/// in ascending order of dimensions, whatever the order of the axes.
 #[test]
 fn index_order_is_that_of_the_dimensions() {
     let input: Vec<f32> = (0..24).map(|n| if n % 5 == 0 { 9. } else { (n % 7) as f32 }).collect();
@@ -338,7 +338,8 @@ fn more_than_32_bits_of_a_slice() {
     assert_eq!(input.argmax(), Some((1 << 32) + 1));
 }
 
-/// A row that no cache holds, and a slice, of which the best is in several places, whatever the order in which they are read.
+/// A row that no cache holds, and a slice, of which the best is in several places, whatever the order in which they are
+/// read.
 #[test]
 fn more_than_a_cache_holds() {
     if is_slow() {
@@ -358,7 +359,8 @@ fn more_than_a_cache_holds() {
 
 #[test]
 fn more_rows_than_16_bits_count() {
-    // The best of one column is among the first rows, that of the other beyond those that lanes of 16 bits count by vectors of 32 bytes: 8 at a time.
+    // The best of one column is among the first rows, that of the other beyond those that lanes of 16 bits count by
+    // vectors of 32 bytes: 8 at a time.
     let mut input = vec![0_i16; 1_200_000];
     (input[2 * 7], input[2 * 590_000 + 1]) = (1, 1);
     assert_eq!(argreduce::argmax::<i16, u32>(&input, &[600_000, 2], &[0]).unwrap(), [7, 590_000]);

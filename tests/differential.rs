@@ -1,5 +1,5 @@
-//! Everything against the reference: every type on every ISA, by every order, over fixed shapes around the edges of vectors and blocks,
-//! and over random ranks, views, axes and outputs.
+//! Everything against the reference: every type on every ISA, by every order, over fixed shapes around the edges of
+//! vectors and blocks, and over random ranks, views, axes and outputs.
 
 mod common;
 
@@ -35,8 +35,9 @@ fn columns_of_every_width() {
     for_each_type!(columns());
 }
 
-/// Where nothing is better than what a search starts with: one value alone, whichever it is (the identities of minimum and maximum
-/// among them), NaN alone, and both. What a search has found by then is not an index, so that none may come out that is not in the extent.
+/// Where nothing is better than what a search starts with: one value alone, whichever it is (the identities of minimum
+/// and maximum among them), NaN alone, and both. What a search has found by then is not an index, so that none may come
+/// out that is not in the extent.
 #[test]
 fn hostile_states() {
     fn hostile<T: Sample>() {

@@ -1,4 +1,5 @@
-//! `ARGREDUCE_ISA`: read once per process, so each case is a process of its own: this test again, with another environment.
+//! `ARGREDUCE_ISA`: read once per process, so each case is a process of its own: this test again, with another
+//! environment.
 
 use argreduce::{ArgReduce, Isa, Layout, SliceExt};
 use std::process::Command;

@@ -83,7 +83,8 @@ fn views_of_every_kind() {
     for_each_type!(views());
 }
 
-/// Broadcast axes of stride 0, reversed in ndarray's own way (a stride of -0 is 0, but an inverted axis starts elsewhere).
+/// Broadcast axes of stride 0, reversed in ndarray's own way (a stride of -0 is 0, but an inverted axis starts
+/// elsewhere).
 #[test]
 fn negative_and_zero_strides() {
     let mut reversed = array![[1_i32, 5, 5], [7, 0, 7]];

@@ -1,5 +1,5 @@
-//! Small calls: what one call costs on a row of 1 to 256 elements, and what making a plan costs. Not bandwidth but nanoseconds, so the
-//! ceilings have no part in it.
+//! Small calls: what one call costs on a row of 1 to 256 elements, and what making a plan costs. Not bandwidth but
+//! nanoseconds, so the ceilings have no part in it.
 
 use crate::data::{Buffer, Pattern, Row, fill, seeded};
 use crate::element::Sample;
@@ -36,8 +36,9 @@ pub struct PlanMaking {
     pub ratio: f64,
 }
 
-/// Where answers go: in every trial to another place. A load that seems to read what was just stored waits for it, and in some places so did every
-/// call for the one before: 256 u32 by AVX-512 took 28 ns instead of 11, whenever their answers were there. (Zen 5.)
+/// Where answers go: in every trial to another place. A load that seems to read what was just stored waits for it, and
+/// in some places so did every call for the one before: 256 u32 by AVX-512 took 28 ns instead of 11, whenever their
+/// answers were there. (Zen 5.)
 const PLACES: usize = 8 * CALLS;
 
 /// Rows, answers, and what answers them.

@@ -1,5 +1,6 @@
-//! The ceilings: what this core needs to read the bytes (`read`), to take their plain maximum with no index (`max`), and to read them while
-//! it writes the answers' bytes (`io`). Knows element types as lane widths only; their results mean nothing and are thrown away.
+//! The ceilings: what this core needs to read the bytes (`read`), to take their plain maximum with no index (`max`),
+//! and to read them while it writes the answers' bytes (`io`). Knows element types as lane widths only; their results
+//! mean nothing and are thrown away.
 
 use crate::data::bytes_of;
 use argreduce::Element;
@@ -24,8 +25,9 @@ pub fn max<T: Element>(values: &[T]) {
     }
 }
 
-/// `read`, and fills the output, both a block at a time: what no way of answering can avoid where the output is large. It is not the
-/// ceiling that the targets speak of (that is `read` over the bytes of both), but tells whether the stores are what limits a cell.
+/// `read`, and fills the output, both a block at a time: what no way of answering can avoid where the output is large.
+/// It is not the ceiling that the targets speak of (that is `read` over the bytes of both), but tells whether the
+/// stores are what limits a cell.
 pub fn io<T: Element>(values: &[T], output: &mut [u32]) {
     const BLOCK_BYTES: usize = 16 << 10;
     let blocks = values.chunks(BLOCK_BYTES / size_of::<T>());
@@ -58,7 +60,8 @@ mod vectors {
             #[target_feature(enable = "avx2")]
             fn $name(bytes: &[u8]) -> u64 {
                 let (turns, rest) = bytes.as_chunks::<TURN>();
-                // What does not fill a turn is read by one that overlaps the last: these folds do not mind a byte that comes twice.
+                // What does not fill a turn is read by one that overlaps the last: these folds do not mind a byte that
+                // comes twice.
                 let last = if rest.is_empty() { None } else { bytes.last_chunk::<TURN>() };
                 let mut accumulators = [_mm256_setzero_si256(); TURN / 32];
                 for turn in turns.iter().chain(last) {

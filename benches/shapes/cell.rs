@@ -1,4 +1,5 @@
-//! A cell of the grid: type, shape, data, options and size; and its geometry, which is all that measuring it takes. Knows nothing of time.
+//! A cell of the grid: type, shape, data, options and size; and its geometry, which is all that measuring it takes.
+//! Knows nothing of time.
 
 use crate::data::{Pattern, Row};
 use argreduce::{AxisDirection, DataType, Layout, NanPolicy, ReduceFunction};
@@ -40,7 +41,8 @@ pub enum Shape {
 pub enum View {
     /// A matrix over its last axis, stored the other way around.
     Transposed,
-    /// `[a, r, b]` over the middle axis, stored as `[b, r, a]`: the answers are not written in the order in which memory is read.
+    /// `[a, r, b]` over the middle axis, stored as `[b, r, a]`: the answers are not written in the order in which
+    /// memory is read.
     Permuted,
     /// Rows of every second element.
     EverySecond,

@@ -1,5 +1,6 @@
-//! Is the answer right? Asked of every cell before it is timed, so that no wrong kernel looks fast. Where there are too many outputs for a
-//! scalar check, it takes some, from the first to the last; the tests of the crate are what proves it.
+//! Is the answer right? Asked of every cell before it is timed, so that no wrong kernel looks fast. Where there are too
+//! many outputs for a scalar check, it takes some, from the first to the last; the tests of the crate are what proves
+//! it.
 
 use crate::cell::{Geometry, Options};
 use crate::element::Sample;

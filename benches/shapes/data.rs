@@ -1,12 +1,13 @@
-//! The values that are reduced: patterns, the memory that holds them, and how they are kept from being learnt. Knows a shape only as a
-//! reduced extent and the distance between two elements of it.
+//! The values that are reduced: patterns, the memory that holds them, and how they are kept from being learnt. Knows a
+//! shape only as a reduced extent and the distance between two elements of it.
 //!
-//! **What the branch predictor may not know.** A kernel that branches on data looks fast on a small array that it has seen a hundred times:
-//! the predictor remembers the array. Beyond L3 there are more than 4 Mi elements, which nothing remembers. In L2 there is no room for
-//! several arrays (two of 256 KiB fill it), so there is one, and it is rotated in place, by another random number of elements, before
-//! every trial: each row then starts somewhere else, and so do its running maxima. After that, and before each timed call, the array is
-//! read once, so that every contender finds it in L2, with the same part of it in L1. The regular patterns (ascending, ...) are as they
-//! are, learnable, and a NaN that closes each row has to stay there: they are rotated by whole rows at most.
+//! **What the branch predictor may not know.** A kernel that branches on data looks fast on a small array that it has
+//! seen a hundred times: the predictor remembers the array. Beyond L3 there are more than 4 Mi elements, which nothing
+//! remembers. In L2 there is no room for several arrays (two of 256 KiB fill it), so there is one, and it is rotated in
+//! place, by another random number of elements, before every trial: each row then starts somewhere else, and so do its
+//! running maxima. After that, and before each timed call, the array is read once, so that every contender finds it in
+//! L2, with the same part of it in L1. The regular patterns (ascending, ...) are as they are, learnable, and a NaN that
+//! closes each row has to stay there: they are rotated by whole rows at most.
 
 use crate::element::Sample;
 use argreduce::Element;
@@ -81,7 +82,8 @@ pub fn fill<T: Sample>(pattern: Pattern, row: Row, rng: &mut SmallRng, values: &
     }
 }
 
-/// Moves all values by a random distance, those that fall off one end to the other, as far as the pattern stays what it is.
+/// Moves all values by a random distance, those that fall off one end to the other, as far as the pattern stays what it
+/// is.
 pub fn rotate<T>(pattern: Pattern, row: Row, rng: &mut SmallRng, values: &mut [T]) {
     let step = match pattern {
         Pattern::Random | Pattern::FewDistinct | Pattern::Nan5 => 1,
@@ -98,7 +100,8 @@ pub fn seeded() -> SmallRng {
     SmallRng::seed_from_u64(1)
 }
 
-/// A vector of numbers that starts at a cache line, so that no contender pays for loads that straddle two; or so many bytes after it, as what an allocator gives: see [`offset`].
+/// A vector of numbers that starts at a cache line, so that no contender pays for loads that straddle two; or so many
+/// bytes after it, as what an allocator gives: see [`offset`].
 #[derive(Default)]
 pub struct Buffer<T> {
     lines: Vec<Line>,
@@ -110,7 +113,8 @@ pub struct Buffer<T> {
 #[repr(align(64))]
 struct Line(#[expect(dead_code, reason = "read through the slice of the buffer")] [u8; 64]);
 
-/// `ARGREDUCE_BENCH_OFFSET`: how many bytes after a cache line buffers start, less than a line and as many as whole elements of any type take; otherwise 0.
+/// `ARGREDUCE_BENCH_OFFSET`: how many bytes after a cache line buffers start, less than a line and as many as whole
+/// elements of any type take; otherwise 0.
 fn offset() -> usize {
     static OFFSET: LazyLock<usize> = LazyLock::new(|| {
         let bytes = std::env::var("ARGREDUCE_BENCH_OFFSET").ok().and_then(|bytes| bytes.parse().ok());
@@ -136,8 +140,8 @@ impl<T: Sample> Deref for Buffer<T> {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: from the offset on, the lines have room for `len` elements, are initialised and aligned to 8 bytes, and any bytes are a `T`: every
-        // `Sample` is an integer or a float.
+        // SAFETY: from the offset on, the lines have room for `len` elements, are initialised and aligned to 8 bytes,
+        // and any bytes are a `T`: every `Sample` is an integer or a float.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().byte_add(offset()).cast(), self.len) }
     }
 }

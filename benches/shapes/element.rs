@@ -1,5 +1,5 @@
-//! What the benchmark must know of each element type: how to make values of it (and of the [crate argminmax](crate::peer), how it answers). Knows nothing of
-//! shapes or of time. A new type is one row at the end.
+//! What the benchmark must know of each element type: how to make values of it (and of the [crate
+//! argminmax](crate::peer), how it answers). Knows nothing of shapes or of time. A new type is one row at the end.
 
 use crate::peer::Peer;
 use argreduce::Element;
@@ -9,11 +9,12 @@ pub trait Sample: Element + Peer {
     /// What a pattern puts where it wants a NaN; `None` for types that have none.
     const NAN: Option<Self>;
 
-    /// A number from random bits: from the whole range of an integer, and of either sign and below 2 for a float, over nearly all of its
-    /// exponents; so there are as few ties as the type allows.
+    /// A number from random bits: from the whole range of an integer, and of either sign and below 2 for a float, over
+    /// nearly all of its exponents; so there are as few ties as the type allows.
     fn random(bits: u64) -> Self;
 
-    /// Rises with `rank`, over the whole range of an integer and from -0.5 to 0.5 for a float. The narrow types have plateaus.
+    /// Rises with `rank`, over the whole range of an integer and from -0.5 to 0.5 for a float. The narrow types have
+    /// plateaus.
     fn ranked(rank: u32) -> Self;
 }
 

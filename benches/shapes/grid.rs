@@ -1,4 +1,5 @@
-//! Which cells there are: the full grid, and the part of it that runs in a few minutes. Knows nothing of how they are measured.
+//! Which cells there are: the full grid, and the part of it that runs in a few minutes. Knows nothing of how they are
+//! measured.
 
 use crate::cell::{Cell, Options, Shape, Size, View};
 use crate::data::Pattern;

@@ -1,5 +1,5 @@
-//! The shapes that a reader would recognise, by criterion: for its statistics, its report and its comparison with the last run. The table
-//! is not made by criterion, see `main.rs`.
+//! The shapes that a reader would recognise, by criterion: for its statistics, its report and its comparison with the
+//! last run. The table is not made by criterion, see `main.rs`.
 
 use crate::ceiling;
 use crate::cell::{Cell, Options, Shape, Size};

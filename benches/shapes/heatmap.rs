@@ -1,5 +1,5 @@
-//! A picture of one type: how much of `read` is reached in L2, over the length of the reduced axis and the extent inside it. Knows of cells what
-//! is in their shapes.
+//! A picture of one type: how much of `read` is reached in L2, over the length of the reduced axis and the extent
+//! inside it. Knows of cells what is in their shapes.
 
 use crate::cell::{Cell, Options, Shape, Size};
 use crate::data::Pattern;

@@ -1,20 +1,23 @@
-//! `cargo bench`: is there a slow shape? A table of all kinds of cells, each beside its ceilings and the crate argminmax, in one process.
+//! `cargo bench`: is there a slow shape? A table of all kinds of cells, each beside its ceilings and the crate
+//! argminmax, in one process.
 //!
 //! ```text
 //! taskset -c 1 cargo bench                      # a few minutes: a part of the grid, then criterion
 //! taskset -c 1 cargo bench -- 'f32 rows'        # the cells (and criterion's benchmarks) with that in their names
 //! ARGREDUCE_BENCH=full ARGREDUCE_BENCH_CSV=cells.csv taskset -c 1 cargo bench
-//! ARGREDUCE_BENCH_OFFSET=16 taskset -c 1 cargo bench # data that starts 16 bytes after a cache line, as what an allocator gives often does
+//! ARGREDUCE_BENCH_OFFSET=16 taskset -c 1 cargo bench    # data that starts 16 bytes after a line, as often in a heap
 //! ARGREDUCE_BENCH_SVG=docs/heatmap.svg taskset -c 1 cargo bench --bench shapes   # only a picture of f32 in L2
 //! cargo bench -- --test                         # every cell once: does it run?
 //! ```
 //!
-//! Times mean little on a shared machine; ratios in one process do. So the table is measured by a timer of its own (`timer.rs`), which runs
-//! all contenders of a cell in turn, within some microseconds of each other: criterion measures one for seconds, then the next, and the
-//! machine is another by then. Trials that another thread of the same core slowed down do not count (`quiet.rs`). Criterion also takes five
-//! seconds per benchmark, and there are thousands. It measures the few shapes of `headline.rs`, for its report and its comparison with the last run.
+//! Times mean little on a shared machine; ratios in one process do. So the table is measured by a timer of its own
+//! (`timer.rs`), which runs all contenders of a cell in turn, within some microseconds of each other: criterion
+//! measures one for seconds, then the next, and the machine is another by then. Trials that another thread of the same
+//! core slowed down do not count (`quiet.rs`). Criterion also takes five seconds per benchmark, and there are
+//! thousands. It measures the few shapes of `headline.rs`, for its report and its comparison with the last run.
 //!
-//! The targets (`targets.rs`) are goals to work towards, and no part of this program's exit status: only a wrong answer is.
+//! The targets (`targets.rs`) are goals to work towards, and no part of this program's exit status: only a wrong answer
+//! is.
 
 mod calls;
 mod ceiling;

@@ -1,5 +1,5 @@
-//! Measures one cell: plans it, checks the answer, and lets it run in turn with its ceilings, the crate argminmax and the plain form of
-//! itself. Knows neither the grid nor the targets.
+//! Measures one cell: plans it, checks the answer, and lets it run in turn with its ceilings, the crate argminmax and
+//! the plain form of itself. Knows neither the grid nor the targets.
 
 use crate::cell::{Cell, Geometry, Options, Size};
 use crate::data::{Buffer, Pattern, bytes_of, fill, rotate, seeded};
@@ -11,7 +11,8 @@ use anyhow::{Context, Result};
 use argreduce::{ArgReduce, Element, Index, Plan};
 use rand::rngs::SmallRng;
 
-/// Up to here a cell is measured on data that is in the caches, from here on on data that is not: it is flushed in between.
+/// Up to here a cell is measured on data that is in the caches, from here on on data that is not: it is flushed in
+/// between.
 pub const CACHED_BYTES: usize = 20 << 20;
 
 /// A timed call of fewer bytes is repeated: 128 KiB are read in a microsecond, and the clock costs 20 ns.

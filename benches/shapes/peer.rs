@@ -1,12 +1,13 @@
-//! The crate argminmax, by the instruction set of the kernels that it is held against: by AVX2 it is what a machine without AVX-512 has. Knows nothing of shapes or
-//! of time.
+//! The crate argminmax, by the instruction set of the kernels that it is held against: by AVX2 it is what a machine
+//! without AVX-512 has. Knows nothing of shapes or of time.
 
 use argreduce::{ArgReduce, Isa, Layout, NanPolicy, ReduceFunction};
 use half::{bf16, f16};
 use std::sync::LazyLock;
 
 pub trait Peer: Sized + 'static {
-    /// Its answer for one slice after another, with the same rule for NaN. It has no axes, so a call per row is what its user writes.
+    /// Its answer for one slice after another, with the same rule for NaN. It has no axes, so a call per row is what
+    /// its user writes.
     fn peer<'a>(
         rows: impl Iterator<Item = &'a [Self]>,
         function: ReduceFunction,
@@ -15,7 +16,8 @@ pub trait Peer: Sized + 'static {
     );
 }
 
-/// Whether kernels run by AVX2, so that its choice is made for it: it knows no way to ask for less than the machine has.
+/// Whether kernels run by AVX2, so that its choice is made for it: it knows no way to ask for less than the machine
+/// has.
 static IS_AVX2: LazyLock<bool> = LazyLock::new(|| {
     let layout = Layout::contiguous(&[1]).expect("a size");
     let plan = ArgReduce::argmax(&layout).axes(&[0]).plan::<u8, u32>();
@@ -63,8 +65,12 @@ macro_rules! peers {
                 #[allow(unused_imports, reason = "integers have no NaN")]
                 use argminmax::{ArgMinMax, NaNArgMinMax};
                 match (function, policy) {
-                    (ReduceFunction::ArgMax, NanPolicy::Propagate) => answer_each(rows, indices, |row| row.$policy_max()),
-                    (ReduceFunction::ArgMin, NanPolicy::Propagate) => answer_each(rows, indices, |row| row.$policy_min()),
+                    (ReduceFunction::ArgMax, NanPolicy::Propagate) => {
+                        answer_each(rows, indices, |row| row.$policy_max())
+                    }
+                    (ReduceFunction::ArgMin, NanPolicy::Propagate) => {
+                        answer_each(rows, indices, |row| row.$policy_min())
+                    }
                     (ReduceFunction::ArgMax, NanPolicy::Ignore) => answer_each(rows, indices, |row| row.argmax()),
                     (ReduceFunction::ArgMin, NanPolicy::Ignore) => answer_each(rows, indices, |row| row.argmin()),
                     _ => unreachable!("as above"),

@@ -1,8 +1,9 @@
 //! Whether the core is ours alone at this moment, and its clock. Knows nothing of what is measured.
 //!
-//! On a host that is shared, another thread of the same core may run beside ours: what is bound by operations takes up to twice as long then, for a second or
-//! so, and a plain read of memory hardly longer, so that no ratio of the two means anything. (Zen 4, virtual: of 10 s, 2 to 3.) A loop that leaves no
-//! operation of a cycle unused tells the one from the other.
+//! On a host that is shared, another thread of the same core may run beside ours: what is bound by operations takes up
+//! to twice as long then, for a second or so, and a plain read of memory hardly longer, so that no ratio of the two
+//! means anything. (Zen 4, virtual: of 10 s, 2 to 3.) A loop that leaves no operation of a cycle unused tells the one
+//! from the other.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,5 +1,5 @@
-//! Says what was measured: a line of the table per cell, the same as a line of a file, and at the end what stands out. Knows the demands by
-//! their scores only.
+//! Says what was measured: a line of the table per cell, the same as a line of a file, and at the end what stands out.
+//! Knows the demands by their scores only.
 
 use crate::calls::{PlanMaking, SmallCall};
 use crate::cell::joined;
@@ -75,7 +75,8 @@ impl Report {
         if let Some(csv) = &mut csv {
             writeln!(
                 csv,
-                "type,case,sizes,axes,data,options,level,input_bytes,output_bytes,ours_ns,read_ns,max_ns,io_ns,argminmax_ns,\
+                "type,case,sizes,axes,data,options,level,input_bytes,output_bytes,ours_ns,read_ns,max_ns,io_ns,\
+                 argminmax_ns,\
                  plain_ns,gb_per_s,of_read,of_max,of_io,vs_argminmax,vs_plain,spread,target,score,strategy,mistake"
             )?;
         }
@@ -159,7 +160,8 @@ impl Report {
 
     pub fn calls_heading(&self) {
         println!(
-            "\nNanoseconds per call on one row, and as a part of a direct call of the crate argminmax: less is better.\n"
+            "\nNanoseconds per call on one row, and as a part of a direct call of the crate argminmax: \
+             less is better.\n"
         );
         println!(
             "{:4} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}",

@@ -19,8 +19,9 @@ pub struct Settings {
 
 impl Settings {
     /// `ARGREDUCE_BENCH=full` for the whole grid, `ARGREDUCE_BENCH_CSV=path` for a file with a line per cell,
-    /// `ARGREDUCE_BENCH_SVG=path` for a picture and nothing else, `ARGREDUCE_BENCH_ONCE=1` for [`Settings::is_once`]; `--test` (or no `--bench`, which
-    /// is `cargo test --benches`), `--list`, and the first word that is no option is the filter, as in criterion.
+    /// `ARGREDUCE_BENCH_SVG=path` for a picture and nothing else, `ARGREDUCE_BENCH_ONCE=1` for [`Settings::is_once`];
+    /// `--test` (or no `--bench`, which is `cargo test --benches`), `--list`, and the first word that is no option is
+    /// the filter, as in criterion.
     pub fn new() -> Settings {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let has = |name: &str| arguments.iter().any(|argument| argument == name);
@@ -35,8 +36,8 @@ impl Settings {
         }
     }
 
-    /// Whether a name has all parts of the filter in their order. The parts are what is between `.*`: as much of a regular expression as
-    /// this understands.
+    /// Whether a name has all parts of the filter in their order. The parts are what is between `.*`: as much of a
+    /// regular expression as this understands.
     pub fn selects(&self, name: &str) -> bool {
         let Some(filter) = &self.filter else { return true };
         let mut rest = name;

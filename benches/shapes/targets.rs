@@ -1,4 +1,5 @@
-//! The goals: which part of each ceiling a cell is meant to reach, as functions of the cell. The only place with these numbers.
+//! The goals: which part of each ceiling a cell is meant to reach, as functions of the cell. The only place with these
+//! numbers.
 
 use crate::cell::{Class, Options};
 use crate::data::Pattern;
@@ -81,7 +82,8 @@ fn of_read(outcome: &Outcome) -> Option<f64> {
     let is_byte = size == 1;
     let level = level(outcome);
     let [in_l2, beyond_l3] = match outcome.geometry.class {
-        // Growth: within 15 % of read from 4 KiB up. It stays out of L1, where `read` alone is twice as fast as any check for NaN.
+        // Growth: within 15 % of read from 4 KiB up. It stays out of L1, where `read` alone is twice as fast as any
+        // check for NaN.
         Class::Row if level == Level::Between => return (outcome.input_bytes > 32 << 10).then_some(0.85),
         Class::Row => [long_row(cell.data_type), 1.20],
         Class::Rows { run } if run * size >= 4096 => [long_row(cell.data_type), 0.95],

@@ -1,17 +1,18 @@
 //! Runs contenders in turn, on the same data, and says how long each took. Knows nothing of what they do.
 //!
-//! A trial is one call of each contender, within some microseconds or milliseconds, and the next trial starts with another one. Two contenders
-//! are compared trial by trial, and the median of those ratios counts: a slow phase of the machine meets both sides of a ratio, and a slow
-//! moment is an outlier. (Beyond L3 the bandwidth of a shared machine halves for seconds at a time: the ratio of two times that were each the
-//! best of a few trials was wrong by up to twice.) Where the ratios still disagree there are more trials. Trials during which the core was
+//! A trial is one call of each contender, within some microseconds or milliseconds, and the next trial starts with
+//! another one. Two contenders are compared trial by trial, and the median of those ratios counts: a slow phase of the
+//! machine meets both sides of a ratio, and a slow moment is an outlier. (Beyond L3 the bandwidth of a shared machine
+//! halves for seconds at a time: the ratio of two times that were each the best of a few trials was wrong by up to
+//! twice.) Where the ratios still disagree there are more trials. Trials during which the core was
 //! [shared](crate::quiet) do not count, unless nearly all are like that.
 
 use crate::quiet::is_quiet;
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-/// How long to go on: at least and at most so many trials, and between those until the time is up; three times as long where the first two
-/// contenders differ by more than [`NOISY`], and [`PATIENCE`] times where the core is shared.
+/// How long to go on: at least and at most so many trials, and between those until the time is up; three times as long
+/// where the first two contenders differ by more than [`NOISY`], and [`PATIENCE`] times where the core is shared.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub trials: RangeInclusive<usize>,
@@ -26,8 +27,8 @@ const PATIENCE: u32 = 10;
 pub struct Trials(Vec<Vec<f64>>);
 
 impl Trials {
-    /// The time of one call. The lower quartile: noise only ever adds, but the minimum would be the luckiest data, because the data changes
-    /// from trial to trial.
+    /// The time of one call. The lower quartile: noise only ever adds, but the minimum would be the luckiest data,
+    /// because the data changes from trial to trial.
     pub fn seconds(&self, contender: usize) -> f64 {
         quantile(&mut self.0[contender].clone(), 0.25)
     }

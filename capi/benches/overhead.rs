@@ -1,4 +1,5 @@
-//! What the way through C costs: `argreduce_execute` on 16 floats against `Plan::run` on them, which it may double at most.
+//! What the way through C costs: `argreduce_execute` on 16 floats against `Plan::run` on them, which it may double at
+//! most.
 //!
 //!     cargo bench -p argreduce-capi
 

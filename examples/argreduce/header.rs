@@ -1,7 +1,9 @@
-//! The header of a `.npy` file, versions 1 to 3: bytes to dtype, order and sizes. It must not know what the elements are for.
+//! The header of a `.npy` file, versions 1 to 3: bytes to dtype, order and sizes. It must not know what the elements
+//! are for.
 //!
-//! npyz can read headers too, but takes them for any Python literal: twenty brackets keep it busy for a minute, and a shape
-//! that overflows panics or wraps around. A header has three keys of known form, so that is all that is read here.
+//! npyz can read headers too, but takes them for any Python literal: twenty brackets keep it busy for a minute, and a
+//! shape that overflows panics or wraps around. A header has three keys of known form, so that is all that is read
+//! here.
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use argreduce::MAX_RANK;

@@ -1,5 +1,5 @@
-//! Where is the largest or smallest element of a `.npy` file along these axes? Without arguments it asks that of a sample:
-//! which class scores best at each pixel of an image.
+//! Where is the largest or smallest element of a `.npy` file along these axes? Without arguments it asks that of a
+//! sample: which class scores best at each pixel of an image.
 //!
 //! This file only joins the parts: arguments, answer, report, outputs. It must not know file formats, types or axes.
 

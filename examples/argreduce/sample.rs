@@ -1,5 +1,5 @@
-//! The sample: class scores of an image, as the last layer of a segmentation network gives them. It must not know what is
-//! done with them.
+//! The sample: class scores of an image, as the last layer of a segmentation network gives them. It must not know what
+//! is done with them.
 
 use crate::memory;
 use anyhow::Result;

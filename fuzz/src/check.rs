@@ -1,5 +1,6 @@
-//! The one check: a reduction on every ISA of this machine (and of this build: with `--cfg wide_portable`, portable vectors of 16, 32 and 64 bytes)
-//! against a model, and the model against the reference, on slices flush against guard pages. If it is not valid, each has to refuse it.
+//! The one check: a reduction on every ISA of this machine (and of this build: with `--cfg wide_portable`, portable
+//! vectors of 16, 32 and 64 bytes) against a model, and the model against the reference, on slices flush against guard
+//! pages. If it is not valid, each has to refuse it.
 
 use crate::draw::Problem;
 use crate::model;
@@ -27,7 +28,8 @@ fn check_typed<T: Sample, I: Index>(problem: &Problem) {
     answers::<T, I>(problem, &elements);
 }
 
-/// The indices of the elements, in row-major order of the outputs, if the reduction is valid: by the model, and as every ISA says.
+/// The indices of the elements, in row-major order of the outputs, if the reduction is valid: by the model, and as
+/// every ISA says.
 pub(crate) fn answers<T: Sample, I: Index>(problem: &Problem, elements: &[T]) -> Option<Vec<usize>> {
     let Problem { order, ref layout, ref axes, ref output, edge, .. } = *problem;
     let (sizes, strides) = (layout.sizes(), layout.strides());

@@ -1,5 +1,5 @@
-//! Descriptions by the C interface and by `directml`, from bytes: valid ones, and valid ones in which a few fields hold anything. Each is an error, or its
-//! answer is that of the check. Arrays and buffers lie before guard pages.
+//! Descriptions by the C interface and by `directml`, from bytes: valid ones, and valid ones in which a few fields hold
+//! anything. Each is an error, or its answer is that of the check. Arrays and buffers lie before guard pages.
 
 use crate::api::*;
 use crate::check::answers;
@@ -265,8 +265,8 @@ impl Words {
             nan_policy: self.policy,
         };
         let desc = Guarded::copy_of(&[desc], Edge::End);
-        // SAFETY: pointers are NULL, or to arrays as long as said (`Tensor::draw`); `spoil` lets only such counts say more, above 8, as are refused
-        // before anything is read by them (and if not, the array ends at a guard page).
+        // SAFETY: pointers are NULL, or to arrays as long as said (`Tensor::draw`); `spoil` lets only such counts say
+        // more, above 8, as are refused before anything is read by them (and if not, the array ends at a guard page).
         Operator::new(|out| unsafe { argreduce_compile(self.pointer(5, &desc), out) })
     }
 
@@ -388,7 +388,8 @@ impl Operator {
     fn execute(&self, input: &[u8], output: &mut [u8], values: Option<&mut [u8]>) -> argreduce_status {
         let (input, len) = (input.as_ptr().cast(), input.len());
         let (output, output_len) = (output.as_mut_ptr().cast(), output.len());
-        // SAFETY: `Operator::new` takes nothing but what was compiled, the slices say how long they are, and borrows that are `mut` share nothing.
+        // SAFETY: `Operator::new` takes nothing but what was compiled, the slices say how long they are, and borrows
+        // that are `mut` share nothing.
         unsafe {
             match values {
                 None => argreduce_execute(self.0, input, len, output, output_len),

@@ -1,5 +1,5 @@
-//! Reductions drawn from bytes: most are valid, and what is likely to break is common: short rows, rows and columns around the length of a vector, ties,
-//! special values. Nothing here checks anything.
+//! Reductions drawn from bytes: most are valid, and what is likely to break is common: short rows, rows and columns
+//! around the length of a vector, ties, special values. Nothing here checks anything.
 
 use crate::sample::Sample;
 use arbitrary::{Arbitrary, Error, Result, Unstructured};
@@ -234,7 +234,8 @@ impl Data {
             Value::Bits(bits) => T::of_bits(bits),
         });
         let bytes = |n: usize| self.bytes[n % self.bytes.len()];
-        // What is drawn by bytes comes again after as many elements as there are bytes: the first of them are drawn, and then copied.
+        // What is drawn by bytes comes again after as many elements as there are bytes: the first of them are drawn,
+        // and then copied.
         let repeated = |element: &dyn Fn(usize) -> T| {
             let mut elements = Vec::with_capacity(len);
             elements.extend((0..len.min(self.bytes.len())).map(element));

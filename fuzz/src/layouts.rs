@@ -1,5 +1,6 @@
-//! Validation alone: sizes, strides, offsets and axes of any kind, most of them near where arithmetic overflows. What is accepted has to be what the
-//! model accepts, and a plan for it has to hold: with slices that are too short, and, where no more than a few elements are visited, with an answer.
+//! Validation alone: sizes, strides, offsets and axes of any kind, most of them near where arithmetic overflows. What
+//! is accepted has to be what the model accepts, and a plan for it has to hold: with slices that are too short, and,
+//! where no more than a few elements are visited, with an answer.
 
 use crate::sample::Sample;
 use crate::{Outcome, model};
@@ -122,8 +123,8 @@ impl Input {
         is_planned
     }
 
-    /// Slices that are too short are refused; with slices that suffice, and few elements to visit, there is an answer. It is the same for all ISAs,
-    /// and so is kept.
+    /// Slices that are too short are refused; with slices that suffice, and few elements to visit, there is an answer.
+    /// It is the same for all ISAs, and so is kept.
     fn run<T: Sample, I: Index>(
         &self,
         plan: &argreduce::Plan<T, I>,

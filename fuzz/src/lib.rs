@@ -1,5 +1,6 @@
-//! What the fuzz targets share: reductions drawn from bytes (`draw`), one check of them (`check`), and a model of what is valid, in arithmetic
-//! that cannot overflow (`model`). A target is one function of bytes here, so that seeds can be tried without libFuzzer.
+//! What the fuzz targets share: reductions drawn from bytes (`draw`), one check of them (`check`), and a model of what
+//! is valid, in arithmetic that cannot overflow (`model`). A target is one function of bytes here, so that seeds can be
+//! tried without libFuzzer.
 
 mod check;
 mod descriptors;

@@ -1,5 +1,5 @@
-//! What is valid, said once more and in numbers that cannot overflow, and what is the answer, said once more and fast: written from the
-//! documentation of `Layout` and `ArgReduce`, not from their code.
+//! What is valid, said once more and in numbers that cannot overflow, and what is the answer, said once more and fast:
+//! written from the documentation of `Layout` and `ArgReduce`, not from their code.
 
 use crate::sample::Sample;
 use argreduce::{AxisDirection, Layout, NanPolicy, ReduceFunction, reference};
@@ -84,7 +84,8 @@ pub(crate) fn places(sizes: &[usize], strides: &[isize]) -> impl Iterator<Item =
     })
 }
 
-/// The best element of each output, in row-major order: its index, and its place in the input. The answer of `reference`, with which it is compared.
+/// The best element of each output, in row-major order: its index, and its place in the input. The answer of
+/// `reference`, with which it is compared.
 pub(crate) fn best<T: Sample>(
     order: (ReduceFunction, AxisDirection, NanPolicy),
     layout: &Layout,

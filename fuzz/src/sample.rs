@@ -11,15 +11,16 @@ pub(crate) trait Sample: Element {
     fn of_bits(bits: u64) -> Self;
     /// The bits, to compare values that may be NaN.
     fn bits(self) -> u64;
-    /// Where the value stands among the numbers of its type, equal ones at the same place; `None` for NaN. Of types that have NaN, neither 0
-    /// nor `u64::MAX`.
+    /// Where the value stands among the numbers of its type, equal ones at the same place; `None` for NaN. Of types
+    /// that have NaN, neither 0 nor `u64::MAX`.
     fn rank(self) -> Option<u64>;
 }
 
 macro_rules! integers {
     ($($t:ident)+) => {$(
         impl Sample for $t {
-            const SPECIAL: &'static [$t] = &[0, 1, $t::MIN, $t::MIN + 1, $t::MAX, $t::MAX - 1, $t::MAX / 2, $t::MAX / 2 + 1];
+            const SPECIAL: &'static [$t] =
+                &[0, 1, $t::MIN, $t::MIN + 1, $t::MAX, $t::MAX - 1, $t::MAX / 2, $t::MAX / 2 + 1];
             fn of_bits(bits: u64) -> $t {
                 bits as $t
             }

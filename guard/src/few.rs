@@ -1,9 +1,11 @@
-//! How many cases a test takes: all, or where the machine is slow, some of each kind. It knows nothing of what a case is.
+//! How many cases a test takes: all, or where the machine is slow, some of each kind. It knows nothing of what a case
+//! is.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Whether to take fewer cases, because `ARGREDUCE_TESTS` is `few`: on an emulated machine, a tenth to a hundredth as fast.
+/// Whether to take fewer cases, because `ARGREDUCE_TESTS` is `few`: on an emulated machine, a tenth to a hundredth as
+/// fast.
 ///
 /// ```
 /// let cases = if argreduce_guard::is_slow() { 300 } else { 1500 };
@@ -12,7 +14,8 @@ pub fn is_slow() -> bool {
     std::env::var_os("ARGREDUCE_TESTS").is_some_and(|value| value == "few")
 }
 
-/// The numbers of a range; where it [`is_slow`], every `part`th, starting elsewhere each time, so that all have their turn.
+/// The numbers of a range; where it [`is_slow`], every `part`th, starting elsewhere each time, so that all have their
+/// turn.
 ///
 /// # Panics
 /// If the range is empty.

@@ -1,8 +1,8 @@
-//! Slices for tests that lie flush against pages which nobody may touch: one byte too far, read or written, ends the process, without a
-//! sanitizer and on any Unix, emulated or not. It knows nothing of what is tested.
+//! Slices for tests that lie flush against pages which nobody may touch: one byte too far, read or written, ends the
+//! process, without a sanitizer and on any Unix, emulated or not. It knows nothing of what is tested.
 //!
-//! Mappings are used again and again by the thread that made them: two system calls for each slice would be most of a test's time.
-//! Beside that, what all tests share: whether to take [`few`] cases.
+//! Mappings are used again and again by the thread that made them: two system calls for each slice would be most of a
+//! test's time. Beside that, what all tests share: whether to take [`few`] cases.
 
 mod few;
 
@@ -53,7 +53,8 @@ impl<T: Copy> Guarded<T> {
     /// A copy of `elements`.
     pub fn copy_of(elements: &[T], edge: Edge) -> Self {
         let guarded = Self::uninitialised(elements.len(), edge);
-        // SAFETY: `first` has room for as many elements, by `uninitialised`, and nothing else points there: the region is this value's alone until it is dropped.
+        // SAFETY: `first` has room for as many elements, by `uninitialised`, and nothing else points there: the region
+        // is this value's alone until it is dropped.
         unsafe { guarded.first.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         guarded
     }
@@ -97,7 +98,8 @@ impl<T> Deref for Guarded<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: both ways to make one initialise `len` elements, which stay this value's until it is dropped; borrowed as `self` is.
+        // SAFETY: both ways to make one initialise `len` elements, which stay this value's until it is dropped;
+        // borrowed as `self` is.
         unsafe { std::slice::from_raw_parts(self.first, self.len) }
     }
 }

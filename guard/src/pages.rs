@@ -23,7 +23,8 @@ impl Region {
         let page = usize::try_from(page).expect("a page has a size");
         assert!(page.is_multiple_of(Self::ALIGNMENT) && GUARD_BYTES.is_multiple_of(page));
         let len = bytes.max(LEAST_BYTES).next_power_of_two().next_multiple_of(page);
-        // SAFETY: a new mapping, where the system finds room, then a part of it (`start` lies as many bytes within it as there are before it).
+        // SAFETY: a new mapping, where the system finds room, then a part of it (`start` lies as many bytes within it
+        // as there are before it).
         unsafe {
             let all = libc::mmap(
                 null_mut(),

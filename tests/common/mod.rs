@@ -1,5 +1,5 @@
-//! What the tests share: data full of ties and special values for each type, and one check of a reduction, by every ISA, function,
-//! direction and policy, against the reference.
+//! What the tests share: data full of ties and special values for each type, and one check of a reduction, by every
+//! ISA, function, direction and policy, against the reference.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use argreduce::{ArgReduce, AxisDirection, Element, Index, Isa, Layout, NanPolicy, ReduceFunction, reference};
@@ -10,7 +10,8 @@ use rand::{RngExt, SeedableRng};
 
 /// A type with test data.
 pub trait Sample: Element {
-    /// The extremes, their neighbours, both zeros, subnormals, infinities, and NaNs of either sign, quiet and signalling.
+    /// The extremes, their neighbours, both zeros, subnormals, infinities, and NaNs of either sign, quiet and
+    /// signalling.
     const SPECIAL: &'static [Self];
     /// The bits, to compare values that may be NaN.
     fn bits(self) -> u64;
@@ -19,7 +20,8 @@ pub trait Sample: Element {
 macro_rules! integers {
     ($($t:ident)+) => {$(
         impl Sample for $t {
-            const SPECIAL: &'static [$t] = &[0, 1, 2, $t::MIN, $t::MIN + 1, $t::MAX, $t::MAX - 1, $t::MAX / 2, $t::MAX / 2 + 1];
+            const SPECIAL: &'static [$t] =
+                &[0, 1, 2, $t::MIN, $t::MIN + 1, $t::MAX, $t::MAX - 1, $t::MAX / 2, $t::MAX / 2 + 1];
             fn bits(self) -> u64 {
                 self as u64
             }
@@ -34,8 +36,10 @@ macro_rules! floats {
             const SPECIAL: &'static [$t] = {
                 const SIGN: u32 = size_of::<$t>() as u32 * 8 - 1;
                 &[
-                    $t::from_bits(0), $t::from_bits(1 << SIGN), $t::from_bits(1), $t::from_bits(1 << SIGN | 1), $t::MAX, $t::MIN,
-                    $t::INFINITY, $t::NEG_INFINITY, $t::from_bits($quiet), $t::from_bits($signalling), $t::from_bits($negative),
+                    $t::from_bits(0), $t::from_bits(1 << SIGN), $t::from_bits(1), $t::from_bits(1 << SIGN | 1),
+                    $t::MAX, $t::MIN,
+                    $t::INFINITY, $t::NEG_INFINITY, $t::from_bits($quiet), $t::from_bits($signalling),
+                    $t::from_bits($negative),
                 ]
             };
             fn bits(self) -> u64 {
@@ -92,8 +96,8 @@ pub fn orders() -> impl Iterator<Item = (ReduceFunction, AxisDirection, NanPolic
     })
 }
 
-/// Holds a reduction against the reference, by every order and on every ISA: the indices at the places of the output layout, the
-/// values bit for bit, and nothing between the places.
+/// Holds a reduction against the reference, by every order and on every ISA: the indices at the places of the output
+/// layout, the values bit for bit, and nothing between the places.
 ///
 /// All slices lie flush against pages that nobody may touch, on either side: an element too far is a crash.
 pub fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], output: Option<&Layout>) {
@@ -120,7 +124,8 @@ pub fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], 
                 let plan = reduce.plan::<T, I>().unwrap();
                 let untouched = I::at(-77, 0, 0);
                 let mut indices = Guarded::filled(untouched, plan.output_layout().required_len(), edge);
-                // The shortest way of the answers to the output, and the one by way of the values. (On a slow machine, one on each side.)
+                // The shortest way of the answers to the output, and the one by way of the values. (On a slow machine,
+                // one on each side.)
                 let without_values = if !is_slow() || edge == Edge::Start {
                     plan.run(input, &mut indices).unwrap();
                     Some(indices.to_vec())

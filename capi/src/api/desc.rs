@@ -58,7 +58,8 @@ pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<UntypedPlan, Fa
     // SAFETY: its arrays are NULL or as long as `rank`, as `argreduce_compile` asks for.
     let input = unsafe { layout(&desc.input, "desc->input") }?;
     check_axis_count(desc.axis_count, input.sizes().len(), "desc->axis_count")?;
-    // SAFETY: NULL or as long as `axis_count`, as `argreduce_compile` asks for; and that is at most the rank, as was checked just now.
+    // SAFETY: NULL or as long as `axis_count`, as `argreduce_compile` asks for; and that is at most the rank, as was
+    // checked just now.
     let axes = unsafe { pointer::list(desc.axes, desc.axis_count, "desc->axes") }?;
     // Of 64 bits, an axis that 32 do not hold is out of range in any case.
     let axes: Vec<isize> = axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
@@ -84,7 +85,8 @@ unsafe fn layout(layout: &argreduce_layout, name: &str) -> Result<Layout, Failur
         // Before anything is read by it.
         return Err(Error::RankTooHigh { rank: layout.rank as usize }.into());
     }
-    // SAFETY: NULL or as long as `rank`, as `argreduce_compile` asks for; and that is at most 8, as was checked just now.
+    // SAFETY: NULL or as long as `rank`, as `argreduce_compile` asks for; and that is at most 8, as was checked just
+    // now.
     let sizes = unsafe { pointer::list(layout.sizes, layout.rank, &format!("{name}.sizes")) }?;
     let sizes = sizes.iter().enumerate().map(|(axis, &size)| {
         usize::try_from(size).map_err(|_| {

@@ -1,5 +1,5 @@
-//! DirectML's descriptors as C has them, and their way to those of `argreduce::directml`. Only what cannot be said there is checked here:
-//! pointers, enumerations, and two fields that it does not have.
+//! DirectML's descriptors as C has them, and their way to those of `argreduce::directml`. Only what cannot be said
+//! there is checked here: pointers, enumerations, and two fields that it does not have.
 
 use super::codes::*;
 use super::desc::{check_axis_count, data_type, direction, function, nan_policy};
@@ -36,7 +36,8 @@ struct Reduce {
     reduction: Reduction,
 }
 
-/// What all three have in the middle. Its size is a multiple of its alignment in all of them, so that it lies as its fields do there.
+/// What all three have in the middle. Its size is a multiple of its alignment in all of them, so that it lies as its
+/// fields do there.
 #[repr(C)]
 struct Reduction {
     input_tensor: *const Typed,
@@ -58,21 +59,24 @@ struct Buffer {
 }
 
 /// # Safety
-/// `desc` is null or points to a DML_OPERATOR_DESC. Pointers in there are null or point to what their types say, and arrays are as long as
-/// DimensionCount and AxisCount say.
+/// `desc` is null or points to a DML_OPERATOR_DESC. Pointers in there are null or point to what their types say, and
+/// arrays are as long as DimensionCount and AxisCount say.
 pub(super) unsafe fn compile(desc: *const c_void, policy: u32) -> Result<CompiledOperator, Failure> {
-    // SAFETY: NULL or a DML_OPERATOR_DESC, as `argreduce_compile_directml` asks for; `get` tells NULL and misaligned ones.
+    // SAFETY: NULL or a DML_OPERATOR_DESC, as `argreduce_compile_directml` asks for; `get` tells NULL and misaligned
+    // ones.
     let operator = unsafe { pointer::get(desc.cast::<Typed>(), "dml_operator_desc") }?;
     let policy = nan_policy(policy, "nan_policy")?;
     let (function, reduction, axis_direction) = match operator.r#type {
         r#type @ (DML_OPERATOR_ARGMIN | DML_OPERATOR_ARGMAX) => {
-            // SAFETY: of these types, Desc is NULL or points to what `Arg` is, as `argreduce_compile_directml` asks for.
+            // SAFETY: of these types, Desc is NULL or points to what `Arg` is, as `argreduce_compile_directml` asks
+            // for.
             let arg = unsafe { pointer::get(operator.desc.cast::<Arg>(), "Desc") }?;
             let function = if r#type == DML_OPERATOR_ARGMIN { ReduceFunction::ArgMin } else { ReduceFunction::ArgMax };
             (function, &arg.reduction, direction(arg.axis_direction as u32, "AxisDirection")?)
         }
         DML_OPERATOR_REDUCE => {
-            // SAFETY: of this type, Desc is NULL or points to what `Reduce` is, as `argreduce_compile_directml` asks for.
+            // SAFETY: of this type, Desc is NULL or points to what `Reduce` is, as `argreduce_compile_directml` asks
+            // for.
             let reduce = unsafe { pointer::get(operator.desc.cast::<Reduce>(), "Desc") }?;
             let function = function(reduce.function as u32, "Function");
             let function = function.map_err(|failure| failure.with_status(ARGREDUCE_UNSUPPORTED_OPERATOR))?;
@@ -88,7 +92,8 @@ pub(super) unsafe fn compile(desc: *const c_void, policy: u32) -> Result<Compile
     // SAFETY: as above.
     let output_tensor = unsafe { tensor(reduction.output_tensor, Tensor::Output) }?;
     check_axis_count(reduction.axis_count, input_tensor.sizes.len(), "AxisCount")?;
-    // SAFETY: NULL or as long as AxisCount, as `argreduce_compile_directml` asks for; and that is at most the rank, as was checked just now.
+    // SAFETY: NULL or as long as AxisCount, as `argreduce_compile_directml` asks for; and that is at most the rank, as
+    // was checked just now.
     let axes = unsafe { pointer::list(reduction.axes, reduction.axis_count, "Axes") }?;
     Ok(match function {
         ReduceFunction::ArgMin => {
@@ -133,7 +138,8 @@ unsafe fn tensor<'a>(desc: *const Typed, tensor: Tensor) -> Result<TensorDesc<'a
         // Before anything is read by it, or compared with it.
         return Err(Error::from(BrokenRule::DimensionCount { tensor, count: count as usize }).into());
     }
-    // SAFETY: NULL or as long as DimensionCount, as the caller promises; and that is at most 8, as was checked just now.
+    // SAFETY: NULL or as long as DimensionCount, as the caller promises; and that is at most 8, as was checked just
+    // now.
     let sizes = unsafe { pointer::list(buffer.sizes, count, &format!("{tensor}.Sizes")) }?;
     let strides = if buffer.strides.is_null() {
         None

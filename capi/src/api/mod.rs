@@ -51,7 +51,8 @@ impl argreduce_operator {
     }
 }
 
-/// Checks a description and decides how to run it. `*out` is the operator, to be released by argreduce_release(), or NULL after a failure.
+/// Checks a description and decides how to run it. `*out` is the operator, to be released by argreduce_release(), or
+/// NULL after a failure.
 ///
 /// # Safety
 /// Pointers are NULL or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
@@ -64,8 +65,9 @@ pub unsafe extern "C" fn argreduce_compile(
     unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc)?))) }
 }
 
-/// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN, DML_OPERATOR_ARGMAX,
-/// or DML_OPERATOR_REDUCE with the function ARGMIN or ARGMAX. `nan_policy` is ARGREDUCE_PROPAGATE or ARGREDUCE_IGNORE.
+/// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN,
+/// DML_OPERATOR_ARGMAX, or DML_OPERATOR_REDUCE with the function ARGMIN or ARGMAX. `nan_policy` is ARGREDUCE_PROPAGATE
+/// or ARGREDUCE_IGNORE.
 ///
 /// # Safety
 /// Pointers are NULL or point to what their types say, and arrays are as long as `DimensionCount` and `AxisCount` say.
@@ -86,7 +88,8 @@ pub unsafe extern "C" fn argreduce_compile_directml(
 unsafe fn compile(out: *mut *mut argreduce_operator, plan: impl FnOnce() -> Result<Plan, Failure>) -> argreduce_status {
     guarded(|| {
         pointer::check(out, "out")?;
-        // SAFETY: `check` has found it neither NULL nor misaligned, and the caller promises that it points to a pointer.
+        // SAFETY: `check` has found it neither NULL nor misaligned, and the caller promises that it points to a
+        // pointer.
         unsafe { out.write(std::ptr::null_mut()) };
         let operator = Box::new(argreduce_operator::new(plan()?));
         // SAFETY: as above.
@@ -95,12 +98,12 @@ unsafe fn compile(out: *mut *mut argreduce_operator, plan: impl FnOnce() -> Resu
     })
 }
 
-/// Writes the index of the best element of each output. Buffers are aligned as their elements are, at least as long as the description
-/// needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other.
+/// Writes the index of the best element of each output. Buffers are aligned as their elements are, at least as long as
+/// the description needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other.
 ///
 /// # Safety
-/// `op` is NULL or compiled and not released yet; a buffer is NULL or has as many bytes as said, which nobody else writes meanwhile
-/// (and of the output, nobody else reads).
+/// `op` is NULL or compiled and not released yet; a buffer is NULL or has as many bytes as said, which nobody else
+/// writes meanwhile (and of the output, nobody else reads).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn argreduce_execute(
     op: *const argreduce_operator,
@@ -111,8 +114,8 @@ pub unsafe extern "C" fn argreduce_execute(
 ) -> argreduce_status {
     guarded(|| {
         pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
-        // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and `check_apart` has found them to
-        // share none, so that one of them may be `mut`.
+        // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
+        // `check_apart` has found them to share none, so that one of them may be `mut`.
         unsafe {
             let output = pointer::buffer_mut(output, output_bytes, "output")?;
             Ok(pointer::get(op, "op")?.run(pointer::buffer(input, input_bytes, "input")?, output, None)?)
@@ -182,7 +185,8 @@ pub unsafe extern "C" fn argreduce_operator_bytes(
     })
 }
 
-/// The name of the instruction set that was chosen: "avx2", "portable" and so on; valid as long as the operator. "" for NULL.
+/// The name of the instruction set that was chosen: "avx2", "portable" and so on; valid as long as the operator. "" for
+/// NULL.
 ///
 /// # Safety
 /// `op` is NULL or compiled and not released yet.

@@ -36,7 +36,8 @@ pub(super) unsafe fn list<'a, T>(pointer: *const T, len: u32, name: &str) -> Res
         return Ok(&[]);
     }
     check(pointer, name)?;
-    // SAFETY: `check` has found it neither null nor misaligned; then it points to `len` of them, as the caller promises.
+    // SAFETY: `check` has found it neither null nor misaligned; then it points to `len` of them, as the caller
+    // promises.
     Ok(unsafe { std::slice::from_raw_parts(pointer, len as usize) })
 }
 
@@ -47,7 +48,8 @@ pub(super) unsafe fn buffer<'a>(pointer: *const c_void, bytes: usize, name: &str
         return Ok(&[]);
     }
     check_buffer(pointer, bytes, name)?;
-    // SAFETY: `check_buffer` has found it not null, and the size one that a slice can have; the bytes are there, as the caller promises.
+    // SAFETY: `check_buffer` has found it not null, and the size one that a slice can have; the bytes are there, as the
+    // caller promises.
     Ok(unsafe { std::slice::from_raw_parts(pointer.cast(), bytes) })
 }
 

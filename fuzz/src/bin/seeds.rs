@@ -1,5 +1,5 @@
-//! Writes a small corpus for each target: `seeds FOLDER [TARGET]` fills `FOLDER/TARGET` with a few hundred inputs, one of each kind that random bytes lead to.
-//! The same inputs each time.
+//! Writes a small corpus for each target: `seeds FOLDER [TARGET]` fills `FOLDER/TARGET` with a few hundred inputs, one
+//! of each kind that random bytes lead to. The same inputs each time.
 
 use argreduce_fuzz::{Outcome, TARGETS};
 use std::collections::HashSet;
@@ -46,16 +46,19 @@ fn random_bytes(seed: u64) -> Vec<u8> {
     (0..len).map(|_| next() as u8).collect()
 }
 
-/// What code with coverage calls: here nobody looks at it, and libFuzzer, which has these functions, would bring a `main` of its own.
+/// What code with coverage calls: here nobody looks at it, and libFuzzer, which has these functions, would bring a
+/// `main` of its own.
 macro_rules! ignored {
     ($($name:ident)+) => {$(
-        // SAFETY: the name is one that the compiler reserves for such functions; they return nothing, and may ignore what they are given.
+        // SAFETY: the name is one that the compiler reserves for such functions; they return nothing, and may ignore
+        // what they are given.
         #[unsafe(no_mangle)]
         extern "C" fn $name() {}
     )+};
 }
 ignored! {
-    __sanitizer_cov_8bit_counters_init __sanitizer_cov_pcs_init __sanitizer_cov_trace_pc_indir __sanitizer_cov_trace_switch
+    __sanitizer_cov_8bit_counters_init __sanitizer_cov_pcs_init __sanitizer_cov_trace_pc_indir
+    __sanitizer_cov_trace_switch
     __sanitizer_cov_trace_cmp1 __sanitizer_cov_trace_cmp2 __sanitizer_cov_trace_cmp4 __sanitizer_cov_trace_cmp8
     __sanitizer_cov_trace_const_cmp1 __sanitizer_cov_trace_const_cmp2 __sanitizer_cov_trace_const_cmp4
     __sanitizer_cov_trace_const_cmp8

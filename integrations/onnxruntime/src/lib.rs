@@ -1,5 +1,6 @@
-//! A custom-operator library for ONNX Runtime: `RegisterCustomOps` adds the domain `argreduce` with the operators `ArgMax` and `ArgMin`.
-//! What they do is in `operator.rs`; this file is the way in, and knows nothing of it but the types that they are for.
+//! A custom-operator library for ONNX Runtime: `RegisterCustomOps` adds the domain `argreduce` with the operators
+//! `ArgMax` and `ArgMin`. What they do is in `operator.rs`; this file is the way in, and knows nothing of it but the
+//! types that they are for.
 
 mod operator;
 

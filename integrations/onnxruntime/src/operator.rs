@@ -1,4 +1,5 @@
-//! `ArgMax` and `ArgMin`: attributes to a plan, tensors to bytes. Nothing here knows how a library of operators is registered.
+//! `ArgMax` and `ArgMin`: attributes to a plan, tensors to bytes. Nothing here knows how a library of operators is
+//! registered.
 
 use argreduce::{ArgReduce, AxisDirection, DataType, Layout, NanPolicy, ReduceFunction, with_element_type};
 use ort::operator::{
@@ -245,8 +246,8 @@ impl Kernel for ArgKernel {
         let data: &[u8] = match bytes {
             // The pointer of an empty tensor may be null.
             0 => &[],
-            // SAFETY: the tensor is packed and of this type, as ONNX Runtime chose the operator by it, on the CPU, as no other
-            // execution provider is named, and outlives the call.
+            // SAFETY: the tensor is packed and of this type, as ONNX Runtime chose the operator by it, on the CPU, as
+            // no other execution provider is named, and outlives the call.
             _ => unsafe { std::slice::from_raw_parts(data.cast(), bytes) },
         };
         plan.run(data, bytemuck::cast_slice_mut(indices)).map_err(Error::wrap)

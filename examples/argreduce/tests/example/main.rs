@@ -1,5 +1,5 @@
-//! The example program, run as its users run it: command lines and files in, files and messages out. Files are made here
-//! byte by byte and read back by npyz, so that no code of the example judges itself.
+//! The example program, run as its users run it: command lines and files in, files and messages out. Files are made
+//! here byte by byte and read back by npyz, so that no code of the example judges itself.
 
 mod endings;
 
@@ -303,7 +303,8 @@ fn values_and_pictures() {
 
 #[test]
 fn other_writers_and_readers() {
-    // Other writers' headers: keys in another order, double quotes, no spaces, Python 2's long integers, bytes behind the end.
+    // Other writers' headers: keys in another order, double quotes, no spaces, Python 2's long integers, bytes behind
+    // the end.
     for header in [
         "{'shape': (2, 3), 'fortran_order': False, 'descr': '|u1'}",
         "{\"descr\":\"|u1\",\"fortran_order\":False,\"shape\":(2,3)}      \n",
