@@ -203,7 +203,7 @@ impl<O: Order> Task for Look<O> {
             }
         }
         let finds_nan = O::HAS_NAN && order.nan_wins();
-        // If it is in none of the others, it is in the last row.
+        // If it is in none of the others, it is in the last.
         let mut n = CHUNK - 1;
         let mut row_in_chunk = simd.count(n as u32);
         while n > 0 {

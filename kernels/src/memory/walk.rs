@@ -90,7 +90,7 @@ pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
 pub(crate) struct Stretches<'a> {
     slower: Walk<'a>,
     pub(crate) line: Loop,
-    /// Where the rest of the current line starts, in elements, and how long it is.
+    /// Where the rest of the current segment starts, in elements, and how long it is.
     offset: isize,
     left: usize,
     /// What to prefetch meanwhile, if anything: as many bytes as are copied, or of lanes at one distance, the same

@@ -1,5 +1,5 @@
 //! Vectors as plain arrays: the ISA of every machine, and a way to run the control flow of wide ISAs anywhere. The
-//! compiler makes of it what the target's baseline has.
+//! compiler makes of it what the target's baseline has. Knows no intrinsics.
 
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, traces_by_mask};
 use crate::simd::token::{Task, Token};

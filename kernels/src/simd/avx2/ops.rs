@@ -1,4 +1,5 @@
-//! The table of vector operations of AVX2.
+//! The table of vector operations of AVX2: a macro for integers and one for floats, with a line for each lane type.
+//! Knows nothing of what operations are for.
 
 use super::Avx2;
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_mask};

@@ -1,4 +1,5 @@
-//! The table of vector operations of AVX-512.
+//! The table of vector operations of AVX-512: a macro for integers and one for floats, with a line for each lane type.
+//! Knows nothing of what operations are for.
 
 use super::Avx512;
 use crate::simd::avx2::Avx2;
