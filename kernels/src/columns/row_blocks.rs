@@ -1,7 +1,7 @@
 //! Row blocking. Of each eight rows, the best of each lane is taken by maxima alone, and then compared with the best so
-//! far, as [long rows](crate::rows::blocked) do with their blocks. So a comparison and a select are paid for once in
-//! eight rows. What is selected is the block; in the end, each lane looks for its best in the rows of its block. Knows
-//! nothing of panels, and of the loops of a call.
+//! far, as [long rows](crate::rows) do with their blocks. So a comparison and a select are paid for once in eight rows.
+//! What is selected is the block; in the end, each lane looks for its best in the rows of its block. Knows nothing of
+//! panels, and of the loops of a call.
 //!
 //! ```text
 //! for each block of 8 rows:
