@@ -8,7 +8,7 @@ use crate::simd::token::Token;
 /// Whether a NaN was seen.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<O: Order> {
-    /// Where, as a mask, or as bits: see [`Token::KEEPS_BITS`].
+    /// Where, as a mask, or as bits: see `IsaTuning::keeps_bits`.
     nans: Mask<O>,
     nan_bits: u64,
 }

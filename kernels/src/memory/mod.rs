@@ -31,10 +31,10 @@
 //!
 //! # Prefetching (`prefetch.rs`, `row_prefetch.rs`)
 //!
-//! Kernels prefetch what they will read soon, if the caller expects it beyond the L1 or the L2 cache. No answer depends
-//! on it: a prefetch instruction reads nothing that a program can see, and does not fault at any address. So a
-//! prefetched address may be wrong: beyond the last row, or outside the tensor. It is computed by wrapping arithmetic,
-//! which needs no promise. What a wrong one costs is time.
+//! Kernels prefetch what they will read soon, if the caller expects it beyond the L2 cache. No answer depends on it: a
+//! prefetch instruction reads nothing that a program can see, and does not fault at any address. So a prefetched
+//! address may be wrong: beyond the last row, or outside the tensor. It is computed by wrapping arithmetic, which needs
+//! no promise. What a wrong one costs is time.
 //!
 //! For the same reason, tests of answers cannot see a wrong prefetch; `row_prefetch.rs` has a test of its own.
 

@@ -52,14 +52,13 @@ impl Asked {
     /// Nothing, before all rows.
     pub(crate) const NOTHING: Asked = Asked { rows: usize::MAX, hint: Hint::L2, lines: 0, ahead: 0, step: 0 };
 
-    /// Rows of `len` bytes, `stride` bytes apart, of which `side_by_side` are read side by side.
+    /// Rows of `len` bytes, `stride` bytes apart.
     #[inline(never)]
     pub(crate) fn of_rows(hint: Hint, len: usize, stride: isize, side_by_side: usize) -> Asked {
         let distance = stride.unsigned_abs();
         let is_dense = distance <= 2 * len;
         let rows = if is_dense && side_by_side == 1 { (LINE / len).max(1) } else { side_by_side };
-        // Lines no farther apart than a cache line; if rows are not dense, the first line of each row, or all lines of
-        // a single one.
+        // Addresses no farther apart than a cache line; if there are gaps between rows, lines of the rows alone.
         let (lines, step) = match (rows, is_dense) {
             (_, true) => {
                 let lines =

@@ -10,10 +10,10 @@ pub(crate) trait Token: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// What shapes code for it.
+    /// What shapes code for it. A branch on a constant is compiled to one side only, so it is asked as a constant.
     const TUNING: IsaTuning;
 
-    // Separate constants, because a branch on a constant is compiled to one side only.
+    // Constants of their own, to ask by.
     const SPECIALIZES: bool = Self::TUNING.specializes;
     const HAS_LONG_CHUNKS: bool = Self::TUNING.has_long_chunks;
     const HAS_MASKS: bool = Self::TUNING.has_masks;
