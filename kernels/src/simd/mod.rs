@@ -31,14 +31,16 @@
 //!
 //! # How to add an ISA
 //!
-//! 1. A file or folder here: a token with `Token`, `Lanes` for ten lane types, `HalfLanes` and `Zip`. `portable.rs` is
-//!    the shortest example, `neon/` one with intrinsics. A `macro_rules!` table has a line for each lane type, so that
-//!    what differs between them is seen side by side.
+//! 1. A file or folder here, and its line below: a token with `Token`, `Lanes` for ten lane types, `HalfLanes` and
+//!    `Zip`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A `macro_rules!` table has a line for
+//!    each lane type, so that what differs between them is seen side by side.
 //! 2. Its numbers that shape code, in `tuning/isa.rs`.
 //! 3. In `dispatch.rs`: a variant of `Isa` with its name, `is_available`, `vector_bytes`, and a line in `with_isa!` and
 //!    in `every_isa!`. The compiler finds what is missing, but for `is_available` and `with_isa!`, without which there
 //!    are no kernels.
-//! 4. The tests of `kernels/tests` then run on it.
+//! 4. A line of tests at the end of `kernels/tests/kernels/main.rs`, and one in `ci/inlining`.
+//!
+//! No strategy changes.
 //!
 //! Tokens wrap those of the crate pulp, which no file outside of this folder names.
 
