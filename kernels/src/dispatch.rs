@@ -1,5 +1,6 @@
-//! From values (an ISA, a strategy, a function, a policy) to one kernel: the only place where all four become types. A new ISA or strategy is
-//! one line in a match here.
+//! From values (an ISA, a strategy, an element type, a function, a policy) to one kernel. This is the only file where
+//! all of them become types, and the only one above `simd/` that lists the ISAs. `simd/mod.rs` says what a new ISA adds
+//! here; a new strategy is a variant of [`Strategy`] and a line in `by_strategy`.
 
 use crate::kernel::{Body, MakeOrder};
 use crate::memory::args::Tile;
@@ -38,7 +39,8 @@ pub enum Isa {
     Avx512,
     /// 128-bit vectors of aarch64, little-endian.
     Neon,
-    /// Arrays of 32 bytes, for the control flow of wider machines: only in builds with `--cfg wide_portable`, as fuzzing is.
+    /// Arrays of 32 bytes, for the control flow of wider machines: only in builds with `--cfg wide_portable`, as
+    /// fuzzing is.
     #[cfg(wide_portable)]
     Portable32,
     /// The same of 64 bytes.
@@ -47,16 +49,18 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The best for this machine: the widest of [`Isa::available`], but [`Isa::Avx512`] only from Ice Lake and Zen 4 on.
+    /// The best for this machine: the widest of [`Isa::available`], but [`Isa::Avx512`] only on CPUs that also have
+    /// VBMI2.
     ///
-    /// On the server cores before (Skylake-SP to Cooper Lake), 512-bit instructions lower the frequency of the core, for a millisecond
-    /// after the last one and for everything else that runs there, and switch off one of three vector units: more than the
-    /// wider vectors gain.
+    /// The CPUs with AVX-512 that do not have VBMI2 are older. There, 512-bit instructions lower the frequency of the
+    /// core, for all that runs on it, and for a millisecond after the last one. That costs more than wider vectors
+    /// gain.
     pub fn detect() -> Isa {
         Isa::available().find(|isa| isa.is_preferred()).unwrap_or(Isa::Portable)
     }
 
-    /// All that this machine has and this build has kernels for, the widest first; [`Isa::Portable`] is always the last.
+    /// All that this machine has and this build has kernels for, the widest first; [`Isa::Portable`] is always the
+    /// last.
     pub fn available() -> impl Iterator<Item = Isa> + Clone {
         Isa::ALL.into_iter().filter(|isa| isa.is_available())
     }
@@ -108,19 +112,21 @@ impl Kernel {
     ///
     /// # Safety
     /// - The ISA that the kernel was made for is there (as [`kernel`] checks).
-    /// - `tile.input` was cast from a pointer to the element type that the kernel was made for, and every element that the
-    ///   loops of the tile reach from it may be read.
+    /// - `tile.input` was cast from a pointer to the element type that the kernel was made for, and every element that
+    ///   the loops of the tile reach from it may be read.
     /// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
     ///
     /// # Panics
-    /// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the tile.
+    /// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the
+    /// tile. (With [`Isa::Portable`], narrow columns are gathered: that kernel takes any tile.)
     #[inline(always)]
     pub unsafe fn run(self, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         // SAFETY: the caller's promise.
         unsafe { (self.of_tile)(tile, positions) }
     }
 
-    /// The position of the first best of `len` neighbours: a tile of one row, but sooner. Any strategy's kernel answers it.
+    /// The position of the first best of `len` neighbours: a tile of one row, but faster. Any strategy's kernel answers
+    /// it.
     ///
     /// # Safety
     /// - As for [`Kernel::run`], for the elements from `first` on; `len` is not 0, and below 2^32.
@@ -174,7 +180,7 @@ impl Isa {
     }
 }
 
-/// Elements that each ISA of this build can rank.
+/// Elements that have orders on each ISA of this build.
 macro_rules! every_isa {
     ($(#[$cfg:meta] $($isa:ty),+;)+) => {$(
         #[$cfg]
@@ -193,7 +199,7 @@ every_isa! {
     Portable<16>;
 }
 
-/// And on those that only some builds have.
+/// And on those ISAs that only some builds have.
 #[cfg(wide_portable)]
 pub(crate) trait WidePortable: Rank<Portable<32>> + Rank<Portable<64>> {}
 #[cfg(wide_portable)]
@@ -269,7 +275,8 @@ fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy)
         Strategy::FoldedColumns if S::SPECIALIZES || cfg!(wide_portable) => {
             columns::FoldedColumns::enter::<OfColumns<S, T, F, P>>
         }
-        // (By arrays, in L2, GB/s folded and packed: 1000 rows of 3 u8 1.4 and 4.5, of f32 9 and 11, of i16 16 and 8, of i64 20 and 22; 73 KB of code. SSE2.)
+        // Of arrays, the compiler makes slow narrow columns: elements are gathered there. See
+        // docs/tuning.md#tried-and-not-taken.
         Strategy::FoldedColumns | Strategy::PackedColumns => columns::PackedColumns::enter::<OfColumns<S, T, F, P>>,
     };
     let of_row = if S::SPECIALIZES && T::HAS_OWN_ALONE {

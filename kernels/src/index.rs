@@ -1,12 +1,12 @@
-//! From the positions that kernels find to indices, as wide as they are wanted. Nothing here knows of strategies,
-//! orders or element types.
+//! From the positions that kernels find to indices, as wide as the caller wants them. Knows nothing of strategies,
+//! orders and element types.
 
 use crate::dispatch::{Isa, with_isa};
 use crate::simd::portable::Portable;
 use crate::simd::token::{Task, Token};
 use core::marker::PhantomData;
 
-/// From a position to an index of 32 bits: `start + position * step`. What overflows on the way wraps back.
+/// From a position to an index of 32 bits: `start + position * step`, modulo 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
     /// The index of position 0.
@@ -87,7 +87,7 @@ widths!(u8 u16 u32 u64);
 struct Of<S>(PhantomData<S>);
 
 impl IndexWriter {
-    /// The one that is everywhere.
+    /// The one that every machine can run.
     pub const PORTABLE: &'static IndexWriter = Of::<Portable<16>>::WRITER;
 
     /// That of an ISA, or `None` where this machine or this build does not have it.
@@ -98,7 +98,7 @@ impl IndexWriter {
     /// Writes the index of each position. All of them fit.
     ///
     /// # Panics
-    /// If there are not as many of both.
+    /// If `positions` and `indices` differ in length.
     #[inline]
     pub fn write<I: IndexBits>(&self, map: Affine, positions: &[u32], indices: &mut [I]) {
         assert_eq!(positions.len(), indices.len());
@@ -112,7 +112,7 @@ impl IndexWriter {
 unsafe fn enter<S: Token, I: IndexBits>(map: Affine, positions: &[u32], indices: &mut [I]) {
     // SAFETY: the caller's promise.
     let simd = unsafe { S::assume() };
-    // SAFETY: a line asks for nothing.
+    // SAFETY: the task requires nothing.
     unsafe { simd.enter(Line { map, positions, indices }) };
 }
 
@@ -136,8 +136,8 @@ impl<I: IndexBits> Task for Line<'_, I> {
     }
 }
 
-/// The plain loop, of which the compiler makes vectors. Twice: first up to a multiple of the longest vector, because a
-/// store across two lines of the cache takes as long as two.
+/// The plain loop, which the compiler vectorises. Twice: first up to an address that is aligned to any vector, because
+/// a store across two cache lines takes as long as two.
 #[inline(always)]
 fn each<I: Copy>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -> I) {
     let (len, first) = (indices.len(), indices.as_ptr().align_offset(crate::simd::partial_load::MAX_VECTOR_BYTES));

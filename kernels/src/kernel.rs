@@ -1,9 +1,9 @@
-//! How a kernel is entered: the glue between an order, a strategy as a type, and a function pointer.
+//! How a kernel is entered: the glue between an order, a strategy as a type, and a function pointer. Knows nothing of
+//! which orders and strategies there are.
 //!
-//! What types decide is asked as a constant, or in a `const` block: so the compiler makes nothing of the other branch.
-//! Of a condition that is a call, or is only known once calls are inlined, it makes both, and all that they inline,
-//! before it throws one away: 25 million lines of LLVM's instead of 6, which was a tenth of the time to compile all
-//! kernels.
+//! What types decide is tested as a constant, or in a `const` block: then the compiler makes nothing of the other
+//! branch. A condition that becomes constant only by inlining costs compile time: both branches are made, with all that
+//! they inline, before one is thrown away.
 
 use crate::memory::args::Tile;
 use crate::order::Order;
@@ -33,7 +33,7 @@ pub(crate) trait Body: Sized {
     /// What every [`crate::Kernel`] points to.
     ///
     /// A method of this trait, not a function, because the compiler distributes its work by the module of the type: so
-    /// the strategies are compiled side by side, and one after another otherwise, which takes twice as long.
+    /// strategies are compiled in parallel.
     ///
     /// # Safety
     /// - As a [`crate::Kernel`].
@@ -42,7 +42,7 @@ pub(crate) trait Body: Sized {
         unsafe { enter::<M, Self>(tile, positions) }
     }
 
-    /// [`Task::run_apart`]; here for the same reason.
+    /// [`Task::run_apart`], here for the same reason.
     ///
     /// # Safety
     /// - As for [`Body::run`].
@@ -60,14 +60,14 @@ pub(crate) trait Body: Sized {
 #[inline(always)]
 pub(crate) unsafe fn enter<M: MakeOrder, B: Body>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
     assert_eq!(positions.len(), tile.outputs());
-    // SAFETY: the caller promises that the ISA is there, and all that a body asks for.
+    // SAFETY: the caller promises that the ISA is there, and all that a body requires.
     unsafe {
         let order = M::make();
         order.simd().enter(Call { order, tile, positions, body: PhantomData::<B> });
     }
 }
 
-/// A call of a body, to be made inside the region of the ISA's target features.
+/// A call of a body, to be made inside a function with the ISA's target features.
 pub(crate) struct Call<'a, O, B> {
     order: O,
     tile: &'a Tile<'a>,

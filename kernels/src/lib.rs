@@ -2,13 +2,25 @@
 //! small loop nests.
 //!
 //! A kernel takes pointers and extents ([`Tile`]) and gives, for each output of the tile, the *position* of the first
-//! best element in the order in which the reduced loops visit it. It knows no tensors, no axes, no index types and no
+//! best element, in the order in which the reduced loops visit it. It knows no tensors, no axes, no index types and no
 //! direction: the facade turns all of those into loops with signed strides before it calls, and positions into indices
-//! afterwards. No allocation happens here, and the crate is `no_std`.
+//! afterwards. Nothing is allocated here, and the crate is `no_std`.
 //!
-//! The way from the outside in: [`kernel`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an
-//! order; behind it one generic body per strategy (`rows/`, `columns/`) is written against one order (`order/`) of one table
-//! of vector operations (`simd/ops.rs`), which each ISA fills in (`simd/`). Numbers that depend on the CPU are in [`tuning`].
+//! From the outside in:
+//!
+//! | file or folder | what it has |
+//! |---|---|
+//! | `dispatch.rs` | [`kernel`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an order |
+//! | `kernel.rs`, `strategy.rs` | how a kernel is entered; which tiles a strategy takes |
+//! | `rows/`, `columns/` | the strategies: one generic body each, for all ISAs, types and orders |
+//! | `gather/` | copies into a small buffer, of what vectors cannot load in place |
+//! | `order/` | which of two elements is better, NaN included, for each element type |
+//! | `simd/` | the table of vector operations, which each ISA fills in |
+//! | [`tuning`] | the numbers that depend on the CPU |
+//! | `memory/` | what a kernel is given, and how memory is traversed and prefetched |
+//! | `types.rs`, `index.rs` | element types; from positions to indices |
+//!
+//! The `mod.rs` of each folder explains its algorithm.
 //!
 //! ```
 //! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, Tuning, kernel};

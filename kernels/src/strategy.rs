@@ -1,4 +1,5 @@
-//! The five strategies as values, and which tiles they take.
+//! The five strategies as values, and which tiles they take. Knows nothing of how they work, and not which one is
+//! fastest: the facade chooses.
 
 use crate::memory::args::Loop;
 
@@ -7,16 +8,16 @@ use crate::memory::args::Loop;
 pub enum Strategy {
     /// Along one reduced loop over neighbours: one output at a time. Takes no other tile: see [`Strategy::takes`].
     Rows,
-    /// Along any reduced loops: one output at a time, piece by piece, or some in turn; a piece that is far, in several
-    /// places at once.
+    /// Along any reduced loops, segment after segment: one output at a time, or some interleaved. Long segments beyond
+    /// L2 are read in several streams.
     Pieces,
     /// Across neighbouring outputs: each lane is one. Takes only tiles whose inner loop is at least a vector of
     /// neighbours.
     Columns,
-    /// Across neighbouring outputs that are at most a vector, many of whose rows follow each other in memory. Takes no
-    /// other tiles.
+    /// Across neighbouring outputs that are at most a vector, and have many contiguous rows: several rows share a
+    /// vector. Takes no other tiles.
     FoldedColumns,
-    /// Across any outputs.
+    /// Across any outputs: elements are gathered first.
     PackedColumns,
 }
 
@@ -44,7 +45,7 @@ impl Strategy {
     pub fn is_in_place(self, reduced: &[Loop]) -> bool {
         match (self, reduced) {
             (Strategy::Rows | Strategy::Columns | Strategy::FoldedColumns, _) => true,
-            // Short stretches are gathered to long ones.
+            // Short segments are gathered to long ones.
             (Strategy::Pieces, [.., line]) => line.stride.abs() == 1 && line.size >= SHORTEST_STRETCH,
             (Strategy::Pieces, []) | (Strategy::PackedColumns, _) => false,
         }
@@ -63,20 +64,19 @@ impl Strategy {
     }
 }
 
-/// A stretch costs some 10 ns, however short it is. (Zen 3, AVX2.)
+/// The shortest segments, in elements, that are read in place: a shorter one costs as much time as this one. See
+/// docs/tuning.md#segments-of-32-elements-and-more-are-read-in-place-steps-of-up-to-4-by-shuffles.
 const SHORTEST_STRETCH: usize = 32;
 
-/// The largest step from one element to the next for which `gather.rs` has shuffles, and the fewest elements that are
-/// worth it: gathering many rows side by side is element by element, but rows of 100 are faster that way (every second
-/// element, GB/s of the memory touched, side by side and row by row, of 100, 1000 and 4096: u8 6.5 and 3.0, 3.6 and
-/// 12.8, 1.0 and 25; f32 11 and 7, 19 and 29, 12 and 43; Zen 3, L2).
+/// The largest step from one element to the next for which `gather/copy.rs` has shuffles, and the fewest elements for
+/// which that pays. Shorter rows are faster side by side. See the same section.
 const LARGEST_STEP: usize = 4;
 const SHORTEST_NEAR: usize = 256;
 
-/// Vectors that rows are put side by side in.
+/// Vectors that the rows of narrow columns lie side by side in.
 pub(crate) const FOLDED_VECTORS: usize = 2;
 
-/// How many rows of `width` outputs are put side by side: as many as are whole in each vector, and one more that is in
+/// How many rows of `width` outputs lie side by side: as many as are whole in each vector, and one more that is in
 /// both, if there is room for it and it is a third or a fifth of them.
 pub(crate) const fn fold(width: usize, lanes: usize) -> usize {
     let whole = lanes / width;

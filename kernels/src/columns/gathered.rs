@@ -1,5 +1,17 @@
-//! Packed columns: outputs are not neighbours, or too few of them are. Their elements are gathered into rows of a small buffer first, lanes
-//! side by side; from there on they are columns. (Lanes are in the order of the outputs, but for blocks: there, those of one column come together.)
+//! Gathered columns: outputs are not contiguous, or too few of them are. Their elements are copied into rows of a small
+//! buffer, one lane for each output, and from there on they are columns. This file decides which outputs are gathered
+//! together and how, and hands the rows to one pass or to a panel. Knows nothing of how elements are copied, and of how
+//! rows are reduced.
+//!
+//! ```text
+//! for each group of lanes (some outputs):
+//!     while elements are left:
+//!         fill the buffer: row p has element p of each lane
+//!         reduce those rows
+//! ```
+//!
+//! Lanes are in the order of the outputs, but for blocks: there, all lanes of the first column of a block come first,
+//! and positions are interleaved back in the end.
 
 use super::panel::{PANEL, Panel, Way};
 use super::reduce::{Groups, reduce};
@@ -28,21 +40,22 @@ impl Body for PackedColumns {
         let lie = match (tile.step(), blocks::<O>(tile)) {
             (_, Some(blocks)) => Lie::Blocks(blocks),
             (Some(step), _) => Lie::Even(step),
-            // Longer ones need no packing.
+            // Longer runs are columns, and need no gathering.
             _ if tile.inner.stride == 1 && (2..=GROUP * O::Simd::LANES).contains(&tile.inner.size) => {
                 Lie::Lines(tile.inner.size)
             }
             _ if tile.inner.size >= O::Simd::LANES => Lie::Even(tile.inner.stride),
             _ => Lie::Anyhow,
         };
-        // Lanes that are gathered together are of one line, unless the next one starts where an even step leads, or lines are short.
+        // Lanes that are gathered together are of the same row of outputs, unless the next one continues the same step,
+        // or rows of outputs are short.
         let line = if let (Lie::Even(_), None) = (lie, tile.step()) { tile.inner.size } else { positions.len() };
         let group = match lie {
             Lie::Blocks(blocks) => O::Simd::LANES * blocks.width,
             _ if line < GROUP * O::Simd::LANES => O::Simd::LANES,
             _ => GROUP * O::Simd::LANES,
         };
-        // Short reductions are gathered for many lanes at once, as long as the buffer holds all of their rows.
+        // Short reductions are gathered for many lanes at a time, as long as the buffer holds all of their rows.
         let capacity = SCRATCH_BYTES / size_of::<O::Lane>();
         let fitting = (capacity / tile.visited() / group).min(PANEL - 2);
         let (least, most) = match lie {
@@ -60,10 +73,9 @@ impl Body for PackedColumns {
         let mut groups = [const { MaybeUninit::uninit() }; PANEL];
         let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
         let mut lane_positions = [const { MaybeUninit::uninit() }; BLOCK_OUTPUTS];
-        // Lanes are read a little of each at a time, which no prefetcher follows. (Zen 5, beyond L3, AVX2, GB/s without it, with all of it asked for at once, and
-        // asked for along the way: 21 rows of 5 f32 9, 14 and 27, of 31 u8 - , 10 and 30, of 5 i64 - , 31 and 28; 3 rows of 5 f32 19, - and 24.)
-        // Where all of a lane is near its end, prefetchers do.
-        // (Every second column of 200 over 21 rows, beyond L3, GB/s without and with it: f32, by halves of a row, 8 and 11, i64 by quarters 10 and 13; of whole rows, u8 26 and 16; Zen 4.)
+        // Each lane is read a little at a time, which no hardware prefetcher follows: so the next lanes are prefetched.
+        // Where all elements of a lane are close together, hardware prefetchers do follow. See
+        // docs/tuning.md#gathered-blocks-from-96-bytes and docs/tuning.md#strided-outputs-up-to-4-elements-apart.
         let is_known = match lie {
             Lie::Even(step) => (1..=FARTHEST_LANE).contains(&step) && line >= 2 * most,
             _ => end.is_some(),
@@ -75,7 +87,7 @@ impl Body for PackedColumns {
             if done == end_of_line {
                 end_of_line += line;
             }
-            // The last lanes of a line reach back if they are fewer than a group.
+            // The last lanes of a row of outputs overlap the previous ones if they are fewer than a group.
             let is_rest = end_of_line - done < group;
             let start = if is_rest { end_of_line - least.min(line) } else { done };
             let mut width = (end_of_line - start).min(most);
@@ -130,8 +142,8 @@ impl Body for PackedColumns {
                 _ => From::Lanes { stretches: Stretches::new(tile).ahead(ahead), input, end, lanes },
             };
             let mut gathered = Gathered { from, scratch: &mut scratch };
-            // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read; the rows were gathered
-            // just now.
+            // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read;
+            // the rows were gathered just now.
             unsafe {
                 let (mut first, mut count) = gathered.next(order.simd());
                 if is_one_pass {
@@ -156,45 +168,42 @@ impl Body for PackedColumns {
     }
 }
 
-/// The longest lanes, in bytes, that prefetchers follow. (Beyond L3, GB/s without and with what is asked for: 10 rows of 2 f32 25 and 17, of 3 u8 17 and 15, 21 rows of 3 u8 10 and
-/// 12, of 3 f32 10 and 22, 10 rows of 3 f32 14 and 20, of 31 u8 9 and 15; Zen 4.)
+/// The longest lanes, in bytes, that hardware prefetchers follow. See docs/tuning.md#gathered-blocks-from-96-bytes.
 const SHORTEST_JUMP: usize = 96;
 
-/// How far, in elements, lanes may be from each other for all between them to be asked for.
+/// How far apart, in elements, lanes may be for all memory between them to be prefetched.
 const FARTHEST_LANE: isize = 4;
 
-/// So few rows are not worth it to be gathered in blocks.
+/// The most rows for which gathering in blocks does not pay.
 const FEW_ROWS: usize = 8;
 
 /// The most outputs of the blocks that are transposed at a time.
 const BLOCK_OUTPUTS: usize = 1024;
 
-/// The longest lines that are worth it, in bytes: of the narrowest elements over few rows, those that take fewer rounds of shuffles. (In L2, GB/s line by line and in blocks: 21 rows of 12, 13, 14 and
-/// 16 u8 24 and 25, 24 and 19, 25 and 19, 30 and 22, 10 rows of 16 37 and 22; but 28 rows of 13 21 and 23, 40 rows of 15 17 and 24, 21 rows of 7 and 8 f16 21 and 25, 27 and 29; Zen 4, AVX2.)
+/// The widest runs that are transposed 16 bytes at a time, in bytes: less for the narrowest elements over few rows,
+/// which take more rounds of shuffles. See docs/tuning.md#runs-in-128-bit-blocks-up-to-24-bytes.
 const fn longest_line(size: usize, rows: usize) -> usize {
     if size == 1 && rows <= 24 { 12 } else { 24 }
 }
 
-/// The widest lines of which blocks are riffled: positions have to come back to where they belong, too. (In L2, GB/s line by line and riffled: 2 rows of 4, 5 and 7 u8 34 and 36, 36 and
-/// 28, 43 and 26, of f32 41 and 40, 39 and 36; 2, 3, 4 and 5 rows of 2 u8 21 and 37, 18 and 37, 16 and 40, 14 and 37, of i16 27 and 41, 21 and 31, 22 and 40, 20 and 38, of f32 33 and 40, 30 and
-/// 38, 28 and 37, 25 and 36; 3 rows of 3 and 4 u8 24 and 29, 30 and 36; Zen 4, AVX2.)
+/// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved back,
+/// too. See docs/tuning.md#runs-by-perfect-shuffles-up-to-4-outputs.
 const WIDEST_RIFFLED: usize = 4;
 
-/// The elements of some outputs each, one block after the other: the lines of one output that follow each other in memory, or rows.
+/// How blocks are laid out, each of which has the elements of `width` outputs: the contiguous rows of one run of
+/// outputs, or one row.
 #[derive(Clone, Copy)]
 struct Lying {
-    /// Of outputs.
+    /// In outputs.
     width: usize,
-    /// How many outputs are worth it at a time, at most.
+    /// How many outputs to gather at a time, at most.
     most: usize,
     /// From one block to the next, in elements.
     step: isize,
 }
 
-/// How blocks lie that are transposed at a time, if any do. That takes a few shuffles for all lines of
-/// some blocks, where a load and a store for each line took four fifths of the time. (Zen 5, in L2, GB/s line by line and in blocks, by AVX-512 and AVX2: 21 rows
-/// of 3 u8 13 and 33, 14 and 27, of 3 f16 16 and 32, 17 and 27, of 3 f32 22 and 42, 24 and 36, of 3 i64 33 and 53, 33 and 40; but 3 rows of 3 f32 35 and 25, 32
-/// and 18, and wider lines no more than before.)
+/// The blocks of a call that are transposed together, if it has any that are worth it. A transpose takes a few shuffles
+/// for all runs of some blocks, where copying takes a load and a store for each run.
 #[inline(always)]
 fn blocks<O: Order>(tile: &Tile<'_>) -> Option<Lying> {
     let &[line] = tile.reduced else { return None };
@@ -228,7 +237,7 @@ fn blocks<O: Order>(tile: &Tile<'_>) -> Option<Lying> {
     (vectors > 0).then_some(Lying { width, most: vectors * lanes * width, step })
 }
 
-/// Rows of lanes side by side, as many at a time as the buffer holds.
+/// Rows of gathered lanes, as many at a time as the buffer holds.
 struct Gathered<'a, T> {
     from: From<'a, T>,
     scratch: &'a mut Scratch,
@@ -236,7 +245,7 @@ struct Gathered<'a, T> {
 
 enum From<'a, T> {
     Blocks(BlockRows<T>),
-    /// What follows each lane before `end` may be read too, if there is one.
+    /// Elements of each lane. What follows each before `end` may be read too, if there is an end.
     Lanes {
         stretches: Stretches<'a>,
         input: *const T,
@@ -272,20 +281,22 @@ struct BlockRows<T> {
     count: usize,
     width: usize,
     rows: usize,
-    /// How many of the rows are gathered at a time, and how many were.
+    /// How many rows are gathered at a time, and how many were.
     most: usize,
     done: usize,
-    /// Whether the last row comes first; only where all rows are gathered at once.
+    /// Whether the last row comes first; only where all rows are gathered together.
     reversed: bool,
-    /// What to ask for meanwhile, if anything.
+    /// What to prefetch meanwhile, if anything.
     ahead: Option<Ahead>,
 }
 
 impl<T> BlockRows<T> {
-    /// Gathers as many rows as the buffer holds, of all blocks, and tells how many. No more rows means no more elements.
+    /// Gathers as many rows as the buffer holds, of all blocks, and tells how many. No more rows means no more
+    /// elements.
     ///
     /// # Safety
-    /// - The blocks may be read; they have more than [`FEW_ROWS`], or are [riffled](riffles), and are as many as a vector has lanes, or more.
+    /// - The blocks may be read; they have more than [`FEW_ROWS`], or are short enough for [`riffles`], and are as many
+    ///   as a vector has lanes, or more.
     #[inline(always)]
     unsafe fn next<S: Zip>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
         const { assert!(2 * FEW_ROWS >= UNIT && BLOCK_OUTPUTS * FEW_ROWS <= SCRATCH_BYTES) };
@@ -293,7 +304,7 @@ impl<T> BlockRows<T> {
         if some == 0 {
             return (null(), 0);
         }
-        // So few that they may be less than a unit are gathered with some of those before.
+        // Fewer rows may be less than 16 bytes of a block: then some of the rows before are gathered again.
         let before = FEW_ROWS.saturating_sub(some).min(self.done);
         let blocks = Blocks {
             first: self.first.wrapping_add((self.done - before) * self.width).cast(),
@@ -312,14 +323,15 @@ impl<T> BlockRows<T> {
     }
 }
 
-/// How the lanes of a tile lie, as far as gathering cares.
+/// How the lanes of a call are laid out, as far as gathering cares.
 #[derive(Clone, Copy)]
 enum Lie {
-    /// Each so far from the one before.
+    /// At one distance from each other.
     Even(isize),
-    /// In lines of so many neighbours.
+    /// In runs of neighbours, each of this width.
     Lines(usize),
     /// In blocks: see [`blocks`].
     Blocks(Lying),
+    /// Otherwise.
     Anyhow,
 }

@@ -1,19 +1,20 @@
-//! Whether NaN was seen among the elements of columns: then their best may be wrong. Nothing here knows how they are walked through.
+//! Whether NaN was among the elements of a tile. If so, the best of a lane may be wrong, because `max` drops NaN. Knows
+//! nothing of rows, and of how they are traversed.
 
 use crate::order::{Mask, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 
-/// Whether there was a NaN.
+/// Whether a NaN was seen.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<O: Order> {
-    /// Where it was, as a mask or as bits: see [`Token::KEEPS_BITS`].
+    /// Where, as a mask, or as bits: see `IsaTuning::keeps_bits`.
     nans: Mask<O>,
     nan_bits: u64,
 }
 
 impl<O: Order> Seen<O> {
-    /// After some vectors; later, no best is NaN: from the first NaN on, everything is exact.
+    /// Of some vectors, the first ones of a tile.
     #[inline(always)]
     pub(super) fn new<const U: usize>(order: O, vectors: &[Vec<O>; U]) -> Self {
         let mut seen = Seen::nothing(order);
@@ -21,12 +22,13 @@ impl<O: Order> Seen<O> {
         seen
     }
 
-    /// Before the first.
+    /// Of no vectors.
     #[inline(always)]
     pub(super) fn nothing(order: O) -> Self {
         Seen { nans: order.simd().none(), nan_bits: 0 }
     }
 
+    /// Takes note of some vectors.
     #[inline(always)]
     pub(super) fn look<const U: usize>(&mut self, order: O, vectors: &[Vec<O>; U]) {
         if O::HAS_NAN {
@@ -38,7 +40,7 @@ impl<O: Order> Seen<O> {
         }
     }
 
-    /// Whether there was none, so that the best of each lane is what it seems.
+    /// Whether no NaN was seen, so that the best of each lane is what it seems.
     #[inline(always)]
     pub(super) fn is_sure(&self, order: O) -> bool {
         !O::HAS_NAN || self.nan_bits | order.simd().bits(self.nans) == 0

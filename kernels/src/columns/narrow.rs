@@ -1,9 +1,17 @@
-//! Folded columns: a line of outputs is no longer than a vector, but its rows follow each other in memory, and are many. So rows of `width`
-//! outputs are looked at as a `fold`-th as many rows of `fold * width` lanes, each a candidate for its column; in the end, each column takes the best of
-//! its candidates: vectors of neighbouring candidates again, `width` lanes apart.
+//! Narrow columns: a row of outputs is no longer than a vector, but the rows are contiguous and many. Knows nothing of
+//! how a tile is reduced.
 //!
-//! Gathering such lines instead costs a load and a store for each, a few bytes long: 3 columns of 1000 rows ran at 0.03 (u8) and 0.10
-//! (f32) of `read` (Zen 3, AVX2, L2), 16 columns of 1000 u8 of which the last of equals is looked for at 18 GB/s, where they run at 57 (a Xeon, AVX2, L2).
+//! Several rows, `fold` of them, lie side by side in two vectors, as one wide row of `fold * width` lanes. A tile is
+//! reduced over the wide rows. Then each column has `fold` candidates, `width` lanes apart, and the best of them wins:
+//!
+//! ```text
+//! width 3, fold 5, two vectors of 8 lanes (the third row begins in the first vector and ends in the second):
+//!     a b c a b c a b    b c a b c a b c              the second vector overlaps the first
+//! wide row r, candidate k, is row r * fold + k of the tensor
+//! ```
+//!
+//! Candidates are merged by halves: vectors are rotated by multiples of `width` lanes, and compared lane by lane.
+//! Gathering such rows would cost a load and a store for each, a few bytes long.
 
 use super::reduce::{Groups, reduce_group};
 use super::tile::{Group, Rows};
@@ -20,8 +28,7 @@ use core::mem::MaybeUninit;
 /// See the file.
 pub(crate) struct FoldedColumns;
 
-/// How many bytes to ask for at a time, of those that are far. (Zen 5, AVX2, beyond L3, GB/s without it, with a whole block at once, and this way: 64 rows of 5 f32 32, 47
-/// and 48, of 16 u8 26, 41 and 42, 1000 rows of 3 f32 34, 15 and 47, of 3 u8 24, 37 and 44; 2 KiB and 512 bytes at a time were as good.)
+/// How many bytes to prefetch at a time, of columns beyond L2. See docs/tuning.md#narrow-columns-1-kib-at-a-time.
 const ASKED_BYTES: usize = 1024;
 
 impl Body for FoldedColumns {
@@ -44,30 +51,32 @@ impl Body for FoldedColumns {
     }
 }
 
-/// Neighbouring columns whose rows follow each other, upwards or downwards.
+/// Neighbouring columns with contiguous rows, upwards or downwards.
 #[derive(Clone, Copy)]
 struct Columns<O: Order> {
     order: O,
     first: *const O::Lane,
-    /// From one row to the next: the width, or what takes as much back.
+    /// From one row to the next: the width, or minus that.
     stride: isize,
-    /// How many columns, and how many rows of them are put side by side.
+    /// How many columns there are, and how many rows of them lie side by side.
     width: usize,
     fold: usize,
-    /// For how many folded rows further on to ask at a time; `usize::MAX` for none.
+    /// How many wide rows to prefetch at a time; `usize::MAX` for none.
     asked: usize,
     hint: Hint,
 }
 
 impl<O: Order> Columns<O> {
+    /// Writes the position of the first best of each column.
+    ///
     /// # Safety
-    /// - The rows may be read; they are enough for one folded row.
+    /// - The rows may be read; they are enough for one wide row.
     #[inline(always)]
     unsafe fn reduce(self, rows: usize, positions: &mut [MaybeUninit<u32>], so_far: &mut Groups) {
         let most = self.fold.saturating_mul(O::Simd::MAX_COUNT as usize);
         let mut start = 0;
         while start < rows {
-            // Of several blocks, the last reaches back: what is seen twice is never better than itself.
+            // The last of several blocks overlaps the previous one, which is harmless: comparisons are strict.
             let from = start.min(rows - self.fold);
             // SAFETY: the caller's promise.
             let block = unsafe { self.reduce_block(from, (rows - from).min(most), so_far) };
@@ -84,13 +93,13 @@ impl<O: Order> Columns<O> {
     /// The first best of each column in some rows, as many as can be counted.
     ///
     /// # Safety
-    /// - The rows from `start` on may be read, and are at least one folded row.
+    /// - The rows from `start` on may be read, and are at least one wide row.
     #[inline(always)]
     unsafe fn reduce_block(self, start: usize, rows: usize, so_far: &mut Groups) -> Block<O> {
         let Columns { order, width, fold, hint, .. } = self;
         let (folded, stride) = (rows / fold, fold as isize * self.stride);
         let first = self.folded_row(start);
-        // What is left reaches back to be a folded row too.
+        // The rows that are left are one more wide row, which overlaps the previous one.
         let last = Rows {
             first: self.folded_row(start + rows - fold),
             stride,
@@ -98,7 +107,8 @@ impl<O: Order> Columns<O> {
             hint,
         };
         let parts = [Rows { first, stride, count: folded, hint }, last];
-        // SAFETY: the caller promises the rows, of which these are all; what is left reaches back by one folded row, and there is one.
+        // SAFETY: the caller promises the rows, of which these are all; what is left overlaps by one wide row, and
+        // there is one.
         let group =
             unsafe { reduce_group::<O, FOLDED_VECTORS, 2, true>(order, parts, fold * width, self.asked, so_far) };
         let (simd, best) = (order.simd(), self.first_best(&group));
@@ -111,13 +121,14 @@ impl<O: Order> Columns<O> {
         }
     }
 
-    /// Where the rows from one on are put side by side: from the lowest address of theirs.
+    /// Where `fold` rows from `row` on begin: at their lowest address.
     #[inline(always)]
     fn folded_row(self, row: usize) -> *const O::Lane {
         let lowest = if self.goes_down() { row + self.fold - 1 } else { row };
         self.first.wrapping_offset(lowest as isize * self.stride)
     }
 
+    /// Whether each row is below the one before it.
     #[inline(always)]
     fn goes_down(self) -> bool {
         self.stride < 0
@@ -125,19 +136,20 @@ impl<O: Order> Columns<O> {
 
     /// The first best candidate of each column.
     ///
-    /// No branch depends on the data: looking at each candidate that has the best value, one after another, ran 100 rows of 31 u8 at half of the speed,
-    /// and 64 rows of 7 f32 at 0.75 of it. (Zen 3, AVX2, L2.)
+    /// No branch depends on the data: testing the candidates one by one would be much slower.
     #[inline(always)]
     fn first_best(self, group: &Group<O, FOLDED_VECTORS>) -> Candidates<O> {
         let Columns { order, width, fold, .. } = self;
         let (simd, lanes) = (order.simd(), O::Simd::LANES);
         let mut rows = fold / FOLDED_VECTORS;
-        // The number of the one that is visited first, of the rows of a vector; `row` is the one with the lowest address. The others get theirs when they meet.
+        // The lowest number, in order of visit, of the rows of a vector; `row` is the one at the lowest address. The
+        // others get theirs when they are merged.
         let all = rows;
         let number = |row: usize| if self.goes_down() { fold - all - row } else { row };
         let mut kept = Candidates::new(order, group, 0, 0, number(0));
         if fold % FOLDED_VECTORS > 0 {
-            // The row between begins in the first vector and ends in the second. (Those after it follow there, each in its place too.)
+            // The row in the middle begins in the first vector and ends in the second. (The rows after it follow there,
+            // each in its place too.)
             let begin = Candidates::new(order, group, 0, rows * width, number(rows));
             let end = Candidates::new(order, group, 1, FOLDED_VECTORS * lanes - (rows + 1) * width, number(rows));
             let between = begin.or_where(order, simd.first(lanes - rows * width), end);
@@ -146,7 +158,8 @@ impl<O: Order> Columns<O> {
         // The rows of the second vector are at its end.
         kept = kept.or(order, Candidates::new(order, group, 1, lanes - rows * width, number(fold - rows)));
         while rows > 1 {
-            // The second half of the rows, by address, onto the first. Of an odd number, the one in the middle belongs to both.
+            // Merges the second half of the rows, by address, into the first. If their number is odd, the middle one is
+            // in both.
             let half = rows / 2;
             let (low, high) = if self.goes_down() { (half, 0) } else { (0, half) };
             kept = kept.after(order, low).or(order, kept.skip(order, half * width).after(order, high));
@@ -155,7 +168,7 @@ impl<O: Order> Columns<O> {
         kept
     }
 
-    /// Takes what was found later, where it is better.
+    /// Takes what was found in a later block, where it is better.
     ///
     /// # Safety
     /// - The positions are of rows.
@@ -163,7 +176,7 @@ impl<O: Order> Columns<O> {
     unsafe fn merge(self, best: &mut [u32], block: &Block<O>) {
         let mut found = [0; MAX_VECTOR_BYTES];
         found.iter_mut().zip(block.positions()).for_each(|(position, found)| *position = found);
-        // A call: inlined, it has the places of all columns ready for the case, and 64 rows of 16 u8 ran at 0.83 of the speed. (Zen 5, AVX2.)
+        // Outlined, because it is rare: inlined, it slows down what is not.
         // SAFETY: the caller's promise.
         let bits = unsafe { self.order.simd().call(Merge { columns: self, found: &found, best }) };
         for (column, (best, found)) in best.iter_mut().zip(found).enumerate() {
@@ -173,7 +186,7 @@ impl<O: Order> Columns<O> {
         }
     }
 
-    /// The elements at these positions, side by side; lanes that have no column repeat the last one.
+    /// The elements at these positions, side by side. Lanes without a column repeat the last one.
     ///
     /// # Safety
     /// - The positions are of rows.
@@ -211,7 +224,7 @@ impl<O: Order> Task for Merge<'_, O> {
     }
 }
 
-/// What was found in some rows.
+/// What was found in one block.
 struct Block<O: Order> {
     start: usize,
     rows: usize,
@@ -224,30 +237,31 @@ struct Block<O: Order> {
 type CountArray<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::CountArray;
 
 impl<O: Order> Block<O> {
-    /// Of the lanes that are columns, and of others. (As 32 bits, which hold any position.)
+    /// The positions of all lanes, of which the first `width` are columns. (As 32 bits, which hold any position.)
     #[inline(always)]
     fn positions(&self) -> impl Iterator<Item = u32> {
         let (start, fold, last) = (self.start as u32, self.fold as u32, (self.rows - self.fold) as u32);
         let found = self.folded_rows.as_ref().iter().zip(self.row_in_fold.as_ref());
         found.map(move |(&folded_row, &row_in_fold)| {
             let (folded_row, row_in_fold): (u64, u64) = (folded_row.into(), row_in_fold.into());
-            // The last folded row reaches back.
+            // The last wide row overlaps the previous one.
             start + (folded_row as u32 * fold).min(last) + row_in_fold as u32
         })
     }
 }
 
-/// The best of some rows side by side, in a vector: neighbouring lanes are of neighbouring columns, and those of one column `width` lanes apart.
+/// The best candidates in one vector. Neighbouring lanes are neighbouring columns; those of one column are `width`
+/// lanes apart.
 #[derive(Clone, Copy)]
 struct Candidates<O: Order> {
     values: Vec<O>,
     folded_rows: Count<O>,
-    /// Which of the rows side by side it is, counted from that of the lane on.
+    /// Which of the rows side by side it is from, counted from the row of its lane.
     row_in_fold: Count<O>,
 }
 
 impl<O: Order> Candidates<O> {
-    /// Those of one vector from a lane on, which is of the row of number `row` of those side by side.
+    /// Those of one vector from a lane on, which is in row `row` of those side by side.
     #[inline(always)]
     fn new(order: O, group: &Group<O, FOLDED_VECTORS>, vector: usize, lane: usize, row: usize) -> Self {
         let simd = order.simd();
@@ -269,14 +283,15 @@ impl<O: Order> Candidates<O> {
         }
     }
 
-    /// So many rows further on.
+    /// The same, `rows` rows further on.
     #[inline(always)]
     fn after(self, order: O, rows: usize) -> Self {
         let simd = order.simd();
         Candidates { row_in_fold: simd.add(self.row_in_fold, simd.count(rows as u32)), ..self }
     }
 
-    /// The first best of both, lane by lane: of the earlier folded row, or of the same one, but earlier in it.
+    /// The first best of both, lane by lane. Of equals, the one of the earlier wide row is first, then the one that is
+    /// earlier in it.
     #[inline(always)]
     fn or(self, order: O, new: Self) -> Self {
         let simd = order.simd();
@@ -292,7 +307,7 @@ impl<O: Order> Candidates<O> {
         new.or_where(order, is_first, self)
     }
 
-    /// `self` where the mask is true.
+    /// `self` where the mask is true, `other` elsewhere.
     #[inline(always)]
     fn or_where(self, order: O, mask: Mask<O>, other: Self) -> Self {
         let simd = order.simd();

@@ -1,4 +1,6 @@
-//! Groups side by side, for columns of any number of rows, wherever they are, and how memory is walked through then. Nothing here knows of tiles.
+//! A panel: register tiles side by side, whose state is kept in L1. So columns of any number of rows are read some rows
+//! at a time, in long runs, wherever the rows are. Knows nothing of the loops of a call, and of why a panel is as wide
+//! as it is.
 
 use super::nan_tracker::Seen;
 use super::tile::{GROUP, Group, ROWS, Rows, span};
@@ -7,19 +9,17 @@ use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
 
-/// Groups in a panel: 4 KiB of outputs by vectors of 32 bytes.
+/// Tiles in a panel: 4 KiB of outputs by vectors of 32 bytes.
 pub(super) const PANEL: usize = 32;
 
-/// Bytes of the outputs of a panel whose rows go by one at a time: what is kept, twice as much, and what was asked for, as much, are in the L1 cache then. (Beyond L3, by AVX2, GB/s of
-/// panels of 4, 6, 8, 10 and 16 KiB: 64 rows of 4096 f32 26, 29, 35, 31 and 29, 21 rows of 50176 f32 25, 31, 34, 34 and 29, 64 rows of 16384 u8 26, 29, 35, 32 and 30, of 64 KiB that are read
-/// at 43. By AVX-512, 8 and 32 KiB, 64 rows of 4096 f32 30 and 20. Zen 5.)
+/// Bytes of the outputs of a panel that is streamed: what is kept of it, and what was prefetched, fit in L1. See
+/// docs/tuning.md#panels-4-8-or-16-kib-of-outputs.
 pub(super) const SWEPT_BYTES: usize = 8 << 10;
 
-/// Bytes of the outputs of a panel where prefetchers are left alone: they go on along the rows for longer then, and eight rows of what is kept meanwhile are no more than is read. (Beyond
-/// L3, AVX2, GB/s of panels of 4, 8, 16 and 32 KiB: 21 rows of 50176 f32 17, 19, 22 and 23, of u8 18, 20, 23 and 22, 1000 rows of 16384 f16 18, 20, 22 and 24; Zen 4.)
+/// Bytes of the outputs of a panel where hardware prefetchers are left alone: longer runs suit them. The widest of all.
 pub const WIDE_BYTES: usize = 16 << 10;
 
-/// Room for the groups of any panel.
+/// A buffer for the tiles of any panel.
 #[repr(C, align(64))]
 pub(super) struct Room([MaybeUninit<u8>; 2 * WIDE_BYTES]);
 
@@ -29,43 +29,47 @@ impl Room {
         Room([const { MaybeUninit::uninit() }; _])
     }
 
+    /// The tiles, none of them written.
     #[inline(always)]
     pub(super) fn groups<O: Order, const U: usize>(&mut self) -> &mut [MaybeUninit<Group<O, U>>] {
         const { assert!(align_of::<Group<O, U>>() <= 64) };
         let count = size_of::<Room>() / size_of::<Group<O, U>>();
-        // SAFETY: the bytes of this room are `count` groups by the division, aligned for them as asserted, and need not be initialised.
+        // SAFETY: the bytes of this buffer are `count` tiles by the division, aligned for them as asserted, and need
+        // not be initialised.
         unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), count) }
     }
 }
 
-/// How rows go by, and what is asked for meanwhile.
+/// How the rows of a panel are traversed, and what is prefetched meanwhile.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Way {
-    /// All rows of a group before the next group, if they stay in the L1 cache meanwhile: of what is near.
+    /// All rows of a tile before the next tile, if they stay in L1 meanwhile: for what is in L2.
     Near,
-    /// Some rows at a time, group by group.
+    /// Eight rows at a time, tile by tile.
     ByGroups,
-    /// The same of rows that are longer than the panel: after the last ones, the first of the next panel are asked for.
+    /// The same, of rows that are longer than the panel: after the last rows, the first ones of the next panel are
+    /// prefetched.
     ByGroupsAcross,
-    /// One row at a time, from end to end.
+    /// Streaming: one row at a time, from end to end of the panel.
     Sweep,
-    /// The same of rows that are longer than the panel: meanwhile, the next row of the panel is asked for, and after the last one, the first of the next panel.
+    /// The same, of rows that are longer than the panel: meanwhile, the next row of the panel is prefetched, and after
+    /// the last one, the first row of the next panel.
     SweepAcross,
 }
 
 /// The L1 cache of most cores.
 const L1_BYTES: usize = 32 << 10;
 
-/// Some groups side by side, over the rows so far: for any number of rows, wherever they are. Each group sees eight rows, then the next group
-/// does, across up to 4 KiB of outputs, or 16; then come the next rows. So memory is read in long runs, eight at a time.
+/// Tiles side by side, reduced over the rows so far.
 ///
-/// Before the row numbers overflow (255 rows of 8-bit elements), they are flushed to the 32-bit positions.
+/// Row numbers are as narrow as the elements. Before they overflow, for 8-bit elements after 255 rows, they are widened
+/// into the 32-bit positions.
 pub(super) struct Panel<'a, O: Order, const U: usize> {
     order: O,
     groups: &'a mut [MaybeUninit<Group<O, U>>],
-    /// Written by the first flush.
+    /// Written when row numbers are first widened.
     positions: &'a mut [MaybeUninit<u32>],
-    /// Rows since the last flush, and before it. Row numbers are counted from 1 since the last flush; 0 is no change.
+    /// Rows since row numbers were last widened, and before that. Row numbers count from 1 since then; 0 is no change.
     rows: u32,
     flushed: u32,
     /// Whether a NaN was found.
@@ -75,7 +79,8 @@ pub(super) struct Panel<'a, O: Order, const U: usize> {
 impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     const GROUP: usize = U * O::Simd::LANES;
 
-    /// Before the first row. There is a group for each of the positions, and at least as many positions as one group has; of two vectors, more than one has.
+    /// Before the first row. There is a tile for each `GROUP` of the positions, and there are at least as many
+    /// positions as one tile has; for tiles of two vectors, more than one vector has.
     #[inline(always)]
     pub(super) fn new(
         order: O,
@@ -86,27 +91,27 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         Panel { order, groups, positions, rows: 0, flushed: 0, has_nan: false }
     }
 
-    /// The outputs of each group: of groups of two vectors, the only one may have fewer, but more than a vector. (It is a constant for those of four: 3 rows of 1000 f32 run at 0.6 of the speed
-    /// otherwise. Zen 3.)
+    /// The outputs of each tile. A constant, which makes the loop much faster, but for a single tile of two vectors: it
+    /// may have fewer, and more than a vector.
     #[inline(always)]
     fn width(&self) -> usize {
         if const { U == 2 } { Self::GROUP.min(self.positions.len()) } else { Self::GROUP }
     }
 
-    /// The first output of a group.
+    /// The first output of a tile. The last tile overlaps the previous one where the width is no multiple.
     #[inline(always)]
     fn start_of(&self, group: usize) -> usize {
         (group * Self::GROUP).min(self.positions.len() - self.width())
     }
 
-    /// How far it is from the row that comes next to the first row of the panel beside this one, in elements.
+    /// How far it is from the next row to the first row of the panel beside this one, in elements.
     #[inline(always)]
     fn to_next_panel(&self, stride: isize) -> isize {
         (self.positions.len() as isize).wrapping_sub(stride.wrapping_mul((self.rows + self.flushed) as isize))
     }
 
-    /// Goes on with some rows, and asks for others that are `ahead` elements further on: of images over the first and the third axis, beyond L3,
-    /// 0.5 of a read became 0.7 with 8- and 16-bit elements, and 0.6 became 0.74 with f32. (Zen 3.)
+    /// Reduces some more rows, and prefetches what is `ahead` elements further on. Row numbers go on from segment to
+    /// segment.
     ///
     /// # Safety
     /// - Each row, as wide as the panel, may be read.
@@ -129,8 +134,8 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
                 rows = rows.skip(1);
                 continue;
             }
-            // A group on its own, or before rows that stay in L1, need not make room for the next: 32 f32 over stretches of 32 rows went from 46 to
-            // 58 GB/s, 56 from 42 to 50, 32 u8 over 1000 rows from 35 to 55. (Zen 3, L2.)
+            // A single tile, or one whose rows stay in L1, need not make way for the next tile after eight rows: its
+            // state stays in registers.
             let is_short = span::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
             let stays = way == Way::Near && (self.groups.len() == 1 || is_short);
             let most = match (stays, sweeps) {
@@ -150,9 +155,10 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         }
     }
 
-    /// The first of some rows, from end to end, unless there was a NaN. False if it was not seen, or has a NaN: then it has to be visited, or visited
-    /// again, which changes nothing but what NaN changes. A loop of its own, because what a [visit](Panel::visit) takes beside its rows is more than one of
-    /// them: 1000 rows of 1000 f32, beyond L3, ran at 29 GB/s without it, and at 41 with it. (Zen 5, AVX-512.)
+    /// Reduces the first of some rows, from end to end of the panel. False if it was not read or has a NaN: then it has
+    /// to be [visited](Panel::visit), which is harmless after this, because comparisons are strict.
+    ///
+    /// This loop is separate, because what a visit does around its rows costs more than a single row.
     ///
     /// # Safety
     /// - A row, as wide as the panel, may be read.
@@ -188,10 +194,10 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         !O::HAS_NAN || simd.bits(nans) == 0
     }
 
-    /// Some rows of one group.
+    /// Reduces some rows into one tile.
     ///
     /// # Safety
-    /// - Each row, as wide as a group, may be read; the group was written, unless these are the first rows.
+    /// - Each row, as wide as a tile, may be read; the tile was written, unless these are the first rows.
     #[inline(always)]
     unsafe fn visit(&mut self, group: usize, rows: Rows<O::Lane>) {
         let (order, width) = (self.order, self.width());
@@ -219,7 +225,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
         self.groups[group].write(after);
     }
 
-    /// Moves the row numbers to the positions.
+    /// Widens the row numbers into the positions.
     #[inline(always)]
     pub(super) fn flush(&mut self) {
         let simd = self.order.simd();
@@ -242,7 +248,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     }
 }
 
-/// [`Panel::flush`] of some positions. A call, one for each width of lanes: inlined, it was 80 KB of the shared object.
+/// [`Panel::flush`] of some positions. Outlined, to have one copy for each width of lanes.
 #[derive(Clone, Copy)]
 struct Flush<'a, C> {
     rows: &'a [C],
@@ -261,7 +267,7 @@ impl<C: Copy + Into<u64>> Task for Flush<'_, C> {
             let row = row.into() as u32;
             let number = self.flushed.wrapping_add(row).wrapping_sub(1);
             if self.flushed == 0 {
-                // No change is no change from the first row.
+                // No change means that the first row is still the best.
                 position.write(if row == 0 { 0 } else { number });
             } else if row != 0 {
                 position.write(number);

@@ -1,6 +1,8 @@
-//! Lines of neighbouring outputs over rows of neighbours, each group of vectors over all rows before the next one: what all strategies for columns share. Nothing here knows of tiles.
+//! One pass: a row of outputs is cut into register tiles, and each is reduced over all rows before the next one. All
+//! three strategies for columns share this. Knows nothing of the loops of a call, and of panels.
 //!
-//! NaN is looked for once per pair of vectors, and comparisons that take account of it only start where one was found.
+//! A tile is reduced by comparisons that ignore NaN. Only if there was one, it is reduced again by exact ones, and so
+//! are those after it.
 
 use super::nan_tracker::Seen;
 use super::row_blocks::{are_tall, has_tall};
@@ -11,11 +13,12 @@ use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
 
-/// Answers at least a vector of outputs, by groups, each over all rows, and asks for others that are `ahead` elements further on. `so_far` says what
-/// to expect of them, and learns what came of it.
+/// Answers a row of outputs, at least a vector of them, and prefetches what is `ahead` elements further on. `so_far`
+/// says whether to expect NaN, and learns whether there was one.
 ///
 /// # Safety
-/// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane can count.
+/// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane
+///   can count.
 #[inline(always)]
 pub(super) unsafe fn reduce<O: Order>(
     order: O,
@@ -34,8 +37,9 @@ pub(super) unsafe fn reduce<O: Order>(
     }
 }
 
-/// [`reduce`] of rows that [are tall](are_tall). A call of its own, with loops of its own: few rows have no time for the question. (2 to 4 rows of 1000 u64 ran at 0.87 of the speed with it at each
-/// group; AVX-512, a Xeon.) There are no groups of one vector, of which the last outputs may be: without them, and without [pairs](Group::visit) for what chunks leave, it is 40 KB less of the shared object.
+/// [`reduce`] of rows that [are many](are_tall), in row blocks. This is a separate outlined loop, because asking at
+/// each tile would slow few rows down. It has no tiles of one vector, and no [pairs](Group::visit) for the rows that
+/// blocks leave, to save code.
 ///
 /// # Safety
 /// - As for [`reduce`], of more than a vector of outputs.
@@ -72,14 +76,14 @@ impl<O: Order> Task for Tall<O> {
     }
 }
 
-/// Whether a group is more than a vector. Of arrays of bytes, the compiler makes vectors if they go one by one: 21 rows of 1000 u8 ran at 1.4 GB/s by groups, and
-/// 8.5 without; f32 at 10.8 and 9.4, but over 3 rows at 7.4 and 4.2. (Zen 3, SSE2.) And groups took a fifth of the time to compile all that is portable.
+/// Whether a tile is more than one vector. Of arrays, which the portable ISA has for vectors, the compiler makes better
+/// code one at a time. See docs/tuning.md#register-tiles-4-vectors-or-2.
 #[inline(always)]
 pub(super) const fn has_groups<O: Order>() -> bool {
     O::Simd::SPECIALIZES
 }
 
-/// By groups of up to `U` vectors; if `TALL`, rows that are tall go by in chunks.
+/// Cuts a row into tiles of up to `U` vectors. If `TALL`, rows that are many are taken in row blocks.
 ///
 /// # Safety
 /// - As for [`reduce`].
@@ -97,14 +101,13 @@ unsafe fn reduce_by<O: Order, const U: usize, const TALL: bool>(
     let mut start = 0;
     // SAFETY: the caller's promise; each group lies within the rows.
     unsafe {
-        // Of a width that the compiler knows, and in a loop of its own: 3 rows of 1000 f32 ran at 0.42 of `read` otherwise, instead of 0.72.
+        // Most tiles are in a loop of their own, where the compiler knows their width: that is much faster.
         while const { U > 1 } && start + U * lanes <= width {
             reduce_part::<O, U, TALL>(order, rows, &mut positions[start..][..U * lanes], start, ahead, so_far);
             start += U * lanes;
         }
-        // What reaches back is answered twice, and the same. Vectors of one group go side by side; alone, each takes half as long again. (GB/s one by one and two by
-        // two: 8 i64 over 3, 21 and 1000 rows 53 and 71, 71 and 87, 33 and 64, 16 f32 41 and 53, 66 and 86, 51 and 86; 5 and 7 i64 over 1000 rows 20 and 40, 28 and 55; Zen
-        // 5, AVX2.)
+        // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left goes
+        // into one tile if it fills more than half of it, because vectors side by side need not wait for each other.
         if const { U > 1 } && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
             reduce_part::<O, U, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
@@ -123,7 +126,7 @@ unsafe fn reduce_by<O: Order, const U: usize, const TALL: bool>(
     }
 }
 
-/// By one group of `U` vectors, more than half of which the outputs fill, the first of them output `start`.
+/// Answers the outputs from `start` on by one tile of `U` vectors, more than half of which they fill.
 ///
 /// # Safety
 /// - As for [`reduce`].
@@ -143,11 +146,14 @@ unsafe fn reduce_part<O: Order, const U: usize, const TALL: bool>(
     group.write(order, positions);
 }
 
-/// Reduces `width` outputs, more than fit half of `U` vectors, over some rows and then some others, and asks for as many further on, `most` rows at a time,
-/// unless that is `usize::MAX`; then the rows follow each other. `so_far` is as for [`reduce`], `TALL` as for [`reduce_by`].
+/// A tile of `width` outputs, more than fit half of `U` vectors, over some rows and then some others.
+///
+/// Unless `most` is `usize::MAX`, the rows are contiguous, are taken `most` at a time, and what comes later is
+/// prefetched meanwhile. `so_far` is as for [`reduce`], `TALL` as for [`reduce_by`].
 ///
 /// # Safety
-/// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one more than a lane can count.
+/// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one
+///   more than a lane can count.
 #[inline(always)]
 pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, const TALL: bool>(
     order: O,
@@ -166,7 +172,8 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, cons
             so_far.has_nan = true;
         }
         let exact = order.simd().call(Exactly::<O, U, P, TALL> { order, parts, width });
-        // Vector by vector, or else the other group above would not stay in registers, because a call writes to memory.
+        // Copied vector by vector. Otherwise, the tile above would not stay in registers, because the call writes to
+        // memory.
         let mut group = Group { best: [order.worst(); U], row_of_best: [order.simd().count(0); U] };
         for u in 0..U {
             group.best[u] = exact.best[u];
@@ -177,7 +184,9 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, cons
 }
 
 impl<O: Order, const U: usize> Group<O, U> {
-    /// After some rows, then some others; if `TALL`, the first of them in chunks, where they are many and nothing is asked for. If not `EXACT`, the answer holds only if what was seen leaves it [sure](Seen::is_sure).
+    /// A tile over some rows, then some others. If `TALL`, the first of them are taken in row blocks, where they are
+    /// many and nothing is prefetched. If not `EXACT`, the answer is right only if what was seen [is
+    /// sure](Seen::is_sure).
     ///
     /// # Safety
     /// - As for [`reduce_group`].
@@ -208,7 +217,7 @@ impl<O: Order, const U: usize> Group<O, U> {
                 }
                 // SAFETY: the caller's promise.
                 unsafe {
-                    // What is left of chunks is few.
+                    // Row blocks leave few rows: no pairs.
                     match const { TALL && P == 1 } {
                         true => group.visit::<EXACT, false>(order, these, width, before, &mut seen),
                         false => group.visit::<EXACT, true>(order, these, width, before, &mut seen),
@@ -225,7 +234,7 @@ impl<O: Order, const U: usize> Group<O, U> {
     }
 }
 
-/// A call of its own: NaN is rare enough.
+/// The exact way, outlined, because NaN is rare.
 #[derive(Clone, Copy)]
 struct Exactly<O: Order, const U: usize, const P: usize, const TALL: bool> {
     order: O,
@@ -252,7 +261,7 @@ impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactl
     }
 }
 
-/// What the groups so far were like.
+/// What the tiles so far were like.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Groups {
     has_nan: bool,

@@ -1,9 +1,16 @@
-//! Many rows of columns, eight at a time: of such a chunk, the best of each lane is taken first, by maxima alone, and then compared with what is kept, as in [long rows](crate::rows::blocked). So a
-//! comparison and a blend are paid for each chunk, not for each row. What the blend keeps is the chunk; in the end, each lane looks for its best in the rows of its own.
-//! Nothing here knows of tiles.
+//! Row blocking. Of each eight rows, the best of each lane is taken by maxima alone, and then compared with the best so
+//! far, as [long rows](crate::rows) do with their blocks. So a comparison and a select are paid for once in eight rows.
+//! What is selected is the block; in the end, each lane looks for its best in the rows of its block. Knows nothing of
+//! panels, and of the loops of a call.
 //!
-//! (In L2, GB/s row by row and this way, a Xeon: AVX2, 1000 rows of 16 f32 38 and 71, f64 43 and 71, i32 50 and 82, i64 39 and 55, of 64 f16 52 and 72, u16 53 and 87, of 3 f64, which are folded, 29 and 50;
-//! AVX-512, 1000 rows of 16 f32 72 and 99, i64 76 and 110.)
+//! ```text
+//! for each block of 8 rows:
+//!     m            = max(row[0], .., row[7])
+//!     better       = m > best
+//!     best         = max(m, best)
+//!     row_of_best  = select(better, first row of the block, row_of_best)
+//! in each lane: row_of_best = the first row of that block that is equal to best
+//! ```
 
 use super::nan_tracker::Seen;
 use super::tile::{Group, Rows};
@@ -13,36 +20,39 @@ use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
 
-/// Rows in a chunk. (Four, which are looked at sooner in the end, were 0.85 to 1.0 of the speed over 1000 rows.)
+/// Rows in a block. Fewer make the search in the end cheaper, and the loop slower.
 const CHUNK: usize = 8;
 
-/// Whether so many rows, the first one among them, are worth the look in the end, which takes a load and a store for each lane and row of a chunk. (64 rows were as fast as in [pairs](Group::visit), or 0.9 of that; over 100 rows
-/// 16-bit lanes by AVX2 were 0.9, over 166 1.0; over 250 rows, the same by AVX-512 0.8, 32-bit ones 1.2. So 8-bit lanes, which count to 255, do not.)
+/// Whether `rows` rows, the first one among them, are worth the search in the end. It takes a load and a store for each
+/// lane and row of a block. See docs/tuning.md#row-blocking-from-128-rows-on.
 #[inline(always)]
 pub(super) const fn are_tall<O: Order>(rows: usize) -> bool {
     has_tall::<O>() && rows >= const { fewest::<O>() }
 }
 
-/// Whether any number is: not if they are more than a lane can count, which do not come.
+/// Whether any number of rows is. None is, if that would be more than a lane can count: so never for 8-bit lanes.
 #[inline(always)]
 pub(super) const fn has_tall<O: Order>() -> bool {
     O::Simd::SPECIALIZES && fewest::<O>() < O::Simd::MAX_COUNT as usize
 }
 
+/// The fewest rows that are taken in blocks.
 #[inline(always)]
 const fn fewest<O: Order>() -> usize {
     if 12 * O::Simd::LANES < FEWEST { FEWEST } else { 12 * O::Simd::LANES }
 }
 
-/// The fewest rows that are tall, of whatever lanes.
+/// The same, of whatever lanes.
 const FEWEST: usize = 128;
 
 impl<O: Order, const U: usize> Group<O, U> {
-    /// Goes on with those of some rows, the first of which has number 1, that are whole chunks, and gives the others. The answer holds only if what is seen leaves it sure: if `EXACT`, NaN does,
-    /// unless it loses, and a lane has nothing that is better than the worst number.
+    /// Reduces the whole blocks of some rows, the first of which has number 1, and gives the rows that are left.
+    ///
+    /// The answer is right only if `seen` is sure afterwards. If `EXACT`, it is so but for one case: NaN loses, and a
+    /// lane has nothing better than the worst number.
     ///
     /// # Safety
-    /// - As for [`Group::load`], each row; they are at least a chunk.
+    /// - As for [`Group::load`], for each row; they are at least a block.
     #[inline(always)]
     pub(super) unsafe fn visit_chunks<const EXACT: bool>(
         &mut self,
@@ -51,7 +61,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         width: usize,
         seen: &mut Seen<O>,
     ) -> Rows<O::Lane> {
-        // Copies: what a call writes to does not stay in registers before and after it.
+        // Copies: what a call writes to would not stay in registers before and after it.
         let (mut group, mut so_far) = (*self, *seen);
         let chunks = Chunks { order, rows, width, group: &raw mut group, seen: &raw mut so_far };
         // SAFETY: the caller's promise, and two locals that nothing else uses meanwhile.
@@ -67,7 +77,7 @@ impl<O: Order, const U: usize> Group<O, U> {
     }
 }
 
-/// A call, one for all places that have it: inlined, it was 200 KB of the shared object.
+/// The loop, outlined to have one copy for all callers.
 #[derive(Clone, Copy)]
 struct Chunks<O: Order, const U: usize> {
     order: O,
@@ -98,11 +108,11 @@ impl<O: Order, const U: usize> Chunks<O, U> {
         let (group, seen) = unsafe { (&mut *self.group, &mut *self.seen) };
         let (Group { mut best, mut row_of_best }, mut so_far) = (*group, *seen);
         let nan_wins = order.nan_wins();
-        // In place of branches, for which there would be two of the loop.
+        // A mask in place of branches, for which the compiler would make two loops.
         let losing = simd.first(if nan_wins { 0 } else { O::Simd::LANES });
         if EXACT {
             so_far = Seen::nothing(order);
-            // Of the first row, NaN is the best there is, or no better than the worst number.
+            // In the first row, NaN is the best there is, or no better than the worst number.
             let mut u = 0;
             while !nan_wins && u < U {
                 best[u] = order.fold(best[u], order.worst());
@@ -112,8 +122,8 @@ impl<O: Order, const U: usize> Chunks<O, U> {
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
         let (mut at, mut row) = (rows.first, simd.count(1));
         for _ in 0..rows.count / CHUNK {
-            // Vectors side by side, a chunk each, although all but the first could follow later: their lines are here now. (With sixteen chunks of one vector before the next, 1000 rows of 64 f32 and i32 ran
-            // at 0.7 and 0.6 of the speed; with what is kept in memory, for one loop for any number of vectors, at 0.8.)
+            // All vectors of a block before the next block: one vector of all blocks would read each cache line several
+            // times.
             for u in 0..U {
                 let mut at = at.wrapping_add(Group::<O, U>::start_of(u, width));
                 let mut vectors = [order.worst(); CHUNK];
@@ -127,12 +137,12 @@ impl<O: Order, const U: usize> Chunks<O, U> {
                 if !EXACT {
                     so_far.look(order, &vectors);
                 } else {
-                    // Where NaN wins, the first one of a lane, before the numbers: those are never above it. (Not here in the loop for what has none: f32 and f64 ran at 0.8 to 0.95 of the speed with
-                    // it, and 16-bit floats, which have no use for it, too.)
+                    // Where NaN wins, the first one of a lane is kept, and no number is above it. This is not in the
+                    // other loop, where it would cost data without NaN.
                     let first = simd.and_not(order.nans_of(&vectors), simd.or(order.nans(best[u], best[u]), losing));
                     best[u] = simd.select(first, order.nan(), best[u]);
                     row_of_best[u] = simd.select_count(first, row, row_of_best[u]);
-                    // A fold drops NaN, if it starts with a number.
+                    // The maximum drops NaN, if it starts with a number.
                     vectors[0] = order.fold(vectors[0], order.worst());
                 }
                 let new = order.fold_of(&vectors);
@@ -146,7 +156,7 @@ impl<O: Order, const U: usize> Chunks<O, U> {
         *group = Group { best, row_of_best };
         for (u, (&best, row_of_best)) in best.iter().zip(&mut group.row_of_best).enumerate() {
             let first = rows.first.wrapping_add(Group::<O, U>::start_of(u, width));
-            // SAFETY: the caller's promise: the number is that of a chunk of the rows, or 0.
+            // SAFETY: the caller's promise: the number is that of a block of the rows, or 0.
             *row_of_best = unsafe { simd.call(Look { order, first, stride, best, first_row: *row_of_best }) };
             if EXACT && !nan_wins && simd.bits(simd.eq(best, order.worst())) != 0 {
                 so_far.look(order, &[order.nan()]);
@@ -156,7 +166,7 @@ impl<O: Order, const U: usize> Chunks<O, U> {
     }
 }
 
-/// In which row of its chunk each lane of a vector has its best. A call, because vectors of other groups look for it, too.
+/// In which row of its block each lane of a vector has its best. Outlined, because all vectors of a tile share it.
 #[derive(Clone, Copy)]
 struct Look<O: Order> {
     order: O,
@@ -165,7 +175,7 @@ struct Look<O: Order> {
     /// In bytes.
     stride: isize,
     best: Vec<O>,
-    /// The number of the first row of the chunk; or 0 where none was better than what came before.
+    /// The first row of the block, or 0 where none was better than what came before.
     first_row: Count<O>,
 }
 
@@ -180,12 +190,13 @@ impl<O: Order> Task for Look<O> {
         let elements: *mut O::Lane = room.0.as_mut_ptr().cast();
         for (lane, &row) in simd.counts(first_row).as_ref().iter().enumerate() {
             let row: u64 = row.into();
-            // Where there is none, what is in the first chunk does not matter.
+            // Where there is no such block, the first one is read, and what is found there does not matter.
             let mut at =
                 first.wrapping_byte_offset((row as u32).saturating_sub(1) as isize * stride).wrapping_add(lane);
             let mut n = 0;
             while n < CHUNK {
-                // SAFETY: the caller promises the rows of the chunk, whatever was found in them; the room is for a chunk of any vectors.
+                // SAFETY: the caller promises the rows of the block, whatever was found in them; the buffer is for a
+                // block of any vectors.
                 unsafe { elements.add(n * lanes + lane).write(at.read()) };
                 at = at.wrapping_byte_offset(stride);
                 n += 1;
@@ -200,7 +211,7 @@ impl<O: Order> Task for Look<O> {
             // SAFETY: all of them were written above.
             let elements = unsafe { order.load(elements.add(n * lanes)) };
             let is_best = simd.eq(elements, best);
-            // Where NaN wins, one is the best of its chunk; where it loses, none is.
+            // Where NaN wins, one is the best of its block; where it loses, none is.
             let is_best = if finds_nan { simd.or(is_best, order.nans(elements, elements)) } else { is_best };
             row_in_chunk = simd.select_count(is_best, simd.count(n as u32), row_in_chunk);
         }
@@ -209,6 +220,6 @@ impl<O: Order> Task for Look<O> {
     }
 }
 
-/// Room for a chunk of any vectors.
+/// A buffer for one block of a vector.
 #[repr(align(64))]
 struct Room([MaybeUninit<u8>; CHUNK * MAX_VECTOR_BYTES]);

@@ -1,4 +1,6 @@
-//! Columns: neighbouring outputs are contiguous, and each lane is one output; rows of them are loaded where they are.
+//! The strategy for contiguous outputs, at least a vector of them: rows are loaded where they are, one output in each
+//! lane. It hands each row of outputs to one pass or to panels, as the schedule says. Knows nothing of how either is
+//! done.
 
 use super::panel::{Panel, Room, Way};
 use super::reduce::{Groups, has_groups, reduce, reduce_tall};
@@ -46,7 +48,7 @@ impl Body for Columns {
             } else if const { has_groups::<O>() } && width >= GROUP * O::Simd::LANES {
                 reduce_panels::<O, GROUP>(order, tile, course, positions);
             } else if const { has_groups::<O>() } && width > O::Simd::LANES {
-                // (1000 rows of 64 u8 by AVX2, and of 128 by AVX-512, 58 and 97 GB/s by one vector at a time, 88 and 168 by two; Zen 5, L2.)
+                // Two vectors side by side are faster than one after another.
                 reduce_panels::<O, 2>(order, tile, course, positions);
             } else {
                 reduce_panels::<O, 1>(order, tile, course, positions);
@@ -55,10 +57,10 @@ impl Body for Columns {
     }
 }
 
-/// Reduces lines of outputs in panels of groups of `U` vectors.
+/// Reduces rows of outputs in panels of tiles of `U` vectors.
 ///
 /// # Safety
-/// - As [`Body::run`]; a line is at least a group, or of two vectors, longer than one.
+/// - As [`Body::run`]; a row of outputs is at least a tile, or for tiles of two vectors, longer than one vector.
 #[inline(always)]
 unsafe fn reduce_panels<O: Order, const U: usize>(
     order: O,
@@ -74,7 +76,7 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
         let lines = positions.len() / line;
         let mut done = 0;
         while done < line {
-            // The last panel reaches back if it is shorter than a group.
+            // The last panel overlaps the previous one if it is shorter than a tile.
             let start = done.min(line - group);
             let width = (line - start).min(course.widest);
             let mut panels = [const { MaybeUninit::uninit() }; TURNS];
@@ -96,8 +98,8 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
                 };
                 let mut first = first.wrapping_offset(start as isize + offset);
                 for panel in &mut *panels {
-                    // SAFETY: a stretch of the reduced loops, from each output of the panel (`start` and `width` stay within the line): the caller
-                    // promises those elements.
+                    // SAFETY: a segment of the reduced loops, from each output of the panel (`start` and `width` stay
+                    // within the row of outputs): the caller promises those elements.
                     unsafe { panel.rows(Rows { first, stride: tile.line().stride, count, hint }, ahead, way) };
                     first = first.wrapping_offset(tile.outer.stride);
                 }

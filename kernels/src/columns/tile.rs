@@ -1,6 +1,8 @@
-//! Some vectors of neighbouring outputs over rows of neighbours: each lane is one output. Per row: one load, one comparison, one maximum, one blend. Nothing here knows of lines or tiles.
+//! A register tile: `U` vectors of neighbouring outputs, one in each lane, reduced over rows. For each row and vector,
+//! that takes a load, a comparison, a maximum and a select. Knows nothing of panels, of the loops of a call, and of
+//! what is done if there is NaN.
 //!
-//! What the blend keeps is the number of the row, counted in lanes as wide as the element.
+//! What is selected is the number of the row, which is as wide as the element.
 
 use super::nan_tracker::Seen;
 use crate::memory::prefetch::Hint;
@@ -10,24 +12,25 @@ use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 use core::mem::MaybeUninit;
 
-/// Vectors in a group, unless fewer are left.
+/// Vectors in a tile, unless fewer are left. See docs/tuning.md#register-tiles-4-vectors-or-2.
 pub(super) const GROUP: usize = 4;
-/// Rows that go by at a time: as many runs as the prefetchers of current cores follow.
+/// Rows in a block of rows: as many streams as most hardware prefetchers follow.
 pub(super) const ROWS: usize = 8;
 
-/// Rows of as many neighbours as there are outputs.
+/// Rows with one stride between them, of as many elements as there are outputs.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<L> {
     pub(super) first: *const L,
     /// From one row to the next, in elements.
     pub(super) stride: isize,
     pub(super) count: usize,
-    /// The cache that others are prefetched into.
+    /// Which cache other rows are prefetched into.
     pub(super) hint: Hint,
 }
 
 impl<L: Copy> Rows<L> {
-    /// Asks for `width` elements of each row, from so many elements further on, which need not exist; if that is asked for.
+    /// Prefetches `width` elements of each row, `ahead` elements further on, if that is not `None`. They need not
+    /// exist.
     #[inline(always)]
     pub(super) fn prefetch(self, width: usize, ahead: Option<isize>) {
         let Some(ahead) = ahead else { return };
@@ -35,11 +38,13 @@ impl<L: Copy> Rows<L> {
         prefetch_rows(self.hint, at.cast(), self.stride.wrapping_mul(size as isize), self.count, width * size);
     }
 
+    /// The same rows from output `output` on.
     #[inline(always)]
     pub(super) fn at(self, output: usize) -> Self {
         Rows { first: self.first.wrapping_add(output), ..self }
     }
 
+    /// All rows but the first `rows`.
     #[inline(always)]
     pub(super) fn skip(self, rows: usize) -> Self {
         let first = self.first.wrapping_offset(rows as isize * self.stride);
@@ -53,23 +58,26 @@ pub(super) fn span<L>(rows: usize, stride: isize) -> usize {
     rows.saturating_mul(stride.unsigned_abs()).saturating_mul(size_of::<L>())
 }
 
-/// `U` vectors of outputs, over the rows so far.
+/// `U` vectors of outputs, reduced over the rows so far.
 #[derive(Clone, Copy)]
 pub(super) struct Group<O: Order, const U: usize> {
     pub(super) best: [Vec<O>; U],
-    /// The number of the row of the best; what it counts from is the caller's to say.
+    /// The row of the best. The caller decides what row numbers count from.
     pub(super) row_of_best: [Count<O>; U],
 }
 
 impl<O: Order, const U: usize> Group<O, U> {
-    /// The output that vector `u` starts with: one vector after another, but the last reach back to be within the width.
+    /// The output that vector `u` starts with. The last vector overlaps the previous one where the width is no
+    /// multiple.
     #[inline(always)]
     pub(super) fn start_of(u: usize, width: usize) -> usize {
         (u * O::Simd::LANES).min(width - O::Simd::LANES)
     }
 
+    /// The part of a row that this tile is for.
+    ///
     /// # Safety
-    /// - A row of `width` elements, at least a vector, may be read from there on.
+    /// - `width` elements, at least a vector, may be read from `at` on.
     #[inline(always)]
     pub(super) unsafe fn load(order: O, at: *const O::Lane, width: usize) -> [Vec<O>; U] {
         let mut vectors = [order.worst(); U];
@@ -82,7 +90,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         vectors
     }
 
-    /// After the first row, which is the best so far whatever it holds, with number 0.
+    /// A tile after its first row, which is the best so far whatever it holds, and has number 0.
     ///
     /// # Safety
     /// - As for [`Group::load`].
@@ -92,18 +100,18 @@ impl<O: Order, const U: usize> Group<O, U> {
         Group { best: unsafe { Self::load(order, first, width) }, row_of_best: [order.simd().count(0); U] }
     }
 
-    /// Whether rows go by two at a time, of which the better is compared with what is kept. That takes an operation more and a blend less for two rows, which is a sixth of all of them where a blend is three, as
-    /// on Intel's cores; and half as many rows wait for each other, which is what groups of one or two vectors take their time for elsewhere. (In L2, GB/s one by one and in pairs: a Xeon, AVX2, 10 rows of 1000 f32 45 and 51, i32
-    /// 55 and 64, i64 43 and 49, u8 57 and 62, 21 rows of 16 f64 42 and 49, i32 43 and 50, 4 rows of 31 f32 37 and 45. Zen 5, by a blend in place of the additional operation: 21, 64 and 1000 rows of 8 i64 95, 78, 71 and 117,
-    /// 113, 117, of 16 i32 121, 123 and 115, 119, floats 0.96 to 1.04; AVX-512, where a blend is one operation, 0.92 to 1.06.)
+    /// Whether rows are taken two at a time, so that only the better one is compared with the best so far. For two rows
+    /// that is an operation more and a select less, which pays where a select takes several operations, or where narrow
+    /// tiles wait for the row before. See docs/tuning.md#columns-two-rows-at-a-time.
     const IN_PAIRS: bool = O::Simd::UNROLLS;
-    /// The fewest that do. (3 rows of 1000 i8 64 and 57.)
+    /// The fewest rows that are taken in pairs.
     const FEWEST_IN_PAIRS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
 
-    /// Goes on with some rows, the first of which has number `before + 1`; if `IN_PAIRS`, [in pairs](Group::IN_PAIRS). If not `EXACT`, the answer holds only if what is seen leaves it sure.
+    /// Reduces some more rows, the first of which has number `before + 1`; if `IN_PAIRS`, [in pairs](Group::IN_PAIRS)
+    /// where that pays. If not `EXACT`, the answer is right only if `seen` [is sure](Seen::is_sure) afterwards.
     ///
     /// # Safety
-    /// - As for [`Group::load`], each row.
+    /// - As for [`Group::load`], for each row.
     #[inline(always)]
     pub(super) unsafe fn visit<const EXACT: bool, const IN_PAIRS: bool>(
         &mut self,
@@ -118,8 +126,8 @@ impl<O: Order, const U: usize> Group<O, U> {
         let Group { mut best, mut row_of_best } = *self;
         let mut row = simd.count(before + 1);
         let mut so_far = *seen;
-        // In bytes: an addition is shorter than one that is scaled, by a byte that kept the loop from two cache lines: 3 columns of 1000 f64 ran at 47 GB/s
-        // instead of 65. (Zen 5, AVX2.)
+        // A stride in bytes makes for a shorter instruction than a scaled one, and keeps short loops within a cache
+        // line.
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
         let mut at = rows.first;
         let mut left = rows.count;
@@ -163,7 +171,7 @@ impl<O: Order, const U: usize> Group<O, U> {
         *seen = so_far;
     }
 
-    /// The numbers of the rows are the positions, of as many outputs as the group is wide.
+    /// Writes the row numbers as positions, one for each output of the tile.
     #[inline(always)]
     pub(super) fn write(&self, order: O, positions: &mut [MaybeUninit<u32>]) {
         let width = positions.len();

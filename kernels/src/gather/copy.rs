@@ -1,4 +1,5 @@
-//! Copies of strided elements and of lines, to where they lie side by side.
+//! Copies of strided elements, and of runs of neighbours, to rows of lanes. Knows nothing of orders, and of the loops
+//! of a call.
 
 use crate::memory::args::Loop;
 use crate::memory::prefetch::Ahead;
@@ -6,17 +7,17 @@ use crate::simd::token::Task;
 use crate::simd::transpose::Zip;
 use core::mem::MaybeUninit;
 
-/// What may be written after the buffer: the rest of a move that is wider than the last line.
+/// What may be written after the buffer: the rest of a store that is wider than the last run.
 pub(super) const SLACK_BYTES: usize = 32;
 
 /// Where each lane starts, in elements.
 #[derive(Clone, Copy)]
 pub(crate) enum LaneOffsets<'a> {
-    /// So many lanes, each so far from the one before, and the first of them.
+    /// Lanes at one distance: the first, the step to the next, and how many.
     Even { first: isize, step: isize, lanes: usize },
-    /// So many lines of so many neighbours, each line so far from the one before, and the first of them.
+    /// Runs of neighbours at one distance: the first, the step to the next, how many, and the lanes in each.
     Lines { first: isize, step: isize, lines: usize, width: usize },
-    /// One after another.
+    /// Anywhere.
     Each(&'a [isize]),
 }
 
@@ -24,6 +25,7 @@ impl LaneOffsets<'_> {
     /// A single lane.
     pub(crate) const ONE: Self = LaneOffsets::Even { first: 0, step: 0, lanes: 1 };
 
+    /// How many lanes there are.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
         match self {
@@ -67,14 +69,13 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
                 // SAFETY: the caller's promise, and the length of `out`.
                 unsafe {
                     match (rows, stride, step) {
-                        // Pairs; against the direction of memory, the same columns, the last one first. (Row by row,
-                        // 0.8 to 0.9 of the speed.)
+                        // Pairs. Against the direction of memory, they are the same columns, the last one first.
                         (2, 1, 2) => transpose(out, from, 2, lanes, (0, lanes as isize), (1, 2)),
                         (2, -1, 2) => {
                             transpose(out, from.wrapping_sub(1), 2, lanes, (lanes, -(lanes as isize)), (1, 2))
                         }
                         _ => {
-                            // Row by row, because then at least the writes are in order; of one lane, as one row.
+                            // Row by row, because then at least the writes are in order; a single lane is one row.
                             let (rows, len, stride, step) =
                                 if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
                             for row in 0..rows {
@@ -116,8 +117,8 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
     }
 }
 
-/// Rows of lines of `width` neighbours: lines are `step` apart, rows `stride`. All in bytes, so that one copy of the
-/// code serves elements of any size: one for each was 25 KB more of the shared object, and no faster.
+/// Rows of runs of `width` neighbours: runs are `step` apart, rows `stride`. All in bytes, so that one copy of the code
+/// serves elements of any size.
 #[derive(Clone, Copy)]
 struct Lines {
     from: *const u8,
@@ -129,10 +130,10 @@ struct Lines {
     ahead: Option<Ahead>,
 }
 
-/// Copies lines to `out`, row by row.
+/// Copies runs to `out`, row by row.
 ///
-/// To run it is safe if the lines may be read, and what follows them before `end`; there is at least one row; and `out`
-/// has room for the lines, and for [`SLACK_BYTES`] more.
+/// To run it is safe if the runs may be read, and what follows them before `end`; there is at least one row; and `out`
+/// has room for the runs, and for [`SLACK_BYTES`] more.
 #[derive(Clone, Copy)]
 struct CopyLines {
     lines: Lines,
@@ -149,7 +150,7 @@ impl Task for CopyLines {
         // SAFETY: the caller's promises.
         unsafe {
             match lines.width {
-                // A byte alone is no line.
+                // A byte alone is no run.
                 ..=4 => lines.copy::<4, 2>(out, end),
                 5..=8 => lines.copy::<8, 4>(out, end),
                 9..=16 => lines.copy::<16, 8>(out, end),
@@ -161,18 +162,19 @@ impl Task for CopyLines {
 }
 
 impl Lines {
-    /// Copies the lines, one after another: by one move of `WHOLE` bytes each, so that what it brings too much is
-    /// overwritten by the next, where `memcpy` would be a call. Lines that are longer, or end too near to `end`, are
-    /// copied by moves of `PART`, the last of which reaches back.
+    /// Copies the runs, one after another, each by one load and store of `WHOLE` bytes: what they bring too much is
+    /// overwritten by the next run. (`memcpy` of a length that is not a constant would be a call.) Runs that are
+    /// longer, or end too close to `end`, are copied by loads and stores of `PART` bytes, the last of which overlaps
+    /// the previous one.
     ///
     /// # Safety
-    /// - As for [`CopyLines`]. Lines are at least `PART` bytes long.
+    /// - As for [`CopyLines`]. Runs are at least `PART` bytes long.
     #[inline(always)]
     unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: Option<*const u8>) {
         const { assert!(PART <= WHOLE && WHOLE <= SLACK_BYTES) };
         let Lines { from, step, lines, width, stride, rows, ahead } = self;
         assert!(width >= PART);
-        // Of how many lines a whole move may be read, in each row: once for all, because it takes a division.
+        // How many runs of each row may be read by whole loads. The same for all rows, because it takes a division.
         let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));
         let end = end.map(<*const u8>::addr);
         let by_whole =
@@ -187,14 +189,14 @@ impl Lines {
             let place = |line: usize| (from.wrapping_offset(line as isize * step), out.wrapping_add(line * width));
             for line in 0..by_whole {
                 let (from, to) = place(line);
-                // SAFETY: the caller's promises: a line starts at least a line before the slack.
+                // SAFETY: the caller's promises: a run starts at least a run before the slack.
                 unsafe { move_bytes::<WHOLE>(from, to) };
             }
             for line in by_whole..lines {
                 let (from, to) = place(line);
                 let last = width - PART;
                 for start in (0..last).step_by(PART) {
-                    // SAFETY: the caller's promises: this and what follows is within the line.
+                    // SAFETY: the caller's promises: this and what follows is within the run.
                     unsafe { move_bytes::<PART>(from.add(start), to.add(start)) };
                 }
                 // SAFETY: as above.
@@ -204,10 +206,10 @@ impl Lines {
     }
 }
 
-/// How many of the first lines may be read by moves of `bytes` each, of which the first starts at the address `first`:
-/// none may reach beyond `end`, and nothing beyond a line may be read without one.
+/// How many of the first runs may be read by loads of `bytes` each, of which the first starts at the address `first`.
+/// None may go beyond `end`, and without an `end`, nothing beyond a run may be read.
 ///
-/// Addresses are unsigned: of a 32-bit process, or with a tag, they may have their top bit set.
+/// Addresses are unsigned: in a 32-bit process, or with a tag, they may have their top bit set.
 #[inline(always)]
 fn readable(lines: Loop, first: usize, bytes: usize, end: Option<usize>) -> usize {
     lines.steps_within(end.and_then(|end| end.checked_sub(first)?.checked_sub(bytes)))
@@ -225,7 +227,7 @@ unsafe fn move_bytes<const BYTES: usize>(from: *const u8, to: *mut u8) {
     };
 }
 
-/// `out[n] = from[n * step]`: steps of a few elements as constants, for which the compiler has shuffles.
+/// `out[n] = from[n * step]`. Small steps are constants, for which the compiler has shuffles.
 ///
 /// # Safety
 /// - All of those elements may be read, and `out` is at least `len` long.

@@ -1,11 +1,11 @@
-//! What was found by columns of blocks, back to where it belongs.
+//! Positions that were found column by column of some blocks, back in the order of the outputs. Knows nothing of how
+//! they were found.
 
 use crate::simd::token::{Task, Token};
 use crate::simd::transpose::Zip;
 use core::mem::MaybeUninit;
 
-/// `to[block * width + column] = from[column * blocks + block]`: what was found by columns of blocks, to where it
-/// belongs. With a constant width, the compiler has shuffles.
+/// `to[block * width + column] = from[column * blocks + block]`. With a constant width, the compiler has shuffles.
 #[inline(always)]
 pub(crate) fn interleave<S: Zip>(simd: S, to: &mut [MaybeUninit<u32>], from: &[MaybeUninit<u32>], width: usize) {
     // SAFETY: a borrow that nothing else uses meanwhile.
@@ -45,6 +45,7 @@ impl Task for Interleave<'_> {
     }
 }
 
+/// The same for a width that is a constant.
 #[inline(always)]
 fn interleave_by<const WIDTH: usize>(to: &mut [MaybeUninit<u32>], from: &[MaybeUninit<u32>]) {
     let (to, _) = to.as_chunks_mut::<WIDTH>();

@@ -1,4 +1,5 @@
-//! The buffer that elements are gathered into.
+//! The buffer that elements are gathered into, and the loop over segments that fills it. Knows nothing of how elements
+//! are copied, and of types but their size.
 
 use super::copy::{Gather, LaneOffsets, SLACK_BYTES};
 use super::transpose::Blocks;
@@ -6,7 +7,7 @@ use crate::memory::walk::Stretches;
 use crate::simd::transpose::Zip;
 use core::mem::MaybeUninit;
 
-/// The size of the buffer: half of a small L1 cache, so that what is read through it stays too.
+/// The size of the buffer: half of a small L1 cache, so that what is read through it stays there too.
 pub const SCRATCH_BYTES: usize = 8192;
 
 /// A buffer for gathered elements.
@@ -19,6 +20,7 @@ impl Scratch {
         Scratch([const { MaybeUninit::uninit() }; SCRATCH_BYTES + SLACK_BYTES])
     }
 
+    /// The buffer as elements, none of them written.
     #[inline(always)]
     fn elements<T: Copy>(&mut self) -> &mut [MaybeUninit<T>] {
         const { assert!(align_of::<T>() <= 64) };
@@ -28,8 +30,8 @@ impl Scratch {
         unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 
-    /// Fills the buffer with as many rows as fit and are left, and tells how many: one element of each lane per step of
-    /// the reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
+    /// Fills the buffer with as many rows as fit and are left, and tells how many: one element of each lane for each
+    /// step of the reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
     ///
     /// # Safety
     /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each
@@ -44,7 +46,7 @@ impl Scratch {
         lanes: LaneOffsets<'_>,
     ) -> (*const T, usize) {
         let simd = simd.narrow();
-        // Copies do not care for types: one instance for each size is enough, and a quarter of the code.
+        // Copies do not depend on types: one instance for each size is enough.
         // SAFETY: the caller's promise.
         let rows = unsafe {
             match size_of::<T>() {
@@ -57,7 +59,7 @@ impl Scratch {
         (self.0.as_ptr().cast(), rows)
     }
 
-    /// Fills the buffer with some blocks, element by element of each of them.
+    /// Fills the buffer with some blocks, transposed: element by element of each of them.
     ///
     /// # Safety
     /// - As for [`Blocks::transpose`], of which elements have the size of `T`.
@@ -77,6 +79,8 @@ impl Scratch {
         to.cast()
     }
 
+    /// [`Scratch::fill`] for one size of elements.
+    ///
     /// # Safety
     /// - As [`Scratch::fill`].
     #[inline(never)]

@@ -1,5 +1,5 @@
-//! Blocks of memory to lanes: the transposition of many short blocks, so that the same element of each comes to lie side by side. It has no order and no NaN,
-//! and knows nothing of tiles; a unit is sixteen bytes of as many blocks as a vector has lanes.
+//! The transposes of many short blocks, so that the same element of each comes to lie side by side. The module above
+//! derives them. Knows nothing of orders, of NaN, and of the loops of a call.
 
 use crate::memory::prefetch::Ahead;
 use crate::simd::token::{Task, Token};
@@ -14,24 +14,27 @@ pub(crate) struct Blocks {
     pub(crate) elements: usize,
     /// Whether the last element of each block comes first.
     pub(crate) reversed: bool,
-    /// What to ask for meanwhile, if anything: as many bytes as are taken from the blocks.
+    /// What to prefetch meanwhile, if anything: as many bytes as are read from the blocks.
     pub(crate) ahead: Option<Ahead>,
 }
 
-/// The longest blocks that are riffled, in bytes: of more, a vector is not full of what is looked for at once.
+/// The longest blocks that are transposed by perfect shuffles, in bytes. See
+/// docs/tuning.md#rows-by-perfect-shuffles-3-to-12-or-14-elements-up-to-40-bytes.
 const LONGEST_RIFFLED: usize = 40;
 
-/// Whether blocks of so many elements are short enough to be transposed by riffles, if they follow each other.
+/// Whether blocks of `elements` elements are short enough to be transposed by perfect shuffles, if they follow each
+/// other.
 pub(crate) const fn riffles(elements: usize, size: usize) -> bool {
     matches!(elements, 3..=12 | 14) && elements * size <= LONGEST_RIFFLED
 }
 
 impl Blocks {
-    /// Writes element `e` of block `n` to place `e * count + n`, in elements of `SIZE` bytes, from `to` on. A call, because it does not depend on orders.
+    /// Writes element `e` of block `n` to place `e * count + n`, in elements of `SIZE` bytes, from `to` on. Outlined,
+    /// because it does not depend on orders.
     ///
     /// # Safety
-    /// - The blocks may be read, and as many bytes written; there are at least as many as a vector has lanes. They follow each other and are [riffled](riffles), or a block has at
-    ///   least a [`UNIT`] of bytes.
+    /// - The blocks may be read, and as many bytes written; there are at least as many as a vector has lanes. They
+    ///   follow each other and are short enough for [`riffles`], or a block has at least a [`UNIT`] of bytes.
     #[inline(always)]
     pub(crate) unsafe fn transpose<S: Zip, const SIZE: usize>(self, simd: S, to: *mut u8) {
         #[derive(Clone, Copy)]
@@ -66,8 +69,10 @@ impl Blocks {
         }
     }
 
+    /// By perfect shuffles.
+    ///
     /// # Safety
-    /// - As for [`Blocks::transpose`], of blocks that follow each other and are [riffled](riffles).
+    /// - As for [`Blocks::transpose`], of blocks that follow each other and are short enough for [`riffles`].
     #[inline(always)]
     unsafe fn by_riffles<S: Zip, const SIZE: usize>(self, simd: S, to: *mut u8) {
         // SAFETY: the caller's promise.
@@ -88,17 +93,17 @@ impl Blocks {
         }
     }
 
-    /// Unit by unit of as many blocks as a vector has lanes.
+    /// 16 bytes at a time, of as many blocks as a vector has lanes.
     ///
     /// # Safety
-    /// - As for [`Blocks::transpose`], of blocks of at least a unit.
+    /// - As for [`Blocks::transpose`], of blocks of at least a [`UNIT`].
     #[inline(always)]
     unsafe fn by_units<S: Zip, const SIZE: usize>(self, simd: S, to: *mut u8) {
         let Blocks { first, step, count, elements, reversed, mut ahead } = self;
         let (unit, lanes, row) = (UNIT / SIZE, size_of::<S::Bytes>() / SIZE, (count * SIZE) as isize);
         let (to, row) = if reversed { (to.wrapping_offset((elements - 1) as isize * row), -row) } else { (to, row) };
         for n in (0..count).step_by(lanes) {
-            // The last ones reach back, as does the last unit.
+            // The last blocks overlap the previous ones, and so do the last 16 bytes of a block.
             let n = n.min(count - lanes);
             let mut e = 0;
             while e < elements {
@@ -108,21 +113,17 @@ impl Blocks {
                 }
                 let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
                 let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
-                // SAFETY: the caller's promise: a unit of some of the blocks.
+                // SAFETY: the caller's promise: 16 bytes of some of the blocks.
                 unsafe { transpose_unit::<S, SIZE>(simd, from, step, to, row) };
                 e += unit;
             }
         }
     }
 
-    /// A riffle is the perfect shuffle of a deck of cards: its first half and its second half in turn, so that what was at place `p` of `n` comes to
-    /// `2 * p mod (n - 1)`. After as many of them as double 1 to `m`, element `e` of block `i`, from place `LEN * i + e` of `n = LEN * m`, is at
-    /// `m * LEN * i + m * e = i + m * e mod (n - 1)`: `m` blocks are transposed. For an even number of vectors, a riffle is a zip of each of the first half with one of the
-    /// second, and each sixteen bytes of a vector are a deck for itself. (A known way to transpose: H. S. Stone, "Parallel processing with the perfect shuffle", 1971.)
+    /// Transposes `decks` vectors of blocks at a time by perfect shuffles, which the module above derives. The same 16
+    /// bytes of all vectors are shuffled among themselves, and have blocks of their own.
     ///
-    /// With a constant number of elements, the compiler has shuffles for the plain loop, too. (In L2, GB/s that way, or one row after another, and by riffles: rows of 3, 4, 5, 6, 7, 8
-    /// and 10 u8 52 and 52, 33 and 56, 12 and 47, 26 and 49, 19 and 44, 20 and 47, 24 and 43, of i16 47 and 51, 23 and 55, 26 and 45, 29 and 49, 33 and 41, 34 and 36, 20 and 33, of
-    /// f32 44 and 46, 35 and 46, 23 and 41, 30 and 43, -, -, 27 and 38, of 3 and 5 i64 34 and 39, 35 and 45; Zen 4, AVX2.)
+    /// With a constant number of elements, the compiler has shuffles for the plain loop, too, but slower ones.
     ///
     /// # Safety
     /// - As for [`Blocks::transpose`], of blocks of `LEN` elements, which follow each other.
@@ -139,9 +140,9 @@ impl Blocks {
             if let Some(ahead) = &mut ahead {
                 ahead.take(V * size_of::<S::Bytes>());
             }
-            // The last ones reach back.
+            // The last blocks overlap the previous ones.
             let blocks = [done.min(last), (done + lanes).min(last)];
-            // The sixteen bytes of a vector are of the blocks that follow those of the sixteen before.
+            // Each 16 bytes of a vector have the blocks that follow those of the 16 bytes before.
             let place = |n: usize| self.first.wrapping_add(blocks[n / LEN] * LEN * SIZE + n % LEN * UNIT);
             // SAFETY: the caller's promise.
             let mut v = [unsafe { simd.load_parts(place(0), (LEN * UNIT) as isize) }; V];
@@ -168,7 +169,7 @@ impl Blocks {
     }
 }
 
-/// The first half of some vectors and the second half, in turn.
+/// A perfect shuffle: the first half of the vectors, interleaved with the second half.
 #[inline(always)]
 fn riffled<S: Zip, const SIZE: usize, const V: usize>(simd: S, v: [S::Bytes; V]) -> [S::Bytes; V] {
     let mut riffled = v;
@@ -180,10 +181,11 @@ fn riffled<S: Zip, const SIZE: usize, const V: usize>(simd: S, v: [S::Bytes; V])
     riffled
 }
 
-/// One unit of as many blocks as a vector has lanes; each element of the unit is a vector then, `row` bytes after the one before.
+/// Transposes 16 bytes of as many blocks as a vector has lanes. Each element is a vector then, `row` bytes after the
+/// one before.
 ///
-/// Each round of zips brings one more bit of the number of a block into the number of its lane. Two rounds at a time, and written out: as loops over an array,
-/// they went through memory, and 21 rows of 3 u8 ran at 12 GB/s instead of 33. (Zen 5, AVX-512.)
+/// Each round of `zip`s moves one more bit of the number of a block into the number of its lane. Rounds are written
+/// out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
 ///
 /// # Safety
 /// - It may be read, and the vectors written.
@@ -230,13 +232,15 @@ struct Unit<S, const SIZE: usize> {
 }
 
 impl<S: Zip, const SIZE: usize> Unit<S, SIZE> {
-    /// Block `n` in the first sixteen bytes, and in the others those that are as many further on as there are elements in them.
+    /// Block `n` in the first 16 bytes. Each further 16 bytes are of the block that is as many further on as 16 bytes
+    /// have elements.
     #[inline(always)]
     unsafe fn load(self, n: isize) -> S::Bytes {
         // SAFETY: the promise of the caller of `transpose_unit`.
         unsafe { self.simd.load_parts(self.from.wrapping_offset(n * self.step), (UNIT / SIZE) as isize * self.step) }
     }
 
+    /// Blocks `first`, `first + apart`, and so on.
     #[inline(always)]
     unsafe fn load_four(self, first: isize, apart: isize) -> [S::Bytes; 4] {
         // SAFETY: as above.

@@ -1,5 +1,5 @@
-//! What a kernel is given: the loops that it runs over, and what is known of the memory. Nothing here knows of elements
-//! or vectors.
+//! What a kernel is given: the loops that it runs over, and what is known of the memory. Knows nothing of element
+//! types, of vectors, and of how a kernel traverses its loops.
 
 use crate::memory::prefetch::Prefetch;
 use crate::tuning::Tuning;
@@ -44,7 +44,7 @@ pub struct Tile<'a> {
     pub inner: Loop,
     /// The reduced loops, from the slowest to the fastest; at least one.
     pub reduced: &'a [Loop],
-    /// What to ask for ahead of its use. No answer depends on it.
+    /// What to prefetch. No answer depends on it.
     pub prefetch: Prefetch,
     /// What is fast on this machine, or on another one. No answer depends on it.
     pub tuning: &'static Tuning,
@@ -83,9 +83,9 @@ impl<'a> Tile<'a> {
         self.end_of_block().map(|end| end - lanes as isize)
     }
 
-    /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory, so that
-    /// loads may reach from one into those that follow. What lies between the elements of other tiles is not the
-    /// kernel's to read.
+    /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory. Loads
+    /// may go from one element into those that follow then. What lies between the elements of other tiles is out of
+    /// bounds.
     #[inline(never)]
     pub(crate) fn end_of_block(&self) -> Option<isize> {
         let mut loops = [Loop::default(); MAX_RANK + 2];
@@ -113,8 +113,8 @@ impl<'a> Tile<'a> {
         self.reduced.iter().map(|l| l.size).product()
     }
 
-    /// Whether the next output of a loop over outputs is nearer than the next stretch of the same: outputs take turns
-    /// then, for memory to be read in its order.
+    /// Whether the next output of a loop over outputs is nearer in memory than the next segment of the same output. If
+    /// so, outputs are interleaved, to read memory in its order.
     #[inline(always)]
     pub(crate) fn takes_turns(&self, outputs: Loop) -> bool {
         let (_, slower) = self.split_reduced();

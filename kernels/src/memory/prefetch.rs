@@ -1,23 +1,24 @@
-//! Asking for memory ahead of its use. What is asked for need not exist; no answer depends on it.
+//! What to prefetch, and the instruction that does. Knows nothing of loops, and of what is worth prefetching where.
+//! What is prefetched need not exist; no answer depends on it.
 
-/// What to ask for ahead of its use. No answer depends on it.
+/// What to prefetch. No answer depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prefetch {
-    /// Nothing, because the elements are likely in the L2 cache: rows would lose up to a sixth of their speed.
+    /// Nothing, because the elements are likely in the L2 cache, and prefetching would cost more than it gains.
     #[default]
     Nothing,
-    /// What follows in long rows, of elements that the L2 cache likely holds, but L1 does not.
+    /// What follows in long rows, of elements that are likely in L2, but not in L1.
     FromL2,
-    /// What the prefetchers of the CPU do not follow: jumps.
+    /// What the hardware prefetchers do not follow: discontinuities.
     Jumps,
-    /// Everything, of elements that the L3 cache likely holds.
+    /// Everything, of elements that are likely in L3.
     FromL3,
-    /// Everything, of elements that it does not.
+    /// Everything, of elements that are likely beyond L3.
     Everything,
 }
 
 impl Prefetch {
-    /// Whether to ask for what follows in memory, or jumps.
+    /// Whether to prefetch what is read next; `jumps` says that it does not follow in memory.
     #[inline(always)]
     pub(crate) fn asks(self, jumps: bool) -> bool {
         match self {
@@ -28,24 +29,24 @@ impl Prefetch {
     }
 }
 
-/// Bytes that come together. (Some CPUs have longer lines: those are asked for twice.)
+/// The bytes of a cache line. (Where lines are longer, they are prefetched twice.)
 pub(crate) const LINE: usize = 64;
 
-/// The cache that elements are prefetched into.
+/// The cache that elements are prefetched into. See docs/tuning.md#prefetchhint.
 ///
-/// What is asked for along the way, a few lines for as many bytes as are read, comes at the speed of memory; what is
-/// asked for at once waits for room in the queue of misses, and so does what comes after it.
+/// A few lines at a time, for as many bytes as are read, come at the speed of memory. Many at a time wait in the queue
+/// of misses, and so does every load after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// As near as can be.
+    /// The L1 cache.
     L1,
-    /// Not so near that what waits for L1 takes the room of what is read.
+    /// The L2 cache: what waits in L1 would evict what is being read.
     L2,
 }
 
 impl Hint {
-    /// Asks for each cache line of some bytes. On other machines than x86-64, where nobody has measured what it is good
-    /// for, it does nothing.
+    /// Prefetches each cache line of some bytes, which need not exist. It does nothing on other machines than x86-64,
+    /// where it was not measured.
     #[inline(always)]
     pub(crate) fn prefetch<T>(self, at: *const T, bytes: usize) {
         #[cfg(target_arch = "x86_64")]
@@ -69,7 +70,7 @@ impl Hint {
     }
 }
 
-/// What to ask for meanwhile: from where on, and into which cache. It need not exist.
+/// What to prefetch meanwhile: from where on, and into which cache. It need not exist.
 #[derive(Clone, Copy)]
 pub(crate) struct Ahead {
     at: *const u8,
@@ -82,19 +83,19 @@ impl Ahead {
         Ahead { at: at.cast(), hint }
     }
 
-    /// So many bytes further on.
+    /// The same, `bytes` bytes further on.
     #[inline(always)]
     pub(crate) fn moved(self, bytes: isize) -> Self {
         Ahead { at: self.at.wrapping_offset(bytes), ..self }
     }
 
-    /// Asks for some bytes.
+    /// Prefetches some bytes.
     #[inline(always)]
     pub(crate) fn prefetch(self, bytes: usize) {
         self.hint.prefetch(self.at, bytes);
     }
 
-    /// Asks for some bytes, and goes on behind them.
+    /// Prefetches some bytes, and goes on behind them.
     #[inline(always)]
     pub(crate) fn take(&mut self, bytes: usize) {
         self.prefetch(bytes);

@@ -1,9 +1,10 @@
-//! Which lines of rows to ask for, how far ahead of those that are read.
+//! Which cache lines of rows to prefetch, and how far ahead of the rows that are read. Knows nothing of element types,
+//! and of when prefetching pays.
 
 use super::prefetch::{Hint, LINE};
 
-/// Asks for some bytes of each of some rows, so many bytes apart; if one follows the other, for each line of all of
-/// them once. (A call: it was 38 KB of the shared object.)
+/// Prefetches some bytes of each of some rows, `stride` bytes apart; if rows are contiguous, each cache line once. Not
+/// inlined, to have one copy for all kernels.
 #[inline(never)]
 pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: usize, bytes: usize) {
     if stride.unsigned_abs() == bytes {
@@ -15,57 +16,49 @@ pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: u
     }
 }
 
-/// How far ahead to ask for elements that are far, a little for each that is looked at: what prefetchers ask for by
-/// themselves is not enough to keep the memory busy. (Zen 5, 64 MiB over and over, some of which L3 keeps, GB/s without
-/// it, 4 KiB, 8 and 16 ahead, by AVX-512: one row of f32 37, 48, 54 and 52, of i64 41, 51, 55 and 52, rows of 1000 f32
-/// asked for at once 46, and along the way 44, 49 and 53, of 64 f32 44, 54 and 62 from 4 KiB on, 16 columns of 1000 f32
-/// 16, 43, 52 and 56; by AVX2 as much, or more; 32 KiB were hardly ever better. Of 256 MiB, one row of f32 31 and 38.
-/// In L2, rows lost up to a sixth by it, so that it is for far ones only.)
+/// How far ahead to prefetch elements that are beyond L2, a few lines for each row that is read. If it is less, memory
+/// is not kept busy. See docs/tuning.md#distance-ahead-16-kib.
 pub(crate) const AHEAD_BYTES: usize = 16 << 10;
 
-/// The same for elements in the L2 cache, on Intel's cores, where what waits for a load that is not in L1 seems to be
-/// in the way of what could run: of long rows, the loop alone, with longer chunks, ran at 92 GB/s as it is, at 96 with
-/// 512 bytes ahead asked for, and at 105 with 1 KiB; of vectors that begin 16 bytes after a line at 79 and at 96. (f32,
-/// AVX2, a Xeon.)
+/// The same for elements in L2, on CPUs where loads that miss L1 are in the way of what could run. See
+/// docs/tuning.md#prefetchmin_l2_bytes.
 pub(crate) const NEAR_BYTES: usize = 1 << 10;
 
-/// From one row, or block of rows, to one about so many bytes ahead, where they are `stride` elements of some size
+/// From one row, or block of rows, to one about `bytes` bytes ahead, where they are `stride` elements of `size` bytes
 /// apart.
 #[inline(always)]
 pub(crate) fn ahead(stride: isize, size: usize, bytes: usize) -> isize {
-    // Of a loop of one step, the stride may be anything.
+    // In a loop of one step, the stride may be anything.
     let row = stride.unsigned_abs().saturating_mul(size).max(1);
     stride.wrapping_mul((bytes / row).max(1) as isize)
 }
 
-/// What to ask for, before so many rows: lines along the way that is as far further on.
+/// What to prefetch before each block of rows: a few cache lines of rows further on.
 ///
-/// Rows shorter than a line share one request, because to ask takes as long as to answer (rows of 7 and 10 u8 lost 0.4
-/// by one for each; Zen 5, AVX2). None at all is left to prefetchers, which follow such loads on Zen, but not on a Xeon
-/// with 480 MiB of L3: rows of 10 f16, u8 and 7 f32 from L3 went from 2.4, 4.9 and 7 to 8, 9 and 15 GB/s. There, a few
-/// at a time are better than 1 KiB at once (10 f32 23 and 19), and a little less than a line apart better than each
-/// line once: rows of 64 and 100 f32 went from 23 and 25 to 29.
+/// Rows shorter than a cache line share one request, because a request takes as long as such a row. Requests are a
+/// little less than a line apart, which is better than each line once. See docs/tuning.md#short-rows-share-requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
+    /// How many rows there are in a block.
     pub(crate) rows: usize,
     hint: Hint,
-    /// How many, the first so far from the first row, in bytes, and the others so far from each other.
+    /// How many lines, how far ahead the first one is, and how far they are apart, in bytes.
     lines: usize,
     ahead: isize,
     step: isize,
 }
 
 impl Asked {
-    /// Before all rows.
+    /// Nothing, before all rows.
     pub(crate) const NOTHING: Asked = Asked { rows: usize::MAX, hint: Hint::L2, lines: 0, ahead: 0, step: 0 };
 
-    /// Rows of so many bytes, `stride` bytes apart, of which some go side by side.
+    /// Rows of `len` bytes, `stride` bytes apart.
     #[inline(never)]
     pub(crate) fn of_rows(hint: Hint, len: usize, stride: isize, side_by_side: usize) -> Asked {
         let distance = stride.unsigned_abs();
         let is_dense = distance <= 2 * len;
         let rows = if is_dense && side_by_side == 1 { (LINE / len).max(1) } else { side_by_side };
-        // No two farther from each other than a line, or else the first lines of each row, or all lines of one.
+        // Addresses no farther apart than a cache line; if there are gaps between rows, lines of the rows alone.
         let (lines, step) = match (rows, is_dense) {
             (_, true) => {
                 let lines =
@@ -78,6 +71,7 @@ impl Asked {
         Asked { rows, hint, lines, ahead: ahead(stride, 1, AHEAD_BYTES), step }
     }
 
+    /// Prefetches, before the block of rows that begins at `rows`.
     #[inline(always)]
     pub(crate) fn ask<T>(self, rows: *const T) {
         let mut at = rows.wrapping_byte_offset(self.ahead);
@@ -93,7 +87,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// No answer depends on it, so that no other test sees a line that nobody asks for.
+    /// No answer depends on it, so that no other test sees a line that is not prefetched.
     #[test]
     fn asks_for_every_line() {
         const ROWS: usize = 2048;
@@ -109,8 +103,8 @@ mod tests {
                     let start = 7 + (block * asked.rows) as isize * stride + asked.ahead;
                     lines.extend((0..asked.lines).map(|line| (start + line as isize * asked.step) >> 6));
                 }
-                // The rows that come so far after the first and before the last that what is asked for is all around
-                // them.
+                // Rows that come late enough after the first one, and early enough before the last one, for all around
+                // them to be prefetched.
                 let steps = (asked.ahead / stride) as usize;
                 for row in steps + 64..ROWS - 64 {
                     for line in lines_from(7 + row as isize * stride, len) {

@@ -1,4 +1,5 @@
-//! The walk along nests of loops.
+//! The walk along nests of loops: one offset after another, or segments of the fastest loop. Knows nothing of what is
+//! at the offsets.
 
 use super::args::{Loop, MAX_RANK, Tile};
 use super::prefetch::Ahead;
@@ -85,14 +86,14 @@ pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
     offset
 }
 
-/// The reduced loops as stretches of the fastest one, cut to the room that there is.
+/// The reduced loops as segments of the fastest one, each cut to the room that the caller has.
 pub(crate) struct Stretches<'a> {
     slower: Walk<'a>,
     pub(crate) line: Loop,
-    /// Where the rest of the current line starts, in elements, and how long it is.
+    /// Where the rest of the current segment starts, in elements, and how long it is.
     offset: isize,
     left: usize,
-    /// What to ask for meanwhile, if anything: as many bytes as are copied, or of lanes at even distances, the same
+    /// What to prefetch meanwhile, if anything: as many bytes as are copied, or of lanes at one distance, the same
     /// elements of the lanes that start there.
     pub(crate) ahead: Option<Ahead>,
 }
@@ -104,12 +105,13 @@ impl<'a> Stretches<'a> {
         Stretches { slower: Walk::new(slower), line, offset: 0, left: 0, ahead: None }
     }
 
+    /// The same, but with something to prefetch.
     #[inline(always)]
     pub(crate) fn ahead(self, ahead: Option<Ahead>) -> Self {
         Stretches { ahead, ..self }
     }
 
-    /// The offset and length of the next stretch, of at most `room` elements; `None` at the end, or without room.
+    /// The offset and length of the next segment, of at most `room` elements; `None` at the end, or without room.
     #[inline(always)]
     pub(crate) fn next(&mut self, room: usize) -> Option<(isize, usize)> {
         if room == 0 {

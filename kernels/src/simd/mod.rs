@@ -1,5 +1,48 @@
-//! The instruction sets: one module each, a token and the table of operations of [`crate::lanes`]. Everything that pulp
-//! gives stays in here.
+//! Instruction sets: for each, a token, and a table of vector operations that the token has as methods.
+//!
+//! # The token (`token.rs`)
+//!
+//! A value of a token type, `Avx2` for one, is proof that the machine has the ISA. It has no size. Operations are its
+//! methods, so that code without a token cannot run them, and generic code is written once:
+//!
+//! ```text
+//! fn best<T, S: Lanes<T>>(simd: S, a: S::Vector, b: S::Vector) -> S::Vector {
+//!     simd.max(b, a)
+//! }
+//! ```
+//!
+//! Such code must become part of a function that has the target features of the ISA; otherwise the compiler turns each
+//! operation into a call. `Token::enter` is that function: it runs a `Task`, a closure whose `run` is always inlined.
+//! `Token::call` does the same from inside, as a separate function, for what is long, rare, or shared by many callers.
+//!
+//! # The table (`ops.rs`, `transpose.rs`)
+//!
+//! | trait | implemented for | operations |
+//! |---|---|---|
+//! | `Lanes<T>` | ten lane types | load, compare, maximum, select, masks, counters as wide as a lane |
+//! | `HalfLanes` | the token | the sort key of 16-bit floats |
+//! | `Zip` | the token | interleaving of two vectors, for transposes |
+//!
+//! The 13 element types need ten lane types: `bool` is `u8`, and 16-bit floats are ordered by an integer key.
+//! Operations that can be made of others have a default; an ISA that has an instruction overrides it.
+//!
+//! Portable arrays (`portable.rs`) are one more ISA, which the compiler makes what it can of. Built wider, on request,
+//! they run the control flow of wide vectors on any machine.
+//!
+//! # How to add an ISA
+//!
+//! 1. A file or folder here, and its line below: a token with `Token`, `Lanes` for ten lane types, `HalfLanes` and
+//!    `Zip`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A `macro_rules!` table has a line for
+//!    each lane type, so that what differs between them is seen side by side.
+//! 2. Its numbers that shape code, in `tuning/isa.rs`.
+//! 3. In `dispatch.rs`: a variant of `Isa` with its name, `is_available`, `vector_bytes`, and a line in `with_isa!` and
+//!    in `every_isa!`. The compiler finds what is missing, but for `is_available` and `with_isa!`, without which there
+//!    are no kernels.
+//! 4. A line of tests at the end of `kernels/tests/kernels/main.rs`, and one in `ci/inlining`.
+//!
+//! No strategy changes.
+//!
+//! Tokens wrap those of the crate pulp, which no file outside of this folder names.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;

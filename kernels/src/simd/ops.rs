@@ -1,11 +1,11 @@
-//! The table of vector operations that an ISA fills in, once per lane type. Nothing here knows about orders, NaN policies
-//! or strategies; nothing above here knows about an ISA.
+//! The table of vector operations that an ISA fills in, once for each lane type. Knows nothing of orders, NaN policies
+//! and strategies. What is above may ask a token for its constants, but not which ISA it is.
 
 use crate::simd::partial_load::Copied;
 use crate::simd::transpose::Zip;
 
-/// Vectors of lanes of type `T`, with masks (one truth value per lane) and counts (one unsigned integer per lane, as wide as the
-/// lane, so that a mask of values selects counts too).
+/// Vectors of lanes of type `T`, with masks (a truth value for each lane) and counts (an unsigned integer for each
+/// lane, as wide as the lane, so that a mask of values selects counts too).
 pub(crate) trait Lanes<T>: Zip {
     /// The values.
     type Vector: Copy;
@@ -24,11 +24,13 @@ pub(crate) trait Lanes<T>: Zip {
     const MAX_COUNT: u32;
     /// Bits per lane in [`Lanes::bits`].
     const BITS_PER_LANE: u32;
-    /// Whether a maximum is one operation, and no comparison and a blend, which take four cycles on Zen 5 until what they come to can be used.
+    /// Whether a maximum is one operation. Otherwise it is a comparison and a select, whose result takes longer to
+    /// arrive.
     const HAS_MAX: bool = true;
     /// Whether vectors are kept with bits flipped, so that an order for which others are flipped takes no operation more.
     const IS_FLIPPED: bool = false;
 
+    /// `value` in every lane.
     fn splat(self, value: T) -> Self::Vector;
     /// `LANES` consecutive elements.
     ///
@@ -99,7 +101,8 @@ pub(crate) trait Lanes<T>: Zip {
         }
         v
     }
-    /// So many lanes that [`Lanes::first_best`] looks at: 0 where it is no better than what can be made of the other operations.
+    /// How many lanes [`Lanes::first_best`] looks at; 0 where it is no better than what can be made of the other
+    /// operations.
     const FEW: usize = 0;
     /// The number of the first largest (or smallest) of the first `FEW` lanes.
     #[inline(always)]
@@ -128,15 +131,15 @@ pub(crate) trait Lanes<T>: Zip {
     fn pairs_of_counts(self, a: Self::Count, b: Self::Count, rows: usize) -> (Self::Count, Self::Count);
 
     fn none(self) -> Self::Mask;
-    /// True in the first `n` lanes; `n` at most `LANES`.
+    /// True in the first `n` lanes; `n` is at most `LANES`.
     fn first(self, n: usize) -> Self::Mask;
     fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// `a`, but not where `b`.
     fn and_not(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// The mask as bits, `BITS_PER_LANE` equal ones per lane, lane 0 lowest.
+    /// The mask as bits, `BITS_PER_LANE` equal ones for each lane, lane 0 lowest.
     fn bits(self, mask: Self::Mask) -> u64;
 
-    /// `n` in every lane; `n` at most `MAX_COUNT`.
+    /// `n` in every lane; `n` is at most `MAX_COUNT`.
     fn count(self, n: u32) -> Self::Count;
     /// The number of each lane, or how many lanes come after it.
     fn lane_numbers(self, from_the_end: bool) -> Self::Count;
@@ -154,6 +157,7 @@ pub(crate) trait Lanes<T>: Zip {
     fn add_one(self, mask: Self::Mask, count: Self::Count) -> Self::Count {
         self.add(count, self.count_where(mask, self.count(1)))
     }
+    /// All lanes, as an array.
     fn counts(self, counts: Self::Count) -> Self::CountArray;
     /// The smallest of all lanes.
     #[inline(always)]
@@ -169,14 +173,18 @@ pub(crate) trait Lanes<T>: Zip {
 
 /// What 16-bit floats need beyond 16-bit integers.
 pub(crate) trait HalfLanes: Lanes<i16> {
-    /// Integers in the order of the floats whose bits are `raw`. With `magnitude = raw & 0x7fff`, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so that -0 equals
-    /// +0; plus `turn` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers; plus `push`, saturating, by which they all become the last one.
+    /// Integers in the order of the floats whose bits are `raw`, in three steps:
+    ///
+    /// 1. With `magnitude = raw & 0x7fff`, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so
+    ///    that -0 equals +0.
+    /// 2. Plus `turn` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers.
+    /// 3. Plus `push`, saturating, by which all of those become the last integer.
     fn half_keys(self, raw: Self::Vector, turn: i16, push: i16) -> Self::Vector;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }
 
-/// [`Lanes::lane_numbers`] as an array, for lanes counted in `$count`s and vectors of so many bytes.
+/// [`Lanes::lane_numbers`] as an array, for lanes counted in `$count`s and vectors of `$bytes` bytes.
 macro_rules! lane_numbers {
     ($count:ident, $bytes:expr, $from_the_end:expr) => {{
         const LANES: usize = $bytes / size_of::<$count>();

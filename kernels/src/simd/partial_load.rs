@@ -1,18 +1,18 @@
-//! Vectors where fewer elements are there than they have lanes, and the memory after them is not the kernel's to read.
-//! This file knows nothing of ISAs: those that load a part of a vector by one instruction have no need of it.
+//! Partial loads: fewer elements are there than a vector has lanes, and what follows them is out of bounds. Knows
+//! nothing of ISAs; those that have an instruction for it do not need this.
 
 /// The widest vector, in bytes, that any ISA here may have.
 pub(crate) const MAX_VECTOR_BYTES: usize = 64;
 
-/// Room for any vector.
+/// A buffer for any vector.
 #[repr(align(64))]
 pub(crate) struct Copied([u64; MAX_VECTOR_BYTES / 8]);
 
 impl Copied {
     /// Some elements, and then zeros.
     ///
-    /// By words, which stay in registers, because a vector load that has to wait for the stores of single elements
-    /// takes longer than all else that is done with so few.
+    /// They are copied in words, which stay in registers: a vector load that has to wait for the stores of single
+    /// elements takes longer than all else that is done with so few.
     ///
     /// # Safety
     /// - `from` points to `n` readable elements, and they are at most [`MAX_VECTOR_BYTES`].
@@ -21,7 +21,7 @@ impl Copied {
         let (from, bytes) = (from.cast::<u8>(), n * size_of::<L>());
         let mut copied = [0; MAX_VECTOR_BYTES / 8];
         // SAFETY: the caller promises the bytes; the conditions below keep each read within them, the last ones by
-        // reaching back.
+        // overlapping the previous ones.
         unsafe {
             let read = |at: usize| u64::from_le(from.add(at).cast::<u64>().read_unaligned());
             for (n, word) in copied.iter_mut().enumerate() {
@@ -31,7 +31,7 @@ impl Copied {
                 } else if at >= bytes {
                     0
                 } else if bytes >= 8 {
-                    // The last bytes, at the end of a word that reaches back.
+                    // The last bytes, at the end of a word that overlaps the previous one.
                     read(bytes - 8) >> (8 * (at + 8 - bytes))
                 } else if bytes >= 4 {
                     let half = |at: usize| u64::from(u32::from_le(from.add(at).cast::<u32>().read_unaligned()));

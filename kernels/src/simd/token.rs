@@ -1,4 +1,4 @@
-//! Proof that an ISA is there, and the region of code that may use it.
+//! Proof that an ISA is there, and the function that may use it. Knows nothing of operations.
 
 use crate::tuning::isa::IsaTuning;
 
@@ -10,10 +10,10 @@ pub(crate) trait Token: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// What shapes code for it.
+    /// What shapes code for it. A branch on a constant is compiled to one side only, so it is asked as a constant.
     const TUNING: IsaTuning;
 
-    // Each by itself, because of what the compiler knows to be a constant it makes one branch alone.
+    // Constants of their own, to ask by.
     const SPECIALIZES: bool = Self::TUNING.specializes;
     const HAS_LONG_CHUNKS: bool = Self::TUNING.has_long_chunks;
     const HAS_MASKS: bool = Self::TUNING.has_masks;
@@ -22,14 +22,14 @@ pub(crate) trait Token: Copy + 'static {
     const UNROLLS: bool = Self::TUNING.unrolls;
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
-    /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
+    /// `#[inline(always)]`: a helper that stays outside of that function turns each intrinsic into a call.
     ///
     /// # Safety
     /// - As for [`Task::run`] of this task.
     unsafe fn enter<T: Task>(self, task: T) -> T::Output;
 
-    /// [`Token::enter`] as a call of its own, from inside such a function: keeps a long task out of the code and the
-    /// registers of its callers.
+    /// [`Token::enter`] from inside such a function, as a separate, outlined call: keeps a long task out of the code
+    /// and the registers of its callers.
     ///
     /// # Safety
     /// - As for [`Task::run`] of this task.
@@ -43,12 +43,9 @@ pub(crate) trait Token: Copy + 'static {
 /// `while $one { $body; $next }`, but if `$unrolls`, twice as long as there are `$two`, and once more if there is
 /// `$one`.
 ///
-/// A loop of about 64 bytes is at the mercy of where the linker puts it: of the 64 bytes from a multiple of 64 on, Zen
-/// 5 fetches twelve instructions per cycle, and what follows them there in the next. Loops of 14 to 16 instructions of
-/// four bytes or so took 3 or 4 cycles where they began at such a multiple, or up to 8 bytes after it, and 2.3
-/// elsewhere: rows of 32 u8 40 or 59 GB/s, of 64 f64 70 or 92, of 100 f32 62 or 73 (AVX2). Twice as long, they are as
-/// fast anywhere. (A loop of several vectors is not worth it: by two chunks at a time, rows of 1000 ran at 0.92 to 0.99
-/// of the speed.)
+/// How fast a loop of about 64 bytes runs may depend on the address that the linker gives it, because instructions are
+/// fetched by aligned blocks. Unrolled twice, it is as fast anywhere. Longer loops do not gain. See
+/// docs/tuning.md#unrolling-short-loops.
 macro_rules! repeat {
     ($unrolls:expr, $one:expr, $two:expr, $next:expr, $body:block) => {
         if $unrolls {
@@ -77,9 +74,9 @@ pub(crate) trait Task {
     /// What it found.
     type Output;
     /// # Safety
-    /// - What a task says of the pointers that it holds, or what the function asks for that it is a part of.
+    /// - What a task says of the pointers that it holds, or what the function that it is a part of requires.
     unsafe fn run(self) -> Self::Output;
-    /// As a function of its own, where no target features make one.
+    /// The same, outlined, for ISAs without target features.
     ///
     /// # Safety
     /// - As for [`Task::run`].
@@ -93,9 +90,8 @@ pub(crate) trait Task {
     }
 }
 
-/// A task where it lies. Moved as a whole, it would be read in other parts than it was written in just before, and so
-/// only once all that came before has ended: rows of 1000 f16 that took a call each ran at 36 GB/s, and at 68 this way.
-/// (Zen 5, AVX-512.)
+/// A task by reference. If it were moved, the copy would be read in other parts than it was just written in, and each
+/// read would wait for all writes before it. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
 struct By<'a, T>(&'a T);
 
 impl<T: Task + Copy> Task for By<'_, T> {

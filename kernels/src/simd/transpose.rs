@@ -1,19 +1,20 @@
-//! What the transposition of short blocks is made of.
+//! What the transposes of `gather/transpose.rs` are made of. Knows nothing of elements but their size.
 
 use super::token::Token;
 
-/// Bytes of a block that are taken at a time.
+/// The bytes that vectors are interleaved within: 128 bits.
 pub(crate) const UNIT: usize = 16;
 
-/// What a transposition is made of, whatever the elements are.
+/// Loads of several places, stores, and interleaving.
 pub(crate) trait Zip: Token {
     /// A vector.
     type Bytes: Copy;
-    /// Vectors that blocks are [riffled](riffles) by.
+    /// The token for what gains nothing from wider vectors: copies, and perfect shuffles.
     type Narrow: Zip;
-    /// Whether they are: where the compiler knows no better.
+    /// Whether perfect shuffles are faster than what the compiler makes of a plain loop.
     const RIFFLES: bool = true;
 
+    /// This ISA, or the one with vectors of half the width.
     fn narrow(self) -> Self::Narrow;
 
     /// 16 bytes from each of as many places as a vector holds, one `step` bytes after the other.
@@ -26,7 +27,7 @@ pub(crate) trait Zip: Token {
     /// - A vector may be written there.
     unsafe fn store(self, to: *mut u8, v: Self::Bytes);
 
-    /// In each 16 bytes, elements of `SIZE` bytes of `a` and `b` in turn: those of the lower half, and those of the
-    /// upper one.
+    /// In each 16 bytes, elements of `SIZE` bytes of `a` and `b` interleaved: those of the lower halves, and those of
+    /// the upper halves (x86: `unpacklo`, `unpackhi`).
     fn zip<const SIZE: usize>(self, a: Self::Bytes, b: Self::Bytes) -> (Self::Bytes, Self::Bytes);
 }

@@ -1,4 +1,5 @@
-//! The table of vector operations of AVX2.
+//! The table of vector operations of AVX2: a macro for integers and one for floats, with a line for each lane type.
+//! Knows nothing of what operations are for.
 
 use super::Avx2;
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_mask};
@@ -99,7 +100,7 @@ macro_rules! by_width {
         fn add_one(self, mask: __m256i, count: __m256i) -> __m256i {
             self.0.avx2.$sub(count, mask)
         }
-        // Of 64 bits as signed ones: counts do not come so far.
+        // 64-bit lanes are compared as signed ones: counts never get so large.
         #[inline(always)]
         fn count_gt(self, a: __m256i, b: __m256i) -> __m256i {
             self.$gt(a, b)
@@ -117,7 +118,8 @@ macro_rules! by_width {
         fn counts(self, counts: __m256i) -> Self::CountArray {
             bytemuck::cast(counts)
         }
-        // Not left to the compiler, which makes a tree of minima of it, or one lane after another: calls on 256 f32 took 15 or 19 ns. (Zen 5.)
+        // Written out, because what the compiler makes of it varies, and may go lane by lane. See
+        // docs/tuning.md#reasons-behind-the-shape-of-the-code.
         #[inline(always)]
         fn smallest_count(self, counts: __m256i) -> $count {
             let smallest = if $count::BITS == 64 {
@@ -134,7 +136,7 @@ macro_rules! by_width {
     };
 }
 
-/// AVX2 masks loads of 32-bit and 64-bit lanes. (Not as fast as it loads whole vectors: rows of 7 f32 by masked loads alone ran at 0.9 of the speed.)
+/// AVX2 has masked loads of 32-bit and 64-bit lanes. They are slower than loads of whole vectors.
 macro_rules! masked_loads {
     (8, $lane:ident, $keep:ident) => {};
     (16, $lane:ident, $keep:ident) => {};

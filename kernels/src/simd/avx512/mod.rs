@@ -1,6 +1,6 @@
-//! AVX-512 (F, BW, CD, DQ and VL) through pulp's `V4` token: vectors and counts of all lane types are 512-bit integers, masks are bits,
-//! and the table names the intrinsics that differ between lane types, and the feature that each is from. 16-bit floats need no FP16
-//! here: their keys are integers.
+//! AVX-512 (F, BW, CD, DQ and VL) through pulp's `V4` token: vectors and counts of all lane types are 512-bit integers,
+//! masks are bits, and the table names the intrinsics that differ between lane types, and the feature that each is
+//! from. 16-bit floats need no FP16 here: their keys are integers.
 
 mod ops;
 
@@ -22,8 +22,8 @@ impl Avx512 {
         V4::is_available()
     }
 
-    /// Whether the CPU is one that runs 512-bit instructions at the frequency of others. VBMI2 is not used here, but tells: Ice Lake and
-    /// Zen 4, and what came after, have it; Skylake-SP, Cascade Lake and Cooper Lake do not.
+    /// Whether the CPU runs 512-bit instructions at the frequency of others. Those that do also have VBMI2, which is
+    /// not used here, and those that do not, have not. See docs/isa-selection.md.
     pub(crate) fn is_worth_it() -> bool {
         #[cfg(feature = "std")]
         return std::is_x86_feature_detected!("avx512vbmi2");
@@ -54,7 +54,7 @@ impl Avx512 {
         match SIZE {
             1 => {
                 let (quarters, bytes) = (bytes / UNIT, bytes % UNIT);
-                // A byte of each quarter comes from the one so many further on, or from the one after that.
+                // A byte of each quarter comes from the one that is `quarters` further on, or from the one after that.
                 let (here, there) = (self.rotate_quads(v, quarters * 4), self.rotate_quads(v, quarters * 4 + 4));
                 avx512f._mm512_or_si512(
                     avx512bw._mm512_shuffle_epi8(here, self.numbers_from(UNIT + bytes)),
@@ -141,7 +141,7 @@ impl Token for Avx512 {
 
 impl Zip for Avx512 {
     type Bytes = __m512i;
-    // Of twice the width, they would be 30 KB more. (Not measured on Zen 5, where they would take half of the time.)
+    // Perfect shuffles of twice the width are not worth their code size.
     type Narrow = Avx2;
 
     #[inline(always)]

@@ -1,4 +1,5 @@
-//! The table of vector operations of NEON.
+//! The table of vector operations of NEON: a macro for integers and one for floats, with a line for each lane type.
+//! Knows nothing of what operations are for.
 
 use super::Neon;
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_vector};
