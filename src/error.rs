@@ -339,3 +339,9 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<BrokenRule> for Error {
+    fn from(rule: BrokenRule) -> Error {
+        Error::DirectMl(rule)
+    }
+}

@@ -83,9 +83,18 @@
 //!
 //! # The way of the data
 //!
-//! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` checks the
-//! options, and `work.rs` chooses a strategy and a kernel; `tiles.rs` cuts the outputs into tiles, `run.rs` calls the kernel for each (the one
-//! unsafe call here), and indices are written. The kernels are a crate of their own, `argreduce-kernels`.
+//! Folders, in the order of a call; each opens with a page on how it works:
+//!
+//! | folder | what happens there |
+//! |---|---|
+//! | `api/` | what the caller says is checked and becomes a plan; a plan is run |
+//! | `layout/` | sizes, strides and axes are checked |
+//! | `planner/` | axes collapse to few loops; their shape selects a strategy and a kernel |
+//! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
+//! | `directml/` | DirectML's descriptors become plans |
+//!
+//! The only files here with unsafe code are `exec/call.rs`, which calls the kernels, and `exec/elements.rs`, which reads
+//! elements. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -94,26 +103,20 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod collapse;
+mod api;
 pub mod directml;
 mod error;
+mod exec;
 mod index;
 mod layout;
-#[cfg(feature = "ndarray")]
-pub mod ndarray;
 mod options;
-mod overlap;
-mod plan;
+mod planner;
 pub mod reference;
-#[allow(unsafe_code, reason = "the one file that calls the kernels")]
-mod run;
-mod slice;
-mod tiles;
-mod unravel;
-mod untyped;
-mod view;
-mod work;
 
+#[cfg(feature = "ndarray")]
+pub use api::ndarray;
+pub use api::{ArgReduce, Plan, RequiredBytes, UntypedPlan};
+pub use api::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
 #[doc(inline)]
@@ -122,24 +125,5 @@ pub use error::Error;
 /// The crate of the 16-bit floats: [`half::f16`] and [`half::bf16`] are element types.
 pub use half;
 pub use index::Index;
-pub use layout::{Layout, drop_axes};
-pub use options::Options;
-pub use plan::{ArgReduce, Plan};
-pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
-pub use unravel::{Coordinates, unravel};
-pub use untyped::{RequiredBytes, UntypedPlan};
-
-use argreduce_kernels::{Loop, Strategy};
-
-/// Which of equal elements to take: DirectML's `DML_AXIS_DIRECTION`, ONNX's `select_last_index`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum AxisDirection {
-    /// The one with the smallest index.
-    #[default]
-    Increasing,
-    /// The one with the largest index.
-    #[doc(alias("last", "select_last_index"))]
-    Decreasing,
-}
-
-argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing = "decreasing");
+pub use layout::{Coordinates, Layout, drop_axes, unravel};
+pub use options::{AxisDirection, Options};

@@ -1,6 +1,6 @@
 //! What DirectML does not allow, and how to say so. Nothing here checks anything.
 
-use crate::{DataType, Error, MAX_RANK};
+use crate::{DataType, MAX_RANK};
 use std::fmt;
 
 /// One of an operator's two tensors. Displays the field that describes it: `InputTensor`.
@@ -172,9 +172,3 @@ impl fmt::Display for BrokenRule {
 }
 
 impl std::error::Error for BrokenRule {}
-
-impl From<BrokenRule> for Error {
-    fn from(rule: BrokenRule) -> Error {
-        Error::DirectMl(rule)
-    }
-}

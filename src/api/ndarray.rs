@@ -3,9 +3,10 @@
 //!
 //! It works with `ndarray` 0.17: arrays of another version are of other types, which have no [`ArrayExt`].
 
+use super::builder::ArgReduce;
+use crate::exec::ElementsRef;
 use crate::layout::dimension;
-use crate::run::Memory;
-use crate::{ArgReduce, Element, Error, Index, Options, ReduceFunction, drop_axes};
+use crate::{Element, Error, Index, Options, ReduceFunction, drop_axes};
 use ndarray::{Array, ArrayBase, ArrayD, Axis, Data, Dimension, IxDyn, RemoveAxis};
 
 /// Argmin and argmax on any array or view of up to 8 dimensions: also transposed, reversed, sliced with steps, or
@@ -218,7 +219,7 @@ fn answers<T: Element, I: Index, S: Data<Elem = T>, D: Dimension>(
     axes: &[isize],
     with_values: bool,
 ) -> Result<(Vec<I>, Vec<T>), Error> {
-    let (layout, elements) = Memory::of_view(array.view())?;
+    let (layout, elements) = ElementsRef::of_view(array.view())?;
     let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
     plan.run_to_vecs(elements, with_values)
 }

@@ -1,9 +1,9 @@
 //! The shortest way in: `xs.argmax()` on any slice, and one call for a packed tensor.
 
-use crate::plan::default_isa;
-use crate::run;
-use crate::work::LONGEST_ROW_BYTES;
-use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
+use super::builder::{ArgReduce, default_isa};
+use crate::exec::{find_in_slice, find_scalar};
+use crate::planner::{MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES};
+use crate::{Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
 ///
@@ -59,8 +59,8 @@ impl<T: Element> SliceExt for [T] {
 fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
     match elements.len() {
         0 => None,
-        len if len <= run::FEW => Some(run::find_of_few((function, NanPolicy::default()), elements)),
-        _ if size_of_val(elements) < LONGEST_ROW_BYTES => run::of_slice(function, slice_isa, elements),
+        len if len <= MAX_SCALAR_LEN => Some(find_scalar((function, NanPolicy::default()), elements)),
+        _ if size_of_val(elements) < MIN_PIECES_ROW_BYTES => find_in_slice(function, slice_isa, elements),
         _ => by_plan(function, Options::new(), elements),
     }
 }

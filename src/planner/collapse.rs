@@ -1,4 +1,4 @@
-//! From a checked layout and a set of axes to the few loops that really differ: a [`Problem`]. Nothing here knows of element types, index
+//! From a checked layout and a set of axes to the few loops that really differ: a [`CollapsedShape`]. Nothing here knows of element types, index
 //! types, kernels or ISAs.
 //!
 //! What is gone afterwards: axes of size 1; neighbours that walk memory as one; broadcast axes (the elements of reduced ones tie, and the
@@ -6,16 +6,17 @@
 //! taking the first while walking every reduced axis backwards. What is left of the semantics is one sentence: *the first best element in the order of visiting wins.*
 
 use crate::layout::AxisSet;
-use crate::{AxisDirection, Layout, Loop, MAX_RANK};
+use crate::{AxisDirection, Layout, MAX_RANK};
+use argreduce_kernels::Loop;
 use std::cmp::Reverse;
 
 /// Loops over a tensor: those over copies of outputs, then the other kept ones, then those over what is reduced; of each kind from the slowest to
 /// the fastest. One list, because a plan is moved about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Nest {
+pub(crate) struct LoopNest {
     /// Where the walk starts, in elements.
     pub(crate) start: usize,
-    loops: [Loop; MOST_LOOPS],
+    loops: [Loop; MAX_LOOPS],
     /// How many are over copies, how many are kept, with those, and how many there are.
     copies: u8,
     kept: u8,
@@ -23,26 +24,27 @@ pub(crate) struct Nest {
 }
 
 /// One for each axis; and where all axes are kept, one of a single step over what is reduced.
-const MOST_LOOPS: usize = MAX_RANK + 1;
+const MAX_LOOPS: usize = MAX_RANK + 1;
 
-impl Nest {
-    const EMPTY: Nest = Nest { start: 0, loops: [Loop { size: 0, stride: 0 }; MOST_LOOPS], copies: 0, kept: 0, len: 0 };
+impl LoopNest {
+    const EMPTY: LoopNest =
+        LoopNest { start: 0, loops: [Loop { size: 0, stride: 0 }; MAX_LOOPS], copies: 0, kept: 0, len: 0 };
 
     /// The places of all copies of an output, from the first of them: loops over broadcast axes.
     #[inline(always)]
-    pub(crate) fn copies(&self) -> &[Loop] {
+    pub(crate) fn broadcast_dims(&self) -> &[Loop] {
         &self.loops[..self.copies.into()]
     }
 
     /// The places of the outputs that are no copies.
     #[inline(always)]
-    pub(crate) fn kept(&self) -> &[Loop] {
+    pub(crate) fn output_dims(&self) -> &[Loop] {
         &self.loops[self.copies.into()..self.kept.into()]
     }
 
     /// The places of what one output is chosen from.
     #[inline(always)]
-    pub(crate) fn reduced(&self) -> &[Loop] {
+    pub(crate) fn reduced_dims(&self) -> &[Loop] {
         &self.loops[self.kept.into()..self.len.into()]
     }
 
@@ -73,7 +75,7 @@ impl Nest {
         }
     }
 
-    /// As [`Nest::push`], one over what is reduced.
+    /// As [`LoopNest::push`], one over what is reduced.
     fn push_reduced(&mut self, size: usize, stride: isize) {
         self.push(size, stride, self.len > self.kept && self.absorbs(size, stride));
     }
@@ -86,38 +88,38 @@ pub(crate) fn count(loops: &[Loop]) -> usize {
 
 /// The loops that are left. Element `n` of the walk over what is reduced has index `index_start + offset_of(index, n)`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct CollapsedShape {
     /// The kept loops over the input, the output, and the packed values: the same sizes, each with its own strides. Of the input, also the reduced
     /// loops: at least one, none of size 0. Of the output, index steps as loops: they visit as many elements, but merge differently, mostly to a single loop.
-    pub(crate) input: Nest,
-    pub(crate) output: Nest,
-    pub(crate) values: Nest,
+    pub(crate) input: LoopNest,
+    pub(crate) output: LoopNest,
+    pub(crate) values: LoopNest,
     /// The index of the first visited element.
     pub(crate) index_start: isize,
 }
 
-impl Problem {
-    pub(crate) const EMPTY: Problem =
-        Problem { input: Nest::EMPTY, output: Nest::EMPTY, values: Nest::EMPTY, index_start: 0 };
+impl CollapsedShape {
+    pub(crate) const EMPTY: CollapsedShape =
+        CollapsedShape { input: LoopNest::EMPTY, output: LoopNest::EMPTY, values: LoopNest::EMPTY, index_start: 0 };
 
     /// What each output is chosen from.
     #[inline(always)]
-    pub(crate) fn reduced(&self) -> &[Loop] {
-        self.input.reduced()
+    pub(crate) fn reduced_dims(&self) -> &[Loop] {
+        self.input.reduced_dims()
     }
 
     /// The steps of the index along that.
     #[inline(always)]
-    pub(crate) fn index(&self) -> &[Loop] {
-        self.output.reduced()
+    pub(crate) fn index_steps(&self) -> &[Loop] {
+        self.output.reduced_dims()
     }
 
     /// The fastest loop over the outputs, in the input.
-    pub(crate) fn inner(&self) -> Loop {
-        self.input.kept().last().copied().unwrap_or(Loop { size: 1, stride: 0 })
+    pub(crate) fn inner_dim(&self) -> Loop {
+        self.input.output_dims().last().copied().unwrap_or(Loop { size: 1, stride: 0 })
     }
 
-    /// Collapses, in place, where nothing was: to move a problem would take as long as to make it. Neither the input nor the output is empty, and
+    /// Collapses, in place, where nothing was: to move a shape would take as long as to make it. Neither the input nor the output is empty, and
     /// `output` has the sizes of the input, 1 on the reduced axes.
     pub(crate) fn collapse(&mut self, input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) {
         // Filled from the end, as the axes are looked at.
@@ -204,11 +206,11 @@ mod tests {
     use argreduce_kernels::{Walk, offset_of};
     use proptest::prelude::*;
 
-    impl Problem {
-        pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> Problem {
-            let mut problem = Problem::EMPTY;
-            problem.collapse(input, axes, direction, output);
-            problem
+    impl CollapsedShape {
+        pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> CollapsedShape {
+            let mut shape = CollapsedShape::EMPTY;
+            shape.collapse(input, axes, direction, output);
+            shape
         }
     }
 
@@ -236,15 +238,17 @@ mod tests {
     }
 
     /// The same from the collapsed loops, each output in the order of visiting.
-    fn collapsed(problem: &Problem) -> Vec<(isize, Vec<(isize, isize)>)> {
-        let walk = |kept: &Nest| -> Vec<isize> {
-            let copies = || Walk::new(kept.copies());
-            Walk::new(kept.kept()).flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy)).collect()
+    fn collapsed(shape: &CollapsedShape) -> Vec<(isize, Vec<(isize, isize)>)> {
+        let walk = |kept: &LoopNest| -> Vec<isize> {
+            let copies = || Walk::new(kept.broadcast_dims());
+            Walk::new(kept.output_dims())
+                .flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy))
+                .collect()
         };
-        let outputs = walk(&problem.input).into_iter().zip(walk(&problem.output)).map(|(from, to)| {
-            let visited = Walk::new(problem.reduced())
-                .enumerate()
-                .map(|(position, offset)| (problem.index_start + offset_of(problem.index(), position), from + offset));
+        let outputs = walk(&shape.input).into_iter().zip(walk(&shape.output)).map(|(from, to)| {
+            let visited = Walk::new(shape.reduced_dims()).enumerate().map(|(position, offset)| {
+                (shape.index_start + offset_of(shape.index_steps(), position), from + offset)
+            });
             (to, visited.collect())
         });
         let mut outputs: Vec<_> = outputs.collect();
@@ -283,9 +287,9 @@ mod tests {
             let output = Layout::strided(&output_sizes, &output_strides, start).unwrap();
 
             let direction = if backwards { AxisDirection::Decreasing } else { AxisDirection::Increasing };
-            let problem = Problem::new(&input, set, direction, &output);
+            let shape = CollapsedShape::new(&input, set, direction, &output);
             let naive = naive(&input, set, &output);
-            let mut found = collapsed(&problem);
+            let mut found = collapsed(&shape);
             for (output, (expected, found)) in naive.iter().zip(&mut found).enumerate() {
                 prop_assert_eq!(expected.0, found.0);
                 // Visited in ascending order of the index, or in descending order.
@@ -311,35 +315,36 @@ mod tests {
 
     #[test]
     fn collapses_to_few_loops() {
-        let problem = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
+        let shape = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
             let input = Layout::strided(sizes, strides, 0).unwrap();
             let set = AxisSet::new(axes, sizes.len()).unwrap();
             let kept: Vec<usize> =
                 (0..sizes.len()).map(|axis| if set.contains(axis) { 1 } else { sizes[axis] }).collect();
-            let problem = Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&kept).unwrap());
+            let shape =
+                CollapsedShape::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&kept).unwrap());
             let pairs = |nest: &[Loop]| nest.iter().map(|l| (l.size, l.stride)).collect::<Vec<_>>();
-            (pairs(problem.input.kept()), pairs(problem.reduced()), pairs(problem.index()))
+            (pairs(shape.input.output_dims()), pairs(shape.reduced_dims()), pairs(shape.index_steps()))
         };
         // Neighbours of a kind merge, and size 1 vanishes.
         let packed = |sizes: &[usize]| Layout::contiguous(sizes).unwrap().strides().to_vec();
-        let (kept, reduced, index) = problem(&[2, 3, 1, 4, 5], &packed(&[2, 3, 1, 4, 5]), &[2, 3, 4]);
+        let (kept, reduced, index) = shape(&[2, 3, 1, 4, 5], &packed(&[2, 3, 1, 4, 5]), &[2, 3, 4]);
         assert_eq!((kept, reduced, index), (vec![(6, 20)], vec![(20, 1)], vec![(20, 1)]));
-        let (kept, reduced, index) = problem(&[2, 3, 4, 5], &packed(&[2, 3, 4, 5]), &[0, 2, 3]);
+        let (kept, reduced, index) = shape(&[2, 3, 4, 5], &packed(&[2, 3, 4, 5]), &[0, 2, 3]);
         assert_eq!((kept, reduced, index), (vec![(3, 20)], vec![(2, 60), (20, 1)], vec![(40, 1)]));
         // A broadcast reduced axis vanishes, and is counted in the index.
-        let (kept, reduced, index) = problem(&[2, 3, 4], &[4, 0, 1], &[0, 1, 2]);
+        let (kept, reduced, index) = shape(&[2, 3, 4], &[4, 0, 1], &[0, 1, 2]);
         assert_eq!((kept, reduced, index), (vec![], vec![(8, 1)], vec![(2, 12), (4, 1)]));
         // Nothing to reduce is a single loop, of one element.
-        let (kept, reduced, index) = problem(&[2, 3], &packed(&[2, 3]), &[]);
+        let (kept, reduced, index) = shape(&[2, 3], &packed(&[2, 3]), &[]);
         assert_eq!((kept, reduced, index), (vec![(6, 1)], vec![(1, 0)], vec![(1, 0)]));
         // Copies are counted from the first of them, upwards.
         let (input, set) = (Layout::strided(&[3, 4], &[0, 1], 0).unwrap(), AxisSet::new(&[], 2).unwrap());
         let problem_of_copies =
-            Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&[3, 4]).unwrap());
+            CollapsedShape::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&[3, 4]).unwrap());
         let output = &problem_of_copies.output;
-        assert_eq!((output.start, output.copies()), (0, &[Loop { size: 3, stride: 4 }][..]));
+        assert_eq!((output.start, output.broadcast_dims()), (0, &[Loop { size: 3, stride: 4 }][..]));
         // A transposed view of kept axes is visited in the order of memory.
-        let (kept, reduced, _) = problem(&[5, 6, 7], &[7, 35, 1], &[2]);
+        let (kept, reduced, _) = shape(&[5, 6, 7], &[7, 35, 1], &[2]);
         assert_eq!((kept, reduced), (vec![(6, 35), (5, 7)], vec![(7, 1)]));
     }
 }
