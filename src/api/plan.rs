@@ -1,6 +1,6 @@
 //! A plan: what was asked, checked, with its shape collapsed and its kernel selected. Running it checks the slices.
 
-use crate::exec::{ElementsRef, run, run_one_output};
+use crate::exec::{ElementsRef, Slices, run, run_one_output};
 use crate::index::Indices;
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
@@ -147,7 +147,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
-        self.erased.run(input, I::NAME, I::as_bits(indices), values)
+        self.erased.run(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values })
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of sizes.
@@ -199,39 +199,32 @@ impl ErasedPlan {
 
     /// As [`Plan::run`], for any index type of that width.
     #[inline(always)]
-    pub(crate) fn run_for_indices<T: Element>(
+    pub(super) fn run_for_indices<T: Element>(
         &self,
         input: ElementsRef<'_, T>,
         index_type: &'static str,
         indices: Indices<'_>,
     ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
-        // A row that a loop or a kernel answers at once: what is done here, beside that, takes as long as 4 elements.
+        // One contiguous row is answered here: what is done beside that takes as long as a few elements.
         if exec.is_contiguous_row && input.len() >= *required_len && indices.len() >= output.required_len() {
-            run_one_output(exec, (*function, *nan_policy), input, indices, None);
-            Ok(())
-        } else {
-            self.run(input, index_type, indices, None)
+            run_one_output(exec, (*function, *nan_policy), &mut Slices { input, indices, values: None });
+            return Ok(());
         }
+        self.run(index_type, &mut Slices { input, indices, values: None })
     }
 
     /// As [`Plan::run_with_values`], if there are values, for any index type of that width.
     #[inline(never)]
-    pub(crate) fn run<T: Element>(
-        &self,
-        input: ElementsRef<'_, T>,
-        index_type: &'static str,
-        indices: Indices<'_>,
-        values: Option<&mut [T]>,
-    ) -> Result<(), Error> {
+    pub(super) fn run<T: Element>(&self, index_type: &'static str, slices: &mut Slices<'_, T>) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
-        if let Some(values) = &values {
+        if let Some(values) = &slices.values {
             check_len("values", T::DATA_TYPE.name(), values.len(), output.element_count())?;
         }
-        self.check_input(input)?;
-        check_len("output", index_type, indices.len(), output.required_len())?;
+        self.check_input(slices.input)?;
+        check_len("output", index_type, slices.indices.len(), output.required_len())?;
         if output.element_count() > 0 {
-            run(exec, (*function, *nan_policy), *required_len, input, indices, values);
+            run(exec, (*function, *nan_policy), *required_len, slices);
         }
         Ok(())
     }
@@ -258,7 +251,7 @@ impl ErasedPlan {
                 write!(f, ", packed pieces, {}", self.isa)
             }
             Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),
-            None => f.write_str(", trivial: one element per output"),
+            None => f.write_str(", trivial"),
         }
     }
 }
@@ -284,7 +277,7 @@ mod tests {
         assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], pieces, portable");
         assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], packed pieces, portable");
         assert_eq!(how(&[3, 40], &[0, 1], &[1]), "outputs [] of [40], copied to [3], rows, portable");
-        assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial: one element per output");
+        assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial");
         assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");
     }
 }

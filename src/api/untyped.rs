@@ -3,6 +3,7 @@
 
 use super::builder::ArgReduce;
 use super::plan::ErasedPlan;
+use crate::exec::Slices;
 use crate::index::{Indices, max_index};
 use crate::{DataType, Element, Error, Isa, Layout};
 use bytemuck::Pod;
@@ -17,30 +18,22 @@ impl ArgReduce<'_> {
     /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
         // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
-        let typed = argreduce_kernels::with_element_type!(data_type, T => Typed::of::<<T as Element>::Pod>());
+        let (element, run) = argreduce_kernels::with_element_type!(data_type, T => of_type::<<T as Element>::Pod>());
         let Some(max_index) = max_index(index_type) else {
             return Err(Error::NotAnIndexType { data_type: index_type });
         };
         let mut erased = ErasedPlan::EMPTY;
-        self.plan_erased(typed.element, (index_type.name(), max_index), &mut erased)?;
-        Ok(UntypedPlan { erased: Arc::new(erased), run: typed.run, data_type, index_type })
-    }
-}
-
-/// What a plan takes from the type of its elements.
-struct Typed {
-    element: DataType,
-    run: RunBytes,
-}
-
-impl Typed {
-    const fn of<T: Element + Pod>() -> Typed {
-        Typed { element: T::DATA_TYPE, run: run_bytes::<T> }
+        self.plan_erased(element, (index_type.name(), max_index), &mut erased)?;
+        Ok(UntypedPlan { erased: Arc::new(erased), run, data_type, index_type })
     }
 }
 
 /// [`ErasedPlan::run_for_indices`], or [`ErasedPlan::run`] with values, on bytes.
 type RunBytes = fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
+
+const fn of_type<T: Element + Pod>() -> (DataType, RunBytes) {
+    (T::DATA_TYPE, run_bytes::<T>)
+}
 
 fn run_bytes<T: Element + Pod>(
     erased: &ErasedPlan,
@@ -56,7 +49,7 @@ fn run_bytes<T: Element + Pod>(
         None => erased.run_for_indices(input.into(), index_type.name(), indices),
         Some(values) => {
             let values = elements_mut::<T>("values", data_type, values)?;
-            erased.run(input.into(), index_type.name(), indices, Some(values))
+            erased.run(index_type.name(), &mut Slices { input: input.into(), indices, values: Some(values) })
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::Element;
+use crate::index::Indices;
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
 use std::marker::PhantomData;
@@ -29,17 +30,23 @@ impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
 #[allow(dead_code, reason = "nothing looks at the bits")]
 pub(crate) struct Bits<B>(B);
 
-impl<'a, T: Element> ElementsRef<'a, T> {
-    /// The elements as bits, and the values too: what only moves elements exists once for each size, not for each type.
+/// The slices of one call. (Passed by reference: moved, its parts would be read again while they are still being written.)
+pub(crate) struct Slices<'a, T> {
+    pub(crate) input: ElementsRef<'a, T>,
+    pub(crate) indices: Indices<'a>,
+    /// Where the best elements themselves go, if they are asked for.
+    pub(crate) values: Option<&'a mut [T]>,
+}
+
+impl<'a, T: Element> Slices<'a, T> {
+    /// Takes them, with elements as bits: what only moves these exists once for each size, not for each type.
     #[inline(always)]
-    pub(super) fn as_bits<B: Copy>(
-        self,
-        values: Option<&mut [T]>,
-    ) -> (ElementsRef<'a, Bits<B>>, Option<&mut [Bits<B>]>) {
+    pub(super) fn take_as_bits<B: Copy>(&mut self) -> Slices<'a, Bits<B>> {
         assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
-        let input = ElementsRef { start: self.start.cast(), len: self.len, lifetime: PhantomData };
+        let input = ElementsRef { start: self.input.start.cast(), len: self.input.len, lifetime: PhantomData };
         // SAFETY: `Bits<B>` has the size and alignment of `T`, and all that are written there were read from a `T`.
-        (input, values.map(|values| unsafe { &mut *(&raw mut *values as *mut [Bits<B>]) }))
+        let values = self.values.take().map(|values| unsafe { &mut *(&raw mut *values as *mut [Bits<B>]) });
+        Slices { input, indices: std::mem::replace(&mut self.indices, Indices::U8(&mut [])), values }
     }
 }
 
@@ -57,6 +64,7 @@ impl<'a, T: Copy> ElementsRef<'a, T> {
         Ok((layout, ElementsRef { start, len: layout.required_len(), lifetime: PhantomData }))
     }
 
+    #[inline(always)]
     pub(crate) fn len(self) -> usize {
         self.len
     }
@@ -68,6 +76,7 @@ impl<'a, T: Copy> ElementsRef<'a, T> {
     }
 
     /// Neighbours that the layout reaches.
+    #[inline(always)]
     pub(super) fn contiguous(self, first: usize, len: usize) -> &'a [T] {
         assert!(first <= self.len && len <= self.len - first);
         // SAFETY: they are below the length, and elements as in `get`.
@@ -75,6 +84,7 @@ impl<'a, T: Copy> ElementsRef<'a, T> {
     }
 
     /// An element that the layout reaches.
+    #[inline(always)]
     pub(super) fn get(self, place: usize) -> T {
         assert!(place < self.len);
         // SAFETY: of a slice, every place below its length is an element. Of a view, every place that its layout

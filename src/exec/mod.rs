@@ -47,6 +47,6 @@ mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::ElementsRef;
+pub(crate) use elements::{ElementsRef, Slices};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};

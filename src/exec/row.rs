@@ -7,19 +7,18 @@ use argreduce_kernels::{Kernel, Strategy, key};
 use std::hint::select_unpredictable;
 use std::sync::OnceLock;
 
+/// Which elements are better.
+pub(super) type Order = (ReduceFunction, NanPolicy);
+
 /// By a plain loop or by the kernel.
 #[inline(always)]
-pub(super) fn find_in_contiguous<T: Element>(
-    kernel: Kernel,
-    order: (ReduceFunction, NanPolicy),
-    elements: &[T],
-) -> u32 {
+pub(super) fn find_in_contiguous<T: Element>(kernel: Kernel, order: Order, elements: &[T]) -> u32 {
     if elements.len() > MAX_SCALAR_LEN { find_in_row(kernel, elements) } else { find_scalar(order, elements) as u32 }
 }
 
 /// By a plain loop, for at most [`MAX_SCALAR_LEN`] elements.
 #[inline(always)]
-pub(crate) fn find_scalar<T: Element>((function, policy): (ReduceFunction, NanPolicy), elements: &[T]) -> usize {
+pub(crate) fn find_scalar<T: Element>((function, policy): Order, elements: &[T]) -> usize {
     let (mut best, mut best_at) = (i64::MIN, 0);
     for (n, &element) in elements.iter().enumerate() {
         let new = key(function, policy, element);

@@ -8,10 +8,9 @@
 //! ```
 
 use super::call::find;
-use super::elements::ElementsRef;
+use super::elements::Slices;
 use super::tiles::{OutputTile, TILE, for_each_tile};
 use crate::MAX_RANK;
-use crate::index::Indices;
 use crate::planner::CollapsedShape;
 use argreduce_kernels::{Kernel, Loop, Tuning, Walk, offset_of};
 use std::mem::MaybeUninit;
@@ -26,16 +25,14 @@ pub(super) fn run_split<T: Copy>(
     kernel: Kernel,
     max_len: usize,
     is_better: &IsBetter<'_>,
-    input: ElementsRef<'_, T>,
-    indices: &mut Indices<'_>,
-    mut values: Option<&mut [T]>,
+    slices: &mut Slices<'_, T>,
 ) {
     for_each_tile(shape, TILE, &mut |tile| {
         let mut positions = [0; TILE];
         let positions = &mut positions[..tile.outputs()];
-        find_split(shape, kernel, max_len, is_better, &|start| input.address(start), tile, positions);
-        tile.write_values(shape, positions, input, values.as_deref_mut());
-        tile.write_each(shape, positions, indices);
+        find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
+        tile.write_values(shape, positions, slices);
+        tile.write_each(shape, positions, &mut slices.indices);
     });
 }
 
@@ -90,6 +87,7 @@ fn find_split(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Indices;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, ReduceFunction};
     use argreduce_kernels::{Strategy, better, kernel};
 
@@ -126,9 +124,11 @@ mod tests {
                                     kernel,
                                     max_len,
                                     &|a, b| better(function, policy, data[a], data[b]),
-                                    data[..].into(),
-                                    &mut Indices::U64(&mut found),
-                                    Some(&mut values),
+                                    &mut Slices {
+                                        input: data[..].into(),
+                                        indices: Indices::U64(&mut found),
+                                        values: Some(&mut values),
+                                    },
                                 );
                                 assert_eq!(found, expected, "{plan}, blocks of {max_len}");
                                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();

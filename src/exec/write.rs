@@ -1,6 +1,6 @@
 //! What is written once the positions of a tile are known: indices, values, and copies of both.
 
-use super::elements::ElementsRef;
+use super::elements::Slices;
 use super::tiles::{Grid, ONE, OutputTile, is_transposed};
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
@@ -9,16 +9,10 @@ use argreduce_kernels::{Affine, IndexBits, IndexWriter, Loop, Walk, offset_of};
 impl OutputTile {
     /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Separately, because
     /// an index does not depend on the type of the elements, nor they on the type of the index.)
-    pub(super) fn write<T: Copy>(
-        &self,
-        plan: &ExecPlan,
-        positions: &mut [u32],
-        input: ElementsRef<'_, T>,
-        indices: &mut Indices<'_>,
-        values: Option<&mut [T]>,
-    ) {
+    pub(super) fn write<T: Copy>(&self, plan: &ExecPlan, positions: &mut [u32], slices: &mut Slices<'_, T>) {
         let shape = &plan.shape;
-        self.write_values(shape, positions, input, values);
+        self.write_values(shape, positions, slices);
+        let indices = &mut slices.indices;
         let map = match affine(shape) {
             Some(map) => map,
             None if fits_32_bits(shape) => {
@@ -88,10 +82,9 @@ impl OutputTile {
         &self,
         shape: &CollapsedShape,
         positions: &[P],
-        input: ElementsRef<'_, T>,
-        values: Option<&mut [T]>,
+        slices: &mut Slices<'_, T>,
     ) {
-        let Some(values) = values else { return };
+        let Slices { input, values: Some(values), .. } = slices else { return };
         for (o, row) in positions.chunks_exact(self.input.dims[1].size).enumerate() {
             let first = |grid: &Grid| grid.start + o as isize * grid.dims[0].stride;
             let (from, to) = (first(&self.input), first(&self.values));

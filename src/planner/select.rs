@@ -1,4 +1,5 @@
-//! How a shape is run: which strategy takes it, by its shape and the type of its elements. All thresholds between strategies stand here.
+//! How a shape is run: which strategy and which kernel, by the shape and the type of its elements. Thresholds between
+//! strategies that a CPU may move are in [`SelectTuning`].
 
 use super::collapse::{CollapsedShape, count};
 use super::limits::{MAX_REDUCTION_LEN, MIN_PIECES_ROW_BYTES};
@@ -6,26 +7,26 @@ use crate::{DataType, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::tuning::SelectTuning;
 use argreduce_kernels::{IndexWriter, Kernel, Prefetch, Strategy, Tuning, kernel_of};
 
-/// What there is to do.
+/// What the executor does: loops, and what runs along them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExecPlan {
     pub(crate) shape: CollapsedShape,
-    /// How many elements each output is chosen from, as far as they are looked at.
+    /// How many elements are visited for each output.
     pub(crate) reduction_len: usize,
     /// `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Strategy, Kernel)>,
-    /// What writes indices of positions.
+    /// What writes indices, given positions.
     pub(crate) writer: &'static IndexWriter,
-    /// For tiles: whether the elements are likely beyond the L2 cache, and then what to ask for.
+    /// For tiles: whether the elements likely exceed the L2 cache, and then what to prefetch.
     pub(crate) prefetch: Prefetch,
-    /// Whether there is but one output, chosen from one loop: the loops around a tile cost as much as a row of 64 elements.
+    /// Whether there is one output, chosen from one loop: then the loops around a tile would cost as much as a short row.
     pub(crate) has_one_output: bool,
-    /// And this from neighbours in the order of their addresses, or from but one element.
+    /// And this from neighbours in the order of their addresses, or from one element.
     pub(crate) is_contiguous_row: bool,
 }
 
 impl ExecPlan {
-    /// Nothing.
+    /// For no outputs.
     pub(crate) const EMPTY: ExecPlan = ExecPlan {
         shape: CollapsedShape::EMPTY,
         reduction_len: 0,
@@ -36,48 +37,40 @@ impl ExecPlan {
         is_contiguous_row: false,
     };
 
-    /// Decides how to do what the shape says. `None` where there is no kernel for the ISA. Sizes are in bytes.
+    /// Decides all that follows from the shape. `None` where there is no kernel for the ISA.
     pub(crate) fn select_kernel(
         &mut self,
         isa: Isa,
         element: DataType,
         (function, policy): (ReduceFunction, NanPolicy),
     ) -> Option<()> {
-        let (shape, element_size) = (&self.shape, element.size());
-        self.reduction_len = count(shape.reduced_dims());
+        let shape = &self.shape;
+        let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
+        let select = Selection { shape, reduction_len, element, tuning: &tuning.select };
+        self.reduction_len = reduction_len;
         self.writer = IndexWriter::of(isa)?;
-        let bytes = count(shape.input.output_dims()).saturating_mul(self.reduction_len).saturating_mul(element_size);
-        let tuning = Tuning::current();
-        self.prefetch = tuning.prefetch(bytes);
-        self.kernel = match select_isa_and_strategy(
-            shape,
-            self.reduction_len,
-            isa,
-            element,
-            &tuning.select,
-            Prefer256Bit::of(tuning, self.prefetch, element),
-        ) {
+        self.prefetch = tuning.prefetch(count(shape.input.output_dims()).saturating_mul(select.row_bytes()));
+        self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.prefetch, element)) {
             Some((isa, strategy)) => Some((strategy, kernel_of(element, isa, strategy, function, policy)?)),
             None => None,
         };
         let has_one_loop = shape.values.is_empty() && shape.reduced_dims().len() == 1 && shape.index_steps().len() == 1;
-        self.has_one_output = has_one_loop && self.reduction_len <= MAX_REDUCTION_LEN;
-        let is_row =
-            shape.input.first().stride == 1 && self.reduction_len.saturating_mul(element_size) < MIN_PIECES_ROW_BYTES;
+        self.has_one_output = has_one_loop && reduction_len <= MAX_REDUCTION_LEN;
+        let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_PIECES_ROW_BYTES;
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
         Some(())
     }
 }
 
-/// What vectors of half the width take where there are wider ones, because of the CPU.
+/// What the CPU does faster with vectors of 256 bits than with wider ones.
 #[derive(Clone, Copy, Default)]
 struct Prefer256Bit {
-    /// One row, where memory is slower than either.
+    /// One row that is read from memory.
     rows: bool,
-    /// Long lines of columns, where memory is slower than either.
-    lines: bool,
-    /// What is packed: where memory is slower than either, and integers of 8 and 16 bits.
-    packed: bool,
+    /// Columns of long rows that are read from memory.
+    columns: bool,
+    /// Gathered columns: those that are read from memory, and integers of 8 and 16 bits.
+    gathers: bool,
 }
 
 impl Prefer256Bit {
@@ -86,152 +79,120 @@ impl Prefer256Bit {
         let takes = &tuning.half_vectors;
         Prefer256Bit {
             rows: jumps && takes.far_rows,
-            lines: prefetch == Prefetch::Everything && takes.far_columns,
-            packed: jumps && takes.far_gathers || takes.small_gathers && element.size() <= 2 && !is_half,
+            columns: prefetch == Prefetch::Everything && takes.far_columns,
+            gathers: jumps && takes.far_gathers || takes.small_gathers && element.size() <= 2 && !is_half,
         }
     }
 }
 
-/// Where vectors of 64 bytes are too wide, those of half the width take what they are better at: every machine with AVX-512 has AVX2.
-fn select_isa_and_strategy(
-    shape: &CollapsedShape,
+/// What a strategy is selected by.
+struct Selection<'a> {
+    shape: &'a CollapsedShape,
     reduction_len: usize,
-    isa: Isa,
     element: DataType,
-    select: &SelectTuning,
-    prefer_256_bit: Prefer256Bit,
-) -> Option<(Isa, Strategy)> {
-    let element_size = element.size();
-    let by = |isa| select_strategy(shape, reduction_len, isa, element, select);
-    let strategy = by(isa)?;
-    if isa != Isa::Avx512 {
-        return Some((isa, strategy));
+    tuning: &'a SelectTuning,
+}
+
+impl Selection<'_> {
+    /// The elements of one output.
+    fn row_bytes(&self) -> usize {
+        self.reduction_len.saturating_mul(self.element.size())
     }
-    Some(match strategy {
-        Strategy::Rows
-            if count(shape.input.output_dims()) > 1
-                && reduction_len.saturating_mul(element_size) <= select.max_half_vector_row_bytes =>
-        {
-            (Isa::Avx2, by(Isa::Avx2)?)
+
+    /// The elements of all outputs along the fastest loop.
+    fn block_bytes(&self) -> usize {
+        self.row_bytes().saturating_mul(self.shape.inner_dim().size)
+    }
+
+    /// The strategy, and the ISA that is fastest at it: with AVX-512, where vectors of 64 bytes are too wide, AVX2, which
+    /// every machine with AVX-512 has. `None` where there is nothing to choose from.
+    fn isa_and_strategy(&self, isa: Isa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
+        let (shape, tuning) = (self.shape, self.tuning);
+        let strategy = self.strategy(isa)?;
+        if isa != Isa::Avx512 {
+            return Some((isa, strategy));
         }
-        // A row that is read in several places. (One row of 64 MiB, GB/s by AVX-512 and AVX2, medians of five: u8 24 and 33, f32 27 and 31, f64 26 and 31, i64 24 and 32, f16 31 and
-        // 31, where a plain read takes 24; Zen 4. Rows that are read in one place are as fast by either.)
-        Strategy::Pieces
-            if prefer_256_bit.rows
-                && reduction_len.saturating_mul(element_size) >= MIN_PIECES_ROW_BYTES
-                && strategy.is_in_place(shape.reduced_dims()) =>
-        {
-            (Isa::Avx2, strategy)
-        }
-        // Long lines that go by one after another: what memory brings is sooner looked at than it comes.
-        Strategy::Columns
-            if prefer_256_bit.lines
-                && shape.inner_dim().size.saturating_mul(element_size) >= select.min_half_vector_line_bytes =>
-        {
-            (Isa::Avx2, strategy)
-        }
-        // Fewer blocks at a time, so that memory is read more nearly in its order. (Beyond L3, GB/s by AVX-512 and AVX2: 10 rows of 2 and 21 of 3 u8 10 and 14, 8 and 12, 10 rows of 2 and of 5
-        // and 21 of 3 f32 13 and 21, 14 and 17, 17 and 21, rows of 10 u8 16 and 18, of 21 f16 12 and 21, one by one 16; only of 21 rows of 5 u8 14 and 12; 64 bits as fast by either.
-        // In L2, by AVX-512 over AVX2: 10 rows of 2, 3 and 5, 21 of 2 and 8, 64 of 7 u8 0.68, 0.80, 0.69, 0.69, 0.81, 0.81, i16 0.69, 0.79, 0.75, 0.79, 0.86, 0.86, rows of 10 0.92 and 0.80, of 5 1.05, 2
-        // to 4 rows 0.86 to 1.06, but f16 0.76 to 1.09, rows of 21 1.07, of which the smallest is looked for 1.27; f32 and 64 bits 1.0 to 1.2; Zen 4.)
-        Strategy::PackedColumns if prefer_256_bit.packed => (Isa::Avx2, by(Isa::Avx2)?),
-        Strategy::PackedColumns | Strategy::FoldedColumns => match by(Isa::Avx2) {
-            // Lines that need no packing then, nor folding. (Zen 5, in L2, GB/s by AVX-512 and AVX2: 3 rows of 31 f32 47 and 78, of 64 u8 54 and 96, of 8 i64 19
-            // and 57; images of 56 u8 over the first and the third axis, beyond L3, 6 and 17.)
-            Some(Strategy::Columns)
-                if strategy == Strategy::PackedColumns || reduction_len <= select.max_unfolded_rows =>
-            {
-                (Isa::Avx2, Strategy::Columns)
+        let narrower = || self.strategy(Isa::Avx2);
+        let strategy_of_avx2 = match strategy {
+            Strategy::Rows => {
+                let is_short = self.row_bytes() <= tuning.max_half_vector_row_bytes;
+                if is_short && count(shape.input.output_dims()) > 1 { narrower() } else { None }
             }
-            Some(Strategy::FoldedColumns)
-                if bytes_of_block(shape, reduction_len, element_size) < select.min_wide_folded_bytes =>
-            {
-                (Isa::Avx2, Strategy::FoldedColumns)
+            // A row that is read in several places: rows that are read in one are as fast with either.
+            Strategy::Pieces => {
+                let is_long = self.row_bytes() >= MIN_PIECES_ROW_BYTES && strategy.is_in_place(shape.reduced_dims());
+                (prefer_256_bit.rows && is_long).then_some(strategy)
             }
-            _ => (isa, strategy),
-        },
-        _ => (isa, strategy),
-    })
-}
-
-/// The one place where shapes are told apart; sizes in bytes. `None` where there is nothing to choose from.
-fn select_strategy(
-    shape: &CollapsedShape,
-    reduction_len: usize,
-    isa: Isa,
-    element: DataType,
-    select: &SelectTuning,
-) -> Option<Strategy> {
-    let (vector_size, element_size) = (isa.vector_bytes(), element.size());
-    let lanes = vector_size / element_size;
-    if reduction_len == 1 {
-        return None;
+            // Long rows, one after another: memory is slower than either.
+            Strategy::Columns => {
+                let row_bytes = shape.inner_dim().size.saturating_mul(self.element.size());
+                (prefer_256_bit.columns && row_bytes >= tuning.min_half_vector_line_bytes).then_some(strategy)
+            }
+            // Fewer blocks are gathered at a time, so that memory is read more nearly in its order.
+            Strategy::PackedColumns if prefer_256_bit.gathers => narrower(),
+            // A row that fills the narrower vector need not be gathered, nor folded with others.
+            Strategy::PackedColumns | Strategy::FoldedColumns => narrower().filter(|narrower| match narrower {
+                Strategy::Columns => {
+                    strategy == Strategy::PackedColumns || self.reduction_len <= tuning.max_unfolded_rows
+                }
+                Strategy::FoldedColumns => self.block_bytes() < tuning.min_wide_folded_bytes,
+                _ => false,
+            }),
+        };
+        Some(strategy_of_avx2.map_or((isa, strategy), |strategy| (Isa::Avx2, strategy)))
     }
-    let takes = |strategy: Strategy| strategy.takes(shape.inner_dim(), shape.reduced_dims(), lanes);
-    let block = bytes_of_block(shape, reduction_len, element_size);
-    let folds = isa != Isa::Portable
-        && takes(Strategy::FoldedColumns)
-        && block >= min_folded_bytes(shape.inner_dim().size, lanes, vector_size, select);
-    // Lines of one vector of few rows are gathered side by side first.
-    let has_columns =
-        takes(Strategy::Columns) && (shape.inner_dim().size > lanes || reduction_len >= select.min_column_rows);
-    let outputs = count(shape.input.output_dims());
-    let has_lanes = outputs >= lanes.div_ceil(2);
-    Some(if takes(Strategy::Rows) && !should_transpose_rows(outputs, reduction_len, isa, element, select) {
-        let bytes = reduction_len.saturating_mul(element_size);
-        if bytes < MIN_PIECES_ROW_BYTES { Strategy::Rows } else { Strategy::Pieces }
-    } else if folds {
-        Strategy::FoldedColumns
-    } else if has_columns {
-        Strategy::Columns
-    } else if has_lanes && !Strategy::Pieces.is_near(shape.reduced_dims()) {
-        Strategy::PackedColumns
-    } else {
-        Strategy::Pieces
-    })
-}
 
-/// Bytes of columns from which on folding them is faster than packing, or than taking lines of one vector as they are.
-fn min_folded_bytes(width: usize, lanes: usize, vector_size: usize, select: &SelectTuning) -> usize {
-    if width == lanes {
-        2 * vector_size * vector_size
-    } else if width * 2 >= lanes {
-        select.min_folded_bytes / 2
-    } else {
-        select.min_folded_bytes
+    /// The one place where shapes are told apart. `None` where there is nothing to choose from.
+    fn strategy(&self, isa: Isa) -> Option<Strategy> {
+        let (inner, reduced) = (self.shape.inner_dim(), self.shape.reduced_dims());
+        let (vector_size, lanes) = (isa.vector_bytes(), isa.vector_bytes() / self.element.size());
+        if self.reduction_len == 1 {
+            return None;
+        }
+        let takes = |strategy: Strategy| strategy.takes(inner, reduced, lanes);
+        // Bytes from which on folding is faster than gathering, or, where rows fill a vector, than columns as they are.
+        let min_folded_bytes = match inner.size {
+            width if width == lanes => 2 * vector_size * vector_size,
+            width if width * 2 >= lanes => self.tuning.min_folded_bytes / 2,
+            _ => self.tuning.min_folded_bytes,
+        };
+        let folds = isa != Isa::Portable && takes(Strategy::FoldedColumns) && self.block_bytes() >= min_folded_bytes;
+        // Few rows of one vector are gathered side by side first.
+        let has_columns =
+            takes(Strategy::Columns) && (inner.size > lanes || self.reduction_len >= self.tuning.min_column_rows);
+        let outputs = count(self.shape.input.output_dims());
+        Some(if takes(Strategy::Rows) && !self.should_transpose_rows(outputs, isa) {
+            if self.row_bytes() < MIN_PIECES_ROW_BYTES { Strategy::Rows } else { Strategy::Pieces }
+        } else if folds {
+            Strategy::FoldedColumns
+        } else if has_columns {
+            Strategy::Columns
+        } else if outputs >= lanes.div_ceil(2) && !Strategy::Pieces.is_near(reduced) {
+            Strategy::PackedColumns
+        } else {
+            Strategy::Pieces
+        })
     }
-}
 
-fn bytes_of_block(shape: &CollapsedShape, reduction_len: usize, element_size: usize) -> usize {
-    reduction_len.saturating_mul(shape.inner_dim().size).saturating_mul(element_size)
-}
-
-/// Whether so many rows of so many elements are faster as packed columns than one by one: to transpose them takes a few
-/// shuffles, and a row the time of some twenty instructions, however short.
-fn should_transpose_rows(
-    rows: usize,
-    reduction_len: usize,
-    isa: Isa,
-    element: DataType,
-    select: &SelectTuning,
-) -> bool {
-    let size = element.size();
-    let longest = match (isa, element) {
-        (Isa::Avx512, DataType::F16 | DataType::Bf16) => select.max_packed_f16_len,
-        (Isa::Avx2, DataType::F16 | DataType::Bf16) => select.max_packed_f16_len - 3,
-        _ => 12,
-    };
-    let is_short = match size {
-        1 | 4 => reduction_len <= 6,
-        _ => reduction_len <= 4,
-    };
-    let is_packed = match size {
-        1 | 2 => reduction_len <= longest,
-        4 => reduction_len == 9 || reduction_len == 10,
-        _ => reduction_len <= 5,
-    };
-    rows >= select.min_packed_rows
-        && (is_short || is_packed && rows.saturating_mul(reduction_len * size) >= select.min_packed_bytes)
+    /// Whether rows are faster transposed, as gathered columns, than one after another. To transpose them takes a few
+    /// shuffles; a row takes some twenty instructions, however short it is.
+    fn should_transpose_rows(&self, rows: usize, isa: Isa) -> bool {
+        let (len, tuning) = (self.reduction_len, self.tuning);
+        let max_len = match (isa, self.element) {
+            (Isa::Avx512, DataType::F16 | DataType::Bf16) => tuning.max_packed_f16_len,
+            (Isa::Avx2, DataType::F16 | DataType::Bf16) => tuning.max_packed_f16_len - 3,
+            _ => 12,
+        };
+        // In any number, and only where there are many bytes.
+        let (is_short, is_medium) = match self.element.size() {
+            1 => (len <= 6, len <= max_len),
+            2 => (len <= 4, len <= max_len),
+            4 => (len <= 6, len == 9 || len == 10),
+            _ => (len <= 4, len <= 5),
+        };
+        let has_many_bytes = || rows.saturating_mul(self.row_bytes()) >= tuning.min_packed_bytes;
+        rows >= tuning.min_packed_rows && (is_short || is_medium && has_many_bytes())
+    }
 }
 
 #[cfg(test)]
@@ -249,21 +210,17 @@ mod tests {
         CollapsedShape::new(&input, set, AxisDirection::Increasing, &output)
     }
 
-    /// What is too narrow for 64 bytes goes by 32, from both sides of each limit; nothing else does.
+    fn selection(shape: &CollapsedShape, element: DataType) -> Selection<'_> {
+        Selection { shape, reduction_len: count(shape.reduced_dims()), element, tuning: &Tuning::current().select }
+    }
+
+    /// What is too narrow for vectors of 64 bytes takes those of 32, from both sides of each limit; nothing else does.
     #[test]
     fn halves_vectors() {
         use Isa::{Avx2, Avx512, Portable};
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
         let chosen_by = |prefer_256_bit, isa, sizes: &[usize], axes: &[isize], element| {
-            let shape = shape(sizes, axes);
-            select_isa_and_strategy(
-                &shape,
-                count(shape.reduced_dims()),
-                isa,
-                element,
-                &Tuning::current().select,
-                prefer_256_bit,
-            )
+            selection(&shape(sizes, axes), element).isa_and_strategy(isa, prefer_256_bit)
         };
         let chosen = |isa, sizes: &[usize], axes: &[isize], element| {
             chosen_by(Prefer256Bit::default(), isa, sizes, axes, element)
@@ -286,7 +243,7 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 64, 8], &[1], F32), Some((Avx512, FoldedColumns)));
         assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], F32), Some((Avx512, PackedColumns)));
         assert_eq!(chosen(Avx512, &[8 << 20], &[0], F32), Some((Avx512, Pieces)));
-        let prefer_256_bit = Prefer256Bit { rows: true, lines: true, packed: true };
+        let prefer_256_bit = Prefer256Bit { rows: true, columns: true, gathers: true };
         let far_row = |sizes: &[usize]| chosen_by(prefer_256_bit, Avx512, sizes, &[0], F32);
         assert_eq!(far_row(&[8 << 20]), Some((Avx2, Pieces)));
         assert_eq!(far_row(&[(8 << 20) - 1]), Some((Avx512, Rows)));
@@ -294,9 +251,9 @@ mod tests {
         assert_eq!(far(&[2048, 32, 192]), Some((Avx2, Columns)));
         assert_eq!(far(&[2048, 32, 191]), Some((Avx512, Columns)));
         assert_eq!(far(&[2048, 18, 7]), Some((Avx2, PackedColumns)));
-        let zen4 = Tuning::ALL.into_iter().find(|tuning| tuning.name == "zen4").unwrap();
+        let tuning = Tuning::ALL.into_iter().find(|tuning| tuning.half_vectors.small_gathers).unwrap();
         let packed = |element| {
-            let prefer_256_bit = Prefer256Bit::of(zen4, Prefetch::Nothing, element);
+            let prefer_256_bit = Prefer256Bit::of(tuning, Prefetch::Nothing, element);
             chosen_by(prefer_256_bit, Avx512, &[100, 10, 5], &[1], element)
         };
         for element in [DataType::Bool, DataType::I8, U8, I16, DataType::U16] {
@@ -309,14 +266,13 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 1], &[1], F32), None);
     }
 
-    /// Each limit from both sides, by vectors of 32 bytes. No answer depends on what is chosen, so that no other test sees a limit move.
+    /// Each limit from both sides, with vectors of 32 bytes. No answer depends on what is selected, so that no other test
+    /// sees a limit move.
     #[test]
     fn tells_shapes_apart() {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
-        let chosen = |sizes: &[usize], axes: &[isize], element| {
-            let shape = shape(sizes, axes);
-            select_strategy(&shape, count(shape.reduced_dims()), Isa::Avx2, element, &Tuning::current().select)
-        };
+        let chosen =
+            |sizes: &[usize], axes: &[isize], element| selection(&shape(sizes, axes), element).strategy(Isa::Avx2);
         type Case = (&'static [usize], &'static [isize], DataType, Option<Strategy>);
         let cases: [Case; 47] = [
             (&[100, 1], &[1], F32, None),
