@@ -41,22 +41,22 @@
 //! | point | rule |
 //! |---|---|
 //! | index | row-major over the reduced axes in ascending order of dimensions, whatever order the axes were given in |
-//! | ties | the smallest index among equals ([`AxisDirection::Increasing`]) or the largest ([`AxisDirection::Decreasing`]) |
+//! | ties | the smallest index of equals ([`AxisDirection::Increasing`]) or the largest ([`AxisDirection::Decreasing`]) |
 //! | zeros | -0 equals +0: a tie |
 //! | infinities, subnormals | ordinary values |
-//! | NaN | all NaNs are equal, and better than every number ([`NanPolicy::Propagate`]) or worse ([`NanPolicy::Ignore`]), for argmin and argmax alike |
+//! | NaN | all are equal, and better than every number ([`NanPolicy::Propagate`]) or worse ([`NanPolicy::Ignore`]) |
 //! | `bool` | `false` is less than `true` |
 //! | rank | 0 to 8; reduced axes keep size 1 in the output, [`drop_axes`] drops them |
 //! | no axes | nothing is reduced: every index is 0 |
 //! | empty | no outputs: success, nothing is written; outputs of no elements: an error |
-//! | index type | `i32`, `i64`, `u32`, `u64`, `u8`, `u16`, `usize`; an index that might not fit is an error of the plan |
+//! | index type | `i32`, `i64`, `u32`, `u64`, `u8`, `u16`, `usize`; if an index might not fit, planning is an error |
 //! | strides | of the input any, of the output any that keep outputs apart; what lies between outputs is not written |
 //!
-//! (class, value, index) is a total preorder, so the answer never depends on the instruction set, the strategy, the layout in memory,
-//! or the cutting into tiles; and an index is always in range.
+//! (class, value, index) is a total preorder, so the answer never depends on the instruction set, the strategy, the
+//! layout in memory, or the cutting into tiles; and an index is always in range.
 //!
-//! The rules for indices, ties and rank are those of DirectML's `DML_ARGMAX_OPERATOR_DESC`; for NaN those of NumPy (`Propagate`) and of
-//! `nanargmax` (`Ignore`, but without its exception).
+//! The rules for indices, ties and rank are those of DirectML's `DML_ARGMAX_OPERATOR_DESC`; for NaN those of NumPy
+//! (`Propagate`) and of `nanargmax` (`Ignore`, but without its exception).
 //!
 //! # Types of other crates
 //!
@@ -93,8 +93,8 @@
 //! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
 //! | `directml/` | DirectML's descriptors become plans |
 //!
-//! The only files here with unsafe code are `exec/call.rs`, which calls the kernels, and `exec/elements.rs`, which reads
-//! elements. The kernels are a crate of their own, `argreduce-kernels`.
+//! The only files here with unsafe code are `exec/call.rs`, which calls the kernels, and `exec/elements.rs`, which
+//! reads elements. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -109,6 +109,7 @@ mod error;
 mod exec;
 mod index;
 mod layout;
+mod messages;
 mod options;
 mod planner;
 pub mod reference;

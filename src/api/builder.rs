@@ -49,8 +49,8 @@ impl<'a> ArgReduce<'a> {
         Self::new(ReduceFunction::ArgMin, input)
     }
 
-    /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the reduced axes in
-    /// ascending order. Negative axes count from the end.
+    /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the
+    /// reduced axes in ascending order. Negative axes count from the end.
     #[doc(alias("axis", "dim"))]
     pub fn axes(self, axes: &[isize]) -> Self {
         self.axes_from(axes.iter().copied())
@@ -95,15 +95,15 @@ impl<'a> ArgReduce<'a> {
         ArgReduce { options: options.into(), ..self }
     }
 
-    /// Where to write the indices: the input's sizes, 1 on each reduced axis, and any strides that keep the outputs apart. By default
-    /// packed in row-major order.
+    /// Where to write the indices: the input's sizes, 1 on each reduced axis, and any strides that keep the outputs
+    /// apart. By default packed in row-major order.
     #[doc(alias = "keepdims")]
     pub fn output_layout(self, output: &'a Layout) -> Self {
         ArgReduce { output: Some(output), ..self }
     }
 
-    /// Forces an instruction set. By default the one that the environment variable `ARGREDUCE_ISA` names (it is read once per
-    /// process), or else [`Isa::detect`]. The answer never depends on it.
+    /// Forces an instruction set. By default the one that the environment variable `ARGREDUCE_ISA` names (it is read
+    /// once per process), or else [`Isa::detect`]. The answer never depends on it.
     pub fn isa(self, isa: Isa) -> Self {
         ArgReduce { isa: Some(isa), ..self }
     }
@@ -113,8 +113,8 @@ impl<'a> ArgReduce<'a> {
     /// # Errors
     /// - [`Error::AxisOutOfRange`], [`Error::DuplicateAxis`]: see [`ArgReduce::axes`].
     /// - [`Error::OutputRank`], [`Error::OutputSize`], [`Error::OutputOverlaps`]: see [`ArgReduce::output_layout`].
-    /// - [`Error::EmptyReduction`] for a reduced axis of size 0, and [`Error::IndexTooLarge`] where `I` may not hold an index; but not
-    ///   where the output is empty, because then there is no index.
+    /// - [`Error::EmptyReduction`] for a reduced axis of size 0, and [`Error::IndexTooLarge`] where `I` may not hold an
+    ///   index; but not where the output is empty, because then there is no index.
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
         // In place: to move a plan as often as is easily written takes longer than all else.

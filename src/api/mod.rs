@@ -1,4 +1,5 @@
-//! The ways in: what a caller says, checked and turned into a plan, and plans that are run. No element is looked at here.
+//! The ways in: what a caller says, checked and turned into a plan, and plans that are run. No element is looked at
+//! here.
 //!
 //! ```text
 //! ArgReduce (builder.rs): layout, axes, options, in any order

@@ -9,9 +9,11 @@ use argreduce_kernels::{Loop, Strategy};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its kernel chosen.
+/// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its
+/// kernel chosen.
 ///
-/// Holds no heap memory, and running it allocates nothing. Displays what was asked, what it collapsed to, and how it will run:
+/// Holds no heap memory, and running it allocates nothing. Displays what was asked, what it collapsed to, and how it
+/// will run:
 ///
 /// ```
 /// use argreduce::{ArgReduce, Isa, Layout};
@@ -53,8 +55,8 @@ impl<T, I> Clone for Plan<T, I> {
 }
 
 impl<T: Element, I: Index> Plan<T, I> {
-    /// Writes the index of the best element of each output, at the places of [`Plan::output_layout`]. What lies between those
-    /// places is left alone.
+    /// Writes the index of the best element of each output, at the places of [`Plan::output_layout`]. What lies between
+    /// those places is left alone.
     ///
     /// # Errors
     /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
@@ -63,7 +65,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         self.erased.run_for_indices(input.into(), I::NAME, I::as_bits(indices))
     }
 
-    /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major order.
+    /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major
+    /// order.
     ///
     /// # Errors
     /// As [`Plan::run`].
@@ -150,7 +153,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         self.erased.run(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values })
     }
 
-    /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of sizes.
+    /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
+    /// sizes.
     pub fn output_layout(&self) -> &Layout {
         &self.erased.output
     }

@@ -82,7 +82,8 @@ fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T
     Some(index[0] as usize)
 }
 
-/// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept axes.
+/// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept
+/// axes.
 ///
 /// The first of equals, NaN before all numbers; for others see [`arg_reduce`], and for views [`ArgReduce`].
 ///

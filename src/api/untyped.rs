@@ -1,5 +1,5 @@
-//! Plans whose types are values, on buffers of bytes: for callers that learn the types at run time, as descriptors, foreign languages and
-//! model runtimes do. Nothing here knows of any of those.
+//! Plans whose types are values, on buffers of bytes: for callers that learn the types at run time, as descriptors,
+//! foreign languages and model runtimes do. Nothing here knows of any of those.
 
 use super::builder::ArgReduce;
 use super::plan::ErasedPlan;
@@ -67,9 +67,9 @@ fn index_elements(index_type: DataType, bytes: &mut [u8]) -> Result<Indices<'_>,
 
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
-/// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at. `bool` is ordered
-/// as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see elements as bytes:
-/// `cargo add bytemuck`.) A clone is another handle to the same plan.
+/// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at.
+/// `bool` is ordered as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see
+/// elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
 /// ```
 /// use argreduce::{ArgReduce, DataType, Layout};

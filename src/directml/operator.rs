@@ -11,7 +11,8 @@ macro_rules! operator_desc {
         pub struct $name<'a> {
             /// Where the elements are.
             pub input_tensor: TensorDesc<'a>,
-            /// Where the indices go: `INT32`, `INT64`, `UINT32` or `UINT64`, of the input's sizes, but 1 in each reduced dimension.
+            /// Where the indices go: `INT32`, `INT64`, `UINT32` or `UINT64`, of the input's sizes, but 1 in each
+            /// reduced dimension.
             pub output_tensor: TensorDesc<'a>,
             /// The dimensions to reduce, in any order.
             pub axes: &'a [u32],
@@ -23,8 +24,8 @@ macro_rules! operator_desc {
             /// Checks every rule, and decides how to run. NaN is better than every number.
             ///
             /// # Errors
-            /// [`Error::DirectMl`] with the [`BrokenRule`], or an error of [`ArgReduce::plan`]: an index that does not fit the
-            /// output's type, outputs that share a place.
+            /// [`Error::DirectMl`] with the [`BrokenRule`], or an error of [`ArgReduce::plan`]: an index that does not
+            /// fit the output's type, outputs that share a place.
             pub fn compile(&self) -> Result<CompiledOperator, Error> {
                 self.compile_with(NanPolicy::Propagate)
             }
@@ -104,7 +105,8 @@ pub struct CompiledOperator {
 }
 
 impl CompiledOperator {
-    /// Writes the indices. Buffers are as long as their `TotalTensorSizeInBytes` or longer, and aligned as their elements are.
+    /// Writes the indices. Buffers are as long as their `TotalTensorSizeInBytes` or longer, and aligned as their
+    /// elements are.
     ///
     /// # Errors
     /// [`BrokenRule::BufferTooSmall`], [`Error::Misaligned`]; then nothing is written.
@@ -113,7 +115,8 @@ impl CompiledOperator {
         self.plan.run(input, output)
     }
 
-    /// As [`CompiledOperator::execute`], and also copies the best elements themselves to `values`: packed in row-major order.
+    /// As [`CompiledOperator::execute`], and also copies the best elements themselves to `values`: packed in row-major
+    /// order.
     ///
     /// # Errors
     /// As [`CompiledOperator::execute`], and [`Error::TooShort`] for `values`.

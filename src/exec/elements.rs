@@ -30,7 +30,8 @@ impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
 #[allow(dead_code, reason = "nothing looks at the bits")]
 pub(crate) struct Bits<B>(B);
 
-/// The slices of one call. (Passed by reference: moved, its parts would be read again while they are still being written.)
+/// The slices of one call. (Passed by reference: moved, its parts would be read again while they are still being
+/// written.)
 pub(crate) struct Slices<'a, T> {
     pub(crate) input: ElementsRef<'a, T>,
     pub(crate) indices: Indices<'a>,

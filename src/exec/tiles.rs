@@ -132,8 +132,8 @@ mod tests {
                 grid.start + (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride
             })
         };
-        // Rows that are shorter than a tile, a little longer, and so that the last part overlaps; several rows, and more than two
-        // loops.
+        // Rows that are shorter than a tile, a little longer, and so that the last part overlaps; several rows, and
+        // more than two loops.
         for sizes in
             [[1, 1, 1], [1, 1, 300], [1, 1, 700], [1, 1, 900], [1, 7, 400], [1, 1, 1025], [2, 50, 3], [3, 2, 530]]
         {

@@ -7,8 +7,8 @@ use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, IndexWriter, Loop, Walk, offset_of};
 
 impl OutputTile {
-    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Separately, because
-    /// an index does not depend on the type of the elements, nor they on the type of the index.)
+    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Separately,
+    /// because an index does not depend on the type of the elements, nor they on the type of the index.)
     pub(super) fn write<T: Copy>(&self, plan: &ExecPlan, positions: &mut [u32], slices: &mut Slices<'_, T>) {
         let shape = &plan.shape;
         self.write_values(shape, positions, slices);
@@ -118,7 +118,8 @@ fn fits_32_bits(shape: &CollapsedShape) -> bool {
     u32::try_from(largest).is_ok()
 }
 
-/// Positions to indices of 32 bits, in place. (With the vectors that every machine of the target has: memory is slower.)
+/// Positions to indices of 32 bits, in place. (With the vectors that every machine of the target has: memory is
+/// slower.)
 pub(super) fn positions_to_indices(map: Affine, positions: &mut [u32]) {
     if map == Affine::IDENTITY {
         return;

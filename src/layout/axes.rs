@@ -102,7 +102,8 @@ impl AxisSet {
     }
 }
 
-/// The sizes without the reduced axes: the shape that NumPy gives without `keepdims`. The elements of a packed output are the same.
+/// The sizes without the reduced axes: the shape that NumPy gives without `keepdims`. The elements of a packed output
+/// are the same.
 ///
 /// # Errors
 /// [`Error::RankTooHigh`], [`Error::AxisOutOfRange`], [`Error::DuplicateAxis`].

@@ -1,4 +1,5 @@
-//! Layouts: where the elements of a tensor are in a slice. Nothing here knows of reductions, and nothing reads elements.
+//! Layouts: where the elements of a tensor are in a slice. Nothing here knows of reductions, and nothing reads
+//! elements.
 //!
 //! A [`Layout`] is sizes, strides and an offset that have passed every check that needs no data. Element
 //! `[c0, c1, ..]` is at place `offset + c0 * strides[0] + c1 * strides[1] + ..` of the slice.

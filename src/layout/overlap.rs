@@ -5,8 +5,8 @@ use crate::MAX_RANK;
 
 /// Whether different coordinates of `layout` may mean the same place.
 ///
-/// Exact, but for layouts so contrived that a search of [`MAX_STEPS`] steps does not settle them: for those, true. (The question is a
-/// subset-sum problem in disguise; NumPy's `may_share_memory` bounds its search for the same reason.)
+/// Exact, but for layouts so contrived that a search of [`MAX_STEPS`] steps does not settle them: for those, true. (The
+/// question is a subset-sum problem in disguise; NumPy's `may_share_memory` bounds its search for the same reason.)
 pub(crate) fn may_overlap(layout: &Layout) -> bool {
     let mut axes = [(0_usize, 0_usize); MAX_RANK];
     let mut rank = 0;

@@ -1,5 +1,5 @@
-//! Sizes, strides and offset that have passed every check which needs no data: from here on, arithmetic on them cannot overflow.
-//! Nothing here knows about reduction.
+//! Sizes, strides and offset that have passed every check which needs no data: from here on, arithmetic on them cannot
+//! overflow. Nothing here knows about reduction.
 
 use super::axes::PerAxis;
 use crate::{Error, MAX_RANK};
@@ -78,9 +78,8 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::contiguous`], and [`Error::StrideCount`] for strides that are not as many as the sizes,
-    /// [`Error::BeforeStart`], [`Error::OffsetTooLarge`] and [`Error::OffsetOverflow`] where the offset or the strides lead to
-    /// places that no slice has. Strides of a tensor
-    /// without elements are not looked at.
+    /// [`Error::BeforeStart`], [`Error::OffsetTooLarge`] and [`Error::OffsetOverflow`] where the offset or the strides
+    /// lead to places that no slice has. Strides of a tensor without elements are not looked at.
     pub fn strided(sizes: &[usize], strides: &[isize], offset: usize) -> Result<Layout, Error> {
         let mut layout = Layout { offset, ..Layout::SCALAR };
         layout.set_sizes(sizes)?;

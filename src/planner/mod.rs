@@ -1,5 +1,5 @@
-//! The planner: from a checked layout, a set of axes and the options to loops and a kernel, an [`ExecPlan`]. It looks at
-//! no element.
+//! The planner: from a checked layout, a set of axes and the options to loops and a kernel, an [`ExecPlan`]. It looks
+//! at no element.
 //!
 //! First, `collapse.rs` turns any axes, strides and direction into a [`CollapsedShape`]: a few loops over the outputs,
 //! and a few over what each output is chosen from. What is left of the semantics is one sentence: *the first best

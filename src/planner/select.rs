@@ -19,7 +19,8 @@ pub(crate) struct ExecPlan {
     pub(crate) writer: &'static IndexWriter,
     /// For tiles: whether the elements likely exceed the L2 cache, and then what to prefetch.
     pub(crate) prefetch: Prefetch,
-    /// Whether there is one output, chosen from one loop: then the loops around a tile would cost as much as a short row.
+    /// Whether there is one output, chosen from one loop: then the loops around a tile would cost as much as a short
+    /// row.
     pub(crate) has_one_output: bool,
     /// And this from neighbours in the order of their addresses, or from one element.
     pub(crate) is_contiguous_row: bool,
@@ -104,8 +105,8 @@ impl Selection<'_> {
         self.row_bytes().saturating_mul(self.shape.inner_dim().size)
     }
 
-    /// The strategy, and the ISA that is fastest at it: with AVX-512, where vectors of 64 bytes are too wide, AVX2, which
-    /// every machine with AVX-512 has. `None` where there is nothing to choose from.
+    /// The strategy, and the ISA that is fastest at it: with AVX-512, where vectors of 64 bytes are too wide, AVX2,
+    /// which every machine with AVX-512 has. `None` where there is nothing to choose from.
     fn isa_and_strategy(&self, isa: Isa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
         let (shape, tuning) = (self.shape, self.tuning);
         let strategy = self.strategy(isa)?;
@@ -266,8 +267,8 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 1], &[1], F32), None);
     }
 
-    /// Each limit from both sides, with vectors of 32 bytes. No answer depends on what is selected, so that no other test
-    /// sees a limit move.
+    /// Each limit from both sides, with vectors of 32 bytes. No answer depends on what is selected, so that no other
+    /// test sees a limit move.
     #[test]
     fn tells_shapes_apart() {
         use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
