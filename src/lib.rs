@@ -41,7 +41,7 @@
 //! | point | rule |
 //! |---|---|
 //! | index | row-major over the reduced axes in ascending order of dimensions, whatever order the axes were given in |
-//! | ties | the smallest index of equals ([`AxisDirection::Increasing`]) or the largest ([`AxisDirection::Decreasing`]) |
+//! | ties | the smallest index ([`AxisDirection::Increasing`]) or the largest ([`AxisDirection::Decreasing`]) wins |
 //! | zeros | -0 equals +0: a tie |
 //! | infinities, subnormals | ordinary values |
 //! | NaN | all are equal, and better than every number ([`NanPolicy::Propagate`]) or worse ([`NanPolicy::Ignore`]) |

@@ -1,4 +1,4 @@
-//! The contract as plain loops, to be read beside its table, and to hold everything else against. It shares nothing
+//! The contract as plain loops, to be read beside its table, and to check everything else against. It shares nothing
 //! with the planner or the kernels: not the collapse, not the order, not the walk.
 
 use crate::{AxisDirection, Layout, NanPolicy, ReduceFunction};

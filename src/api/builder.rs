@@ -90,7 +90,7 @@ impl<'a> ArgReduce<'a> {
         ArgReduce { options: self.options.nan_policy(nan_policy), ..self }
     }
 
-    /// Both of these at once.
+    /// Direction and NaN policy together.
     pub fn options(self, options: impl Into<Options>) -> Self {
         ArgReduce { options: options.into(), ..self }
     }
@@ -117,7 +117,7 @@ impl<'a> ArgReduce<'a> {
     ///   index; but not where the output is empty, because then there is no index.
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
-        // In place: to move a plan as often as is easily written takes longer than all else.
+        // In place: to copy a plan a few times takes longer than to make it.
         let mut plan = Ok(Plan { erased: ErasedPlan::EMPTY, types: PhantomData });
         if let Ok(Plan { erased, .. }) = &mut plan
             && let Err(error) = self.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), erased)
@@ -127,7 +127,7 @@ impl<'a> ArgReduce<'a> {
         plan
     }
 
-    /// One copy for all types, of which there are 52 pairs.
+    /// Fills in a plan. One copy for all pairs of types.
     #[inline(never)]
     pub(crate) fn plan_erased(
         self,

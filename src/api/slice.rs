@@ -31,7 +31,7 @@ pub trait SliceExt: sealed::Sealed {
     /// Either of them, by other [`Options`]: `xs.arg_reduce(ReduceFunction::ArgMax, NanPolicy::Ignore)`. `None` if
     /// there is no element.
     ///
-    /// It is planned anew each time, which takes longer than a short slice does.
+    /// It is planned anew each time, which takes longer than to reduce a short slice.
     fn arg_reduce(&self, function: ReduceFunction, options: impl Into<Options>) -> Option<usize>;
 }
 
@@ -65,7 +65,7 @@ fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usiz
     }
 }
 
-/// An ISA that `ARGREDUCE_ISA` asks for and that is not there is no reason to have no answer.
+/// That `ARGREDUCE_ISA` names an ISA that is not available is no reason to have no answer.
 fn slice_isa() -> Isa {
     default_isa().unwrap_or_else(|_| Isa::detect())
 }

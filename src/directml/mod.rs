@@ -1,10 +1,10 @@
 //! DirectML's words for the same reductions: its descriptors, and its rules for them. What is left once those hold is
 //! an ordinary plan on bytes; nothing here knows how that runs.
 //!
-//! The descriptors have the fields of [`DML_ARGMAX_OPERATOR_DESC`][argmax] and [`DML_BUFFER_TENSOR_DESC`][tensor], with slices for
-//! counts and pointers. Where DirectML is silent, the rules of this crate hold: NaN is better than every number (or
-//! worse, by `compile_with`), no axes reduce nothing, a duplicate axis is an error. In two points this is stricter than
-//! DirectML: outputs must not share a place, and what lies between them is never written.
+//! The descriptors have the fields of [`DML_ARGMAX_OPERATOR_DESC`][argmax] and [`DML_BUFFER_TENSOR_DESC`][tensor], with
+//! slices for counts and pointers. Where DirectML is silent, the rules of this crate hold: NaN is better than every
+//! number (or worse, by `compile_with`), no axes reduce nothing, a duplicate axis is an error. In two points this is
+//! stricter than DirectML: outputs must not share a place, and what lies between them is never written.
 //!
 //! [argmax]: https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmax_operator_desc
 //! [tensor]: https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_buffer_tensor_desc

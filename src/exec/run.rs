@@ -5,7 +5,7 @@ use super::elements::Slices;
 use super::row::{Order, find_in_contiguous};
 use super::split::{IsBetter, run_split};
 use super::tiles::{DIRECT_TILE, INDEX_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
-use super::tiles::{for_each_tile, is_packed, is_transposed};
+use super::tiles::{are_packed, for_each_tile, is_transposed, split};
 use super::write::{affine, copy_to_broadcast, positions_to_indices};
 use crate::Element;
 use crate::index::{Indices, for_width};
@@ -81,7 +81,7 @@ fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut
     }
     if let Slices { input, indices: Indices::U32(indices), values: None } = slices
         && let Some(map) = affine(shape)
-        && is_packed(shape)
+        && are_packed(split(shape.output.output_dims()).1)
     {
         return for_each_tile(shape, DIRECT_TILE, &mut |tile| {
             let indices = &mut indices[tile.output.start as usize..][..tile.outputs()];

@@ -79,7 +79,7 @@ const MIN_TILE_WIDTH: usize = 256;
 pub(super) const ONE: Loop = Loop { size: 1, stride: 0 };
 
 /// The two fastest of some loops, and the others.
-fn split(loops: &[Loop]) -> (&[Loop], [Loop; 2]) {
+pub(super) fn split(loops: &[Loop]) -> (&[Loop], [Loop; 2]) {
     match *loops {
         [] => (&[], [ONE, ONE]),
         [inner] => (&[], [ONE, inner]),
@@ -95,13 +95,8 @@ pub(super) fn is_transposed(shape: &CollapsedShape) -> bool {
     outer.size > 1 && outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
 }
 
-/// Whether the outputs are packed along the two fastest loops.
-pub(super) fn is_packed(shape: &CollapsedShape) -> bool {
-    let (_, dims) = split(shape.output.output_dims());
-    are_packed(dims)
-}
-
-fn are_packed([outer, inner]: [Loop; 2]) -> bool {
+/// Whether two loops walk over neighbours.
+pub(super) fn are_packed([outer, inner]: [Loop; 2]) -> bool {
     inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize)
 }
 
@@ -109,11 +104,6 @@ impl OutputTile {
     /// How many there are.
     pub(super) fn outputs(&self) -> usize {
         self.input.dims[0].size * self.input.dims[1].size
-    }
-
-    /// Whether they are packed in the output.
-    pub(super) fn is_packed(&self) -> bool {
-        are_packed(self.output.dims)
     }
 }
 

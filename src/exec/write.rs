@@ -1,7 +1,7 @@
 //! What is written once the positions of a tile are known: indices, values, and copies of both.
 
 use super::elements::Slices;
-use super::tiles::{Grid, ONE, OutputTile, is_transposed};
+use super::tiles::{Grid, ONE, OutputTile, are_packed, is_transposed};
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, IndexWriter, Loop, Walk, offset_of};
@@ -46,7 +46,7 @@ impl OutputTile {
             }
             return;
         }
-        let row_len = if self.is_packed() { positions.len() } else { inner.size };
+        let row_len = if are_packed(self.output.dims) { positions.len() } else { inner.size };
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
             if inner.stride == 1 && row_len >= MIN_VECTOR_WRITE {

@@ -32,7 +32,7 @@ pub(crate) fn may_overlap(layout: &Layout) -> bool {
     if (0..rank).all(|n| axes[n].0 > reach(&axes[n + 1..])) {
         return false;
     }
-    // Pigeons: more elements than places.
+    // Pigeonhole: more elements than places.
     if layout.element_count() - 1 > reach(axes) {
         return true;
     }

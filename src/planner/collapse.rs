@@ -1,26 +1,22 @@
-//! From a checked layout and a set of axes to the few loops that really differ: a [`CollapsedShape`]. Nothing here
-//! knows of element types, index types, kernels or ISAs.
-//!
-//! What is gone afterwards: axes of size 1; neighbours that walk memory as one; broadcast axes (the elements of reduced
-//! ones tie, and the outputs of kept ones are copies of each other); negative strides of kept axes; and the direction,
-//! because taking the last of equals is taking the first while walking every reduced axis backwards. What is left of
-//! the semantics is one sentence: *the first best element in the order of visiting wins.*
+//! From a checked layout and a set of axes to the few loops that really differ: a [`CollapsedShape`], as the page of
+//! the folder says. Nothing here knows of element types, index types, kernels or ISAs.
 
 use crate::layout::AxisSet;
 use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::Loop;
 use std::cmp::Reverse;
 
-/// Loops over a tensor: those over copies of outputs, then the other kept ones, then those over what is reduced; of
-/// each kind from the slowest to the fastest. One list, because a plan is moved about.
+/// Loops over a tensor: first those over kept axes that are broadcast in the input, then those over the other kept
+/// axes, then those over reduced axes; of each kind from the slowest to the fastest. One list, because plans are
+/// copied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoopNest {
     /// Where the walk starts, in elements.
     pub(crate) start: usize,
     loops: [Loop; MAX_LOOPS],
-    /// How many are over copies, how many are kept, with those, and how many there are.
-    copies: u8,
-    kept: u8,
+    /// Where each kind ends.
+    broadcast_end: u8,
+    output_end: u8,
     len: u8,
 }
 
@@ -29,24 +25,24 @@ const MAX_LOOPS: usize = MAX_RANK + 1;
 
 impl LoopNest {
     const EMPTY: LoopNest =
-        LoopNest { start: 0, loops: [Loop { size: 0, stride: 0 }; MAX_LOOPS], copies: 0, kept: 0, len: 0 };
+        LoopNest { start: 0, loops: [Loop { size: 0, stride: 0 }; MAX_LOOPS], broadcast_end: 0, output_end: 0, len: 0 };
 
-    /// The places of all copies of an output, from the first of them: loops over broadcast axes.
+    /// The loops over kept axes that are broadcast in the input: the outputs along them are copies of the first.
     #[inline(always)]
     pub(crate) fn broadcast_dims(&self) -> &[Loop] {
-        &self.loops[..self.copies.into()]
+        &self.loops[..self.broadcast_end.into()]
     }
 
-    /// The places of the outputs that are no copies.
+    /// The loops over the outputs, but for copies.
     #[inline(always)]
     pub(crate) fn output_dims(&self) -> &[Loop] {
-        &self.loops[self.copies.into()..self.kept.into()]
+        &self.loops[self.broadcast_end.into()..self.output_end.into()]
     }
 
-    /// The places of what one output is chosen from.
+    /// The loops over what one output is chosen from.
     #[inline(always)]
     pub(crate) fn reduced_dims(&self) -> &[Loop] {
-        &self.loops[self.kept.into()..self.len.into()]
+        &self.loops[self.output_end.into()..self.len.into()]
     }
 
     /// Whether there are no loops.
@@ -60,7 +56,7 @@ impl LoopNest {
         self.loops[0]
     }
 
-    /// Whether the last loop, with one more of `size` and `stride` inside, walks as a single loop would.
+    /// Whether the last loop and one more inside, of `size` and `stride`, walk memory as a single loop would.
     fn absorbs(&self, size: usize, stride: isize) -> bool {
         stride.checked_mul(size as isize) == Some(self.loops[usize::from(self.len) - 1].stride)
     }
@@ -78,7 +74,7 @@ impl LoopNest {
 
     /// As [`LoopNest::push`], one over what is reduced.
     fn push_reduced(&mut self, size: usize, stride: isize) {
-        self.push(size, stride, self.len > self.kept && self.absorbs(size, stride));
+        self.push(size, stride, self.len > self.output_end && self.absorbs(size, stride));
     }
 }
 
@@ -87,12 +83,13 @@ pub(crate) fn count(loops: &[Loop]) -> usize {
     loops.iter().map(|l| l.size).product()
 }
 
-/// The loops that are left. Element `n` of the walk over what is reduced has index `index_start + offset_of(index, n)`.
+/// The loops that are left of a reduction. Element `n` of the walk over what is reduced has index `index_start +
+/// offset_of(index, n)`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CollapsedShape {
-    /// The kept loops over the input, the output, and the packed values: the same sizes, each with its own strides. Of
-    /// the input, also the reduced loops: at least one, none of size 0. Of the output, index steps as loops: they visit
-    /// as many elements, but merge differently, mostly to a single loop.
+    /// The loops over the outputs, in the input, the output, and the packed values: the same sizes, each with its own
+    /// strides. In `input`, also the reduced loops: at least one, none of size 0. In `output`, the steps of the index
+    /// as loops: over as many elements, but they merge differently, mostly to one.
     pub(crate) input: LoopNest,
     pub(crate) output: LoopNest,
     pub(crate) values: LoopNest,
@@ -167,7 +164,7 @@ impl CollapsedShape {
             }
         }
 
-        // The order of the outputs is free: visit them in that of the input's memory, copies apart.
+        // The order of the outputs is free: visit them in that of the input's memory, broadcast axes first.
         let kept = &mut kept[first_kept..];
         kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
         self.index_start = index_start;
@@ -175,26 +172,26 @@ impl CollapsedShape {
         for (nest, start) in nests.iter_mut().zip(starts) {
             nest.start = start as usize;
         }
-        let mut was_copied = None;
+        let mut was_broadcast = None;
         for &(size, strides) in &*kept {
-            let is_copied = strides[0] == 0;
-            let merges = was_copied == Some(is_copied)
+            let is_broadcast = strides[0] == 0;
+            let merges = was_broadcast == Some(is_broadcast)
                 && nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
             for (nest, stride) in nests.iter_mut().zip(strides) {
                 nest.push(size, stride, merges);
-                nest.kept = nest.len;
-                if is_copied {
-                    nest.copies = nest.len;
+                nest.output_end = nest.len;
+                if is_broadcast {
+                    nest.broadcast_end = nest.len;
                 }
             }
-            was_copied = Some(is_copied);
+            was_broadcast = Some(is_broadcast);
         }
 
         for &(size, stride, step) in &reduced[first_reduced..] {
             self.input.push_reduced(size, stride);
             self.output.push_reduced(size, step);
         }
-        // At least one, so that lines of outputs without a choice are written as any others are.
+        // At least one, so that outputs without a choice are written as any others are.
         if first_reduced == MAX_RANK {
             self.input.push_reduced(1, 0);
             self.output.push_reduced(1, 0);
@@ -350,9 +347,9 @@ mod tests {
         assert_eq!((kept, reduced, index), (vec![(6, 1)], vec![(1, 0)], vec![(1, 0)]));
         // Copies are counted from the first of them, upwards.
         let (input, set) = (Layout::strided(&[3, 4], &[0, 1], 0).unwrap(), AxisSet::new(&[], 2).unwrap());
-        let problem_of_copies =
+        let broadcast =
             CollapsedShape::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&[3, 4]).unwrap());
-        let output = &problem_of_copies.output;
+        let output = &broadcast.output;
         assert_eq!((output.start, output.broadcast_dims()), (0, &[Loop { size: 3, stride: 4 }][..]));
         // A transposed view of kept axes is visited in the order of memory.
         let (kept, reduced, _) = shape(&[5, 6, 7], &[7, 35, 1], &[2]);

@@ -311,14 +311,14 @@ mod tests {
             (&[3, 8], &[0], F32, Some(PackedColumns)),
             (&[4, 8], &[0], F32, Some(Columns)),
             (&[9, 7], &[0], F32, Some(PackedColumns)),
-            // Folded from 1 KiB on, and from 512 bytes on where lines are half a vector or more.
+            // Folded from 1 KiB on, and from 512 bytes on where rows are half a vector or more.
             (&[31, 4], &[0], F32, Some(PackedColumns)),
             (&[32, 4], &[0], F32, Some(FoldedColumns)),
             (&[85, 3], &[0], F32, Some(Pieces)),
             (&[86, 3], &[0], F32, Some(FoldedColumns)),
             (&[511, 2], &[0], U8, Some(Pieces)),
             (&[512, 2], &[0], U8, Some(FoldedColumns)),
-            // Of lines of one vector, from 2 KiB on.
+            // Of rows of one vector, from 2 KiB on.
             (&[63, 8], &[0], F32, Some(Columns)),
             (&[64, 8], &[0], F32, Some(FoldedColumns)),
             (&[1000, 9], &[0], F32, Some(Columns)),
