@@ -1,7 +1,6 @@
 //! A plan: what was asked, checked, with its shape collapsed and its kernel selected. Running it checks the slices.
 
 use crate::exec::{ElementsRef, Slices, run, run_one_output};
-use crate::index::Indices;
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
 use crate::{AxisDirection, DataType, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
@@ -62,7 +61,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        self.erased.run_for_indices(input.into(), I::NAME, I::as_bits(indices))
+        let indices = I::as_bits(indices);
+        self.erased.run(I::NAME, &mut Slices { input: input.into(), indices, values: None })
     }
 
     /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major
@@ -150,7 +150,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
-        self.erased.run(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values })
+        self.erased.run_outlined(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values })
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
@@ -201,26 +201,22 @@ impl ErasedPlan {
         check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)
     }
 
-    /// As [`Plan::run`], for any index type of that width.
+    /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width.
     #[inline(always)]
-    pub(super) fn run_for_indices<T: Element>(
-        &self,
-        input: ElementsRef<'_, T>,
-        index_type: &'static str,
-        indices: Indices<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn run<T: Element>(&self, index_type: &'static str, slices: &mut Slices<'_, T>) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
+        let Slices { input, indices, values } = &*slices;
         // One contiguous row is answered here: what is done beside that takes as long as a few elements.
-        if exec.is_contiguous_row && input.len() >= *required_len && indices.len() >= output.required_len() {
-            run_one_output(exec, (*function, *nan_policy), &mut Slices { input, indices, values: None });
+        let is_fast = exec.is_contiguous_row && values.is_none();
+        if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
+            run_one_output(exec, (*function, *nan_policy), slices);
             return Ok(());
         }
-        self.run(index_type, &mut Slices { input, indices, values: None })
+        self.run_outlined(index_type, slices)
     }
 
-    /// As [`Plan::run_with_values`], if there are values, for any index type of that width.
     #[inline(never)]
-    pub(super) fn run<T: Element>(&self, index_type: &'static str, slices: &mut Slices<'_, T>) -> Result<(), Error> {
+    fn run_outlined<T: Element>(&self, index_type: &'static str, slices: &mut Slices<'_, T>) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
         if let Some(values) = &slices.values {
             check_len("values", T::DATA_TYPE.name(), values.len(), output.element_count())?;

@@ -28,7 +28,7 @@ impl ArgReduce<'_> {
     }
 }
 
-/// [`ErasedPlan::run_for_indices`], or [`ErasedPlan::run`] with values, on bytes.
+/// [`ErasedPlan::run`] on bytes.
 type RunBytes = fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
 
 const fn of_type<T: Element + Pod>() -> (DataType, RunBytes) {
@@ -45,13 +45,8 @@ fn run_bytes<T: Element + Pod>(
     let data_type = T::DATA_TYPE.name();
     let input = elements::<T>("input", data_type, input)?;
     let indices = index_elements(index_type, indices)?;
-    match values {
-        None => erased.run_for_indices(input.into(), index_type.name(), indices),
-        Some(values) => {
-            let values = elements_mut::<T>("values", data_type, values)?;
-            erased.run(index_type.name(), &mut Slices { input: input.into(), indices, values: Some(values) })
-        }
-    }
+    let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
+    erased.run(index_type.name(), &mut Slices { input: input.into(), indices, values })
 }
 
 /// The whole indices of a buffer.

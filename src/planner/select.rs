@@ -145,11 +145,11 @@ impl Selection<'_> {
 
     /// The one place where shapes are told apart. `None` where there is nothing to choose from.
     fn strategy(&self, isa: Isa) -> Option<Strategy> {
-        let (inner, reduced) = (self.shape.inner_dim(), self.shape.reduced_dims());
-        let (vector_size, lanes) = (isa.vector_bytes(), isa.vector_bytes() / self.element.size());
         if self.reduction_len == 1 {
             return None;
         }
+        let (inner, reduced) = (self.shape.inner_dim(), self.shape.reduced_dims());
+        let (vector_size, lanes) = (isa.vector_bytes(), isa.vector_bytes() / self.element.size());
         let takes = |strategy: Strategy| strategy.takes(inner, reduced, lanes);
         // Bytes from which on folding is faster than gathering, or, where rows fill a vector, than columns as they are.
         let min_folded_bytes = match inner.size {
