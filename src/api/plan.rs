@@ -1,6 +1,7 @@
 //! A plan: what was asked, checked, with its shape collapsed and its kernel selected. Running it checks the slices.
 
 use crate::exec::{ElementsRef, Slices, run, run_one_output};
+use crate::index::Indices;
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
 use crate::{AxisDirection, DataType, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
@@ -61,8 +62,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        let indices = I::as_bits(indices);
-        self.erased.run(I::NAME, &mut Slices { input: input.into(), indices, values: None })
+        self.erased.run(I::NAME, input.into(), I::as_bits(indices), None)
     }
 
     /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major
@@ -203,16 +203,21 @@ impl ErasedPlan {
 
     /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width.
     #[inline(always)]
-    pub(super) fn run<T: Element>(&self, index_type: &'static str, slices: &mut Slices<'_, T>) -> Result<(), Error> {
+    pub(super) fn run<T: Element>(
+        &self,
+        index_type: &'static str,
+        input: ElementsRef<'_, T>,
+        indices: Indices<'_>,
+        values: Option<&mut [T]>,
+    ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
-        let Slices { input, indices, values } = &*slices;
-        // One contiguous row is answered here: what is done beside that takes as long as a few elements.
         let is_fast = exec.is_contiguous_row && values.is_none();
+        // One contiguous row is answered here: what is done beside that takes as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
-            run_one_output(exec, (*function, *nan_policy), slices);
+            run_one_output(exec, (*function, *nan_policy), &mut Slices { input, indices, values: None });
             return Ok(());
         }
-        self.run_outlined(index_type, slices)
+        self.run_outlined(index_type, &mut Slices { input, indices, values })
     }
 
     #[inline(never)]

@@ -3,7 +3,6 @@
 
 use super::builder::ArgReduce;
 use super::plan::ErasedPlan;
-use crate::exec::Slices;
 use crate::index::{Indices, max_index};
 use crate::{DataType, Element, Error, Isa, Layout};
 use bytemuck::Pod;
@@ -18,7 +17,9 @@ impl ArgReduce<'_> {
     /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
         // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
-        let (element, run) = argreduce_kernels::with_element_type!(data_type, T => of_type::<<T as Element>::Pod>());
+        let (element, run): (_, RunBytes) = argreduce_kernels::with_element_type!(data_type, T => {
+            (<<T as Element>::Pod as Element>::DATA_TYPE, run_bytes::<<T as Element>::Pod>)
+        });
         let Some(max_index) = max_index(index_type) else {
             return Err(Error::NotAnIndexType { data_type: index_type });
         };
@@ -31,10 +32,6 @@ impl ArgReduce<'_> {
 /// [`ErasedPlan::run`] on bytes.
 type RunBytes = fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
 
-const fn of_type<T: Element + Pod>() -> (DataType, RunBytes) {
-    (T::DATA_TYPE, run_bytes::<T>)
-}
-
 fn run_bytes<T: Element + Pod>(
     erased: &ErasedPlan,
     input: &[u8],
@@ -46,7 +43,7 @@ fn run_bytes<T: Element + Pod>(
     let input = elements::<T>("input", data_type, input)?;
     let indices = index_elements(index_type, indices)?;
     let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
-    erased.run(index_type.name(), &mut Slices { input: input.into(), indices, values })
+    erased.run(index_type.name(), input.into(), indices, values)
 }
 
 /// The whole indices of a buffer.
