@@ -1,10 +1,11 @@
 //! Everything that can be wrong with a call, in one enum. Each message names the offender and what was allowed.
 
 use crate::directml::BrokenRule;
+use crate::messages::error_enum;
 use crate::{DataType, Isa, MAX_RANK};
-use std::fmt;
 use std::ops::Bound;
 
+error_enum! {
 /// Why a layout, a plan or a run was refused. Nothing has been written when a call returns one.
 ///
 /// ```
@@ -13,51 +14,63 @@ use std::ops::Bound;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Error {
+pub enum Error(f) {
     /// More sizes than a layout holds.
     RankTooHigh {
         /// The number of sizes.
         rank: usize,
-    },
+    } => write!(f, "rank {rank} is too high: at most {MAX_RANK} axes are allowed"),
     /// Not one stride per size.
     StrideCount {
         /// The number of sizes.
         sizes: usize,
         /// The number of strides.
         strides: usize,
-    },
+    } => write!(f, "{strides} strides for {sizes} sizes: one stride per axis is needed"),
     /// The sizes multiply to more elements than `isize` counts.
     TooManyElements {
         /// The first axis at which the product of the sizes overflows.
         axis: usize,
         /// The size of that axis.
         size: usize,
-    },
+    } => write!(
+        f,
+        "too many elements: with size {size} on axis {axis}, the sizes multiply to more than {}",
+        isize::MAX
+    ),
     /// An offset that no slice is long enough for.
     OffsetTooLarge {
         /// The offset.
         offset: usize,
-    },
+    } => write!(f, "offset {offset} is too large: it has to be below {}", isize::MAX),
     /// Sizes and strides lead to offsets beyond `isize`.
     OffsetOverflow {
         /// The first axis at which the offset overflows.
         axis: usize,
         /// The stride of that axis.
         stride: isize,
-    },
+    } => write!(f, "stride {stride} on axis {axis} leads to an element beyond {}", isize::MAX),
     /// Negative strides lead to an element before the start of the slice.
     BeforeStart {
         /// How many elements before the start.
         elements: usize,
         /// The offset that the layout has.
         offset: usize,
-    },
+    } => write!(
+        f,
+        "the strides lead to {elements} elements before the start of the slice: the offset is {offset}, and has to \
+         be at least {}",
+        offset.saturating_add(*elements)
+    ),
     /// An axis that the tensor does not have.
     AxisOutOfRange {
         /// The axis, as given.
         axis: isize,
         /// The rank of the tensor.
         rank: usize,
+    } => match rank {
+        0 => write!(f, "axis {axis} is out of range: a tensor of rank 0 has no axes"),
+        _ => write!(f, "axis {axis} is out of range: rank {rank} allows -{rank} to {}", rank - 1),
     },
     /// An axis given twice.
     DuplicateAxis {
@@ -65,14 +78,14 @@ pub enum Error {
         axis: isize,
         /// The dimension that both mean.
         dimension: usize,
-    },
+    } => write!(f, "axis {axis} is given twice: dimension {dimension} can be reduced only once"),
     /// A list of axes that does not name each axis once.
     NotAPermutation {
         /// The list.
         axes: Vec<isize>,
         /// The rank of the layout.
         rank: usize,
-    },
+    } => write!(f, "{axes:?} is no permutation of {rank} axes: each has to be given once"),
     /// A position that an axis does not have.
     PositionOutOfRange {
         /// The position, as given.
@@ -81,6 +94,13 @@ pub enum Error {
         axis: usize,
         /// The size of that axis.
         size: usize,
+    } => match size {
+        0 => write!(f, "position {position} is out of range: axis {axis} has size 0"),
+        _ => write!(
+            f,
+            "position {position} is out of range: size {size} of axis {axis} allows -{size} to {}",
+            size - 1
+        ),
     },
     /// A range that ends before it starts, or that is not within an axis.
     RangeOutOfRange {
@@ -90,19 +110,32 @@ pub enum Error {
         axis: usize,
         /// The size of that axis.
         size: usize,
+    } => {
+        f.write_str("the range ")?;
+        match range.0 {
+            Bound::Included(start) => write!(f, "{start}")?,
+            Bound::Excluded(start) => write!(f, "(after {start})")?,
+            Bound::Unbounded => {}
+        }
+        match range.1 {
+            Bound::Included(end) => write!(f, "..={end}")?,
+            Bound::Excluded(end) => write!(f, "..{end}")?,
+            Bound::Unbounded => f.write_str("..")?,
+        }
+        write!(f, " does not fit axis {axis} of size {size}: it has to be within it, and not end before its start")
     },
     /// A step of 0.
     ZeroStep {
         /// The axis.
         axis: usize,
-    },
+    } => write!(f, "the step on axis {axis} is 0: it has to be at least 1, or at most -1 to go backwards"),
     /// A layout that cannot be broadcast to so few axes.
     BroadcastRank {
         /// The rank of the layout.
         rank: usize,
         /// The number of sizes.
         sizes: usize,
-    },
+    } => write!(f, "rank {rank} cannot be broadcast to {sizes} sizes: one for each axis at least is needed"),
     /// A size that cannot be broadcast.
     BroadcastSize {
         /// The axis, of the sizes that were asked for.
@@ -111,19 +144,22 @@ pub enum Error {
         size: usize,
         /// The size that was asked for.
         wanted: usize,
-    },
+    } => write!(f, "size {size} cannot be broadcast to {wanted} on axis {axis}: only size 1 can"),
     /// An index that the reduced axes do not have.
     IndexOutOfRange {
         /// The index.
         index: i128,
         /// How many elements the reduced axes have, or `u64::MAX` if there are more.
         count: u64,
+    } => match count {
+        0 => write!(f, "index {index} is out of range: the reduced axes have no elements"),
+        _ => write!(f, "index {index} is out of range: the reduced axes allow 0 to {}", count - 1),
     },
     /// Outputs that would each have to be found among no elements.
     EmptyReduction {
         /// The reduced axis of size 0.
         axis: usize,
-    },
+    } => write!(f, "axis {axis} has size 0: a reduced axis needs at least one element, unless the output is empty"),
     /// The index type cannot hold the largest possible index.
     IndexTooLarge {
         /// The largest possible index.
@@ -132,14 +168,14 @@ pub enum Error {
         index_type: &'static str,
         /// The largest value of the index type.
         max: u64,
-    },
+    } => write!(f, "the largest possible index is {largest}: {index_type} holds at most {max}"),
     /// An output layout of another rank than the input's.
     OutputRank {
         /// The rank that it must have.
         expected: usize,
         /// The rank that it has.
         found: usize,
-    },
+    } => write!(f, "the output layout has rank {found}: it has to have the input's, {expected}"),
     /// An output layout of the wrong size on one axis.
     OutputSize {
         /// The axis.
@@ -148,18 +184,25 @@ pub enum Error {
         expected: usize,
         /// The size that it has.
         found: usize,
-    },
+    } => write!(f, "the output layout has size {found} on axis {axis}: it has to be {expected}"),
     /// Two outputs would share one place (or could not be told apart within a bounded search).
-    OutputOverlaps,
+    OutputOverlaps =>
+        f.write_str("the output layout puts several outputs in one place: its strides have to keep them apart"),
     /// The machine, or this build, has no such ISA.
     IsaNotAvailable {
         /// The ISA.
         isa: Isa,
+    } => {
+        write!(f, "the ISA {isa} is not available here: choose from")?;
+        Isa::available().try_for_each(|isa| write!(f, " {isa}"))
     },
     /// `ARGREDUCE_ISA` names no ISA.
     UnknownIsa {
         /// What it names.
         name: String,
+    } => {
+        write!(f, "ARGREDUCE_ISA={name} names no ISA: choose from")?;
+        Isa::available().try_for_each(|isa| write!(f, " {isa}"))
     },
     /// A slice that ends before the layout does.
     TooShort {
@@ -171,7 +214,7 @@ pub enum Error {
         required: usize,
         /// The length that it has.
         len: usize,
-    },
+    } => write!(f, "the {slice} slice has {len} elements of {element_type}: the layout needs {required}"),
     /// A packed tensor of more elements than its sizes say.
     TooLong {
         /// Its element type.
@@ -182,7 +225,7 @@ pub enum Error {
         expected: usize,
         /// The length that the slice has.
         len: usize,
-    },
+    } => write!(f, "the input slice has {len} elements of {element_type}: the sizes {sizes:?} make {expected}"),
     /// No memory for a vector of answers.
     OutOfMemory {
         /// Which vector: `output` or `values`.
@@ -191,7 +234,7 @@ pub enum Error {
         element_type: &'static str,
         /// The length that it would have.
         len: usize,
-    },
+    } => write!(f, "there is no memory for the {slice}: {len} elements of {element_type}"),
     /// Bytes at an address that their elements cannot have.
     Misaligned {
         /// Which slice: `input`, `output` or `values`.
@@ -200,142 +243,22 @@ pub enum Error {
         element_type: &'static str,
         /// What the address has to be a multiple of.
         alignment: usize,
-    },
+    } => write!(
+        f,
+        "the {slice} slice is misaligned: for {element_type}, its address has to be a multiple of {alignment}"
+    ),
     /// A type that indices are not written as.
     NotAnIndexType {
         /// The type.
         data_type: DataType,
-    },
+    } => write!(f, "{data_type} is no type for indices: choose from i32 i64 u32 u64 u8 u16"),
     /// A rule of DirectML's that a descriptor does not keep.
-    DirectMl(BrokenRule),
+    DirectMl(rule: BrokenRule) => write!(f, "{rule}"),
+}
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Error::RankTooHigh { rank } => write!(f, "rank {rank} is too high: at most {MAX_RANK} axes are allowed"),
-            Error::StrideCount { sizes, strides } => {
-                write!(f, "{strides} strides for {sizes} sizes: one stride per axis is needed")
-            }
-            Error::TooManyElements { axis, size } => {
-                write!(
-                    f,
-                    "too many elements: with size {size} on axis {axis}, the sizes multiply to more than {}",
-                    isize::MAX
-                )
-            }
-            Error::OffsetTooLarge { offset } => {
-                write!(f, "offset {offset} is too large: it has to be below {}", isize::MAX)
-            }
-            Error::OffsetOverflow { axis, stride } => {
-                write!(f, "stride {stride} on axis {axis} leads to an element beyond {}", isize::MAX)
-            }
-            Error::BeforeStart { elements, offset } => write!(
-                f,
-                "the strides lead to {elements} elements before the start of the slice: the offset is {offset}, and has to be at least {}",
-                offset.saturating_add(elements)
-            ),
-            Error::AxisOutOfRange { axis, rank: 0 } => {
-                write!(f, "axis {axis} is out of range: a tensor of rank 0 has no axes")
-            }
-            Error::AxisOutOfRange { axis, rank } => {
-                write!(f, "axis {axis} is out of range: rank {rank} allows -{rank} to {}", rank - 1)
-            }
-            Error::DuplicateAxis { axis, dimension } => {
-                write!(f, "axis {axis} is given twice: dimension {dimension} can be reduced only once")
-            }
-            Error::NotAPermutation { ref axes, rank } => {
-                write!(f, "{axes:?} is no permutation of {rank} axes: each has to be given once")
-            }
-            Error::PositionOutOfRange { position, axis, size: 0 } => {
-                write!(f, "position {position} is out of range: axis {axis} has size 0")
-            }
-            Error::PositionOutOfRange { position, axis, size } => {
-                write!(
-                    f,
-                    "position {position} is out of range: size {size} of axis {axis} allows -{size} to {}",
-                    size - 1
-                )
-            }
-            Error::RangeOutOfRange { range: (start, end), axis, size } => {
-                f.write_str("the range ")?;
-                match start {
-                    Bound::Included(start) => write!(f, "{start}")?,
-                    Bound::Excluded(start) => write!(f, "(after {start})")?,
-                    Bound::Unbounded => {}
-                }
-                match end {
-                    Bound::Included(end) => write!(f, "..={end}")?,
-                    Bound::Excluded(end) => write!(f, "..{end}")?,
-                    Bound::Unbounded => f.write_str("..")?,
-                }
-                write!(
-                    f,
-                    " does not fit axis {axis} of size {size}: it has to be within it, and not end before its start"
-                )
-            }
-            Error::ZeroStep { axis } => {
-                write!(f, "the step on axis {axis} is 0: it has to be at least 1, or at most -1 to go backwards")
-            }
-            Error::BroadcastRank { rank, sizes } => {
-                write!(f, "rank {rank} cannot be broadcast to {sizes} sizes: one for each axis at least is needed")
-            }
-            Error::BroadcastSize { axis, size, wanted } => {
-                write!(f, "size {size} cannot be broadcast to {wanted} on axis {axis}: only size 1 can")
-            }
-            Error::IndexOutOfRange { index, count: 0 } => {
-                write!(f, "index {index} is out of range: the reduced axes have no elements")
-            }
-            Error::IndexOutOfRange { index, count } => {
-                write!(f, "index {index} is out of range: the reduced axes allow 0 to {}", count - 1)
-            }
-            Error::EmptyReduction { axis } => {
-                write!(
-                    f,
-                    "axis {axis} has size 0: a reduced axis needs at least one element, unless the output is empty"
-                )
-            }
-            Error::IndexTooLarge { largest, index_type, max } => {
-                write!(f, "the largest possible index is {largest}: {index_type} holds at most {max}")
-            }
-            Error::OutputRank { expected, found } => {
-                write!(f, "the output layout has rank {found}: it has to have the input's, {expected}")
-            }
-            Error::OutputSize { axis, expected, found } => {
-                write!(f, "the output layout has size {found} on axis {axis}: it has to be {expected}")
-            }
-            Error::OutputOverlaps => {
-                f.write_str("the output layout puts several outputs in one place: its strides have to keep them apart")
-            }
-            Error::IsaNotAvailable { isa } => {
-                write!(f, "the ISA {isa} is not available here: choose from")?;
-                Isa::available().try_for_each(|isa| write!(f, " {isa}"))
-            }
-            Error::UnknownIsa { ref name } => {
-                write!(f, "ARGREDUCE_ISA={name} names no ISA: choose from")?;
-                Isa::available().try_for_each(|isa| write!(f, " {isa}"))
-            }
-            Error::TooShort { slice, element_type, required, len } => {
-                write!(f, "the {slice} slice has {len} elements of {element_type}: the layout needs {required}")
-            }
-            Error::TooLong { element_type, ref sizes, expected, len } => {
-                write!(f, "the input slice has {len} elements of {element_type}: the sizes {sizes:?} make {expected}")
-            }
-            Error::OutOfMemory { slice, element_type, len } => {
-                write!(f, "there is no memory for the {slice}: {len} elements of {element_type}")
-            }
-            Error::Misaligned { slice, element_type, alignment } => {
-                write!(
-                    f,
-                    "the {slice} slice is misaligned: for {element_type}, its address has to be a multiple of {alignment}"
-                )
-            }
-            Error::NotAnIndexType { data_type } => {
-                write!(f, "{data_type} is no type for indices: choose from i32 i64 u32 u64 u8 u16")
-            }
-            Error::DirectMl(rule) => rule.fmt(f),
-        }
+impl From<BrokenRule> for Error {
+    fn from(rule: BrokenRule) -> Error {
+        Error::DirectMl(rule)
     }
 }
-
-impl std::error::Error for Error {}

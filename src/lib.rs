@@ -41,22 +41,22 @@
 //! | point | rule |
 //! |---|---|
 //! | index | row-major over the reduced axes in ascending order of dimensions, whatever order the axes were given in |
-//! | ties | the smallest index among equals ([`AxisDirection::Increasing`]) or the largest ([`AxisDirection::Decreasing`]) |
+//! | ties | the smallest index ([`AxisDirection::Increasing`]) or the largest ([`AxisDirection::Decreasing`]) wins |
 //! | zeros | -0 equals +0: a tie |
 //! | infinities, subnormals | ordinary values |
-//! | NaN | all NaNs are equal, and better than every number ([`NanPolicy::Propagate`]) or worse ([`NanPolicy::Ignore`]), for argmin and argmax alike |
+//! | NaN | all are equal, and better than every number ([`NanPolicy::Propagate`]) or worse ([`NanPolicy::Ignore`]) |
 //! | `bool` | `false` is less than `true` |
 //! | rank | 0 to 8; reduced axes keep size 1 in the output, [`drop_axes`] drops them |
 //! | no axes | nothing is reduced: every index is 0 |
 //! | empty | no outputs: success, nothing is written; outputs of no elements: an error |
-//! | index type | `i32`, `i64`, `u32`, `u64`, `u8`, `u16`, `usize`; an index that might not fit is an error of the plan |
+//! | index type | `i32`, `i64`, `u32`, `u64`, `u8`, `u16`, `usize`; if an index might not fit, planning is an error |
 //! | strides | of the input any, of the output any that keep outputs apart; what lies between outputs is not written |
 //!
-//! (class, value, index) is a total preorder, so the answer never depends on the instruction set, the strategy, the layout in memory,
-//! or the cutting into tiles; and an index is always in range.
+//! (class, value, index) is a total preorder, so the answer never depends on the instruction set, the strategy, the
+//! layout in memory, or the cutting into tiles; and an index is always in range.
 //!
-//! The rules for indices, ties and rank are those of DirectML's `DML_ARGMAX_OPERATOR_DESC`; for NaN those of NumPy (`Propagate`) and of
-//! `nanargmax` (`Ignore`, but without its exception).
+//! The rules for indices, ties and rank are those of DirectML's `DML_ARGMAX_OPERATOR_DESC`; for NaN those of NumPy
+//! (`Propagate`) and of `nanargmax` (`Ignore`, but without its exception).
 //!
 //! # Types of other crates
 //!
@@ -83,9 +83,18 @@
 //!
 //! # The way of the data
 //!
-//! `layout.rs` checks sizes and strides; `collapse.rs` turns them and the axes into few loops; `plan.rs` checks the
-//! options, and `work.rs` chooses a strategy and a kernel; `tiles.rs` cuts the outputs into tiles, `run.rs` calls the kernel for each (the one
-//! unsafe call here), and indices are written. The kernels are a crate of their own, `argreduce-kernels`.
+//! Folders, in the order of a call; each opens with a page on how it works:
+//!
+//! | folder | what happens there |
+//! |---|---|
+//! | `api/` | what the caller says is checked and becomes a plan; a plan is run |
+//! | `layout/` | sizes, strides and axes are checked |
+//! | `planner/` | axes collapse to few loops; their shape selects a strategy and a kernel |
+//! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
+//! | `directml/` | DirectML's descriptors become plans |
+//!
+//! The only files here with unsafe code are `exec/call.rs`, which calls the kernels, and `exec/elements.rs`, which
+//! reads elements. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -94,26 +103,21 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod collapse;
+mod api;
 pub mod directml;
 mod error;
+mod exec;
 mod index;
 mod layout;
-#[cfg(feature = "ndarray")]
-pub mod ndarray;
+mod messages;
 mod options;
-mod overlap;
-mod plan;
+mod planner;
 pub mod reference;
-#[allow(unsafe_code, reason = "the one file that calls the kernels")]
-mod run;
-mod slice;
-mod tiles;
-mod unravel;
-mod untyped;
-mod view;
-mod work;
 
+#[cfg(feature = "ndarray")]
+pub use api::ndarray;
+pub use api::{ArgReduce, Plan, RequiredBytes, UntypedPlan};
+pub use api::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
 #[doc(inline)]
@@ -122,24 +126,5 @@ pub use error::Error;
 /// The crate of the 16-bit floats: [`half::f16`] and [`half::bf16`] are element types.
 pub use half;
 pub use index::Index;
-pub use layout::{Layout, drop_axes};
-pub use options::Options;
-pub use plan::{ArgReduce, Plan};
-pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
-pub use unravel::{Coordinates, unravel};
-pub use untyped::{RequiredBytes, UntypedPlan};
-
-use argreduce_kernels::{Loop, Strategy};
-
-/// Which of equal elements to take: DirectML's `DML_AXIS_DIRECTION`, ONNX's `select_last_index`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum AxisDirection {
-    /// The one with the smallest index.
-    #[default]
-    Increasing,
-    /// The one with the largest index.
-    #[doc(alias("last", "select_last_index"))]
-    Decreasing,
-}
-
-argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing = "decreasing");
+pub use layout::{Coordinates, Layout, drop_axes, unravel};
+pub use options::{AxisDirection, Options};

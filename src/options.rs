@@ -1,6 +1,19 @@
 //! The choices that every way in has, as one value.
 
-use crate::{AxisDirection, NanPolicy};
+use crate::NanPolicy;
+
+/// Which of equal elements to take: DirectML's `DML_AXIS_DIRECTION`, ONNX's `select_last_index`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AxisDirection {
+    /// The one with the smallest index.
+    #[default]
+    Increasing,
+    /// The one with the largest index.
+    #[doc(alias("last", "select_last_index"))]
+    Decreasing,
+}
+
+argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing = "decreasing");
 
 /// Which of equal elements to take, and where NaN stands: for slices, packed tensors, plans, and arrays of the crate
 /// `ndarray`.

@@ -1,5 +1,5 @@
-//! The contract as plain loops, to be read beside its table, and to hold everything else against. It shares nothing with the planner
-//! or the kernels: not the collapse, not the order, not the walk.
+//! The contract as plain loops, to be read beside its table, and to check everything else against. It shares nothing
+//! with the planner or the kernels: not the collapse, not the order, not the walk.
 
 use crate::{AxisDirection, Layout, NanPolicy, ReduceFunction};
 
@@ -8,7 +8,8 @@ use crate::{AxisDirection, Layout, NanPolicy, ReduceFunction};
 /// `reduced[axis]` tells which axes are reduced. `input` holds every element of `layout`.
 ///
 /// # Panics
-/// If `reduced` is not as long as the rank, if `input` is too short, or if a reduced axis has size 0 and the output is not empty.
+/// If `reduced` is not as long as the rank, if `input` is too short, or if a reduced axis has size 0 and the output is
+/// not empty.
 ///
 /// ```
 /// use argreduce::{AxisDirection, Layout, NanPolicy, ReduceFunction, reference};
@@ -43,7 +44,8 @@ pub fn arg_reduce<T: Copy + PartialOrd>(
     let mut indices = Vec::new();
     for kept in offsets(false) {
         let mut best: Option<(usize, T)> = None;
-        // The index counts the elements of the sub-tensor in row-major order over the reduced axes, in ascending order of the axes.
+        // The index counts the elements of the sub-tensor in row-major order over the reduced axes, in ascending order
+        // of the axes.
         for (index, along) in along.iter().enumerate() {
             let candidate = input[(layout.offset() as isize + kept + along) as usize];
             let wins = match best {

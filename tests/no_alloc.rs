@@ -27,7 +27,7 @@ fn planning_and_running_allocate_nothing() {
         ("folded columns", [(1000, 3, true), (3, 1, false)]),
         ("packed pieces", [(1, 0, false), (500, 3, true)]),
         ("packed columns", [(100, 3, false), (3, 1, true)]),
-        ("known", [(100, 7, false), (7, 0, true)]),
+        ("trivial", [(100, 7, false), (7, 0, true)]),
     ];
     let input = vec![1.0_f32; 50_000];
     let (mut indices, mut values) = (vec![0_u32; 50_000], vec![0.0; 50_000]);

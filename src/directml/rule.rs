@@ -1,7 +1,7 @@
 //! What DirectML does not allow, and how to say so. Nothing here checks anything.
 
-use crate::{DataType, Error, MAX_RANK};
-use std::fmt;
+use crate::messages::error_enum;
+use crate::{DataType, MAX_RANK};
 
 /// One of an operator's two tensors. Displays the field that describes it: `InputTensor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,9 @@ pub enum Tensor {
 
 argreduce_kernels::names!(Tensor: Input = "InputTensor", Output = "OutputTensor");
 
-/// A rule of DirectML's that a descriptor, or a buffer bound to it, does not keep. The messages name fields as DirectML does.
+error_enum! {
+/// A rule of DirectML's that a descriptor, or a buffer bound to it, does not keep. The messages name fields as DirectML
+/// does.
 ///
 /// ```
 /// use argreduce::directml::{ArgMinOperatorDesc, TensorDesc};
@@ -31,33 +33,33 @@ argreduce_kernels::names!(Tensor: Input = "InputTensor", Output = "OutputTensor"
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum BrokenRule {
+pub enum BrokenRule(f) {
     /// A tensor has 1 to 8 dimensions.
     DimensionCount {
         /// The tensor.
         tensor: Tensor,
         /// The dimensions that it has.
         count: usize,
-    },
+    } => write!(f, "{tensor}.DimensionCount is {count}: 1 to {MAX_RANK} are allowed"),
     /// Both tensors have as many dimensions.
     DimensionCountsDiffer {
         /// Those of the input.
         input: usize,
         /// Those of the output.
         output: usize,
-    },
+    } => write!(f, "OutputTensor.DimensionCount is {output}: it has to be the input's, {input}"),
     /// Every size is at least 1.
     SizeZero {
         /// The tensor.
         tensor: Tensor,
         /// The dimension of size 0.
         dimension: usize,
-    },
+    } => write!(f, "{tensor}.Sizes[{dimension}] is 0: it has to be at least 1"),
     /// A tensor has at most 2^32 - 1 elements.
     TooManyElements {
         /// The tensor.
         tensor: Tensor,
-    },
+    } => write!(f, "{tensor}.Sizes multiply to too many elements: at most {} are allowed", u32::MAX),
     /// There is one stride per dimension.
     StrideCount {
         /// The tensor.
@@ -66,7 +68,7 @@ pub enum BrokenRule {
         expected: usize,
         /// The number of strides.
         found: usize,
-    },
+    } => write!(f, "{tensor}.Strides has {found} strides: one for each of {expected} dimensions is needed"),
     /// The last element lies within the buffer.
     TotalTensorSizeTooSmall {
         /// The tensor.
@@ -75,6 +77,12 @@ pub enum BrokenRule {
         total: u64,
         /// The smallest size allowed, `None` where 64 bits do not hold it.
         required: Option<u64>,
+    } => {
+        write!(f, "{tensor}.TotalTensorSizeInBytes is {total}: sizes and strides need ")?;
+        match required {
+            Some(required) => write!(f, "at least {required}"),
+            None => f.write_str("more than 64 bits hold"),
+        }
     },
     /// The size of a buffer is a multiple of 4.
     TotalTensorSizeNotMultipleOf4 {
@@ -82,7 +90,7 @@ pub enum BrokenRule {
         tensor: Tensor,
         /// The size given.
         total: u64,
-    },
+    } => write!(f, "{tensor}.TotalTensorSizeInBytes is {total}: it has to be a multiple of 4"),
     /// The output has the input's sizes, but 1 in reduced dimensions.
     OutputSize {
         /// The dimension.
@@ -91,12 +99,12 @@ pub enum BrokenRule {
         expected: u32,
         /// The size that it has.
         found: u32,
-    },
+    } => write!(f, "OutputTensor.Sizes[{dimension}] is {found}: it has to be {expected}"),
     /// Indices are `INT32`, `INT64`, `UINT32` or `UINT64`.
     OutputDataType {
         /// The type given.
         data_type: DataType,
-    },
+    } => write!(f, "OutputTensor.DataType is {data_type}: i32, i64, u32 and u64 are allowed"),
     /// An axis is below `DimensionCount`.
     Axis {
         /// Its position in `Axes`.
@@ -105,14 +113,14 @@ pub enum BrokenRule {
         axis: u32,
         /// The number of dimensions.
         dimension_count: usize,
-    },
+    } => write!(f, "Axes[{position}] is {axis}: it has to be below the DimensionCount, {dimension_count}"),
     /// An axis is given once. (DirectML is silent; a rule of this crate.)
     DuplicateAxis {
         /// The position in `Axes` of the second of the two.
         position: usize,
         /// The axis.
         axis: u32,
-    },
+    } => write!(f, "Axes[{position}] is {axis} again: an axis can be reduced only once"),
     /// A buffer is as long as `TotalTensorSizeInBytes` says, or longer.
     BufferTooSmall {
         /// The tensor.
@@ -121,60 +129,6 @@ pub enum BrokenRule {
         len: usize,
         /// Bytes that it should have.
         total: u64,
-    },
+    } => write!(f, "the buffer of {tensor} has {len} bytes: TotalTensorSizeInBytes is {total}"),
 }
-
-impl fmt::Display for BrokenRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            BrokenRule::DimensionCount { tensor, count } => {
-                write!(f, "{tensor}.DimensionCount is {count}: 1 to {MAX_RANK} are allowed")
-            }
-            BrokenRule::DimensionCountsDiffer { input, output } => {
-                write!(f, "OutputTensor.DimensionCount is {output}: it has to be the input's, {input}")
-            }
-            BrokenRule::SizeZero { tensor, dimension } => {
-                write!(f, "{tensor}.Sizes[{dimension}] is 0: it has to be at least 1")
-            }
-            BrokenRule::TooManyElements { tensor } => {
-                write!(f, "{tensor}.Sizes multiply to too many elements: at most {} are allowed", u32::MAX)
-            }
-            BrokenRule::StrideCount { tensor, expected, found } => {
-                write!(f, "{tensor}.Strides has {found} strides: one for each of {expected} dimensions is needed")
-            }
-            BrokenRule::TotalTensorSizeTooSmall { tensor, total, required } => {
-                write!(f, "{tensor}.TotalTensorSizeInBytes is {total}: sizes and strides need ")?;
-                match required {
-                    Some(required) => write!(f, "at least {required}"),
-                    None => f.write_str("more than 64 bits hold"),
-                }
-            }
-            BrokenRule::TotalTensorSizeNotMultipleOf4 { tensor, total } => {
-                write!(f, "{tensor}.TotalTensorSizeInBytes is {total}: it has to be a multiple of 4")
-            }
-            BrokenRule::OutputSize { dimension, expected, found } => {
-                write!(f, "OutputTensor.Sizes[{dimension}] is {found}: it has to be {expected}")
-            }
-            BrokenRule::OutputDataType { data_type } => {
-                write!(f, "OutputTensor.DataType is {data_type}: i32, i64, u32 and u64 are allowed")
-            }
-            BrokenRule::Axis { position, axis, dimension_count } => {
-                write!(f, "Axes[{position}] is {axis}: it has to be below the DimensionCount, {dimension_count}")
-            }
-            BrokenRule::DuplicateAxis { position, axis } => {
-                write!(f, "Axes[{position}] is {axis} again: an axis can be reduced only once")
-            }
-            BrokenRule::BufferTooSmall { tensor, len, total } => {
-                write!(f, "the buffer of {tensor} has {len} bytes: TotalTensorSizeInBytes is {total}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for BrokenRule {}
-
-impl From<BrokenRule> for Error {
-    fn from(rule: BrokenRule) -> Error {
-        Error::DirectMl(rule)
-    }
 }

@@ -1,6 +1,6 @@
 //! From an index over several axes to its coordinates.
 
-use crate::layout::{AxisSet, PerAxis};
+use super::axes::{AxisSet, PerAxis};
 use crate::{Error, MAX_RANK};
 use std::fmt;
 use std::ops::Deref;

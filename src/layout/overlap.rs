@@ -1,12 +1,13 @@
 //! Whether two elements of a layout can share one place. Nothing here knows what the layout is for.
 
-use crate::{Layout, MAX_RANK};
+use super::strided::Layout;
+use crate::MAX_RANK;
 
 /// Whether different coordinates of `layout` may mean the same place.
 ///
-/// Exact, but for layouts so contrived that a search of [`MAX_STEPS`] steps does not settle them: for those, true. (The question is a
-/// subset-sum problem in disguise; NumPy's `may_share_memory` bounds its search for the same reason.)
-pub(crate) fn is_possible(layout: &Layout) -> bool {
+/// Exact, but for layouts so contrived that a search of [`MAX_STEPS`] steps does not settle them: for those, true. (The
+/// question is a subset-sum problem in disguise; NumPy's `may_share_memory` bounds its search for the same reason.)
+pub(crate) fn may_overlap(layout: &Layout) -> bool {
     let mut axes = [(0_usize, 0_usize); MAX_RANK];
     let mut rank = 0;
     for (&size, &stride) in layout.sizes().iter().zip(layout.strides()) {
@@ -31,7 +32,7 @@ pub(crate) fn is_possible(layout: &Layout) -> bool {
     if (0..rank).all(|n| axes[n].0 > reach(&axes[n + 1..])) {
         return false;
     }
-    // Pigeons: more elements than places.
+    // Pigeonhole: more elements than places.
     if layout.element_count() - 1 > reach(axes) {
         return true;
     }
@@ -86,7 +87,7 @@ mod tests {
                 let strides = [code % 21 - 10, code / 21 % 21 - 10, code / 441 - 10];
                 let layout = Layout::strided(&sizes, &strides, 100).unwrap();
                 let expected = overlaps(&layout);
-                assert_eq!(is_possible(&layout), expected, "{layout:?}");
+                assert_eq!(may_overlap(&layout), expected, "{layout:?}");
                 counts[expected as usize] += 1;
             }
         }
@@ -97,9 +98,9 @@ mod tests {
     fn hostile_layouts_end_soon() {
         let large = [1 << 7; 8];
         let primes = [1_000_003, 1_000_033, 1_000_037, 1_000_039, 1_000_081, 1_000_099, 1_000_117, 1_000_121];
-        assert!(is_possible(&Layout::strided(&large, &primes, 0).unwrap()));
-        assert!(is_possible(&Layout::strided(&[1 << 40, 2], &[1, 1 << 39], 0).unwrap()));
-        assert!(!is_possible(&Layout::strided(&[1 << 39, 2], &[1, 1 << 39], 0).unwrap()));
-        assert!(!is_possible(&Layout::strided(&[1 << 20, 1 << 20], &[2, (1 << 21) + 1], 0).unwrap()));
+        assert!(may_overlap(&Layout::strided(&large, &primes, 0).unwrap()));
+        assert!(may_overlap(&Layout::strided(&[1 << 40, 2], &[1, 1 << 39], 0).unwrap()));
+        assert!(!may_overlap(&Layout::strided(&[1 << 39, 2], &[1, 1 << 39], 0).unwrap()));
+        assert!(!may_overlap(&Layout::strided(&[1 << 20, 1 << 20], &[2, (1 << 21) + 1], 0).unwrap()));
     }
 }

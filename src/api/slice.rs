@@ -1,9 +1,9 @@
 //! The shortest way in: `xs.argmax()` on any slice, and one call for a packed tensor.
 
-use crate::plan::default_isa;
-use crate::run;
-use crate::work::LONGEST_ROW_BYTES;
-use crate::{ArgReduce, Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
+use super::builder::{ArgReduce, default_isa};
+use crate::exec::{find_in_slice, find_scalar};
+use crate::planner::{MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES};
+use crate::{Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
 ///
@@ -31,7 +31,7 @@ pub trait SliceExt: sealed::Sealed {
     /// Either of them, by other [`Options`]: `xs.arg_reduce(ReduceFunction::ArgMax, NanPolicy::Ignore)`. `None` if
     /// there is no element.
     ///
-    /// It is planned anew each time, which takes longer than a short slice does.
+    /// It is planned anew each time, which takes longer than to reduce a short slice.
     fn arg_reduce(&self, function: ReduceFunction, options: impl Into<Options>) -> Option<usize>;
 }
 
@@ -59,13 +59,13 @@ impl<T: Element> SliceExt for [T] {
 fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
     match elements.len() {
         0 => None,
-        len if len <= run::FEW => Some(run::find_of_few((function, NanPolicy::default()), elements)),
-        _ if size_of_val(elements) < LONGEST_ROW_BYTES => run::of_slice(function, slice_isa, elements),
+        len if len <= MAX_SCALAR_LEN => Some(find_scalar((function, NanPolicy::default()), elements)),
+        _ if size_of_val(elements) < MIN_PIECES_ROW_BYTES => find_in_slice(function, slice_isa, elements),
         _ => by_plan(function, Options::new(), elements),
     }
 }
 
-/// An ISA that `ARGREDUCE_ISA` asks for and that is not there is no reason to have no answer.
+/// That `ARGREDUCE_ISA` names an ISA that is not available is no reason to have no answer.
 fn slice_isa() -> Isa {
     default_isa().unwrap_or_else(|_| Isa::detect())
 }
@@ -82,7 +82,8 @@ fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T
     Some(index[0] as usize)
 }
 
-/// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept axes.
+/// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept
+/// axes.
 ///
 /// The first of equals, NaN before all numbers; for others see [`arg_reduce`], and for views [`ArgReduce`].
 ///

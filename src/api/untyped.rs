@@ -1,9 +1,10 @@
-//! Plans whose types are values, on buffers of bytes: for callers that learn the types at run time, as descriptors, foreign languages and
-//! model runtimes do. Nothing here knows of any of those.
+//! Plans whose types are values, on buffers of bytes: for callers that learn the types at run time, as descriptors,
+//! foreign languages and model runtimes do. Nothing here knows of any of those.
 
+use super::builder::ArgReduce;
+use super::plan::ErasedPlan;
 use crate::index::{Indices, max_index};
-use crate::plan::Decided;
-use crate::{ArgReduce, DataType, Element, Error, Isa, Layout};
+use crate::{DataType, Element, Error, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;
 use std::sync::Arc;
@@ -16,33 +17,23 @@ impl ArgReduce<'_> {
     /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
         // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
-        let typed = argreduce_kernels::with_element_type!(data_type, T => Typed::of::<<T as Element>::Pod>());
+        let (element, run): (_, RunBytes) = argreduce_kernels::with_element_type!(data_type, T => {
+            (<<T as Element>::Pod as Element>::DATA_TYPE, run_bytes::<<T as Element>::Pod>)
+        });
         let Some(max_index) = max_index(index_type) else {
             return Err(Error::NotAnIndexType { data_type: index_type });
         };
-        let mut decided = Decided::EMPTY;
-        self.decide(typed.element, (index_type.name(), max_index), &mut decided)?;
-        Ok(UntypedPlan { decided: Arc::new(decided), run: typed.run, data_type, index_type })
+        let mut erased = ErasedPlan::EMPTY;
+        self.plan_erased(element, (index_type.name(), max_index), &mut erased)?;
+        Ok(UntypedPlan { erased: Arc::new(erased), run, data_type, index_type })
     }
 }
 
-/// What a plan takes from the type of its elements.
-struct Typed {
-    element: DataType,
-    run: RunBytes,
-}
-
-impl Typed {
-    const fn of<T: Element + Pod>() -> Typed {
-        Typed { element: T::DATA_TYPE, run: run_bytes::<T> }
-    }
-}
-
-/// [`Decided::run_for_indices`], or [`Decided::run`] with values, on bytes.
-type RunBytes = fn(&Decided, &[u8], DataType, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
+/// [`ErasedPlan::run`] on bytes.
+type RunBytes = fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
 
 fn run_bytes<T: Element + Pod>(
-    decided: &Decided,
+    erased: &ErasedPlan,
     input: &[u8],
     index_type: DataType,
     indices: &mut [u8],
@@ -51,13 +42,8 @@ fn run_bytes<T: Element + Pod>(
     let data_type = T::DATA_TYPE.name();
     let input = elements::<T>("input", data_type, input)?;
     let indices = index_elements(index_type, indices)?;
-    match values {
-        None => decided.run_for_indices(input.into(), index_type.name(), indices),
-        Some(values) => {
-            let values = elements_mut::<T>("values", data_type, values)?;
-            decided.run(input.into(), index_type.name(), indices, Some(values))
-        }
-    }
+    let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
+    erased.run(index_type.name(), input.into(), indices, values)
 }
 
 /// The whole indices of a buffer.
@@ -73,9 +59,9 @@ fn index_elements(index_type: DataType, bytes: &mut [u8]) -> Result<Indices<'_>,
 
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
-/// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at. `bool` is ordered
-/// as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see elements as bytes:
-/// `cargo add bytemuck`.) A clone is another handle to the same plan.
+/// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at.
+/// `bool` is ordered as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see
+/// elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
 /// ```
 /// use argreduce::{ArgReduce, DataType, Layout};
@@ -89,7 +75,7 @@ fn index_elements(index_type: DataType, bytes: &mut [u8]) -> Result<Indices<'_>,
 /// ```
 #[derive(Clone, Debug)]
 pub struct UntypedPlan {
-    decided: Arc<Decided>,
+    erased: Arc<ErasedPlan>,
     run: RunBytes,
     data_type: DataType,
     index_type: DataType,
@@ -101,7 +87,7 @@ impl UntypedPlan {
     /// # Errors
     /// As [`Plan::run`](crate::Plan::run), and [`Error::Misaligned`].
     pub fn run(&self, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.decided, input, self.index_type, indices, None)
+        (self.run)(&self.erased, input, self.index_type, indices, None)
     }
 
     /// As [`Plan::run_with_values`](crate::Plan::run_with_values).
@@ -109,12 +95,12 @@ impl UntypedPlan {
     /// # Errors
     /// As [`UntypedPlan::run`].
     pub fn run_with_values(&self, input: &[u8], indices: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.decided, input, self.index_type, indices, Some(values))
+        (self.run)(&self.erased, input, self.index_type, indices, Some(values))
     }
 
     /// How many bytes the buffers need.
     pub fn required_bytes(&self) -> RequiredBytes {
-        let Decided { required_len, output, .. } = &*self.decided;
+        let ErasedPlan { required_len, output, .. } = &*self.erased;
         let (element, index) = (self.data_type.size(), self.index_type.size());
         RequiredBytes {
             input: required_len.saturating_mul(element),
@@ -135,18 +121,18 @@ impl UntypedPlan {
 
     /// As [`Plan::output_layout`](crate::Plan::output_layout).
     pub fn output_layout(&self) -> &Layout {
-        &self.decided.output
+        &self.erased.output
     }
 
     /// As [`Plan::isa`](crate::Plan::isa).
     pub fn isa(&self) -> Isa {
-        self.decided.isa
+        self.erased.isa
     }
 }
 
 impl fmt::Display for UntypedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.decided.fmt(f, self.data_type, self.index_type.name())
+        self.erased.fmt(f, self.data_type, self.index_type.name())
     }
 }
 

@@ -1,8 +1,9 @@
 //! Layouts of parts of a tensor: other sizes, strides and offsets in the same slice. No element is copied, and none is
 //! looked at.
 
-use crate::layout::{AxisError, AxisSet, dimension, from_start};
-use crate::{Error, Layout, MAX_RANK};
+use super::axes::{AxisError, AxisSet, dimension, from_start};
+use super::strided::Layout;
+use crate::{Error, MAX_RANK};
 use std::ops::{Bound, RangeBounds};
 
 /// Views of the same slice. Negative axes, positions and bounds count from the end, as in NumPy. Unlike there, bounds

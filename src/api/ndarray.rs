@@ -3,10 +3,11 @@
 //!
 //! It works with `ndarray` 0.17: arrays of another version are of other types, which have no [`ArrayExt`].
 
+use super::builder::ArgReduce;
+use crate::exec::ElementsRef;
 use crate::layout::dimension;
-use crate::run::Memory;
-use crate::{ArgReduce, Element, Error, Index, Options, ReduceFunction, drop_axes};
-use ndarray::{Array, ArrayBase, ArrayD, Axis, Data, Dimension, IxDyn, RemoveAxis};
+use crate::{Element, Error, Index, Options, ReduceFunction, drop_axes};
+use ndarray::{Array, ArrayBase, ArrayD, ArrayView, Axis, Data, Dimension, IxDyn, RemoveAxis};
 
 /// Argmin and argmax on any array or view of up to 8 dimensions: also transposed, reversed, sliced with steps, or
 /// broadcast. Nothing is copied.
@@ -81,7 +82,11 @@ pub trait ArrayExt: sealed::Sealed {
         axis: isize,
     ) -> Result<Array<I, Smaller<Self>>, Error>
     where
-        Self::Dim: RemoveAxis;
+        Self::Dim: RemoveAxis,
+    {
+        let (indices, _) = answers(self.as_view(), function, options.into(), &[axis], false)?;
+        Ok(array(without_axis(self.as_view(), axis)?, indices))
+    }
 
     /// As [`ArrayExt::arg_reduce_axis`], and an array of the elements themselves, bit for bit.
     ///
@@ -105,7 +110,12 @@ pub trait ArrayExt: sealed::Sealed {
         axis: isize,
     ) -> Result<WithValues<I, Self, Smaller<Self>>, Error>
     where
-        Self::Dim: RemoveAxis;
+        Self::Dim: RemoveAxis,
+    {
+        let (indices, values) = answers(self.as_view(), function, options.into(), &[axis], true)?;
+        let sizes = without_axis(self.as_view(), axis)?;
+        Ok((array(sizes.clone(), indices), array(sizes, values)))
+    }
 
     /// The index of the smallest element along `axes`; otherwise as [`ArrayExt::argmin_axis`].
     ///
@@ -132,7 +142,10 @@ pub trait ArrayExt: sealed::Sealed {
         function: ReduceFunction,
         options: impl Into<Options>,
         axes: &[isize],
-    ) -> Result<ArrayD<I>, Error>;
+    ) -> Result<ArrayD<I>, Error> {
+        let (indices, _) = answers(self.as_view(), function, options.into(), axes, false)?;
+        Ok(array(IxDyn(&drop_axes(self.as_view().shape(), axes)?), indices))
+    }
 
     /// As [`ArrayExt::arg_reduce_axes`], and an array of the elements themselves, bit for bit.
     ///
@@ -143,7 +156,15 @@ pub trait ArrayExt: sealed::Sealed {
         function: ReduceFunction,
         options: impl Into<Options>,
         axes: &[isize],
-    ) -> Result<WithValues<I, Self, IxDyn>, Error>;
+    ) -> Result<WithValues<I, Self, IxDyn>, Error> {
+        let (indices, values) = answers(self.as_view(), function, options.into(), axes, true)?;
+        let sizes = IxDyn(&drop_axes(self.as_view().shape(), axes)?);
+        Ok((array(sizes.clone(), indices), array(sizes, values)))
+    }
+
+    /// All of the array.
+    #[doc(hidden)]
+    fn as_view(&self) -> ArrayView<'_, Self::Elem, Self::Dim>;
 }
 
 /// The dimensions of an array without one of them.
@@ -161,70 +182,26 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> ArrayExt for ArrayBase<S, D> {
     type Elem = T;
     type Dim = D;
 
-    fn arg_reduce_axis<I: Index>(
-        &self,
-        function: ReduceFunction,
-        options: impl Into<Options>,
-        axis: isize,
-    ) -> Result<Array<I, D::Smaller>, Error>
-    where
-        D: RemoveAxis,
-    {
-        let (indices, _) = answers(self, function, options.into(), &[axis], false)?;
-        Ok(array(without_axis(self, axis)?, indices))
-    }
-
-    fn arg_reduce_axis_with_values<I: Index>(
-        &self,
-        function: ReduceFunction,
-        options: impl Into<Options>,
-        axis: isize,
-    ) -> Result<(Array<I, D::Smaller>, Array<T, D::Smaller>), Error>
-    where
-        D: RemoveAxis,
-    {
-        let (indices, values) = answers(self, function, options.into(), &[axis], true)?;
-        let sizes = without_axis(self, axis)?;
-        Ok((array(sizes.clone(), indices), array(sizes, values)))
-    }
-
-    fn arg_reduce_axes<I: Index>(
-        &self,
-        function: ReduceFunction,
-        options: impl Into<Options>,
-        axes: &[isize],
-    ) -> Result<ArrayD<I>, Error> {
-        let (indices, _) = answers(self, function, options.into(), axes, false)?;
-        Ok(array(IxDyn(&drop_axes(self.shape(), axes)?), indices))
-    }
-
-    fn arg_reduce_axes_with_values<I: Index>(
-        &self,
-        function: ReduceFunction,
-        options: impl Into<Options>,
-        axes: &[isize],
-    ) -> Result<(ArrayD<I>, ArrayD<T>), Error> {
-        let (indices, values) = answers(self, function, options.into(), axes, true)?;
-        let sizes = IxDyn(&drop_axes(self.shape(), axes)?);
-        Ok((array(sizes.clone(), indices), array(sizes, values)))
+    fn as_view(&self) -> ArrayView<'_, T, D> {
+        self.view()
     }
 }
 
 /// The indices, and the values or none, packed.
-fn answers<T: Element, I: Index, S: Data<Elem = T>, D: Dimension>(
-    array: &ArrayBase<S, D>,
+fn answers<T: Element, I: Index, D: Dimension>(
+    view: ArrayView<'_, T, D>,
     function: ReduceFunction,
     options: Options,
     axes: &[isize],
     with_values: bool,
 ) -> Result<(Vec<I>, Vec<T>), Error> {
-    let (layout, elements) = Memory::of_view(array.view())?;
+    let (layout, elements) = ElementsRef::of_view(view)?;
     let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
     plan.run_to_vecs(elements, with_values)
 }
 
-fn without_axis<S: Data, D: RemoveAxis>(array: &ArrayBase<S, D>, axis: isize) -> Result<D::Smaller, Error> {
-    Ok(array.raw_dim().remove_axis(Axis(dimension(axis, array.ndim())?)))
+fn without_axis<T, D: RemoveAxis>(view: ArrayView<'_, T, D>, axis: isize) -> Result<D::Smaller, Error> {
+    Ok(view.raw_dim().remove_axis(Axis(dimension(axis, view.ndim())?)))
 }
 
 fn array<A, D: Dimension>(sizes: D, answers: Vec<A>) -> Array<A, D> {

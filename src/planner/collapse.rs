@@ -1,49 +1,48 @@
-//! From a checked layout and a set of axes to the few loops that really differ: a [`Problem`]. Nothing here knows of element types, index
-//! types, kernels or ISAs.
-//!
-//! What is gone afterwards: axes of size 1; neighbours that walk memory as one; broadcast axes (the elements of reduced ones tie, and the
-//! outputs of kept ones are copies of each other); negative strides of kept axes; and the direction, because taking the last of equals is
-//! taking the first while walking every reduced axis backwards. What is left of the semantics is one sentence: *the first best element in the order of visiting wins.*
+//! From a checked layout and a set of axes to the few loops that really differ: a [`CollapsedShape`], as the page of
+//! the folder says. Nothing here knows of element types, index types, kernels or ISAs.
 
 use crate::layout::AxisSet;
-use crate::{AxisDirection, Layout, Loop, MAX_RANK};
+use crate::{AxisDirection, Layout, MAX_RANK};
+use argreduce_kernels::Loop;
 use std::cmp::Reverse;
 
-/// Loops over a tensor: those over copies of outputs, then the other kept ones, then those over what is reduced; of each kind from the slowest to
-/// the fastest. One list, because a plan is moved about.
+/// Loops over a tensor: first those over kept axes that are broadcast in the input, then those over the other kept
+/// axes, then those over reduced axes; of each kind from the slowest to the fastest. One list, because plans are
+/// copied.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Nest {
+pub(crate) struct LoopNest {
     /// Where the walk starts, in elements.
     pub(crate) start: usize,
-    loops: [Loop; MOST_LOOPS],
-    /// How many are over copies, how many are kept, with those, and how many there are.
-    copies: u8,
-    kept: u8,
+    loops: [Loop; MAX_LOOPS],
+    /// Where each kind ends.
+    broadcast_end: u8,
+    output_end: u8,
     len: u8,
 }
 
 /// One for each axis; and where all axes are kept, one of a single step over what is reduced.
-const MOST_LOOPS: usize = MAX_RANK + 1;
+const MAX_LOOPS: usize = MAX_RANK + 1;
 
-impl Nest {
-    const EMPTY: Nest = Nest { start: 0, loops: [Loop { size: 0, stride: 0 }; MOST_LOOPS], copies: 0, kept: 0, len: 0 };
+impl LoopNest {
+    const EMPTY: LoopNest =
+        LoopNest { start: 0, loops: [Loop { size: 0, stride: 0 }; MAX_LOOPS], broadcast_end: 0, output_end: 0, len: 0 };
 
-    /// The places of all copies of an output, from the first of them: loops over broadcast axes.
+    /// The loops over kept axes that are broadcast in the input: the outputs along them are copies of the first.
     #[inline(always)]
-    pub(crate) fn copies(&self) -> &[Loop] {
-        &self.loops[..self.copies.into()]
+    pub(crate) fn broadcast_dims(&self) -> &[Loop] {
+        &self.loops[..self.broadcast_end.into()]
     }
 
-    /// The places of the outputs that are no copies.
+    /// The loops over the outputs, but for copies.
     #[inline(always)]
-    pub(crate) fn kept(&self) -> &[Loop] {
-        &self.loops[self.copies.into()..self.kept.into()]
+    pub(crate) fn output_dims(&self) -> &[Loop] {
+        &self.loops[self.broadcast_end.into()..self.output_end.into()]
     }
 
-    /// The places of what one output is chosen from.
+    /// The loops over what one output is chosen from.
     #[inline(always)]
-    pub(crate) fn reduced(&self) -> &[Loop] {
-        &self.loops[self.kept.into()..self.len.into()]
+    pub(crate) fn reduced_dims(&self) -> &[Loop] {
+        &self.loops[self.output_end.into()..self.len.into()]
     }
 
     /// Whether there are no loops.
@@ -57,7 +56,7 @@ impl Nest {
         self.loops[0]
     }
 
-    /// Whether the last loop, with one more of `size` and `stride` inside, walks as a single loop would.
+    /// Whether the last loop and one more inside, of `size` and `stride`, walk memory as a single loop would.
     fn absorbs(&self, size: usize, stride: isize) -> bool {
         stride.checked_mul(size as isize) == Some(self.loops[usize::from(self.len) - 1].stride)
     }
@@ -73,9 +72,9 @@ impl Nest {
         }
     }
 
-    /// As [`Nest::push`], one over what is reduced.
+    /// As [`LoopNest::push`], one over what is reduced.
     fn push_reduced(&mut self, size: usize, stride: isize) {
-        self.push(size, stride, self.len > self.kept && self.absorbs(size, stride));
+        self.push(size, stride, self.len > self.output_end && self.absorbs(size, stride));
     }
 }
 
@@ -84,41 +83,43 @@ pub(crate) fn count(loops: &[Loop]) -> usize {
     loops.iter().map(|l| l.size).product()
 }
 
-/// The loops that are left. Element `n` of the walk over what is reduced has index `index_start + offset_of(index, n)`.
+/// The loops that are left of a reduction. Element `n` of the walk over what is reduced has index `index_start +
+/// offset_of(index, n)`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Problem {
-    /// The kept loops over the input, the output, and the packed values: the same sizes, each with its own strides. Of the input, also the reduced
-    /// loops: at least one, none of size 0. Of the output, index steps as loops: they visit as many elements, but merge differently, mostly to a single loop.
-    pub(crate) input: Nest,
-    pub(crate) output: Nest,
-    pub(crate) values: Nest,
+pub(crate) struct CollapsedShape {
+    /// The loops over the outputs, in the input, the output, and the packed values: the same sizes, each with its own
+    /// strides. In `input`, also the reduced loops: at least one, none of size 0. In `output`, the steps of the index
+    /// as loops: over as many elements, but they merge differently, mostly to one.
+    pub(crate) input: LoopNest,
+    pub(crate) output: LoopNest,
+    pub(crate) values: LoopNest,
     /// The index of the first visited element.
     pub(crate) index_start: isize,
 }
 
-impl Problem {
-    pub(crate) const EMPTY: Problem =
-        Problem { input: Nest::EMPTY, output: Nest::EMPTY, values: Nest::EMPTY, index_start: 0 };
+impl CollapsedShape {
+    pub(crate) const EMPTY: CollapsedShape =
+        CollapsedShape { input: LoopNest::EMPTY, output: LoopNest::EMPTY, values: LoopNest::EMPTY, index_start: 0 };
 
     /// What each output is chosen from.
     #[inline(always)]
-    pub(crate) fn reduced(&self) -> &[Loop] {
-        self.input.reduced()
+    pub(crate) fn reduced_dims(&self) -> &[Loop] {
+        self.input.reduced_dims()
     }
 
     /// The steps of the index along that.
     #[inline(always)]
-    pub(crate) fn index(&self) -> &[Loop] {
-        self.output.reduced()
+    pub(crate) fn index_steps(&self) -> &[Loop] {
+        self.output.reduced_dims()
     }
 
     /// The fastest loop over the outputs, in the input.
-    pub(crate) fn inner(&self) -> Loop {
-        self.input.kept().last().copied().unwrap_or(Loop { size: 1, stride: 0 })
+    pub(crate) fn inner_dim(&self) -> Loop {
+        self.input.output_dims().last().copied().unwrap_or(Loop { size: 1, stride: 0 })
     }
 
-    /// Collapses, in place, where nothing was: to move a problem would take as long as to make it. Neither the input nor the output is empty, and
-    /// `output` has the sizes of the input, 1 on the reduced axes.
+    /// Collapses, in place, where nothing was: to move a shape would take as long as to make it. Neither the input nor
+    /// the output is empty, and `output` has the sizes of the input, 1 on the reduced axes.
     pub(crate) fn collapse(&mut self, input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) {
         // Filled from the end, as the axes are looked at.
         let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
@@ -163,7 +164,7 @@ impl Problem {
             }
         }
 
-        // The order of the outputs is free: visit them in that of the input's memory, copies apart.
+        // The order of the outputs is free: visit them in that of the input's memory, broadcast axes first.
         let kept = &mut kept[first_kept..];
         kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
         self.index_start = index_start;
@@ -171,26 +172,26 @@ impl Problem {
         for (nest, start) in nests.iter_mut().zip(starts) {
             nest.start = start as usize;
         }
-        let mut was_copied = None;
+        let mut was_broadcast = None;
         for &(size, strides) in &*kept {
-            let is_copied = strides[0] == 0;
-            let merges = was_copied == Some(is_copied)
+            let is_broadcast = strides[0] == 0;
+            let merges = was_broadcast == Some(is_broadcast)
                 && nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
             for (nest, stride) in nests.iter_mut().zip(strides) {
                 nest.push(size, stride, merges);
-                nest.kept = nest.len;
-                if is_copied {
-                    nest.copies = nest.len;
+                nest.output_end = nest.len;
+                if is_broadcast {
+                    nest.broadcast_end = nest.len;
                 }
             }
-            was_copied = Some(is_copied);
+            was_broadcast = Some(is_broadcast);
         }
 
         for &(size, stride, step) in &reduced[first_reduced..] {
             self.input.push_reduced(size, stride);
             self.output.push_reduced(size, step);
         }
-        // At least one, so that lines of outputs without a choice are written as any others are.
+        // At least one, so that outputs without a choice are written as any others are.
         if first_reduced == MAX_RANK {
             self.input.push_reduced(1, 0);
             self.output.push_reduced(1, 0);
@@ -204,15 +205,16 @@ mod tests {
     use argreduce_kernels::{Walk, offset_of};
     use proptest::prelude::*;
 
-    impl Problem {
-        pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> Problem {
-            let mut problem = Problem::EMPTY;
-            problem.collapse(input, axes, direction, output);
-            problem
+    impl CollapsedShape {
+        pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> CollapsedShape {
+            let mut shape = CollapsedShape::EMPTY;
+            shape.collapse(input, axes, direction, output);
+            shape
         }
     }
 
-    /// For each output, in the order of its place: the visited elements as (index, place in the input), by plain loops over all coordinates.
+    /// For each output, in the order of its place: the visited elements as (index, place in the input), by plain loops
+    /// over all coordinates.
     fn naive(input: &Layout, axes: AxisSet, output: &Layout) -> Vec<(isize, Vec<(isize, isize)>)> {
         let sizes = input.sizes();
         let mut outputs = std::collections::BTreeMap::<isize, Vec<(isize, isize)>>::new();
@@ -236,15 +238,17 @@ mod tests {
     }
 
     /// The same from the collapsed loops, each output in the order of visiting.
-    fn collapsed(problem: &Problem) -> Vec<(isize, Vec<(isize, isize)>)> {
-        let walk = |kept: &Nest| -> Vec<isize> {
-            let copies = || Walk::new(kept.copies());
-            Walk::new(kept.kept()).flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy)).collect()
+    fn collapsed(shape: &CollapsedShape) -> Vec<(isize, Vec<(isize, isize)>)> {
+        let walk = |kept: &LoopNest| -> Vec<isize> {
+            let copies = || Walk::new(kept.broadcast_dims());
+            Walk::new(kept.output_dims())
+                .flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy))
+                .collect()
         };
-        let outputs = walk(&problem.input).into_iter().zip(walk(&problem.output)).map(|(from, to)| {
-            let visited = Walk::new(problem.reduced())
-                .enumerate()
-                .map(|(position, offset)| (problem.index_start + offset_of(problem.index(), position), from + offset));
+        let outputs = walk(&shape.input).into_iter().zip(walk(&shape.output)).map(|(from, to)| {
+            let visited = Walk::new(shape.reduced_dims()).enumerate().map(|(position, offset)| {
+                (shape.index_start + offset_of(shape.index_steps(), position), from + offset)
+            });
             (to, visited.collect())
         });
         let mut outputs: Vec<_> = outputs.collect();
@@ -252,12 +256,17 @@ mod tests {
         outputs
     }
 
+    /// Packed, or any.
+    fn any_stride() -> impl Strategy<Value = Option<isize>> {
+        prop_oneof![3 => Just(None), 1 => (-7..8_isize).prop_map(Some)]
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn visits_what_a_naive_walk_visits(
-            axes in proptest::collection::vec((1..5_usize, prop_oneof![3 => Just(None), 1 => (-7..8_isize).prop_map(Some)], any::<bool>()), 0..=8),
+            axes in proptest::collection::vec((1..5_usize, any_stride(), any::<bool>()), 0..=8),
             backwards in any::<bool>(),
             flip_output in any::<u8>(),
         ) {
@@ -268,24 +277,27 @@ mod tests {
             for (stride, axis) in strides.iter_mut().zip(&axes) {
                 *stride = axis.1.unwrap_or(*stride);
             }
-            let before: isize = sizes.iter().zip(&strides).map(|(&size, &stride)| (size as isize - 1) * stride.min(0)).sum();
+            let reach = |(&size, &stride): (&usize, &isize)| (size as isize - 1) * stride.min(0);
+            let before: isize = sizes.iter().zip(&strides).map(reach).sum();
             let input = Layout::strided(&sizes, &strides, before.unsigned_abs()).unwrap();
             let reduced: Vec<isize> = (0..axes.len()).filter(|&axis| axes[axis].2).map(|axis| axis as isize).collect();
             let set = AxisSet::new(&reduced, sizes.len()).unwrap();
 
-            let output_sizes: Vec<usize> = axes.iter().map(|&(size, _, reduced)| if reduced { 1 } else { size }).collect();
+            let output_sizes: Vec<usize> =
+                axes.iter().map(|&(size, _, reduced)| if reduced { 1 } else { size }).collect();
             let mut output_strides: Vec<isize> = Layout::contiguous(&output_sizes).unwrap().strides().to_vec();
             let mut start = 0;
-            for (axis, stride) in output_strides.iter_mut().enumerate().filter(|(axis, _)| flip_output >> axis & 1 == 1) {
+            let flipped = |&(axis, _): &(usize, _)| flip_output >> axis & 1 == 1;
+            for (axis, stride) in output_strides.iter_mut().enumerate().filter(flipped) {
                 start += (output_sizes[axis] - 1) * *stride as usize;
                 *stride = -*stride;
             }
             let output = Layout::strided(&output_sizes, &output_strides, start).unwrap();
 
             let direction = if backwards { AxisDirection::Decreasing } else { AxisDirection::Increasing };
-            let problem = Problem::new(&input, set, direction, &output);
+            let shape = CollapsedShape::new(&input, set, direction, &output);
             let naive = naive(&input, set, &output);
-            let mut found = collapsed(&problem);
+            let mut found = collapsed(&shape);
             for (output, (expected, found)) in naive.iter().zip(&mut found).enumerate() {
                 prop_assert_eq!(expected.0, found.0);
                 // Visited in ascending order of the index, or in descending order.
@@ -297,10 +309,10 @@ mod tests {
                 for &(index, place) in &expected.1 {
                     if backwards { winners.insert(place, index); } else { winners.entry(place).or_insert(index); }
                 }
-                let has_broadcast = axes.iter().any(|&(size, stride, reduced)| reduced && size > 1 && stride == Some(0));
-                if has_broadcast {
+                if axes.iter().any(|&(size, stride, reduced)| reduced && size > 1 && stride == Some(0)) {
                     prop_assert!(found.1.iter().all(|visited| expected.1.contains(visited)), "output {}", output);
-                    prop_assert!(winners.iter().all(|(&place, &index)| found.1.contains(&(index, place))), "output {}", output);
+                    let all_found = winners.iter().all(|(&place, &index)| found.1.contains(&(index, place)));
+                    prop_assert!(all_found, "output {}", output);
                 } else {
                     prop_assert_eq!(&expected.1, &found.1);
                 }
@@ -311,35 +323,36 @@ mod tests {
 
     #[test]
     fn collapses_to_few_loops() {
-        let problem = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
+        let shape = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
             let input = Layout::strided(sizes, strides, 0).unwrap();
             let set = AxisSet::new(axes, sizes.len()).unwrap();
             let kept: Vec<usize> =
                 (0..sizes.len()).map(|axis| if set.contains(axis) { 1 } else { sizes[axis] }).collect();
-            let problem = Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&kept).unwrap());
+            let shape =
+                CollapsedShape::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&kept).unwrap());
             let pairs = |nest: &[Loop]| nest.iter().map(|l| (l.size, l.stride)).collect::<Vec<_>>();
-            (pairs(problem.input.kept()), pairs(problem.reduced()), pairs(problem.index()))
+            (pairs(shape.input.output_dims()), pairs(shape.reduced_dims()), pairs(shape.index_steps()))
         };
         // Neighbours of a kind merge, and size 1 vanishes.
         let packed = |sizes: &[usize]| Layout::contiguous(sizes).unwrap().strides().to_vec();
-        let (kept, reduced, index) = problem(&[2, 3, 1, 4, 5], &packed(&[2, 3, 1, 4, 5]), &[2, 3, 4]);
+        let (kept, reduced, index) = shape(&[2, 3, 1, 4, 5], &packed(&[2, 3, 1, 4, 5]), &[2, 3, 4]);
         assert_eq!((kept, reduced, index), (vec![(6, 20)], vec![(20, 1)], vec![(20, 1)]));
-        let (kept, reduced, index) = problem(&[2, 3, 4, 5], &packed(&[2, 3, 4, 5]), &[0, 2, 3]);
+        let (kept, reduced, index) = shape(&[2, 3, 4, 5], &packed(&[2, 3, 4, 5]), &[0, 2, 3]);
         assert_eq!((kept, reduced, index), (vec![(3, 20)], vec![(2, 60), (20, 1)], vec![(40, 1)]));
         // A broadcast reduced axis vanishes, and is counted in the index.
-        let (kept, reduced, index) = problem(&[2, 3, 4], &[4, 0, 1], &[0, 1, 2]);
+        let (kept, reduced, index) = shape(&[2, 3, 4], &[4, 0, 1], &[0, 1, 2]);
         assert_eq!((kept, reduced, index), (vec![], vec![(8, 1)], vec![(2, 12), (4, 1)]));
         // Nothing to reduce is a single loop, of one element.
-        let (kept, reduced, index) = problem(&[2, 3], &packed(&[2, 3]), &[]);
+        let (kept, reduced, index) = shape(&[2, 3], &packed(&[2, 3]), &[]);
         assert_eq!((kept, reduced, index), (vec![(6, 1)], vec![(1, 0)], vec![(1, 0)]));
         // Copies are counted from the first of them, upwards.
         let (input, set) = (Layout::strided(&[3, 4], &[0, 1], 0).unwrap(), AxisSet::new(&[], 2).unwrap());
-        let problem_of_copies =
-            Problem::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&[3, 4]).unwrap());
-        let output = &problem_of_copies.output;
-        assert_eq!((output.start, output.copies()), (0, &[Loop { size: 3, stride: 4 }][..]));
+        let broadcast =
+            CollapsedShape::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&[3, 4]).unwrap());
+        let output = &broadcast.output;
+        assert_eq!((output.start, output.broadcast_dims()), (0, &[Loop { size: 3, stride: 4 }][..]));
         // A transposed view of kept axes is visited in the order of memory.
-        let (kept, reduced, _) = problem(&[5, 6, 7], &[7, 35, 1], &[2]);
+        let (kept, reduced, _) = shape(&[5, 6, 7], &[7, 35, 1], &[2]);
         assert_eq!((kept, reduced), (vec![(6, 35), (5, 7)], vec![(7, 1)]));
     }
 }

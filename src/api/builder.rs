@@ -1,0 +1,216 @@
+//! What the caller says: [`ArgReduce`] collects it, checks it, and makes a plan of it.
+
+use super::plan::{ErasedPlan, Plan};
+use crate::layout::{AxisError, AxisSet, may_overlap};
+use crate::{
+    AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction,
+};
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+/// What to reduce and how: the input's layout, the axes, and the options, in any order; then [`ArgReduce::plan`].
+///
+/// ```
+/// use argreduce::{ArgReduce, AxisDirection, Layout};
+///
+/// let scores = Layout::contiguous(&[2, 3, 4])?;
+/// let plan = ArgReduce::argmax(&scores).axes(&[1]).direction(AxisDirection::Decreasing).plan::<f32, u32>()?;
+/// let mut classes = [0; 8];
+/// plan.run(&[1.0; 24], &mut classes)?;
+/// assert_eq!(classes, [2; 8]); // the last of equals
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a description does nothing until it is planned and run"]
+pub struct ArgReduce<'a> {
+    function: ReduceFunction,
+    input: &'a Layout,
+    axes: Result<AxisSet, AxisError>,
+    options: Options,
+    output: Option<&'a Layout>,
+    isa: Option<Isa>,
+}
+
+impl<'a> ArgReduce<'a> {
+    /// A reduction over no axes yet: each output is one element, and each index 0.
+    pub fn new(function: ReduceFunction, input: &'a Layout) -> Self {
+        ArgReduce { function, input, axes: Ok(AxisSet::NONE), options: Options::new(), output: None, isa: None }
+    }
+
+    /// The index of the largest element; otherwise as [`ArgReduce::new`].
+    #[doc(alias = "argMax")]
+    pub fn argmax(input: &'a Layout) -> Self {
+        Self::new(ReduceFunction::ArgMax, input)
+    }
+
+    /// The index of the smallest element; otherwise as [`ArgReduce::new`].
+    #[doc(alias = "argMin")]
+    pub fn argmin(input: &'a Layout) -> Self {
+        Self::new(ReduceFunction::ArgMin, input)
+    }
+
+    /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the
+    /// reduced axes in ascending order. Negative axes count from the end.
+    #[doc(alias("axis", "dim"))]
+    pub fn axes(self, axes: &[isize]) -> Self {
+        self.axes_from(axes.iter().copied())
+    }
+
+    /// As [`ArgReduce::axes`], from anything that iterates: a range, a filter, a mapped list.
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Layout};
+    /// let scores = Layout::contiguous(&[2, 3, 4])?;
+    /// let plan = ArgReduce::argmax(&scores).axes_from(1..3).plan::<f32, u32>()?;
+    /// assert_eq!(plan.output_layout().sizes(), [2, 1, 1]);
+    ///
+    /// let all_but_last = (0..3).filter(|&axis| axis != 2);
+    /// let plan = ArgReduce::argmax(&scores).axes_from(all_but_last).plan::<f32, u32>()?;
+    /// assert_eq!(plan.output_layout().sizes(), [1, 1, 4]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn axes_from(self, axes: impl IntoIterator<Item = isize>) -> Self {
+        ArgReduce { axes: AxisSet::collect(axes, self.input.sizes().len()), ..self }
+    }
+
+    /// Reduces the whole tensor to one index.
+    pub fn all_axes(self) -> Self {
+        ArgReduce { axes: Ok(AxisSet::all(self.input.sizes().len())), ..self }
+    }
+
+    /// Which of equal elements to take; by default the first.
+    #[doc(alias("last", "select_last_index"))]
+    pub fn direction(self, direction: AxisDirection) -> Self {
+        ArgReduce { options: self.options.direction(direction), ..self }
+    }
+
+    /// Where NaN stands among the numbers; by default before all of them.
+    #[doc(alias("nanargmax", "nanargmin"))]
+    pub fn nan_policy(self, nan_policy: NanPolicy) -> Self {
+        ArgReduce { options: self.options.nan_policy(nan_policy), ..self }
+    }
+
+    /// Direction and NaN policy together.
+    pub fn options(self, options: impl Into<Options>) -> Self {
+        ArgReduce { options: options.into(), ..self }
+    }
+
+    /// Where to write the indices: the input's sizes, 1 on each reduced axis, and any strides that keep the outputs
+    /// apart. By default packed in row-major order.
+    #[doc(alias = "keepdims")]
+    pub fn output_layout(self, output: &'a Layout) -> Self {
+        ArgReduce { output: Some(output), ..self }
+    }
+
+    /// Forces an instruction set. By default the one that the environment variable `ARGREDUCE_ISA` names (it is read
+    /// once per process), or else [`Isa::detect`]. The answer never depends on it.
+    pub fn isa(self, isa: Isa) -> Self {
+        ArgReduce { isa: Some(isa), ..self }
+    }
+
+    /// Checks all of it, and decides how to run. Takes no heap memory.
+    ///
+    /// # Errors
+    /// - [`Error::AxisOutOfRange`], [`Error::DuplicateAxis`]: see [`ArgReduce::axes`].
+    /// - [`Error::OutputRank`], [`Error::OutputSize`], [`Error::OutputOverlaps`]: see [`ArgReduce::output_layout`].
+    /// - [`Error::EmptyReduction`] for a reduced axis of size 0, and [`Error::IndexTooLarge`] where `I` may not hold an
+    ///   index; but not where the output is empty, because then there is no index.
+    /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
+    pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
+        // In place: to copy a plan a few times takes longer than to make it.
+        let mut plan = Ok(Plan { erased: ErasedPlan::EMPTY, types: PhantomData });
+        if let Ok(Plan { erased, .. }) = &mut plan
+            && let Err(error) = self.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), erased)
+        {
+            plan = Err(error);
+        }
+        plan
+    }
+
+    /// Fills in a plan. One copy for all pairs of types.
+    #[inline(never)]
+    pub(crate) fn plan_erased(
+        self,
+        element: DataType,
+        (index_type, max_index): (&'static str, u64),
+        erased: &mut ErasedPlan,
+    ) -> Result<(), Error> {
+        erased.isa = match self.isa {
+            Some(isa) if isa.is_available() => isa,
+            Some(isa) => return Err(Error::IsaNotAvailable { isa }),
+            None => default_isa()?,
+        };
+        let sizes = self.input.sizes();
+        erased.axes = self.axes?;
+        let (direction, nan_policy) = (self.options.direction, self.options.nan_policy);
+        (erased.function, erased.direction, erased.nan_policy) = (self.function, direction, nan_policy);
+        (erased.sizes, erased.required_len) = (self.input.only_sizes(), self.input.required_len());
+        check_output(sizes, erased.axes, self.output, &mut erased.output)?;
+        if erased.output.element_count() > 0 {
+            check_index_range(sizes, erased.axes, (index_type, max_index))?;
+            let exec = &mut erased.exec;
+            exec.shape.collapse(self.input, erased.axes, direction, &erased.output);
+            let isa = erased.isa;
+            exec.select_kernel(isa, element, (self.function, nan_policy)).ok_or(Error::IsaNotAvailable { isa })?;
+        }
+        Ok(())
+    }
+}
+
+/// The ISA for plans that do not force one.
+pub(crate) fn default_isa() -> Result<Isa, Error> {
+    static FROM_ENVIRONMENT: OnceLock<Result<Isa, Error>> = OnceLock::new();
+    // As with most variables, an empty one is as good as none.
+    let from_environment = || match std::env::var_os("ARGREDUCE_ISA").filter(|name| !name.is_empty()) {
+        None => Ok(Isa::detect()),
+        Some(name) => match name.to_str().and_then(|name| name.parse::<Isa>().ok()) {
+            Some(isa) if isa.is_available() => Ok(isa),
+            Some(isa) => Err(Error::IsaNotAvailable { isa }),
+            None => Err(Error::UnknownIsa { name: name.to_string_lossy().into_owned() }),
+        },
+    };
+    match FROM_ENVIRONMENT.get_or_init(from_environment) {
+        Ok(isa) => Ok(*isa),
+        Err(error) => Err(error.clone()),
+    }
+}
+
+/// The given output layout, checked, or the default one, in place of `output`.
+fn check_output(
+    input_sizes: &[usize],
+    axes: AxisSet,
+    given: Option<&Layout>,
+    output: &mut Layout,
+) -> Result<(), Error> {
+    let rank = input_sizes.len();
+    let mut sizes = [1; MAX_RANK];
+    for (axis, size) in sizes[..rank].iter_mut().enumerate().filter(|&(axis, _)| !axes.contains(axis)) {
+        *size = input_sizes[axis];
+    }
+    let Some(given) = given else { return output.pack(&sizes[..rank]) };
+    if given.sizes().len() != rank {
+        return Err(Error::OutputRank { expected: rank, found: given.sizes().len() });
+    }
+    let mut axes = given.sizes().iter().zip(sizes).enumerate();
+    if let Some((axis, (&found, expected))) = axes.find(|(_, (found, expected))| *found != expected) {
+        return Err(Error::OutputSize { axis, expected, found });
+    }
+    if may_overlap(given) {
+        return Err(Error::OutputOverlaps);
+    }
+    *output = *given;
+    Ok(())
+}
+
+fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {
+    let reduced = || sizes.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
+    if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
+        return Err(Error::EmptyReduction { axis });
+    }
+    // No size is 0 now, so this divides the number of elements, and cannot overflow.
+    let largest = reduced().map(|(_, &size)| size).product::<usize>() - 1;
+    if largest as u64 > max {
+        return Err(Error::IndexTooLarge { largest, index_type, max });
+    }
+    Ok(())
+}

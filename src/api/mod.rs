@@ -1,0 +1,28 @@
+//! The ways in: what a caller says, checked and turned into a plan, and plans that are run. No element is looked at
+//! here.
+//!
+//! ```text
+//! ArgReduce (builder.rs): layout, axes, options, in any order
+//!     .plan()            checks all of it; the planner collapses the shape and selects a kernel
+//! Plan (plan.rs): types known when compiled
+//! UntypedPlan (untyped.rs): types as values, elements as bytes
+//!     .run(input, indices)      checks the lengths of the slices, then enters the executor
+//! ```
+//!
+//! The types of elements and indices are left out as early as possible: an `ErasedPlan` is all of a plan but these, so
+//! that planning exists once, and running once for each width of element and index.
+//!
+//! `slice.rs` and `ndarray.rs` are shortcuts to these for slices, packed tensors and arrays. Short slices go to the
+//! executor without a plan, because making one takes longer than they do.
+
+mod builder;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
+mod plan;
+mod slice;
+mod untyped;
+
+pub use builder::ArgReduce;
+pub use plan::Plan;
+pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
+pub use untyped::{RequiredBytes, UntypedPlan};

@@ -1,0 +1,288 @@
+//! A plan: what was asked, checked, with its shape collapsed and its kernel selected. Running it checks the slices.
+
+use crate::exec::{ElementsRef, Slices, run, run_one_output};
+use crate::index::Indices;
+use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
+use crate::planner::ExecPlan;
+use crate::{AxisDirection, DataType, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
+use argreduce_kernels::{Loop, Strategy};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its
+/// kernel chosen.
+///
+/// Holds no heap memory, and running it allocates nothing. Displays what was asked, what it collapsed to, and how it
+/// will run:
+///
+/// ```
+/// use argreduce::{ArgReduce, Isa, Layout};
+/// let layout = Layout::contiguous(&[8, 21, 512, 512])?;
+/// let plan = ArgReduce::argmax(&layout).axes(&[1]).isa(Isa::Portable).plan::<f32, u32>()?;
+/// assert_eq!(
+///     plan.to_string(),
+///     "argmax of f32 [8, 21, 512, 512] over axes [1] to u32 [8, 1, 512, 512], increasing, nan propagate: \
+///      outputs [8, 262144] of [21], columns, portable"
+/// );
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Plan<T, I> {
+    pub(super) erased: ErasedPlan,
+    pub(super) types: PhantomData<fn(T) -> I>,
+}
+
+/// All of a plan, but for its types.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ErasedPlan {
+    pub(super) function: ReduceFunction,
+    pub(super) direction: AxisDirection,
+    pub(super) nan_policy: NanPolicy,
+    pub(super) axes: AxisSet,
+    /// Of the input, and how long a slice it needs.
+    pub(super) sizes: PerAxis,
+    pub(super) required_len: usize,
+    pub(super) output: Layout,
+    pub(super) isa: Isa,
+    /// [`ExecPlan::EMPTY`] where the output is empty.
+    pub(super) exec: ExecPlan,
+}
+
+impl<T, I> Clone for Plan<T, I> {
+    fn clone(&self) -> Self {
+        Plan { ..*self }
+    }
+}
+
+impl<T: Element, I: Index> Plan<T, I> {
+    /// Writes the index of the best element of each output, at the places of [`Plan::output_layout`]. What lies between
+    /// those places is left alone.
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
+    #[inline]
+    pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
+        self.erased.run(I::NAME, input.into(), I::as_bits(indices), None)
+    }
+
+    /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major
+    /// order.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
+        self.run_checked(input.into(), indices, Some(values))
+    }
+
+    /// As [`Plan::run`], into a new vector, as long as [`Plan::output_layout`] needs: by default packed, one index for
+    /// each output. What lies between the places of another output layout is 0.
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] as [`Plan::run`], and [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// assert_eq!(plan.run_to_vec(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?, [1, 0]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_to_vec(&self, input: &[T]) -> Result<Vec<I>, Error> {
+        Ok(self.run_to_vecs(input.into(), false)?.0)
+    }
+
+    /// As [`Plan::run_with_values`], into new vectors: the indices as [`Plan::run_to_vec`] has them, and the values,
+    /// packed.
+    ///
+    /// # Errors
+    /// As [`Plan::run_to_vec`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// let (classes, scores) = plan.run_to_vec_with_values(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
+    /// assert_eq!((classes, scores), (vec![1, 0], vec![5.0, 7.0]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_to_vec_with_values(&self, input: &[T]) -> Result<(Vec<I>, Vec<T>), Error> {
+        self.run_to_vecs(input.into(), true)
+    }
+
+    /// The indices, and the values or none.
+    pub(crate) fn run_to_vecs(&self, input: ElementsRef<'_, T>, with_values: bool) -> Result<(Vec<I>, Vec<T>), Error> {
+        // First, so that a hostile shape is refused before anything of its size is allocated.
+        self.erased.check_input(input)?;
+        let mut indices = new_vec("output", I::NAME, self.erased.output.required_len())?;
+        let outputs = if with_values { self.erased.output.element_count() } else { 0 };
+        let mut values = new_vec("values", T::DATA_TYPE.name(), outputs)?;
+        self.run_checked(input, &mut indices, with_values.then_some(&mut values))?;
+        Ok((indices, values))
+    }
+
+    /// The coordinates of an index of this plan along its reduced axes, in ascending order of the axes, as
+    /// [`unravel`](crate::unravel) has them.
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// // Where in each of 2 images of 3 x 4 pixels is the brightest pixel?
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3, 4])?).axes(&[1, 2]).plan::<u8, u32>()?;
+    /// let mut images = [0; 24];
+    /// (images[6], images[12 + 11]) = (200, 100);
+    /// let brightest = plan.run_to_vec(&images)?;
+    /// assert_eq!(*plan.unravel(brightest[0])?, [1, 2]);
+    /// assert_eq!(*plan.unravel(brightest[1])?, [2, 3]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn unravel(&self, index: impl TryInto<i128>) -> Result<Coordinates, Error> {
+        coordinates_of(index, &self.erased.sizes, self.erased.axes)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn exec(&self) -> &ExecPlan {
+        &self.erased.exec
+    }
+
+    pub(crate) fn run_checked(
+        &self,
+        input: ElementsRef<'_, T>,
+        indices: &mut [I],
+        values: Option<&mut [T]>,
+    ) -> Result<(), Error> {
+        self.erased.run_outlined(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values })
+    }
+
+    /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
+    /// sizes.
+    pub fn output_layout(&self) -> &Layout {
+        &self.erased.output
+    }
+
+    /// The instruction set that was chosen.
+    pub fn isa(&self) -> Isa {
+        self.erased.isa
+    }
+}
+
+/// A vector to write answers to. Sizes of which no element need exist, as those of broadcast layouts, may ask for any
+/// amount of memory.
+fn new_vec<T: Copy + Default>(slice: &'static str, element_type: &'static str, len: usize) -> Result<Vec<T>, Error> {
+    let mut vec = Vec::new();
+    vec.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { slice, element_type, len })?;
+    vec.resize(len, T::default());
+    Ok(vec)
+}
+
+fn check_len(slice: &'static str, element_type: &'static str, len: usize, required: usize) -> Result<(), Error> {
+    if len < required { Err(Error::TooShort { slice, element_type, required, len }) } else { Ok(()) }
+}
+
+impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.erased.fmt(f, T::DATA_TYPE, I::NAME)
+    }
+}
+
+impl ErasedPlan {
+    pub(crate) const EMPTY: ErasedPlan = ErasedPlan {
+        function: ReduceFunction::ArgMin,
+        direction: AxisDirection::Increasing,
+        nan_policy: NanPolicy::Propagate,
+        axes: AxisSet::NONE,
+        sizes: PerAxis::NONE,
+        required_len: 0,
+        output: Layout::SCALAR,
+        isa: Isa::Portable,
+        exec: ExecPlan::EMPTY,
+    };
+
+    fn check_input<T: Element>(&self, input: ElementsRef<'_, T>) -> Result<(), Error> {
+        check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)
+    }
+
+    /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width.
+    #[inline(always)]
+    pub(super) fn run<T: Element>(
+        &self,
+        index_type: &'static str,
+        input: ElementsRef<'_, T>,
+        indices: Indices<'_>,
+        values: Option<&mut [T]>,
+    ) -> Result<(), Error> {
+        let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
+        let is_fast = exec.is_contiguous_row && values.is_none();
+        // One contiguous row is answered here: what is done beside that takes as long as a few elements.
+        if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
+            run_one_output(exec, (*function, *nan_policy), &mut Slices { input, indices, values: None });
+            return Ok(());
+        }
+        self.run_outlined(index_type, &mut Slices { input, indices, values })
+    }
+
+    #[inline(never)]
+    fn run_outlined<T: Element>(&self, index_type: &'static str, slices: &mut Slices<'_, T>) -> Result<(), Error> {
+        let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
+        if let Some(values) = &slices.values {
+            check_len("values", T::DATA_TYPE.name(), values.len(), output.element_count())?;
+        }
+        self.check_input(slices.input)?;
+        check_len("output", index_type, slices.indices.len(), output.required_len())?;
+        if output.element_count() > 0 {
+            run(exec, (*function, *nan_policy), *required_len, slices);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
+        let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
+        write!(f, "{} of {} {:?} over axes ", self.function, data_type, self.sizes)?;
+        f.debug_list().entries(axes).finish()?;
+        write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
+        if self.output.element_count() == 0 {
+            return f.write_str("no outputs");
+        }
+        let ExecPlan { shape, kernel, .. } = &self.exec;
+        write!(f, "outputs ")?;
+        fmt_sizes(f, shape.input.output_dims())?;
+        f.write_str(" of ")?;
+        fmt_sizes(f, shape.reduced_dims())?;
+        if !shape.output.broadcast_dims().is_empty() {
+            f.write_str(", copied to ")?;
+            fmt_sizes(f, shape.output.broadcast_dims())?;
+        }
+        match kernel {
+            Some((Strategy::Pieces, _)) if !Strategy::Pieces.is_in_place(shape.reduced_dims()) => {
+                write!(f, ", packed pieces, {}", self.isa)
+            }
+            Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),
+            None => f.write_str(", trivial"),
+        }
+    }
+}
+
+fn fmt_sizes(f: &mut fmt::Formatter<'_>, loops: &[Loop]) -> fmt::Result {
+    f.debug_list().entries(loops.iter().map(|l| l.size)).finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ArgReduce;
+
+    /// What a plan says of how it will run.
+    #[test]
+    fn says_how_it_runs() {
+        let how = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
+            let layout = Layout::strided(sizes, strides, 0).unwrap();
+            let plan = ArgReduce::argmax(&layout).axes(axes).isa(Isa::Portable).plan::<f32, u32>().unwrap();
+            plan.to_string().split_once("propagate: ").unwrap().1.to_string()
+        };
+        assert_eq!(how(&[3, 40], &[40, 1], &[1]), "outputs [3] of [40], rows, portable");
+        assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], pieces, portable");
+        assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], packed pieces, portable");
+        assert_eq!(how(&[3, 40], &[0, 1], &[1]), "outputs [] of [40], copied to [3], rows, portable");
+        assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial");
+        assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");
+    }
+}

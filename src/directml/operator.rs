@@ -1,0 +1,149 @@
+//! The two operators: the rules for their tensors together, and running them.
+
+use super::desc::TensorDesc;
+use super::rule::{BrokenRule, Tensor};
+use crate::{ArgReduce, AxisDirection, DataType, Error, Isa, NanPolicy, ReduceFunction, RequiredBytes, UntypedPlan};
+
+macro_rules! operator_desc {
+    ($(#[$doc:meta])* $name:ident, $function:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name<'a> {
+            /// Where the elements are.
+            pub input_tensor: TensorDesc<'a>,
+            /// Where the indices go: `INT32`, `INT64`, `UINT32` or `UINT64`, of the input's sizes, but 1 in each
+            /// reduced dimension.
+            pub output_tensor: TensorDesc<'a>,
+            /// The dimensions to reduce, in any order.
+            pub axes: &'a [u32],
+            /// Which of equal elements to take.
+            pub axis_direction: AxisDirection,
+        }
+
+        impl $name<'_> {
+            /// Checks every rule, and decides how to run. NaN is better than every number.
+            ///
+            /// # Errors
+            /// [`Error::DirectMl`] with the [`BrokenRule`], or an error of [`ArgReduce::plan`]: an index that does not
+            /// fit the output's type, outputs that share a place.
+            pub fn compile(&self) -> Result<CompiledOperator, Error> {
+                self.compile_with(NanPolicy::Propagate)
+            }
+
+            /// As `compile`, with a rule for NaN.
+            ///
+            /// # Errors
+            /// As `compile`.
+            pub fn compile_with(&self, nan_policy: NanPolicy) -> Result<CompiledOperator, Error> {
+                compile(
+                    ReduceFunction::$function,
+                    [&self.input_tensor, &self.output_tensor],
+                    self.axes,
+                    self.axis_direction,
+                    nan_policy,
+                )
+            }
+        }
+    };
+}
+
+operator_desc! {
+    /// The index of the smallest element: `DML_ARGMIN_OPERATOR_DESC`. (The module's page has an example.)
+    ArgMinOperatorDesc, ArgMin
+}
+operator_desc! {
+    /// The index of the largest element: `DML_ARGMAX_OPERATOR_DESC`. (The module's page has an example.)
+    ArgMaxOperatorDesc, ArgMax
+}
+
+fn compile(
+    function: ReduceFunction,
+    [input, output]: [&TensorDesc<'_>; 2],
+    axes: &[u32],
+    direction: AxisDirection,
+    nan_policy: NanPolicy,
+) -> Result<CompiledOperator, Error> {
+    let (input_layout, output_layout) = (input.check(Tensor::Input)?, output.check(Tensor::Output)?);
+    let dimension_count = input.sizes.len();
+    if output.sizes.len() != dimension_count {
+        return Err(BrokenRule::DimensionCountsDiffer { input: dimension_count, output: output.sizes.len() }.into());
+    }
+    for (position, &axis) in axes.iter().enumerate() {
+        if axis as usize >= dimension_count {
+            return Err(BrokenRule::Axis { position, axis, dimension_count }.into());
+        }
+        if axes[..position].contains(&axis) {
+            return Err(BrokenRule::DuplicateAxis { position, axis }.into());
+        }
+    }
+    for (dimension, (&size, &found)) in input.sizes.iter().zip(output.sizes).enumerate() {
+        let expected = if axes.contains(&(dimension as u32)) { 1 } else { size };
+        if found != expected {
+            return Err(BrokenRule::OutputSize { dimension, expected, found }.into());
+        }
+    }
+    let data_type = output.data_type;
+    if !matches!(data_type, DataType::I32 | DataType::I64 | DataType::U32 | DataType::U64) {
+        return Err(BrokenRule::OutputDataType { data_type }.into());
+    }
+    let axes: Vec<isize> = axes.iter().map(|&axis| axis as isize).collect();
+    let reduce = ArgReduce::new(function, &input_layout).axes(&axes).direction(direction).nan_policy(nan_policy);
+    let plan = reduce.output_layout(&output_layout).plan_untyped(input.data_type, data_type)?;
+    Ok(CompiledOperator {
+        plan,
+        input_bytes: input.total_tensor_size_in_bytes,
+        output_bytes: output.total_tensor_size_in_bytes,
+    })
+}
+
+/// An operator that is ready to run, as often as wanted, from any number of threads.
+#[derive(Clone, Debug)]
+pub struct CompiledOperator {
+    plan: UntypedPlan,
+    input_bytes: u64,
+    output_bytes: u64,
+}
+
+impl CompiledOperator {
+    /// Writes the indices. Buffers are as long as their `TotalTensorSizeInBytes` or longer, and aligned as their
+    /// elements are.
+    ///
+    /// # Errors
+    /// [`BrokenRule::BufferTooSmall`], [`Error::Misaligned`]; then nothing is written.
+    pub fn execute(&self, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        self.check_buffers(input, output)?;
+        self.plan.run(input, output)
+    }
+
+    /// As [`CompiledOperator::execute`], and also copies the best elements themselves to `values`: packed in row-major
+    /// order.
+    ///
+    /// # Errors
+    /// As [`CompiledOperator::execute`], and [`Error::TooShort`] for `values`.
+    pub fn execute_with_values(&self, input: &[u8], output: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
+        self.check_buffers(input, output)?;
+        self.plan.run_with_values(input, output, values)
+    }
+
+    /// How many bytes the buffers need: for the tensors, their `TotalTensorSizeInBytes`.
+    pub fn required_bytes(&self) -> RequiredBytes {
+        let bytes = |total| usize::try_from(total).unwrap_or(usize::MAX);
+        RequiredBytes { input: bytes(self.input_bytes), output: bytes(self.output_bytes), ..self.plan.required_bytes() }
+    }
+
+    /// The instruction set that was chosen.
+    pub fn isa(&self) -> Isa {
+        self.plan.isa()
+    }
+
+    fn check_buffers(&self, input: &[u8], output: &[u8]) -> Result<(), Error> {
+        let buffers =
+            [(Tensor::Input, input.len(), self.input_bytes), (Tensor::Output, output.len(), self.output_bytes)];
+        for (tensor, len, total) in buffers {
+            if (len as u64) < total {
+                return Err(BrokenRule::BufferTooSmall { tensor, len, total }.into());
+            }
+        }
+        Ok(())
+    }
+}

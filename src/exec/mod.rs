@@ -1,0 +1,52 @@
+//! The executor: from the caller's slices to written indices and values, on the thread of the caller.
+//!
+//! A kernel answers a tile of outputs: for each, the *position* of its best element, which is the number of elements
+//! that are visited before it. Positions are 32 bits wide whatever the index type, so no kernel depends on that. What
+//! is left is to cut the outputs into tiles that the caches hold, and to write positions as indices and values.
+//!
+//! ```text
+//! run(plan, input, indices, values):
+//!     if there is one output of one loop:           what is below costs as much as a row of 64 elements
+//!         position = kernel(the row)
+//!         write start + position * step, and the element at the position
+//!     else
+//!         for each tile of the outputs:
+//!             positions = kernel(input, tile)
+//!             values of the tile  = the elements of the input at the positions
+//!             indices of the tile = start + position * step
+//!         copy outputs along the axes that are broadcast in the input
+//! ```
+//!
+//! There are four ways to answer a tile, and a plan takes one of them for all of its tiles:
+//!
+//! - *Trivial*: one element per output. All positions are 0, and no kernel is called.
+//! - *Split*: a position would not fit 32 bits. The reduction is cut into blocks, and their answers are merged.
+//! - *Direct*: packed outputs of 32 bits, without values. The kernel writes positions where the indices go, and these
+//!   are turned into indices in place.
+//! - *Buffered*: all else. The kernel writes positions to a buffer on the stack.
+//!
+//! An element goes downwards through these files, and never back:
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `run.rs` | one output or many; which way; a loop over tiles |
+//! | `row.rs` | one contiguous row: a plain loop or a kernel, also for slices without a plan |
+//! | `split.rs` | reductions of more elements than a position counts |
+//! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
+//! | `call.rs` | the two calls of kernels: for a tile, for a row |
+//! | `write.rs` | positions to indices, values, copies |
+//! | `elements.rs` | reading one element |
+//!
+//! All unsafe code of the crate is in `call.rs` and `elements.rs`.
+
+mod call;
+mod elements;
+mod row;
+mod run;
+mod split;
+mod tiles;
+mod write;
+
+pub(crate) use elements::{ElementsRef, Slices};
+pub(crate) use row::{find_in_slice, find_scalar};
+pub(crate) use run::{run, run_one_output};

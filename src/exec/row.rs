@@ -1,0 +1,53 @@
+//! The position of the best element of one contiguous row: for plans with one output, and for slices without a plan.
+
+use super::call::find_in_row;
+use crate::planner::MAX_SCALAR_LEN;
+use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
+use argreduce_kernels::{Kernel, Strategy, key};
+use std::hint::select_unpredictable;
+use std::sync::OnceLock;
+
+/// Which elements are better.
+pub(super) type Order = (ReduceFunction, NanPolicy);
+
+/// By a plain loop or by the kernel.
+#[inline(always)]
+pub(super) fn find_in_contiguous<T: Element>(kernel: Kernel, order: Order, elements: &[T]) -> u32 {
+    if elements.len() > MAX_SCALAR_LEN { find_in_row(kernel, elements) } else { find_scalar(order, elements) as u32 }
+}
+
+/// By a plain loop, for at most [`MAX_SCALAR_LEN`] elements.
+#[inline(always)]
+pub(crate) fn find_scalar<T: Element>((function, policy): Order, elements: &[T]) -> usize {
+    let (mut best, mut best_at) = (i64::MIN, 0);
+    for (n, &element) in elements.iter().enumerate() {
+        let new = key(function, policy, element);
+        let is_better = new > best;
+        best = select_unpredictable(is_better, new, best);
+        best_at = select_unpredictable(is_better, n, best_at);
+    }
+    best_at
+}
+
+/// The kernels for slices, by type and function: to look one up takes a large part of the time of a short slice.
+static SLICE_KERNELS: [[OnceLock<Kernel>; ReduceFunction::ALL.len()]; DataType::ALL.len()] =
+    [const { [const { OnceLock::new() }; _] }; _];
+
+/// By the kernel for slices of the ISA that the first call names. At most `MAX_REDUCTION_LEN` elements.
+#[inline(always)]
+pub(crate) fn find_in_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
+    match SLICE_KERNELS[T::DATA_TYPE.ordinal()][function.ordinal()].get() {
+        Some(kernel) => Some(find_in_row(*kernel, elements) as usize),
+        None => find_in_first_slice(function, isa, elements),
+    }
+}
+
+/// The same, and looks up the kernel. An outlined tail call: otherwise every later slice would pay for the registers
+/// that this needs.
+#[cold]
+#[inline(never)]
+fn find_in_first_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
+    let kernel = argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, NanPolicy::default())?;
+    let kernel = SLICE_KERNELS[T::DATA_TYPE.ordinal()][function.ordinal()].get_or_init(|| kernel);
+    Some(find_in_row(*kernel, elements) as usize)
+}

@@ -1,0 +1,151 @@
+//! The outputs, cut into tiles. Nothing here knows of elements, indices or kernels: sizes and strides are all.
+
+use crate::planner::CollapsedShape;
+use argreduce_kernels::{Loop, Walk};
+
+/// Outputs per tile, where their positions go to a buffer first: 4 KiB on the stack.
+pub(super) const TILE: usize = 1024;
+
+/// The same without values to read: fewer calls, and the L1 cache has room for positions and indices.
+pub(super) const INDEX_TILE: usize = 2048;
+
+/// The same where the output is transposed, so that each of the cache lines written to gets longer runs: 16 KiB on the
+/// stack.
+pub(super) const TRANSPOSED_TILE: usize = 4096;
+
+/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in the
+/// L2 cache if it has to be turned into indices.
+pub(super) const DIRECT_TILE: usize = 1 << 14;
+
+/// Some of the outputs: a part of the two fastest loops over them.
+pub(super) struct OutputTile {
+    /// Where the first visited elements of the outputs are in the input.
+    pub(super) input: Grid,
+    /// Where the indices go.
+    pub(super) output: Grid,
+    /// Where the values go.
+    pub(super) values: Grid,
+}
+
+/// The place of each output of a tile, in elements of one slice: where the first is, and two loops from there.
+#[derive(Clone, Copy)]
+pub(super) struct Grid {
+    pub(super) start: isize,
+    pub(super) dims: [Loop; 2],
+}
+
+/// Cuts the outputs into tiles of at most `max_outputs`. The last tile of a row overlaps the one before rather than
+/// being too short for a vector: some outputs are answered twice, and the same.
+///
+/// One copy for all types, and so a pointer to what answers.
+pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: &mut dyn FnMut(&OutputTile)) {
+    let (input, output, values) = (&shape.input, &shape.output, &shape.values);
+    let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
+        (split(input.output_dims()), split(output.output_dims()), split(values.output_dims()));
+    let inner_step = inner.size.min(max_outputs);
+    let is_cut = inner.size > max_outputs;
+    let outer_step = if outer.size == 1 || is_cut { 1 } else { (max_outputs / inner.size).min(outer.size) };
+    for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
+        // Not `step_by`, which divides: a call for one output has no time for it.
+        let mut first_outer = 0;
+        while first_outer < outer.size {
+            let mut first_inner = 0;
+            while first_inner < inner.size {
+                let width = (inner.size - first_inner).max(MIN_TILE_WIDTH.min(inner.size)).min(inner_step);
+                first_inner = first_inner.min(inner.size - width);
+                let height = outer_step.min(outer.size - first_outer);
+                let part = |start: usize, offset: isize, [outer, inner]: [Loop; 2]| Grid {
+                    start: start as isize
+                        + offset
+                        + (first_outer as isize * outer.stride + first_inner as isize * inner.stride),
+                    dims: [Loop { size: height, ..outer }, Loop { size: width, ..inner }],
+                };
+                answer(&OutputTile {
+                    input: part(input.start, i, [outer, inner]),
+                    output: part(output.start, o, fast_output),
+                    values: part(values.start, v, fast_values),
+                });
+                first_inner += width;
+            }
+            first_outer += outer_step;
+        }
+    }
+}
+
+/// The least width of a tile: a group of the longest vectors of the narrowest elements.
+const MIN_TILE_WIDTH: usize = 256;
+
+/// A loop of one step.
+pub(super) const ONE: Loop = Loop { size: 1, stride: 0 };
+
+/// The two fastest of some loops, and the others.
+pub(super) fn split(loops: &[Loop]) -> (&[Loop], [Loop; 2]) {
+    match *loops {
+        [] => (&[], [ONE, ONE]),
+        [inner] => (&[], [ONE, inner]),
+        [ref slower @ .., outer, inner] => (slower, [outer, inner]),
+    }
+}
+
+/// Whether the output has another order than the input: neighbours along the fastest loop are farther apart in the
+/// output than those along the second. (A call: one copy for all types.)
+#[inline(never)]
+pub(super) fn is_transposed(shape: &CollapsedShape) -> bool {
+    let (_, [outer, inner]) = split(shape.output.output_dims());
+    outer.size > 1 && outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
+}
+
+/// Whether two loops walk over neighbours.
+pub(super) fn are_packed([outer, inner]: [Loop; 2]) -> bool {
+    inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize)
+}
+
+impl OutputTile {
+    /// How many there are.
+    pub(super) fn outputs(&self) -> usize {
+        self.input.dims[0].size * self.input.dims[1].size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::AxisSet;
+    use crate::{AxisDirection, Layout};
+
+    /// Tiles hold as many outputs as allowed, stay within the outputs, and together are all of them.
+    #[test]
+    fn tiles_are_the_outputs() {
+        let places = |grid: Grid| {
+            let [outer, inner] = grid.dims;
+            (0..outer.size * inner.size).map(move |n| {
+                grid.start + (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride
+            })
+        };
+        // Rows that are shorter than a tile, a little longer, and so that the last part overlaps; several rows, and
+        // more than two loops.
+        for sizes in
+            [[1, 1, 1], [1, 1, 300], [1, 1, 700], [1, 1, 900], [1, 7, 400], [1, 1, 1025], [2, 50, 3], [3, 2, 530]]
+        {
+            // Twice as far apart as packed, so that loops do not merge and places between them are seen.
+            let strides = [4 * (sizes[1] * sizes[2]) as isize, 2 * sizes[2] as isize, 1];
+            let input = Layout::strided(&sizes, &strides, 5).unwrap();
+            let output = Layout::contiguous(&sizes).unwrap();
+            let shape = CollapsedShape::new(&input, AxisSet::NONE, AxisDirection::Increasing, &output);
+            for max_outputs in [256, 299, 512, 1024] {
+                let (mut seen, mut from) = (vec![false; output.required_len()], vec![0; output.required_len()]);
+                for_each_tile(&shape, max_outputs, &mut |tile| {
+                    assert!(tile.outputs() <= max_outputs, "{sizes:?}, {max_outputs}");
+                    let inputs = places(tile.input);
+                    for (to, place) in places(tile.output).zip(inputs) {
+                        (seen[to as usize], from[to as usize]) = (true, place);
+                    }
+                });
+                assert!(seen.iter().all(|&seen| seen), "{sizes:?}, {max_outputs}");
+                let expected: Vec<isize> =
+                    Walk::new(&[0, 1, 2].map(|n| Loop { size: sizes[n], stride: strides[n] })).map(|o| 5 + o).collect();
+                assert_eq!(from, expected, "{sizes:?}, {max_outputs}");
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The planner: from a checked layout, a set of axes and the options to loops and a kernel, an [`ExecPlan`]. It looks
+//! at no element.
+//!
+//! First, `collapse.rs` turns any axes, strides and direction into a [`CollapsedShape`]: a few loops over the outputs,
+//! and a few over what each output is chosen from. What is left of the semantics is one sentence: *the first best
+//! element in the order of visiting wins*.
+//!
+//! ```text
+//! for each axis, from the last to the first:
+//!     size 1                        dropped
+//!     reduced, stride 0             dropped, but counted in the index: all of its elements tie
+//!     reduced, ties to the last     reversed: the last one of equals is the first one backwards
+//!     kept, stride below 0          reversed, in input and output: the order of the outputs is free
+//! sort the kept axes by the stride of the input, so that memory is read in its order
+//! merge neighbours that walk memory as one loop would
+//! ```
+//!
+//! Then, `select.rs` chooses by the shape which strategy and which ISA's kernel is fastest. No answer depends on that.
+//! By what the fastest loops are:
+//!
+//! | what is next to each other in memory | strategy |
+//! |---|---|
+//! | the elements of one output, many | rows |
+//! | the elements of one output, in several long segments, or in one that no cache holds | pieces |
+//! | outputs, a vector or more | columns |
+//! | fewer outputs, and many elements of each | folded columns: several rows per vector |
+//! | little: short rows, or few outputs | packed columns: gathered to a small buffer first |
+//!
+//! The numbers that tell "many" from "few" are fields of `argreduce_kernels::Tuning`, by CPU; `docs/tuning.md` has the
+//! measurement behind each.
+
+mod collapse;
+mod limits;
+mod select;
+
+pub(crate) use collapse::{CollapsedShape, LoopNest};
+pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES};
+pub(crate) use select::ExecPlan;
