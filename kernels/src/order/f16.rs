@@ -63,7 +63,7 @@ impl<S: HalfLanes, const FLIPS: bool> Key<S> for HalfKey<FLIPS> {
 
     /// No key is better than that of a NaN that wins.
     #[inline(always)]
-    fn is_final(self, simd: S, best: S::Vector, _: S::Trace, largest: bool) -> bool {
+    fn is_final(self, simd: S, best: S::Vector, _: S::Mask, largest: bool) -> bool {
         self.nan_wins(largest) && simd.bits(simd.eq(best, simd.splat(self.nan()))) != 0
     }
 }

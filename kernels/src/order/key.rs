@@ -76,7 +76,7 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     const HAS_FAST: bool = false;
     /// Whether [`Key::is_final`] may be true.
     const MAY_STOP: bool = false;
-    /// Whether [`Key::Trace`] is to be kept, although lanes have no NaN.
+    /// Whether this is a fast path, of which a trace is kept.
     const IS_FAST: bool = false;
 
     fn of(self, simd: S, raw: S::Vector) -> S::Vector;
@@ -84,10 +84,7 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     /// See [`Order::Trace`].
     type Trace: Copy;
     fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> Self::Trace;
-    #[inline(always)]
-    fn no_trace(self, simd: S) -> Self::Trace {
-        self.trace_of(simd, &[simd.splat(Self::Lane::LOWEST)])
-    }
+    fn no_trace(self, simd: S) -> Self::Trace;
     fn traced(self, simd: S, a: Self::Trace, b: Self::Trace) -> Self::Trace;
     /// See [`Order::suspects`].
     fn suspects(self, simd: S, trace: Self::Trace) -> bool;
@@ -108,22 +105,26 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     }
 }
 
-/// The trace of lanes that may be NaN.
+/// The trace of an exact key: where lanes were NaN.
 macro_rules! traced_by_lanes {
     () => {
-        type Trace = S::Trace;
+        type Trace = S::Mask;
 
         #[inline(always)]
-        fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Trace {
-            simd.trace_of(vectors)
+        fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
+            simd.nans_of(vectors)
         }
         #[inline(always)]
-        fn traced(self, simd: S, a: S::Trace, b: S::Trace) -> S::Trace {
-            simd.traced(a, b)
+        fn no_trace(self, simd: S) -> S::Mask {
+            simd.none()
         }
         #[inline(always)]
-        fn suspects(self, simd: S, trace: S::Trace) -> bool {
-            simd.suspects(trace)
+        fn traced(self, simd: S, a: S::Mask, b: S::Mask) -> S::Mask {
+            simd.or(a, b)
+        }
+        #[inline(always)]
+        fn suspects(self, simd: S, trace: S::Mask) -> bool {
+            simd.bits(trace) != 0
         }
     };
 }

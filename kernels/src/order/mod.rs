@@ -15,7 +15,7 @@ pub(crate) trait Order: Copy {
     type Lane: Copy;
     type Simd: Lanes<Self::Lane>;
 
-    /// True where the fold of [`Order::fold`] loses a NaN that should win: look for it in [`Order::nans`], if it is [suspected](Order::suspects).
+    /// True where the fold of [`Order::fold`] loses a NaN that should win: the [trace](Order::Trace) tells of it.
     const NAN_WINS: bool;
     /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be there.
     const NAN_LOSES: bool;
@@ -26,8 +26,8 @@ pub(crate) trait Order: Copy {
     type Fast: Order<Lane = Self::Lane, Simd = Self::Simd>;
     /// Whether there is one.
     const HAS_FAST: bool;
-    /// Whether this is one.
-    const IS_FAST: bool;
+    /// Whether a trace is to be kept: NaN wins, or this is a fast path.
+    const TRACES: bool;
     fn fast(self) -> Self::Fast;
     /// A vector of the fast path in this order.
     fn of_fast(self, v: Vec<Self>) -> Vec<Self>;
@@ -115,12 +115,6 @@ pub(crate) trait Order: Copy {
     fn least(self) -> Vec<Self>;
     /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
-    /// Whether there is such a NaN in some vectors.
-    #[inline(always)]
-    fn has_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> bool {
-        let simd = self.simd();
-        self.suspects(self.trace_of(vectors)) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
-    }
     /// An infinity, which no number is better than, where a lane is such a NaN.
     fn cap(self, v: Vec<Self>) -> Vec<Self>;
     /// Whether an element may be one without [`Order::cap`].
@@ -135,24 +129,12 @@ pub(crate) trait Order: Copy {
     fn no_trace(self) -> Self::Trace;
     /// Of two traces.
     fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
-    /// Whether there was such a NaN, or perhaps infinities of both signs (see [`Lanes::GUESSES_NAN`]).
+    /// Whether there was such a NaN.
     fn suspects(self, trace: Self::Trace) -> bool;
-    /// True where one of some vectors is such a NaN, as it seems.
-    #[inline(always)]
-    fn seem_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
-        let simd = self.simd();
-        let mut nans = simd.none();
-        let mut n = 0;
-        while n < V {
-            let v = |i: usize| vectors[(n + i).min(V - 1)];
-            nans = simd.or(nans, simd.seem_nan([v(0), v(1), v(2), v(3)]));
-            n += 4;
-        }
-        nans
-    }
     /// Whether [`Order::is_final`] may be true.
     const MAY_STOP: bool;
-    /// Whether nothing that follows can change the answer: a NaN that wins was met, but for those of [`Order::seem_nan`]; or the fast path will not accept its best.
+    /// Whether nothing that follows can change the answer: a NaN that wins was met, or the fast path will not accept
+    /// its best.
     fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool;
 }
 
@@ -194,7 +176,7 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     type Fast = Ranking<S, K::Fast, Max, Ignore>;
     const HAS_FAST: bool = K::HAS_FAST;
-    const IS_FAST: bool = K::IS_FAST;
+    const TRACES: bool = Self::NAN_WINS || K::IS_FAST;
     const MAY_STOP: bool = Self::NAN_WINS || K::MAY_STOP;
 
     #[inline(always)]
@@ -343,6 +325,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     #[inline(always)]
     fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool {
-        self.key.is_final(self.simd, best, trace, F::IS_MAX)
+        Self::NAN_WINS && self.suspects(trace) || self.key.is_final(self.simd, best, trace, F::IS_MAX)
     }
 }

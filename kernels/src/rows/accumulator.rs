@@ -4,7 +4,7 @@
 use super::blocks::{Chunks, LONG, Places, SHORT, chunk, has_long_chunks, may_shift};
 use super::segment::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::memory::prefetch::LINE;
-use crate::order::{Count, Mask, Order, Vec};
+use crate::order::{Count, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 
@@ -25,9 +25,7 @@ pub(super) struct Fold<O: Order> {
     best: Vec<O>,
     chunk_of_best: Count<O>,
     chunk: Count<O>,
-    /// Where there seems to have been a NaN that wins.
-    nans: Mask<O>,
-    /// Of all that went by, on the [fast path](Order::Fast).
+    /// Of all that went by.
     trace: O::Trace,
     /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its start.
     clear: usize,
@@ -38,14 +36,14 @@ impl<O: Order> Fold<O> {
     pub(super) fn new(order: O) -> Self {
         let simd = order.simd();
         let (best, chunk) = (order.worst(), simd.count(0));
-        Fold { best, chunk_of_best: chunk, chunk, nans: simd.none(), trace: order.no_trace(), clear: 0 }
+        Fold { best, chunk_of_best: chunk, chunk, trace: order.no_trace(), clear: 0 }
     }
 
     /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for those stores.
     #[inline(always)]
     pub(super) fn copy(&self) -> Self {
-        let &Fold { best, chunk_of_best, chunk, nans, trace, clear } = self;
-        Fold { best, chunk_of_best, chunk, nans, trace, clear }
+        let &Fold { best, chunk_of_best, chunk, trace, clear } = self;
+        Fold { best, chunk_of_best, chunk, trace, clear }
     }
 
     /// The best of each lane; NaN need not be seen there.
@@ -54,10 +52,10 @@ impl<O: Order> Fold<O> {
         self.best
     }
 
-    /// Whether there is a NaN that wins, as it seems, and nothing that follows can be better.
+    /// Whether nothing that follows can be better.
     #[inline(always)]
     pub(super) fn is_final(&self, order: O) -> bool {
-        O::MAY_STOP && (O::NAN_WINS && order.simd().bits(self.nans) != 0 || order.is_final(self.best, self.trace))
+        O::MAY_STOP && order.is_final(self.best, self.trace)
     }
 
     /// Of one run: until it is final, or to the end. If `LONGER`, chunks may be several times as long as a [`chunk`].
@@ -100,7 +98,7 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) unsafe fn advance_by_one(&mut self, order: O, run: Run<O::Lane>, seen: usize) {
         // SAFETY: the caller's promise.
-        unsafe { self.step::<true, true>(order, run) };
+        unsafe { self.step::<true>(order, run) };
         if O::MAY_STOP && !self.is_final(order) {
             self.clear = seen + 1;
         }
@@ -130,7 +128,7 @@ impl<O: Order> Fold<O> {
             let is_last = chunk == last;
             if const { !(LONGER && O::Simd::BLENDS_MAY_BE_DEAR) } && is_last {
                 // SAFETY: as below.
-                unsafe { self.step::<true, false>(order, run.last()) };
+                unsafe { self.step::<false>(order, run.last()) };
                 break;
             }
             let pause = if is_last { last + 1 } else { last.min(chunk + patience) };
@@ -139,7 +137,7 @@ impl<O: Order> Fold<O> {
             }
             while chunk < pause {
                 // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
-                unsafe { self.step::<true, LONGER>(order, next) };
+                unsafe { self.step::<LONGER>(order, next) };
                 next = next.moved(run.step());
                 chunk += 1;
             }
@@ -170,21 +168,18 @@ impl<O: Order> Fold<O> {
         // SAFETY: the caller promises a chunk.
         let vectors: [_; SHORT] = unsafe { order.load_several(at) };
         self.best = order.fold_of(&vectors);
-        if O::NAN_WINS {
-            self.nans = order.seem_nan(&vectors);
-        }
-        if O::IS_FAST {
+        if O::TRACES {
             self.trace = order.trace_of(&vectors);
         }
         self.chunk = order.simd().count(1);
     }
 
-    /// Takes in a chunk, or if `LONGER`, several as one; if not `TRACED`, without NaN.
+    /// Takes in a chunk, or if `LONGER`, several as one.
     ///
     /// # Safety
     /// - The chunk may be read: as many elements as a [`chunk`] has, or several times as many if `LONGER`.
     #[inline(always)]
-    unsafe fn step<const TRACED: bool, const LONGER: bool>(&mut self, order: O, all: Run<O::Lane>) {
+    unsafe fn step<const LONGER: bool>(&mut self, order: O, all: Run<O::Lane>) {
         let simd = order.simd();
         let better = if const { LONGER && O::Simd::BLENDS_MAY_BE_DEAR } {
             let before = self.best;
@@ -192,13 +187,13 @@ impl<O: Order> Fold<O> {
             let mut part = Run { len: chunk::<O>(), ..all };
             while part.at < end {
                 // SAFETY: the caller's promise.
-                self.best = order.fold(unsafe { self.take::<TRACED>(order, part) }, self.best);
+                self.best = order.fold(unsafe { self.take(order, part) }, self.best);
                 part = part.moved(chunk::<O>() as isize);
             }
             order.above(self.best, before)
         } else {
             // SAFETY: the caller's promise.
-            let best = unsafe { self.take::<TRACED>(order, Run { len: chunk::<O>(), ..all }) };
+            let best = unsafe { self.take(order, Run { len: chunk::<O>(), ..all }) };
             let better = order.above(best, self.best);
             // Not a selection: the next chunk would have to wait for the comparison too.
             self.best = order.fold(best, self.best);
@@ -208,29 +203,26 @@ impl<O: Order> Fold<O> {
         self.chunk = simd.add(self.chunk, simd.count(1));
     }
 
-    /// The best of a [`chunk`], lane by lane. If not `TRACED`, there is no NaN.
+    /// The best of a [`chunk`], lane by lane.
     ///
     /// # Safety
     /// - The chunk may be read.
     #[inline(always)]
-    unsafe fn take<const TRACED: bool>(&mut self, order: O, part: Run<O::Lane>) -> Vec<O> {
+    unsafe fn take(&mut self, order: O, part: Run<O::Lane>) -> Vec<O> {
         part.ask(order);
         // SAFETY: the caller's promise.
         unsafe {
             if const { has_long_chunks::<O>() } {
-                self.fold::<LONG, TRACED>(order, &order.load_several(part.at))
+                self.fold::<LONG>(order, &order.load_several(part.at))
             } else {
-                self.fold::<SHORT, TRACED>(order, &order.load_several(part.at))
+                self.fold::<SHORT>(order, &order.load_several(part.at))
             }
         }
     }
 
     #[inline(always)]
-    fn fold<const VECTORS: usize, const TRACED: bool>(&mut self, order: O, vectors: &[Vec<O>; VECTORS]) -> Vec<O> {
-        if TRACED && O::NAN_WINS {
-            self.nans = order.simd().or(self.nans, order.seem_nan(vectors));
-        }
-        if O::IS_FAST {
+    fn fold<const VECTORS: usize>(&mut self, order: O, vectors: &[Vec<O>; VECTORS]) -> Vec<O> {
+        if O::TRACES {
             self.trace = order.traced(self.trace, order.trace_of(vectors));
         }
         order.fold_of(vectors)
@@ -244,14 +236,9 @@ impl<O: Order> Fold<O> {
     pub(super) unsafe fn finish<P: Places<Lane = O::Lane>>(self, order: O, chunks: P) -> Found<O> {
         let simd = order.simd();
         let value = order.across(self.best);
-        if O::NAN_WINS && simd.bits(self.nans) != 0 {
+        if O::NAN_WINS && order.suspects(self.trace) {
             // SAFETY: the caller's promise.
-            let position = unsafe { find_from(order, chunks, self.clear, IsNan) };
-            if O::Simd::GUESSES_NAN && position.is_none() {
-                // SAFETY: the caller's promise.
-                return unsafe { find_without_nan(order, chunks) };
-            }
-            return Found { value, position, is_nan: true };
+            return Found { value, position: unsafe { find_from(order, chunks, self.clear, IsNan) }, is_nan: true };
         }
         // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and there may be nothing
         // but NaN.
@@ -376,34 +363,4 @@ unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     }
     // SAFETY: the caller's promise.
     unsafe { order.simd().call(Call { order, chunks, first, test }) }
-}
-
-/// The first best of chunks without NaN, where one was suspected: with infinities of both signs. A call too, and all over again, for it is rare.
-///
-/// # Safety
-/// - The chunks may be read.
-#[inline(always)]
-unsafe fn find_without_nan<O: Order, P: Places<Lane = O::Lane>>(order: O, chunks: P) -> Found<O> {
-    #[derive(Clone, Copy)]
-    struct Call<O, P> {
-        order: O,
-        chunks: P,
-    }
-    impl<O: Order, P: Places<Lane = O::Lane>> Task for Call<O, P> {
-        type Output = Found<O>;
-
-        #[inline(always)]
-        unsafe fn run(self) -> Found<O> {
-            let mut fold = Fold::new(self.order);
-            // SAFETY: the caller's promise.
-            unsafe {
-                for n in 0..self.chunks.count() {
-                    fold.step::<false, true>(self.order, self.chunks.place(n).1);
-                }
-                fold.finish(self.order, self.chunks)
-            }
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { order.simd().call(Call { order, chunks }) }
 }

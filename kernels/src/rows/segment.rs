@@ -280,7 +280,7 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
     #[inline(always)]
     fn find<O: Order>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> Found<O> {
         let value = order.across(order.fold_of(&vectors));
-        let is_nan = O::NAN_WINS && order.has_nan(&vectors);
+        let is_nan = O::NAN_WINS && order.simd().bits(order.simd().nans_of(&vectors)) != 0;
         let (position, is_found) = if is_nan {
             rarely();
             self.first(order, &vectors, IsNan, reversed)

@@ -66,21 +66,6 @@ pub(crate) trait Lanes<T>: Zip {
         }
         nans
     }
-    /// What is kept of vectors to tell later whether a lane of them was NaN.
-    type Trace: Copy;
-    /// Whether it may seem so where there are only infinities of both signs.
-    const GUESSES_NAN: bool = false;
-    /// The trace of some vectors.
-    fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Trace;
-    /// Of two traces.
-    fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
-    /// Whether a lane was NaN, as it seems.
-    fn suspects(self, trace: Self::Trace) -> bool;
-    /// True where one of four vectors is NaN, as it seems.
-    #[inline(always)]
-    fn seem_nan(self, vectors: [Self::Vector; 4]) -> Self::Mask {
-        self.nans_of(&vectors)
-    }
     /// `new > kept ? new : kept`: equals and NaN in `new` leave `kept`, bit for bit.
     fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
     /// `new < kept ? new : kept`.
@@ -194,71 +179,3 @@ macro_rules! lane_numbers {
     }};
 }
 pub(crate) use lane_numbers;
-
-/// [`Lanes::Trace`] of lanes that are never NaN.
-macro_rules! no_traces {
-    () => {
-        type Trace = ();
-        #[inline(always)]
-        fn trace_of<const V: usize>(self, _: &[Self::Vector; V]) {}
-        #[inline(always)]
-        fn traced(self, (): (), (): ()) {}
-        #[inline(always)]
-        fn suspects(self, (): ()) -> bool {
-            false
-        }
-    };
-}
-pub(crate) use no_traces;
-
-/// The same of others: where one was NaN.
-macro_rules! traces_by_mask {
-    ($lane:ident) => {
-        type Trace = <Self as Lanes<$lane>>::Mask;
-        #[inline(always)]
-        fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Trace {
-            <Self as Lanes<$lane>>::nans_of(self, vectors)
-        }
-        #[inline(always)]
-        fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace {
-            <Self as Lanes<$lane>>::or(self, a, b)
-        }
-        #[inline(always)]
-        fn suspects(self, trace: Self::Trace) -> bool {
-            <Self as Lanes<$lane>>::bits(self, trace) != 0
-        }
-    };
-}
-pub(crate) use traces_by_mask;
-
-/// The same by an operation that is NaN where either operand is.
-macro_rules! traces_by_vector {
-    ($lane:ident, $keep_nan:ident) => {
-        type Trace = Self::Vector;
-        #[inline(always)]
-        fn seem_nan(self, [a, b, c, d]: [Self::Vector; 4]) -> Self::Mask {
-            <Self as Lanes<$lane>>::unordered(self, self.$keep_nan(a, b), self.$keep_nan(c, d))
-        }
-        #[inline(always)]
-        fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Vector {
-            // In pairs, for fewer of them to wait for each other.
-            let mut traces = *vectors;
-            let mut left = V;
-            while left > 1 {
-                let pairs = left / 2;
-                let mut n = 0;
-                while n < pairs {
-                    traces[n] = self.$keep_nan(traces[n], traces[left - 1 - n]);
-                    n += 1;
-                }
-                left -= pairs;
-            }
-            traces[0]
-        }
-        #[inline(always)]
-        fn traced(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-            self.$keep_nan(a, b)
-        }
-    };
-}
-pub(crate) use traces_by_vector;

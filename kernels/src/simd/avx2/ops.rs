@@ -1,7 +1,7 @@
 //! The table of vector operations of AVX2.
 
 use super::Avx2;
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_mask};
+use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
 use core::arch::x86_64::*;
 use pulp::x86::V3;
 
@@ -224,7 +224,6 @@ macro_rules! integers {
                 self.$min(new, kept)
             }
             horizontally!($horizontally, $lane);
-            no_traces!();
         }
     )+};
 }
@@ -288,7 +287,6 @@ macro_rules! floats {
                 let V3 { avx, .. } = self.0;
                 avx.$to(avx.$min(avx.$from(new), avx.$from(kept)))
             }
-            traces_by_mask!($lane);
         }
     )+};
 }
