@@ -107,8 +107,6 @@ pub(crate) trait Order: Copy {
     fn nan_wins(self) -> bool;
     /// A NaN in each lane, if there is one.
     fn nan(self) -> Vec<Self>;
-    /// The smallest number that a best lane has, of those that are given to them; if [`Lanes::HAS_FIRST_BEST`].
-    fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize;
     /// A number that no number is worse than, to start a fold with.
     fn worst(self) -> Vec<Self>;
     /// What nothing is worse than.
@@ -266,11 +264,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn first_best(self, v: Vec<Self>) -> usize {
         self.simd.first_best(v, F::IS_MAX)
-    }
-
-    #[inline(always)]
-    fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize {
-        self.simd.first_best_of_all(v, numbers, F::IS_MAX)
     }
 
     #[inline(always)]

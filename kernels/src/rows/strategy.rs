@@ -97,7 +97,6 @@ pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, visit: V) -
     unsafe {
         match len {
             _ if const { O::Simd::FEW > 0 && !V::REVERSED } && len <= O::Simd::FEW => visit.search::<Few>(),
-            _ if O::Simd::HAS_FIRST_BEST && len < lanes => visit.search::<Less>(),
             _ if len < lanes => visit.search::<PartOfVector>(),
             // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
             _ if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
@@ -166,24 +165,6 @@ impl<O: Order> Search<O> for Few {
         // SAFETY: the caller's promise.
         let value = unsafe { segment::load_part::<O, ON>(order, run) };
         order.first_best(value) as u32
-    }
-}
-
-/// Less than a vector, where one operation finds the first best of one. (Rows of 18 and 21 u8 32 and 37 GB/s by their best and then its place, 43 and 49 this way; Zen 5, AVX2.)
-struct Less;
-impl<O: Order> Search<O> for Less {
-    const IS_SHORT: bool = true;
-    const READS_ON: bool = !O::Simd::LOADS_PARTS;
-
-    #[inline(always)]
-    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
-        // SAFETY: the caller's promise.
-        let (simd, value) = (order.simd(), unsafe { segment::load_part::<O, ON>(order, run) });
-        // What is beyond the row is no better, and comes after it.
-        let beyond = simd.count(O::Simd::MAX_COUNT);
-        let numbers = simd.select_count(simd.first(run.len), simd.lane_numbers(run.reversed), beyond);
-        let number = order.first_best_of_all(value, numbers);
-        (if run.reversed { number - (O::Simd::LANES - run.len) } else { number }) as u32
     }
 }
 
