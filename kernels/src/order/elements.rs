@@ -9,8 +9,8 @@ use half::{bf16, f16};
 
 /// Elements that the ISA `S` can rank.
 pub(crate) trait Rank<S>: Copy + 'static {
-    /// Whether an order of its own is worth its code in rows. Not for 64-bit integers where they have a maximum, or are [flipped](Lanes::IS_FLIPPED) by either. (Zen 5, GB/s in
-    /// L2, AVX2: rows of 10, 21, 64, 100 and 4096 i64 48, 72, 101, 100 and 160, and by an order of their own 56, 81, 112, 109 and 172.)
+    /// Whether an order of its own is worth its code in rows: not for 64-bit integers that have a maximum, of which a
+    /// vector holds few.
     const HAS_OWN: bool = true;
     /// The same of single rows. (64 bits, of which a vector holds the fewest: calls on 256 i64 went from 24.7 to 22.7 ns, on 64 from 8.2 to 7.8; Zen 5, AVX2. 16-bit floats and f32: see there. Of
     /// others, it would be 2 to 8 % of their time, and 50 KB.)
@@ -45,8 +45,7 @@ macro_rules! integers {
         }
 
         impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
-            const HAS_OWN: bool = size_of::<$t>() < 8 || !<S as Lanes<$t>>::HAS_MAX && !<S as Lanes<$t>>::IS_FLIPPED;
-            const HAS_OWN_ALONE: bool = size_of::<$t>() == 8 && !<S as Lanes<$t>>::IS_FLIPPED;
+            const HAS_OWN: bool = size_of::<$t>() < 8 || !<S as Lanes<$t>>::HAS_MAX;
 
             type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, Ignore>;
             type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$signed>, Max, Ignore>;

@@ -26,8 +26,6 @@ pub(crate) trait Lanes<T>: Zip {
     const BITS_PER_LANE: u32;
     /// Whether a maximum is one operation, and no comparison and a blend, which take four cycles on Zen 5 until what they come to can be used.
     const HAS_MAX: bool = true;
-    /// Whether vectors are kept with bits flipped, so that an order for which others are flipped takes no operation more.
-    const IS_FLIPPED: bool = false;
 
     fn splat(self, value: T) -> Self::Vector;
     /// `LANES` consecutive elements.

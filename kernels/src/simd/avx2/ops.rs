@@ -179,7 +179,6 @@ macro_rules! integers {
             by_width!($bits);
             masked_loads!($bits, $lane, $keep);
             const HAS_MAX: bool = $bits < 64;
-            const IS_FLIPPED: bool = $bits == 64 && $lane::MIN == 0;
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m256i {
