@@ -15,8 +15,6 @@ pub(crate) trait Rank<S>: Copy + 'static {
     /// The same of single rows. (64 bits, of which a vector holds the fewest: calls on 256 i64 went from 24.7 to 22.7 ns, on 64 from 8.2 to 7.8; Zen 5, AVX2. 16-bit floats and f32: see there. Of
     /// others, it would be 2 to 8 % of their time, and 50 KB.)
     const HAS_OWN_ALONE: bool = size_of::<Self>() == 8;
-    /// Of all rows, whichever way they go, and of pieces.
-    const HAS_OWN_ALWAYS: bool = false;
 
     /// An order in the fewest operations.
     type Own<F: Function, P: Policy>: Order;
@@ -111,7 +109,6 @@ macro_rules! halves {
         impl<S: HalfLanes> Rank<S> for $t {
             // (Bits take two operations for each vector, and one more if they flip a sign: one row of f16 in L2 111 and 89 GB/s, by AVX-512 98 and 83; a Xeon.)
             const HAS_OWN_ALONE: bool = true;
-            const HAS_OWN_ALWAYS: bool = true;
 
             type Own<F: Function, P: Policy> = Ranking<S, HalfKey<false>, F, Ignore>;
             type Shared<F: Function, P: Policy> = Ranking<S, HalfKey<true>, Max, Ignore>;

@@ -45,7 +45,7 @@ impl Row {
         let mut position = [MaybeUninit::new(0)];
         // SAFETY: the caller's promise.
         unsafe {
-            Rows::enter::<M>(&tile, &mut position);
+            Rows::<M>::enter::<M>(&tile, &mut position);
             position[0].assume_init()
         }
     }

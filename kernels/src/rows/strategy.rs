@@ -16,10 +16,10 @@ use crate::strategy::Strategy;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-/// See the file.
-pub(crate) struct Rows;
+/// See the file. Those against the direction of memory by the order that `R` makes.
+pub(crate) struct Rows<R>(PhantomData<R>);
 
-impl Body for Rows {
+impl<R: MakeOrder> Body for Rows<R> {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         // SAFETY: the caller's promise.
@@ -30,16 +30,15 @@ impl Body for Rows {
         // SAFETY: the caller's promise.
         unsafe {
             if tile.line().stride < 0 {
-                crate::kernel::enter::<M::Reversed, ReversedRows>(tile, positions);
+                crate::kernel::enter::<R, ReversedRows>(tile, positions);
             } else {
-                crate::kernel::enter::<M, Rows>(tile, positions);
+                crate::kernel::enter::<M, Self>(tile, positions);
             }
         }
     }
 }
 
-/// Rows against the direction of memory: also those of which the last of equals is asked for. (By AVX2 kernels where there is AVX-512, they were 65 KB less,
-/// and one row in L2 ran at 0.7 to 0.75 of the speed; Zen 5.)
+/// Rows against the direction of memory: also those of which the last of equals is asked for.
 pub(crate) struct ReversedRows;
 
 impl Body for ReversedRows {
