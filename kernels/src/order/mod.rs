@@ -71,17 +71,8 @@ pub(crate) trait Order: Copy {
     /// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
     #[inline(always)]
     fn fold_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Vec<Self> {
-        let mut bests = *vectors;
-        if !Self::Simd::HAS_MAX {
-            const { assert!(V <= 8) };
-            // Pairs of pairs, so that few wait for others. (Not by a loop, which would not be unrolled. Elsewhere, it is 0.92 to 1.0 of the speed.)
-            self.fold_pairs(&mut bests, 1);
-            self.fold_pairs(&mut bests, 2);
-            self.fold_pairs(&mut bests, 4);
-            return bests[0];
-        }
-        // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
-        // trace tells.
+        // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold,
+        // because the trace tells.
         let mut best = if Self::NAN_LOSES { self.fold(vectors[0], self.worst()) } else { vectors[0] };
         let mut n = 1;
         while n < V {
@@ -89,15 +80,6 @@ pub(crate) trait Order: Copy {
             n += 1;
         }
         best
-    }
-    /// Folds to every other vector, of those that are so far apart, the one after it.
-    #[inline(always)]
-    fn fold_pairs<const V: usize>(self, vectors: &mut [Vec<Self>; V], distance: usize) {
-        let mut n = 0;
-        while n + distance < V {
-            vectors[n] = self.fold(vectors[n + distance], vectors[n]);
-            n += 2 * distance;
-        }
     }
     /// The best of all lanes in each of them; none may be NaN.
     fn across(self, v: Vec<Self>) -> Vec<Self>;
