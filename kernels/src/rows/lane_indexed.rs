@@ -1,10 +1,10 @@
-//! Runs of 5 to 50 vectors. Each lane keeps the position of its best: a comparison and a blend for each vector, where [chunks](super::blocked) take them for
-//! each four. But then nothing is looked at twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of all.
+//! Runs of five vectors and more, up to a limit for each ISA. Each lane keeps the position of its best: a comparison and
+//! a blend for each vector, where [chunks](super::blocked) take them for each four. But then nothing is looked at twice:
+//! the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of all.
 //!
-//! What such a run waits for is the step before, and so it is read in two places at once, from its start and from its middle: half as many steps, and as both
-//! share the number of the step, fewer operations too. Where a step is long, long runs are read in four places. (Zen 5, GB/s in L2 before and after, by AVX2: rows of 100 f16 36 and 48, of 300 63 and 78, of 80 i16 41 and 69,
-//! of 80 f32 46 and 66, of 80 i32 65 and 87, of 21 i64 37 and 57, of 64 67 and 78, of 160 u8 38 and 55. By AVX-512: rows of 300 f16 53 and 87, of 800 87 and 112, of
-//! 255 i16 87 and 125, of 128 i32 103 and 122, of 64 i64 106 and 126.) Decides nothing about tiles.
+//! What such a run waits for is the step before, and so it is read in two places at once, from its start and from its
+//! middle: half as many steps, and as both share the number of the step, fewer operations too. Decides nothing about
+//! tiles.
 
 use super::segment::{Apart, Equals, IsNan, MOST_VECTORS, Run, Test, apart, rarely};
 use crate::order::{Count, Order, Vec};
@@ -37,7 +37,7 @@ pub(super) const fn vectors_alone<O: Order>() -> (usize, usize) {
     let is_integer = !O::HAS_NAN && !O::HAS_FAST && size_of::<O::Lane>() > 1;
     // As few as 32 vectors of 16 bits and more fit any count.
     match is_integer && !O::Simd::HAS_MASKS {
-        true if !O::Simd::HAS_MAX => (LONGEST_IN_TWO + 1, 64),
+        true if !O::Simd::HAS_MAX => (9, 64),
         true => (2, 32),
         false => (fewest, most),
     }
@@ -94,29 +94,9 @@ const fn caps_always<O: Order>() -> bool {
     O::NAN_WINS && O::Simd::HAS_MASKS
 }
 
-/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the worst number. If `CAPPED`, a NaN that wins is an [infinity](Order::cap) meanwhile, and no branch depends on it: only where the first of those is none are they told apart.
-///
-/// # Safety
-/// - As for [`find`].
-#[inline(always)]
-unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> Option<u32> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if !O::Simd::HAS_MAX && run.len > LONGEST_IN_TWO * O::Simd::LANES {
-            find_in_parts::<O, CAPPED, 4>(order, run)
-        } else {
-            find_in_parts::<O, CAPPED, 2>(order, run)
-        }
-    }
-}
-
-/// So many vectors are read in two places at once, and more in four where each step waits for a comparison and a blend. (Zen 5, AVX2, GB/s in L2 in two and in four places: rows of 21, 32, 64,
-/// 80 and 100 i64 68, 85, 95, 95, 90 and 55, 83, 102, 106, 99; of 80 i32 98 and 89, of f32 75 and 63.)
-const LONGEST_IN_TWO: usize = 8;
-
 /// Whether the loop is [unrolled](repeat), in the order of memory.
-const fn unrolls<O: Order, const CAPPED: bool, const PARTS: usize>() -> bool {
-    O::Simd::UNROLLS && PARTS == 2 && !CAPPED
+const fn unrolls<O: Order, const CAPPED: bool>() -> bool {
+    O::Simd::UNROLLS && !CAPPED
 }
 
 /// Whether NaN is looked for.
@@ -124,23 +104,25 @@ const fn is_traced<O: Order, const CAPPED: bool>() -> bool {
     !CAPPED && O::NAN_WINS
 }
 
+/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the worst number. If `CAPPED`, a NaN that wins is an [infinity](Order::cap) meanwhile, and no branch depends on it: only where the first of those is none are they told apart.
+///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(order: O, run: Run<O::Lane>) -> Option<u32> {
+unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let parts = Parts::<PARTS>::of(run, lanes);
+    let parts = Parts::of(run, lanes);
     // SAFETY: the caller's promise, and each part is at least a vector long.
     let first = unsafe { parts.load::<O, CAPPED>(order, run, 0) };
     let mut trace = order.trace_of(&first);
     let mut position = simd.lane_numbers(run.reversed);
-    let mut best = Bests { values: first, positions: [position; PARTS] };
+    let mut best = Bests { values: first, positions: [position; 2] };
     if O::NAN_LOSES {
         best.fold_worst(order);
     }
     let mut at = lanes;
     repeat!(
-        const { unrolls::<O, CAPPED, PARTS>() } && !run.reversed,
+        const { unrolls::<O, CAPPED>() } && !run.reversed,
         at < parts.len,
         at + lanes < parts.len,
         at += lanes,
@@ -154,7 +136,7 @@ unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(order:
             best.offer(order, vectors, position);
         }
     );
-    let (best, position_of_best) = best.of_all(order, parts);
+    let (best, position_of_best) = best.of_both(order, parts);
     let value = order.across(best);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
@@ -174,25 +156,19 @@ unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(order:
     Some(position as u32)
 }
 
-/// Parts of a run, all as long, and whole vectors. Each starts where the one before ends, or earlier: what is seen twice is never better than itself.
+/// Two parts of a run, both as long, and whole vectors: one from its start, and one to its end. What is seen twice is never better than itself.
 #[derive(Clone, Copy)]
-struct Parts<const N: usize> {
-    starts: [usize; N],
+struct Parts {
+    second: usize,
     len: usize,
 }
 
-impl<const N: usize> Parts<N> {
+impl Parts {
     /// Of a run of at least a vector.
     #[inline(always)]
     fn of<L>(run: Run<L>, lanes: usize) -> Self {
-        let len = run.len.div_ceil(N * lanes) * lanes;
-        let mut starts = [0; N];
-        let mut n = 1;
-        while n < N {
-            starts[n] = if n + 1 < N { (n * len).min(run.len - len) } else { run.len - len };
-            n += 1;
-        }
-        Parts { starts, len }
+        let len = run.len.div_ceil(2 * lanes) * lanes;
+        Parts { second: run.len - len, len }
     }
 
     /// A vector of each, from the same number of elements on.
@@ -200,44 +176,32 @@ impl<const N: usize> Parts<N> {
     /// # Safety
     /// - The elements of the run may be read; `at` is a vector before the end of the parts.
     #[inline(always)]
-    unsafe fn load<O: Order, const CAPPED: bool>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; N] {
+    unsafe fn load<O: Order, const CAPPED: bool>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; 2] {
         let (first, step) = (run.part(0, O::Simd::LANES).at, if run.reversed { -1 } else { 1 });
-        let mut vectors = [order.worst(); N];
-        let mut n = 0;
-        while n < N {
-            // SAFETY: the caller's promise.
-            let vector = unsafe { order.load(first.wrapping_offset((self.starts[n] + at) as isize * step)) };
-            vectors[n] = if CAPPED { order.cap(vector) } else { vector };
-            n += 1;
-        }
-        vectors
+        let at = |start: usize| first.wrapping_offset((start + at) as isize * step);
+        // SAFETY: the caller's promise.
+        let (a, b) = unsafe { (order.load(at(0)), order.load(at(self.second))) };
+        if CAPPED { [order.cap(a), order.cap(b)] } else { [a, b] }
     }
 }
 
-/// The best of each lane of each part, and their positions from its start.
-struct Bests<O: Order, const N: usize> {
-    values: [Vec<O>; N],
-    positions: [Count<O>; N],
+/// The best of each lane of both parts, and their positions from its start.
+struct Bests<O: Order> {
+    values: [Vec<O>; 2],
+    positions: [Count<O>; 2],
 }
 
-impl<O: Order, const N: usize> Bests<O, N> {
+impl<O: Order> Bests<O> {
     #[inline(always)]
     fn fold_worst(&mut self, order: O) {
-        let mut n = 0;
-        while n < N {
-            self.values[n] = order.fold(self.values[n], order.worst());
-            n += 1;
-        }
+        self.values = [order.fold(self.values[0], order.worst()), order.fold(self.values[1], order.worst())];
     }
 
     /// A later vector of each.
     #[inline(always)]
-    fn offer(&mut self, order: O, vectors: [Vec<O>; N], position: Count<O>) {
-        let mut n = 0;
-        while n < N {
-            self.offer_one(order, n, vectors[n], position);
-            n += 1;
-        }
+    fn offer(&mut self, order: O, vectors: [Vec<O>; 2], position: Count<O>) {
+        self.offer_one(order, 0, vectors[0], position);
+        self.offer_one(order, 1, vectors[1], position);
     }
 
     #[inline(always)]
@@ -247,24 +211,11 @@ impl<O: Order, const N: usize> Bests<O, N> {
         self.positions[part] = order.simd().select_count(better, position, self.positions[part]);
     }
 
-    /// The best of each lane of all parts, and its position in the run.
+    /// The best of each lane of both parts, and its position in the run.
     #[inline(always)]
-    fn of_all(mut self, order: O, parts: Parts<N>) -> (Vec<O>, Count<O>) {
+    fn of_both(mut self, order: O, parts: Parts) -> (Vec<O>, Count<O>) {
         let simd = order.simd();
-        let mut n = 1;
-        while n < N {
-            self.positions[n] = simd.add(self.positions[n], simd.count(parts.starts[n] as u32));
-            n += 1;
-        }
-        // Each to the one before it, and what are pairs then.
-        if const { N == 4 } {
-            self.offer_one(order, 2, self.values[3], self.positions[3]);
-        }
-        self.offer_one(order, 0, self.values[1], self.positions[1]);
-        if const { N == 4 } {
-            self.offer_one(order, 0, self.values[2], self.positions[2]);
-        }
-        const { assert!(N == 2 || N == 4) };
+        self.offer_one(order, 0, self.values[1], simd.add(self.positions[1], simd.count(parts.second as u32)));
         (self.values[0], self.positions[0])
     }
 }
