@@ -11,40 +11,18 @@ use crate::order::{Count, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Token, repeat};
 
-/// The vectors of the shortest run that is answered sooner that way, and of the longest. (The positions of the longest fit the counts: 256 elements of 8 bits, of which rows of 225 to 255
-/// ran at 28 to 31 GB/s in registers, and at 30 to 35 this way, and a call of 256 took 51 and 43 ns; a Xeon, AVX2.) Beyond, chunks are as fast, by 0 to 10 %: the maxima of floats and the sums by which NaN is found share two units.
+/// The vectors of the shortest run that is answered sooner that way, and of the longest: their positions fit the counts,
+/// and beyond, chunks are as fast.
 #[inline(always)]
 pub(super) const fn vectors<O: Order>() -> (usize, usize) {
-    let most = match (O::Simd::HAS_MASKS, O::HAS_NAN) {
-        // Of more, the fast path of chunks is faster.
-        _ if O::HAS_FAST => 25,
-        (true, false) => 50,
-        (false, false) if !O::Simd::HAS_MAX => 50,
-        (true, true) => 25,
-        (false, _) => 16,
-    };
+    let most = if O::Simd::HAS_MASKS { 32 } else { 16 };
     let positions = (O::Simd::MAX_COUNT as usize).saturating_add(1) / O::Simd::LANES;
     let most = if positions < most { positions } else { most };
     if O::Simd::SPECIALIZES { (5, most) } else { (1, 0) }
 }
 
-/// The same of single runs, whose answers somebody waits for. (Zen 5, AVX2, ns for a call by a search in registers and this way: 64 i16 4.7 and 4.0, 64 i32 6.3 and
-/// 5.5, 256 i32 14.4 and 12.5, 64 f32 6.7 and 6.2; but 8 i64 2.0 and 2.4, 16 2.7 and 3.1, 16 f32 3.4 and 3.9, 64 u8 3.2 and 3.5. 256 i64 by chunks 18.9 and this way 18.2.
-/// AVX-512, 64 f32 5.1 and 6.2.)
-#[inline(always)]
-pub(super) const fn vectors_alone<O: Order>() -> (usize, usize) {
-    let (fewest, most) = vectors::<O>();
-    let is_integer = !O::HAS_NAN && !O::HAS_FAST && size_of::<O::Lane>() > 1;
-    // As few as 32 vectors of 16 bits and more fit any count.
-    match is_integer && !O::Simd::HAS_MASKS {
-        true if !O::Simd::HAS_MAX => (9, 64),
-        true => (2, 32),
-        false => (fewest, most),
-    }
-}
-
-/// Whether a run of so many vectors is. Of 7 and 8, a [search in registers](super::segment::find), which is for 8, may be as fast: 0.91 to 0.99 for i32, f32 and f64 by
-/// AVX2, and 1.03 to 1.45 for others.
+/// Whether a run of so many vectors is. Those of 7 and 8 fill the registers of a [search there](super::segment::find),
+/// which may then be as fast.
 #[inline(always)]
 pub(super) const fn takes<O: Order>(number: usize) -> bool {
     let (fewest, most) = vectors::<O>();

@@ -28,7 +28,7 @@ impl Row {
         let order = unsafe { M::make() };
         if <M::Order as Order>::Simd::SPECIALIZES {
             let (row, lanes) = (Run::new(first.cast(), len, false, tuning), <M::Order as Order>::Simd::LANES);
-            let (fewest, most) = lane_indexed::vectors_alone::<M::Order>();
+            let (fewest, most) = lane_indexed::vectors::<M::Order>();
             // SAFETY: the caller promises the elements, and each of the lengths is one that its search takes.
             return unsafe {
                 match len {
@@ -84,7 +84,7 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
 
 impl<O: Order, const SEARCH: u8> Visit<O> for Call<O, SEARCH> {
     const REVERSED: bool = false;
-    const MOST_VECTORS: usize = lane_indexed::vectors_alone::<O>().0 - 1;
+    const MOST_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
     type Output = u32;
 
     #[inline(always)]
