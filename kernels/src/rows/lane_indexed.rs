@@ -6,7 +6,7 @@
 //! middle: half as many steps, and as both share the number of the step, fewer operations too. Decides nothing about
 //! tiles.
 
-use super::segment::{Apart, Equals, IsNan, MOST_VECTORS, Run, Test, apart, rarely};
+use super::segment::{Equals, IsNan, MOST_VECTORS, Run, Test, rarely};
 use crate::order::{Count, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Token, repeat};
@@ -39,59 +39,32 @@ pub(super) const fn takes<O: Order>(number: usize) -> bool {
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
-        if const { caps_always::<O>() } {
-            return find_by::<_, true>(order, run).unwrap_or(0);
-        }
-        match find_by::<_, false>(order, run) {
+        match find_by(order, run) {
             Some(position) => position,
-            None if O::NAN_WINS => apart(order, run, Capped),
-            // Nothing is better than the worst. (Not a call: a function with one more of them takes 1 ns more, whichever way it goes.)
+            None if O::NAN_WINS => find_first(order, run, IsNan).unwrap_or(0),
+            // Nothing is better than the worst.
             None => find_first(order, run, Equals(order.worst())).unwrap_or(0),
         }
     }
 }
 
-/// The same where there may be NaN: as a call.
-#[derive(Clone, Copy)]
-struct Capped;
-impl<O: Order> Apart<O> for Capped {
-    type Output = u32;
-
-    #[inline(always)]
-    unsafe fn search(order: O, run: Run<O::Lane>) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe { find_by::<_, true>(order, run) }.unwrap_or(0)
-    }
-}
-
-/// Whether a NaN that wins is an [infinity](Order::cap) from the start: where an operation on each vector costs no more than to look for NaN. Elsewhere it is after one was met.
-/// (GB/s in L2 with NaN looked for, and so, of random f64 and with 5 % of NaN: AVX-512, rows of 64 57 and 64, 42 and 59, of 100 59 and 65, 47 and 59; AVX2, always,
-/// rows of 21 45 and 38, of 64 58 and 50, and after one was met 45 and 44, 18 and 37, 58 and 58. As a call, with NaN, 0.75 to 1.0. The same for
-/// rows of up to 8 vectors that are searched in registers: 0.6 to 1.0. Zen 4.)
-const fn caps_always<O: Order>() -> bool {
+/// Whether a NaN that wins is an [infinity](Order::cap) from the start: where an operation on each vector costs no more
+/// than to look for NaN.
+const fn caps<O: Order>() -> bool {
     O::NAN_WINS && O::Simd::HAS_MASKS
 }
 
-/// Whether the loop is [unrolled](repeat), in the order of memory.
-const fn unrolls<O: Order, const CAPPED: bool>() -> bool {
-    O::Simd::UNROLLS && !CAPPED
-}
-
-/// Whether NaN is looked for.
-const fn is_traced<O: Order, const CAPPED: bool>() -> bool {
-    !CAPPED && O::NAN_WINS
-}
-
-/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the worst number. If `CAPPED`, a NaN that wins is an [infinity](Order::cap) meanwhile, and no branch depends on it: only where the first of those is none are they told apart.
+/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the worst
+/// number. If NaN is [capped](caps), no branch depends on it: only where the first infinity is one are they told apart.
 ///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> Option<u32> {
+unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
     let parts = Parts::of(run, lanes);
     // SAFETY: the caller's promise, and each part is at least a vector long.
-    let first = unsafe { parts.load::<O, CAPPED>(order, run, 0) };
+    let first = unsafe { parts.load(order, run, 0) };
     let mut trace = order.trace_of(&first);
     let mut position = simd.lane_numbers(run.reversed);
     let mut best = Bests { values: first, positions: [position; 2] };
@@ -100,15 +73,15 @@ unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> 
     }
     let mut at = lanes;
     repeat!(
-        const { unrolls::<O, CAPPED>() } && !run.reversed,
+        O::Simd::UNROLLS && !run.reversed,
         at < parts.len,
         at + lanes < parts.len,
         at += lanes,
         {
             position = simd.add(position, simd.count(lanes as u32));
             // SAFETY: the caller's promise, and parts are whole vectors.
-            let vectors = unsafe { parts.load::<O, CAPPED>(order, run, at) };
-            if const { is_traced::<O, CAPPED>() } {
+            let vectors = unsafe { parts.load(order, run, at) };
+            if O::NAN_WINS && const { !caps::<O>() } {
                 trace = order.traced(trace, order.trace_of(&vectors));
             }
             best.offer(order, vectors, position);
@@ -118,7 +91,7 @@ unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> 
     let value = order.across(best);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
-    if is_worst || const { is_traced::<O, CAPPED>() } && order.suspects(trace) {
+    if is_worst || O::NAN_WINS && const { !caps::<O>() } && order.suspects(trace) {
         return None;
     }
     let none = simd.count(O::Simd::MAX_COUNT);
@@ -126,7 +99,7 @@ unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> 
     let position = simd.smallest_count(winners).into() as usize;
     // (Not whether the best is an infinity: half of the rows may have a NaN, and nothing foretells which.)
     // SAFETY: the caller's promise: an element of the run.
-    if CAPPED && order.is_infinite(unsafe { *run.part(position, 1).at }) {
+    if const { caps::<O>() } && order.is_infinite(unsafe { *run.part(position, 1).at }) {
         rarely();
         // SAFETY: the caller's promise.
         return Some(unsafe { find_first(order, run, IsNan) }.unwrap_or(position as u32));
@@ -154,12 +127,12 @@ impl Parts {
     /// # Safety
     /// - The elements of the run may be read; `at` is a vector before the end of the parts.
     #[inline(always)]
-    unsafe fn load<O: Order, const CAPPED: bool>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; 2] {
+    unsafe fn load<O: Order>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; 2] {
         let (first, step) = (run.part(0, O::Simd::LANES).at, if run.reversed { -1 } else { 1 });
         let at = |start: usize| first.wrapping_offset((start + at) as isize * step);
         // SAFETY: the caller's promise.
         let (a, b) = unsafe { (order.load(at(0)), order.load(at(self.second))) };
-        if CAPPED { [order.cap(a), order.cap(b)] } else { [a, b] }
+        if const { caps::<O>() } { [order.cap(a), order.cap(b)] } else { [a, b] }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::memory::prefetch::{Hint, Prefetch};
 use crate::memory::row_prefetch::{AHEAD_BYTES, NEAR_BYTES};
 use crate::order::{Mask, Order, Vec};
 use crate::simd::ops::Lanes;
-use crate::simd::token::{Task, Token};
+use crate::simd::token::Token;
 use crate::tuning::Tuning;
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
@@ -192,40 +192,6 @@ pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::L
     let vector =
         unsafe { if ON && !O::Simd::LOADS_PARTS { order.load(run.at) } else { order.load_first(run.at, run.len) } };
     simd.select(simd.first(run.len), vector, order.least())
-}
-
-/// A search that is a call, the same one wherever it is from: out of the code and the registers of its callers.
-pub(super) trait Apart<O: Order>: Copy {
-    type Output;
-
-    /// # Safety
-    /// - The elements of the run may be read; it is as long as the search asks for.
-    unsafe fn search(order: O, run: Run<O::Lane>) -> Self::Output;
-}
-
-/// Calls it.
-///
-/// # Safety
-/// - As for [`Apart::search`].
-#[inline(always)]
-pub(super) unsafe fn apart<O: Order, A: Apart<O>>(order: O, run: Run<O::Lane>, search: A) -> A::Output {
-    #[derive(Clone, Copy)]
-    struct Call<O: Order, A> {
-        order: O,
-        run: Run<O::Lane>,
-        _search: A,
-    }
-    impl<O: Order, A: Apart<O>> Task for Call<O, A> {
-        type Output = A::Output;
-
-        #[inline(always)]
-        unsafe fn run(self) -> A::Output {
-            // SAFETY: the caller's promise.
-            unsafe { A::search(self.order, self.run) }
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { order.simd().call(Call { order, run, _search: search }) }
 }
 
 /// Where it is called, the compiler does not expect to come.
