@@ -36,10 +36,6 @@ macro_rules! integers {
             const HIGHEST: $t = $t::MAX;
             const HAS_NAN: bool = false;
             const NAN: $t = 0;
-            #[inline(always)]
-            fn is_infinite(self) -> bool {
-                false
-            }
         }
 
         impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
@@ -73,10 +69,6 @@ macro_rules! floats {
             const HIGHEST: $t = $t::INFINITY;
             const HAS_NAN: bool = true;
             const NAN: $t = $t::NAN;
-            #[inline(always)]
-            fn is_infinite(self) -> bool {
-                self.is_infinite()
-            }
         }
 
         impl<S: Lanes<$t>> Rank<S> for $t {

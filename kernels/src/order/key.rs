@@ -65,7 +65,6 @@ pub(crate) trait Lane: Copy + 'static {
     const HAS_NAN: bool;
     /// A NaN, if there is one.
     const NAN: Self;
-    fn is_infinite(self) -> bool;
 }
 
 /// How elements become lanes on the ISA `S`, once they are loaded.

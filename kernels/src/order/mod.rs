@@ -95,10 +95,6 @@ pub(crate) trait Order: Copy {
     fn least(self) -> Vec<Self>;
     /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
     fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
-    /// An infinity, which no number is better than, where a lane is such a NaN.
-    fn cap(self, v: Vec<Self>) -> Vec<Self>;
-    /// Whether an element may be one without [`Order::cap`].
-    fn is_infinite(self, element: Self::Lane) -> bool;
     /// True where one of some vectors is such a NaN.
     fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
     /// What is kept of vectors to tell later whether one of them had such a NaN.
@@ -227,20 +223,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn across(self, v: Vec<Self>) -> Vec<Self> {
         self.simd.across(v, F::IS_MAX)
-    }
-
-    #[inline(always)]
-    fn cap(self, v: Vec<Self>) -> Vec<Self> {
-        match (Self::NAN_WINS, F::IS_MAX) {
-            (false, _) => v,
-            (true, true) => self.simd.min(v, self.simd.splat(K::Lane::HIGHEST)),
-            (true, false) => self.simd.max(v, self.simd.splat(K::Lane::LOWEST)),
-        }
-    }
-
-    #[inline(always)]
-    fn is_infinite(self, element: K::Lane) -> bool {
-        element.is_infinite()
     }
 
     #[inline(always)]

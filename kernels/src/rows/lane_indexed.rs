@@ -6,7 +6,7 @@
 //! middle: half as many steps, and as both share the number of the step, fewer operations too. Decides nothing about
 //! tiles.
 
-use super::segment::{Equals, IsNan, MOST_VECTORS, Run, Test, rarely};
+use super::segment::{Equals, IsNan, MOST_VECTORS, Run, Test};
 use crate::order::{Count, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Token, repeat};
@@ -48,14 +48,8 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
     }
 }
 
-/// Whether a NaN that wins is an [infinity](Order::cap) from the start: where an operation on each vector costs no more
-/// than to look for NaN.
-const fn caps<O: Order>() -> bool {
-    O::NAN_WINS && O::Simd::HAS_MASKS
-}
-
 /// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the worst
-/// number. If NaN is [capped](caps), no branch depends on it: only where the first infinity is one are they told apart.
+/// number.
 ///
 /// # Safety
 /// - As for [`find`].
@@ -81,7 +75,7 @@ unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
             position = simd.add(position, simd.count(lanes as u32));
             // SAFETY: the caller's promise, and parts are whole vectors.
             let vectors = unsafe { parts.load(order, run, at) };
-            if O::NAN_WINS && const { !caps::<O>() } {
+            if O::NAN_WINS {
                 trace = order.traced(trace, order.trace_of(&vectors));
             }
             best.offer(order, vectors, position);
@@ -91,20 +85,12 @@ unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
     let value = order.across(best);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
-    if is_worst || O::NAN_WINS && const { !caps::<O>() } && order.suspects(trace) {
+    if is_worst || O::NAN_WINS && order.suspects(trace) {
         return None;
     }
     let none = simd.count(O::Simd::MAX_COUNT);
     let winners = simd.select_count(simd.eq(best, value), position_of_best, none);
-    let position = simd.smallest_count(winners).into() as usize;
-    // (Not whether the best is an infinity: half of the rows may have a NaN, and nothing foretells which.)
-    // SAFETY: the caller's promise: an element of the run.
-    if const { caps::<O>() } && order.is_infinite(unsafe { *run.part(position, 1).at }) {
-        rarely();
-        // SAFETY: the caller's promise.
-        return Some(unsafe { find_first(order, run, IsNan) }.unwrap_or(position as u32));
-    }
-    Some(position as u32)
+    Some(simd.smallest_count(winners).into() as u32)
 }
 
 /// Two parts of a run, both as long, and whole vectors: one from its start, and one to its end. What is seen twice is never better than itself.
@@ -131,8 +117,7 @@ impl Parts {
         let (first, step) = (run.part(0, O::Simd::LANES).at, if run.reversed { -1 } else { 1 });
         let at = |start: usize| first.wrapping_offset((start + at) as isize * step);
         // SAFETY: the caller's promise.
-        let (a, b) = unsafe { (order.load(at(0)), order.load(at(self.second))) };
-        if const { caps::<O>() } { [order.cap(a), order.cap(b)] } else { [a, b] }
+        unsafe { [order.load(at(0)), order.load(at(self.second))] }
     }
 }
 
