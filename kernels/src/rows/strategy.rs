@@ -254,13 +254,11 @@ const LONGEST_HALVED: usize = 960;
 
 /// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
 #[inline(always)]
-fn along<O: Order>(row: Run<O::Lane>, stride: isize, prefetch: Prefetch) -> Run<O::Lane> {
+fn along<O: Order>(row: Run<O::Lane>, stride: isize) -> Run<O::Lane> {
     if row.len > AHEAD_BYTES / size_of::<O::Lane>() {
         row.asking_along(AHEAD_BYTES)
     } else {
-        // (Rows of 1000 f32 against the direction of memory, half as far and as far: Zen 5, AVX-512, 41 and 36 GB/s; Zen 4, AVX2, 20 and 24.)
-        let is_half = row.reversed && prefetch != Prefetch::Jumps;
-        row.asking_at(ahead(stride, size_of::<O::Lane>(), if is_half { AHEAD_BYTES / 2 } else { AHEAD_BYTES }))
+        row.asking_at(ahead(stride, size_of::<O::Lane>(), AHEAD_BYTES))
     }
 }
 
@@ -343,7 +341,7 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
         let mut first = Run::new(input, len, REVERSED, tile.tuning);
         let size = size_of::<O::Lane>();
         if S::FOLDS && asks {
-            first = along::<O>(first, stride, tile.prefetch);
+            first = along::<O>(first, stride);
         } else if S::FOLDS {
             first = first.asking(order, tile.prefetch);
         }
