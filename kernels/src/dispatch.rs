@@ -261,9 +261,7 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 /// direction of memory are too rare to be worth the code.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
-        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => {
-            rows::Rows::<Shared<S, T, F, P>>::enter::<Own<S, T, F, P>>
-        }
+        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => rows::Rows::<Shared<S, T, F, P>>::enter::<Own<S, T, F, P>>,
         Strategy::Rows => rows::Rows::<Shared<S, T, F, P>>::enter::<Shared<S, T, F, P>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, F, P>>,
         Strategy::Pieces => rows::Pieces::enter::<Shared<S, T, F, P>>,

@@ -6,8 +6,6 @@ pub enum Prefetch {
     /// Nothing, because the elements are likely in the L2 cache: rows would lose up to a sixth of their speed.
     #[default]
     Nothing,
-    /// What follows in long rows, of elements that the L2 cache likely holds, but L1 does not.
-    FromL2,
     /// What the prefetchers of the CPU do not follow: jumps.
     Jumps,
     /// Everything, of elements that the L3 cache likely holds.
@@ -21,7 +19,7 @@ impl Prefetch {
     #[inline(always)]
     pub(crate) fn asks(self, jumps: bool) -> bool {
         match self {
-            Prefetch::Nothing | Prefetch::FromL2 => false,
+            Prefetch::Nothing => false,
             Prefetch::Jumps => jumps,
             Prefetch::FromL3 | Prefetch::Everything => true,
         }

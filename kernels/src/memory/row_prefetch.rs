@@ -23,12 +23,6 @@ pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: u
 /// In L2, rows lost up to a sixth by it, so that it is for far ones only.)
 pub(crate) const AHEAD_BYTES: usize = 16 << 10;
 
-/// The same for elements in the L2 cache, on Intel's cores, where what waits for a load that is not in L1 seems to be
-/// in the way of what could run: of long rows, the loop alone, with longer chunks, ran at 92 GB/s as it is, at 96 with
-/// 512 bytes ahead asked for, and at 105 with 1 KiB; of vectors that begin 16 bytes after a line at 79 and at 96. (f32,
-/// AVX2, a Xeon.)
-pub(crate) const NEAR_BYTES: usize = 1 << 10;
-
 /// From one row, or block of rows, to one about so many bytes ahead, where they are `stride` elements of some size
 /// apart.
 #[inline(always)]

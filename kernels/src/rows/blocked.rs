@@ -144,7 +144,7 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O
         unsafe fn run(self) -> Found<O> {
             let Call { order, mut run } = self;
             if run.ahead == 0 {
-                run = run.asking(order, run.tuning.prefetch(run.len * size_of::<O::Lane>()));
+                run = run.asking(run.tuning.prefetch(run.len * size_of::<O::Lane>()));
             }
             let longer = longer::<O>(run);
             let longest = longest_piece::<O>().saturating_mul(longer);

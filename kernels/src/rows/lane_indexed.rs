@@ -66,21 +66,15 @@ unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
         best.fold_worst(order);
     }
     let mut at = lanes;
-    repeat!(
-        O::Simd::UNROLLS && !run.reversed,
-        at < parts.len,
-        at + lanes < parts.len,
-        at += lanes,
-        {
-            position = simd.add(position, simd.count(lanes as u32));
-            // SAFETY: the caller's promise, and parts are whole vectors.
-            let vectors = unsafe { parts.load(order, run, at) };
-            if O::NAN_WINS {
-                trace = order.traced(trace, order.trace_of(&vectors));
-            }
-            best.offer(order, vectors, position);
+    repeat!(O::Simd::UNROLLS && !run.reversed, at < parts.len, at + lanes < parts.len, at += lanes, {
+        position = simd.add(position, simd.count(lanes as u32));
+        // SAFETY: the caller's promise, and parts are whole vectors.
+        let vectors = unsafe { parts.load(order, run, at) };
+        if O::NAN_WINS {
+            trace = order.traced(trace, order.trace_of(&vectors));
         }
-    );
+        best.offer(order, vectors, position);
+    });
     let (best, position_of_best) = best.of_both(order, parts);
     let value = order.across(best);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.

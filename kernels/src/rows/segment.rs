@@ -1,8 +1,8 @@
 //! A run of neighbours, and the search for its best element within registers. What the strategies for rows share; nothing here knows of
 //! tiles or loops.
 
-use crate::memory::prefetch::{Hint, Prefetch};
-use crate::memory::row_prefetch::{AHEAD_BYTES, NEAR_BYTES};
+use crate::memory::prefetch::Prefetch;
+use crate::memory::row_prefetch::AHEAD_BYTES;
 use crate::order::{Mask, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
@@ -17,8 +17,6 @@ pub(super) struct Run<L> {
     pub(super) reversed: bool,
     /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are [folded](super::accumulator) ask.
     pub(super) ahead: isize,
-    /// Into which cache that is to come.
-    pub(super) into: Hint,
     pub(super) tuning: &'static Tuning,
 }
 
@@ -26,7 +24,7 @@ impl<L: Copy> Run<L> {
     /// Asks for nothing.
     #[inline(always)]
     pub(super) fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
-        Run { at, len, reversed, ahead: 0, into: Hint::L2, tuning }
+        Run { at, len, reversed, ahead: 0, tuning }
     }
 
     /// Asks for what is `bytes` further along the run.
@@ -36,28 +34,23 @@ impl<L: Copy> Run<L> {
         self.asking_at(if self.reversed { -ahead } else { ahead })
     }
 
-    /// Asks for what is so many elements from there, and beyond the L2 cache.
+    /// Asks for what is so many elements from there.
     #[inline(always)]
     pub(super) fn asking_at(self, ahead: isize) -> Self {
-        Run { ahead, into: self.tuning.prefetch.hint, ..self }
+        Run { ahead, ..self }
     }
 
-    /// Asks for what is further along the run, if that is to be asked for. (From L2 by AVX2 alone: by AVX-512, rows of 1000 and 4096 f32 and f16 went from 85 and 101 to 88 and 106, and from 61 and 91 to 65 and 96 GB/s,
-    /// integers did not, and it was 11 KB of the shared object; a Xeon.)
+    /// Asks for what is further along the run, if that is to be asked for.
     #[inline(always)]
-    pub(super) fn asking<O: Order<Lane = L>>(self, _: O, prefetch: Prefetch) -> Self {
-        match prefetch {
-            Prefetch::FromL2 if O::Simd::BLENDS_MAY_BE_DEAR => Run { into: Hint::L1, ..self.asking_along(NEAR_BYTES) },
-            _ if prefetch.asks(false) => self.asking_along(AHEAD_BYTES),
-            _ => self,
-        }
+    pub(super) fn asking(self, prefetch: Prefetch) -> Self {
+        if prefetch.asks(false) { self.asking_along(AHEAD_BYTES) } else { self }
     }
 
     /// Asks for what is ahead of its elements, if anything is.
     #[inline(always)]
     pub(super) fn ask<O: Order<Lane = L>>(self, _: O) {
         if self.ahead != 0 {
-            self.into.prefetch(self.at.wrapping_offset(self.ahead), self.len * size_of::<L>());
+            self.tuning.prefetch.hint.prefetch(self.at.wrapping_offset(self.ahead), self.len * size_of::<L>());
         }
     }
 

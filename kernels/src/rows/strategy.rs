@@ -343,7 +343,7 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
         if S::FOLDS && asks {
             first = along::<O>(first, stride);
         } else if S::FOLDS {
-            first = first.asking(order, tile.prefetch);
+            first = first.asking(tile.prefetch);
         }
         let row = |start: isize| first.moved(start);
         let asked = match !S::FOLDS && asks {
