@@ -1,5 +1,6 @@
 //! Whether NaN was seen among the elements of columns: then their best may be wrong. Nothing here knows how they are walked through.
 
+use crate::order::key::Lane;
 use crate::order::{Mask, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
@@ -29,8 +30,8 @@ impl<O: Order> Seen<O> {
 
     #[inline(always)]
     pub(super) fn look<const U: usize>(&mut self, order: O, vectors: &[Vec<O>; U]) {
-        if O::HAS_NAN {
-            let nans = order.nans_of(vectors);
+        if O::Lane::HAS_NAN {
+            let nans = order.simd().nans_of(vectors);
             match O::Simd::KEEPS_BITS {
                 true => self.nan_bits |= order.simd().bits(nans),
                 false => self.nans = order.simd().or(self.nans, nans),
@@ -41,6 +42,6 @@ impl<O: Order> Seen<O> {
     /// Whether there was none, so that the best of each lane is what it seems.
     #[inline(always)]
     pub(super) fn is_sure(&self, order: O) -> bool {
-        !O::HAS_NAN || self.nan_bits | order.simd().bits(self.nans) == 0
+        !O::Lane::HAS_NAN || self.nan_bits | order.simd().bits(self.nans) == 0
     }
 }

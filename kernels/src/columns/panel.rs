@@ -3,6 +3,7 @@
 use super::nan_tracker::Seen;
 use super::tile::{GROUP, Group, ROWS, Rows, span};
 use crate::order::Order;
+use crate::order::key::Lane;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
@@ -171,8 +172,8 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             }
             // SAFETY: the caller's promise.
             let new = unsafe { Group::<O, U>::load(order, row.first, Self::GROUP) };
-            if O::HAS_NAN {
-                nans = simd.or(nans, order.nans_of(&new));
+            if O::Lane::HAS_NAN {
+                nans = simd.or(nans, simd.nans_of(&new));
             }
             if is_first {
                 self.groups[group].write(Group { best: new, row_of_best: [simd.count(0); U] });
@@ -185,7 +186,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
                 *best = order.fold(new, *best);
             }
         }
-        !O::HAS_NAN || simd.bits(nans) == 0
+        !O::Lane::HAS_NAN || simd.bits(nans) == 0
     }
 
     /// Some rows of one group.
@@ -204,7 +205,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             }
         };
         let (mut after, mut seen) = (before, Seen::new(order, &before.best));
-        if !O::HAS_NAN || !self.has_nan {
+        if !O::Lane::HAS_NAN || !self.has_nan {
             // SAFETY: the caller's promise.
             unsafe { after.visit::<false, true>(order, rows, width, row, &mut seen) };
             if seen.is_sure(order) {

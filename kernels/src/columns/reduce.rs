@@ -7,6 +7,7 @@ use super::row_blocks::{are_tall, has_tall};
 use super::tile::{GROUP, Group, Rows};
 use crate::memory::row_prefetch::AHEAD_BYTES;
 use crate::order::Order;
+use crate::order::key::Lane;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
@@ -158,7 +159,7 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, cons
 ) -> Group<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
-        if !O::HAS_NAN || !so_far.has_nan {
+        if !O::Lane::HAS_NAN || !so_far.has_nan {
             let (group, seen) = Group::over::<false, P, TALL>(order, parts, width, most);
             if seen.is_sure(order) {
                 return group;
@@ -241,7 +242,7 @@ impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactl
         let Exactly { order, parts, width } = self;
         // SAFETY: the caller's promise.
         unsafe {
-            if const { TALL && O::HAS_NAN && has_tall::<O>() } && are_tall::<O>(parts[0].count) {
+            if const { TALL && O::Lane::HAS_NAN && has_tall::<O>() } && are_tall::<O>(parts[0].count) {
                 let (group, seen) = Group::over::<true, P, true>(order, parts, width, usize::MAX);
                 if seen.is_sure(order) {
                     return group;

@@ -80,7 +80,6 @@ pub(crate) struct RawBits {
 impl<S: HalfLanes> Key<S> for RawBits {
     type Lane = i16;
     no_fast_path!();
-    const IS_FAST: bool = true;
     const MAY_STOP: bool = true;
 
     #[inline(always)]
@@ -92,43 +91,30 @@ impl<S: HalfLanes> Key<S> for RawBits {
     type Trace = S::Vector;
 
     #[inline(always)]
-    fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Vector {
-        let mut largest = vectors[0];
-        for &vector in &vectors[1..] {
-            largest = simd.max_unsigned(largest, vector);
-        }
-        largest
-    }
-
-    #[inline(always)]
     fn no_trace(self, simd: S) -> S::Vector {
         simd.splat(0)
     }
 
     #[inline(always)]
-    fn traced(self, simd: S, a: S::Vector, b: S::Vector) -> S::Vector {
-        simd.max_unsigned(a, b)
+    fn traced<const V: usize>(self, simd: S, trace: S::Vector, vectors: &[S::Vector; V]) -> S::Vector {
+        // First of the vectors, which need not wait for the trace.
+        let mut largest = vectors[0];
+        for &vector in &vectors[1..] {
+            largest = simd.max_unsigned(largest, vector);
+        }
+        simd.max_unsigned(trace, largest)
     }
 
-    /// Whether there was a NaN with the sign.
-    #[inline(always)]
-    fn suspects(self, simd: S, trace: S::Vector) -> bool {
-        simd.bits(simd.gt(simd.xor(trace, simd.splat(i16::MIN)), simd.splat(self.infinity))) != 0
-    }
-
-    /// Whether it is known that [`Key::accepts`] will be false.
+    /// Whether it is known that [`Key::accepts`] will be false: there was a NaN, with the sign or without.
     #[inline(always)]
     fn is_final(self, simd: S, best: S::Vector, trace: S::Vector, _: bool) -> bool {
-        simd.bits(simd.gt(best, simd.splat(self.infinity))) != 0 || self.suspects(simd, trace)
-    }
-
-    #[inline(always)]
-    fn is_promising(self, simd: S, v: S::Vector) -> bool {
-        simd.bits(simd.gt(v, simd.splat(0))) != 0
+        let infinity = simd.splat(self.infinity);
+        let has_signed_nan = simd.bits(simd.gt(simd.xor(trace, simd.splat(i16::MIN)), infinity)) != 0;
+        simd.bits(simd.gt(best, infinity)) != 0 || has_signed_nan
     }
 
     #[inline(always)]
     fn accepts(self, simd: S, best: S::Vector, trace: S::Vector) -> bool {
-        self.is_promising(simd, best) && !self.is_final(simd, best, trace, true)
+        simd.bits(simd.gt(best, simd.splat(0))) != 0 && !self.is_final(simd, best, trace, true)
     }
 }

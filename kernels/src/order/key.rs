@@ -75,28 +75,15 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     const HAS_FAST: bool = false;
     /// Whether [`Key::is_final`] may be true.
     const MAY_STOP: bool = false;
-    /// Whether this is a fast path, of which a trace is kept.
-    const IS_FAST: bool = false;
 
     fn of(self, simd: S, raw: S::Vector) -> S::Vector;
     fn fast(self, largest: bool) -> Self::Fast;
     /// See [`Order::Trace`].
     type Trace: Copy;
-    fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> Self::Trace;
     fn no_trace(self, simd: S) -> Self::Trace;
-    fn traced(self, simd: S, a: Self::Trace, b: Self::Trace) -> Self::Trace;
-    /// See [`Order::suspects`].
-    fn suspects(self, simd: S, trace: Self::Trace) -> bool;
+    fn traced<const V: usize>(self, simd: S, trace: Self::Trace, vectors: &[S::Vector; V]) -> Self::Trace;
     /// See [`Order::is_final`].
-    #[inline(always)]
-    fn is_final(self, _: S, _best: S::Vector, _: Self::Trace, _largest: bool) -> bool {
-        false
-    }
-    /// See [`Order::is_promising`].
-    #[inline(always)]
-    fn is_promising(self, _: S, _: S::Vector) -> bool {
-        true
-    }
+    fn is_final(self, simd: S, best: S::Vector, trace: Self::Trace, largest: bool) -> bool;
     /// See [`Order::accepts`].
     #[inline(always)]
     fn accepts(self, _: S, _best: S::Vector, _: Self::Trace) -> bool {
@@ -110,20 +97,12 @@ macro_rules! traced_by_lanes {
         type Trace = S::Mask;
 
         #[inline(always)]
-        fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Mask {
-            simd.nans_of(vectors)
-        }
-        #[inline(always)]
         fn no_trace(self, simd: S) -> S::Mask {
             simd.none()
         }
         #[inline(always)]
-        fn traced(self, simd: S, a: S::Mask, b: S::Mask) -> S::Mask {
-            simd.or(a, b)
-        }
-        #[inline(always)]
-        fn suspects(self, simd: S, trace: S::Mask) -> bool {
-            simd.bits(trace) != 0
+        fn traced<const V: usize>(self, simd: S, trace: S::Mask, vectors: &[S::Vector; V]) -> S::Mask {
+            simd.or(trace, simd.nans_of(vectors))
         }
     };
 }
@@ -154,6 +133,11 @@ impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
         raw
     }
     traced_by_lanes!();
+
+    #[inline(always)]
+    fn is_final(self, simd: S, _: S::Vector, nans: S::Mask, _: bool) -> bool {
+        simd.bits(nans) != 0
+    }
 }
 
 /// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign of floats and all
@@ -169,4 +153,9 @@ impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
         simd.xor(raw, simd.splat(self.0))
     }
     traced_by_lanes!();
+
+    #[inline(always)]
+    fn is_final(self, simd: S, _: S::Vector, nans: S::Mask, _: bool) -> bool {
+        simd.bits(nans) != 0
+    }
 }

@@ -4,7 +4,7 @@
 use super::blocks::{Chunks, LONG, Places, SHORT, chunk, has_long_chunks, may_shift};
 use super::segment::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::memory::prefetch::LINE;
-use crate::order::{Count, Order, Vec};
+use crate::order::{Count, Order, Vec, fold_of, load_several};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 
@@ -162,10 +162,10 @@ impl<O: Order> Fold<O> {
             assert!(!may_be_longer || O::Simd::LANES * size_of::<O::Lane>() < LINE);
         }
         // SAFETY: the caller promises a chunk.
-        let vectors: [_; SHORT] = unsafe { order.load_several(at) };
-        self.best = order.fold_of(&vectors);
-        if O::TRACES {
-            self.trace = order.trace_of(&vectors);
+        let vectors: [_; SHORT] = unsafe { load_several(order, at) };
+        self.best = fold_of(order, &vectors);
+        if O::MAY_STOP {
+            self.trace = order.traced(self.trace, &vectors);
         }
         self.chunk = order.simd().count(1);
     }
@@ -209,19 +209,19 @@ impl<O: Order> Fold<O> {
         // SAFETY: the caller's promise.
         unsafe {
             if const { has_long_chunks::<O>() } {
-                self.fold::<LONG>(order, &order.load_several(part.at))
+                self.fold::<LONG>(order, &load_several(order, part.at))
             } else {
-                self.fold::<SHORT>(order, &order.load_several(part.at))
+                self.fold::<SHORT>(order, &load_several(order, part.at))
             }
         }
     }
 
     #[inline(always)]
     fn fold<const VECTORS: usize>(&mut self, order: O, vectors: &[Vec<O>; VECTORS]) -> Vec<O> {
-        if O::TRACES {
-            self.trace = order.traced(self.trace, order.trace_of(vectors));
+        if O::MAY_STOP {
+            self.trace = order.traced(self.trace, vectors);
         }
-        order.fold_of(vectors)
+        fold_of(order, vectors)
     }
 
     /// The first best of the chunks that went by.
@@ -231,8 +231,8 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) unsafe fn finish<P: Places<Lane = O::Lane>>(self, order: O, chunks: P) -> Found<O> {
         let simd = order.simd();
-        let value = order.across(self.best);
-        if O::NAN_WINS && order.suspects(self.trace) {
+        let value = simd.across(self.best, O::IS_MAX);
+        if O::NAN_WINS && order.is_final(value, self.trace) {
             // SAFETY: the caller's promise.
             return Found { value, position: unsafe { find_from(order, chunks, self.clear, IsNan) }, is_nan: true };
         }
@@ -261,7 +261,7 @@ impl<O: Order> Fold<O> {
         order: O,
         chunks: P,
     ) -> Option<Found<E>> {
-        if !order.accepts(order.across(self.best), self.trace) {
+        if !order.accepts(order.simd().across(self.best, O::IS_MAX), self.trace) {
             return None;
         }
         // SAFETY: the caller's promise.
@@ -315,9 +315,9 @@ unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     // SAFETY: the caller promises that the chunks may be read.
     let (position, is_found) = unsafe {
         if const { has_long_chunks::<O>() } {
-            first_of::<O, T, LONG>(order, &order.load_several(part.at), test, part.reversed)
+            first_of::<O, T, LONG>(order, &load_several(order, part.at), test, part.reversed)
         } else {
-            first_of::<O, T, SHORT>(order, &order.load_several(part.at), test, part.reversed)
+            first_of::<O, T, SHORT>(order, &load_several(order, part.at), test, part.reversed)
         }
     };
     (start + position, is_found)

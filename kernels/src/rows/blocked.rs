@@ -72,7 +72,7 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool, const LONGER: bool>(
             return fold::<_, LONGER>(order, Chunks::aligned(order, run, ALIGNS).longer(longer));
         }
         let fast = order.fast();
-        if fast.is_promising(fast.load(run.part(0, O::Simd::LANES).at)) {
+        if fast.accepts(fast.load(run.part(0, O::Simd::LANES).at), fast.no_trace()) {
             let chunks = Chunks::aligned(fast, run, ALIGNS).longer(longer);
             if let Some(found) = Fold::of::<LONGER>(fast, chunks).finish_fast(order, fast, chunks) {
                 return found;

@@ -59,7 +59,7 @@ unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
     let parts = Parts::of(run, lanes);
     // SAFETY: the caller's promise, and each part is at least a vector long.
     let first = unsafe { parts.load(order, run, 0) };
-    let mut trace = order.trace_of(&first);
+    let mut trace = order.traced(order.no_trace(), &first);
     let mut position = simd.lane_numbers(run.reversed);
     let mut best = Bests { values: first, positions: [position; 2] };
     if O::NAN_LOSES {
@@ -71,15 +71,15 @@ unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
         // SAFETY: the caller's promise, and parts are whole vectors.
         let vectors = unsafe { parts.load(order, run, at) };
         if O::NAN_WINS {
-            trace = order.traced(trace, order.trace_of(&vectors));
+            trace = order.traced(trace, &vectors);
         }
         best.offer(order, vectors, position);
     });
     let (best, position_of_best) = best.of_both(order, parts);
-    let value = order.across(best);
+    let value = simd.across(best, O::IS_MAX);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
-    if is_worst || O::NAN_WINS && order.suspects(trace) {
+    if is_worst || O::NAN_WINS && order.is_final(value, trace) {
         return None;
     }
     let none = simd.count(O::Simd::MAX_COUNT);

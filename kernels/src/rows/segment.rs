@@ -3,7 +3,8 @@
 
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::AHEAD_BYTES;
-use crate::order::{Mask, Order, Vec};
+use crate::order::key::Lane;
+use crate::order::{Mask, Order, Vec, fold_of};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 use crate::tuning::Tuning;
@@ -122,7 +123,7 @@ impl<O: Order> Best<O> {
     #[inline(always)]
     pub(super) fn is_as_good(&self, lanes: Vec<O>) -> bool {
         let is_better = || self.order.simd().bits(self.order.above(lanes, self.found.value)) != 0;
-        !O::HAS_NAN && self.found.position.is_some() && !is_better()
+        !O::Lane::HAS_NAN && self.found.position.is_some() && !is_better()
     }
 
     /// Whether nothing can be better: a NaN where NaN wins.
@@ -238,7 +239,7 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
     /// a mispredicted branch, more than all of this, that makes short rows slow.
     #[inline(always)]
     fn find<O: Order>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> Found<O> {
-        let value = order.across(order.fold_of(&vectors));
+        let value = order.simd().across(fold_of(order, &vectors), O::IS_MAX);
         let is_nan = O::NAN_WINS && order.simd().bits(order.simd().nans_of(&vectors)) != 0;
         let (position, is_found) = if is_nan {
             rarely();
@@ -310,7 +311,7 @@ pub(super) struct IsNan;
 impl<O: Order> Test<O> for IsNan {
     #[inline(always)]
     fn holds(self, order: O, v: Vec<O>) -> Mask<O> {
-        order.nans(v, v)
+        order.simd().unordered(v, v)
     }
 }
 

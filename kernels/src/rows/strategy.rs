@@ -163,7 +163,7 @@ impl<O: Order> Search<O> for Few {
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         let value = unsafe { segment::load_part::<O, ON>(order, run) };
-        order.first_best(value) as u32
+        order.simd().first_best(value, O::IS_MAX) as u32
     }
 }
 
