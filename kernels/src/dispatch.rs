@@ -1,5 +1,5 @@
-//! From values (an ISA, a strategy, a function, a policy) to one kernel: the only place where all four become types. A new ISA or strategy is
-//! one line in a match here.
+//! From values (an ISA, a strategy, a function, a policy) to one kernel: the only place where all four become types. A
+//! new ISA or strategy is one line in a match here.
 
 use crate::kernel::{Body, MakeOrder};
 use crate::memory::args::Tile;
@@ -38,7 +38,8 @@ pub enum Isa {
     Avx512,
     /// 128-bit vectors of aarch64, little-endian.
     Neon,
-    /// Arrays of 32 bytes, for the control flow of wider machines: only in builds with `--cfg wide_portable`, as fuzzing is.
+    /// Arrays of 32 bytes, for the control flow of wider machines: only in builds with `--cfg wide_portable`, as
+    /// fuzzing is.
     #[cfg(wide_portable)]
     Portable32,
     /// The same of 64 bytes.
@@ -47,16 +48,18 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The best for this machine: the widest of [`Isa::available`], but [`Isa::Avx512`] only from Ice Lake and Zen 4 on.
+    /// The best for this machine: the widest of [`Isa::available`], but [`Isa::Avx512`] only from Ice Lake and Zen 4
+    /// on.
     ///
-    /// On the server cores before (Skylake-SP to Cooper Lake), 512-bit instructions lower the frequency of the core, for a millisecond
-    /// after the last one and for everything else that runs there, and switch off one of three vector units: more than the
-    /// wider vectors gain.
+    /// On the server cores before (Skylake-SP to Cooper Lake), 512-bit instructions lower the frequency of the core,
+    /// for a millisecond after the last one and for everything else that runs there, and switch off one of three vector
+    /// units: more than the wider vectors gain.
     pub fn detect() -> Isa {
         Isa::available().find(|isa| isa.is_preferred()).unwrap_or(Isa::Portable)
     }
 
-    /// All that this machine has and this build has kernels for, the widest first; [`Isa::Portable`] is always the last.
+    /// All that this machine has and this build has kernels for, the widest first; [`Isa::Portable`] is always the
+    /// last.
     pub fn available() -> impl Iterator<Item = Isa> + Clone {
         Isa::ALL.into_iter().filter(|isa| isa.is_available())
     }
@@ -108,19 +111,21 @@ impl Kernel {
     ///
     /// # Safety
     /// - The ISA that the kernel was made for is there (as [`kernel`] checks).
-    /// - `tile.input` was cast from a pointer to the element type that the kernel was made for, and every element that the
-    ///   loops of the tile reach from it may be read.
+    /// - `tile.input` was cast from a pointer to the element type that the kernel was made for, and every element that
+    ///   the loops of the tile reach from it may be read.
     /// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
     ///
     /// # Panics
-    /// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the tile.
+    /// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the
+    /// tile.
     #[inline(always)]
     pub unsafe fn run(self, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         // SAFETY: the caller's promise.
         unsafe { (self.of_tile)(tile, positions) }
     }
 
-    /// The position of the first best of `len` neighbours: a tile of one row, but sooner. Any strategy's kernel answers it.
+    /// The position of the first best of `len` neighbours: a tile of one row, but sooner. Any strategy's kernel answers
+    /// it.
     ///
     /// # Safety
     /// - As for [`Kernel::run`], for the elements from `first` on; `len` is not 0, and below 2^32.
@@ -256,9 +261,9 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
     }
 }
 
-/// An order of its own where it is faster: in rows, where a vector takes one operation or two. An operation more for each
-/// vector is not to be seen in columns, which take four, or where elements are gathered first; and rows against the
-/// direction of memory are too rare to be worth the code.
+/// An order of its own where it is faster: in rows, where a vector takes one operation or two. An operation more for
+/// each vector is not to be seen in columns, which take four, or where elements are gathered first; and rows against
+/// the direction of memory are too rare to be worth the code.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
         Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => rows::Rows::<Shared<S, T, F, P>>::enter::<Own<S, T, F, P>>,
@@ -268,7 +273,6 @@ fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy)
         Strategy::FoldedColumns if S::SPECIALIZES || cfg!(wide_portable) => {
             columns::FoldedColumns::enter::<OfColumns<S, T, F, P>>
         }
-        // (By arrays, in L2, GB/s folded and packed: 1000 rows of 3 u8 1.4 and 4.5, of f32 9 and 11, of i16 16 and 8, of i64 20 and 22; 73 KB of code. SSE2.)
         Strategy::FoldedColumns | Strategy::PackedColumns => columns::PackedColumns::enter::<OfColumns<S, T, F, P>>,
     };
     let of_row = if S::SPECIALIZES && T::HAS_OWN_ALONE {

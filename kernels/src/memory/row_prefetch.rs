@@ -3,7 +3,7 @@
 use super::prefetch::{Hint, LINE};
 
 /// Asks for some bytes of each of some rows, so many bytes apart; if one follows the other, for each line of all of
-/// them once. (A call: it was 38 KB of the shared object.)
+/// them once.
 #[inline(never)]
 pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: usize, bytes: usize) {
     if stride.unsigned_abs() == bytes {
@@ -16,11 +16,7 @@ pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: u
 }
 
 /// How far ahead to ask for elements that are far, a little for each that is looked at: what prefetchers ask for by
-/// themselves is not enough to keep the memory busy. (Zen 5, 64 MiB over and over, some of which L3 keeps, GB/s without
-/// it, 4 KiB, 8 and 16 ahead, by AVX-512: one row of f32 37, 48, 54 and 52, of i64 41, 51, 55 and 52, rows of 1000 f32
-/// asked for at once 46, and along the way 44, 49 and 53, of 64 f32 44, 54 and 62 from 4 KiB on, 16 columns of 1000 f32
-/// 16, 43, 52 and 56; by AVX2 as much, or more; 32 KiB were hardly ever better. Of 256 MiB, one row of f32 31 and 38.
-/// In L2, rows lost up to a sixth by it, so that it is for far ones only.)
+/// themselves is not enough to keep the memory busy.
 pub(crate) const AHEAD_BYTES: usize = 16 << 10;
 
 /// From one row, or block of rows, to one about so many bytes ahead, where they are `stride` elements of some size
@@ -34,11 +30,9 @@ pub(crate) fn ahead(stride: isize, size: usize, bytes: usize) -> isize {
 
 /// What to ask for, before so many rows: lines along the way that is as far further on.
 ///
-/// Rows shorter than a line share one request, because to ask takes as long as to answer (rows of 7 and 10 u8 lost 0.4
-/// by one for each; Zen 5, AVX2). None at all is left to prefetchers, which follow such loads on Zen, but not on a Xeon
-/// with 480 MiB of L3: rows of 10 f16, u8 and 7 f32 from L3 went from 2.4, 4.9 and 7 to 8, 9 and 15 GB/s. There, a few
-/// at a time are better than 1 KiB at once (10 f32 23 and 19), and a little less than a line apart better than each
-/// line once: rows of 64 and 100 f32 went from 23 and 25 to 29.
+/// Rows shorter than a line share one request, because to ask takes as long as to answer. Some hardware prefetchers do
+/// not follow the loads of short rows, so that none at all would be slower; and lines along the way, a few at a time, are
+/// better than many at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) rows: usize,

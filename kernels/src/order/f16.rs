@@ -1,10 +1,12 @@
-//! 16-bit floats as 16-bit integers, which every ISA can compare. [`HalfKey`] is exact: a key is an integer in the order of the floats. [`RawBits`] is
-//! the fast path: the bits of a float as they are, which have that order if the best of them is above zero. Nothing here knows of strategies.
+//! 16-bit floats as 16-bit integers, which every ISA can compare. [`HalfKey`] is exact: a key is an integer in the
+//! order of the floats. [`RawBits`] is the fast path: the bits of a float as they are, which have that order if the
+//! best of them is above zero. Nothing here knows of strategies.
 
 use crate::order::key::{Key, no_fast_path, traced_by_lanes};
 use crate::simd::ops::HalfLanes;
 
-/// Integers in the order of the floats: see [`HalfLanes::half_keys`]; if `FLIPS`, of the floats negated, where the smallest is the best, so that the largest key is.
+/// Integers in the order of the floats: see [`HalfLanes::half_keys`]; if `FLIPS`, of the floats negated, where the
+/// smallest is the best, so that the largest key is.
 #[derive(Clone, Copy)]
 pub(crate) struct HalfKey<const FLIPS: bool> {
     /// What is flipped.
@@ -18,7 +20,8 @@ impl<const FLIPS: bool> HalfKey<FLIPS> {
     /// `infinity` is its bits. NaN is above all numbers, or below. If it `flips`, then the floats first.
     #[inline(always)]
     pub(crate) fn new(infinity: i16, nan_is_above: bool, flips: bool) -> Self {
-        // Of each sign. With nothing turned, those with the sign are the smallest, those without the largest, and one integer is not in use between them, modulo 2^16.
+        // Of each sign. With nothing turned, those with the sign are the smallest, those without the largest, and one
+        // integer is not in use between them, modulo 2^16.
         let nans = i16::MAX - infinity;
         let (turn, push) = if nan_is_above { (infinity ^ i16::MIN, 2 * nans) } else { (nans, -2 * nans) };
         HalfKey { sign: if flips { i16::MIN } else { 0 }, infinity, turn, push }
@@ -68,9 +71,9 @@ impl<S: HalfLanes, const FLIPS: bool> Key<S> for HalfKey<FLIPS> {
     }
 }
 
-/// The bits themselves, of the negated float for ArgMin. As signed integers, floats above zero have their own order, and all others are smaller. So
-/// the largest is the best if it is above zero, and if nothing is a NaN: those without the sign are above infinity, and those with it are the largest
-/// unsigned integers.
+/// The bits themselves, of the negated float for ArgMin. As signed integers, floats above zero have their own order,
+/// and all others are smaller. So the largest is the best if it is above zero, and if nothing is a NaN: those without
+/// the sign are above infinity, and those with it are the largest unsigned integers.
 #[derive(Clone, Copy)]
 pub(crate) struct RawBits {
     sign: i16,

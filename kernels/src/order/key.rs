@@ -1,5 +1,5 @@
-//! From element types, functions and NaN policies, as types, to the order that each ISA has for them: what becomes of elements once they are loaded, in how few
-//! operations. Nothing here compares anything.
+//! From element types, functions and NaN policies, as types, to the order that each ISA has for them: what becomes of
+//! elements once they are loaded, in how few operations. Nothing here compares anything.
 
 use crate::simd::ops::Lanes;
 use core::marker::PhantomData;
@@ -140,8 +140,8 @@ impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
     }
 }
 
-/// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign of floats and all
-/// other bits of integers, so that the best is the largest.
+/// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign
+/// of floats and all other bits of integers, so that the best is the largest.
 #[derive(Clone, Copy)]
 pub(crate) struct Flipped<L>(pub(super) L);
 impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {

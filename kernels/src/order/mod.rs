@@ -1,5 +1,5 @@
-//! The one order of the contract, as vectors see it: a [`Ranking`] is an ISA, an element type, a function and a NaN policy, and answers
-//! which of two vectors is better in each lane. Strategies see nothing else of any of the four.
+//! The one order of the contract, as vectors see it: a [`Ranking`] is an ISA, an element type, a function and a NaN
+//! policy, and answers which of two vectors is better in each lane. Strategies see nothing else of any of the four.
 
 pub(crate) mod elements;
 pub(crate) mod f16;
@@ -9,8 +9,8 @@ use crate::order::key::{Function, Ignore, Key, Lane, Max, Policy};
 use crate::simd::ops::Lanes;
 use core::marker::PhantomData;
 
-/// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for all of a
-/// kernel's life.
+/// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for
+/// all of a kernel's life.
 pub(crate) trait Order: Copy {
     type Lane: Lane;
     type Simd: Lanes<Self::Lane>;
@@ -19,10 +19,12 @@ pub(crate) trait Order: Copy {
 
     /// True where the fold of [`Order::fold`] loses a NaN that should win: the [trace](Order::Trace) tells of it.
     const NAN_WINS: bool;
-    /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be there.
+    /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be
+    /// there.
     const NAN_LOSES: bool;
 
-    /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too, if it [accepts](Order::accepts) it.
+    /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too,
+    /// if it [accepts](Order::accepts) it.
     type Fast: Order<Lane = Self::Lane, Simd = Self::Simd>;
     /// Whether there is one.
     const HAS_FAST: bool;
@@ -55,8 +57,8 @@ pub(crate) trait Order: Copy {
     fn worst(self) -> Vec<Self>;
     /// What nothing is worse than.
     fn least(self) -> Vec<Self>;
-    /// What is kept of vectors to tell later whether the best that was folded is the best: where there was a NaN that the
-    /// fold drops, or what the fast path may be wrong about.
+    /// What is kept of vectors to tell later whether the best that was folded is the best: where there was a NaN that
+    /// the fold drops, or what the fast path may be wrong about.
     type Trace: Copy;
     /// The trace of nothing.
     fn no_trace(self) -> Self::Trace;
@@ -179,12 +181,13 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
         if !K::Lane::HAS_NAN {
             return self.simd.gt(high, low);
         }
-        // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under Propagate keeps `b`, one
-        // in `a` under Ignore drops `a`. Three operations, where a test of both classes takes five.
+        // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under
+        // Propagate keeps `b`, one in `a` under Ignore drops `a`. Three operations, where a test of both classes takes
+        // five.
         let excluded = match (P::NAN_WINS, P::NAN_LOSES) {
             (true, _) => b,
             (_, true) => a,
-            // Not known when this is compiled. Without a branch, for which there would be two of each loop: 12 KB of the shared object, those of `columns/row_blocks.rs` among them.
+            // Not known when this is compiled. Without a branch, for which there would be two copies of each loop.
             _ => self.simd.select(self.simd.first(if self.policy.nan_wins() { S::LANES } else { 0 }), b, a),
         };
         self.simd.and_not(self.simd.gt_or_unordered(high, low), self.simd.unordered(excluded, excluded))

@@ -1,5 +1,5 @@
-//! What is kept of the chunks of a run, while they go by, and how the answer comes of it: see `blocked.rs`. Nothing here knows how a run is cut into
-//! pieces, or how many go by at a time.
+//! What is kept of the chunks of a run, while they go by, and how the answer comes of it: see `blocked.rs`. Nothing
+//! here knows how a run is cut into pieces, or how many go by at a time.
 
 use super::blocks::{Chunks, LONG, Places, SHORT, chunk, has_long_chunks, may_shift};
 use super::segment::{Equals, Found, IsNan, Run, Test, first_of};
@@ -14,9 +14,8 @@ pub(super) const fn most_chunks<O: Order>() -> usize {
     (O::Simd::MAX_COUNT as usize).saturating_add(1)
 }
 
-/// Chunks from one question to the next whether a NaN that wins was seen, so that the others need not be, nor those before to find it: with one NaN at its
-/// end, a row of 64 K f32 went from 98 to 197 GB/s, of 128 K f16 from 59 to 240, as fast as others (Zen 5, AVX-512). (Zen 3: 64 K elements of f32 with 5 % of NaN
-/// went from 83 GB/s to 5000, of f16 from 46 to 1050. Without NaN, it costs 0 to 2 %, and every 8 chunks up to 7.)
+/// Chunks from one question to the next whether a NaN that wins was seen: the others need not be looked at then, nor those
+/// before to find it. To ask more often costs time where there is none.
 const PATIENCE: usize = 16;
 
 /// The running state over chunks, as many as can be counted.
@@ -27,7 +26,8 @@ pub(super) struct Fold<O: Order> {
     chunk: Count<O>,
     /// Of all that went by.
     trace: O::Trace,
-    /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its start.
+    /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its
+    /// start.
     clear: usize,
 }
 
@@ -39,7 +39,8 @@ impl<O: Order> Fold<O> {
         Fold { best, chunk_of_best: chunk, chunk, trace: order.no_trace(), clear: 0 }
     }
 
-    /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for those stores.
+    /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for
+    /// those stores.
     #[inline(always)]
     pub(super) fn copy(&self) -> Self {
         let &Fold { best, chunk_of_best, chunk, trace, clear } = self;
@@ -68,8 +69,7 @@ impl<O: Order> Fold<O> {
         // SAFETY: the caller's promise; the second chunk is where the run says, if there is one.
         unsafe {
             if const { may_shift::<O>() } && run.may_shift {
-                // The first by itself, because the second may be nearer than others. (With a distance of its own in the loop, rows of 1000, 4096 and 32000 u8 ran at 0.93 to 0.97 of the speed; first
-                // and last as turns of their own, at 0.8 to 0.95. A Xeon, AVX-512.)
+                // The first by itself, because the second may be nearer than others.
                 fold.start(order, first);
                 // (The only one is seen twice.)
                 let second = (run.count() - 1).min(1);
@@ -121,7 +121,7 @@ impl<O: Order> Fold<O> {
         let patience = if O::MAY_STOP { PATIENCE } else { last };
         let mut next = Run { at, ..run.run.part(0, run.chunk) };
         loop {
-            // Of longer chunks, the last one is a turn of the same loop: by itself, it was 9 KB more of the shared object. (Of others too, another 17 KB less, but rows of 1000 u8 ran at 0.91 and 0.95 of the speed; AVX2 and AVX-512, a Xeon.)
+            // Of longer chunks, the last one is a turn of the same loop: by itself, it would be another copy of it.
             let is_last = chunk == last;
             if const { !(LONGER && O::Simd::BLENDS_MAY_BE_DEAR) } && is_last {
                 // SAFETY: as below.
@@ -236,8 +236,8 @@ impl<O: Order> Fold<O> {
             // SAFETY: the caller's promise.
             return Found { value, position: unsafe { find_from(order, chunks, self.clear, IsNan) }, is_nan: true };
         }
-        // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and there may be nothing
-        // but NaN.
+        // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and
+        // there may be nothing but NaN.
         if O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0 {
             // SAFETY: the caller's promise.
             return Found { value, position: unsafe { find_from(order, chunks, 0, Equals(value)) }, is_nan: false };
@@ -270,8 +270,8 @@ impl<O: Order> Fold<O> {
     }
 }
 
-/// Whether an element of a chunk passes the test: one question about a mask, where to find it takes one for each vector. (The second
-/// look at 256 KiB of f32, with one NaN at their end, went from 70 to 87 GB/s; Zen 3.)
+/// Whether an element of a chunk passes the test: one question about a mask, where to find it takes one for each
+/// vector.
 ///
 /// # Safety
 /// - The chunk may be read.

@@ -1,6 +1,7 @@
-//! Runs of five vectors and more, up to a limit for each ISA. Each lane keeps the position of its best: a comparison and
-//! a blend for each vector, where [chunks](super::blocked) take them for each four. But then nothing is looked at twice:
-//! the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of all.
+//! Runs of five vectors and more, up to a limit for each ISA. Each lane keeps the position of its best: a comparison
+//! and a blend for each vector, where [chunks](super::blocked) take them for each four. But then nothing is looked at
+//! twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of
+//! all.
 //!
 //! What such a run waits for is the step before, and so it is read in two places at once, from its start and from its
 //! middle: half as many steps, and as both share the number of the step, fewer operations too. Decides nothing about
@@ -11,8 +12,8 @@ use crate::order::{Count, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Token, repeat};
 
-/// The vectors of the shortest run that is answered sooner that way, and of the longest: their positions fit the counts,
-/// and beyond, chunks are as fast.
+/// The vectors of the shortest run that is answered sooner that way, and of the longest: their positions fit the
+/// counts, and beyond, chunks are as fast.
 #[inline(always)]
 pub(super) const fn vectors<O: Order>() -> (usize, usize) {
     let most = if O::Simd::HAS_MASKS { 32 } else { 16 };
@@ -31,7 +32,8 @@ pub(super) const fn takes<O: Order>(number: usize) -> bool {
     fewest <= number && number <= most && !(fills_registers && has_registers)
 }
 
-/// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than [`takes`] allows.
+/// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than
+/// [`takes`] allows.
 ///
 /// # Safety
 /// - The elements of the run may be read.
@@ -48,8 +50,8 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
     }
 }
 
-/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the worst
-/// number.
+/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the
+/// worst number.
 ///
 /// # Safety
 /// - As for [`find`].
@@ -87,7 +89,8 @@ unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
     Some(simd.smallest_count(winners).into() as u32)
 }
 
-/// Two parts of a run, both as long, and whole vectors: one from its start, and one to its end. What is seen twice is never better than itself.
+/// Two parts of a run, both as long, and whole vectors: one from its start, and one to its end. What is seen twice is
+/// never better than itself.
 #[derive(Clone, Copy)]
 struct Parts {
     second: usize,
@@ -152,8 +155,8 @@ impl<O: Order> Bests<O> {
 
 /// The position of the first element that passes the test.
 ///
-/// By lane too, from the end of each eight vectors to their start, so that no branch depends on where it is: vector after vector, rows of 21 f64 with 5 % of NaN ran at
-/// a quarter of the speed without. (Zen 5, AVX2.)
+/// By lane too, from the end of each eight vectors to their start, so that no branch depends on where it is: vector
+/// after vector, rows of 21 f64 with 5 % of NaN ran at a quarter of the speed without.
 ///
 /// # Safety
 /// - As for [`find`].

@@ -1,5 +1,5 @@
-//! A run of neighbours, and the search for its best element within registers. What the strategies for rows share; nothing here knows of
-//! tiles or loops.
+//! A run of neighbours, and the search for its best element within registers. What the strategies for rows share;
+//! nothing here knows of tiles or loops.
 
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::AHEAD_BYTES;
@@ -16,7 +16,8 @@ pub(super) struct Run<L> {
     pub(super) at: *const L,
     pub(super) len: usize,
     pub(super) reversed: bool,
-    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are [folded](super::accumulator) ask.
+    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are
+    /// [folded](super::accumulator) ask.
     pub(super) ahead: isize,
     pub(super) tuning: &'static Tuning,
 }
@@ -106,7 +107,8 @@ impl<O: Order> Best<O> {
         Best { order, found: Found::nothing(order) }
     }
 
-    /// Compares with what was found in a run, the first element of which has position `first`. Runs are offered in the order of visiting.
+    /// Compares with what was found in a run, the first element of which has position `first`. Runs are offered in the
+    /// order of visiting.
     #[inline(always)]
     pub(super) fn offer(&mut self, found: Found<O>, first: usize) {
         let simd = self.order.simd();
@@ -193,7 +195,8 @@ pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::L
 #[inline]
 pub(super) fn rarely() {}
 
-/// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the run has.
+/// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the
+/// run has.
 #[derive(Clone, Copy)]
 struct Row<const WHOLE: usize, const V: usize> {
     len: usize,
@@ -234,9 +237,10 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
 
     /// Finds the first best element.
     ///
-    /// The best value first, across all lanes; then each vector is compared with it, and the bits of the comparisons, side by side in one
-    /// word or a few, tell the first. No step depends on the data (but for a row with a NaN that wins), so several rows are in flight at once: it is
-    /// a mispredicted branch, more than all of this, that makes short rows slow.
+    /// The best value first, across all lanes; then each vector is compared with it, and the bits of the comparisons,
+    /// side by side in one word or a few, tell the first. No step depends on the data (but for a row with a NaN that
+    /// wins), so several rows are in flight at once: it is a mispredicted branch, more than all of this, that makes
+    /// short rows slow.
     #[inline(always)]
     fn find<O: Order>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> Found<O> {
         let value = order.simd().across(fold_of(order, &vectors), O::IS_MAX);
@@ -258,7 +262,8 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
         let simd = order.simd();
         let (per_word, words) = const { Self::words::<O>() };
         let (mut first, mut is_found) = (0, false);
-        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
+        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds
+        // of times.
         let mut n = 0;
         while n < words {
             // The word visited first comes last here, and overwrites the others: no branch.
@@ -290,7 +295,8 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
     }
 }
 
-/// The place, in the order of visiting, of the first element of some vectors that passes the test, and whether there is one.
+/// The place, in the order of visiting, of the first element of some vectors that passes the test, and whether there is
+/// one.
 #[inline(always)]
 pub(super) fn first_of<O: Order, T: Test<O>, const V: usize>(
     order: O,

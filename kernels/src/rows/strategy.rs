@@ -1,5 +1,5 @@
-//! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a row takes depends
-//! on nothing but its length.
+//! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a
+//! row takes depends on nothing but its length.
 
 use super::blocked;
 use super::lane_indexed;
@@ -58,7 +58,8 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 ) {
     let len = tile.line().size;
     assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
-    // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not mind.
+    // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not
+    // mind.
     let jumps = REVERSED && (SHORTEST_JUMP..=AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
     let asks = tile.prefetch.asks(jumps);
     // SAFETY: the caller's promise.
@@ -84,7 +85,8 @@ unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
     }
 }
 
-/// The same for up to [`Visit::MOST_VECTORS`]. (It compares elements: to count the vectors takes as many instructions as there are to load one and compare it.)
+/// The same for up to [`Visit::MOST_VECTORS`]. (It compares elements: to count the vectors takes as many instructions
+/// as there are to load one and compare it.)
 ///
 /// # Safety
 /// - As for [`by_length`].
@@ -96,7 +98,8 @@ pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, visit: V) -
         match len {
             _ if const { O::Simd::FEW > 0 && !V::REVERSED } && len <= O::Simd::FEW => visit.search::<Few>(),
             _ if len < lanes => visit.search::<PartOfVector>(),
-            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
+            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of
+            // memory.
             _ if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
             _ if const { V::MOST_VECTORS == 1 } || !V::REVERSED && len <= lanes => visit.search::<Vectors<1, 1>>(),
             _ if const { V::MOST_VECTORS == 2 } || len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
@@ -218,15 +221,14 @@ impl<O: Order> Search<O> for Chunks {
     }
 }
 
-/// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped. (Beyond L3, AVX2, GB/s without and with it: 100 f32 31 and 29, 255 f32
-/// 7 and 20, 100 i64 8 and 28, 1000 f32 8 and 15; Zen 4.)
+/// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped.
 const SHORTEST_JUMP: usize = 512;
 
-/// The longest rows, in bytes, that prefetchers follow in two places. (Beyond L3, AVX-512, GB/s by lane and chunk by chunk: 400 i32 11 and 33, 700 i16 11 and 31, 1000 i16 10
-/// and 30, 255 f32 12 and 28, 127 i64 11 and 31, 500 f16 19 and 29, 500 i16 25 and 27; but 248 f32 27 and 30, 240 f32, 120 i64 30 and 29. Zen 4.)
+/// The longest rows, in bytes, that prefetchers follow in two places.
 const LONGEST_HALVED: usize = 960;
 
-/// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
+/// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of
+/// another.
 #[inline(always)]
 fn along<O: Order>(row: Run<O::Lane>, stride: isize) -> Run<O::Lane> {
     if row.len > AHEAD_BYTES / size_of::<O::Lane>() {
@@ -270,7 +272,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
 struct Searched<'t, O, S, const REVERSED: bool>(EachRow<'t, O, REVERSED>, PhantomData<S>);
 
 impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> {
-    /// Whether the loop of a search is [unrolled](repeat). (Against the direction of memory only what is less than a vector: rows of 21 u8 ran at 26 or 42 GB/s by where the loop lay.)
+    /// Whether the loop of a search is [unrolled](repeat).
     const UNROLLS: bool = O::Simd::UNROLLS && S::IS_SHORT && (!REVERSED || S::READS_ON);
 
     /// # Safety
@@ -297,7 +299,8 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> 
             true => Asked::of_rows(tile.tuning.prefetch.hint, len * size, stride.wrapping_mul(size as isize)),
             false => Asked::NOTHING,
         };
-        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
+        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds
+        // of times.
         let mut o = 0;
         while o < tile.outer.size {
             let mut start = o as isize * tile.outer.stride + to_lowest;
@@ -308,7 +311,9 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> 
                 tile.inner.size
             };
             let mut at_end = tile.inner.size - some;
-            // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows `some` of them are elements of others. There is a position for each (`enter`).
+            // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another;
+            // where a search reads on, what follows `some` of them are elements of others. There is a position for each
+            // (`enter`).
             unsafe {
                 while some > 0 {
                     let mut block = some.min(asked.rows);

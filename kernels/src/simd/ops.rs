@@ -1,11 +1,11 @@
-//! The table of vector operations that an ISA fills in, once per lane type. Nothing here knows about orders, NaN policies
-//! or strategies; nothing above here knows about an ISA.
+//! The table of vector operations that an ISA fills in, once per lane type. Nothing here knows about orders, NaN
+//! policies or strategies; nothing above here knows about an ISA.
 
 use crate::simd::partial_load::Copied;
 use crate::simd::transpose::Zip;
 
-/// Vectors of lanes of type `T`, with masks (one truth value per lane) and counts (one unsigned integer per lane, as wide as the
-/// lane, so that a mask of values selects counts too).
+/// Vectors of lanes of type `T`, with masks (one truth value per lane) and counts (one unsigned integer per lane, as
+/// wide as the lane, so that a mask of values selects counts too).
 pub(crate) trait Lanes<T>: Zip {
     /// The values.
     type Vector: Copy;
@@ -24,7 +24,7 @@ pub(crate) trait Lanes<T>: Zip {
     const MAX_COUNT: u32;
     /// Bits per lane in [`Lanes::bits`].
     const BITS_PER_LANE: u32;
-    /// Whether a maximum is one operation, and no comparison and a blend, which take four cycles on Zen 5 until what they come to can be used.
+    /// Whether a maximum is one operation, and no comparison and a blend, for which whatever comes of it has to wait.
     const HAS_MAX: bool = true;
 
     fn splat(self, value: T) -> Self::Vector;
@@ -82,7 +82,8 @@ pub(crate) trait Lanes<T>: Zip {
         }
         v
     }
-    /// So many lanes that [`Lanes::first_best`] looks at: 0 where it is no better than what can be made of the other operations.
+    /// So many lanes that [`Lanes::first_best`] looks at: 0 where it is no better than what can be made of the other
+    /// operations.
     const FEW: usize = 0;
     /// The number of the first largest (or smallest) of the first `FEW` lanes.
     #[inline(always)]
@@ -138,8 +139,10 @@ pub(crate) trait Lanes<T>: Zip {
 
 /// What 16-bit floats need beyond 16-bit integers.
 pub(crate) trait HalfLanes: Lanes<i16> {
-    /// Integers in the order of the floats whose bits are `raw`. With `magnitude = raw & 0x7fff`, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so that -0 equals
-    /// +0; plus `turn` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers; plus `push`, saturating, by which they all become the last one.
+    /// Integers in the order of the floats whose bits are `raw`. With `magnitude = raw & 0x7fff`, they are `-magnitude`
+    /// where the sign is set and `magnitude` elsewhere, so that -0 equals +0; plus `turn` modulo 2^16, by which NaNs of
+    /// both signs come to follow each other at the end of all integers; plus `push`, saturating, by which they all
+    /// become the last one.
     fn half_keys(self, raw: Self::Vector, turn: i16, push: i16) -> Self::Vector;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;

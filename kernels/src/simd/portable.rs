@@ -1,5 +1,5 @@
-//! Vectors as plain arrays: the ISA of every machine, and a way to run the control flow of wide ISAs anywhere. The compiler
-//! makes of it what the target's baseline has.
+//! Vectors as plain arrays: the ISA of every machine, and a way to run the control flow of wide ISAs anywhere. The
+//! compiler makes of it what the target's baseline has.
 
 use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
 use crate::simd::token::{Task, Token};
@@ -29,7 +29,7 @@ impl<const BYTES: usize> Token for Portable<BYTES> {
 impl<const BYTES: usize> Zip for Portable<BYTES> {
     type Bytes = [u8; BYTES];
     type Narrow = Self;
-    // Plain loops are faster where there is no zip: rows of 3 u8 13 GB/s, and 4 by riffles.
+    // Plain loops are faster where there is no zip.
     const RIFFLES: bool = false;
 
     #[inline(always)]
@@ -62,7 +62,8 @@ impl<const BYTES: usize> Zip for Portable<BYTES> {
     }
 }
 
-/// All ones where `test` holds: masks are as wide as their lanes, which is what baselines without mask registers compare into.
+/// All ones where `test` holds: masks are as wide as their lanes, which is what baselines without mask registers
+/// compare into.
 macro_rules! mask {
     ($count:ty, $test:expr) => {
         from_fn(|i| if $test(i) { <$count>::MAX } else { 0 })
@@ -84,8 +85,9 @@ macro_rules! portable {
 
             #[inline(always)]
             fn splat(self, value: $lane) -> Self::Vector {
-                // Hidden from the compiler where it is a float (half of one is not 0): with a constant, it makes of `max` and `min` below an
-                // instruction of aarch64 that turns a signalling NaN into a quiet one, instead of dropping it.
+                // Hidden from the compiler where it is a float (half of one is not 0): with a constant, it makes of
+                // `max` and `min` below an instruction of aarch64 that turns a signalling NaN into a quiet one, instead
+                // of dropping it.
                 if 0.5 as $lane != 0 as $lane { [core::hint::black_box(value); $lanes] } else { [value; $lanes] }
             }
             #[inline(always)]
@@ -206,7 +208,8 @@ macro_rules! portable {
 
 portable!(16: i8 / u8 x 16, u8 / u8 x 16, i16 / u16 x 8, i32 / u32 x 4, u16 / u16 x 8, u32 / u32 x 4, f32 / u32 x 4,
     i64 / u64 x 2, u64 / u64 x 2, f64 / u64 x 2);
-// Run the control flow of wider vectors without an emulator, on request: each takes longer to compile than all that is above.
+// Run the control flow of wider vectors without an emulator, on request: each takes longer to compile than all that is
+// above.
 #[cfg(wide_portable)]
 portable!(32: i8 / u8 x 32, u8 / u8 x 32, i16 / u16 x 16, i32 / u32 x 8, u16 / u16 x 16, u32 / u32 x 8, f32 / u32 x 8,
     i64 / u64 x 4, u64 / u64 x 4, f64 / u64 x 4);

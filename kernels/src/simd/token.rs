@@ -43,12 +43,8 @@ pub(crate) trait Token: Copy + 'static {
 /// `while $one { $body; $next }`, but if `$unrolls`, twice as long as there are `$two`, and once more if there is
 /// `$one`.
 ///
-/// A loop of about 64 bytes is at the mercy of where the linker puts it: of the 64 bytes from a multiple of 64 on, Zen
-/// 5 fetches twelve instructions per cycle, and what follows them there in the next. Loops of 14 to 16 instructions of
-/// four bytes or so took 3 or 4 cycles where they began at such a multiple, or up to 8 bytes after it, and 2.3
-/// elsewhere: rows of 32 u8 40 or 59 GB/s, of 64 f64 70 or 92, of 100 f32 62 or 73 (AVX2). Twice as long, they are as
-/// fast anywhere. (A loop of several vectors is not worth it: by two chunks at a time, rows of 1000 ran at 0.92 to 0.99
-/// of the speed.)
+/// A loop that fits a fetch block of the instruction cache is fast or slow by where the linker puts it. Twice as long, it
+/// is as fast anywhere.
 macro_rules! repeat {
     ($unrolls:expr, $one:expr, $two:expr, $next:expr, $body:block) => {
         if $unrolls {
@@ -94,8 +90,7 @@ pub(crate) trait Task {
 }
 
 /// A task where it lies. Moved as a whole, it would be read in other parts than it was written in just before, and so
-/// only once all that came before has ended: rows of 1000 f16 that took a call each ran at 36 GB/s, and at 68 this way.
-/// (Zen 5, AVX-512.)
+/// only once all that came before has ended: the stores could not be forwarded.
 struct By<'a, T>(&'a T);
 
 impl<T: Task + Copy> Task for By<'_, T> {

@@ -1,5 +1,5 @@
-//! AVX2 through pulp's `V3` token: vectors, masks and counts of all lane types are 256-bit integers, and the table names the
-//! intrinsics that differ between lane types.
+//! AVX2 through pulp's `V3` token: vectors, masks and counts of all lane types are 256-bit integers, and the table
+//! names the intrinsics that differ between lane types.
 
 mod ops;
 
@@ -60,8 +60,8 @@ impl Avx2 {
         self.0.avx2._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(kept, new))
     }
 
-    /// AVX2 compares 64-bit integers as signed only: with their top bit flipped, unsigned ones have the same order. Vectors of
-    /// `u64` are kept flipped from load to mask; no other file can tell.
+    /// AVX2 compares 64-bit integers as signed only: with their top bit flipped, unsigned ones have the same order.
+    /// Vectors of `u64` are kept flipped from load to mask; no other file can tell.
     #[inline(always)]
     fn flip_u64(self, a: __m256i) -> __m256i {
         self._mm256_xor_si256(a, self.0.avx._mm256_set1_epi64x(i64::MIN))
@@ -73,9 +73,9 @@ impl Avx2 {
         a
     }
 
-    /// The best of all lanes in each of them, for 8-bit and 16-bit integers: x86 has one horizontal instruction, the minimum of eight unsigned
-    /// 16-bit lanes. `flip` turns the wanted order into that one, and back before the answer is spread: after that, the compiler would rather flip each vector
-    /// that the answer is compared with (rows of 21 i8 ran at 0.8 of the speed; Zen 5).
+    /// The best of all lanes in each of them, for 8-bit and 16-bit integers: x86 has one horizontal instruction, the
+    /// minimum of eight unsigned 16-bit lanes. `flip` turns the wanted order into that one, and back before the answer
+    /// is spread: after that, the compiler would rather flip each vector that the answer is compared with.
     #[inline(always)]
     fn across_8(self, v: __m256i, flip: i8) -> __m256i {
         let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
@@ -169,8 +169,8 @@ impl Avx2 {
     }
 }
 
-/// Intrinsics as methods, so that the tables below can name them. (Closures would do, but nothing forces them inline, and one that
-/// is not turns the intrinsic into a call.)
+/// Intrinsics as methods, so that the tables below can name them. (Closures would do, but nothing forces them inline,
+/// and one that is not turns the intrinsic into a call.)
 macro_rules! binary_intrinsics {
     ($($name:ident)+) => {
         impl Avx2 {$(

@@ -1,6 +1,6 @@
-//! AVX-512 (F, BW, CD, DQ and VL) through pulp's `V4` token: vectors and counts of all lane types are 512-bit integers, masks are bits,
-//! and the table names the intrinsics that differ between lane types, and the feature that each is from. 16-bit floats need no FP16
-//! here: their keys are integers.
+//! AVX-512 (F, BW, CD, DQ and VL) through pulp's `V4` token: vectors and counts of all lane types are 512-bit integers,
+//! masks are bits, and the table names the intrinsics that differ between lane types, and the feature that each is
+//! from. 16-bit floats need no FP16 here: their keys are integers.
 
 mod ops;
 
@@ -22,8 +22,8 @@ impl Avx512 {
         V4::is_available()
     }
 
-    /// Whether the CPU is one that runs 512-bit instructions at the frequency of others. VBMI2 is not used here, but tells: Ice Lake and
-    /// Zen 4, and what came after, have it; Skylake-SP, Cascade Lake and Cooper Lake do not.
+    /// Whether the CPU is one that runs 512-bit instructions at the frequency of others. VBMI2 is not used here, but
+    /// tells: Ice Lake and Zen 4, and what came after, have it; Skylake-SP, Cascade Lake and Cooper Lake do not.
     pub(crate) fn is_worth_it() -> bool {
         #[cfg(feature = "std")]
         return std::is_x86_feature_detected!("avx512vbmi2");
@@ -114,7 +114,7 @@ impl Token for Avx512 {
 
 impl Zip for Avx512 {
     type Bytes = __m512i;
-    // Of twice the width, they would be 30 KB more. (Not measured on Zen 5, where they would take half of the time.)
+    // Of twice the width, they would be more code.
     type Narrow = Avx2;
 
     #[inline(always)]

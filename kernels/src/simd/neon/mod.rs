@@ -1,9 +1,10 @@
-//! NEON on little-endian aarch64 through pulp's `Neon` token: vectors have the type of their lanes, masks and counts are unsigned integers
-//! as wide, and the table names the intrinsics of each.
+//! NEON on little-endian aarch64 through pulp's `Neon` token: vectors have the type of their lanes, masks and counts
+//! are unsigned integers as wide, and the table names the intrinsics of each.
 //!
-//! What is really different from x86: there is no movemask, so a mask becomes bits by the narrowing shift, 4 bits for each byte of a lane;
-//! no 64-bit maximum, and no maximum of floats that keeps its second operand bit for bit (`fmaxnm` drops a quiet NaN but
-//! returns a signalling one), so these are a comparison and a select; and no comparison for "unordered".
+//! What is really different from x86: there is no movemask, so a mask becomes bits by the narrowing shift, 4 bits for
+//! each byte of a lane; no 64-bit maximum, and no maximum of floats that keeps its second operand bit for bit (`fmaxnm`
+//! drops a quiet NaN but returns a signalling one), so these are a comparison and a select; and no comparison for
+//! "unordered".
 
 mod ops;
 
