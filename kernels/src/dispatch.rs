@@ -266,16 +266,18 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 /// the direction of memory are too rare to be worth the code.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
-        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => rows::Rows::<Shared<S, T, F, P>>::enter::<Own<S, T, F, P>>,
+        Strategy::Rows if const { S::TUNING.specializes } && T::HAS_OWN => {
+            rows::Rows::<Shared<S, T, F, P>>::enter::<Own<S, T, F, P>>
+        }
         Strategy::Rows => rows::Rows::<Shared<S, T, F, P>>::enter::<Shared<S, T, F, P>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, F, P>>,
         Strategy::Pieces => rows::Pieces::enter::<Shared<S, T, F, P>>,
-        Strategy::FoldedColumns if S::SPECIALIZES || cfg!(wide_portable) => {
+        Strategy::FoldedColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
             columns::FoldedColumns::enter::<OfColumns<S, T, F, P>>
         }
         Strategy::FoldedColumns | Strategy::PackedColumns => columns::PackedColumns::enter::<OfColumns<S, T, F, P>>,
     };
-    let of_row = if S::SPECIALIZES && T::HAS_OWN_ALONE {
+    let of_row = if const { S::TUNING.specializes } && T::HAS_OWN_ALONE {
         rows::Row::enter::<Own<S, T, F, P>>
     } else {
         rows::Row::enter::<Shared<S, T, F, P>>

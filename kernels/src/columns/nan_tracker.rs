@@ -8,7 +8,7 @@ use crate::simd::token::Token;
 /// Whether there was a NaN.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<O: Order> {
-    /// Where it was, as a mask or as bits: see [`Token::KEEPS_BITS`].
+    /// Where it was, as a mask or as bits: see `IsaTuning::keeps_bits`.
     nans: Mask<O>,
     nan_bits: u64,
 }
@@ -32,7 +32,7 @@ impl<O: Order> Seen<O> {
     pub(super) fn look<const U: usize>(&mut self, order: O, vectors: &[Vec<O>; U]) {
         if O::Lane::HAS_NAN {
             let nans = order.simd().nans_of(vectors);
-            match O::Simd::KEEPS_BITS {
+            match const { O::Simd::TUNING.keeps_bits } {
                 true => self.nan_bits |= order.simd().bits(nans),
                 false => self.nans = order.simd().or(self.nans, nans),
             }

@@ -77,7 +77,7 @@ impl<O: Order> Task for Tall<O> {
 /// 8.5 without; f32 at 10.8 and 9.4, but over 3 rows at 7.4 and 4.2. (Zen 3, SSE2.) And groups took a fifth of the time to compile all that is portable.
 #[inline(always)]
 pub(super) const fn has_groups<O: Order>() -> bool {
-    O::Simd::SPECIALIZES
+    O::Simd::TUNING.specializes
 }
 
 /// By groups of up to `U` vectors; if `TALL`, rows that are tall go by in chunks.

@@ -27,7 +27,7 @@ pub(super) const fn are_tall<O: Order>(rows: usize) -> bool {
 /// Whether any number is: not if they are more than a lane can count, which do not come.
 #[inline(always)]
 pub(super) const fn has_tall<O: Order>() -> bool {
-    O::Simd::SPECIALIZES && fewest::<O>() < O::Simd::MAX_COUNT as usize
+    O::Simd::TUNING.specializes && fewest::<O>() < O::Simd::MAX_COUNT as usize
 }
 
 #[inline(always)]

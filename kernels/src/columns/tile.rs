@@ -96,7 +96,7 @@ impl<O: Order, const U: usize> Group<O, U> {
     /// on Intel's cores; and half as many rows wait for each other, which is what groups of one or two vectors take their time for elsewhere. (In L2, GB/s one by one and in pairs: a Xeon, AVX2, 10 rows of 1000 f32 45 and 51, i32
     /// 55 and 64, i64 43 and 49, u8 57 and 62, 21 rows of 16 f64 42 and 49, i32 43 and 50, 4 rows of 31 f32 37 and 45. Zen 5, by a blend in place of the additional operation: 21, 64 and 1000 rows of 8 i64 95, 78, 71 and 117,
     /// 113, 117, of 16 i32 121, 123 and 115, 119, floats 0.96 to 1.04; AVX-512, where a blend is one operation, 0.92 to 1.06.)
-    const IN_PAIRS: bool = O::Simd::UNROLLS;
+    const IN_PAIRS: bool = O::Simd::TUNING.unrolls;
     /// The fewest that do. (3 rows of 1000 i8 64 and 57.)
     const FEWEST_IN_PAIRS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
 

@@ -123,7 +123,7 @@ impl<O: Order> Fold<O> {
         loop {
             // Of longer chunks, the last one is a turn of the same loop: by itself, it would be another copy of it.
             let is_last = chunk == last;
-            if const { !(LONGER && O::Simd::BLENDS_MAY_BE_DEAR) } && is_last {
+            if const { !(LONGER && O::Simd::TUNING.blends_may_be_dear) } && is_last {
                 // SAFETY: as below.
                 unsafe { self.step::<false>(order, run.last()) };
                 break;
@@ -158,7 +158,7 @@ impl<O: Order> Fold<O> {
     unsafe fn start(&mut self, order: O, at: *const O::Lane) {
         // Where a run may be aligned, a chunk is no longer than that.
         const {
-            let may_be_longer = has_long_chunks::<O>() || O::Simd::BLENDS_MAY_BE_DEAR;
+            let may_be_longer = has_long_chunks::<O>() || O::Simd::TUNING.blends_may_be_dear;
             assert!(!may_be_longer || O::Simd::LANES * size_of::<O::Lane>() < LINE);
         }
         // SAFETY: the caller promises a chunk.
@@ -177,7 +177,7 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     unsafe fn step<const LONGER: bool>(&mut self, order: O, all: Run<O::Lane>) {
         let simd = order.simd();
-        let better = if const { LONGER && O::Simd::BLENDS_MAY_BE_DEAR } {
+        let better = if const { LONGER && O::Simd::TUNING.blends_may_be_dear } {
             let before = self.best;
             let end = all.at.wrapping_add(all.len);
             let mut part = Run { len: chunk::<O>(), ..all };
@@ -299,7 +299,7 @@ unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     test: T,
 ) -> (usize, bool) {
     let (mut start, mut part) = chunks.place(n);
-    if O::Simd::BLENDS_MAY_BE_DEAR && part.len > chunk::<O>() {
+    if const { O::Simd::TUNING.blends_may_be_dear } && part.len > chunk::<O>() {
         // Of a longer chunk, the first part that has one: from the last on, so that no branch depends on which it is.
         let (all, len) = (part, chunk::<O>());
         let mut at = all.len - len;

@@ -50,7 +50,7 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
         let is_short = is_one_piece::<O>(run.len) && longer::<O>(run) == 1;
-        if (O::Simd::SPECIALIZES || !run.reversed) && is_short {
+        if (const { O::Simd::TUNING.specializes } || !run.reversed) && is_short {
             find_piece::<O, true, false>(order, run, 1)
         } else {
             find_long(order, run)
@@ -181,5 +181,5 @@ const SHORTEST_OF_LONGER: usize = 16 << 10;
 #[inline(always)]
 fn longer<O: Order>(run: Run<O::Lane>) -> usize {
     let is_long = run.len >= SHORTEST_OF_LONGER / size_of::<O::Lane>();
-    if O::Simd::BLENDS_MAY_BE_DEAR && is_long { run.tuning.rows.block_factor } else { 1 }
+    if const { O::Simd::TUNING.blends_may_be_dear } && is_long { run.tuning.rows.block_factor } else { 1 }
 }

@@ -6,7 +6,7 @@ use crate::order::Order;
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 
-/// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: more where a CPU loads about as many vectors per cycle as it has
+/// Vectors in a chunk, by `IsaTuning::has_long_chunks`: more where a CPU loads about as many vectors per cycle as it has
 /// operations for, because the operations of a chunk then weigh more; fewer where vectors are long, because many a row has
 /// no more of them.
 pub(super) const SHORT: usize = 4;
@@ -21,7 +21,7 @@ pub(super) const fn chunk<O: Order>() -> usize {
 
 /// Also where each chunk waits for the one before for as long as four vectors take to load.
 pub(super) const fn has_long_chunks<O: Order>() -> bool {
-    O::Simd::HAS_LONG_CHUNKS || !O::Simd::HAS_MAX
+    O::Simd::TUNING.has_long_chunks || !O::Simd::HAS_MAX
 }
 
 /// From how many chunks on runs are [aligned](Chunks::aligned): a vector of 64 bytes that is not lies in two cache

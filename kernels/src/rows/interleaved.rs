@@ -24,7 +24,7 @@ const OUTPUTS: usize = 32;
 /// Whether [`answer`] takes stretches of so many neighbours: where that is worth its code.
 #[inline(always)]
 pub(super) fn takes<O: Order>(len: usize) -> bool {
-    O::Simd::SPECIALIZES && len >= chunk::<O>() && is_one_piece::<O>(len)
+    (const { O::Simd::TUNING.specializes }) && len >= chunk::<O>() && is_one_piece::<O>(len)
 }
 
 /// Answers all outputs of a tile.
@@ -138,7 +138,7 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     let turn = rows.stream_bytes / size_of::<O::Lane>();
     // A turn is a chunk, or several, or one longer chunk.
     const { assert!(MIN_STREAM_BYTES.is_multiple_of(chunk::<O>() * size_of::<O::Lane>())) };
-    let are_chunks = O::Simd::BLENDS_MAY_BE_DEAR && asks && rows.block_factor > 1;
+    let are_chunks = const { O::Simd::TUNING.blends_may_be_dear } && asks && rows.block_factor > 1;
     let stretches = run.len.div_ceil(count * turn);
     let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
     let run = if asks { run.asking_along(rows.stream_distance) } else { run };
@@ -242,7 +242,7 @@ impl<L: Copy> Part<'_, L> {
                 }
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if O::Simd::BLENDS_MAY_BE_DEAR && self.turns.are_chunks {
+                    if const { O::Simd::TUNING.blends_may_be_dear } && self.turns.are_chunks {
                         fold.advance_by_one(order, run, n);
                     } else {
                         fold.advance(order, Chunks::new(order, run), n * self.chunks);

@@ -16,10 +16,10 @@ use crate::simd::token::{Token, repeat};
 /// counts, and beyond, chunks are as fast.
 #[inline(always)]
 pub(super) const fn vectors<O: Order>() -> (usize, usize) {
-    let most = if O::Simd::HAS_MASKS { 32 } else { 16 };
+    let most = if O::Simd::TUNING.has_masks { 32 } else { 16 };
     let positions = (O::Simd::MAX_COUNT as usize).saturating_add(1) / O::Simd::LANES;
     let most = if positions < most { positions } else { most };
-    if O::Simd::SPECIALIZES { (5, most) } else { (1, 0) }
+    if O::Simd::TUNING.specializes { (5, most) } else { (1, 0) }
 }
 
 /// Whether a run of so many vectors is. Those of 7 and 8 fill the registers of a [search there](super::segment::find),
@@ -28,7 +28,7 @@ pub(super) const fn vectors<O: Order>() -> (usize, usize) {
 pub(super) const fn takes<O: Order>(number: usize) -> bool {
     let (fewest, most) = vectors::<O>();
     let fills_registers = 7 <= number && number <= MOST_VECTORS;
-    let has_registers = !O::Simd::HAS_MASKS && O::Simd::HAS_MAX && size_of::<O::Lane>() >= 4;
+    let has_registers = !O::Simd::TUNING.has_masks && O::Simd::HAS_MAX && size_of::<O::Lane>() >= 4;
     fewest <= number && number <= most && !(fills_registers && has_registers)
 }
 
@@ -68,7 +68,7 @@ unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
         best.fold_worst(order);
     }
     let mut at = lanes;
-    repeat!(O::Simd::UNROLLS && !run.reversed, at < parts.len, at + lanes < parts.len, at += lanes, {
+    repeat!(const { O::Simd::TUNING.unrolls } && !run.reversed, at < parts.len, at + lanes < parts.len, at += lanes, {
         position = simd.add(position, simd.count(lanes as u32));
         // SAFETY: the caller's promise, and parts are whole vectors.
         let vectors = unsafe { parts.load(order, run, at) };

@@ -163,7 +163,7 @@ pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O
 /// Whether there is a [fast path](Order::Fast), and it is worth its code.
 #[inline(always)]
 pub(super) const fn has_fast_path<O: Order>() -> bool {
-    O::HAS_FAST && O::Simd::SPECIALIZES
+    O::HAS_FAST && O::Simd::TUNING.specializes
 }
 
 /// Finds the first best element of a run that is less than a vector.

@@ -72,7 +72,10 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Fou
             segment::find::<O, 1, 4>(order, run)
         } else if run.len < chunk::<O>() {
             segment::find::<O, 4, MOST_VECTORS>(order, run)
-        } else if O::Simd::SPECIALIZES && run.tuning.has_read_streams(prefetch) && blocked::is_long::<O>(run.len) {
+        } else if const { O::Simd::TUNING.specializes }
+            && run.tuning.has_read_streams(prefetch)
+            && blocked::is_long::<O>(run.len)
+        {
             interleaved::find_in_places(order, run)
         } else {
             blocked::find_long(order, run)

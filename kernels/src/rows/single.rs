@@ -26,7 +26,7 @@ impl Row {
     pub(crate) unsafe fn enter<M: MakeOrder>(first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
         // SAFETY: the caller promises that the ISA is there.
         let order = unsafe { M::make() };
-        if <M::Order as Order>::Simd::SPECIALIZES {
+        if const { <M::Order as Order>::Simd::TUNING.specializes } {
             let row = Run::new(first.cast(), len, false, tuning);
             // SAFETY: the caller promises the elements, and each of the lengths is one that its search takes.
             return unsafe {

@@ -76,7 +76,10 @@ unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match vectors {
-            5.. if O::Simd::SPECIALIZES && lane_indexed::takes::<O>(vectors) && !visit.goes_along(len) => {
+            5.. if const { O::Simd::TUNING.specializes }
+                && lane_indexed::takes::<O>(vectors)
+                && !visit.goes_along(len) =>
+            {
                 visit.search::<ByLane>()
             }
             _ if vectors <= V::MOST_VECTORS => in_registers(len, visit),
@@ -100,7 +103,7 @@ pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, visit: V) -
             _ if len < lanes => visit.search::<PartOfVector>(),
             // Fewer copies of the loop where they are not worth their code, and for rows against the direction of
             // memory.
-            _ if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
+            _ if !const { O::Simd::TUNING.specializes } => visit.search::<VectorByVector>(),
             _ if const { V::MOST_VECTORS == 1 } || !V::REVERSED && len <= lanes => visit.search::<Vectors<1, 1>>(),
             _ if const { V::MOST_VECTORS == 2 } || len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
             _ if const { V::MOST_VECTORS <= 4 } || len <= 4 * lanes => visit.search::<Vectors<2, 4>>(),
@@ -253,7 +256,7 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
     const REVERSED: bool = REVERSED;
     // What goes by lane instead need not be compiled.
     const MOST_VECTORS: usize =
-        if O::Simd::SPECIALIZES && !lane_indexed::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
+        if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
     type Output = ();
 
     #[inline(always)]
@@ -273,7 +276,7 @@ struct Searched<'t, O, S, const REVERSED: bool>(EachRow<'t, O, REVERSED>, Phanto
 
 impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> {
     /// Whether the loop of a search is [unrolled](repeat).
-    const UNROLLS: bool = O::Simd::UNROLLS && S::IS_SHORT && (!REVERSED || S::READS_ON);
+    const UNROLLS: bool = O::Simd::TUNING.unrolls && S::IS_SHORT && (!REVERSED || S::READS_ON);
 
     /// # Safety
     /// - As for [`Visit::search`].

@@ -10,16 +10,9 @@ pub(crate) trait Token: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// What shapes code for it.
+    /// What shapes code for it. Asked in `const` blocks: of what the compiler knows to be a constant, it makes one branch
+    /// alone.
     const TUNING: IsaTuning;
-
-    // Each by itself, because of what the compiler knows to be a constant it makes one branch alone.
-    const SPECIALIZES: bool = Self::TUNING.specializes;
-    const HAS_LONG_CHUNKS: bool = Self::TUNING.has_long_chunks;
-    const HAS_MASKS: bool = Self::TUNING.has_masks;
-    const BLENDS_MAY_BE_DEAR: bool = Self::TUNING.blends_may_be_dear;
-    const KEEPS_BITS: bool = Self::TUNING.keeps_bits;
-    const UNROLLS: bool = Self::TUNING.unrolls;
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside the region turns each intrinsic into a call.
