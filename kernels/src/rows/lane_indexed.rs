@@ -16,7 +16,7 @@ use crate::simd::token::{Token, repeat};
 /// counts, and beyond, chunks are as fast.
 #[inline(always)]
 pub(super) const fn vectors<O: Order>() -> (usize, usize) {
-    let most = if O::Simd::TUNING.has_masks { 32 } else { 16 };
+    let most = if O::Simd::TUNING.has_masks { 25 } else { 16 };
     let positions = (O::Simd::MAX_COUNT as usize).saturating_add(1) / O::Simd::LANES;
     let most = if positions < most { positions } else { most };
     if O::Simd::TUNING.specializes { (5, most) } else { (1, 0) }

@@ -100,6 +100,7 @@ pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, visit: V) -
     unsafe {
         match len {
             _ if const { O::Simd::FEW > 0 && !V::REVERSED } && len <= O::Simd::FEW => visit.search::<Few>(),
+            _ if O::Simd::HAS_FIRST_BEST && len < lanes => visit.search::<Less>(),
             _ if len < lanes => visit.search::<PartOfVector>(),
             // Fewer copies of the loop where they are not worth their code, and for rows against the direction of
             // memory.
@@ -158,6 +159,24 @@ impl<O: Order> Search<O> for Few {
         // SAFETY: the caller's promise.
         let value = unsafe { segment::load_part::<O, ON>(order, run) };
         order.simd().first_best(value, O::IS_MAX) as u32
+    }
+}
+
+/// Less than a vector, where one operation finds the first best of one.
+struct Less;
+impl<O: Order> Search<O> for Less {
+    const IS_SHORT: bool = true;
+    const READS_ON: bool = !O::Simd::LOADS_PARTS;
+
+    #[inline(always)]
+    unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        let (simd, value) = (order.simd(), unsafe { segment::load_part::<O, ON>(order, run) });
+        // What is beyond the row is no better, and comes after it.
+        let beyond = simd.count(O::Simd::MAX_COUNT);
+        let numbers = simd.select_count(simd.first(run.len), simd.lane_numbers(run.reversed), beyond);
+        let number = simd.first_best_of_all(value, numbers, O::IS_MAX);
+        (if run.reversed { number - (O::Simd::LANES - run.len) } else { number }) as u32
     }
 }
 

@@ -90,6 +90,13 @@ pub(crate) trait Lanes<T>: Zip {
     fn first_best(self, _: Self::Vector, _: bool) -> usize {
         0
     }
+    /// Whether [`Lanes::first_best_of_all`] is better than what can be made of the other operations.
+    const HAS_FIRST_BEST: bool = false;
+    /// The smallest number that a largest (or smallest) lane has, of those that are given to them.
+    #[inline(always)]
+    fn first_best_of_all(self, _: Self::Vector, _numbers: Self::Count, _largest: bool) -> usize {
+        0
+    }
     /// Exchanges neighbouring groups of `lanes` lanes (a power of two, below `LANES`): lane `i` gets lane `i ^ lanes`.
     fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector;
     /// Lane `i` gets lane `i + lanes`, and the last of them the first; `lanes` is below `LANES`.

@@ -103,6 +103,16 @@ impl Avx2 {
         let first = sse4_1._mm_minpos_epu16(sse4_1._mm_min_epu16(halves.0, halves.1));
         (sse2._mm_cvtsi128_si32(first) & 0xff) as usize
     }
+    /// The same of both halves, and any numbers.
+    #[inline(always)]
+    fn first_best_of_all_8(self, v: __m256i, numbers: __m256i, flip: i8) -> usize {
+        let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
+        let v = avx2._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
+        let halves = (avx2._mm256_unpacklo_epi8(numbers, v), avx2._mm256_unpackhi_epi8(numbers, v));
+        let first = avx2._mm256_min_epu16(halves.0, halves.1);
+        let half = sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(first), avx2._mm256_extracti128_si256::<1>(first));
+        (sse2._mm_cvtsi128_si32(sse4_1._mm_minpos_epu16(half)) & 0xff) as usize
+    }
     /// The instruction itself tells the lane.
     #[inline(always)]
     fn first_best_16(self, v: __m256i, flip: i16) -> usize {

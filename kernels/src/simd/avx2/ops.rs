@@ -162,6 +162,15 @@ macro_rules! horizontally {
             self.$first_best(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
         }
     };
+    (($across:ident, $first_best:ident, $first_best_of_all:ident), $lane:ident) => {
+        horizontally!(($across, $first_best), $lane);
+        const HAS_FIRST_BEST: bool = true;
+
+        #[inline(always)]
+        fn first_best_of_all(self, v: __m256i, numbers: __m256i, largest: bool) -> usize {
+            self.$first_best_of_all(v, numbers, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+        }
+    };
 }
 
 /// Integers: how a vector is kept, splat, comparisons, maximum and minimum.
@@ -212,8 +221,8 @@ macro_rules! integers {
 
 #[rustfmt::skip]
 integers! {
-    i8:  8,  same,     (across_8, first_best_8), _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,  _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
-    u8:  8,  same,     (across_8, first_best_8), _mm256_set1_epi8 as i8,    gt_u8,              _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
+    i8:  8,  same,     (across_8, first_best_8, first_best_of_all_8), _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,  _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
+    u8:  8,  same,     (across_8, first_best_8, first_best_of_all_8), _mm256_set1_epi8 as i8,    gt_u8,              _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
     i16: 16, same,     (across_16, first_best_16), _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16, _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
     u16: 16, same,     (across_16, first_best_16), _mm256_set1_epi16 as i16,  gt_u16,             _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
     i32: 32, same,     (),                         _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32, _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
