@@ -105,8 +105,8 @@ pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, visit: V) -
             // Fewer copies of the loop where they are not worth their code, and for rows against the direction of
             // memory.
             _ if !const { O::Simd::TUNING.specializes } => visit.search::<VectorByVector>(),
-            _ if const { V::MOST_VECTORS == 1 } || !V::REVERSED && len <= lanes => visit.search::<Vectors<1, 1>>(),
-            _ if const { V::MOST_VECTORS == 2 } || len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
+            _ if !V::REVERSED && len <= lanes => visit.search::<Vectors<1, 1>>(),
+            _ if len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
             _ if const { V::MOST_VECTORS <= 4 } || len <= 4 * lanes => visit.search::<Vectors<2, 4>>(),
             _ => visit.search::<Vectors<4, MOST_VECTORS>>(),
         }
