@@ -78,6 +78,16 @@ pub(crate) type Count<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Co
 /// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
 #[inline(always)]
 pub(crate) fn fold_of<O: Order, const V: usize>(order: O, vectors: &[Vec<O>; V]) -> Vec<O> {
+    if const { !O::Simd::HAS_MAX } {
+        // A maximum is a comparison and a blend, and the next one waits for both: in pairs of pairs, few wait for others.
+        // (Not by a loop, which would not be unrolled.)
+        const { assert!(V <= 8) };
+        let mut bests = *vectors;
+        fold_pairs(order, &mut bests, 1);
+        fold_pairs(order, &mut bests, 2);
+        fold_pairs(order, &mut bests, 4);
+        return bests[0];
+    }
     // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold,
     // because the trace tells.
     let mut best = if O::NAN_LOSES { order.fold(vectors[0], order.worst()) } else { vectors[0] };
@@ -87,6 +97,16 @@ pub(crate) fn fold_of<O: Order, const V: usize>(order: O, vectors: &[Vec<O>; V])
         n += 1;
     }
     best
+}
+
+/// Folds to every other vector, of those that are so far apart, the one after it.
+#[inline(always)]
+fn fold_pairs<O: Order, const V: usize>(order: O, vectors: &mut [Vec<O>; V], distance: usize) {
+    let mut n = 0;
+    while n + distance < V {
+        vectors[n] = order.fold(vectors[n + distance], vectors[n]);
+        n += 2 * distance;
+    }
 }
 
 /// `V` vectors of consecutive elements.

@@ -16,7 +16,12 @@ use crate::simd::token::{Token, repeat};
 /// counts, and beyond, chunks are as fast.
 #[inline(always)]
 pub(super) const fn vectors<O: Order>() -> (usize, usize) {
-    let most = if O::Simd::TUNING.has_masks { 25 } else { 16 };
+    let most = match O::Simd::TUNING.has_masks {
+        // The chunks that these would be wait longer for each other.
+        _ if !O::Simd::HAS_MAX => 50,
+        true => 25,
+        false => 16,
+    };
     let positions = (O::Simd::MAX_COUNT as usize).saturating_add(1) / O::Simd::LANES;
     let most = if positions < most { positions } else { most };
     if O::Simd::TUNING.specializes { (5, most) } else { (1, 0) }
