@@ -18,7 +18,7 @@ use crate::simd::token::{Token, repeat};
 pub(super) const fn vectors<O: Order>() -> (usize, usize) {
     let most = match O::Simd::TUNING.has_masks {
         // The chunks that these would be wait longer for each other.
-        _ if !O::Simd::HAS_MAX => 50,
+        _ if !O::Simd::HAS_MAX => 64,
         true => 25,
         false => 16,
     };

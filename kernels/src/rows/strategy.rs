@@ -71,7 +71,7 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 /// # Safety
 /// - The caller may [search](Visit::search) rows of that length.
 #[inline(always)]
-unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
+unsafe fn by_length<O: Order, const REVERSED: bool>(len: usize, visit: EachRow<'_, O, REVERSED>) {
     let vectors = len.div_ceil(O::Simd::LANES);
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
@@ -82,7 +82,7 @@ unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
             {
                 visit.search::<ByLane>()
             }
-            _ if vectors <= V::MOST_VECTORS => in_registers(len, visit),
+            _ if vectors <= <EachRow<'_, O, REVERSED> as Visit<O>>::MOST_VECTORS => in_registers(len, visit),
             _ => visit.search::<Chunks>(),
         }
     }
@@ -120,11 +120,6 @@ pub(super) trait Visit<O: Order> {
     /// The most vectors that are searched in registers.
     const MOST_VECTORS: usize;
     type Output;
-
-    /// Whether rows of that length are not to be read in two places at once.
-    fn goes_along(&self, _len: usize) -> bool {
-        false
-    }
 
     /// # Safety
     /// - The elements of the rows may be read, and rows are as long as `S` asks for.
@@ -271,17 +266,20 @@ struct EachRow<'t, O, const REVERSED: bool> {
     asks: bool,
 }
 
+impl<O: Order, const REVERSED: bool> EachRow<'_, O, REVERSED> {
+    /// Whether rows of that length are not to be read in two places at once.
+    #[inline(always)]
+    fn goes_along(&self, len: usize) -> bool {
+        self.tile.prefetch == Prefetch::Jumps && len > LONGEST_HALVED / size_of::<O::Lane>()
+    }
+}
+
 impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
     const REVERSED: bool = REVERSED;
     // What goes by lane instead need not be compiled.
     const MOST_VECTORS: usize =
         if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
     type Output = ();
-
-    #[inline(always)]
-    fn goes_along(&self, len: usize) -> bool {
-        self.tile.prefetch == Prefetch::Jumps && len > LONGEST_HALVED / size_of::<O::Lane>()
-    }
 
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) {
