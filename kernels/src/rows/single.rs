@@ -27,13 +27,14 @@ impl Row {
         // SAFETY: the caller promises that the ISA is there.
         let order = unsafe { M::make() };
         if const { <M::Order as Order>::Simd::TUNING.specializes } {
-            let row = Run::new(first.cast(), len, false, tuning);
+            let (row, lanes) = (Run::new(first.cast(), len, false, tuning), <M::Order as Order>::Simd::LANES);
+            let (fewest, most) = lane_indexed::vectors::<M::Order>();
             // SAFETY: the caller promises the elements, and each of the lengths is one that its search takes.
             return unsafe {
-                if len <= MOST_VECTORS * <M::Order as Order>::Simd::LANES {
-                    order.simd().enter(Short { order, row })
-                } else {
-                    order.simd().enter(Long { order, row })
+                match len {
+                    _ if len <= (fewest - 1) * lanes => order.simd().enter(Call::<_, IN_REGISTERS> { order, row }),
+                    _ if len <= most * lanes => order.simd().enter(Call::<_, BY_LANE> { order, row }),
+                    _ => order.simd().enter(Call::<_, BY_CHUNKS> { order, row }),
                 }
             };
         }
@@ -50,58 +51,46 @@ impl Row {
     }
 }
 
-/// The most vectors of a row that is searched in registers.
-const MOST_VECTORS: usize = 4;
+const IN_REGISTERS: u8 = 0;
+const BY_LANE: u8 = 1;
+const BY_CHUNKS: u8 = 2;
 
-/// Up to [`MOST_VECTORS`]. A function of its own, because to be ready to spill vectors, the other one makes a frame.
-struct Short<O: Order> {
+/// The search of one row. A function for each, because one that may do any takes 1 ns more, whatever it does: to be
+/// ready to spill vectors, it makes a frame.
+struct Call<O: Order, const SEARCH: u8> {
     order: O,
     row: Run<O::Lane>,
 }
 
-impl<O: Order> Task for Short<O> {
+impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
     type Output = u32;
 
     #[inline(always)]
     unsafe fn run(self) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe { in_registers(self.row.len, self) }
+        let Call { order, row } = self;
+        // SAFETY: the caller promises the elements, and that the row is longer than what is searched in registers where
+        // it goes by lane (a hint, so that what is for shorter ones is no part of the function).
+        unsafe {
+            match SEARCH {
+                IN_REGISTERS => in_registers(row.len, self),
+                BY_LANE => {
+                    assert_unchecked(row.len > Self::MOST_VECTORS * O::Simd::LANES);
+                    lane_indexed::find(order, row)
+                }
+                _ => blocked::find(order, row).position(),
+            }
+        }
     }
 }
 
-impl<O: Order> Visit<O> for Short<O> {
+impl<O: Order, const SEARCH: u8> Visit<O> for Call<O, SEARCH> {
     const REVERSED: bool = false;
-    const MOST_VECTORS: usize = MOST_VECTORS;
+    const MOST_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
     type Output = u32;
 
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { S::find::<false>(self.order, self.row) }
-    }
-}
-
-/// Any other row.
-struct Long<O: Order> {
-    order: O,
-    row: Run<O::Lane>,
-}
-
-impl<O: Order> Task for Long<O> {
-    type Output = u32;
-
-    #[inline(always)]
-    unsafe fn run(self) -> u32 {
-        let Long { order, row } = self;
-        // SAFETY: the caller promises the elements, and that there are more than are searched in registers (a hint, so
-        // that what is for shorter ones is no part of the function).
-        unsafe {
-            assert_unchecked(row.len > MOST_VECTORS * O::Simd::LANES);
-            if row.len <= lane_indexed::vectors::<O>().1 * O::Simd::LANES {
-                lane_indexed::find(order, row)
-            } else {
-                blocked::find(order, row).position()
-            }
-        }
     }
 }
