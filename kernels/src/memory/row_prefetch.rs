@@ -47,18 +47,21 @@ impl Asked {
     /// Before all rows.
     pub(crate) const NOTHING: Asked = Asked { rows: usize::MAX, hint: Hint::L2, lines: 0, ahead: 0, step: 0 };
 
-    /// Rows of so many bytes, `stride` bytes apart.
+    /// Rows of so many bytes, `stride` bytes apart, of which some go side by side.
     #[inline(never)]
-    pub(crate) fn of_rows(hint: Hint, len: usize, stride: isize) -> Asked {
+    pub(crate) fn of_rows(hint: Hint, len: usize, stride: isize, side_by_side: usize) -> Asked {
         let distance = stride.unsigned_abs();
         let is_dense = distance <= 2 * len;
-        let rows = if is_dense { (LINE / len).max(1) } else { 1 };
-        // No two farther from each other than a line, or else all lines of one row.
-        let (lines, step) = if is_dense {
-            let lines = (rows * distance).div_ceil(LINE);
-            (lines, (rows * distance).div_ceil(lines.max(1)) as isize * stride.signum())
-        } else {
-            (len.div_ceil(LINE), LINE as isize)
+        let rows = if is_dense && side_by_side == 1 { (LINE / len).max(1) } else { side_by_side };
+        // No two farther from each other than a line, or else the first lines of each row, or all lines of one.
+        let (lines, step) = match (rows, is_dense) {
+            (_, true) => {
+                let lines =
+                    if side_by_side == 1 { (rows * distance).div_ceil(LINE) } else { rows * distance.div_ceil(LINE) };
+                (lines, (rows * distance).div_ceil(lines.max(1)) as isize * stride.signum())
+            }
+            (1, false) => (len.div_ceil(LINE), LINE as isize),
+            (rows, false) => (rows, stride),
         };
         Asked { rows, hint, lines, ahead: ahead(stride, 1, AHEAD_BYTES), step }
     }
@@ -85,9 +88,9 @@ mod tests {
         for (len, distance) in
             [(1, 1), (20, 20), (20, 33), (63, 63), (64, 128), (65, 65), (84, 84), (400, 400), (447, 447)]
         {
-            for sign in [1, -1] {
+            for (side_by_side, sign) in [(1, 1), (1, -1), (16, 1), (16, -1)] {
                 let stride = sign * distance as isize;
-                let asked = Asked::of_rows(Hint::L2, len, stride);
+                let asked = Asked::of_rows(Hint::L2, len, stride, side_by_side);
                 let lines_from = |start: isize, bytes: usize| start >> 6..=(start + bytes as isize - 1) >> 6;
                 let mut lines = BTreeSet::new();
                 for block in 0..ROWS / asked.rows {
@@ -99,9 +102,10 @@ mod tests {
                 let steps = (asked.ahead / stride) as usize;
                 for row in steps + 64..ROWS - 64 {
                     for line in lines_from(7 + row as isize * stride, len) {
-                        assert!(lines.contains(&line), "row {row} of {len} bytes, {stride} apart");
+                        assert!(lines.contains(&line), "row {row} of {len} bytes, {stride} apart, {side_by_side}");
                     }
                 }
+                assert_eq!(asked.rows % side_by_side, 0);
             }
         }
     }

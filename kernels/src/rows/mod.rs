@@ -9,6 +9,7 @@ mod segment;
 mod segmented;
 mod single;
 mod strategy;
+mod tree;
 
 pub(crate) use segmented::Pieces;
 pub(crate) use single::Row;

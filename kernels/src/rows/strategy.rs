@@ -4,13 +4,14 @@
 use super::blocked;
 use super::lane_indexed;
 use super::segment::{self, Best, MOST_VECTORS, Run};
+use super::tree;
 use crate::kernel::{Body, MakeOrder};
 use crate::memory::args::Tile;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{AHEAD_BYTES, Asked, ahead};
-use crate::order::Order;
+use crate::order::{Count, Order};
 use crate::simd::ops::Lanes;
-use crate::simd::token::{Token, repeat};
+use crate::simd::token::{Task, Token, repeat};
 use crate::strategy::Strategy;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -134,6 +135,8 @@ pub(super) trait Search<O: Order> {
     const FOLDS: bool = false;
     /// Whether a search is as short as a [loop that is unrolled](repeat).
     const IS_SHORT: bool = false;
+    /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
+    const VECTORS: Option<usize> = None;
 
     /// The position, 0 if there is none.
     ///
@@ -141,6 +144,15 @@ pub(super) trait Search<O: Order> {
     /// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
     /// - It is as long as the search asks for.
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32;
+
+    /// The positions in a group of rows, from one to the next `stride` elements.
+    ///
+    /// # Safety
+    /// - As for [`Search::find`] with `ON`, of each row.
+    #[inline(always)]
+    unsafe fn find_group(order: O, _first: Run<O::Lane>, _stride: isize) -> Count<O> {
+        order.simd().count(0)
+    }
 }
 
 /// So few that one operation finds the first best of them; the other lanes of the vector hold the worst value.
@@ -179,11 +191,18 @@ impl<O: Order> Search<O> for Less {
 struct PartOfVector;
 impl<O: Order> Search<O> for PartOfVector {
     const READS_ON: bool = !O::Simd::LOADS_PARTS;
+    const VECTORS: Option<usize> = Some(0);
 
     #[inline(always)]
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { segment::find_in_part::<O, ON>(order, run) }.position()
+    }
+
+    #[inline(always)]
+    unsafe fn find_group(order: O, first: Run<O::Lane>, stride: isize) -> Count<O> {
+        // SAFETY: the caller's promise.
+        unsafe { tree::find::<O, 0>(order, first, stride) }
     }
 }
 
@@ -191,11 +210,18 @@ impl<O: Order> Search<O> for PartOfVector {
 struct Vectors<const WHOLE: usize, const V: usize>;
 impl<O: Order, const WHOLE: usize, const V: usize> Search<O> for Vectors<WHOLE, V> {
     const IS_SHORT: bool = V <= 2;
+    const VECTORS: Option<usize> = Some(V);
 
     #[inline(always)]
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { segment::find::<O, WHOLE, V>(order, run) }.position()
+    }
+
+    #[inline(always)]
+    unsafe fn find_group(order: O, first: Run<O::Lane>, stride: isize) -> Count<O> {
+        // SAFETY: the caller's promise.
+        unsafe { tree::find::<O, V>(order, first, stride) }
     }
 }
 
@@ -281,22 +307,48 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
         if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
     type Output = ();
 
+    /// A call where rows may go side by side: with three of those searches in one function, all kernels took a sixteenth longer to compile. (Each search as a call was no sooner, and 90 KB of the shared object.)
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) {
+        let task = Searched::<'_, O, S, REVERSED>(self, PhantomData);
         // SAFETY: the caller's promise.
-        unsafe { Searched::<'_, O, S, REVERSED>(self, PhantomData).run() }
+        unsafe {
+            if const { Searched::<'_, O, S, REVERSED>::GROUPS } {
+                self.order.simd().call(task);
+            } else {
+                task.run();
+            }
+        }
     }
 }
 
 /// The rows, by one search.
 struct Searched<'t, O, S, const REVERSED: bool>(EachRow<'t, O, REVERSED>, PhantomData<S>);
 
+impl<O: Copy, S, const REVERSED: bool> Clone for Searched<'_, O, S, REVERSED> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<O: Copy, S, const REVERSED: bool> Copy for Searched<'_, O, S, REVERSED> {}
+
 impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> {
     /// Whether the loop of a search is [unrolled](repeat).
     const UNROLLS: bool = O::Simd::TUNING.unrolls && S::IS_SHORT && (!REVERSED || S::READS_ON);
 
-    /// # Safety
-    /// - As for [`Visit::search`].
+    /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
+    const GROUPS: bool = tree::takes::<O>()
+        && match S::VECTORS {
+            None => false,
+            Some(0) => !REVERSED,
+            Some(most) => REVERSED || most <= 4,
+        };
+}
+
+impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, REVERSED> {
+    type Output = ();
+
     #[inline(always)]
     unsafe fn run(self) {
         let EachRow { order, tile, positions: mut position, asks } = self.0;
@@ -306,6 +358,7 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> 
         let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
         let last = if S::READS_ON && tile.outputs() > 1 { tile.last_start(lanes) } else { None };
+        let groups = Self::GROUPS && len <= tree::MOST_VECTORS * lanes;
         let input = tile.input.cast::<O::Lane>();
         let mut first = Run::new(input, len, REVERSED, tile.tuning);
         let size = size_of::<O::Lane>();
@@ -316,7 +369,10 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> 
         }
         let row = |start: isize| first.moved(start);
         let asked = match !S::FOLDS && asks {
-            true => Asked::of_rows(tile.tuning.prefetch.hint, len * size, stride.wrapping_mul(size as isize)),
+            true => {
+                let (hint, side_by_side) = (tile.tuning.prefetch.hint, if groups { lanes } else { 1 });
+                Asked::of_rows(hint, len * size, stride.wrapping_mul(size as isize), side_by_side)
+            }
             false => Asked::NOTHING,
         };
         // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds
@@ -340,6 +396,17 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> 
                     some -= block;
                     if !S::FOLDS {
                         asked.ask(row(start).at);
+                    }
+                    while Self::GROUPS && groups && block >= lanes {
+                        let found = order.simd().counts(S::find_group(order, row(start), stride));
+                        let mut n = 0;
+                        while n < lanes {
+                            position.write(MaybeUninit::new(found.as_ref()[n].into() as u32));
+                            position = position.add(1);
+                            n += 1;
+                        }
+                        start += lanes as isize * stride;
+                        block -= lanes;
                     }
                     repeat!(Self::UNROLLS, block > 0, block >= 2, block -= 1, {
                         position.write(MaybeUninit::new(S::find::<true>(order, row(start))));

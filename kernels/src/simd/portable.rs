@@ -143,6 +143,16 @@ macro_rules! portable {
                 from_fn(|i| counts[(i + lanes) % $lanes])
             }
             #[inline(always)]
+            fn pairs(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
+                let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
+                (from_fn(|i| of_both(2 * i)), from_fn(|i| of_both(2 * i + 1)))
+            }
+            #[inline(always)]
+            fn pairs_of_counts(self, a: Self::Count, b: Self::Count, _: usize) -> (Self::Count, Self::Count) {
+                let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
+                (from_fn(|i| of_both(2 * i)), from_fn(|i| of_both(2 * i + 1)))
+            }
+            #[inline(always)]
             fn none(self) -> Self::Mask {
                 [0; $lanes]
             }

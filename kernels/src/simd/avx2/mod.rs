@@ -171,6 +171,18 @@ impl Avx2 {
         self.0.avx2._mm256_broadcastsi128_si256(bytemuck::cast(rotation(from)))
     }
 
+    /// See [`Lanes::pairs`], for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
+    #[inline(always)]
+    fn pairs_32(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
+        let V3 { avx, avx2, .. } = self.0;
+        if rows == 4 {
+            return (avx2._mm256_permute2x128_si256::<0x20>(a, b), avx2._mm256_permute2x128_si256::<0x31>(a, b));
+        }
+        let (a, b) = (avx._mm256_castsi256_ps(a), avx._mm256_castsi256_ps(b));
+        let [even, odd] = [avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b), avx._mm256_shuffle_ps::<0b11_01_11_01>(a, b)];
+        (avx._mm256_castps_si256(even), avx._mm256_castps_si256(odd))
+    }
+
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit half what `order` does to bytes 0 to 7.
     #[inline(always)]
     fn halves(self, order: i64) -> __m256i {

@@ -52,6 +52,14 @@ macro_rules! by_width {
             self.rotate_lanes::<{ size_of::<$count>() }>(counts, lanes)
         }
         #[inline(always)]
+        fn pairs(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
+            self.pairs_32(a, b, rows)
+        }
+        #[inline(always)]
+        fn pairs_of_counts(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
+            self.pairs_32(a, b, rows)
+        }
+        #[inline(always)]
         fn first(self, n: usize) -> __m256i {
             const TABLE: [[u8; 32]; 2] = [[0xff; 32], [0; 32]];
             let bytes = TABLE.as_flattened();

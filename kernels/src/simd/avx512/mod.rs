@@ -83,6 +83,20 @@ impl Avx512 {
         self.0.avx512f._mm512_broadcast_i32x4(bytemuck::cast(rotation(from)))
     }
 
+    /// See [`Lanes::pairs`], for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
+    #[inline(always)]
+    fn pairs_32(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
+        let V4 { avx512f, .. } = self.0;
+        if rows >= 4 {
+            let even = avx512f._mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+            return (even, avx512f._mm512_shuffle_i64x2::<0b11_01_11_01>(a, b));
+        }
+        let (a, b) = (avx512f._mm512_castsi512_ps(a), avx512f._mm512_castsi512_ps(b));
+        let even = avx512f._mm512_shuffle_ps::<0b10_00_10_00>(a, b);
+        let odd = avx512f._mm512_shuffle_ps::<0b11_01_11_01>(a, b);
+        (avx512f._mm512_castps_si512(even), avx512f._mm512_castps_si512(odd))
+    }
+
     /// The token of the halves of vectors.
     #[inline(always)]
     fn half(self) -> Avx2 {

@@ -98,6 +98,14 @@ macro_rules! by_width {
             self.rotate_lanes::<{ size_of::<$count>() }>(counts, lanes)
         }
         #[inline(always)]
+        fn pairs(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
+            self.pairs_32(a, b, rows)
+        }
+        #[inline(always)]
+        fn pairs_of_counts(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
+            self.pairs_32(a, b, rows)
+        }
+        #[inline(always)]
         fn none(self) -> $mask {
             0
         }

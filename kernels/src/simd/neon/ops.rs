@@ -7,10 +7,32 @@ use core::arch::aarch64::*;
 /// What depends on the width of a lane alone.
 macro_rules! by_width {
     (8) => {
-        by_width!(u8, uint8x16_t, vreinterpretq_u16_u8, vdupq_n_u8, vaddq_u8, vcgtq_u8, vbslq_u8, vorrq_u8, vbicq_u8);
+        by_width!(
+            u8,
+            uint8x16_t,
+            vreinterpretq_u16_u8,
+            vdupq_n_u8,
+            vaddq_u8,
+            vcgtq_u8,
+            vbslq_u8,
+            vorrq_u8,
+            vbicq_u8,
+            (vuzp1q_u8, vuzp2q_u8)
+        );
     };
     (16) => {
-        by_width!(u16, uint16x8_t, same, vdupq_n_u16, vaddq_u16, vcgtq_u16, vbslq_u16, vorrq_u16, vbicq_u16);
+        by_width!(
+            u16,
+            uint16x8_t,
+            same,
+            vdupq_n_u16,
+            vaddq_u16,
+            vcgtq_u16,
+            vbslq_u16,
+            vorrq_u16,
+            vbicq_u16,
+            (vuzp1q_u16, vuzp2q_u16)
+        );
     };
     (32) => {
         by_width!(
@@ -22,7 +44,8 @@ macro_rules! by_width {
             vcgtq_u32,
             vbslq_u32,
             vorrq_u32,
-            vbicq_u32
+            vbicq_u32,
+            (vuzp1q_u32, vuzp2q_u32)
         );
     };
     (64) => {
@@ -35,10 +58,11 @@ macro_rules! by_width {
             vcgtq_u64,
             vbslq_u64,
             vorrq_u64,
-            vbicq_u64
+            vbicq_u64,
+            (vuzp1q_u64, vuzp2q_u64)
         );
     };
-    ($count:ident, $unsigned:ident, $as_u16:ident, $splat:ident, $add:ident, $gt:ident, $select:ident, $or:ident, $and_not:ident) => {
+    ($count:ident, $unsigned:ident, $as_u16:ident, $splat:ident, $add:ident, $gt:ident, $select:ident, $or:ident, $and_not:ident, ($even:ident, $odd:ident)) => {
         type Mask = $unsigned;
         type Count = $unsigned;
         type CountLane = $count;
@@ -63,6 +87,15 @@ macro_rules! by_width {
         #[inline(always)]
         fn rotate_counts(self, counts: $unsigned, lanes: usize) -> $unsigned {
             bytemuck::cast(self.rotate_bytes(bytemuck::cast(counts), lanes * size_of::<$count>()))
+        }
+        #[inline(always)]
+        fn pairs(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
+            let (a, b) = (bytemuck::cast(a), bytemuck::cast(b));
+            (bytemuck::cast(self.0.neon.$even(a, b)), bytemuck::cast(self.0.neon.$odd(a, b)))
+        }
+        #[inline(always)]
+        fn pairs_of_counts(self, a: $unsigned, b: $unsigned, _: usize) -> ($unsigned, $unsigned) {
+            (self.0.neon.$even(a, b), self.0.neon.$odd(a, b))
         }
         #[inline(always)]
         fn none(self) -> $unsigned {
