@@ -79,8 +79,8 @@ pub(crate) type Count<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Co
 #[inline(always)]
 pub(crate) fn fold_of<O: Order, const V: usize>(order: O, vectors: &[Vec<O>; V]) -> Vec<O> {
     if const { !O::Simd::HAS_MAX } {
-        // A maximum is a comparison and a blend, and the next one waits for both: in pairs of pairs, few wait for others.
-        // (Not by a loop, which would not be unrolled.)
+        // A maximum is a comparison and a blend, and the next one waits for both: in pairs of pairs, few wait for
+        // others. (Not by a loop, which would not be unrolled.)
         const { assert!(V <= 8) };
         let mut bests = *vectors;
         fold_pairs(order, &mut bests, 1);

@@ -14,8 +14,8 @@ pub(super) const fn most_chunks<O: Order>() -> usize {
     (O::Simd::MAX_COUNT as usize).saturating_add(1)
 }
 
-/// Chunks from one question to the next whether a NaN that wins was seen: the others need not be looked at then, nor those
-/// before to find it. To ask more often costs time where there is none.
+/// Chunks from one question to the next whether a NaN that wins was seen: the others need not be looked at then, nor
+/// those before to find it. To ask more often costs time where there is none.
 const PATIENCE: usize = 16;
 
 /// The running state over chunks, as many as can be counted.

@@ -6,9 +6,9 @@ use crate::order::Order;
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 
-/// Vectors in a chunk, by `IsaTuning::has_long_chunks`: more where a CPU loads about as many vectors per cycle as it has
-/// operations for, because the operations of a chunk then weigh more; fewer where vectors are long, because many a row has
-/// no more of them.
+/// Vectors in a chunk, by `IsaTuning::has_long_chunks`: more where a CPU loads about as many vectors per cycle as it
+/// has operations for, because the operations of a chunk then weigh more; fewer where vectors are long, because many
+/// a row has no more of them.
 pub(super) const SHORT: usize = 4;
 pub(super) const LONG: usize = 8;
 

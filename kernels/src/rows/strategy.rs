@@ -135,7 +135,8 @@ pub(super) trait Search<O: Order> {
     const FOLDS: bool = false;
     /// Whether a search is as short as a [loop that is unrolled](repeat).
     const IS_SHORT: bool = false;
-    /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
+    /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be
+    /// answered side by side.
     const VECTORS: Option<usize> = None;
 
     /// The position, 0 if there is none.
@@ -307,7 +308,8 @@ impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
         if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
     type Output = ();
 
-    /// A call where rows may go side by side: with three of those searches in one function, all kernels took a sixteenth longer to compile. (Each search as a call was no sooner, and 90 KB of the shared object.)
+    /// A call where rows may go side by side: with three of those searches in one function, all kernels took a
+    /// sixteenth longer to compile.
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) {
         let task = Searched::<'_, O, S, REVERSED>(self, PhantomData);

@@ -104,9 +104,10 @@ pub(crate) trait Lanes<T>: Zip {
     /// The same of counts.
     fn rotate_counts(self, counts: Self::Count, lanes: usize) -> Self::Count;
 
-    /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many: the first of each two elements of a row
-    /// that are neighbours there, and the second. In how a row lies, an ISA is free, but before the first of these steps, a vector is one row in its order,
-    /// and after the last one, each lane is a row, in the order of all. For lanes of 32 bits; of others, an ISA may give anything.
+    /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many:
+    /// the first of each two elements of a row that are neighbours there, and the second. In how a row lies, an ISA
+    /// is free, but before the first of these steps, a vector is one row in its order, and after the last one, each
+    /// lane is a row, in the order of all. For lanes of 32 bits; of others, an ISA may give anything.
     fn pairs(self, a: Self::Vector, b: Self::Vector, rows: usize) -> (Self::Vector, Self::Vector);
     /// The same of counts.
     fn pairs_of_counts(self, a: Self::Count, b: Self::Count, rows: usize) -> (Self::Count, Self::Count);

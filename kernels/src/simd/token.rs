@@ -10,8 +10,8 @@ pub(crate) trait Token: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// What shapes code for it. Asked in `const` blocks: of what the compiler knows to be a constant, it makes one branch
-    /// alone.
+    /// What shapes code for it. Asked in `const` blocks: of what the compiler knows to be a constant, it makes one
+    /// branch alone.
     const TUNING: IsaTuning;
 
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
@@ -36,8 +36,8 @@ pub(crate) trait Token: Copy + 'static {
 /// `while $one { $body; $next }`, but if `$unrolls`, twice as long as there are `$two`, and once more if there is
 /// `$one`.
 ///
-/// A loop that fits a fetch block of the instruction cache is fast or slow by where the linker puts it. Twice as long, it
-/// is as fast anywhere.
+/// A loop that fits a fetch block of the instruction cache is fast or slow by where the linker puts it. Twice as
+/// long, it is as fast anywhere.
 macro_rules! repeat {
     ($unrolls:expr, $one:expr, $two:expr, $next:expr, $body:block) => {
         if $unrolls {
