@@ -262,24 +262,23 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
     }
 }
 
-/// An order of its own where it is faster: in long rows, where a vector takes one operation or two. An operation more for each vector is not to be seen in
-/// columns, which take four, or where elements are gathered first.
+/// An order of its own where it is faster: in rows, where a vector takes one operation or two. An operation more for
+/// each vector is not to be seen in columns, which take four, or where elements are gathered first; and rows against
+/// the direction of memory are too rare to be worth the code.
 fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_tile = match strategy {
-        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN_ALWAYS => rows::Rows::enter::<Always<S, T, F, P>>,
-        Strategy::Rows if S::SPECIALIZES && T::HAS_OWN => rows::Rows::enter::<Own<S, T, F, P>>,
-        Strategy::Rows => rows::Rows::enter::<Shared<S, T, F, P>>,
+        Strategy::Rows if const { S::TUNING.specializes } && T::HAS_OWN => {
+            rows::Rows::<Shared<S, T, F, P>>::enter::<Own<S, T, F, P>>
+        }
+        Strategy::Rows => rows::Rows::<Shared<S, T, F, P>>::enter::<Shared<S, T, F, P>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, F, P>>,
-        Strategy::Pieces if S::SPECIALIZES && T::HAS_OWN_ALWAYS => rows::Pieces::enter::<Always<S, T, F, P>>,
         Strategy::Pieces => rows::Pieces::enter::<Shared<S, T, F, P>>,
-        Strategy::FoldedColumns if S::SPECIALIZES || cfg!(wide_portable) => {
+        Strategy::FoldedColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
             columns::FoldedColumns::enter::<OfColumns<S, T, F, P>>
         }
-        // Of arrays, the compiler makes slow narrow columns: elements are gathered there. See
-        // docs/tuning.md#tried-and-not-taken.
         Strategy::FoldedColumns | Strategy::PackedColumns => columns::PackedColumns::enter::<OfColumns<S, T, F, P>>,
     };
-    let of_row = if S::SPECIALIZES && T::HAS_OWN_ALONE {
+    let of_row = if const { S::TUNING.specializes } && T::HAS_OWN_ALONE {
         rows::Row::enter::<Own<S, T, F, P>>
     } else {
         rows::Row::enter::<Shared<S, T, F, P>>
@@ -287,11 +286,10 @@ fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy)
     Kernel { of_tile, of_row }
 }
 
-/// [`Rank::own`]; by `R` where rows go against the direction of memory. They are rare, and orders of their own for all of them were an eighth of the time to compile all kernels.
-struct Own<S, T, F, P, R = Shared<S, T, F, P>>(PhantomData<(S, T, F, P, R)>);
-impl<S: Token, T: Rank<S>, F: Function, P: Policy, R: MakeOrder> MakeOrder for Own<S, T, F, P, R> {
+/// [`Rank::own`].
+struct Own<S, T, F, P>(PhantomData<(S, T, F, P)>);
+impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Own<S, T, F, P> {
     type Order = T::Own<F, P>;
-    type Reversed = R;
 
     #[inline(always)]
     unsafe fn make() -> Self::Order {
@@ -300,14 +298,10 @@ impl<S: Token, T: Rank<S>, F: Function, P: Policy, R: MakeOrder> MakeOrder for O
     }
 }
 
-/// The same whichever way rows go.
-type Always<S, T, F, P> = Own<S, T, F, P, Own<S, T, F, P>>;
-
 /// [`Rank::shared`].
 struct Shared<S, T, F, P>(PhantomData<(S, T, F, P)>);
 impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Shared<S, T, F, P> {
     type Order = T::Shared<F, P>;
-    type Reversed = Self;
 
     #[inline(always)]
     unsafe fn make() -> Self::Order {
@@ -320,7 +314,6 @@ impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Shared<S, T, F,
 struct OfColumns<S, T, F, P>(PhantomData<(S, T, F, P)>);
 impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for OfColumns<S, T, F, P> {
     type Order = T::Columns<F>;
-    type Reversed = Self;
 
     #[inline(always)]
     unsafe fn make() -> Self::Order {

@@ -14,8 +14,6 @@ use core::mem::MaybeUninit;
 /// An order as a type without values: what a function pointer can be made for.
 pub(crate) trait MakeOrder {
     type Order: Order;
-    /// The order for rows against the direction of memory.
-    type Reversed: MakeOrder;
 
     /// # Safety
     /// - The machine has the ISA of the order.

@@ -180,8 +180,8 @@ const FEW_ROWS: usize = 8;
 /// The most outputs of the blocks that are transposed at a time.
 const BLOCK_OUTPUTS: usize = 1024;
 
-/// The widest runs that are transposed 16 bytes at a time, in bytes: less for the narrowest elements over few rows,
-/// which take more rounds of shuffles. See docs/tuning.md#runs-in-128-bit-blocks-up-to-24-bytes.
+/// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved back,
+/// too. See docs/tuning.md#runs-by-perfect-shuffles-up-to-4-outputs.
 const fn longest_line(size: usize, rows: usize) -> usize {
     if size == 1 && rows <= 24 { 12 } else { 24 }
 }

@@ -1,6 +1,7 @@
 //! Whether NaN was among the elements of a tile. If so, the best of a lane may be wrong, because `max` drops NaN. Knows
 //! nothing of rows, and of how they are traversed.
 
+use crate::order::key::Lane;
 use crate::order::{Mask, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
@@ -31,9 +32,9 @@ impl<O: Order> Seen<O> {
     /// Takes note of some vectors.
     #[inline(always)]
     pub(super) fn look<const U: usize>(&mut self, order: O, vectors: &[Vec<O>; U]) {
-        if O::HAS_NAN {
-            let nans = order.nans_of(vectors);
-            match O::Simd::KEEPS_BITS {
+        if O::Lane::HAS_NAN {
+            let nans = order.simd().nans_of(vectors);
+            match const { O::Simd::TUNING.keeps_bits } {
                 true => self.nan_bits |= order.simd().bits(nans),
                 false => self.nans = order.simd().or(self.nans, nans),
             }
@@ -43,6 +44,6 @@ impl<O: Order> Seen<O> {
     /// Whether no NaN was seen, so that the best of each lane is what it seems.
     #[inline(always)]
     pub(super) fn is_sure(&self, order: O) -> bool {
-        !O::HAS_NAN || self.nan_bits | order.simd().bits(self.nans) == 0
+        !O::Lane::HAS_NAN || self.nan_bits | order.simd().bits(self.nans) == 0
     }
 }

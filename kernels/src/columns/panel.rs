@@ -5,6 +5,7 @@
 use super::nan_tracker::Seen;
 use super::tile::{GROUP, Group, ROWS, Rows, span};
 use crate::order::Order;
+use crate::order::key::Lane;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
@@ -47,8 +48,8 @@ pub(super) enum Way {
     Near,
     /// Eight rows at a time, tile by tile.
     ByGroups,
-    /// The same, of rows that are longer than the panel: after the last rows, the first ones of the next panel are
-    /// prefetched.
+    /// The same, of rows that are longer than the panel: meanwhile, the next row of the panel is prefetched, and after
+    /// the last one, the first row of the next panel.
     ByGroupsAcross,
     /// Streaming: one row at a time, from end to end of the panel.
     Sweep,
@@ -177,8 +178,8 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             }
             // SAFETY: the caller's promise.
             let new = unsafe { Group::<O, U>::load(order, row.first, Self::GROUP) };
-            if O::HAS_NAN {
-                nans = simd.or(nans, order.nans_of(&new));
+            if O::Lane::HAS_NAN {
+                nans = simd.or(nans, simd.nans_of(&new));
             }
             if is_first {
                 self.groups[group].write(Group { best: new, row_of_best: [simd.count(0); U] });
@@ -191,7 +192,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
                 *best = order.fold(new, *best);
             }
         }
-        !O::HAS_NAN || simd.bits(nans) == 0
+        !O::Lane::HAS_NAN || simd.bits(nans) == 0
     }
 
     /// Reduces some rows into one tile.
@@ -210,7 +211,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             }
         };
         let (mut after, mut seen) = (before, Seen::new(order, &before.best));
-        if !O::HAS_NAN || !self.has_nan {
+        if !O::Lane::HAS_NAN || !self.has_nan {
             // SAFETY: the caller's promise.
             unsafe { after.visit::<false, true>(order, rows, width, row, &mut seen) };
             if seen.is_sure(order) {

@@ -9,6 +9,7 @@ use super::row_blocks::{are_tall, has_tall};
 use super::tile::{GROUP, Group, Rows};
 use crate::memory::row_prefetch::AHEAD_BYTES;
 use crate::order::Order;
+use crate::order::key::Lane;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
@@ -80,7 +81,7 @@ impl<O: Order> Task for Tall<O> {
 /// code one at a time. See docs/tuning.md#register-tiles-4-vectors-or-2.
 #[inline(always)]
 pub(super) const fn has_groups<O: Order>() -> bool {
-    O::Simd::SPECIALIZES
+    O::Simd::TUNING.specializes
 }
 
 /// Cuts a row into tiles of up to `U` vectors. If `TALL`, rows that are many are taken in row blocks.
@@ -164,7 +165,7 @@ pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, cons
 ) -> Group<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
-        if !O::HAS_NAN || !so_far.has_nan {
+        if !O::Lane::HAS_NAN || !so_far.has_nan {
             let (group, seen) = Group::over::<false, P, TALL>(order, parts, width, most);
             if seen.is_sure(order) {
                 return group;
@@ -250,7 +251,7 @@ impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactl
         let Exactly { order, parts, width } = self;
         // SAFETY: the caller's promise.
         unsafe {
-            if const { TALL && O::HAS_NAN && has_tall::<O>() } && are_tall::<O>(parts[0].count) {
+            if const { TALL && O::Lane::HAS_NAN && has_tall::<O>() } && are_tall::<O>(parts[0].count) {
                 let (group, seen) = Group::over::<true, P, true>(order, parts, width, usize::MAX);
                 if seen.is_sure(order) {
                     return group;

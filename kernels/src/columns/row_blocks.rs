@@ -14,7 +14,8 @@
 
 use super::nan_tracker::Seen;
 use super::tile::{Group, Rows};
-use crate::order::{Count, Order, Vec};
+use crate::order::key::Lane;
+use crate::order::{Count, Order, Vec, fold_of};
 use crate::simd::ops::Lanes;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Task, Token};
@@ -33,7 +34,7 @@ pub(super) const fn are_tall<O: Order>(rows: usize) -> bool {
 /// Whether any number of rows is. None is, if that would be more than a lane can count: so never for 8-bit lanes.
 #[inline(always)]
 pub(super) const fn has_tall<O: Order>() -> bool {
-    O::Simd::SPECIALIZES && fewest::<O>() < O::Simd::MAX_COUNT as usize
+    O::Simd::TUNING.specializes && fewest::<O>() < O::Simd::MAX_COUNT as usize
 }
 
 /// The fewest rows that are taken in blocks.
@@ -139,13 +140,13 @@ impl<O: Order, const U: usize> Chunks<O, U> {
                 } else {
                     // Where NaN wins, the first one of a lane is kept, and no number is above it. This is not in the
                     // other loop, where it would cost data without NaN.
-                    let first = simd.and_not(order.nans_of(&vectors), simd.or(order.nans(best[u], best[u]), losing));
-                    best[u] = simd.select(first, order.nan(), best[u]);
+                    let first = simd.and_not(simd.nans_of(&vectors), simd.or(simd.unordered(best[u], best[u]), losing));
+                    best[u] = simd.select(first, order.simd().splat(O::Lane::NAN), best[u]);
                     row_of_best[u] = simd.select_count(first, row, row_of_best[u]);
                     // The maximum drops NaN, if it starts with a number.
                     vectors[0] = order.fold(vectors[0], order.worst());
                 }
-                let new = order.fold_of(&vectors);
+                let new = fold_of(order, &vectors);
                 let better = order.above(new, best[u]);
                 best[u] = order.fold(new, best[u]);
                 row_of_best[u] = simd.select_count(better, row, row_of_best[u]);
@@ -159,7 +160,7 @@ impl<O: Order, const U: usize> Chunks<O, U> {
             // SAFETY: the caller's promise: the number is that of a block of the rows, or 0.
             *row_of_best = unsafe { simd.call(Look { order, first, stride, best, first_row: *row_of_best }) };
             if EXACT && !nan_wins && simd.bits(simd.eq(best, order.worst())) != 0 {
-                so_far.look(order, &[order.nan()]);
+                so_far.look(order, &[order.simd().splat(O::Lane::NAN)]);
             }
         }
         *seen = so_far;
@@ -202,7 +203,7 @@ impl<O: Order> Task for Look<O> {
                 n += 1;
             }
         }
-        let finds_nan = O::HAS_NAN && order.nan_wins();
+        let finds_nan = O::Lane::HAS_NAN && order.nan_wins();
         // If it is in none of the others, it is in the last.
         let mut n = CHUNK - 1;
         let mut row_in_chunk = simd.count(n as u32);
@@ -212,7 +213,7 @@ impl<O: Order> Task for Look<O> {
             let elements = unsafe { order.load(elements.add(n * lanes)) };
             let is_best = simd.eq(elements, best);
             // Where NaN wins, one is the best of its block; where it loses, none is.
-            let is_best = if finds_nan { simd.or(is_best, order.nans(elements, elements)) } else { is_best };
+            let is_best = if finds_nan { simd.or(is_best, simd.unordered(elements, elements)) } else { is_best };
             row_in_chunk = simd.select_count(is_best, simd.count(n as u32), row_in_chunk);
         }
         let is_better = simd.count_gt(first_row, simd.count(0));

@@ -103,7 +103,7 @@ impl<O: Order, const U: usize> Group<O, U> {
     /// Whether rows are taken two at a time, so that only the better one is compared with the best so far. For two rows
     /// that is an operation more and a select less, which pays where a select takes several operations, or where narrow
     /// tiles wait for the row before. See docs/tuning.md#columns-two-rows-at-a-time.
-    const IN_PAIRS: bool = O::Simd::UNROLLS;
+    const IN_PAIRS: bool = O::Simd::TUNING.unrolls;
     /// The fewest rows that are taken in pairs.
     const FEWEST_IN_PAIRS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
 

@@ -103,7 +103,7 @@ impl Blocks {
         let (unit, lanes, row) = (UNIT / SIZE, size_of::<S::Bytes>() / SIZE, (count * SIZE) as isize);
         let (to, row) = if reversed { (to.wrapping_offset((elements - 1) as isize * row), -row) } else { (to, row) };
         for n in (0..count).step_by(lanes) {
-            // The last blocks overlap the previous ones, and so do the last 16 bytes of a block.
+            // The last blocks overlap the previous ones.
             let n = n.min(count - lanes);
             let mut e = 0;
             while e < elements {

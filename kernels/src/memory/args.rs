@@ -54,7 +54,7 @@ impl<'a> Tile<'a> {
     /// Whether the elements are likely beyond the L2 cache.
     #[inline(always)]
     pub(crate) fn is_far(&self) -> bool {
-        !matches!(self.prefetch, Prefetch::Nothing | Prefetch::FromL2)
+        self.prefetch != Prefetch::Nothing
     }
 
     /// The number of outputs.

@@ -7,11 +7,9 @@ pub enum Prefetch {
     /// Nothing, because the elements are likely in the L2 cache, and prefetching would cost more than it gains.
     #[default]
     Nothing,
-    /// What follows in long rows, of elements that are likely in L2, but not in L1.
-    FromL2,
     /// What the hardware prefetchers do not follow: discontinuities.
     Jumps,
-    /// Everything, of elements that are likely in L3.
+    /// Everything, of elements that are likely beyond L3.
     FromL3,
     /// Everything, of elements that are likely beyond L3.
     Everything,
@@ -22,7 +20,7 @@ impl Prefetch {
     #[inline(always)]
     pub(crate) fn asks(self, jumps: bool) -> bool {
         match self {
-            Prefetch::Nothing | Prefetch::FromL2 => false,
+            Prefetch::Nothing => false,
             Prefetch::Jumps => jumps,
             Prefetch::FromL3 | Prefetch::Everything => true,
         }

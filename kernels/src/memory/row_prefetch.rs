@@ -20,10 +20,6 @@ pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: u
 /// is not kept busy. See docs/tuning.md#distance-ahead-16-kib.
 pub(crate) const AHEAD_BYTES: usize = 16 << 10;
 
-/// The same for elements in L2, on CPUs where loads that miss L1 are in the way of what could run. See
-/// docs/tuning.md#prefetchmin_l2_bytes.
-pub(crate) const NEAR_BYTES: usize = 1 << 10;
-
 /// From one row, or block of rows, to one about `bytes` bytes ahead, where they are `stride` elements of `size` bytes
 /// apart.
 #[inline(always)]

@@ -9,21 +9,18 @@ use half::{bf16, f16};
 
 /// Elements that the ISA `S` can rank.
 pub(crate) trait Rank<S>: Copy + 'static {
-    /// Whether an order of its own is worth its code in rows. Not for 64-bit integers where they have a maximum, or are [flipped](Lanes::IS_FLIPPED) by either. (Zen 5, GB/s in
-    /// L2, AVX2: rows of 10, 21, 64, 100 and 4096 i64 48, 72, 101, 100 and 160, and by an order of their own 56, 81, 112, 109 and 172.)
+    /// Whether an order of its own is worth its code in rows: not for 64-bit integers that have a maximum, of which a
+    /// vector holds few.
     const HAS_OWN: bool = true;
-    /// The same of single rows. (64 bits, of which a vector holds the fewest: calls on 256 i64 went from 24.7 to 22.7 ns, on 64 from 8.2 to 7.8; Zen 5, AVX2. 16-bit floats and f32: see there. Of
-    /// others, it would be 2 to 8 % of their time, and 50 KB.)
+    /// The same of single rows.
     const HAS_OWN_ALONE: bool = size_of::<Self>() == 8;
-    /// Of all rows, whichever way they go, and of pieces.
-    const HAS_OWN_ALWAYS: bool = false;
 
     /// An order in the fewest operations.
     type Own<F: Function, P: Policy>: Order;
-    /// An order that costs an operation more for each vector loaded, but is the same type for both functions, and for integers with and
-    /// without sign: less than half of the code.
+    /// An order that costs an operation more for each vector loaded, but is the same type for both functions, and for
+    /// integers with and without sign: less than half of the code.
     type Shared<F: Function, P: Policy>: Order;
-    /// The same for both policies, too: for columns, where they differ only once a NaN was found. (An order for each was more than 150 KB of the shared object.)
+    /// The same for both policies, too: for columns, where they differ only once a NaN was found.
     type Columns<F: Function>: Order;
 
     fn own<F: Function, P: Policy>(simd: S) -> Self::Own<F, P>;
@@ -38,15 +35,10 @@ macro_rules! integers {
             const HIGHEST: $t = $t::MAX;
             const HAS_NAN: bool = false;
             const NAN: $t = 0;
-            #[inline(always)]
-            fn is_infinite(self) -> bool {
-                false
-            }
         }
 
         impl<S: Lanes<$t> + Lanes<$signed>> Rank<S> for $t {
-            const HAS_OWN: bool = size_of::<$t>() < 8 || !<S as Lanes<$t>>::HAS_MAX && !<S as Lanes<$t>>::IS_FLIPPED;
-            const HAS_OWN_ALONE: bool = size_of::<$t>() == 8 && !<S as Lanes<$t>>::IS_FLIPPED;
+            const HAS_OWN: bool = size_of::<$t>() < 8 || !<S as Lanes<$t>>::HAS_MAX;
 
             type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, Ignore>;
             type Shared<F: Function, P: Policy> = Ranking<S, Flipped<$signed>, Max, Ignore>;
@@ -76,14 +68,9 @@ macro_rules! floats {
             const HIGHEST: $t = $t::INFINITY;
             const HAS_NAN: bool = true;
             const NAN: $t = $t::NAN;
-            #[inline(always)]
-            fn is_infinite(self) -> bool {
-                self.is_infinite()
-            }
         }
 
         impl<S: Lanes<$t>> Rank<S> for $t {
-            // (One row of f32 in L2 77 and 102 GB/s, by AVX-512 92 and 110; a Xeon.)
             const HAS_OWN_ALONE: bool = true;
 
             type Own<F: Function, P: Policy> = Ranking<S, AsIs<$t>, F, P>;
@@ -110,13 +97,10 @@ macro_rules! floats {
 macro_rules! halves {
     ($($t:ident),+) => {$(
         impl<S: HalfLanes> Rank<S> for $t {
-            // (Bits take two operations for each vector, and one more if they flip a sign: one row of f16 in L2 111 and 89 GB/s, by AVX-512 98 and 83; a Xeon.)
             const HAS_OWN_ALONE: bool = true;
-            const HAS_OWN_ALWAYS: bool = true;
 
             type Own<F: Function, P: Policy> = Ranking<S, HalfKey<false>, F, Ignore>;
             type Shared<F: Function, P: Policy> = Ranking<S, HalfKey<true>, Max, Ignore>;
-            // (In L2, an operation more for each vector, for both functions in one, was 0.86 to 0.93 of the speed over 2 to 21 rows, and 0.94 in rows of 2 to 21; a Xeon, AVX2.)
             type Columns<F: Function> = Self::Own<F, Ignore>;
 
             #[inline(always)]

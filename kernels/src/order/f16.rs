@@ -1,10 +1,12 @@
-//! 16-bit floats as 16-bit integers, which every ISA can compare. [`HalfKey`] is exact: a key is an integer in the order of the floats. [`RawBits`] is
-//! the fast path: the bits of a float as they are, which have that order if the best of them is above zero. Nothing here knows of strategies.
+//! 16-bit floats as 16-bit integers, which every ISA can compare. [`HalfKey`] is exact: a key is an integer in the
+//! order of the floats. [`RawBits`] is the fast path: the bits of a float as they are, which have that order if the
+//! best of them is above zero. Nothing here knows of strategies.
 
 use crate::order::key::{Key, no_fast_path, traced_by_lanes};
 use crate::simd::ops::HalfLanes;
 
-/// Integers in the order of the floats: see [`HalfLanes::half_keys`]; if `FLIPS`, of the floats negated, where the smallest is the best, so that the largest key is.
+/// Integers in the order of the floats: see [`HalfLanes::half_keys`]; if `FLIPS`, of the floats negated, where the
+/// smallest is the best, so that the largest key is.
 #[derive(Clone, Copy)]
 pub(crate) struct HalfKey<const FLIPS: bool> {
     /// What is flipped.
@@ -18,7 +20,8 @@ impl<const FLIPS: bool> HalfKey<FLIPS> {
     /// `infinity` is its bits. NaN is above all numbers, or below. If it `flips`, then the floats first.
     #[inline(always)]
     pub(crate) fn new(infinity: i16, nan_is_above: bool, flips: bool) -> Self {
-        // Of each sign. With nothing turned, those with the sign are the smallest, those without the largest, and one integer is not in use between them, modulo 2^16.
+        // Of each sign. With nothing turned, those with the sign are the smallest, those without the largest, and one
+        // integer is not in use between them, modulo 2^16.
         let nans = i16::MAX - infinity;
         let (turn, push) = if nan_is_above { (infinity ^ i16::MIN, 2 * nans) } else { (nans, -2 * nans) };
         HalfKey { sign: if flips { i16::MIN } else { 0 }, infinity, turn, push }
@@ -63,14 +66,14 @@ impl<S: HalfLanes, const FLIPS: bool> Key<S> for HalfKey<FLIPS> {
 
     /// No key is better than that of a NaN that wins.
     #[inline(always)]
-    fn is_final(self, simd: S, best: S::Vector, _: S::Trace, largest: bool) -> bool {
+    fn is_final(self, simd: S, best: S::Vector, _: S::Mask, largest: bool) -> bool {
         self.nan_wins(largest) && simd.bits(simd.eq(best, simd.splat(self.nan()))) != 0
     }
 }
 
-/// The bits themselves, of the negated float for ArgMin. As signed integers, floats above zero have their own order, and all others are smaller. So
-/// the largest is the best if it is above zero, and if nothing is a NaN: those without the sign are above infinity, and those with it are the largest
-/// unsigned integers.
+/// The bits themselves, of the negated float for ArgMin. As signed integers, floats above zero have their own order,
+/// and all others are smaller. So the largest is the best if it is above zero, and if nothing is a NaN: those without
+/// the sign are above infinity, and those with it are the largest unsigned integers.
 #[derive(Clone, Copy)]
 pub(crate) struct RawBits {
     sign: i16,
@@ -80,7 +83,6 @@ pub(crate) struct RawBits {
 impl<S: HalfLanes> Key<S> for RawBits {
     type Lane = i16;
     no_fast_path!();
-    const IS_FAST: bool = true;
     const MAY_STOP: bool = true;
 
     #[inline(always)]
@@ -92,43 +94,30 @@ impl<S: HalfLanes> Key<S> for RawBits {
     type Trace = S::Vector;
 
     #[inline(always)]
-    fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Vector {
-        let mut largest = vectors[0];
-        for &vector in &vectors[1..] {
-            largest = simd.max_unsigned(largest, vector);
-        }
-        largest
-    }
-
-    #[inline(always)]
     fn no_trace(self, simd: S) -> S::Vector {
         simd.splat(0)
     }
 
     #[inline(always)]
-    fn traced(self, simd: S, a: S::Vector, b: S::Vector) -> S::Vector {
-        simd.max_unsigned(a, b)
+    fn traced<const V: usize>(self, simd: S, trace: S::Vector, vectors: &[S::Vector; V]) -> S::Vector {
+        // First of the vectors, which need not wait for the trace.
+        let mut largest = vectors[0];
+        for &vector in &vectors[1..] {
+            largest = simd.max_unsigned(largest, vector);
+        }
+        simd.max_unsigned(trace, largest)
     }
 
-    /// Whether there was a NaN with the sign.
-    #[inline(always)]
-    fn suspects(self, simd: S, trace: S::Vector) -> bool {
-        simd.bits(simd.gt(simd.xor(trace, simd.splat(i16::MIN)), simd.splat(self.infinity))) != 0
-    }
-
-    /// Whether it is known that [`Key::accepts`] will be false.
+    /// Whether it is known that [`Key::accepts`] will be false: there was a NaN, with the sign or without.
     #[inline(always)]
     fn is_final(self, simd: S, best: S::Vector, trace: S::Vector, _: bool) -> bool {
-        simd.bits(simd.gt(best, simd.splat(self.infinity))) != 0 || self.suspects(simd, trace)
-    }
-
-    #[inline(always)]
-    fn is_promising(self, simd: S, v: S::Vector) -> bool {
-        simd.bits(simd.gt(v, simd.splat(0))) != 0
+        let infinity = simd.splat(self.infinity);
+        let has_signed_nan = simd.bits(simd.gt(simd.xor(trace, simd.splat(i16::MIN)), infinity)) != 0;
+        simd.bits(simd.gt(best, infinity)) != 0 || has_signed_nan
     }
 
     #[inline(always)]
     fn accepts(self, simd: S, best: S::Vector, trace: S::Vector) -> bool {
-        self.is_promising(simd, best) && !self.is_final(simd, best, trace, true)
+        simd.bits(simd.gt(best, simd.splat(0))) != 0 && !self.is_final(simd, best, trace, true)
     }
 }

@@ -1,5 +1,5 @@
-//! From element types, functions and NaN policies, as types, to the order that each ISA has for them: what becomes of elements once they are loaded, in how few
-//! operations. Nothing here compares anything.
+//! From element types, functions and NaN policies, as types, to the order that each ISA has for them: what becomes of
+//! elements once they are loaded, in how few operations. Nothing here compares anything.
 
 use crate::simd::ops::Lanes;
 use core::marker::PhantomData;
@@ -65,7 +65,6 @@ pub(crate) trait Lane: Copy + 'static {
     const HAS_NAN: bool;
     /// A NaN, if there is one.
     const NAN: Self;
-    fn is_infinite(self) -> bool;
 }
 
 /// How elements become lanes on the ISA `S`, once they are loaded.
@@ -76,31 +75,15 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     const HAS_FAST: bool = false;
     /// Whether [`Key::is_final`] may be true.
     const MAY_STOP: bool = false;
-    /// Whether [`Key::Trace`] is to be kept, although lanes have no NaN.
-    const IS_FAST: bool = false;
 
     fn of(self, simd: S, raw: S::Vector) -> S::Vector;
     fn fast(self, largest: bool) -> Self::Fast;
     /// See [`Order::Trace`].
     type Trace: Copy;
-    fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> Self::Trace;
-    #[inline(always)]
-    fn no_trace(self, simd: S) -> Self::Trace {
-        self.trace_of(simd, &[simd.splat(Self::Lane::LOWEST)])
-    }
-    fn traced(self, simd: S, a: Self::Trace, b: Self::Trace) -> Self::Trace;
-    /// See [`Order::suspects`].
-    fn suspects(self, simd: S, trace: Self::Trace) -> bool;
+    fn no_trace(self, simd: S) -> Self::Trace;
+    fn traced<const V: usize>(self, simd: S, trace: Self::Trace, vectors: &[S::Vector; V]) -> Self::Trace;
     /// See [`Order::is_final`].
-    #[inline(always)]
-    fn is_final(self, _: S, _best: S::Vector, _: Self::Trace, _largest: bool) -> bool {
-        false
-    }
-    /// See [`Order::is_promising`].
-    #[inline(always)]
-    fn is_promising(self, _: S, _: S::Vector) -> bool {
-        true
-    }
+    fn is_final(self, simd: S, best: S::Vector, trace: Self::Trace, largest: bool) -> bool;
     /// See [`Order::accepts`].
     #[inline(always)]
     fn accepts(self, _: S, _best: S::Vector, _: Self::Trace) -> bool {
@@ -108,22 +91,18 @@ pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
     }
 }
 
-/// The trace of lanes that may be NaN.
+/// The trace of an exact key: where lanes were NaN.
 macro_rules! traced_by_lanes {
     () => {
-        type Trace = S::Trace;
+        type Trace = S::Mask;
 
         #[inline(always)]
-        fn trace_of<const V: usize>(self, simd: S, vectors: &[S::Vector; V]) -> S::Trace {
-            simd.trace_of(vectors)
+        fn no_trace(self, simd: S) -> S::Mask {
+            simd.none()
         }
         #[inline(always)]
-        fn traced(self, simd: S, a: S::Trace, b: S::Trace) -> S::Trace {
-            simd.traced(a, b)
-        }
-        #[inline(always)]
-        fn suspects(self, simd: S, trace: S::Trace) -> bool {
-            simd.suspects(trace)
+        fn traced<const V: usize>(self, simd: S, trace: S::Mask, vectors: &[S::Vector; V]) -> S::Mask {
+            simd.or(trace, simd.nans_of(vectors))
         }
     };
 }
@@ -154,10 +133,15 @@ impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
         raw
     }
     traced_by_lanes!();
+
+    #[inline(always)]
+    fn is_final(self, simd: S, _: S::Vector, nans: S::Mask, _: bool) -> bool {
+        simd.bits(nans) != 0
+    }
 }
 
-/// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign of floats and all
-/// other bits of integers, so that the best is the largest.
+/// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign
+/// of floats and all other bits of integers, so that the best is the largest.
 #[derive(Clone, Copy)]
 pub(crate) struct Flipped<L>(pub(super) L);
 impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
@@ -169,4 +153,9 @@ impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
         simd.xor(raw, simd.splat(self.0))
     }
     traced_by_lanes!();
+
+    #[inline(always)]
+    fn is_final(self, simd: S, _: S::Vector, nans: S::Mask, _: bool) -> bool {
+        simd.bits(nans) != 0
+    }
 }

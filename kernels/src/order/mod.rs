@@ -1,5 +1,5 @@
-//! The one order of the contract, as vectors see it: a [`Ranking`] is an ISA, an element type, a function and a NaN policy, and answers
-//! which of two vectors is better in each lane. Strategies see nothing else of any of the four.
+//! The one order of the contract, as vectors see it: a [`Ranking`] is an ISA, an element type, a function and a NaN
+//! policy, and answers which of two vectors is better in each lane. Strategies see nothing else of any of the four.
 
 pub(crate) mod elements;
 pub(crate) mod f16;
@@ -9,31 +9,29 @@ use crate::order::key::{Function, Ignore, Key, Lane, Max, Policy};
 use crate::simd::ops::Lanes;
 use core::marker::PhantomData;
 
-/// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for all of a
-/// kernel's life.
+/// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for
+/// all of a kernel's life.
 pub(crate) trait Order: Copy {
-    type Lane: Copy;
+    type Lane: Lane;
     type Simd: Lanes<Self::Lane>;
+    /// Whether the largest is the best, by the numbers that lanes hold.
+    const IS_MAX: bool;
 
-    /// True where the fold of [`Order::fold`] loses a NaN that should win: look for it in [`Order::nans`], if it is [suspected](Order::suspects).
+    /// True where the fold of [`Order::fold`] loses a NaN that should win: the [trace](Order::Trace) tells of it.
     const NAN_WINS: bool;
-    /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be there.
+    /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be
+    /// there.
     const NAN_LOSES: bool;
-    /// Whether lanes can be NaN.
-    const HAS_NAN: bool;
 
-    /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too, if it [accepts](Order::accepts) it.
+    /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too,
+    /// if it [accepts](Order::accepts) it.
     type Fast: Order<Lane = Self::Lane, Simd = Self::Simd>;
     /// Whether there is one.
     const HAS_FAST: bool;
-    /// Whether this is one.
-    const IS_FAST: bool;
     fn fast(self) -> Self::Fast;
     /// A vector of the fast path in this order.
     fn of_fast(self, v: Vec<Self>) -> Vec<Self>;
-    /// Of a fast path: whether some lane would be accepted, if it were the best.
-    fn is_promising(self, v: Vec<Self>) -> bool;
-    /// Of a fast path: whether `best`, which is in every lane, is the best of all elements that `trace` is of.
+    /// Of a fast path: whether the best of the lanes of `best` is the best of all elements that `trace` is of.
     fn accepts(self, best: Vec<Self>, trace: Self::Trace) -> bool;
 
     fn simd(self) -> Self::Simd;
@@ -47,118 +45,85 @@ pub(crate) trait Order: Copy {
     /// # Safety
     /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
     unsafe fn load_first(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
-    /// `V` vectors of consecutive elements.
-    ///
-    /// # Safety
-    /// - `at` points to `V * LANES` readable elements.
-    #[inline(always)]
-    unsafe fn load_several<const V: usize>(self, at: *const Self::Lane) -> [Vec<Self>; V] {
-        let mut vectors = [self.worst(); V];
-        let mut n = 0;
-        while n < V {
-            // SAFETY: the caller's promise.
-            vectors[n] = unsafe { self.load(at.add(n * Self::Simd::LANES)) };
-            n += 1;
-        }
-        vectors
-    }
     /// Where `a` is strictly better than `b`.
     fn better(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// Where `a` is strictly better than `b`, and neither is NaN.
     fn above(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// The better of both, in the fewest operations: `kept` must not be NaN, NaN in `new` is dropped.
     fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
-    /// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
-    #[inline(always)]
-    fn fold_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Vec<Self> {
-        let mut bests = *vectors;
-        if !Self::Simd::HAS_MAX {
-            const { assert!(V <= 8) };
-            // Pairs of pairs, so that few wait for others. (Not by a loop, which would not be unrolled. Elsewhere, it is 0.92 to 1.0 of the speed.)
-            self.fold_pairs(&mut bests, 1);
-            self.fold_pairs(&mut bests, 2);
-            self.fold_pairs(&mut bests, 4);
-            return bests[0];
-        }
-        // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold, because the
-        // trace tells.
-        let mut best = if Self::NAN_LOSES { self.fold(vectors[0], self.worst()) } else { vectors[0] };
-        let mut n = 1;
-        while n < V {
-            best = self.fold(vectors[n], best);
-            n += 1;
-        }
-        best
-    }
-    /// Folds to every other vector, of those that are so far apart, the one after it.
-    #[inline(always)]
-    fn fold_pairs<const V: usize>(self, vectors: &mut [Vec<Self>; V], distance: usize) {
-        let mut n = 0;
-        while n + distance < V {
-            vectors[n] = self.fold(vectors[n + distance], vectors[n]);
-            n += 2 * distance;
-        }
-    }
-    /// The best of all lanes in each of them; none may be NaN.
-    fn across(self, v: Vec<Self>) -> Vec<Self>;
-    /// The number of the first best of the first [`Lanes::FEW`] lanes.
-    fn first_best(self, v: Vec<Self>) -> usize;
     /// Whether NaN wins, also of an order of [either policy](crate::order::key::Either).
     fn nan_wins(self) -> bool;
-    /// A NaN in each lane, if there is one.
-    fn nan(self) -> Vec<Self>;
-    /// The smallest number that a best lane has, of those that are given to them; if [`Lanes::HAS_FIRST_BEST`].
-    fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize;
     /// A number that no number is worse than, to start a fold with.
     fn worst(self) -> Vec<Self>;
     /// What nothing is worse than.
     fn least(self) -> Vec<Self>;
-    /// True where `a` or `b` is a NaN that [`Order::fold`] drops.
-    fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
-    /// Whether there is such a NaN in some vectors.
-    #[inline(always)]
-    fn has_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> bool {
-        let simd = self.simd();
-        self.suspects(self.trace_of(vectors)) && (!Self::Simd::GUESSES_NAN || simd.bits(simd.nans_of(vectors)) != 0)
-    }
-    /// An infinity, which no number is better than, where a lane is such a NaN.
-    fn cap(self, v: Vec<Self>) -> Vec<Self>;
-    /// Whether an element may be one without [`Order::cap`].
-    fn is_infinite(self, element: Self::Lane) -> bool;
-    /// True where one of some vectors is such a NaN.
-    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self>;
-    /// What is kept of vectors to tell later whether one of them had such a NaN.
+    /// What is kept of vectors to tell later whether the best that was folded is the best: where there was a NaN that
+    /// the fold drops, or what the fast path may be wrong about.
     type Trace: Copy;
-    /// The trace of some vectors.
-    fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Self::Trace;
     /// The trace of nothing.
     fn no_trace(self) -> Self::Trace;
-    /// Of two traces.
-    fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
-    /// Whether there was such a NaN, or perhaps infinities of both signs (see [`Lanes::GUESSES_NAN`]).
-    fn suspects(self, trace: Self::Trace) -> bool;
-    /// True where one of some vectors is such a NaN, as it seems.
-    #[inline(always)]
-    fn seem_nan<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
-        let simd = self.simd();
-        let mut nans = simd.none();
-        let mut n = 0;
-        while n < V {
-            let v = |i: usize| vectors[(n + i).min(V - 1)];
-            nans = simd.or(nans, simd.seem_nan([v(0), v(1), v(2), v(3)]));
-            n += 4;
-        }
-        nans
-    }
-    /// Whether [`Order::is_final`] may be true.
+    /// And of some vectors.
+    fn traced<const V: usize>(self, trace: Self::Trace, vectors: &[Vec<Self>; V]) -> Self::Trace;
+    /// Whether [`Order::is_final`] may be true, and so a trace is to be kept.
     const MAY_STOP: bool;
-    /// Whether nothing that follows can change the answer: a NaN that wins was met, but for those of [`Order::seem_nan`]; or the fast path will not accept its best.
+    /// Whether nothing that follows can change the answer: a NaN that wins was met, or the fast path will not accept
+    /// its best.
     fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool;
 }
 
 pub(crate) type Vec<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Vector;
 pub(crate) type Mask<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Mask;
 pub(crate) type Count<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Count;
+
+/// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
+#[inline(always)]
+pub(crate) fn fold_of<O: Order, const V: usize>(order: O, vectors: &[Vec<O>; V]) -> Vec<O> {
+    if const { !O::Simd::HAS_MAX } {
+        // A maximum is a comparison and a blend, and the next one waits for both: in pairs of pairs, few wait for
+        // others. (Not by a loop, which would not be unrolled.)
+        const { assert!(V <= 8) };
+        let mut bests = *vectors;
+        fold_pairs(order, &mut bests, 1);
+        fold_pairs(order, &mut bests, 2);
+        fold_pairs(order, &mut bests, 4);
+        return bests[0];
+    }
+    // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold,
+    // because the trace tells.
+    let mut best = if O::NAN_LOSES { order.fold(vectors[0], order.worst()) } else { vectors[0] };
+    let mut n = 1;
+    while n < V {
+        best = order.fold(vectors[n], best);
+        n += 1;
+    }
+    best
+}
+
+/// Folds to every other vector, of those that are so far apart, the one after it.
+#[inline(always)]
+fn fold_pairs<O: Order, const V: usize>(order: O, vectors: &mut [Vec<O>; V], distance: usize) {
+    let mut n = 0;
+    while n + distance < V {
+        vectors[n] = order.fold(vectors[n + distance], vectors[n]);
+        n += 2 * distance;
+    }
+}
+
+/// `V` vectors of consecutive elements.
+///
+/// # Safety
+/// - `at` points to `V * LANES` readable elements.
+#[inline(always)]
+pub(crate) unsafe fn load_several<O: Order, const V: usize>(order: O, at: *const O::Lane) -> [Vec<O>; V] {
+    let mut vectors = [order.worst(); V];
+    let mut n = 0;
+    while n < V {
+        // SAFETY: the caller's promise.
+        vectors[n] = unsafe { order.load(at.add(n * O::Simd::LANES)) };
+        n += 1;
+    }
+    vectors
+}
 
 /// The order on ISA `S` of what `K` makes of the elements, by function `F` and policy `P`.
 pub(crate) struct Ranking<S, K, F, P> {
@@ -187,14 +152,14 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     type Lane = K::Lane;
     type Simd = S;
 
+    const IS_MAX: bool = F::IS_MAX;
+
     const NAN_WINS: bool = K::Lane::HAS_NAN && P::NAN_WINS;
     const NAN_LOSES: bool = K::Lane::HAS_NAN && P::NAN_LOSES;
-    const HAS_NAN: bool = K::Lane::HAS_NAN;
     type Trace = K::Trace;
 
     type Fast = Ranking<S, K::Fast, Max, Ignore>;
     const HAS_FAST: bool = K::HAS_FAST;
-    const IS_FAST: bool = K::IS_FAST;
     const MAY_STOP: bool = Self::NAN_WINS || K::MAY_STOP;
 
     #[inline(always)]
@@ -206,11 +171,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     fn of_fast(self, v: Vec<Self>) -> Vec<Self> {
         // A fast path flips bits, and so its inverse does.
         self.key.of(self.simd, self.key.fast(F::IS_MAX).of(self.simd, v))
-    }
-
-    #[inline(always)]
-    fn is_promising(self, v: Vec<Self>) -> bool {
-        self.key.is_promising(self.simd, v)
     }
 
     #[inline(always)]
@@ -241,12 +201,13 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
         if !K::Lane::HAS_NAN {
             return self.simd.gt(high, low);
         }
-        // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under Propagate keeps `b`, one
-        // in `a` under Ignore drops `a`. Three operations, where a test of both classes takes five.
+        // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under
+        // Propagate keeps `b`, one in `a` under Ignore drops `a`. Three operations, where a test of both classes takes
+        // five.
         let excluded = match (P::NAN_WINS, P::NAN_LOSES) {
             (true, _) => b,
             (_, true) => a,
-            // Not known when this is compiled. Without a branch, for which there would be two of each loop: 12 KB of the shared object, those of `columns/row_blocks.rs` among them.
+            // Not known when this is compiled. Without a branch, for which there would be two copies of each loop.
             _ => self.simd.select(self.simd.first(if self.policy.nan_wins() { S::LANES } else { 0 }), b, a),
         };
         self.simd.and_not(self.simd.gt_or_unordered(high, low), self.simd.unordered(excluded, excluded))
@@ -260,35 +221,6 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self> {
         if F::IS_MAX { self.simd.max(new, kept) } else { self.simd.min(new, kept) }
-    }
-
-    #[inline(always)]
-    fn across(self, v: Vec<Self>) -> Vec<Self> {
-        self.simd.across(v, F::IS_MAX)
-    }
-
-    #[inline(always)]
-    fn cap(self, v: Vec<Self>) -> Vec<Self> {
-        match (Self::NAN_WINS, F::IS_MAX) {
-            (false, _) => v,
-            (true, true) => self.simd.min(v, self.simd.splat(K::Lane::HIGHEST)),
-            (true, false) => self.simd.max(v, self.simd.splat(K::Lane::LOWEST)),
-        }
-    }
-
-    #[inline(always)]
-    fn is_infinite(self, element: K::Lane) -> bool {
-        element.is_infinite()
-    }
-
-    #[inline(always)]
-    fn first_best(self, v: Vec<Self>) -> usize {
-        self.simd.first_best(v, F::IS_MAX)
-    }
-
-    #[inline(always)]
-    fn first_best_of_all(self, v: Vec<Self>, numbers: Count<Self>) -> usize {
-        self.simd.first_best_of_all(v, numbers, F::IS_MAX)
     }
 
     #[inline(always)]
@@ -307,38 +239,13 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn nan(self) -> Vec<Self> {
-        self.simd.splat(K::Lane::NAN)
-    }
-
-    #[inline(always)]
-    fn nans(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
-        self.simd.unordered(a, b)
-    }
-
-    #[inline(always)]
-    fn nans_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> Mask<Self> {
-        self.simd.nans_of(vectors)
-    }
-
-    #[inline(always)]
-    fn trace_of<const V: usize>(self, vectors: &[Vec<Self>; V]) -> K::Trace {
-        self.key.trace_of(self.simd, vectors)
-    }
-
-    #[inline(always)]
     fn no_trace(self) -> K::Trace {
         self.key.no_trace(self.simd)
     }
 
     #[inline(always)]
-    fn traced(self, a: K::Trace, b: K::Trace) -> K::Trace {
-        self.key.traced(self.simd, a, b)
-    }
-
-    #[inline(always)]
-    fn suspects(self, trace: Self::Trace) -> bool {
-        self.key.suspects(self.simd, trace)
+    fn traced<const V: usize>(self, trace: K::Trace, vectors: &[Vec<Self>; V]) -> K::Trace {
+        self.key.traced(self.simd, trace, vectors)
     }
 
     #[inline(always)]

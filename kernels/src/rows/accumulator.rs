@@ -1,10 +1,10 @@
-//! What is kept of the chunks of a run, while they go by, and how the answer comes of it: see `blocked.rs`. Nothing here knows how a run is cut into
-//! pieces, or how many go by at a time.
+//! What is kept of the chunks of a run, while they go by, and how the answer comes of it: see `blocked.rs`. Nothing
+//! here knows how a run is cut into pieces, or how many go by at a time.
 
 use super::blocks::{Chunks, LONG, Places, SHORT, chunk, has_long_chunks, may_shift};
 use super::segment::{Equals, Found, IsNan, Run, Test, first_of};
 use crate::memory::prefetch::LINE;
-use crate::order::{Count, Mask, Order, Vec};
+use crate::order::{Count, Order, Vec, fold_of, load_several};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 
@@ -14,9 +14,8 @@ pub(super) const fn most_chunks<O: Order>() -> usize {
     (O::Simd::MAX_COUNT as usize).saturating_add(1)
 }
 
-/// Chunks from one question to the next whether a NaN that wins was seen, so that the others need not be, nor those before to find it: with one NaN at its
-/// end, a row of 64 K f32 went from 98 to 197 GB/s, of 128 K f16 from 59 to 240, as fast as others (Zen 5, AVX-512). (Zen 3: 64 K elements of f32 with 5 % of NaN
-/// went from 83 GB/s to 5000, of f16 from 46 to 1050. Without NaN, it costs 0 to 2 %, and every 8 chunks up to 7.)
+/// Chunks from one question to the next whether a NaN that wins was seen: the others need not be looked at then, nor
+/// those before to find it. To ask more often costs time where there is none.
 const PATIENCE: usize = 16;
 
 /// The running state over chunks, as many as can be counted.
@@ -25,11 +24,10 @@ pub(super) struct Fold<O: Order> {
     best: Vec<O>,
     chunk_of_best: Count<O>,
     chunk: Count<O>,
-    /// Where there seems to have been a NaN that wins.
-    nans: Mask<O>,
-    /// Of all that went by, on the [fast path](Order::Fast).
+    /// Of all that went by.
     trace: O::Trace,
-    /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its start.
+    /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its
+    /// start.
     clear: usize,
 }
 
@@ -38,14 +36,15 @@ impl<O: Order> Fold<O> {
     pub(super) fn new(order: O) -> Self {
         let simd = order.simd();
         let (best, chunk) = (order.worst(), simd.count(0));
-        Fold { best, chunk_of_best: chunk, chunk, nans: simd.none(), trace: order.no_trace(), clear: 0 }
+        Fold { best, chunk_of_best: chunk, chunk, trace: order.no_trace(), clear: 0 }
     }
 
-    /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for those stores.
+    /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for
+    /// those stores.
     #[inline(always)]
     pub(super) fn copy(&self) -> Self {
-        let &Fold { best, chunk_of_best, chunk, nans, trace, clear } = self;
-        Fold { best, chunk_of_best, chunk, nans, trace, clear }
+        let &Fold { best, chunk_of_best, chunk, trace, clear } = self;
+        Fold { best, chunk_of_best, chunk, trace, clear }
     }
 
     /// The best of each lane; NaN need not be seen there.
@@ -54,10 +53,10 @@ impl<O: Order> Fold<O> {
         self.best
     }
 
-    /// Whether there is a NaN that wins, as it seems, and nothing that follows can be better.
+    /// Whether nothing that follows can be better.
     #[inline(always)]
     pub(super) fn is_final(&self, order: O) -> bool {
-        O::MAY_STOP && (O::NAN_WINS && order.simd().bits(self.nans) != 0 || order.is_final(self.best, self.trace))
+        O::MAY_STOP && order.is_final(self.best, self.trace)
     }
 
     /// Of one run: until it is final, or to the end. If `LONGER`, chunks may be several times as long as a [`chunk`].
@@ -70,8 +69,7 @@ impl<O: Order> Fold<O> {
         // SAFETY: the caller's promise; the second chunk is where the run says, if there is one.
         unsafe {
             if const { may_shift::<O>() } && run.may_shift {
-                // The first by itself, because the second may be nearer than others. (With a distance of its own in the loop, rows of 1000, 4096 and 32000 u8 ran at 0.93 to 0.97 of the speed; first
-                // and last as turns of their own, at 0.8 to 0.95. A Xeon, AVX-512.)
+                // The first by itself, because the second may be nearer than others.
                 fold.start(order, first);
                 // (The only one is seen twice.)
                 let second = (run.count() - 1).min(1);
@@ -100,7 +98,7 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) unsafe fn advance_by_one(&mut self, order: O, run: Run<O::Lane>, seen: usize) {
         // SAFETY: the caller's promise.
-        unsafe { self.step::<true, true>(order, run) };
+        unsafe { self.step::<true>(order, run) };
         if O::MAY_STOP && !self.is_final(order) {
             self.clear = seen + 1;
         }
@@ -121,16 +119,13 @@ impl<O: Order> Fold<O> {
     ) {
         let last = run.count() - 1;
         let patience = if O::MAY_STOP { PATIENCE } else { last };
-        // To stop is worth it where more is left than was waited for: prefetchers go on where the next row does not begin. (Rows of 1000 f32 with 5 % of NaN, half of which is left,
-        // beyond L3 13 to 25 GB/s; in L2 129 to 82, as without NaN; Zen 4, AVX2.)
-        let last_stop = last.saturating_sub(PATIENCE);
         let mut next = Run { at, ..run.run.part(0, run.chunk) };
         loop {
-            // Of longer chunks, the last one is a turn of the same loop: by itself, it was 9 KB more of the shared object. (Of others too, another 17 KB less, but rows of 1000 u8 ran at 0.91 and 0.95 of the speed; AVX2 and AVX-512, a Xeon.)
+            // Of longer chunks, the last one is a turn of the same loop: by itself, it would be another copy of it.
             let is_last = chunk == last;
-            if const { !(LONGER && O::Simd::BLENDS_MAY_BE_DEAR) } && is_last {
+            if const { !(LONGER && O::Simd::TUNING.blends_may_be_dear) } && is_last {
                 // SAFETY: as below.
-                unsafe { self.step::<true, false>(order, run.last()) };
+                unsafe { self.step::<false>(order, run.last()) };
                 break;
             }
             let pause = if is_last { last + 1 } else { last.min(chunk + patience) };
@@ -139,7 +134,7 @@ impl<O: Order> Fold<O> {
             }
             while chunk < pause {
                 // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
-                unsafe { self.step::<true, LONGER>(order, next) };
+                unsafe { self.step::<LONGER>(order, next) };
                 next = next.moved(run.step());
                 chunk += 1;
             }
@@ -147,11 +142,10 @@ impl<O: Order> Fold<O> {
                 break;
             }
             if O::MAY_STOP {
-                let has_nan = self.is_final(order);
-                if has_nan && chunk < last_stop {
+                if self.is_final(order) {
                     break;
                 }
-                self.clear = if has_nan { self.clear } else { seen + chunk };
+                self.clear = seen + chunk;
             }
         }
     }
@@ -164,41 +158,38 @@ impl<O: Order> Fold<O> {
     unsafe fn start(&mut self, order: O, at: *const O::Lane) {
         // Where a run may be aligned, a chunk is no longer than that.
         const {
-            let may_be_longer = has_long_chunks::<O>() || O::Simd::BLENDS_MAY_BE_DEAR;
+            let may_be_longer = has_long_chunks::<O>() || O::Simd::TUNING.blends_may_be_dear;
             assert!(!may_be_longer || O::Simd::LANES * size_of::<O::Lane>() < LINE);
         }
         // SAFETY: the caller promises a chunk.
-        let vectors: [_; SHORT] = unsafe { order.load_several(at) };
-        self.best = order.fold_of(&vectors);
-        if O::NAN_WINS {
-            self.nans = order.seem_nan(&vectors);
-        }
-        if O::IS_FAST {
-            self.trace = order.trace_of(&vectors);
+        let vectors: [_; SHORT] = unsafe { load_several(order, at) };
+        self.best = fold_of(order, &vectors);
+        if O::MAY_STOP {
+            self.trace = order.traced(self.trace, &vectors);
         }
         self.chunk = order.simd().count(1);
     }
 
-    /// Takes in a chunk, or if `LONGER`, several as one; if not `TRACED`, without NaN.
+    /// Takes in a chunk, or if `LONGER`, several as one.
     ///
     /// # Safety
     /// - The chunk may be read: as many elements as a [`chunk`] has, or several times as many if `LONGER`.
     #[inline(always)]
-    unsafe fn step<const TRACED: bool, const LONGER: bool>(&mut self, order: O, all: Run<O::Lane>) {
+    unsafe fn step<const LONGER: bool>(&mut self, order: O, all: Run<O::Lane>) {
         let simd = order.simd();
-        let better = if const { LONGER && O::Simd::BLENDS_MAY_BE_DEAR } {
+        let better = if const { LONGER && O::Simd::TUNING.blends_may_be_dear } {
             let before = self.best;
             let end = all.at.wrapping_add(all.len);
             let mut part = Run { len: chunk::<O>(), ..all };
             while part.at < end {
                 // SAFETY: the caller's promise.
-                self.best = order.fold(unsafe { self.take::<TRACED>(order, part) }, self.best);
+                self.best = order.fold(unsafe { self.take(order, part) }, self.best);
                 part = part.moved(chunk::<O>() as isize);
             }
             order.above(self.best, before)
         } else {
             // SAFETY: the caller's promise.
-            let best = unsafe { self.take::<TRACED>(order, Run { len: chunk::<O>(), ..all }) };
+            let best = unsafe { self.take(order, Run { len: chunk::<O>(), ..all }) };
             let better = order.above(best, self.best);
             // Not a selection: the next chunk would have to wait for the comparison too.
             self.best = order.fold(best, self.best);
@@ -208,32 +199,29 @@ impl<O: Order> Fold<O> {
         self.chunk = simd.add(self.chunk, simd.count(1));
     }
 
-    /// The best of a [`chunk`], lane by lane. If not `TRACED`, there is no NaN.
+    /// The best of a [`chunk`], lane by lane.
     ///
     /// # Safety
     /// - The chunk may be read.
     #[inline(always)]
-    unsafe fn take<const TRACED: bool>(&mut self, order: O, part: Run<O::Lane>) -> Vec<O> {
+    unsafe fn take(&mut self, order: O, part: Run<O::Lane>) -> Vec<O> {
         part.ask(order);
         // SAFETY: the caller's promise.
         unsafe {
             if const { has_long_chunks::<O>() } {
-                self.fold::<LONG, TRACED>(order, &order.load_several(part.at))
+                self.fold::<LONG>(order, &load_several(order, part.at))
             } else {
-                self.fold::<SHORT, TRACED>(order, &order.load_several(part.at))
+                self.fold::<SHORT>(order, &load_several(order, part.at))
             }
         }
     }
 
     #[inline(always)]
-    fn fold<const VECTORS: usize, const TRACED: bool>(&mut self, order: O, vectors: &[Vec<O>; VECTORS]) -> Vec<O> {
-        if TRACED && O::NAN_WINS {
-            self.nans = order.simd().or(self.nans, order.seem_nan(vectors));
+    fn fold<const VECTORS: usize>(&mut self, order: O, vectors: &[Vec<O>; VECTORS]) -> Vec<O> {
+        if O::MAY_STOP {
+            self.trace = order.traced(self.trace, vectors);
         }
-        if O::IS_FAST {
-            self.trace = order.traced(self.trace, order.trace_of(vectors));
-        }
-        order.fold_of(vectors)
+        fold_of(order, vectors)
     }
 
     /// The first best of the chunks that went by.
@@ -243,18 +231,13 @@ impl<O: Order> Fold<O> {
     #[inline(always)]
     pub(super) unsafe fn finish<P: Places<Lane = O::Lane>>(self, order: O, chunks: P) -> Found<O> {
         let simd = order.simd();
-        let value = order.across(self.best);
-        if O::NAN_WINS && simd.bits(self.nans) != 0 {
+        let value = simd.across(self.best, O::IS_MAX);
+        if O::NAN_WINS && order.is_final(value, self.trace) {
             // SAFETY: the caller's promise.
-            let position = unsafe { find_from(order, chunks, self.clear, IsNan) };
-            if O::Simd::GUESSES_NAN && position.is_none() {
-                // SAFETY: the caller's promise.
-                return unsafe { find_without_nan(order, chunks) };
-            }
-            return Found { value, position, is_nan: true };
+            return Found { value, position: unsafe { find_from(order, chunks, self.clear, IsNan) }, is_nan: true };
         }
-        // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and there may be nothing
-        // but NaN.
+        // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and
+        // there may be nothing but NaN.
         if O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0 {
             // SAFETY: the caller's promise.
             return Found { value, position: unsafe { find_from(order, chunks, 0, Equals(value)) }, is_nan: false };
@@ -278,7 +261,7 @@ impl<O: Order> Fold<O> {
         order: O,
         chunks: P,
     ) -> Option<Found<E>> {
-        if !order.accepts(order.across(self.best), self.trace) {
+        if !order.accepts(order.simd().across(self.best, O::IS_MAX), self.trace) {
             return None;
         }
         // SAFETY: the caller's promise.
@@ -287,8 +270,8 @@ impl<O: Order> Fold<O> {
     }
 }
 
-/// Whether an element of a chunk passes the test: one question about a mask, where to find it takes one for each vector. (The second
-/// look at 256 KiB of f32, with one NaN at their end, went from 70 to 87 GB/s; Zen 3.)
+/// Whether an element of a chunk passes the test: one question about a mask, where to find it takes one for each
+/// vector.
 ///
 /// # Safety
 /// - The chunk may be read.
@@ -316,7 +299,7 @@ unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     test: T,
 ) -> (usize, bool) {
     let (mut start, mut part) = chunks.place(n);
-    if O::Simd::BLENDS_MAY_BE_DEAR && part.len > chunk::<O>() {
+    if const { O::Simd::TUNING.blends_may_be_dear } && part.len > chunk::<O>() {
         // Of a longer chunk, the first part that has one: from the last on, so that no branch depends on which it is.
         let (all, len) = (part, chunk::<O>());
         let mut at = all.len - len;
@@ -332,9 +315,9 @@ unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     // SAFETY: the caller promises that the chunks may be read.
     let (position, is_found) = unsafe {
         if const { has_long_chunks::<O>() } {
-            first_of::<O, T, LONG>(order, &order.load_several(part.at), test, part.reversed)
+            first_of::<O, T, LONG>(order, &load_several(order, part.at), test, part.reversed)
         } else {
-            first_of::<O, T, SHORT>(order, &order.load_several(part.at), test, part.reversed)
+            first_of::<O, T, SHORT>(order, &load_several(order, part.at), test, part.reversed)
         }
     };
     (start + position, is_found)
@@ -376,34 +359,4 @@ unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     }
     // SAFETY: the caller's promise.
     unsafe { order.simd().call(Call { order, chunks, first, test }) }
-}
-
-/// The first best of chunks without NaN, where one was suspected: with infinities of both signs. A call too, and all over again, for it is rare.
-///
-/// # Safety
-/// - The chunks may be read.
-#[inline(always)]
-unsafe fn find_without_nan<O: Order, P: Places<Lane = O::Lane>>(order: O, chunks: P) -> Found<O> {
-    #[derive(Clone, Copy)]
-    struct Call<O, P> {
-        order: O,
-        chunks: P,
-    }
-    impl<O: Order, P: Places<Lane = O::Lane>> Task for Call<O, P> {
-        type Output = Found<O>;
-
-        #[inline(always)]
-        unsafe fn run(self) -> Found<O> {
-            let mut fold = Fold::new(self.order);
-            // SAFETY: the caller's promise.
-            unsafe {
-                for n in 0..self.chunks.count() {
-                    fold.step::<false, true>(self.order, self.chunks.place(n).1);
-                }
-                fold.finish(self.order, self.chunks)
-            }
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { order.simd().call(Call { order, chunks }) }
 }

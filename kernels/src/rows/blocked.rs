@@ -1,16 +1,19 @@
-//! Runs that do not fit the registers. A chunk of four or eight vectors is folded with maxima, and only the fold is compared with the best
-//! so far: one comparison and two blends per chunk, not per vector, which is what lets this run at the speed of a plain maximum. What the
-//! blends keep is the *number of the chunk*, per lane. At the end the best lane with the smallest chunk number wins, and one look into
-//! that chunk gives the position.
+//! Runs that do not fit the registers. A chunk of four or eight vectors is folded with maxima, and only the fold is
+//! compared with the best so far: one comparison and two blends per chunk, not per vector, which is what lets this run
+//! at the speed of a plain maximum. What the blends keep is the *number of the chunk*, per lane. At the end the best
+//! lane with the smallest chunk number wins, and one look into that chunk gives the position.
 //!
 //! Chunk numbers are as wide as the elements, so a run of 8-bit elements is answered in pieces of 256 chunks.
 //!
-//! Where a blend takes several operations, a chunk of a long run is several such chunks, one after another. The best of them is found once the run is, by one question for each.
+//! Where a blend takes several operations, a chunk of a long run is several such chunks, one after another. The best of
+//! them is found once the run is, by one question for each.
 //!
-//! A run beyond the L1 or the L2 cache asks for what is ahead where that helps; one that is far enough, `interleaved.rs` reads in several places at once where that is faster.
+//! A run beyond the L1 or the L2 cache asks for what is ahead where that helps; one that is far enough,
+//! `interleaved.rs` reads in several places at once where that is faster.
 //!
-//! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better than itself. A run
-//! against the direction of memory is read chunk by chunk from its end; only the look into the chunk has to know.
+//! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better
+//! than itself. A run against the direction of memory is read chunk by chunk from its end; only the look into the chunk
+//! has to know.
 
 use super::accumulator::{Fold, most_chunks};
 use super::blocks::{Chunks, chunk};
@@ -19,7 +22,8 @@ use crate::order::Order;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 
-/// The longest run that chunk numbers suffice for, one of which may be for what is seen twice so that others are aligned.
+/// The longest run that chunk numbers suffice for, one of which may be for what is seen twice so that others are
+/// aligned.
 #[inline(always)]
 const fn longest_piece<O: Order>() -> usize {
     (most_chunks::<O>() - 1).saturating_mul(chunk::<O>())
@@ -37,8 +41,7 @@ pub(super) const fn is_long<O: Order>(len: usize) -> bool {
     len >= (1 << 20) / size_of::<O::Lane>()
 }
 
-/// Finds the first best element of a run of at least a [`chunk`]. (Portable kernels against the direction of memory make a call of it: it was 25 KB of the
-/// shared object, and rows of 21, 64 and 1000 run at 0.6 to 0.8, 0.8 and 0.9 to 1.1 of the speed without one.)
+/// Finds the first best element of a run of at least a [`chunk`].
 ///
 /// # Safety
 /// - The elements of the run may be read.
@@ -47,7 +50,7 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     // SAFETY: the caller's promise.
     unsafe {
         let is_short = is_one_piece::<O>(run.len) && longer::<O>(run) == 1;
-        if (O::Simd::SPECIALIZES || !run.reversed) && is_short {
+        if (const { O::Simd::TUNING.specializes } || !run.reversed) && is_short {
             find_piece::<O, true, false>(order, run, 1)
         } else {
             find_long(order, run)
@@ -55,8 +58,9 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
     }
 }
 
-/// Finds the first best element of a run of at least a chunk and at most the [`longest_piece`]: by the fast path, if there is one, the first chunk has an
-/// element that it would accept, and it accepts the best in the end. If `LONGER`, chunks are so many times longer.
+/// Finds the first best element of a run of at least a chunk and at most the [`longest_piece`]: by the fast path, if
+/// there is one, the first chunk has an element that it would accept, and it accepts the best in the end. If `LONGER`,
+/// chunks are so many times longer.
 ///
 /// # Safety
 /// - The elements of the run may be read.
@@ -72,7 +76,7 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool, const LONGER: bool>(
             return fold::<_, LONGER>(order, Chunks::aligned(order, run, ALIGNS).longer(longer));
         }
         let fast = order.fast();
-        if fast.is_promising(fast.load(run.part(0, O::Simd::LANES).at)) {
+        if fast.accepts(fast.load(run.part(0, O::Simd::LANES).at), fast.no_trace()) {
             let chunks = Chunks::aligned(fast, run, ALIGNS).longer(longer);
             if let Some(found) = Fold::of::<LONGER>(fast, chunks).finish_fast(order, fast, chunks) {
                 return found;
@@ -82,7 +86,8 @@ unsafe fn find_piece<O: Order, const ALIGNS: bool, const LONGER: bool>(
     }
 }
 
-/// The same by the order itself, where the fast path does not do. A call of its own, to keep it out of the code and the registers of the fast path.
+/// The same by the order itself, where the fast path does not do. A call of its own, to keep it out of the code and the
+/// registers of the fast path.
 #[derive(Clone, Copy)]
 struct Exact<O: Order, const LONGER: bool> {
     order: O,
@@ -100,7 +105,8 @@ impl<O: Order, const LONGER: bool> Task for Exact<O, LONGER> {
     }
 }
 
-/// The same of a piece of a run that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth it to align chunks. (18 KB of the shared object.)
+/// The same of a piece of a run that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth it
+/// to align chunks.
 ///
 /// # Safety
 /// - As for [`find_piece`].
@@ -144,7 +150,7 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O
         unsafe fn run(self) -> Found<O> {
             let Call { order, mut run } = self;
             if run.ahead == 0 {
-                run = run.asking(order, run.tuning.prefetch(run.len * size_of::<O::Lane>()));
+                run = run.asking(run.tuning.prefetch(run.len * size_of::<O::Lane>()));
             }
             let longer = longer::<O>(run);
             let longest = longest_piece::<O>().saturating_mul(longer);
@@ -154,7 +160,8 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O
                 let len = longest.min(run.len - start).max(chunk::<O>() * longer);
                 // The last piece may reach back, for the same reason as the last chunk.
                 start = start.min(run.len - len);
-                // SAFETY: `start` leaves room for the piece in the run, which the caller promises, and `len` was chosen to be at least a chunk.
+                // SAFETY: `start` leaves room for the piece in the run, which the caller promises, and `len` was chosen
+                // to be at least a chunk.
                 best.offer(unsafe { find_piece_of_long(order, run.part(start, len), longer) }, start);
                 start += len;
             }
@@ -165,14 +172,14 @@ pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O
     unsafe { order.simd().call(Call { order, run }) }
 }
 
-/// The shortest runs, in bytes, whose chunks are several times as long where that is faster: a call, and to look for the best
-/// chunk in so many, take as long as some blends.
+/// The shortest runs, in bytes, whose chunks are several times as long where that is faster: a call, and to look for
+/// the best chunk in so many, take as long as some blends.
 const SHORTEST_OF_LONGER: usize = 16 << 10;
 
-/// How many times as long as a [`chunk`] those of a run are: [more than once](crate::tuning::RowTuning::block_factor) where a
-/// blend takes several operations.
+/// How many times as long as a [`chunk`] those of a run are: [more than once](crate::tuning::RowTuning::block_factor)
+/// where a blend takes several operations.
 #[inline(always)]
 fn longer<O: Order>(run: Run<O::Lane>) -> usize {
     let is_long = run.len >= SHORTEST_OF_LONGER / size_of::<O::Lane>();
-    if O::Simd::BLENDS_MAY_BE_DEAR && is_long { run.tuning.rows.block_factor } else { 1 }
+    if const { O::Simd::TUNING.blends_may_be_dear } && is_long { run.tuning.rows.block_factor } else { 1 }
 }

@@ -6,10 +6,9 @@ use crate::order::Order;
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 
-/// Vectors in a chunk, by [`Token::HAS_LONG_CHUNKS`]: where a CPU loads about as many vectors per cycle as it has operations for, the operations of
-/// a chunk weigh more. On Zen 3 (AVX2), eight were no faster than four, and f32 was slower. Of vectors of 64 bytes, eight are also more than many a row has:
-/// with four, rows of 300 f16 went from 38 to 52 GB/s, of 600 u8 from 49 to 80, of 100 i64 from 59 to 77, of 1000 f64 from 117 to 135; only f16 lost 5 % in
-/// long rows (Zen 5, AVX-512, L2). For NEON, docs/throughput.md has a model.
+/// Vectors in a chunk, by `IsaTuning::has_long_chunks`: more where a CPU loads about as many vectors per cycle as it
+/// has operations for, because the operations of a chunk then weigh more; fewer where vectors are long, because many
+/// a row has no more of them.
 pub(super) const SHORT: usize = 4;
 pub(super) const LONG: usize = 8;
 
@@ -20,16 +19,13 @@ pub(super) const fn chunk<O: Order>() -> usize {
     (if has_long_chunks::<O>() { LONG } else { SHORT }) * O::Simd::LANES
 }
 
-/// Also where each chunk waits for the one before for as long as four vectors take to load. (Rows of 1000, 4096 and 32000 i64 in L2 from 127, 139 and 144 to 140, 159 and
-/// 189 GB/s, with their maxima [by pairs](Order::fold_of); in the order of memory 130, 146 and 176; Zen 5, AVX2.)
+/// Also where each chunk waits for the one before for as long as four vectors take to load.
 pub(super) const fn has_long_chunks<O: Order>() -> bool {
-    O::Simd::HAS_LONG_CHUNKS || !O::Simd::HAS_MAX
+    O::Simd::TUNING.has_long_chunks || !O::Simd::HAS_MAX
 }
 
-/// From how many chunks on runs are [aligned](Chunks::aligned): a vector of 64 bytes that is not lies in two cache lines, and one chunk more is soon paid for. (What an allocator gives is often 16 bytes
-/// beyond a line. A Xeon, AVX-512, GB/s in L2 of what is, as it lies and aligned: rows of 4096 and 32000 f32 58 and 103, 68 and 115, of 4096 i32, f64, f16, u8 71 and 103, 66 and 98, 58 and 72, 61 and 79, of
-/// 1000 f32, f64, i32 62 and 69, 56 and 74, 72 and 90, but of 1000 i16, of 8 chunks, 55 and 54. By vectors of 32 bytes, of which every second lies in two lines, one row of i32 and of u8 51 and 65, 53 and 64, but
-/// 640 f64, of 40 chunks, 55 and 48; against the direction of memory, rows of 4096 f32 66 and 83: both together were 26 KB of the shared object.)
+/// From how many chunks on runs are [aligned](Chunks::aligned): a vector of 64 bytes that is not lies in two cache
+/// lines, and one chunk more is soon paid for.
 const SHORTEST_ALIGNED: usize = 9;
 
 /// Where chunks lie, by their numbers in the order of visiting.
@@ -79,7 +75,8 @@ impl<L: Copy> Chunks<L> {
         Chunks { run, chunk, may_shift: false, shift: 0 }
     }
 
-    /// The same, but if asked for, the run is long, and vectors as long as cache lines, all chunks between the first and the last begin where lines do. (Not against the direction of memory.)
+    /// The same, but if asked for, the run is long, and vectors as long as cache lines, all chunks between the first
+    /// and the last begin where lines do. (Not against the direction of memory.)
     #[inline(always)]
     pub(super) fn aligned<O: Order<Lane = L>>(order: O, run: Run<L>, aligns: bool) -> Self {
         let (chunks, lanes) = (Chunks::new(order, run), O::Simd::LANES);

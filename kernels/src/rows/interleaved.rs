@@ -1,10 +1,10 @@
-//! Outputs whose elements are in several stretches of neighbours, chunk after chunk, as if they were in one: what a fold knows of one stretch, it takes along
-//! to the next, and looks for the place of the best at the end only. Where the next stretch in memory belongs to the next output, some outputs take turns,
-//! each with a fold of its own, so that memory is read in its order. So do some places of one stretch that is far, if several at once are read faster.
+//! Outputs whose elements are in several stretches of neighbours, chunk after chunk, as if they were in one: what a
+//! fold knows of one stretch, it takes along to the next, and looks for the place of the best at the end only. Where
+//! the next stretch in memory belongs to the next output, some outputs take turns, each with a fold of its own, so that
+//! memory is read in its order. So do some places of one stretch that is far, if several at once are read faster.
 //!
-//! With a look after each stretch, and stretch by stretch of one output, images over axes 0, 2 and 3 ran at half of the speed: in L2, of 32 x 32, GB/s of u8 44,
-//! of f16 52, of f32 71, now 93, 104, 102 (AVX2); beyond L3, of 56 x 56, 19, 18, 23, now 39, 38, 36. (Zen 5. By AVX-512 37, 59, 104, now 91, 94, 115; 23, 22, 23,
-//! now 37, 41, 29.)
+//! With a look after each stretch, and stretch by stretch of one output, images over their batch and both spatial axes
+//! would run at half of the speed.
 
 use super::accumulator::{Fold, most_chunks};
 use super::blocked::is_one_piece;
@@ -24,13 +24,14 @@ const OUTPUTS: usize = 32;
 /// Whether [`answer`] takes stretches of so many neighbours: where that is worth its code.
 #[inline(always)]
 pub(super) fn takes<O: Order>(len: usize) -> bool {
-    O::Simd::SPECIALIZES && len >= chunk::<O>() && is_one_piece::<O>(len)
+    (const { O::Simd::TUNING.specializes }) && len >= chunk::<O>() && is_one_piece::<O>(len)
 }
 
 /// Answers all outputs of a tile.
 ///
 /// # Safety
-/// - As [`crate::kernel::Body::run`]; the fastest reduced loop has stride 1 or -1, and stretches that this [takes](takes).
+/// - As [`crate::kernel::Body::run`]; the fastest reduced loop has stride 1 or -1, and stretches that this
+///   [takes](takes).
 #[inline(always)]
 pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
     let (line, slower) = tile.split_reduced();
@@ -69,8 +70,7 @@ struct Turns<'a, L> {
     stretches: usize,
     /// How many stretches ahead to ask for, if any: at most one of each output.
     ahead: Option<usize>,
-    /// Whether each stretch is one chunk, a [longer](super::blocked) one. (Images over axes 0, 2 and 3 in L2 with chunks of a length that is not known when this is compiled, as all stretches would have then: of u8
-    /// 0.85 to 0.9 of the speed, of i64 0.97. One row of f32 by chunks of one stretch beyond L3, 14.5 and 15.0 GB/s; a Xeon, AVX2.)
+    /// Whether each stretch is one chunk, a [longer](super::blocked) one.
     are_chunks: bool,
 }
 
@@ -138,7 +138,7 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     let turn = rows.stream_bytes / size_of::<O::Lane>();
     // A turn is a chunk, or several, or one longer chunk.
     const { assert!(MIN_STREAM_BYTES.is_multiple_of(chunk::<O>() * size_of::<O::Lane>())) };
-    let are_chunks = O::Simd::BLENDS_MAY_BE_DEAR && asks && rows.block_factor > 1;
+    let are_chunks = const { O::Simd::TUNING.blends_may_be_dear } && asks && rows.block_factor > 1;
     let stretches = run.len.div_ceil(count * turn);
     let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
     let run = if asks { run.asking_along(rows.stream_distance) } else { run };
@@ -160,7 +160,7 @@ pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Fo
     best.found()
 }
 
-/// A call: it was 12 KB of the shared object.
+/// A call, because it is asked for in many places.
 #[inline(never)]
 fn offset_of_stretch(slower: &[Loop], n: usize) -> isize {
     offset_of(slower, n)
@@ -242,7 +242,7 @@ impl<L: Copy> Part<'_, L> {
                 }
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if O::Simd::BLENDS_MAY_BE_DEAR && self.turns.are_chunks {
+                    if const { O::Simd::TUNING.blends_may_be_dear } && self.turns.are_chunks {
                         fold.advance_by_one(order, run, n);
                     } else {
                         fold.advance(order, Chunks::new(order, run), n * self.chunks);

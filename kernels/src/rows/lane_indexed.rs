@@ -1,59 +1,44 @@
-//! Runs of 5 to 50 vectors. Each lane keeps the position of its best: a comparison and a blend for each vector, where [chunks](super::blocked) take them for
-//! each four. But then nothing is looked at twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of all.
+//! Runs of five vectors and more, up to a limit for each ISA. Each lane keeps the position of its best: a comparison
+//! and a blend for each vector, where [chunks](super::blocked) take them for each four. But then nothing is looked at
+//! twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of
+//! all.
 //!
-//! What such a run waits for is the step before, and so it is read in two places at once, from its start and from its middle: half as many steps, and as both
-//! share the number of the step, fewer operations too. Where a step is long, long runs are read in four places. (Zen 5, GB/s in L2 before and after, by AVX2: rows of 100 f16 36 and 48, of 300 63 and 78, of 80 i16 41 and 69,
-//! of 80 f32 46 and 66, of 80 i32 65 and 87, of 21 i64 37 and 57, of 64 67 and 78, of 160 u8 38 and 55. By AVX-512: rows of 300 f16 53 and 87, of 800 87 and 112, of
-//! 255 i16 87 and 125, of 128 i32 103 and 122, of 64 i64 106 and 126.) Decides nothing about tiles.
+//! What such a run waits for is the step before, and so it is read in two places at once, from its start and from its
+//! middle: half as many steps, and as both share the number of the step, fewer operations too. Decides nothing about
+//! tiles.
 
-use super::segment::{Apart, Equals, IsNan, MOST_VECTORS, Run, Test, apart, rarely};
+use super::segment::{Equals, IsNan, MOST_VECTORS, Run, Test};
 use crate::order::{Count, Order, Vec};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Token, repeat};
 
-/// The vectors of the shortest run that is answered sooner that way, and of the longest. (The positions of the longest fit the counts: 256 elements of 8 bits, of which rows of 225 to 255
-/// ran at 28 to 31 GB/s in registers, and at 30 to 35 this way, and a call of 256 took 51 and 43 ns; a Xeon, AVX2.) Beyond, chunks are as fast, by 0 to 10 %: the maxima of floats and the sums by which NaN is found share two units.
+/// The vectors of the shortest run that is answered sooner that way, and of the longest: their positions fit the
+/// counts, and beyond, chunks are as fast.
 #[inline(always)]
 pub(super) const fn vectors<O: Order>() -> (usize, usize) {
-    let most = match (O::Simd::HAS_MASKS, O::HAS_NAN) {
-        // Of more, the fast path of chunks is faster.
-        _ if O::HAS_FAST => 25,
-        (true, false) => 50,
-        (false, false) if !O::Simd::HAS_MAX => 50,
-        (true, true) => 25,
-        (false, _) => 16,
+    let most = match O::Simd::TUNING.has_masks {
+        // The chunks that these would be wait longer for each other.
+        _ if !O::Simd::HAS_MAX => 64,
+        true => 25,
+        false => 16,
     };
     let positions = (O::Simd::MAX_COUNT as usize).saturating_add(1) / O::Simd::LANES;
     let most = if positions < most { positions } else { most };
-    if O::Simd::SPECIALIZES { (5, most) } else { (1, 0) }
+    if O::Simd::TUNING.specializes { (5, most) } else { (1, 0) }
 }
 
-/// The same of single runs, whose answers somebody waits for. (Zen 5, AVX2, ns for a call by a search in registers and this way: 64 i16 4.7 and 4.0, 64 i32 6.3 and
-/// 5.5, 256 i32 14.4 and 12.5, 64 f32 6.7 and 6.2; but 8 i64 2.0 and 2.4, 16 2.7 and 3.1, 16 f32 3.4 and 3.9, 64 u8 3.2 and 3.5. 256 i64 by chunks 18.9 and this way 18.2.
-/// AVX-512, 64 f32 5.1 and 6.2.)
-#[inline(always)]
-pub(super) const fn vectors_alone<O: Order>() -> (usize, usize) {
-    let (fewest, most) = vectors::<O>();
-    let is_integer = !O::HAS_NAN && !O::HAS_FAST && size_of::<O::Lane>() > 1;
-    // As few as 32 vectors of 16 bits and more fit any count.
-    match is_integer && !O::Simd::HAS_MASKS {
-        true if !O::Simd::HAS_MAX => (LONGEST_IN_TWO + 1, 64),
-        true => (2, 32),
-        false => (fewest, most),
-    }
-}
-
-/// Whether a run of so many vectors is. Of 7 and 8, a [search in registers](super::segment::find), which is for 8, may be as fast: 0.91 to 0.99 for i32, f32 and f64 by
-/// AVX2, and 1.03 to 1.45 for others.
+/// Whether a run of so many vectors is. Those of 7 and 8 fill the registers of a [search there](super::segment::find),
+/// which may then be as fast.
 #[inline(always)]
 pub(super) const fn takes<O: Order>(number: usize) -> bool {
     let (fewest, most) = vectors::<O>();
     let fills_registers = 7 <= number && number <= MOST_VECTORS;
-    let has_registers = !O::Simd::HAS_MASKS && O::Simd::HAS_MAX && size_of::<O::Lane>() >= 4;
+    let has_registers = !O::Simd::TUNING.has_masks && O::Simd::HAS_MAX && size_of::<O::Lane>() >= 4;
     fewest <= number && number <= most && !(fills_registers && has_registers)
 }
 
-/// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than [`takes`] allows.
+/// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than
+/// [`takes`] allows.
 ///
 /// # Safety
 /// - The elements of the run may be read.
@@ -61,138 +46,68 @@ pub(super) const fn takes<O: Order>(number: usize) -> bool {
 pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
-        if const { caps_always::<O>() } {
-            return find_by::<_, true>(order, run).unwrap_or(0);
-        }
-        match find_by::<_, false>(order, run) {
+        match find_by(order, run) {
             Some(position) => position,
-            None if O::NAN_WINS => apart(order, run, Capped),
-            // Nothing is better than the worst. (Not a call: a function with one more of them takes 1 ns more, whichever way it goes.)
+            None if O::NAN_WINS => find_first(order, run, IsNan).unwrap_or(0),
+            // Nothing is better than the worst.
             None => find_first(order, run, Equals(order.worst())).unwrap_or(0),
         }
     }
 }
 
-/// The same where there may be NaN: as a call.
-#[derive(Clone, Copy)]
-struct Capped;
-impl<O: Order> Apart<O> for Capped {
-    type Output = u32;
-
-    #[inline(always)]
-    unsafe fn search(order: O, run: Run<O::Lane>) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe { find_by::<_, true>(order, run) }.unwrap_or(0)
-    }
-}
-
-/// Whether a NaN that wins is an [infinity](Order::cap) from the start: where an operation on each vector costs no more than to look for NaN. Elsewhere it is after one was met.
-/// (GB/s in L2 with NaN looked for, and so, of random f64 and with 5 % of NaN: AVX-512, rows of 64 57 and 64, 42 and 59, of 100 59 and 65, 47 and 59; AVX2, always,
-/// rows of 21 45 and 38, of 64 58 and 50, and after one was met 45 and 44, 18 and 37, 58 and 58. As a call, with NaN, 0.75 to 1.0. The same for
-/// rows of up to 8 vectors that are searched in registers: 0.6 to 1.0. Zen 4.)
-const fn caps_always<O: Order>() -> bool {
-    O::NAN_WINS && O::Simd::HAS_MASKS
-}
-
-/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the worst number. If `CAPPED`, a NaN that wins is an [infinity](Order::cap) meanwhile, and no branch depends on it: only where the first of those is none are they told apart.
+/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the
+/// worst number.
 ///
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_by<O: Order, const CAPPED: bool>(order: O, run: Run<O::Lane>) -> Option<u32> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if !O::Simd::HAS_MAX && run.len > LONGEST_IN_TWO * O::Simd::LANES {
-            find_in_parts::<O, CAPPED, 4>(order, run)
-        } else {
-            find_in_parts::<O, CAPPED, 2>(order, run)
-        }
-    }
-}
-
-/// So many vectors are read in two places at once, and more in four where each step waits for a comparison and a blend. (Zen 5, AVX2, GB/s in L2 in two and in four places: rows of 21, 32, 64,
-/// 80 and 100 i64 68, 85, 95, 95, 90 and 55, 83, 102, 106, 99; of 80 i32 98 and 89, of f32 75 and 63.)
-const LONGEST_IN_TWO: usize = 8;
-
-/// Whether the loop is [unrolled](repeat), in the order of memory.
-const fn unrolls<O: Order, const CAPPED: bool, const PARTS: usize>() -> bool {
-    O::Simd::UNROLLS && PARTS == 2 && !CAPPED
-}
-
-/// Whether NaN is looked for.
-const fn is_traced<O: Order, const CAPPED: bool>() -> bool {
-    !CAPPED && O::NAN_WINS
-}
-
-/// # Safety
-/// - As for [`find`].
-#[inline(always)]
-unsafe fn find_in_parts<O: Order, const CAPPED: bool, const PARTS: usize>(order: O, run: Run<O::Lane>) -> Option<u32> {
+unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let parts = Parts::<PARTS>::of(run, lanes);
+    let parts = Parts::of(run, lanes);
     // SAFETY: the caller's promise, and each part is at least a vector long.
-    let first = unsafe { parts.load::<O, CAPPED>(order, run, 0) };
-    let mut trace = order.trace_of(&first);
+    let first = unsafe { parts.load(order, run, 0) };
+    let mut trace = order.traced(order.no_trace(), &first);
     let mut position = simd.lane_numbers(run.reversed);
-    let mut best = Bests { values: first, positions: [position; PARTS] };
+    let mut best = Bests { values: first, positions: [position; 2] };
     if O::NAN_LOSES {
         best.fold_worst(order);
     }
     let mut at = lanes;
-    repeat!(
-        const { unrolls::<O, CAPPED, PARTS>() } && !run.reversed,
-        at < parts.len,
-        at + lanes < parts.len,
-        at += lanes,
-        {
-            position = simd.add(position, simd.count(lanes as u32));
-            // SAFETY: the caller's promise, and parts are whole vectors.
-            let vectors = unsafe { parts.load::<O, CAPPED>(order, run, at) };
-            if const { is_traced::<O, CAPPED>() } {
-                trace = order.traced(trace, order.trace_of(&vectors));
-            }
-            best.offer(order, vectors, position);
+    repeat!(const { O::Simd::TUNING.unrolls } && !run.reversed, at < parts.len, at + lanes < parts.len, at += lanes, {
+        position = simd.add(position, simd.count(lanes as u32));
+        // SAFETY: the caller's promise, and parts are whole vectors.
+        let vectors = unsafe { parts.load(order, run, at) };
+        if O::NAN_WINS {
+            trace = order.traced(trace, &vectors);
         }
-    );
-    let (best, position_of_best) = best.of_all(order, parts);
-    let value = order.across(best);
+        best.offer(order, vectors, position);
+    });
+    let (best, position_of_best) = best.of_both(order, parts);
+    let value = simd.across(best, O::IS_MAX);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
-    if is_worst || const { is_traced::<O, CAPPED>() } && order.suspects(trace) {
+    if is_worst || O::NAN_WINS && order.is_final(value, trace) {
         return None;
     }
     let none = simd.count(O::Simd::MAX_COUNT);
     let winners = simd.select_count(simd.eq(best, value), position_of_best, none);
-    let position = simd.smallest_count(winners).into() as usize;
-    // (Not whether the best is an infinity: half of the rows may have a NaN, and nothing foretells which.)
-    // SAFETY: the caller's promise: an element of the run.
-    if CAPPED && order.is_infinite(unsafe { *run.part(position, 1).at }) {
-        rarely();
-        // SAFETY: the caller's promise.
-        return Some(unsafe { find_first(order, run, IsNan) }.unwrap_or(position as u32));
-    }
-    Some(position as u32)
+    Some(simd.smallest_count(winners).into() as u32)
 }
 
-/// Parts of a run, all as long, and whole vectors. Each starts where the one before ends, or earlier: what is seen twice is never better than itself.
+/// Two parts of a run, both as long, and whole vectors: one from its start, and one to its end. What is seen twice is
+/// never better than itself.
 #[derive(Clone, Copy)]
-struct Parts<const N: usize> {
-    starts: [usize; N],
+struct Parts {
+    second: usize,
     len: usize,
 }
 
-impl<const N: usize> Parts<N> {
+impl Parts {
     /// Of a run of at least a vector.
     #[inline(always)]
     fn of<L>(run: Run<L>, lanes: usize) -> Self {
-        let len = run.len.div_ceil(N * lanes) * lanes;
-        let mut starts = [0; N];
-        let mut n = 1;
-        while n < N {
-            starts[n] = if n + 1 < N { (n * len).min(run.len - len) } else { run.len - len };
-            n += 1;
-        }
-        Parts { starts, len }
+        let len = run.len.div_ceil(2 * lanes) * lanes;
+        Parts { second: run.len - len, len }
     }
 
     /// A vector of each, from the same number of elements on.
@@ -200,44 +115,31 @@ impl<const N: usize> Parts<N> {
     /// # Safety
     /// - The elements of the run may be read; `at` is a vector before the end of the parts.
     #[inline(always)]
-    unsafe fn load<O: Order, const CAPPED: bool>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; N] {
+    unsafe fn load<O: Order>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; 2] {
         let (first, step) = (run.part(0, O::Simd::LANES).at, if run.reversed { -1 } else { 1 });
-        let mut vectors = [order.worst(); N];
-        let mut n = 0;
-        while n < N {
-            // SAFETY: the caller's promise.
-            let vector = unsafe { order.load(first.wrapping_offset((self.starts[n] + at) as isize * step)) };
-            vectors[n] = if CAPPED { order.cap(vector) } else { vector };
-            n += 1;
-        }
-        vectors
+        let at = |start: usize| first.wrapping_offset((start + at) as isize * step);
+        // SAFETY: the caller's promise.
+        unsafe { [order.load(at(0)), order.load(at(self.second))] }
     }
 }
 
-/// The best of each lane of each part, and their positions from its start.
-struct Bests<O: Order, const N: usize> {
-    values: [Vec<O>; N],
-    positions: [Count<O>; N],
+/// The best of each lane of both parts, and their positions from its start.
+struct Bests<O: Order> {
+    values: [Vec<O>; 2],
+    positions: [Count<O>; 2],
 }
 
-impl<O: Order, const N: usize> Bests<O, N> {
+impl<O: Order> Bests<O> {
     #[inline(always)]
     fn fold_worst(&mut self, order: O) {
-        let mut n = 0;
-        while n < N {
-            self.values[n] = order.fold(self.values[n], order.worst());
-            n += 1;
-        }
+        self.values = [order.fold(self.values[0], order.worst()), order.fold(self.values[1], order.worst())];
     }
 
     /// A later vector of each.
     #[inline(always)]
-    fn offer(&mut self, order: O, vectors: [Vec<O>; N], position: Count<O>) {
-        let mut n = 0;
-        while n < N {
-            self.offer_one(order, n, vectors[n], position);
-            n += 1;
-        }
+    fn offer(&mut self, order: O, vectors: [Vec<O>; 2], position: Count<O>) {
+        self.offer_one(order, 0, vectors[0], position);
+        self.offer_one(order, 1, vectors[1], position);
     }
 
     #[inline(always)]
@@ -247,32 +149,19 @@ impl<O: Order, const N: usize> Bests<O, N> {
         self.positions[part] = order.simd().select_count(better, position, self.positions[part]);
     }
 
-    /// The best of each lane of all parts, and its position in the run.
+    /// The best of each lane of both parts, and its position in the run.
     #[inline(always)]
-    fn of_all(mut self, order: O, parts: Parts<N>) -> (Vec<O>, Count<O>) {
+    fn of_both(mut self, order: O, parts: Parts) -> (Vec<O>, Count<O>) {
         let simd = order.simd();
-        let mut n = 1;
-        while n < N {
-            self.positions[n] = simd.add(self.positions[n], simd.count(parts.starts[n] as u32));
-            n += 1;
-        }
-        // Each to the one before it, and what are pairs then.
-        if const { N == 4 } {
-            self.offer_one(order, 2, self.values[3], self.positions[3]);
-        }
-        self.offer_one(order, 0, self.values[1], self.positions[1]);
-        if const { N == 4 } {
-            self.offer_one(order, 0, self.values[2], self.positions[2]);
-        }
-        const { assert!(N == 2 || N == 4) };
+        self.offer_one(order, 0, self.values[1], simd.add(self.positions[1], simd.count(parts.second as u32)));
         (self.values[0], self.positions[0])
     }
 }
 
 /// The position of the first element that passes the test.
 ///
-/// By lane too, from the end of each eight vectors to their start, so that no branch depends on where it is: vector after vector, rows of 21 f64 with 5 % of NaN ran at
-/// a quarter of the speed without. (Zen 5, AVX2.)
+/// By lane too, from the end of each eight vectors to their start, so that no branch depends on where it is: vector
+/// after vector, rows of 21 f64 with 5 % of NaN ran at a quarter of the speed without.
 ///
 /// # Safety
 /// - As for [`find`].

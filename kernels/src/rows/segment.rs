@@ -1,11 +1,12 @@
-//! A run of neighbours, and the search for its best element within registers. What the strategies for rows share; nothing here knows of
-//! tiles or loops.
+//! A run of neighbours, and the search for its best element within registers. What the strategies for rows share;
+//! nothing here knows of tiles or loops.
 
-use crate::memory::prefetch::{Hint, Prefetch};
-use crate::memory::row_prefetch::{AHEAD_BYTES, NEAR_BYTES};
-use crate::order::{Mask, Order, Vec};
+use crate::memory::prefetch::Prefetch;
+use crate::memory::row_prefetch::AHEAD_BYTES;
+use crate::order::key::Lane;
+use crate::order::{Mask, Order, Vec, fold_of};
 use crate::simd::ops::Lanes;
-use crate::simd::token::{Task, Token};
+use crate::simd::token::Token;
 use crate::tuning::Tuning;
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
@@ -15,10 +16,9 @@ pub(super) struct Run<L> {
     pub(super) at: *const L,
     pub(super) len: usize,
     pub(super) reversed: bool,
-    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are [folded](super::accumulator) ask.
+    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are
+    /// [folded](super::accumulator) ask.
     pub(super) ahead: isize,
-    /// Into which cache that is to come.
-    pub(super) into: Hint,
     pub(super) tuning: &'static Tuning,
 }
 
@@ -26,7 +26,7 @@ impl<L: Copy> Run<L> {
     /// Asks for nothing.
     #[inline(always)]
     pub(super) fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
-        Run { at, len, reversed, ahead: 0, into: Hint::L2, tuning }
+        Run { at, len, reversed, ahead: 0, tuning }
     }
 
     /// Asks for what is `bytes` further along the run.
@@ -36,28 +36,23 @@ impl<L: Copy> Run<L> {
         self.asking_at(if self.reversed { -ahead } else { ahead })
     }
 
-    /// Asks for what is so many elements from there, and beyond the L2 cache.
+    /// Asks for what is so many elements from there.
     #[inline(always)]
     pub(super) fn asking_at(self, ahead: isize) -> Self {
-        Run { ahead, into: self.tuning.prefetch.hint, ..self }
+        Run { ahead, ..self }
     }
 
-    /// Asks for what is further along the run, if that is to be asked for. (From L2 by AVX2 alone: by AVX-512, rows of 1000 and 4096 f32 and f16 went from 85 and 101 to 88 and 106, and from 61 and 91 to 65 and 96 GB/s,
-    /// integers did not, and it was 11 KB of the shared object; a Xeon.)
+    /// Asks for what is further along the run, if that is to be asked for.
     #[inline(always)]
-    pub(super) fn asking<O: Order<Lane = L>>(self, _: O, prefetch: Prefetch) -> Self {
-        match prefetch {
-            Prefetch::FromL2 if O::Simd::BLENDS_MAY_BE_DEAR => Run { into: Hint::L1, ..self.asking_along(NEAR_BYTES) },
-            _ if prefetch.asks(false) => self.asking_along(AHEAD_BYTES),
-            _ => self,
-        }
+    pub(super) fn asking(self, prefetch: Prefetch) -> Self {
+        if prefetch.asks(false) { self.asking_along(AHEAD_BYTES) } else { self }
     }
 
     /// Asks for what is ahead of its elements, if anything is.
     #[inline(always)]
     pub(super) fn ask<O: Order<Lane = L>>(self, _: O) {
         if self.ahead != 0 {
-            self.into.prefetch(self.at.wrapping_offset(self.ahead), self.len * size_of::<L>());
+            self.tuning.prefetch.hint.prefetch(self.at.wrapping_offset(self.ahead), self.len * size_of::<L>());
         }
     }
 
@@ -112,7 +107,8 @@ impl<O: Order> Best<O> {
         Best { order, found: Found::nothing(order) }
     }
 
-    /// Compares with what was found in a run, the first element of which has position `first`. Runs are offered in the order of visiting.
+    /// Compares with what was found in a run, the first element of which has position `first`. Runs are offered in the
+    /// order of visiting.
     #[inline(always)]
     pub(super) fn offer(&mut self, found: Found<O>, first: usize) {
         let simd = self.order.simd();
@@ -129,7 +125,7 @@ impl<O: Order> Best<O> {
     #[inline(always)]
     pub(super) fn is_as_good(&self, lanes: Vec<O>) -> bool {
         let is_better = || self.order.simd().bits(self.order.above(lanes, self.found.value)) != 0;
-        !O::HAS_NAN && self.found.position.is_some() && !is_better()
+        !O::Lane::HAS_NAN && self.found.position.is_some() && !is_better()
     }
 
     /// Whether nothing can be better: a NaN where NaN wins.
@@ -167,7 +163,7 @@ pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O
 /// Whether there is a [fast path](Order::Fast), and it is worth its code.
 #[inline(always)]
 pub(super) const fn has_fast_path<O: Order>() -> bool {
-    O::HAS_FAST && O::Simd::SPECIALIZES
+    O::HAS_FAST && O::Simd::TUNING.specializes
 }
 
 /// Finds the first best element of a run that is less than a vector.
@@ -194,46 +190,13 @@ pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::L
     simd.select(simd.first(run.len), vector, order.least())
 }
 
-/// A search that is a call, the same one wherever it is from: out of the code and the registers of its callers.
-pub(super) trait Apart<O: Order>: Copy {
-    type Output;
-
-    /// # Safety
-    /// - The elements of the run may be read; it is as long as the search asks for.
-    unsafe fn search(order: O, run: Run<O::Lane>) -> Self::Output;
-}
-
-/// Calls it.
-///
-/// # Safety
-/// - As for [`Apart::search`].
-#[inline(always)]
-pub(super) unsafe fn apart<O: Order, A: Apart<O>>(order: O, run: Run<O::Lane>, search: A) -> A::Output {
-    #[derive(Clone, Copy)]
-    struct Call<O: Order, A> {
-        order: O,
-        run: Run<O::Lane>,
-        _search: A,
-    }
-    impl<O: Order, A: Apart<O>> Task for Call<O, A> {
-        type Output = A::Output;
-
-        #[inline(always)]
-        unsafe fn run(self) -> A::Output {
-            // SAFETY: the caller's promise.
-            unsafe { A::search(self.order, self.run) }
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { order.simd().call(Call { order, run, _search: search }) }
-}
-
 /// Where it is called, the compiler does not expect to come.
 #[cold]
 #[inline]
 pub(super) fn rarely() {}
 
-/// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the run has.
+/// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the
+/// run has.
 #[derive(Clone, Copy)]
 struct Row<const WHOLE: usize, const V: usize> {
     len: usize,
@@ -274,13 +237,14 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
 
     /// Finds the first best element.
     ///
-    /// The best value first, across all lanes; then each vector is compared with it, and the bits of the comparisons, side by side in one
-    /// word or a few, tell the first. No step depends on the data (but for a row with a NaN that wins), so several rows are in flight at once: it is
-    /// a mispredicted branch, more than all of this, that makes short rows slow.
+    /// The best value first, across all lanes; then each vector is compared with it, and the bits of the comparisons,
+    /// side by side in one word or a few, tell the first. No step depends on the data (but for a row with a NaN that
+    /// wins), so several rows are in flight at once: it is a mispredicted branch, more than all of this, that makes
+    /// short rows slow.
     #[inline(always)]
     fn find<O: Order>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> Found<O> {
-        let value = order.across(order.fold_of(&vectors));
-        let is_nan = O::NAN_WINS && order.has_nan(&vectors);
+        let value = order.simd().across(fold_of(order, &vectors), O::IS_MAX);
+        let is_nan = O::NAN_WINS && order.simd().bits(order.simd().nans_of(&vectors)) != 0;
         let (position, is_found) = if is_nan {
             rarely();
             self.first(order, &vectors, IsNan, reversed)
@@ -298,7 +262,8 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
         let simd = order.simd();
         let (per_word, words) = const { Self::words::<O>() };
         let (mut first, mut is_found) = (0, false);
-        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
+        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds
+        // of times.
         let mut n = 0;
         while n < words {
             // The word visited first comes last here, and overwrites the others: no branch.
@@ -330,7 +295,8 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
     }
 }
 
-/// The place, in the order of visiting, of the first element of some vectors that passes the test, and whether there is one.
+/// The place, in the order of visiting, of the first element of some vectors that passes the test, and whether there is
+/// one.
 #[inline(always)]
 pub(super) fn first_of<O: Order, T: Test<O>, const V: usize>(
     order: O,
@@ -351,7 +317,7 @@ pub(super) struct IsNan;
 impl<O: Order> Test<O> for IsNan {
     #[inline(always)]
     fn holds(self, order: O, v: Vec<O>) -> Mask<O> {
-        order.nans(v, v)
+        order.simd().unordered(v, v)
     }
 }
 

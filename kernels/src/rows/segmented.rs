@@ -1,5 +1,6 @@
-//! Pieces: outputs whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements. Each piece is answered as a row is, and the
-//! answers are merged; but stretches of a chunk and more go by in turns, and are answered together.
+//! Pieces: outputs whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements.
+//! Each piece is answered as a row is, and the answers are merged; but stretches of a chunk and more go by in turns,
+//! and are answered together.
 
 use super::blocked;
 use super::blocks::chunk;
@@ -48,7 +49,8 @@ impl Body for Pieces {
                         filled => filled,
                     }
                 };
-                // SAFETY: a stretch of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not empty.
+                // SAFETY: a stretch of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not
+                // empty.
                 best.offer(unsafe { find(order, Run::new(at, len, reversed, tile.tuning), tile.prefetch) }, visited);
                 visited += len;
             }
@@ -70,7 +72,10 @@ unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Fou
             segment::find::<O, 1, 4>(order, run)
         } else if run.len < chunk::<O>() {
             segment::find::<O, 4, MOST_VECTORS>(order, run)
-        } else if O::Simd::SPECIALIZES && run.tuning.has_read_streams(prefetch) && blocked::is_long::<O>(run.len) {
+        } else if const { O::Simd::TUNING.specializes }
+            && run.tuning.has_read_streams(prefetch)
+            && blocked::is_long::<O>(run.len)
+        {
             interleaved::find_in_places(order, run)
         } else {
             blocked::find_long(order, run)

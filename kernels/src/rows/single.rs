@@ -1,5 +1,5 @@
-//! One row, for single calls: the searches of [`super::strategy`], without the loops around them, and the position in a register. (Zen 3, AVX2: 16
-//! i32 took 177 instructions by a tile, and take 76 this way.) This file decides nothing.
+//! One row, for single calls: the searches of [`super::strategy`], without the loops around them, and the position in a
+//! register. This file decides nothing.
 
 use super::blocked;
 use super::lane_indexed;
@@ -26,9 +26,9 @@ impl Row {
     pub(crate) unsafe fn enter<M: MakeOrder>(first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
         // SAFETY: the caller promises that the ISA is there.
         let order = unsafe { M::make() };
-        if <M::Order as Order>::Simd::SPECIALIZES {
+        if const { <M::Order as Order>::Simd::TUNING.specializes } {
             let (row, lanes) = (Run::new(first.cast(), len, false, tuning), <M::Order as Order>::Simd::LANES);
-            let (fewest, most) = lane_indexed::vectors_alone::<M::Order>();
+            let (fewest, most) = lane_indexed::vectors::<M::Order>();
             // SAFETY: the caller promises the elements, and each of the lengths is one that its search takes.
             return unsafe {
                 match len {
@@ -45,7 +45,7 @@ impl Row {
         let mut position = [MaybeUninit::new(0)];
         // SAFETY: the caller's promise.
         unsafe {
-            Rows::enter::<M>(&tile, &mut position);
+            Rows::<M>::enter::<M>(&tile, &mut position);
             position[0].assume_init()
         }
     }
@@ -55,7 +55,8 @@ const IN_REGISTERS: u8 = 0;
 const BY_LANE: u8 = 1;
 const BY_CHUNKS: u8 = 2;
 
-/// The search of one row. A function for each, because one that may do any takes 1 ns more, whatever it does: to be ready to spill vectors, it makes a frame. (Zen 5.)
+/// The search of one row. A function for each, because one that may do any takes 1 ns more, whatever it does: to be
+/// ready to spill vectors, it makes a frame.
 struct Call<O: Order, const SEARCH: u8> {
     order: O,
     row: Run<O::Lane>,
@@ -67,8 +68,8 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
     #[inline(always)]
     unsafe fn run(self) -> u32 {
         let Call { order, row } = self;
-        // SAFETY: the caller promises the elements, and that the row is longer than what is searched in registers where it
-        // goes by lane (a hint, so that what is for shorter ones is no part of the function).
+        // SAFETY: the caller promises the elements, and that the row is longer than what is searched in registers where
+        // it goes by lane (a hint, so that what is for shorter ones is no part of the function).
         unsafe {
             match SEARCH {
                 IN_REGISTERS => in_registers(row.len, self),
@@ -84,7 +85,7 @@ impl<O: Order, const SEARCH: u8> Task for Call<O, SEARCH> {
 
 impl<O: Order, const SEARCH: u8> Visit<O> for Call<O, SEARCH> {
     const REVERSED: bool = false;
-    const MOST_VECTORS: usize = lane_indexed::vectors_alone::<O>().0 - 1;
+    const MOST_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
     type Output = u32;
 
     #[inline(always)]

@@ -1,5 +1,5 @@
-//! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a row takes depends
-//! on nothing but its length.
+//! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a
+//! row takes depends on nothing but its length.
 
 use super::blocked;
 use super::lane_indexed;
@@ -16,10 +16,10 @@ use crate::strategy::Strategy;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-/// See the file.
-pub(crate) struct Rows;
+/// See the file. Those against the direction of memory by the order that `R` makes.
+pub(crate) struct Rows<R>(PhantomData<R>);
 
-impl Body for Rows {
+impl<R: MakeOrder> Body for Rows<R> {
     #[inline(always)]
     unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
         // SAFETY: the caller's promise.
@@ -30,16 +30,15 @@ impl Body for Rows {
         // SAFETY: the caller's promise.
         unsafe {
             if tile.line().stride < 0 {
-                crate::kernel::enter::<M::Reversed, ReversedRows>(tile, positions);
+                crate::kernel::enter::<R, ReversedRows>(tile, positions);
             } else {
-                crate::kernel::enter::<M, Rows>(tile, positions);
+                crate::kernel::enter::<M, Self>(tile, positions);
             }
         }
     }
 }
 
-/// Rows against the direction of memory: also those of which the last of equals is asked for. (By AVX2 kernels where there is AVX-512, they were 65 KB less,
-/// and one row in L2 ran at 0.7 to 0.75 of the speed; Zen 5.)
+/// Rows against the direction of memory: also those of which the last of equals is asked for.
 pub(crate) struct ReversedRows;
 
 impl Body for ReversedRows {
@@ -60,7 +59,8 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 ) {
     let len = tile.line().size;
     assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
-    // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not mind.
+    // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not
+    // mind.
     let jumps = REVERSED && (SHORTEST_JUMP..=AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
     let asks = tile.prefetch.asks(jumps);
     // SAFETY: the caller's promise.
@@ -72,21 +72,25 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
 /// # Safety
 /// - The caller may [search](Visit::search) rows of that length.
 #[inline(always)]
-unsafe fn by_length<O: Order, V: Visit<O>>(len: usize, visit: V) -> V::Output {
+unsafe fn by_length<O: Order, const REVERSED: bool>(len: usize, visit: EachRow<'_, O, REVERSED>) {
     let vectors = len.div_ceil(O::Simd::LANES);
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match vectors {
-            5.. if O::Simd::SPECIALIZES && lane_indexed::takes::<O>(vectors) && !visit.goes_along(len) => {
+            5.. if const { O::Simd::TUNING.specializes }
+                && lane_indexed::takes::<O>(vectors)
+                && !visit.goes_along(len) =>
+            {
                 visit.search::<ByLane>()
             }
-            _ if vectors <= V::MOST_VECTORS => in_registers(len, visit),
+            _ if vectors <= <EachRow<'_, O, REVERSED> as Visit<O>>::MOST_VECTORS => in_registers(len, visit),
             _ => visit.search::<Chunks>(),
         }
     }
 }
 
-/// The same for up to [`Visit::MOST_VECTORS`]. (It compares elements: to count the vectors takes as many instructions as there are to load one and compare it.)
+/// The same for up to [`Visit::MOST_VECTORS`]. (It compares elements: to count the vectors takes as many instructions
+/// as there are to load one and compare it.)
 ///
 /// # Safety
 /// - As for [`by_length`].
@@ -99,10 +103,11 @@ pub(super) unsafe fn in_registers<O: Order, V: Visit<O>>(len: usize, visit: V) -
             _ if const { O::Simd::FEW > 0 && !V::REVERSED } && len <= O::Simd::FEW => visit.search::<Few>(),
             _ if O::Simd::HAS_FIRST_BEST && len < lanes => visit.search::<Less>(),
             _ if len < lanes => visit.search::<PartOfVector>(),
-            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of memory.
-            _ if !O::Simd::SPECIALIZES => visit.search::<VectorByVector>(),
-            _ if const { V::MOST_VECTORS == 1 } || !V::REVERSED && len <= lanes => visit.search::<Vectors<1, 1>>(),
-            _ if const { V::MOST_VECTORS == 2 } || len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
+            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of
+            // memory.
+            _ if !const { O::Simd::TUNING.specializes } => visit.search::<VectorByVector>(),
+            _ if !V::REVERSED && len <= lanes => visit.search::<Vectors<1, 1>>(),
+            _ if len <= 2 * lanes => visit.search::<Vectors<1, 2>>(),
             _ if const { V::MOST_VECTORS <= 4 } || len <= 4 * lanes => visit.search::<Vectors<2, 4>>(),
             _ => visit.search::<Vectors<4, MOST_VECTORS>>(),
         }
@@ -117,11 +122,6 @@ pub(super) trait Visit<O: Order> {
     const MOST_VECTORS: usize;
     type Output;
 
-    /// Whether rows of that length are not to be read in two places at once.
-    fn goes_along(&self, _len: usize) -> bool {
-        false
-    }
-
     /// # Safety
     /// - The elements of the rows may be read, and rows are as long as `S` asks for.
     unsafe fn search<S: Search<O>>(self) -> Self::Output;
@@ -135,7 +135,8 @@ pub(super) trait Search<O: Order> {
     const FOLDS: bool = false;
     /// Whether a search is as short as a [loop that is unrolled](repeat).
     const IS_SHORT: bool = false;
-    /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be answered side by side.
+    /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be
+    /// answered side by side.
     const VECTORS: Option<usize> = None;
 
     /// The position, 0 if there is none.
@@ -165,11 +166,11 @@ impl<O: Order> Search<O> for Few {
     unsafe fn find<const ON: bool>(order: O, run: Run<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         let value = unsafe { segment::load_part::<O, ON>(order, run) };
-        order.first_best(value) as u32
+        order.simd().first_best(value, O::IS_MAX) as u32
     }
 }
 
-/// Less than a vector, where one operation finds the first best of one. (Rows of 18 and 21 u8 32 and 37 GB/s by their best and then its place, 43 and 49 this way; Zen 5, AVX2.)
+/// Less than a vector, where one operation finds the first best of one.
 struct Less;
 impl<O: Order> Search<O> for Less {
     const IS_SHORT: bool = true;
@@ -182,7 +183,7 @@ impl<O: Order> Search<O> for Less {
         // What is beyond the row is no better, and comes after it.
         let beyond = simd.count(O::Simd::MAX_COUNT);
         let numbers = simd.select_count(simd.first(run.len), simd.lane_numbers(run.reversed), beyond);
-        let number = order.first_best_of_all(value, numbers);
+        let number = simd.first_best_of_all(value, numbers, O::IS_MAX);
         (if run.reversed { number - (O::Simd::LANES - run.len) } else { number }) as u32
     }
 }
@@ -264,23 +265,20 @@ impl<O: Order> Search<O> for Chunks {
     }
 }
 
-/// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped. (Beyond L3, AVX2, GB/s without and with it: 100 f32 31 and 29, 255 f32
-/// 7 and 20, 100 i64 8 and 28, 1000 f32 8 and 15; Zen 4.)
+/// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped.
 const SHORTEST_JUMP: usize = 512;
 
-/// The longest rows, in bytes, that prefetchers follow in two places. (Beyond L3, AVX-512, GB/s by lane and chunk by chunk: 400 i32 11 and 33, 700 i16 11 and 31, 1000 i16 10
-/// and 30, 255 f32 12 and 28, 127 i64 11 and 31, 500 f16 19 and 29, 500 i16 25 and 27; but 248 f32 27 and 30, 240 f32, 120 i64 30 and 29. Zen 4.)
+/// The longest rows, in bytes, that prefetchers follow in two places.
 const LONGEST_HALVED: usize = 960;
 
-/// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of another.
+/// How far ahead of each chunk of a row to ask, in elements: further along a long row, or else at the same place of
+/// another.
 #[inline(always)]
-fn along<O: Order>(row: Run<O::Lane>, stride: isize, prefetch: Prefetch) -> Run<O::Lane> {
+fn along<O: Order>(row: Run<O::Lane>, stride: isize) -> Run<O::Lane> {
     if row.len > AHEAD_BYTES / size_of::<O::Lane>() {
         row.asking_along(AHEAD_BYTES)
     } else {
-        // (Rows of 1000 f32 against the direction of memory, half as far and as far: Zen 5, AVX-512, 41 and 36 GB/s; Zen 4, AVX2, 20 and 24.)
-        let is_half = row.reversed && prefetch != Prefetch::Jumps;
-        row.asking_at(ahead(stride, size_of::<O::Lane>(), if is_half { AHEAD_BYTES / 2 } else { AHEAD_BYTES }))
+        row.asking_at(ahead(stride, size_of::<O::Lane>(), AHEAD_BYTES))
     }
 }
 
@@ -295,19 +293,23 @@ struct EachRow<'t, O, const REVERSED: bool> {
     asks: bool,
 }
 
-impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
-    const REVERSED: bool = REVERSED;
-    // What goes by lane instead need not be compiled.
-    const MOST_VECTORS: usize =
-        if O::Simd::SPECIALIZES && !lane_indexed::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
-    type Output = ();
-
+impl<O: Order, const REVERSED: bool> EachRow<'_, O, REVERSED> {
+    /// Whether rows of that length are not to be read in two places at once.
     #[inline(always)]
     fn goes_along(&self, len: usize) -> bool {
         self.tile.prefetch == Prefetch::Jumps && len > LONGEST_HALVED / size_of::<O::Lane>()
     }
+}
 
-    /// A call where rows may go side by side: with three of those searches in one function, all kernels took a sixteenth longer to compile. (Each search as a call was no sooner, and 90 KB of the shared object.)
+impl<O: Order, const REVERSED: bool> Visit<O> for EachRow<'_, O, REVERSED> {
+    const REVERSED: bool = REVERSED;
+    // What goes by lane instead need not be compiled.
+    const MOST_VECTORS: usize =
+        if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MOST_VECTORS) { MOST_VECTORS } else { 4 };
+    type Output = ();
+
+    /// A call where rows may go side by side: with three of those searches in one function, all kernels took a
+    /// sixteenth longer to compile.
     #[inline(always)]
     unsafe fn search<S: Search<O>>(self) {
         let task = Searched::<'_, O, S, REVERSED>(self, PhantomData);
@@ -334,8 +336,8 @@ impl<O: Copy, S, const REVERSED: bool> Clone for Searched<'_, O, S, REVERSED> {
 impl<O: Copy, S, const REVERSED: bool> Copy for Searched<'_, O, S, REVERSED> {}
 
 impl<O: Order, S: Search<O>, const REVERSED: bool> Searched<'_, O, S, REVERSED> {
-    /// Whether the loop of a search is [unrolled](repeat). (Against the direction of memory only what is less than a vector: rows of 21 u8 ran at 26 or 42 GB/s by where the loop lay.)
-    const UNROLLS: bool = O::Simd::UNROLLS && S::IS_SHORT && (!REVERSED || S::READS_ON);
+    /// Whether the loop of a search is [unrolled](repeat).
+    const UNROLLS: bool = O::Simd::TUNING.unrolls && S::IS_SHORT && (!REVERSED || S::READS_ON);
 
     /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
     const GROUPS: bool = tree::takes::<O>()
@@ -363,9 +365,9 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
         let mut first = Run::new(input, len, REVERSED, tile.tuning);
         let size = size_of::<O::Lane>();
         if S::FOLDS && asks {
-            first = along::<O>(first, stride, tile.prefetch);
+            first = along::<O>(first, stride);
         } else if S::FOLDS {
-            first = first.asking(order, tile.prefetch);
+            first = first.asking(tile.prefetch);
         }
         let row = |start: isize| first.moved(start);
         let asked = match !S::FOLDS && asks {
@@ -375,7 +377,8 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
             }
             false => Asked::NOTHING,
         };
-        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds of times.
+        // Counted by hand: before it is optimised, an iterator is several times the code, and this is compiled hundreds
+        // of times.
         let mut o = 0;
         while o < tile.outer.size {
             let mut start = o as isize * tile.outer.stride + to_lowest;
@@ -386,7 +389,9 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
                 tile.inner.size
             };
             let mut at_end = tile.inner.size - some;
-            // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another; where a search reads on, what follows `some` of them are elements of others. There is a position for each (`enter`).
+            // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another;
+            // where a search reads on, what follows `some` of them are elements of others. There is a position for each
+            // (`enter`).
             unsafe {
                 while some > 0 {
                     let mut block = some.min(asked.rows);

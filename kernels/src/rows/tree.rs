@@ -1,13 +1,8 @@
-//! Rows of a few vectors, as many side by side as a vector has lanes: a tournament. Neighbouring elements of a row meet, then the winners of
-//! neighbouring pairs, and so on; two rows share a vector after the first round, four after the second, and in the end each lane has the winner of
-//! one row. A round takes half of the operations of the one before, where a row alone fills fewer of its lanes with each round and takes as many,
-//! and no step depends on data: with NaN, rows take as long as without.
-//!
-//! (Zen 3, AVX2, in L2, GB/s one row after another and side by side: rows of 7, 8, 10, 21 and 32 f32 18.2 and 32.7, 25.9 and 41.0, 21.2 and 21.2,
-//! 21.7 and 28.3, 33.1 and 32.9; of i32 23.6 and 36.7, 31.4 and 48.9, 26.5 and 27.4, 31.1 and 37.0, 46.8 and 42.0. Each halving of a lane is another
-//! round, and each doubling takes one away: rows of i16 and u8 won nothing, of 8 i64 a sixteenth, and of 8 f64 lost a sixth. Against the direction of
-//! memory, on Zen 5 by AVX2, rows of 8, 10 and 21 f32 24 and 39, 31 and 25, 20 and 36. There, rows of two vectors of f32 would be a third faster alone in
-//! either direction, but not with NaN in some of them, which then cost more than twice.)
+//! Rows of a few vectors, as many side by side as a vector has lanes: a tournament. Neighbouring elements of a row
+//! meet, then the winners of neighbouring pairs, and so on; two rows share a vector after the first round, four after
+//! the second, and in the end each lane has the winner of one row. A round takes half of the operations of the one
+//! before, where a row alone fills fewer of its lanes with each round and takes as many, and no step depends on data:
+//! with NaN, rows take as long as without.
 
 use super::segment::{self, Run};
 use crate::order::{Count, Order, Vec};
@@ -15,20 +10,20 @@ use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 use core::marker::PhantomData;
 
-/// Whether lanes are of a width for which this is faster: see the figures above.
+/// Whether lanes are of a width for which this is faster: see docs/tuning.md.
 pub(super) const fn takes<O: Order>() -> bool {
-    O::Simd::SPECIALIZES && size_of::<O::Lane>() == 4
+    O::Simd::TUNING.specializes && size_of::<O::Lane>() == 4
 }
 
 /// The longest rows, in vectors: each takes the same time here, and less for a row alone if it has more of them.
 pub(super) const MOST_VECTORS: usize = 3;
 
-/// Finds the first best elements of as many rows as a vector has lanes: their positions. Rows are `stride` elements apart, each of `V` vectors at most; 0 if
-/// they are less than a vector.
+/// Finds the first best elements of as many rows as a vector has lanes: their positions. Rows are `stride` elements
+/// apart, each of `V` vectors at most; 0 if they are less than a vector.
 ///
 /// # Safety
-/// - The elements of the rows may be read, and if `V` is 0, those that follow each of them in a vector; otherwise, a row is at least a vector. If `V` is 0,
-///   rows are not reversed: lanes beyond them would come first among equals.
+/// - The elements of the rows may be read, and if `V` is 0, those that follow each of them in a vector; otherwise, a
+///   row is at least a vector. If `V` is 0, rows are not reversed: lanes beyond them would come first among equals.
 /// - A row is no longer than a lane can count.
 #[inline(always)]
 pub(super) unsafe fn find<O: Order, const V: usize>(order: O, first: Run<O::Lane>, stride: isize) -> Count<O> {
@@ -112,7 +107,8 @@ trait Bracket {
     /// What is left when as many elements of each row have met as there are rows; it lies as [`Lanes::pairs`] says.
     ///
     /// # Safety
-    /// - A vector of each row may be read; if they are less than that, but an ISA does not [load parts](Lanes::LOADS_PARTS), what follows too.
+    /// - A vector of each row may be read; if they are less than that, but an ISA does not [load
+    ///   parts](Lanes::LOADS_PARTS), what follows too.
     unsafe fn winners<O: Order>(order: O, rows: Rows<O::Lane>) -> Winners<O>;
 }
 

@@ -27,8 +27,6 @@ pub(crate) trait Lanes<T>: Zip {
     /// Whether a maximum is one operation. Otherwise it is a comparison and a select, whose result takes longer to
     /// arrive.
     const HAS_MAX: bool = true;
-    /// Whether vectors are kept with bits flipped, so that an order for which others are flipped takes no operation more.
-    const IS_FLIPPED: bool = false;
 
     /// `value` in every lane.
     fn splat(self, value: T) -> Self::Vector;
@@ -67,21 +65,6 @@ pub(crate) trait Lanes<T>: Zip {
             n += 2;
         }
         nans
-    }
-    /// What is kept of vectors to tell later whether a lane of them was NaN.
-    type Trace: Copy;
-    /// Whether it may seem so where there are only infinities of both signs.
-    const GUESSES_NAN: bool = false;
-    /// The trace of some vectors.
-    fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Trace;
-    /// Of two traces.
-    fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace;
-    /// Whether a lane was NaN, as it seems.
-    fn suspects(self, trace: Self::Trace) -> bool;
-    /// True where one of four vectors is NaN, as it seems.
-    #[inline(always)]
-    fn seem_nan(self, vectors: [Self::Vector; 4]) -> Self::Mask {
-        self.nans_of(&vectors)
     }
     /// `new > kept ? new : kept`: equals and NaN in `new` leave `kept`, bit for bit.
     fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
@@ -123,9 +106,10 @@ pub(crate) trait Lanes<T>: Zip {
     /// The same of counts.
     fn rotate_counts(self, counts: Self::Count, lanes: usize) -> Self::Count;
 
-    /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many: the first of each two elements of a row
-    /// that are neighbours there, and the second. In how a row lies, an ISA is free, but before the first of these steps, a vector is one row in its order,
-    /// and after the last one, each lane is a row, in the order of all. For lanes of 32 bits; of others, an ISA may give anything.
+    /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many:
+    /// the first of each two elements of a row that are neighbours there, and the second. In how a row lies, an ISA
+    /// is free, but before the first of these steps, a vector is one row in its order, and after the last one, each
+    /// lane is a row, in the order of all. For lanes of 32 bits; of others, an ISA may give anything.
     fn pairs(self, a: Self::Vector, b: Self::Vector, rows: usize) -> (Self::Vector, Self::Vector);
     /// The same of counts.
     fn pairs_of_counts(self, a: Self::Count, b: Self::Count, rows: usize) -> (Self::Count, Self::Count);
@@ -202,71 +186,3 @@ macro_rules! lane_numbers {
     }};
 }
 pub(crate) use lane_numbers;
-
-/// [`Lanes::Trace`] of lanes that are never NaN.
-macro_rules! no_traces {
-    () => {
-        type Trace = ();
-        #[inline(always)]
-        fn trace_of<const V: usize>(self, _: &[Self::Vector; V]) {}
-        #[inline(always)]
-        fn traced(self, (): (), (): ()) {}
-        #[inline(always)]
-        fn suspects(self, (): ()) -> bool {
-            false
-        }
-    };
-}
-pub(crate) use no_traces;
-
-/// The same of others: where one was NaN.
-macro_rules! traces_by_mask {
-    ($lane:ident) => {
-        type Trace = <Self as Lanes<$lane>>::Mask;
-        #[inline(always)]
-        fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Trace {
-            <Self as Lanes<$lane>>::nans_of(self, vectors)
-        }
-        #[inline(always)]
-        fn traced(self, a: Self::Trace, b: Self::Trace) -> Self::Trace {
-            <Self as Lanes<$lane>>::or(self, a, b)
-        }
-        #[inline(always)]
-        fn suspects(self, trace: Self::Trace) -> bool {
-            <Self as Lanes<$lane>>::bits(self, trace) != 0
-        }
-    };
-}
-pub(crate) use traces_by_mask;
-
-/// The same by an operation that is NaN where either operand is.
-macro_rules! traces_by_vector {
-    ($lane:ident, $keep_nan:ident) => {
-        type Trace = Self::Vector;
-        #[inline(always)]
-        fn seem_nan(self, [a, b, c, d]: [Self::Vector; 4]) -> Self::Mask {
-            <Self as Lanes<$lane>>::unordered(self, self.$keep_nan(a, b), self.$keep_nan(c, d))
-        }
-        #[inline(always)]
-        fn trace_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Vector {
-            // In pairs, for fewer of them to wait for each other.
-            let mut traces = *vectors;
-            let mut left = V;
-            while left > 1 {
-                let pairs = left / 2;
-                let mut n = 0;
-                while n < pairs {
-                    traces[n] = self.$keep_nan(traces[n], traces[left - 1 - n]);
-                    n += 1;
-                }
-                left -= pairs;
-            }
-            traces[0]
-        }
-        #[inline(always)]
-        fn traced(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-            self.$keep_nan(a, b)
-        }
-    };
-}
-pub(crate) use traces_by_vector;

@@ -1,7 +1,7 @@
 //! Vectors as plain arrays: the ISA of every machine, and a way to run the control flow of wide ISAs anywhere. The
 //! compiler makes of it what the target's baseline has. Knows no intrinsics.
 
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, traces_by_mask};
+use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
 use crate::simd::token::{Task, Token};
 use crate::simd::transpose::{UNIT, Zip};
 use crate::tuning::isa::{self, IsaTuning};
@@ -113,7 +113,6 @@ macro_rules! portable {
             fn unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
                 mask!($count, |i: usize| a[i] != a[i] || b[i] != b[i])
             }
-            traces_by_mask!($lane);
             #[inline(always)]
             fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector {
                 from_fn(|i| if new[i] > kept[i] { new[i] } else { kept[i] })

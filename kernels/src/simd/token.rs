@@ -13,14 +13,6 @@ pub(crate) trait Token: Copy + 'static {
     /// What shapes code for it. A branch on a constant is compiled to one side only, so it is asked as a constant.
     const TUNING: IsaTuning;
 
-    // Constants of their own, to ask by.
-    const SPECIALIZES: bool = Self::TUNING.specializes;
-    const HAS_LONG_CHUNKS: bool = Self::TUNING.has_long_chunks;
-    const HAS_MASKS: bool = Self::TUNING.has_masks;
-    const BLENDS_MAY_BE_DEAR: bool = Self::TUNING.blends_may_be_dear;
-    const KEEPS_BITS: bool = Self::TUNING.keeps_bits;
-    const UNROLLS: bool = Self::TUNING.unrolls;
-
     /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
     /// `#[inline(always)]`: a helper that stays outside of that function turns each intrinsic into a call.
     ///

@@ -43,12 +43,10 @@ mod tests {
     #[test]
     fn prefetches_what_is_far() {
         for tuning in Tuning::ALL {
-            let PrefetchTuning { sequential, min_l2_bytes, min_far_bytes, min_memory_bytes, .. } = tuning.prefetch;
-            let near = if min_l2_bytes < min_far_bytes { Prefetch::FromL2 } else { Prefetch::Nothing };
+            let PrefetchTuning { sequential, min_far_bytes, min_memory_bytes, .. } = tuning.prefetch;
             let (far, from_memory) =
                 if sequential { (Prefetch::FromL3, Prefetch::Everything) } else { (Prefetch::Jumps, Prefetch::Jumps) };
-            assert_eq!(tuning.prefetch(min_l2_bytes.min(min_far_bytes) - 1), Prefetch::Nothing, "{}", tuning.name);
-            assert_eq!(tuning.prefetch(min_far_bytes - 1), near, "{}", tuning.name);
+            assert_eq!(tuning.prefetch(min_far_bytes - 1), Prefetch::Nothing, "{}", tuning.name);
             assert_eq!(tuning.prefetch(min_far_bytes), far, "{}", tuning.name);
             assert_eq!(tuning.prefetch(min_memory_bytes - 1), far, "{}", tuning.name);
             assert_eq!(tuning.prefetch(min_memory_bytes), from_memory, "{}", tuning.name);

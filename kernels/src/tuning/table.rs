@@ -27,8 +27,6 @@ pub struct PrefetchTuning {
     pub sequential: bool,
     /// The cache that elements beyond L2 are prefetched into.
     pub hint: Hint,
-    /// The fewest bytes that are prefetched from L2 into L1: more than L1 holds.
-    pub min_l2_bytes: usize,
     /// The fewest bytes that are taken to be beyond L2.
     pub min_far_bytes: usize,
     /// The fewest bytes that are taken to be beyond the last-level cache, too.
@@ -134,10 +132,9 @@ impl Tuning {
     /// ```
     #[inline(never)]
     pub const fn prefetch(&self, bytes: usize) -> Prefetch {
-        let PrefetchTuning { sequential, min_l2_bytes, min_far_bytes, min_memory_bytes, .. } = self.prefetch;
+        let PrefetchTuning { sequential, min_far_bytes, min_memory_bytes, .. } = self.prefetch;
         match sequential {
-            _ if bytes < min_l2_bytes && bytes < min_far_bytes => Prefetch::Nothing,
-            _ if bytes < min_far_bytes => Prefetch::FromL2,
+            _ if bytes < min_far_bytes => Prefetch::Nothing,
             false => Prefetch::Jumps,
             true if bytes < min_memory_bytes => Prefetch::FromL3,
             true => Prefetch::Everything,

@@ -10,7 +10,6 @@ pub(super) static TUNING: Tuning = Tuning {
     prefetch: PrefetchTuning {
         sequential: true,
         hint: Hint::L1,
-        min_l2_bytes: usize::MAX,
         min_far_bytes: SMALLEST_L2_BYTES,
         min_memory_bytes: 16 << 20,
     },

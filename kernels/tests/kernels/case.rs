@@ -10,8 +10,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Of these and the tables of all microarchitectures, every pair comes by turns.
-const PREFETCHES: [Prefetch; 5] =
-    [Prefetch::Nothing, Prefetch::FromL2, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything];
+const PREFETCHES: [Prefetch; 4] = [Prefetch::Nothing, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything];
 
 /// What a test holds against the expected answer: one ISA's way of ordering one element type.
 pub struct Case<T> {
@@ -69,7 +68,7 @@ impl<T: Sample> Case<T> {
                     // Each of them at some edge, by each of the policies.
                     let turn = n + elements + usize::from(function == ArgMax) * 2 + usize::from(policy == Ignore);
                     let prefetch = PREFETCHES[turn % PREFETCHES.len()];
-                    let tuning = Tuning::ALL[turn % Tuning::ALL.len()];
+                    let tuning = Tuning::ALL[turn / PREFETCHES.len() % Tuning::ALL.len()];
                     let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch, tuning };
                     // SAFETY: `expected` was found by reading every element of the tile.
                     let found = unsafe { self.run(strategy, function, policy, &tile) };

@@ -2,7 +2,7 @@
 //! Knows nothing of what operations are for.
 
 use super::Avx2;
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_mask};
+use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
 use core::arch::x86_64::*;
 use pulp::x86::V3;
 
@@ -190,7 +190,6 @@ macro_rules! integers {
             by_width!($bits);
             masked_loads!($bits, $lane, $keep);
             const HAS_MAX: bool = $bits < 64;
-            const IS_FLIPPED: bool = $bits == 64 && $lane::MIN == 0;
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m256i {
@@ -226,7 +225,6 @@ macro_rules! integers {
                 self.$min(new, kept)
             }
             horizontally!($horizontally, $lane);
-            no_traces!();
         }
     )+};
 }
@@ -290,7 +288,6 @@ macro_rules! floats {
                 let V3 { avx, .. } = self.0;
                 avx.$to(avx.$min(avx.$from(new), avx.$from(kept)))
             }
-            traces_by_mask!($lane);
         }
     )+};
 }

@@ -97,19 +97,6 @@ impl Avx512 {
         (avx512f._mm512_castps_si512(even), avx512f._mm512_castps_si512(odd))
     }
 
-    #[inline(always)]
-    fn sum_f32(self, a: __m512i, b: __m512i) -> __m512i {
-        let V4 { avx512f, .. } = self.0;
-        let sum = avx512f._mm512_add_ps(avx512f._mm512_castsi512_ps(a), avx512f._mm512_castsi512_ps(b));
-        avx512f._mm512_castps_si512(sum)
-    }
-    #[inline(always)]
-    fn sum_f64(self, a: __m512i, b: __m512i) -> __m512i {
-        let V4 { avx512f, .. } = self.0;
-        let sum = avx512f._mm512_add_pd(avx512f._mm512_castsi512_pd(a), avx512f._mm512_castsi512_pd(b));
-        avx512f._mm512_castpd_si512(sum)
-    }
-
     /// The token of the halves of vectors.
     #[inline(always)]
     fn half(self) -> Avx2 {

@@ -3,7 +3,7 @@
 
 use super::Avx512;
 use crate::simd::avx2::Avx2;
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_vector};
+use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
 use core::arch::x86_64::*;
 use pulp::x86::V4;
 
@@ -217,7 +217,6 @@ macro_rules! integers {
             fn unordered(self, _: __m512i, _: __m512i) -> $mask {
                 0
             }
-            no_traces!();
             #[inline(always)]
             fn max(self, new: __m512i, kept: __m512i) -> __m512i {
                 self.0.$feature.$max(new, kept)
@@ -244,7 +243,7 @@ integers! {
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident, $sum:ident, $from:ident, $to:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident, $to:ident;)+) => {$(
         impl Lanes<$lane> for Avx512 {
             by_width!($bits, $lane);
 
@@ -289,27 +288,14 @@ macro_rules! floats {
                 let V4 { avx512f, .. } = self.0;
                 avx512f.$to(avx512f.$min(avx512f.$from(new), avx512f.$from(kept)))
             }
-            // Only one operation on a mask starts per cycle, be it a comparison, or its bits on their way to a general register: two of anything else. A sum is NaN
-            // where either is (Zen 5: 3.4 cycles for a chunk of four vectors, and 3.7 by two comparisons; rows of 1500 f32 went from 117 to 152 GB/s. AVX2 starts two
-            // comparisons too: by sums, 0.8 to 0.9 of the speed.)
-            const GUESSES_NAN: bool = true;
-            traces_by_vector!($lane, $sum);
-            // And half of a vector needs no mask. (Rows of 10, 21 and 32 f64 went from 58, 61 and 100 to 72, 74 and 121 GB/s.)
-            #[inline(always)]
-            fn suspects(self, trace: __m512i) -> bool {
-                let V4 { avx512f, .. } = self.0;
-                let halves = [avx512f._mm512_castsi512_si256(trace), avx512f._mm512_extracti64x4_epi64::<1>(trace)];
-                let half = self.half();
-                <Avx2 as Lanes<$lane>>::suspects(half, <Avx2 as Lanes<$lane>>::trace_of(half, &halves))
-            }
         }
     )+};
 }
 
 #[rustfmt::skip]
 floats! {
-    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps, sum_f32, _mm512_castsi512_ps, _mm512_castps_si512;
-    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd, sum_f64, _mm512_castsi512_pd, _mm512_castpd_si512;
+    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps, _mm512_castsi512_ps, _mm512_castps_si512;
+    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd, _mm512_castsi512_pd, _mm512_castpd_si512;
 }
 
 impl HalfLanes for Avx512 {

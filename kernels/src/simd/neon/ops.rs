@@ -2,7 +2,7 @@
 //! Knows nothing of what operations are for.
 
 use super::Neon;
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers, no_traces, traces_by_vector};
+use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
 use core::arch::aarch64::*;
 
 /// What depends on the width of a lane alone.
@@ -200,7 +200,6 @@ macro_rules! integers {
             fn unordered(self, _: Self::Vector, _: Self::Vector) -> Self::Mask {
                 <Self as Lanes<$lane>>::none(self)
             }
-            no_traces!();
         }
     )+};
     ($lane:ident, $bits:tt, $vector:ident, $($name:ident),+) => {
@@ -235,11 +234,16 @@ macro_rules! floats {
                 let kept = self.$keep_nan(a, b);
                 self.$not(self.0.neon.$eq(kept, kept))
             }
+            // The maximum of the machine is NaN where either operand is: one test for all of them.
             #[inline(always)]
-            fn suspects(self, trace: $vector) -> bool {
-                <Self as Lanes<$lane>>::bits(self, <Self as Lanes<$lane>>::unordered(self, trace, trace)) != 0
+            fn nans_of<const V: usize>(self, vectors: &[$vector; V]) -> Self::Mask {
+                let (mut kept, mut n) = (vectors[0], 1);
+                while n + 1 < V {
+                    kept = self.$keep_nan(kept, vectors[n]);
+                    n += 1;
+                }
+                <Self as Lanes<$lane>>::unordered(self, kept, vectors[V - 1])
             }
-            traces_by_vector!($lane, $keep_nan);
         }
     )+};
     ($lane:ident, $bits:tt, $vector:ident, $eq:ident, $splat:ident, $load:ident, $gt:ident, $($name:ident),+) => {
