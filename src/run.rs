@@ -8,7 +8,7 @@ use crate::work::Work;
 use crate::{DataType, Element, Isa, Loop, MAX_RANK, NanPolicy, ReduceFunction, Strategy};
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
-use argreduce_kernels::{Kernel, Prefetch, Tile, Tuning, Walk, better, key, offset_of};
+use argreduce_kernels::{Affine, IndexBits, Kernel, Positions, Prefetch, Tile, Tuning, Walk, better, key, offset_of};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -150,19 +150,15 @@ fn run_distinct<T: Copy>(
     if work.visited > LONGEST_VISIT {
         return in_blocks(problem, kernel, LONGEST_VISIT, is_better, input, indices, values);
     }
-    if let Indices::U32(indices) = indices
-        && let Some(map) = tiles::affine(problem)
+    if let Some(map) = tiles::affine(problem)
         && values.is_none()
         && is_packed(problem)
     {
-        return for_each_tile(problem, DIRECT_TILE, &mut |tile| {
-            let indices = &mut indices[tile.output_start as usize..][..tile.outputs()];
-            // SAFETY: `u32` lies as `MaybeUninit<u32>` does, and the only thing written through this is what `find`'s kernel writes: positions, so that
-            // the indices stay initialised.
-            let buffer = unsafe { &mut *(&raw mut *indices as *mut [MaybeUninit<u32>]) };
-            find(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, buffer);
-            tiles::turn(map, indices);
-        });
+        match indices {
+            Indices::U32(indices) => return run_straight(work, kernel, map, input, indices),
+            Indices::U64(indices) => return run_straight(work, kernel, map, input, indices),
+            _ => {}
+        }
     }
     let most = match (tiles::is_across(problem), values.is_some()) {
         (true, _) => ACROSS_TILE,
@@ -174,6 +170,25 @@ fn run_distinct<T: Copy>(
         let positions =
             find(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, &mut buffer);
         tile.write(work, positions, input, indices, values.as_deref_mut());
+    });
+}
+
+/// The same where kernels write to the output: positions, which then become indices.
+fn run_straight<T: Copy, I: IndexBits + Into<u64>>(
+    work: &Work,
+    kernel: Kernel,
+    map: Affine,
+    input: Memory<'_, T>,
+    indices: &mut [I],
+) where
+    for<'a> Positions<'a>: From<&'a mut [I]>,
+{
+    let problem = &work.problem;
+    for_each_tile(problem, DIRECT_TILE, &mut |tile| {
+        let indices = &mut indices[tile.output_start as usize..][..tile.outputs()];
+        let positions = Positions::from(&mut *indices);
+        find_to(kernel, input.at(tile.input_start), tile.input, problem.reduced(), work.prefetch, positions);
+        tiles::turn(map, indices);
     });
 }
 
@@ -286,17 +301,32 @@ fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
     unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
 
-/// The door to the kernels for tiles.
+/// The positions in a tile, in a buffer.
 #[inline(always)]
 fn find<'a>(
+    kernel: Kernel,
+    input: *const (),
+    loops: [Loop; 2],
+    reduced: &[Loop],
+    prefetch: Prefetch,
+    buffer: &'a mut [MaybeUninit<u32>],
+) -> &'a mut [u32] {
+    let positions = &mut buffer[..loops[0].size * loops[1].size];
+    find_to(kernel, input, loops, reduced, prefetch, Positions::from(&mut *positions));
+    // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
+    unsafe { &mut *(&raw mut *positions as *mut [u32]) }
+}
+
+/// The door to the kernels for tiles.
+#[inline(always)]
+fn find_to(
     kernel: Kernel,
     input: *const (),
     [outer, inner]: [Loop; 2],
     reduced: &[Loop],
     prefetch: Prefetch,
-    buffer: &'a mut [MaybeUninit<u32>],
-) -> &'a mut [u32] {
-    let positions = &mut buffer[..outer.size * inner.size];
+    positions: Positions<'_>,
+) {
     // SAFETY:
     // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent ISA.
     // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len` elements, `run` that the
@@ -305,8 +335,6 @@ fn find<'a>(
     // - Fewer than 2^32 positions, and no reduced loop of size 0: otherwise no output is single, and `run_distinct` takes `in_blocks`, which cuts; a
     //   plan has refused empty reductions (`check_index_range` in `plan.rs`).
     unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, positions) };
-    // SAFETY: a kernel writes every position, as `Kernel` says (held by the kernels' tests, over memory that was no position before).
-    unsafe { &mut *(&raw mut *positions as *mut [u32]) }
 }
 
 /// As [`run`], for outputs of so many elements that a position does not fit 32 bits.

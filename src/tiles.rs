@@ -201,17 +201,22 @@ fn fits_32_bits(problem: &Problem) -> bool {
     u32::try_from(largest).is_ok()
 }
 
-/// Positions to indices of 32 bits, in place. (By the vectors that every machine of the target has: memory is slower.)
-pub(crate) fn turn(map: Affine, positions: &mut [u32]) {
+/// Positions to indices, in place. (By the vectors that every machine of the target has: memory is slower.)
+pub(crate) fn turn<I: IndexBits + Into<u64>>(map: Affine, positions: &mut [I]) {
     if map == Affine::IDENTITY {
         return;
     }
     // The last of equals: many targets have no multiplication of such lanes.
     if map.step == u32::MAX {
-        positions.iter_mut().for_each(|position| *position = map.start.wrapping_sub(*position));
+        turn_each(positions, |position| map.start.wrapping_sub(position));
     } else {
-        positions.iter_mut().for_each(|position| *position = map.at(*position));
+        turn_each(positions, |position| map.at(position));
     }
+}
+
+#[inline(always)]
+fn turn_each<I: IndexBits + Into<u64>>(positions: &mut [I], index: impl Fn(u32) -> u32) {
+    positions.iter_mut().for_each(|position| *position = I::of(index((*position).into() as u32)));
 }
 
 /// Writes each output to the places of its copies too.

@@ -11,7 +11,7 @@
 //! of vector operations (`simd/ops.rs`), which each ISA fills in (`simd/`). Numbers that depend on the CPU are in [`tuning`].
 //!
 //! ```
-//! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, Tuning, kernel};
+//! use argreduce_kernels::{Isa, Loop, NanPolicy, Positions, Prefetch, ReduceFunction, Strategy, Tile, Tuning, kernel};
 //! use core::mem::MaybeUninit;
 //!
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
@@ -24,9 +24,9 @@
 //!     tuning: Tuning::current(),
 //! };
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
-//! let mut positions = [MaybeUninit::uninit(); 2];
+//! let mut positions = [MaybeUninit::<u32>::uninit(); 2];
 //! // SAFETY: every element that the loops reach lies in `rows`.
-//! unsafe { argmax.run(&tile, &mut positions) };
+//! unsafe { argmax.run(&tile, Positions::from(&mut positions[..])) };
 //! // SAFETY: a kernel initialises every position.
 //! assert_eq!(positions.map(|p| unsafe { p.assume_init() }), [1, 0]);
 //! ```
@@ -45,6 +45,7 @@ mod kernel;
 mod memory;
 mod names;
 mod order;
+mod positions;
 mod rows;
 mod simd;
 mod strategy;
@@ -60,6 +61,7 @@ pub use memory::args::{Loop, MAX_RANK, Tile};
 pub use memory::prefetch::{Hint, Prefetch};
 pub use memory::walk::{Walk, offset_of};
 pub use names::UnknownName;
+pub use positions::Positions;
 pub use strategy::Strategy;
 pub use tuning::Tuning;
 #[doc(hidden)]

@@ -11,6 +11,7 @@ use crate::memory::args::Tile;
 use crate::memory::prefetch::Ahead;
 use crate::memory::walk::Stretches;
 use crate::order::Order;
+use crate::positions::Positions;
 use crate::simd::ops::Lanes;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::transpose::{UNIT, Zip};
@@ -22,7 +23,7 @@ pub(crate) struct PackedColumns;
 
 impl Body for PackedColumns {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
         let input = tile.input.cast::<O::Lane>();
         let end = tile.end_of_block().map(|end| input.wrapping_offset(end));
         let lie = match (tile.step(), blocks::<O>(tile)) {
@@ -59,7 +60,7 @@ impl Body for PackedColumns {
         let mut scratch = Scratch::new();
         let mut groups = [const { MaybeUninit::uninit() }; PANEL];
         let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
-        let mut lane_positions = [const { MaybeUninit::uninit() }; BLOCK_OUTPUTS];
+        let mut lane_positions = [const { MaybeUninit::<u32>::uninit() }; BLOCK_OUTPUTS];
         // Lanes are read a little of each at a time, which no prefetcher follows. (Zen 5, beyond L3, AVX2, GB/s without it, with all of it asked for at once, and
         // asked for along the way: 21 rows of 5 f32 9, 14 and 27, of 31 u8 - , 10 and 30, of 5 i64 - , 31 and 28; 3 rows of 5 f32 19, - and 24.)
         // Where all of a lane is near its end, prefetchers do.
@@ -82,7 +83,7 @@ impl Body for PackedColumns {
             if let Lie::Blocks(blocks) = lie {
                 width -= width % blocks.width;
             }
-            let outputs = &mut positions[start..start + width];
+            let mut outputs = positions.reborrow().part(start, width);
             done = start + width;
 
             let is_short = width < group;
@@ -105,7 +106,10 @@ impl Body for PackedColumns {
                 }
             };
             let is_apart = is_short || matches!(lie, Lie::Blocks(blocks) if blocks.width > 1);
-            let answers = if is_apart { &mut lane_positions[..width.max(group)] } else { &mut *outputs };
+            let answers = match is_apart {
+                true => Positions::from(&mut lane_positions[..width.max(group)]),
+                false => outputs.reborrow(),
+            };
             let (stride, hint) = (answers.len() as isize, tile.tuning.prefetch.hint);
             let ahead = match prefetches && done < tile.outputs() {
                 true => Some(Ahead::new(input.wrapping_offset(tile.offset(done)), tile.tuning.prefetch.hint)),
@@ -145,12 +149,13 @@ impl Body for PackedColumns {
                     panel.flush();
                 }
             }
-            match lie {
-                Lie::Blocks(blocks) if blocks.width > 1 && !is_short => {
-                    interleave(order.simd(), outputs, &lane_positions[..width], blocks.width);
+            if is_apart {
+                // SAFETY: the reduction has written at least as many.
+                let found = unsafe { &*(&raw const lane_positions[..width] as *const [u32]) };
+                match lie {
+                    Lie::Blocks(blocks) if !is_short => interleave(order.simd(), outputs, found, blocks.width),
+                    _ => outputs.write_all(found),
                 }
-                _ if is_short => outputs.copy_from_slice(&lane_positions[..outputs.len()]),
-                _ => {}
             }
         }
     }

@@ -6,9 +6,9 @@ use super::nan_tracker::Seen;
 use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
 use crate::order::{Count, Order, Vec};
+use crate::positions::{Positions, for_places, write_all};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
-use core::mem::MaybeUninit;
 
 /// Vectors in a group, unless fewer are left.
 pub(super) const GROUP: usize = 4;
@@ -163,15 +163,15 @@ impl<O: Order, const U: usize> Group<O, U> {
         *seen = so_far;
     }
 
-    /// The numbers of the rows are the positions, of as many outputs as the group is wide.
+    /// The numbers of the rows are the positions, of `width` outputs from one on.
     #[inline(always)]
-    pub(super) fn write(&self, order: O, positions: &mut [MaybeUninit<u32>]) {
-        let width = positions.len();
-        for (u, rows) in self.row_of_best.iter().enumerate() {
-            let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
-            for (position, &row) in positions.iter_mut().zip(order.simd().counts(*rows).as_ref()) {
-                position.write(row.into() as u32);
+    pub(super) fn write(&self, order: O, positions: &mut Positions<'_>, start: usize, width: usize) {
+        for_places!(positions, positions => {
+            let positions = &mut positions[start..][..width];
+            for (u, rows) in self.row_of_best.iter().enumerate() {
+                let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
+                write_all(positions, order.simd().counts(*rows).as_ref().iter().copied());
             }
-        }
+        });
     }
 }

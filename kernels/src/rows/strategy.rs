@@ -10,23 +10,23 @@ use crate::memory::args::Tile;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{AHEAD_BYTES, Asked, ahead};
 use crate::order::{Count, Order};
+use crate::positions::Positions;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token, repeat};
 use crate::strategy::Strategy;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 /// See the file.
 pub(crate) struct Rows;
 
 impl Body for Rows {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
         unsafe { each_by_length::<O, false>(order, tile, positions) }
     }
 
-    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
         unsafe {
             if tile.line().stride < 0 {
@@ -44,7 +44,7 @@ pub(crate) struct ReversedRows;
 
 impl Body for ReversedRows {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
         unsafe { each_by_length::<O, true>(order, tile, positions) }
     }
@@ -53,10 +53,10 @@ impl Body for ReversedRows {
 /// # Safety
 /// - As [`Body::run`].
 #[inline(always)]
-unsafe fn each_by_length<O: Order, const REVERSED: bool>(
+unsafe fn each_by_length<'t, O: Order, const REVERSED: bool>(
     order: O,
-    tile: &Tile<'_>,
-    positions: &mut [MaybeUninit<u32>],
+    tile: &'t Tile<'t>,
+    mut positions: Positions<'t>,
 ) {
     let len = tile.line().size;
     assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
@@ -64,7 +64,7 @@ unsafe fn each_by_length<O: Order, const REVERSED: bool>(
     let jumps = REVERSED && (SHORTEST_JUMP..=AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
     let asks = tile.prefetch.asks(jumps);
     // SAFETY: the caller's promise.
-    unsafe { by_length(len, EachRow::<'_, O, REVERSED> { order, tile, positions: positions.as_mut_ptr(), asks }) }
+    unsafe { by_length(len, EachRow::<'t, O, REVERSED> { order, tile, positions: &raw mut positions, asks }) }
 }
 
 /// Takes the search for rows of a length.
@@ -289,8 +289,8 @@ fn along<O: Order>(row: Run<O::Lane>, stride: isize, prefetch: Prefetch) -> Run<
 struct EachRow<'t, O, const REVERSED: bool> {
     order: O,
     tile: &'t Tile<'t>,
-    /// A place for each.
-    positions: *mut MaybeUninit<u32>,
+    /// A place for each, and a borrow that nothing else uses meanwhile.
+    positions: *mut Positions<'t>,
     /// Whether to ask for what is ahead.
     asks: bool,
 }
@@ -351,7 +351,9 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
 
     #[inline(always)]
     unsafe fn run(self) {
-        let EachRow { order, tile, positions: mut position, asks } = self.0;
+        let EachRow { order, tile, positions, asks } = self.0;
+        // SAFETY: the caller's promise.
+        let mut positions = unsafe { (*positions).reborrow() };
         let (len, lanes) = (tile.line().size, O::Simd::LANES);
         // In a register: the compiler would load it for each row, as if a position might be written over it.
         let stride = tile.inner.stride;
@@ -396,24 +398,17 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
                     }
                     while Self::GROUPS && groups && block >= lanes {
                         let found = order.simd().counts(S::find_group(order, row(start), stride));
-                        let mut n = 0;
-                        while n < lanes {
-                            position.write(MaybeUninit::new(found.as_ref()[n].into() as u32));
-                            position = position.add(1);
-                            n += 1;
-                        }
+                        positions.push(found.as_ref());
                         start += lanes as isize * stride;
                         block -= lanes;
                     }
                     repeat!(Self::UNROLLS, block > 0, block >= 2, block -= 1, {
-                        position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
-                        position = position.add(1);
+                        positions.push(&[S::find::<true>(order, row(start))]);
                         start += stride;
                     });
                 }
                 while S::READS_ON && at_end > 0 {
-                    position.write(MaybeUninit::new(S::find::<false>(order, row(start))));
-                    position = position.add(1);
+                    positions.push(&[S::find::<false>(order, row(start))]);
                     start += stride;
                     at_end -= 1;
                 }
