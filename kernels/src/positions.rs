@@ -1,5 +1,6 @@
-//! Where kernels write what they find. Nothing here knows of tiles, orders or vectors.
+//! Where kernels write what they find. Nothing here knows of tiles or orders.
 
+use crate::simd::token::{Task, Token};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -89,7 +90,7 @@ impl<'a> Positions<'a> {
 
     #[inline(always)]
     fn place(&self, n: usize) -> *mut () {
-        self.first.wrapping_byte_add(n * size_of::<u32>() << u32::from(self.are_wide))
+        self.first.wrapping_byte_add((n * size_of::<u32>()) << u32::from(self.are_wide))
     }
 
     /// All of them.
@@ -142,25 +143,61 @@ impl<'a> Positions<'a> {
         for_places!(self, places => write_all(places, numbers.iter().copied()));
     }
 
-    /// Writes the first of them, as many as there are numbers, and goes on to the others.
+    /// As many places of 32 bits in the same memory, from its start on: what is written there [is widened](Positions::widen) then.
+    #[inline(always)]
+    pub(crate) fn narrow(&mut self) -> &mut [MaybeUninit<u32>] {
+        // SAFETY: as in `places`; wide ones have room for twice as many.
+        unsafe { core::slice::from_raw_parts_mut(self.first.cast(), self.len) }
+    }
+
+    /// From [narrow](Positions::narrow) places to these, unless they are.
     ///
     /// # Safety
-    /// - There are as many.
+    /// - All of the narrow ones were written.
     #[inline(always)]
-    pub(crate) unsafe fn push<C: Copy + Into<u64>>(&mut self, numbers: &[C]) {
-        let mut these = Positions { len: numbers.len(), ..*self };
-        self.first = self.place(numbers.len());
-        self.len = self.len.wrapping_sub(numbers.len());
-        these.write_all(numbers);
+    pub(crate) unsafe fn widen<S: Token>(&mut self, simd: S) {
+        if let Places::U64(places) = self.places() {
+            // SAFETY: the caller's promise, and a mutable borrow that nothing else uses meanwhile.
+            unsafe { simd.call(Widen(&raw mut *places)) };
+        }
     }
 }
+
+/// Widens in place. A call, one for all kernels of an ISA.
+#[derive(Clone, Copy)]
+struct Widen(*mut [MaybeUninit<u64>]);
+
+impl Task for Widen {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let (wide, len) = (self.0.cast::<u64>(), self.0.len());
+        let narrow = wide.cast::<u32>();
+        let some = len - len % WIDENED;
+        // The last ones first: a wide one begins no earlier than its narrow one, so that what is not read yet stays.
+        // SAFETY: the caller promises the narrow ones and lends the wide ones; each part is within them, and read before it is written.
+        unsafe {
+            for n in (some..len).rev() {
+                wide.add(n).write(narrow.add(n).read().into());
+            }
+            for n in (0..some / WIDENED).rev() {
+                let positions = narrow.cast::<[u32; WIDENED]>().add(n).read();
+                wide.cast::<[u64; WIDENED]>().add(n).write(positions.map(u64::from));
+            }
+        }
+    }
+}
+
+/// How many are widened at a time.
+const WIDENED: usize = 16;
 
 /// Out of the way of the other width, which has less to write, and so less time.
 #[cold]
 #[inline]
 fn rarer() {}
 
-/// With a length that is known, the compiler has whole vectors.
+/// Writes as many as there are places, or numbers. With a length that is known, the compiler has whole vectors.
 #[inline(always)]
 pub(crate) fn write_all<P: Position>(places: &mut [MaybeUninit<P>], numbers: impl IntoIterator<Item = impl Into<u64>>) {
     for (place, number) in places.iter_mut().zip(numbers) {
@@ -168,9 +205,23 @@ pub(crate) fn write_all<P: Position>(places: &mut [MaybeUninit<P>], numbers: imp
     }
 }
 
+/// The same of the counts of a vector, where that is there for each place.
+#[inline(always)]
+pub(crate) fn write_counts<P: Position, C: Copy + Into<u64>>(places: &mut [MaybeUninit<P>], counts: &[C]) {
+    assert_eq!(places.len(), counts.len());
+    if const { size_of::<P>() == size_of::<C>() } {
+        // As a whole: by one, the compiler shares what it does for both widths, and narrows counts by many small pieces.
+        // SAFETY: as many of the same size, and both are unsigned integers.
+        unsafe { places.as_mut_ptr().cast::<C>().copy_from_nonoverlapping(counts.as_ptr(), counts.len()) };
+    } else {
+        write_all(places, counts.iter().copied());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::portable::Portable;
 
     fn check<P: Position + Default + PartialEq + core::fmt::Debug + From<u8>>()
     where
@@ -181,10 +232,24 @@ mod tests {
         positions.take(2).write_all(&[1_u8, 2]);
         positions.write(1, 4);
         positions.reborrow().part(3, 2).write_all(&[6_u64, 7]);
-        // SAFETY: there are five.
-        unsafe { positions.push(&[3_u32]) };
-        assert_eq!(positions.len(), 4);
+        positions.write(0, 3);
+        assert_eq!(positions.len(), 5);
         assert_eq!(places, [0, 1, 2, 3, 4, 0, 6, 7].map(P::from));
+    }
+
+    #[test]
+    fn narrow_places_are_widened() {
+        for len in 0..70 {
+            let mut places = [0_u64; 70];
+            let mut positions = Positions::from(&mut places[..len]);
+            for (n, place) in positions.narrow().iter_mut().enumerate() {
+                place.write(u32::MAX - n as u32);
+            }
+            // SAFETY: all of them were written just now; this is everywhere.
+            unsafe { positions.widen(Portable::<16>::assume()) };
+            let expected = |n: usize| if n < len { u64::from(u32::MAX - n as u32) } else { 0 };
+            assert_eq!(places, core::array::from_fn(expected), "{len}");
+        }
     }
 
     #[test]

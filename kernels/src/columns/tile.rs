@@ -6,7 +6,7 @@ use super::nan_tracker::Seen;
 use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
 use crate::order::{Count, Order, Vec};
-use crate::positions::{Positions, for_places, write_all};
+use crate::positions::{Positions, for_places, write_counts};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 
@@ -170,7 +170,7 @@ impl<O: Order, const U: usize> Group<O, U> {
             let positions = &mut positions[start..][..width];
             for (u, rows) in self.row_of_best.iter().enumerate() {
                 let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
-                write_all(positions, order.simd().counts(*rows).as_ref().iter().copied());
+                write_counts(positions, order.simd().counts(*rows).as_ref());
             }
         });
     }

@@ -15,6 +15,7 @@ use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token, repeat};
 use crate::strategy::Strategy;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 /// See the file.
 pub(crate) struct Rows;
@@ -53,18 +54,19 @@ impl Body for ReversedRows {
 /// # Safety
 /// - As [`Body::run`].
 #[inline(always)]
-unsafe fn each_by_length<'t, O: Order, const REVERSED: bool>(
-    order: O,
-    tile: &'t Tile<'t>,
-    mut positions: Positions<'t>,
-) {
+unsafe fn each_by_length<O: Order, const REVERSED: bool>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
     let len = tile.line().size;
     assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
     // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not mind.
     let jumps = REVERSED && (SHORTEST_JUMP..=AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
     let asks = tile.prefetch.asks(jumps);
-    // SAFETY: the caller's promise.
-    unsafe { by_length(len, EachRow::<'t, O, REVERSED> { order, tile, positions: &raw mut positions, asks }) }
+    // By rows, a branch on the width of positions would be paid for each.
+    let narrow = positions.narrow();
+    // SAFETY: the caller's promise, and then all of them were written.
+    unsafe {
+        by_length(len, EachRow::<'_, O, REVERSED> { order, tile, positions: narrow.as_mut_ptr(), asks });
+        positions.widen(order.simd());
+    }
 }
 
 /// Takes the search for rows of a length.
@@ -289,8 +291,8 @@ fn along<O: Order>(row: Run<O::Lane>, stride: isize, prefetch: Prefetch) -> Run<
 struct EachRow<'t, O, const REVERSED: bool> {
     order: O,
     tile: &'t Tile<'t>,
-    /// A place for each, and a borrow that nothing else uses meanwhile.
-    positions: *mut Positions<'t>,
+    /// A place for each.
+    positions: *mut MaybeUninit<u32>,
     /// Whether to ask for what is ahead.
     asks: bool,
 }
@@ -351,9 +353,7 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
 
     #[inline(always)]
     unsafe fn run(self) {
-        let EachRow { order, tile, positions, asks } = self.0;
-        // SAFETY: the caller's promise.
-        let mut positions = unsafe { (*positions).reborrow() };
+        let EachRow { order, tile, positions: mut position, asks } = self.0;
         let (len, lanes) = (tile.line().size, O::Simd::LANES);
         // In a register: the compiler would load it for each row, as if a position might be written over it.
         let stride = tile.inner.stride;
@@ -398,17 +398,24 @@ impl<O: Order, S: Search<O>, const REVERSED: bool> Task for Searched<'_, O, S, R
                     }
                     while Self::GROUPS && groups && block >= lanes {
                         let found = order.simd().counts(S::find_group(order, row(start), stride));
-                        positions.push(found.as_ref());
+                        let mut n = 0;
+                        while n < lanes {
+                            position.write(MaybeUninit::new(found.as_ref()[n].into() as u32));
+                            position = position.add(1);
+                            n += 1;
+                        }
                         start += lanes as isize * stride;
                         block -= lanes;
                     }
                     repeat!(Self::UNROLLS, block > 0, block >= 2, block -= 1, {
-                        positions.push(&[S::find::<true>(order, row(start))]);
+                        position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
+                        position = position.add(1);
                         start += stride;
                     });
                 }
                 while S::READS_ON && at_end > 0 {
-                    positions.push(&[S::find::<false>(order, row(start))]);
+                    position.write(MaybeUninit::new(S::find::<false>(order, row(start))));
+                    position = position.add(1);
                     start += stride;
                     at_end -= 1;
                 }
