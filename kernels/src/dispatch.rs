@@ -6,6 +6,7 @@ use crate::kernel::{Body, MakeOrder};
 use crate::memory::args::Tile;
 use crate::order::elements::Rank;
 use crate::order::key::{Function, Ignore, Max, Min, Policy, Propagate};
+use crate::positions::Positions;
 use crate::simd::portable::Portable;
 use crate::simd::token::Token;
 use crate::strategy::Strategy;
@@ -13,7 +14,6 @@ use crate::tuning::Tuning;
 use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
 use crate::{columns, rows};
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use crate::simd::neon::Neon;
@@ -103,12 +103,12 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 =
 /// A kernel, made for one ISA, strategy, element type and order.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    of_tile: unsafe fn(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]),
+    of_tile: unsafe fn(tile: &Tile<'_>, positions: Positions<'_>),
     of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
 }
 
 impl Kernel {
-    /// Writes to `positions[n]` the position of the first best element of output `n` of the tile.
+    /// Writes to place `n` of `positions` the position of the first best element of output `n` of the tile.
     ///
     /// # Safety
     /// - The ISA that the kernel was made for is there (as [`kernel`] checks).
@@ -120,7 +120,7 @@ impl Kernel {
     /// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the
     /// tile. (With [`Isa::Portable`], narrow columns are gathered: that kernel takes any tile.)
     #[inline(always)]
-    pub unsafe fn run(self, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    pub unsafe fn run(self, tile: &Tile<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
         unsafe { (self.of_tile)(tile, positions) }
     }

@@ -7,9 +7,9 @@
 
 use crate::memory::args::Tile;
 use crate::order::Order;
+use crate::positions::Positions;
 use crate::simd::token::{Task, Token};
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 /// An order as a type without values: what a function pointer can be made for.
 pub(crate) trait MakeOrder {
@@ -26,7 +26,7 @@ pub(crate) trait Body: Sized {
     ///
     /// # Safety
     /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]);
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: Positions<'_>);
 
     /// What every [`crate::Kernel`] points to.
     ///
@@ -35,7 +35,7 @@ pub(crate) trait Body: Sized {
     ///
     /// # Safety
     /// - As a [`crate::Kernel`].
-    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
         unsafe { enter::<M, Self>(tile, positions) }
     }
@@ -56,7 +56,7 @@ pub(crate) trait Body: Sized {
 /// # Safety
 /// - As a [`crate::Kernel`].
 #[inline(always)]
-pub(crate) unsafe fn enter<M: MakeOrder, B: Body>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+pub(crate) unsafe fn enter<M: MakeOrder, B: Body>(tile: &Tile<'_>, positions: Positions<'_>) {
     assert_eq!(positions.len(), tile.outputs());
     // SAFETY: the caller promises that the ISA is there, and all that a body requires.
     unsafe {
@@ -69,7 +69,7 @@ pub(crate) unsafe fn enter<M: MakeOrder, B: Body>(tile: &Tile<'_>, positions: &m
 pub(crate) struct Call<'a, O, B> {
     order: O,
     tile: &'a Tile<'a>,
-    positions: &'a mut [MaybeUninit<u32>],
+    positions: Positions<'a>,
     body: PhantomData<B>,
 }
 

@@ -57,6 +57,7 @@ mod kernel;
 mod memory;
 mod names;
 mod order;
+mod positions;
 mod rows;
 mod simd;
 mod strategy;
@@ -72,6 +73,7 @@ pub use memory::args::{Loop, MAX_RANK, Tile};
 pub use memory::prefetch::{Hint, Prefetch};
 pub use memory::walk::{Walk, offset_of};
 pub use names::UnknownName;
+pub use positions::Positions;
 pub use strategy::Strategy;
 pub use tuning::Tuning;
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::planner::MAX_REDUCTION_LEN;
-use argreduce_kernels::{Kernel, Loop, Prefetch, Tile, Tuning};
+use argreduce_kernels::{Kernel, Loop, Positions, Prefetch, Tile, Tuning};
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
@@ -13,17 +13,32 @@ pub(super) fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
     unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
 
-/// The positions of the best elements of a tile, whose first element is at `input`.
+/// The positions of the best elements of a tile, whose first element is at `input`, in a buffer.
 #[inline(always)]
 pub(super) fn find<'a>(
+    kernel: Kernel,
+    input: *const (),
+    outputs: [Loop; 2],
+    reduced: &[Loop],
+    prefetch: Prefetch,
+    buffer: &'a mut [MaybeUninit<u32>],
+) -> &'a mut [u32] {
+    let positions = &mut buffer[..outputs[0].size * outputs[1].size];
+    find_to(kernel, input, outputs, reduced, prefetch, Positions::from(&mut *positions));
+    // SAFETY: a kernel writes every position, as `Kernel` says; the kernels' tests check it over memory that held none.
+    unsafe { &mut *(&raw mut *positions as *mut [u32]) }
+}
+
+/// As [`find`], to where they are wanted.
+#[inline(always)]
+pub(super) fn find_to(
     kernel: Kernel,
     input: *const (),
     [outer, inner]: [Loop; 2],
     reduced: &[Loop],
     prefetch: Prefetch,
-    buffer: &'a mut [MaybeUninit<u32>],
-) -> &'a mut [u32] {
-    let positions = &mut buffer[..outer.size * inner.size];
+    positions: Positions<'_>,
+) {
     // SAFETY:
     // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent ISA.
     // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len`
@@ -32,21 +47,4 @@ pub(super) fn find<'a>(
     // - Fewer than 2^32 positions, and no reduced loop of size 0: else there is no plan for one output, and many are
     //   split (`split.rs`); empty reductions are refused when a plan is made (`check_index_range` in `api/builder.rs`).
     unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, positions) };
-    // SAFETY: a kernel writes every position, as `Kernel` says; the kernels' tests check it over memory that held none.
-    unsafe { &mut *(&raw mut *positions as *mut [u32]) }
-}
-
-/// As [`find`], over what was written before.
-#[inline(always)]
-pub(super) fn find_over(
-    kernel: Kernel,
-    input: *const (),
-    outputs: [Loop; 2],
-    reduced: &[Loop],
-    prefetch: Prefetch,
-    positions: &mut [u32],
-) {
-    // SAFETY: `u32` has the layout of `MaybeUninit<u32>`, and the kernel writes positions only: all stay initialised.
-    let buffer = unsafe { &mut *(&raw mut *positions as *mut [MaybeUninit<u32>]) };
-    find(kernel, input, outputs, reduced, prefetch, buffer);
 }

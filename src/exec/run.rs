@@ -1,7 +1,7 @@
 //! Runs a plan: one output by a single call, many by tiles, each tile in one of four ways.
 
-use super::call::{find, find_over};
-use super::elements::Slices;
+use super::call::{find, find_to};
+use super::elements::{ElementsRef, Slices};
 use super::row::{Order, find_in_contiguous};
 use super::split::{IsBetter, run_split};
 use super::tiles::{DIRECT_TILE, INDEX_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
@@ -10,7 +10,7 @@ use super::write::{affine, copy_to_broadcast, positions_to_indices};
 use crate::Element;
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, MAX_REDUCTION_LEN};
-use argreduce_kernels::{Kernel, better};
+use argreduce_kernels::{Affine, IndexBits, Kernel, Positions, better};
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 
@@ -79,16 +79,15 @@ fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut
     if plan.reduction_len > MAX_REDUCTION_LEN {
         return run_split(shape, kernel, MAX_REDUCTION_LEN, is_better, slices);
     }
-    if let Slices { input, indices: Indices::U32(indices), values: None } = slices
+    if slices.values.is_none()
         && let Some(map) = affine(shape)
         && are_packed(split(shape.output.output_dims()).1)
     {
-        return for_each_tile(shape, DIRECT_TILE, &mut |tile| {
-            let indices = &mut indices[tile.output.start as usize..][..tile.outputs()];
-            let input = input.address(tile.input.start);
-            find_over(kernel, input, tile.input.dims, shape.reduced_dims(), plan.prefetch, indices);
-            positions_to_indices(map, indices);
-        });
+        match &mut slices.indices {
+            Indices::U32(indices) => return run_direct(plan, kernel, map, slices.input, indices),
+            Indices::U64(indices) => return run_direct(plan, kernel, map, slices.input, indices),
+            _ => {}
+        }
     }
     let max_outputs = match (is_transposed(shape), slices.values.is_some()) {
         (true, _) => TRANSPOSED_TILE,
@@ -96,6 +95,25 @@ fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut
         _ => INDEX_TILE,
     };
     for_each_tile(shape, max_outputs, &mut |tile| answer_tile(plan, kernel, tile, slices));
+}
+
+/// The same where kernels write to the output: positions, which then become indices.
+fn run_direct<T: Copy, I: IndexBits + Into<u64>>(
+    plan: &ExecPlan,
+    kernel: Kernel,
+    map: Affine,
+    input: ElementsRef<'_, T>,
+    indices: &mut [I],
+) where
+    for<'a> Positions<'a>: From<&'a mut [I]>,
+{
+    let shape = &plan.shape;
+    for_each_tile(shape, DIRECT_TILE, &mut |tile| {
+        let indices = &mut indices[tile.output.start as usize..][..tile.outputs()];
+        let (input, positions) = (input.address(tile.input.start), Positions::from(&mut *indices));
+        find_to(kernel, input, tile.input.dims, shape.reduced_dims(), plan.prefetch, positions);
+        positions_to_indices(map, indices);
+    });
 }
 
 /// Answers one tile, from its elements to what is written.

@@ -118,18 +118,22 @@ fn fits_32_bits(shape: &CollapsedShape) -> bool {
     u32::try_from(largest).is_ok()
 }
 
-/// Positions to indices of 32 bits, in place. (With the vectors that every machine of the target has: memory is
-/// slower.)
-pub(super) fn positions_to_indices(map: Affine, positions: &mut [u32]) {
+/// Positions to indices, in place. (By the vectors that every machine of the target has: memory is slower.)
+pub(super) fn positions_to_indices<I: IndexBits + Into<u64>>(map: Affine, positions: &mut [I]) {
     if map == Affine::IDENTITY {
         return;
     }
     // Ties to the last index go backwards: many targets cannot multiply lanes of 32 bits.
     if map.step == u32::MAX {
-        positions.iter_mut().for_each(|position| *position = map.start.wrapping_sub(*position));
+        map_each(positions, |position| map.start.wrapping_sub(position));
     } else {
-        positions.iter_mut().for_each(|position| *position = map.at(*position));
+        map_each(positions, |position| map.at(position));
     }
+}
+
+#[inline(always)]
+fn map_each<I: IndexBits + Into<u64>>(positions: &mut [I], index: impl Fn(u32) -> u32) {
+    positions.iter_mut().for_each(|position| *position = I::of(index((*position).into() as u32)));
 }
 
 /// Copies each output along the axes that are broadcast in the input.

@@ -23,6 +23,7 @@ use crate::memory::args::Tile;
 use crate::memory::prefetch::Ahead;
 use crate::memory::walk::Stretches;
 use crate::order::Order;
+use crate::positions::Positions;
 use crate::simd::ops::Lanes;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::transpose::{UNIT, Zip};
@@ -34,7 +35,7 @@ pub(crate) struct PackedColumns;
 
 impl Body for PackedColumns {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
         let input = tile.input.cast::<O::Lane>();
         let end = tile.end_of_block().map(|end| input.wrapping_offset(end));
         let lie = match (tile.step(), blocks::<O>(tile)) {
@@ -72,7 +73,7 @@ impl Body for PackedColumns {
         let mut scratch = Scratch::new();
         let mut groups = [const { MaybeUninit::uninit() }; PANEL];
         let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
-        let mut lane_positions = [const { MaybeUninit::uninit() }; BLOCK_OUTPUTS];
+        let mut lane_positions = [const { MaybeUninit::<u32>::uninit() }; BLOCK_OUTPUTS];
         // Each lane is read a little at a time, which no hardware prefetcher follows: so the next lanes are prefetched.
         // Where all elements of a lane are close together, hardware prefetchers do follow. See
         // docs/tuning.md#gathered-blocks-from-96-bytes and docs/tuning.md#strided-outputs-up-to-4-elements-apart.
@@ -94,7 +95,7 @@ impl Body for PackedColumns {
             if let Lie::Blocks(blocks) = lie {
                 width -= width % blocks.width;
             }
-            let outputs = &mut positions[start..start + width];
+            let mut outputs = positions.reborrow().part(start, width);
             done = start + width;
 
             let is_short = width < group;
@@ -117,7 +118,10 @@ impl Body for PackedColumns {
                 }
             };
             let is_apart = is_short || matches!(lie, Lie::Blocks(blocks) if blocks.width > 1);
-            let answers = if is_apart { &mut lane_positions[..width.max(group)] } else { &mut *outputs };
+            let answers = match is_apart {
+                true => Positions::from(&mut lane_positions[..width.max(group)]),
+                false => outputs.reborrow(),
+            };
             let (stride, hint) = (answers.len() as isize, tile.tuning.prefetch.hint);
             let ahead = match prefetches && done < tile.outputs() {
                 true => Some(Ahead::new(input.wrapping_offset(tile.offset(done)), tile.tuning.prefetch.hint)),
@@ -157,12 +161,13 @@ impl Body for PackedColumns {
                     panel.flush();
                 }
             }
-            match lie {
-                Lie::Blocks(blocks) if blocks.width > 1 && !is_short => {
-                    interleave(order.simd(), outputs, &lane_positions[..width], blocks.width);
+            if is_apart {
+                // SAFETY: the reduction has written at least as many.
+                let found = unsafe { &*(&raw const lane_positions[..width] as *const [u32]) };
+                match lie {
+                    Lie::Blocks(blocks) if !is_short => interleave(order.simd(), outputs, found, blocks.width),
+                    _ => outputs.write_all(found),
                 }
-                _ if is_short => outputs.copy_from_slice(&lane_positions[..outputs.len()]),
-                _ => {}
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::kernel::Body;
 use crate::memory::args::Tile;
 use crate::memory::prefetch::Hint;
 use crate::order::{Count, Mask, Order, Vec};
+use crate::positions::{Positions, for_places, write_all};
 use crate::simd::ops::Lanes;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Task, Token};
@@ -33,7 +34,7 @@ const ASKED_BYTES: usize = 1024;
 
 impl Body for FoldedColumns {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
         assert!(Strategy::FoldedColumns.takes(tile.inner, tile.reduced, O::Simd::LANES));
         let (width, line) = (tile.inner.size, tile.line());
         let input = tile.input.cast::<O::Lane>();
@@ -41,12 +42,12 @@ impl Body for FoldedColumns {
         let asked =
             if tile.prefetch.asks(false) { ASKED_BYTES / (fold * width * size_of::<O::Lane>()) } else { usize::MAX };
         let mut so_far = Groups::default();
-        for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
+        for o in 0..tile.outer.size {
             let first = input.wrapping_offset(o as isize * tile.outer.stride);
             let columns =
                 Columns { order, first, stride: line.stride, width, fold, asked, hint: tile.tuning.prefetch.hint };
             // SAFETY: the caller promises all elements of all outputs.
-            unsafe { columns.reduce(line.size, positions, &mut so_far) };
+            unsafe { columns.reduce(line.size, positions.take(width), &mut so_far) };
         }
     }
 }
@@ -72,22 +73,32 @@ impl<O: Order> Columns<O> {
     /// # Safety
     /// - The rows may be read; they are enough for one wide row.
     #[inline(always)]
-    unsafe fn reduce(self, rows: usize, positions: &mut [MaybeUninit<u32>], so_far: &mut Groups) {
+    unsafe fn reduce(self, rows: usize, mut positions: Positions<'_>, so_far: &mut Groups) {
         let most = self.fold.saturating_mul(O::Simd::MAX_COUNT as usize);
+        let mut best = [const { MaybeUninit::<u32>::uninit() }; MAX_VECTOR_BYTES];
+        let best = &mut best[..self.width];
         let mut start = 0;
-        while start < rows {
+        loop {
             // The last of several blocks overlaps the previous one, which is harmless: comparisons are strict.
             let from = start.min(rows - self.fold);
             // SAFETY: the caller's promise.
             let block = unsafe { self.reduce_block(from, (rows - from).min(most), so_far) };
+            if rows <= most {
+                return for_places!(positions, positions => write_all(positions, block.positions()));
+            }
             if start == 0 {
-                positions.iter_mut().zip(block.positions()).for_each(|(position, found)| _ = position.write(found));
+                write_all(best, block.positions());
             } else {
                 // SAFETY: all of them were written after the first block; they are of rows.
-                unsafe { self.merge(&mut *(&raw mut *positions as *mut [u32]), &block) };
+                unsafe { self.merge(&mut *(&raw mut *best as *mut [u32]), &block) };
             }
             start = start.saturating_add(most);
+            if start >= rows {
+                break;
+            }
         }
+        // SAFETY: as above.
+        positions.write_all(unsafe { &*(&raw const *best as *const [u32]) });
     }
 
     /// The first best of each column in some rows, as many as can be counted.

@@ -6,6 +6,7 @@ use super::nan_tracker::Seen;
 use super::tile::{GROUP, Group, ROWS, Rows, span};
 use crate::order::Order;
 use crate::order::key::Lane;
+use crate::positions::{Position, Positions, for_places};
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use core::mem::MaybeUninit;
@@ -69,7 +70,7 @@ pub(super) struct Panel<'a, O: Order, const U: usize> {
     order: O,
     groups: &'a mut [MaybeUninit<Group<O, U>>],
     /// Written when row numbers are first widened.
-    positions: &'a mut [MaybeUninit<u32>],
+    positions: Positions<'a>,
     /// Rows since row numbers were last widened, and before that. Row numbers count from 1 since then; 0 is no change.
     rows: u32,
     flushed: u32,
@@ -83,11 +84,7 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     /// Before the first row. There is a tile for each `GROUP` of the positions, and there are at least as many
     /// positions as one tile has; for tiles of two vectors, more than one vector has.
     #[inline(always)]
-    pub(super) fn new(
-        order: O,
-        groups: &'a mut [MaybeUninit<Group<O, U>>],
-        positions: &'a mut [MaybeUninit<u32>],
-    ) -> Self {
+    pub(super) fn new(order: O, groups: &'a mut [MaybeUninit<Group<O, U>>], positions: Positions<'a>) -> Self {
         let groups = &mut groups[..positions.len().div_ceil(Self::GROUP)];
         Panel { order, groups, positions, rows: 0, flushed: 0, has_nan: false }
     }
@@ -235,12 +232,13 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
             // SAFETY: a flush comes after the first rows, which have written every group.
             let group = unsafe { self.groups[group].assume_init_mut() };
             for u in 0..U {
-                let rows = simd.counts(group.row_of_best[u]);
-                let positions = &mut self.positions[start + Group::<O, U>::start_of(u, width)..][..O::Simd::LANES];
-                // SAFETY: a mutable borrow, which nothing else uses meanwhile.
-                unsafe {
-                    simd.call(Flush { rows: rows.as_ref(), positions: &raw mut *positions, flushed: self.flushed });
-                }
+                let (rows, flushed) = (simd.counts(group.row_of_best[u]), self.flushed);
+                let (rows, at) = (rows.as_ref(), start + Group::<O, U>::start_of(u, width));
+                for_places!(self.positions, positions => {
+                    let positions = &raw mut positions[at..][..O::Simd::LANES];
+                    // SAFETY: a mutable borrow, which nothing else uses meanwhile.
+                    unsafe { simd.call(Flush { rows, positions, flushed }) };
+                });
             }
             group.row_of_best = [simd.count(0); U];
         }
@@ -251,13 +249,13 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
 
 /// [`Panel::flush`] of some positions. Outlined, to have one copy for each width of lanes.
 #[derive(Clone, Copy)]
-struct Flush<'a, C> {
+struct Flush<'a, C, P> {
     rows: &'a [C],
-    positions: *mut [MaybeUninit<u32>],
+    positions: *mut [MaybeUninit<P>],
     flushed: u32,
 }
 
-impl<C: Copy + Into<u64>> Task for Flush<'_, C> {
+impl<C: Copy + Into<u64>, P: Position> Task for Flush<'_, C, P> {
     type Output = ();
 
     #[inline(always)]
@@ -266,10 +264,10 @@ impl<C: Copy + Into<u64>> Task for Flush<'_, C> {
         let positions = unsafe { &mut *self.positions };
         for (position, &row) in positions.iter_mut().zip(self.rows) {
             let row = row.into() as u32;
-            let number = self.flushed.wrapping_add(row).wrapping_sub(1);
+            let number = P::of(self.flushed.wrapping_add(row).wrapping_sub(1).into());
             if self.flushed == 0 {
                 // No change means that the first row is still the best.
-                position.write(if row == 0 { 0 } else { number });
+                position.write(if row == 0 { P::of(0) } else { number });
             } else if row != 0 {
                 position.write(number);
             }

@@ -10,9 +10,9 @@ use super::tile::{GROUP, Group, Rows};
 use crate::memory::row_prefetch::AHEAD_BYTES;
 use crate::order::Order;
 use crate::order::key::Lane;
+use crate::positions::Positions;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
-use core::mem::MaybeUninit;
 
 /// Answers a row of outputs, at least a vector of them, and prefetches what is `ahead` elements further on. `so_far`
 /// says whether to expect NaN, and learns whether there was one.
@@ -24,7 +24,7 @@ use core::mem::MaybeUninit;
 pub(super) unsafe fn reduce<O: Order>(
     order: O,
     rows: Rows<O::Lane>,
-    positions: &mut [MaybeUninit<u32>],
+    positions: Positions<'_>,
     ahead: Option<isize>,
     so_far: &mut Groups,
 ) {
@@ -48,32 +48,32 @@ pub(super) unsafe fn reduce<O: Order>(
 pub(super) unsafe fn reduce_tall<O: Order>(
     order: O,
     rows: Rows<O::Lane>,
-    positions: &mut [MaybeUninit<u32>],
+    mut positions: Positions<'_>,
     ahead: Option<isize>,
     so_far: &mut Groups,
 ) {
-    let (positions, so_far) = (&raw mut *positions, &raw mut *so_far);
+    let (positions, so_far) = (&raw mut positions, &raw mut *so_far);
     // SAFETY: the caller's promise, and two borrows that nothing else uses meanwhile.
     unsafe { order.simd().call(Tall { order, rows, positions, ahead, so_far }) };
 }
 
 #[derive(Clone, Copy)]
-struct Tall<O: Order> {
+struct Tall<'a, O: Order> {
     order: O,
     rows: Rows<O::Lane>,
-    positions: *mut [MaybeUninit<u32>],
+    positions: *mut Positions<'a>,
     ahead: Option<isize>,
     so_far: *mut Groups,
 }
 
-impl<O: Order> Task for Tall<O> {
+impl<O: Order> Task for Tall<'_, O> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run(self) {
         let Tall { order, rows, ahead, .. } = self;
         // SAFETY: the caller's promise; it has lent both borrows.
-        unsafe { reduce_by::<O, GROUP, true>(order, rows, &mut *self.positions, ahead, &mut *self.so_far) };
+        unsafe { reduce_by::<O, GROUP, true>(order, rows, (*self.positions).reborrow(), ahead, &mut *self.so_far) };
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) const fn has_groups<O: Order>() -> bool {
 unsafe fn reduce_by<O: Order, const U: usize, const TALL: bool>(
     order: O,
     rows: Rows<O::Lane>,
-    positions: &mut [MaybeUninit<u32>],
+    mut positions: Positions<'_>,
     ahead: Option<isize>,
     so_far: &mut Groups,
 ) {
@@ -104,24 +104,24 @@ unsafe fn reduce_by<O: Order, const U: usize, const TALL: bool>(
     unsafe {
         // Most tiles are in a loop of their own, where the compiler knows their width: that is much faster.
         while const { U > 1 } && start + U * lanes <= width {
-            reduce_part::<O, U, TALL>(order, rows, &mut positions[start..][..U * lanes], start, ahead, so_far);
+            reduce_part::<O, U, TALL>(order, rows, &mut positions, start, U * lanes, ahead, so_far);
             start += U * lanes;
         }
         // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left goes
         // into one tile if it fills more than half of it, because vectors side by side need not wait for each other.
         if const { U > 1 } && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
-            reduce_part::<O, U, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
+            reduce_part::<O, U, TALL>(order, rows, &mut positions, at, width - at, ahead, so_far);
             start = width;
         }
         if const { U > 1 } && width - start > if TALL { 0 } else { lanes } {
             let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, TALL>(order, rows, &mut positions[at..], at, ahead, so_far);
+            reduce_part::<O, 2, TALL>(order, rows, &mut positions, at, width - at, ahead, so_far);
             start = width;
         }
         while !TALL && start < width {
             let at = start.min(width - lanes);
-            reduce_part::<O, 1, TALL>(order, rows, &mut positions[at..][..lanes], at, ahead, so_far);
+            reduce_part::<O, 1, TALL>(order, rows, &mut positions, at, lanes, ahead, so_far);
             start += lanes;
         }
     }
@@ -135,16 +135,17 @@ unsafe fn reduce_by<O: Order, const U: usize, const TALL: bool>(
 unsafe fn reduce_part<O: Order, const U: usize, const TALL: bool>(
     order: O,
     rows: Rows<O::Lane>,
-    positions: &mut [MaybeUninit<u32>],
+    positions: &mut Positions<'_>,
     start: usize,
+    width: usize,
     ahead: Option<isize>,
     so_far: &mut Groups,
 ) {
     let rows = rows.at(start);
-    rows.prefetch(positions.len(), ahead);
+    rows.prefetch(width, ahead);
     // SAFETY: the caller's promise.
-    let group = unsafe { reduce_group::<O, U, 1, TALL>(order, [rows], positions.len(), usize::MAX, so_far) };
-    group.write(order, positions);
+    let group = unsafe { reduce_group::<O, U, 1, TALL>(order, [rows], width, usize::MAX, so_far) };
+    group.write(order, positions, start, width);
 }
 
 /// A tile of `width` outputs, more than fit half of `U` vectors, over some rows and then some others.

@@ -11,6 +11,7 @@ use crate::kernel::Body;
 use crate::memory::args::Tile;
 use crate::memory::walk::Stretches;
 use crate::order::Order;
+use crate::positions::Positions;
 use crate::simd::ops::Lanes;
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
@@ -20,7 +21,7 @@ pub(crate) struct Columns;
 
 impl Body for Columns {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
         assert!(Strategy::Columns.takes(tile.inner, tile.reduced, O::Simd::LANES));
         let (width, line) = (tile.inner.size, tile.line());
         let are_tall = width > O::Simd::LANES && are_tall::<O>(line.size);
@@ -36,7 +37,8 @@ impl Body for Columns {
         unsafe {
             if course.is_one_pass {
                 let mut so_far = Groups::default();
-                for (o, positions) in positions.chunks_exact_mut(width).enumerate() {
+                for o in 0..tile.outer.size {
+                    let positions = positions.take(width);
                     let first = tile.input.cast::<O::Lane>().wrapping_offset(o as isize * tile.outer.stride);
                     let rows = Rows { first, stride: line.stride, count: line.size, hint };
                     if const { has_tall::<O>() } && are_tall {
@@ -66,14 +68,17 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
     order: O,
     tile: &Tile<'_>,
     course: Course,
-    positions: &mut [MaybeUninit<u32>],
+    mut positions: Positions<'_>,
 ) {
     let (lanes, line) = (O::Simd::LANES, tile.inner.size);
     let group = if const { U == 2 } { (2 * lanes).min(line) } else { U * lanes };
     let (mut room, hint) = (Room::new(), tile.tuning.prefetch.hint);
-    for (n, positions) in positions.chunks_mut(course.turns * line).enumerate() {
-        let first = tile.input.cast::<O::Lane>().wrapping_offset((n * course.turns) as isize * tile.outer.stride);
-        let lines = positions.len() / line;
+    let mut answered = 0;
+    while answered < tile.outer.size {
+        let first = tile.input.cast::<O::Lane>().wrapping_offset(answered as isize * tile.outer.stride);
+        let lines = course.turns.min(tile.outer.size - answered);
+        let mut lines_positions = positions.take(lines * line);
+        answered += lines;
         let mut done = 0;
         while done < line {
             // The last panel overlaps the previous one if it is shorter than a tile.
@@ -81,9 +86,10 @@ unsafe fn reduce_panels<O: Order, const U: usize>(
             let width = (line - start).min(course.widest);
             let mut panels = [const { MaybeUninit::uninit() }; TURNS];
             let mut groups = room.groups::<O, U>();
-            for (panel, positions) in panels.iter_mut().zip(positions.chunks_exact_mut(line)) {
+            let mut positions = lines_positions.reborrow();
+            for panel in &mut panels[..lines] {
                 let (some, others) = groups.split_at_mut(width.div_ceil(group));
-                panel.write(Panel::new(order, some, &mut positions[start..][..width]));
+                panel.write(Panel::new(order, some, positions.take(line).part(start, width)));
                 groups = others;
             }
             // SAFETY: the loop above has written as many.

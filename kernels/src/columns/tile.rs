@@ -8,9 +8,9 @@ use super::nan_tracker::Seen;
 use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
 use crate::order::{Count, Order, Vec};
+use crate::positions::{Positions, for_places, write_counts};
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
-use core::mem::MaybeUninit;
 
 /// Vectors in a tile, unless fewer are left. See docs/tuning.md#register-tiles-4-vectors-or-2.
 pub(super) const GROUP: usize = 4;
@@ -173,13 +173,13 @@ impl<O: Order, const U: usize> Group<O, U> {
 
     /// Writes the row numbers as positions, one for each output of the tile.
     #[inline(always)]
-    pub(super) fn write(&self, order: O, positions: &mut [MaybeUninit<u32>]) {
-        let width = positions.len();
-        for (u, rows) in self.row_of_best.iter().enumerate() {
-            let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
-            for (position, &row) in positions.iter_mut().zip(order.simd().counts(*rows).as_ref()) {
-                position.write(row.into() as u32);
+    pub(super) fn write(&self, order: O, positions: &mut Positions<'_>, start: usize, width: usize) {
+        for_places!(positions, positions => {
+            let positions = &mut positions[start..][..width];
+            for (u, rows) in self.row_of_best.iter().enumerate() {
+                let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
+                write_counts(positions, order.simd().counts(*rows).as_ref());
             }
-        }
+        });
     }
 }

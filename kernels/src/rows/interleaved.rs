@@ -14,6 +14,7 @@ use crate::memory::args::{Loop, Tile};
 use crate::memory::row_prefetch::AHEAD_BYTES;
 use crate::memory::walk::offset_of;
 use crate::order::Order;
+use crate::positions::Positions;
 use crate::simd::token::{Task, Token};
 use crate::tuning::{MAX_READ_STREAMS, MIN_STREAM_BYTES};
 use core::mem::MaybeUninit;
@@ -33,7 +34,7 @@ pub(super) fn takes<O: Order>(len: usize) -> bool {
 /// - As [`crate::kernel::Body::run`]; the fastest reduced loop has stride 1 or -1, and stretches that this
 ///   [takes](takes).
 #[inline(always)]
-pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
     let (line, slower) = tile.split_reduced();
     let reversed = line.stride < 0;
     let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
@@ -53,8 +54,8 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, positions: &mut
         let turns = Turns { runs: &runs[..count], slower, stretches, ahead, are_chunks: false };
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
         let found = unsafe { turns.find(order, &mut best) };
-        for (position, best) in positions[done..].iter_mut().zip(found) {
-            position.write(best.position());
+        for (n, best) in found.iter().enumerate() {
+            positions.write(done + n, best.position());
         }
         done += count;
     }

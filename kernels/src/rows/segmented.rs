@@ -12,17 +12,17 @@ use crate::memory::args::Tile;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::walk::Stretches;
 use crate::order::Order;
+use crate::positions::Positions;
 use crate::simd::ops::Lanes;
 use crate::simd::token::Token;
 use crate::strategy::Strategy;
-use core::mem::MaybeUninit;
 
 /// See the file.
 pub(crate) struct Pieces;
 
 impl Body for Pieces {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
         let is_in_place = Strategy::Pieces.is_in_place(tile.reduced);
         let line = tile.line();
         if is_in_place && interleaved::takes::<O>(line.size) {
@@ -33,7 +33,7 @@ impl Body for Pieces {
         let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
         let end = tile.end_of_block().map(|end| tile.input.cast::<O::Lane>().wrapping_offset(end));
         let mut scratch = Scratch::new();
-        for (n, position) in positions.iter_mut().enumerate() {
+        for n in 0..positions.len() {
             let output = tile.input.cast::<O::Lane>().wrapping_offset(tile.offset(n));
             let mut stretches = Stretches::new(tile);
             let mut best = Best::new(order);
@@ -54,7 +54,7 @@ impl Body for Pieces {
                 best.offer(unsafe { find(order, Run::new(at, len, reversed, tile.tuning), tile.prefetch) }, visited);
                 visited += len;
             }
-            position.write(best.position());
+            positions.write(n, best.position());
         }
     }
 }

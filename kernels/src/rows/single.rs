@@ -9,11 +9,11 @@ use crate::kernel::{Body, MakeOrder};
 use crate::memory::args::{Loop, Tile};
 use crate::memory::prefetch::Prefetch;
 use crate::order::Order;
+use crate::positions::Positions;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token};
 use crate::tuning::Tuning;
 use core::hint::assert_unchecked;
-use core::mem::MaybeUninit;
 
 /// See the file. A type, for the same reason as [`Body::enter`] is a method.
 pub(crate) struct Row;
@@ -42,12 +42,10 @@ impl Row {
         let once = Loop { size: 1, stride: 0 };
         let reduced = &[Loop { size: len, stride: 1 }];
         let tile = Tile { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing, tuning };
-        let mut position = [MaybeUninit::new(0)];
+        let mut position = [0_u32];
         // SAFETY: the caller's promise.
-        unsafe {
-            Rows::<M>::enter::<M>(&tile, &mut position);
-            position[0].assume_init()
-        }
+        unsafe { Rows::<M>::enter::<M>(&tile, Positions::from(&mut position[..])) };
+        position[0]
     }
 }
 

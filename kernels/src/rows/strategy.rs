@@ -10,6 +10,7 @@ use crate::memory::args::Tile;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{AHEAD_BYTES, Asked, ahead};
 use crate::order::{Count, Order};
+use crate::positions::Positions;
 use crate::simd::ops::Lanes;
 use crate::simd::token::{Task, Token, repeat};
 use crate::strategy::Strategy;
@@ -21,12 +22,12 @@ pub(crate) struct Rows<R>(PhantomData<R>);
 
 impl<R: MakeOrder> Body for Rows<R> {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
         unsafe { each_by_length::<O, false>(order, tile, positions) }
     }
 
-    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
         unsafe {
             if tile.line().stride < 0 {
@@ -43,7 +44,7 @@ pub(crate) struct ReversedRows;
 
 impl Body for ReversedRows {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: &mut [MaybeUninit<u32>]) {
+    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
         unsafe { each_by_length::<O, true>(order, tile, positions) }
     }
@@ -52,19 +53,20 @@ impl Body for ReversedRows {
 /// # Safety
 /// - As [`Body::run`].
 #[inline(always)]
-unsafe fn each_by_length<O: Order, const REVERSED: bool>(
-    order: O,
-    tile: &Tile<'_>,
-    positions: &mut [MaybeUninit<u32>],
-) {
+unsafe fn each_by_length<O: Order, const REVERSED: bool>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
     let len = tile.line().size;
     assert!(Strategy::Rows.takes(tile.inner, tile.reduced, O::Simd::LANES));
     // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not
     // mind.
     let jumps = REVERSED && (SHORTEST_JUMP..=AHEAD_BYTES).contains(&(len * size_of::<O::Lane>()));
     let asks = tile.prefetch.asks(jumps);
-    // SAFETY: the caller's promise.
-    unsafe { by_length(len, EachRow::<'_, O, REVERSED> { order, tile, positions: positions.as_mut_ptr(), asks }) }
+    // By rows, a branch on the width of positions would be paid for each.
+    let narrow = positions.narrow();
+    // SAFETY: the caller's promise, and then all of them were written.
+    unsafe {
+        by_length(len, EachRow::<'_, O, REVERSED> { order, tile, positions: narrow.as_mut_ptr(), asks });
+        positions.widen(order.simd());
+    }
 }
 
 /// Takes the search for rows of a length.

@@ -4,10 +4,9 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
-use argreduce_kernels::{Isa, Loop, Prefetch, Strategy, Tile, Tuning, Walk, better, kernel};
+use argreduce_kernels::{Isa, Loop, Positions, Prefetch, Strategy, Tile, Tuning, Walk, better, kernel};
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 
 /// Of these and the tables of all microarchitectures, every pair comes by turns.
 const PREFETCHES: [Prefetch; 4] = [Prefetch::Nothing, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything];
@@ -83,7 +82,7 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// What a kernel finds, in memory that held no position before.
+    /// What a kernel finds, in memory that held no position before: the same by positions of both widths.
     ///
     /// # Safety
     /// - The elements of the tile may be read.
@@ -94,12 +93,17 @@ impl<T: Sample> Case<T> {
         policy: NanPolicy,
         tile: &Tile<'_>,
     ) -> Vec<u32> {
-        let mut positions = Guarded::filled(MaybeUninit::new(u32::MAX), tile.outputs(), Edge::End);
         let kernel = kernel::<T>(self.isa, strategy, function, policy).expect("an ISA that is there");
+        let mut positions = Guarded::filled(u32::MAX, tile.outputs(), Edge::End);
+        let mut wide = Guarded::filled(u64::MAX, tile.outputs(), Edge::ALL[usize::from(function == ArgMax)]);
         // SAFETY: the kernel is for `T`, and the caller's promise.
-        unsafe { kernel.run(tile, &mut positions) };
-        // SAFETY: they were initialised above.
-        let found = positions.iter().map(|p| unsafe { p.assume_init() }).collect();
+        unsafe {
+            kernel.run(tile, Positions::from(&mut positions[..]));
+            kernel.run(tile, Positions::from(&mut wide[..]));
+        }
+        let found = positions.to_vec();
+        let widened: Vec<u64> = found.iter().map(|&position| position.into()).collect();
+        assert_eq!(wide[..], widened, "{function} {policy} by {strategy} of {} on {}: 64 bits", T::DATA_TYPE, self.isa);
         if let (Strategy::Rows, &[Loop { size, stride: 1 }]) = (strategy, tile.reduced) {
             let first = |output| tile.input.cast::<T>().wrapping_offset(output).cast();
             // SAFETY: the same, of each row for itself.
