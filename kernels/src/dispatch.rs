@@ -2,13 +2,13 @@
 //! all of them become types, and the only one above `simd/` that lists the ISAs. `simd/mod.rs` says what a new ISA adds
 //! here; a new strategy is a variant of [`Strategy`] and a line in `by_strategy`.
 
-use crate::kernel::{Body, MakeOrder};
-use crate::memory::args::Tile;
-use crate::order::elements::Rank;
+use crate::kernel::{KernelImpl, OrderFactory};
+use crate::memory::args::KernelArgs;
+use crate::order::elements::ElementOrders;
 use crate::order::key::{Function, Ignore, Max, Min, Policy, Propagate};
 use crate::positions::Positions;
 use crate::simd::portable::Portable;
-use crate::simd::token::Token;
+use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::Tuning;
 use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
@@ -97,35 +97,36 @@ impl Isa {
 #[cfg(not(wide_portable))]
 crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable = "portable");
 #[cfg(wide_portable)]
-crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 = "portable64", Portable32 = "portable32",
+crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 = "portable64",
+    Portable32 = "portable32",
     Portable = "portable");
 
 /// A kernel, made for one ISA, strategy, element type and order.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    of_tile: unsafe fn(tile: &Tile<'_>, positions: Positions<'_>),
+    of_args: unsafe fn(args: &KernelArgs<'_>, positions: Positions<'_>),
     of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
 }
 
 impl Kernel {
-    /// Writes to place `n` of `positions` the position of the first best element of output `n` of the tile.
+    /// Writes to place `n` of `positions` the position of the first best element of output `n` of the call.
     ///
     /// # Safety
     /// - The ISA that the kernel was made for is there (as [`kernel`] checks).
-    /// - `tile.input` was cast from a pointer to the element type that the kernel was made for, and every element that
-    ///   the loops of the tile reach from it may be read.
+    /// - `args.input` was cast from a pointer to the element type that the kernel was made for, and every element that
+    ///   the loops of the call reach from it may be read.
     /// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
     ///
     /// # Panics
-    /// If `positions` is not as long as the tile has outputs, or the strategy does not [take](Strategy::takes) the
-    /// tile. (With [`Isa::Portable`], narrow columns are gathered: that kernel takes any tile.)
+    /// If `positions` is not as long as the call has outputs, or the strategy does not [take](Strategy::takes) the
+    /// call. (With [`Isa::Portable`], narrow columns are gathered: that kernel takes any call.)
     #[inline(always)]
-    pub unsafe fn run(self, tile: &Tile<'_>, positions: Positions<'_>) {
+    pub unsafe fn run(self, args: &KernelArgs<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { (self.of_tile)(tile, positions) }
+        unsafe { (self.of_args)(args, positions) }
     }
 
-    /// The position of the first best of `len` neighbours: a tile of one row, but faster. Any strategy's kernel answers
+    /// The position of the first best of `len` neighbours: a call of one row, but faster. Any strategy's kernel answers
     /// it.
     ///
     /// # Safety
@@ -184,9 +185,9 @@ impl Isa {
 macro_rules! every_isa {
     ($(#[$cfg:meta] $($isa:ty),+;)+) => {$(
         #[$cfg]
-        pub(crate) trait EveryIsa: $(Rank<$isa> +)+ {}
+        pub(crate) trait EveryIsa: $(ElementOrders<$isa> +)+ {}
         #[$cfg]
-        impl<T: $(Rank<$isa> +)+> EveryIsa for T {}
+        impl<T: $(ElementOrders<$isa> +)+> EveryIsa for T {}
     )+};
 }
 
@@ -201,9 +202,9 @@ every_isa! {
 
 /// And on those ISAs that only some builds have.
 #[cfg(wide_portable)]
-pub(crate) trait WidePortable: Rank<Portable<32>> + Rank<Portable<64>> {}
+pub(crate) trait WidePortable: ElementOrders<Portable<32>> + ElementOrders<Portable<64>> {}
 #[cfg(wide_portable)]
-impl<T: Rank<Portable<32>> + Rank<Portable<64>>> WidePortable for T {}
+impl<T: ElementOrders<Portable<32>> + ElementOrders<Portable<64>>> WidePortable for T {}
 #[cfg(not(wide_portable))]
 pub(crate) trait WidePortable {}
 #[cfg(not(wide_portable))]
@@ -249,7 +250,7 @@ pub(crate) fn by_isa<T: EveryIsa + WidePortable>(
     with_isa!(isa, S => by_order::<S, T>(strategy, function, policy))
 }
 
-pub(crate) fn by_order<S: Token, T: Rank<S>>(
+pub(crate) fn by_order<S: Simd, T: ElementOrders<S>>(
     strategy: Strategy,
     function: ReduceFunction,
     policy: NanPolicy,
@@ -265,42 +266,42 @@ pub(crate) fn by_order<S: Token, T: Rank<S>>(
 /// An order of its own where it is faster: in rows, where a vector takes one operation or two. An operation more for
 /// each vector is not to be seen in columns, which take four, or where elements are gathered first; and rows against
 /// the direction of memory are too rare to be worth the code.
-fn by_strategy<S: Token, T: Rank<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
-    let of_tile = match strategy {
-        Strategy::Rows if const { S::TUNING.specializes } && T::HAS_OWN => {
-            rows::Rows::<Shared<S, T, F, P>>::enter::<Own<S, T, F, P>>
+fn by_strategy<S: Simd, T: ElementOrders<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
+    let of_args = match strategy {
+        Strategy::Rows if const { S::TUNING.specializes } && T::HAS_SPECIALIZED => {
+            rows::Rows::<SharedOrder<S, T, F, P>>::enter::<SpecializedOrder<S, T, F, P>>
         }
-        Strategy::Rows => rows::Rows::<Shared<S, T, F, P>>::enter::<Shared<S, T, F, P>>,
-        Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, F, P>>,
-        Strategy::Pieces => rows::Pieces::enter::<Shared<S, T, F, P>>,
+        Strategy::Rows => rows::Rows::<SharedOrder<S, T, F, P>>::enter::<SharedOrder<S, T, F, P>>,
+        Strategy::Columns => columns::Columns::enter::<ColumnOrder<S, T, F, P>>,
+        Strategy::Pieces => rows::SegmentedRows::enter::<SharedOrder<S, T, F, P>>,
         Strategy::FoldedColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
-            columns::FoldedColumns::enter::<OfColumns<S, T, F, P>>
+            columns::NarrowColumns::enter::<ColumnOrder<S, T, F, P>>
         }
-        Strategy::FoldedColumns | Strategy::PackedColumns => columns::PackedColumns::enter::<OfColumns<S, T, F, P>>,
+        Strategy::FoldedColumns | Strategy::PackedColumns => columns::GatheredColumns::enter::<ColumnOrder<S, T, F, P>>,
     };
-    let of_row = if const { S::TUNING.specializes } && T::HAS_OWN_ALONE {
-        rows::Row::enter::<Own<S, T, F, P>>
+    let of_row = if const { S::TUNING.specializes } && T::SPECIALIZES_SINGLE_ROWS {
+        rows::SingleRow::enter::<SpecializedOrder<S, T, F, P>>
     } else {
-        rows::Row::enter::<Shared<S, T, F, P>>
+        rows::SingleRow::enter::<SharedOrder<S, T, F, P>>
     };
-    Kernel { of_tile, of_row }
+    Kernel { of_args, of_row }
 }
 
-/// [`Rank::own`].
-struct Own<S, T, F, P>(PhantomData<(S, T, F, P)>);
-impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Own<S, T, F, P> {
-    type Order = T::Own<F, P>;
+/// [`ElementOrders::specialized`].
+struct SpecializedOrder<S, T, F, P>(PhantomData<(S, T, F, P)>);
+impl<S: Simd, T: ElementOrders<S>, F: Function, P: Policy> OrderFactory for SpecializedOrder<S, T, F, P> {
+    type Order = T::Specialized<F, P>;
 
     #[inline(always)]
     unsafe fn make() -> Self::Order {
         // SAFETY: the caller's promise.
-        T::own(unsafe { S::assume() })
+        T::specialized(unsafe { S::assume() })
     }
 }
 
-/// [`Rank::shared`].
-struct Shared<S, T, F, P>(PhantomData<(S, T, F, P)>);
-impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Shared<S, T, F, P> {
+/// [`ElementOrders::shared`].
+struct SharedOrder<S, T, F, P>(PhantomData<(S, T, F, P)>);
+impl<S: Simd, T: ElementOrders<S>, F: Function, P: Policy> OrderFactory for SharedOrder<S, T, F, P> {
     type Order = T::Shared<F, P>;
 
     #[inline(always)]
@@ -310,9 +311,9 @@ impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for Shared<S, T, F,
     }
 }
 
-/// [`Rank::columns`].
-struct OfColumns<S, T, F, P>(PhantomData<(S, T, F, P)>);
-impl<S: Token, T: Rank<S>, F: Function, P: Policy> MakeOrder for OfColumns<S, T, F, P> {
+/// [`ElementOrders::columns`].
+struct ColumnOrder<S, T, F, P>(PhantomData<(S, T, F, P)>);
+impl<S: Simd, T: ElementOrders<S>, F: Function, P: Policy> OrderFactory for ColumnOrder<S, T, F, P> {
     type Order = T::Columns<F>;
 
     #[inline(always)]

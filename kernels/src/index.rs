@@ -3,7 +3,7 @@
 
 use crate::dispatch::{Isa, with_isa};
 use crate::simd::portable::Portable;
-use crate::simd::token::{Task, Token};
+use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
 
 /// From a position to an index of 32 bits: `start + position * step`, modulo 2^32.
@@ -60,7 +60,7 @@ macro_rules! widths {
             $($t: Write<$t>,)+
         }
 
-        impl<S: Token> Of<S> {
+        impl<S: Simd> Of<S> {
             const WRITER: &'static IndexWriter = &IndexWriter { $($t: enter::<S, $t>,)+ };
         }
 
@@ -109,25 +109,25 @@ impl IndexWriter {
 
 /// # Safety
 /// - The machine has the ISA.
-unsafe fn enter<S: Token, I: IndexBits>(map: Affine, positions: &[u32], indices: &mut [I]) {
+unsafe fn enter<S: Simd, I: IndexBits>(map: Affine, positions: &[u32], indices: &mut [I]) {
     // SAFETY: the caller's promise.
     let simd = unsafe { S::assume() };
-    // SAFETY: the task requires nothing.
-    unsafe { simd.enter(Line { map, positions, indices }) };
+    // SAFETY: the operation requires nothing.
+    unsafe { simd.vectorize(IndexRow { map, positions, indices }) };
 }
 
-struct Line<'a, I> {
+struct IndexRow<'a, I> {
     map: Affine,
     positions: &'a [u32],
     indices: &'a mut [I],
 }
 
-impl<I: IndexBits> Task for Line<'_, I> {
+impl<I: IndexBits> SimdOp for IndexRow<'_, I> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
-        let Line { map, positions, indices } = self;
+    unsafe fn eval(self) {
+        let IndexRow { map, positions, indices } = self;
         if map == Affine::IDENTITY {
             each(positions, indices, I::of);
         } else {

@@ -5,15 +5,15 @@
 //! branch. A condition that becomes constant only by inlining costs compile time: both branches are made, with all that
 //! they inline, before one is thrown away.
 
-use crate::memory::args::Tile;
-use crate::order::Order;
+use crate::memory::args::KernelArgs;
+use crate::order::ArgOrder;
 use crate::positions::Positions;
-use crate::simd::token::{Task, Token};
+use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
 
 /// An order as a type without values: what a function pointer can be made for.
-pub(crate) trait MakeOrder {
-    type Order: Order;
+pub(crate) trait OrderFactory {
+    type Order: ArgOrder;
 
     /// # Safety
     /// - The machine has the ISA of the order.
@@ -21,12 +21,12 @@ pub(crate) trait MakeOrder {
 }
 
 /// A strategy as a type.
-pub(crate) trait Body: Sized {
-    /// Answers every output of the tile.
+pub(crate) trait KernelImpl: Sized {
+    /// Answers every output of the call.
     ///
     /// # Safety
     /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, positions: Positions<'_>);
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, positions: Positions<'_>);
 
     /// What every [`crate::Kernel`] points to.
     ///
@@ -35,19 +35,19 @@ pub(crate) trait Body: Sized {
     ///
     /// # Safety
     /// - As a [`crate::Kernel`].
-    unsafe fn enter<M: MakeOrder>(tile: &Tile<'_>, positions: Positions<'_>) {
+    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, positions: Positions<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { enter::<M, Self>(tile, positions) }
+        unsafe { enter::<M, Self>(args, positions) }
     }
 
-    /// [`Task::run_apart`], here for the same reason.
+    /// [`SimdOp::eval_outlined`], here for the same reason.
     ///
     /// # Safety
-    /// - As for [`Body::run`].
+    /// - As for [`KernelImpl::run`].
     #[inline(never)]
-    unsafe fn run_apart<O: Order>(call: Call<'_, O, Self>) {
+    unsafe fn eval_outlined<O: ArgOrder>(call: Call<'_, O, Self>) {
         // SAFETY: the caller's promise.
-        unsafe { call.run() };
+        unsafe { call.eval() };
     }
 }
 
@@ -56,35 +56,35 @@ pub(crate) trait Body: Sized {
 /// # Safety
 /// - As a [`crate::Kernel`].
 #[inline(always)]
-pub(crate) unsafe fn enter<M: MakeOrder, B: Body>(tile: &Tile<'_>, positions: Positions<'_>) {
-    assert_eq!(positions.len(), tile.outputs());
+pub(crate) unsafe fn enter<M: OrderFactory, B: KernelImpl>(args: &KernelArgs<'_>, positions: Positions<'_>) {
+    assert_eq!(positions.len(), args.outputs());
     // SAFETY: the caller promises that the ISA is there, and all that a body requires.
     unsafe {
         let order = M::make();
-        order.simd().enter(Call { order, tile, positions, body: PhantomData::<B> });
+        order.simd().vectorize(Call { order, args, positions, body: PhantomData::<B> });
     }
 }
 
 /// A call of a body, to be made inside a function with the ISA's target features.
 pub(crate) struct Call<'a, O, B> {
     order: O,
-    tile: &'a Tile<'a>,
+    args: &'a KernelArgs<'a>,
     positions: Positions<'a>,
     body: PhantomData<B>,
 }
 
-impl<O: Order, B: Body> Task for Call<'_, O, B> {
+impl<O: ArgOrder, B: KernelImpl> SimdOp for Call<'_, O, B> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
+    unsafe fn eval(self) {
         // SAFETY: the caller's promise.
-        unsafe { B::run(self.order, self.tile, self.positions) }
+        unsafe { B::run(self.order, self.args, self.positions) }
     }
 
     #[inline(always)]
-    unsafe fn run_apart(self) {
+    unsafe fn eval_outlined(self) {
         // SAFETY: the caller's promise.
-        unsafe { B::run_apart(self) };
+        unsafe { B::eval_outlined(self) };
     }
 }

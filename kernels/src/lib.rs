@@ -1,17 +1,17 @@
 //! The fast half of [`argreduce`](https://docs.rs/argreduce): kernels that find the first best element of each of many
 //! small loop nests.
 //!
-//! A kernel takes pointers and extents ([`Tile`]) and gives, for each output of the tile, the *position* of the first
-//! best element, in the order in which the reduced loops visit it. It knows no tensors, no axes, no index types and no
-//! direction: the facade turns all of those into loops with signed strides before it calls, and positions into indices
-//! afterwards. Nothing is allocated here, and the crate is `no_std`.
+//! A kernel takes pointers and extents ([`KernelArgs`]) and gives, for each output of the call, the *position* of the
+//! first best element, in the order in which the reduced loops visit it. It knows no tensors, no axes, no index types
+//! and no direction: the facade turns all of those into loops with signed strides before it calls, and positions into
+//! indices afterwards. Nothing is allocated here, and the crate is `no_std`.
 //!
 //! From the outside in:
 //!
 //! | file or folder | what it has |
 //! |---|---|
 //! | `dispatch.rs` | [`kernel`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an order |
-//! | `kernel.rs`, `strategy.rs` | how a kernel is entered; which tiles a strategy takes |
+//! | `kernel.rs`, `strategy.rs` | how a kernel is entered; which calls a strategy takes |
 //! | `rows/`, `columns/` | the strategies: one generic body each, for all ISAs, types and orders |
 //! | `gather/` | copies into a small buffer, of what vectors cannot load in place |
 //! | `order/` | which of two elements is better, NaN included, for each element type |
@@ -23,22 +23,22 @@
 //! The `mod.rs` of each folder explains its algorithm.
 //!
 //! ```
-//! use argreduce_kernels::{Isa, Loop, NanPolicy, Prefetch, ReduceFunction, Strategy, Tile, Tuning, kernel};
+//! use argreduce_kernels::{Isa, KernelArgs, LoopDim, NanPolicy, Prefetch, ReduceFunction, Strategy, Tuning, kernel};
 //! use core::mem::MaybeUninit;
 //!
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
-//! let tile = Tile {
+//! let args = KernelArgs {
 //!     input: rows.as_ptr().cast(),
-//!     outer: Loop { size: 1, stride: 0 },
-//!     inner: Loop { size: 2, stride: 3 },
-//!     reduced: &[Loop { size: 3, stride: 1 }],
+//!     outer: LoopDim { size: 1, stride: 0 },
+//!     inner: LoopDim { size: 2, stride: 3 },
+//!     reduced: &[LoopDim { size: 3, stride: 1 }],
 //!     prefetch: Prefetch::Nothing,
 //!     tuning: Tuning::current(),
 //! };
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
 //! let mut positions = [MaybeUninit::uninit(); 2];
 //! // SAFETY: every element that the loops reach lies in `rows`.
-//! unsafe { argmax.run(&tile, &mut positions) };
+//! unsafe { argmax.run(&args, &mut positions) };
 //! // SAFETY: a kernel initialises every position.
 //! assert_eq!(positions.map(|p| unsafe { p.assume_init() }), [1, 0]);
 //! ```
@@ -69,9 +69,9 @@ pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, IndexWriter};
-pub use memory::args::{Loop, MAX_RANK, Tile};
+pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
 pub use memory::prefetch::{Hint, Prefetch};
-pub use memory::walk::{Walk, offset_of};
+pub use memory::walk::{StridedIter, offset_at};
 pub use names::UnknownName;
 pub use positions::Positions;
 pub use strategy::Strategy;

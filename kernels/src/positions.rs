@@ -1,6 +1,6 @@
-//! Where kernels write what they find. Nothing here knows of tiles or orders.
+//! Where kernels write what they find. Nothing here knows of calls or orders.
 
-use crate::simd::token::{Task, Token};
+use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -143,9 +143,10 @@ impl<'a> Positions<'a> {
         for_places!(self, places => write_all(places, numbers.iter().copied()));
     }
 
-    /// As many places of 32 bits in the same memory, from its start on: what is written there [is widened](Positions::widen) then.
+    /// As many places of 32 bits in the same memory, from its start on: what is written there [is
+    /// widened](Positions::widen) then.
     #[inline(always)]
-    pub(crate) fn narrow(&mut self) -> &mut [MaybeUninit<u32>] {
+    pub(crate) fn half_width(&mut self) -> &mut [MaybeUninit<u32>] {
         // SAFETY: as in `places`; wide ones have room for twice as many.
         unsafe { core::slice::from_raw_parts_mut(self.first.cast(), self.len) }
     }
@@ -155,10 +156,10 @@ impl<'a> Positions<'a> {
     /// # Safety
     /// - All of the narrow ones were written.
     #[inline(always)]
-    pub(crate) unsafe fn widen<S: Token>(&mut self, simd: S) {
+    pub(crate) unsafe fn widen<S: Simd>(&mut self, simd: S) {
         if let Places::U64(places) = self.places() {
             // SAFETY: the caller's promise, and a mutable borrow that nothing else uses meanwhile.
-            unsafe { simd.call(Widen(&raw mut *places)) };
+            unsafe { simd.call_outlined(Widen(&raw mut *places)) };
         }
     }
 }
@@ -167,16 +168,17 @@ impl<'a> Positions<'a> {
 #[derive(Clone, Copy)]
 struct Widen(*mut [MaybeUninit<u64>]);
 
-impl Task for Widen {
+impl SimdOp for Widen {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
+    unsafe fn eval(self) {
         let (wide, len) = (self.0.cast::<u64>(), self.0.len());
         let narrow = wide.cast::<u32>();
         let some = len - len % WIDENED;
         // The last ones first: a wide one begins no earlier than its narrow one, so that what is not read yet stays.
-        // SAFETY: the caller promises the narrow ones and lends the wide ones; each part is within them, and read before it is written.
+        // SAFETY: the caller promises the narrow ones and lends the wide ones; each part is within them, and read
+        // before it is written.
         unsafe {
             for n in (some..len).rev() {
                 wide.add(n).write(narrow.add(n).read().into());
@@ -210,7 +212,8 @@ pub(crate) fn write_all<P: Position>(places: &mut [MaybeUninit<P>], numbers: imp
 pub(crate) fn write_counts<P: Position, C: Copy + Into<u64>>(places: &mut [MaybeUninit<P>], counts: &[C]) {
     assert_eq!(places.len(), counts.len());
     if const { size_of::<P>() == size_of::<C>() } {
-        // As a whole: by one, the compiler shares what it does for both widths, and narrows counts by many small pieces.
+        // As a whole: by one, the compiler shares what it does for both widths, and narrows counts by many small
+        // pieces.
         // SAFETY: as many of the same size, and both are unsigned integers.
         unsafe { places.as_mut_ptr().cast::<C>().copy_from_nonoverlapping(counts.as_ptr(), counts.len()) };
     } else {
@@ -242,7 +245,7 @@ mod tests {
         for len in 0..70 {
             let mut places = [0_u64; 70];
             let mut positions = Positions::from(&mut places[..len]);
-            for (n, place) in positions.narrow().iter_mut().enumerate() {
+            for (n, place) in positions.half_width().iter_mut().enumerate() {
                 place.write(u32::MAX - n as u32);
             }
             // SAFETY: all of them were written just now; this is everywhere.

@@ -1,32 +1,33 @@
-//! The five strategies as values, and which tiles they take. Knows nothing of how they work, and not which one is
+//! The five strategies as values, and which calls they take. Knows nothing of how they work, and not which one is
 //! fastest: the facade chooses.
 
-use crate::memory::args::Loop;
+use crate::memory::args::LoopDim;
 
 /// How a kernel lays elements out in vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// Along one reduced loop over neighbours: one output at a time. Takes no other tile: see [`Strategy::takes`].
+    /// Along one reduced loop over neighbours: one output at a time. Takes no other call: see [`Strategy::takes`].
     Rows,
     /// Along any reduced loops, segment after segment: one output at a time, or some interleaved. Long segments beyond
     /// L2 are read in several streams.
     Pieces,
-    /// Across neighbouring outputs: each lane is one. Takes only tiles whose inner loop is at least a vector of
+    /// Across neighbouring outputs: each lane is one. Takes only calls whose inner loop is at least a vector of
     /// neighbours.
     Columns,
     /// Across neighbouring outputs that are at most a vector, and have many contiguous rows: several rows share a
-    /// vector. Takes no other tiles.
+    /// vector. Takes no other calls.
     FoldedColumns,
     /// Across any outputs: elements are gathered first.
     PackedColumns,
 }
 
-crate::names!(Strategy: Rows = "rows", Pieces = "pieces", Columns = "columns", FoldedColumns = "folded columns", PackedColumns = "packed columns");
+crate::names!(Strategy: Rows = "rows", Pieces = "pieces", Columns = "columns", FoldedColumns = "folded columns",
+    PackedColumns = "packed columns");
 
 impl Strategy {
-    /// Whether the kernel answers tiles of such loops at all; `lanes` is the length of a vector.
+    /// Whether the kernel answers calls of such loops at all; `lanes` is the length of a vector.
     #[inline(always)]
-    pub fn takes(self, inner: Loop, reduced: &[Loop], lanes: usize) -> bool {
+    pub fn takes(self, inner: LoopDim, reduced: &[LoopDim], lanes: usize) -> bool {
         match (self, reduced) {
             (Strategy::Rows, [line]) => line.stride.abs() == 1,
             (Strategy::Rows, _) => false,
@@ -42,22 +43,22 @@ impl Strategy {
 
     /// Whether the kernel then loads vectors from where the elements are.
     #[inline(always)]
-    pub fn is_in_place(self, reduced: &[Loop]) -> bool {
+    pub fn is_in_place(self, reduced: &[LoopDim]) -> bool {
         match (self, reduced) {
             (Strategy::Rows | Strategy::Columns | Strategy::FoldedColumns, _) => true,
             // Short segments are gathered to long ones.
-            (Strategy::Pieces, [.., line]) => line.stride.abs() == 1 && line.size >= SHORTEST_STRETCH,
+            (Strategy::Pieces, [.., line]) => line.stride.abs() == 1 && line.size >= MIN_SEGMENT_LEN,
             (Strategy::Pieces, []) | (Strategy::PackedColumns, _) => false,
         }
     }
 
     /// Whether it does, or gathers them by a few shuffles.
     #[inline(always)]
-    pub fn is_near(self, reduced: &[Loop]) -> bool {
+    pub fn is_near(self, reduced: &[LoopDim]) -> bool {
         match (self, reduced) {
             (Strategy::Pieces, [.., line]) => {
                 self.is_in_place(reduced)
-                    || (2..=LARGEST_STEP).contains(&line.stride.unsigned_abs()) && line.size >= SHORTEST_NEAR
+                    || (2..=MAX_SHUFFLED_STEP).contains(&line.stride.unsigned_abs()) && line.size >= MIN_SHUFFLED_LEN
             }
             _ => self.is_in_place(reduced),
         }
@@ -66,19 +67,19 @@ impl Strategy {
 
 /// The shortest segments, in elements, that are read in place: a shorter one costs as much time as this one. See
 /// docs/tuning.md#segments-of-32-elements-and-more-are-read-in-place-steps-of-up-to-4-by-shuffles.
-const SHORTEST_STRETCH: usize = 32;
+const MIN_SEGMENT_LEN: usize = 32;
 
 /// The largest step from one element to the next for which `gather/copy.rs` has shuffles, and the fewest elements for
 /// which that pays. Shorter rows are faster side by side. See the same section.
-const LARGEST_STEP: usize = 4;
-const SHORTEST_NEAR: usize = 256;
+const MAX_SHUFFLED_STEP: usize = 4;
+const MIN_SHUFFLED_LEN: usize = 256;
 
 /// Vectors that the rows of narrow columns lie side by side in.
-pub(crate) const FOLDED_VECTORS: usize = 2;
+pub(crate) const NARROW_VECTORS: usize = 2;
 
 /// How many rows of `width` outputs lie side by side: as many as are whole in each vector, and one more that is in
 /// both, if there is room for it and it is a third or a fifth of them.
 pub(crate) const fn fold(width: usize, lanes: usize) -> usize {
     let whole = lanes / width;
-    if whole <= 2 { FOLDED_VECTORS * lanes / width } else { FOLDED_VECTORS * whole }
+    if whole <= 2 { NARROW_VECTORS * lanes / width } else { NARROW_VECTORS * whole }
 }

@@ -1,4 +1,5 @@
-//! The element types, in one table: a new one is one row here (and, where no lanes of [`crate::order`] fit it, a key there).
+//! The element types, in one table: a new one is one row here (and, where no lanes of [`crate::order`] fit it, a key
+//! there).
 
 use core::fmt;
 use half::{bf16, f16};
@@ -40,7 +41,8 @@ pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + S
     fn key(self, nan: i64) -> i64;
 }
 
-/// In the order of the floats, of the bits of one that is `width` bits wide: the magnitude, negated where the sign is set, so that -0 equals +0; or `nan`.
+/// In the order of the floats, of the bits of one that is `width` bits wide: the magnitude, negated where the sign is
+/// set, so that -0 equals +0; or `nan`.
 #[inline(always)]
 fn float_key(bits: u64, width: u32, infinity: u64, nan: i64) -> i64 {
     let sign = 1 << (width - 1);
@@ -180,8 +182,8 @@ pub enum NanPolicy {
 crate::names!(ReduceFunction: ArgMin = "argmin", ArgMax = "argmax");
 crate::names!(NanPolicy: Propagate = "propagate", Ignore = "ignore");
 
-/// Whether `a` is strictly better than `b`: the total preorder (class, value) by which two partial answers are merged. With an earlier `b`
-/// and a later `a`, keeping `b` unless this is true is associative and gives the first of equals.
+/// Whether `a` is strictly better than `b`: the total preorder (class, value) by which two partial answers are merged.
+/// With an earlier `b` and a later `a`, keeping `b` unless this is true is associative and gives the first of equals.
 ///
 /// ```
 /// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, better};
@@ -202,7 +204,8 @@ pub fn better<T: Element>(function: ReduceFunction, policy: NanPolicy, a: T, b: 
     }
 }
 
-/// The same order as integers: the larger key is the better element. What a loop of a few elements compares in one instruction.
+/// The same order as integers: the larger key is the better element. What a loop of a few elements compares in one
+/// instruction.
 ///
 /// ```
 /// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, key};
@@ -238,11 +241,13 @@ mod tests {
     #[test]
     fn keys() {
         macro_rules! integers {
-            ($($t:ident)+) => {$(keys_rank(&[$t::MIN, $t::MIN + 1, 0, 1, $t::MAX / 2, $t::MAX / 2 + 1, $t::MAX - 1, $t::MAX]);)+};
+            ($($t:ident)+) => {$(keys_rank(&[$t::MIN, $t::MIN + 1, 0, 1, $t::MAX / 2, $t::MAX / 2 + 1, $t::MAX - 1,
+                $t::MAX]);)+};
         }
         macro_rules! floats {
             ($($t:ident)+) => {$({
-                let positive = [0, 1, 2].map($t::from_bits).into_iter().chain([$t::MIN_POSITIVE, $t::MAX, $t::INFINITY]);
+                let positive = [0, 1, 2].map($t::from_bits).into_iter().chain([$t::MIN_POSITIVE, $t::MAX,
+                    $t::INFINITY]);
                 let nans = [$t::INFINITY.to_bits() + 1, $t::NAN.to_bits(), $t::NAN.to_bits() | 1].map($t::from_bits);
                 keys_rank(&positive.chain(nans).flat_map(|x| [x, -x]).collect::<Vec<_>>());
             })+};

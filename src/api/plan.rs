@@ -5,7 +5,7 @@ use crate::index::Indices;
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
 use crate::{AxisDirection, DataType, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
-use argreduce_kernels::{Loop, Strategy};
+use argreduce_kernels::{LoopDim, Strategy};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -261,7 +261,7 @@ impl ErasedPlan {
     }
 }
 
-fn fmt_sizes(f: &mut fmt::Formatter<'_>, loops: &[Loop]) -> fmt::Result {
+fn fmt_sizes(f: &mut fmt::Formatter<'_>, loops: &[LoopDim]) -> fmt::Result {
     f.debug_list().entries(loops.iter().map(|l| l.size)).finish()
 }
 

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::planner::MAX_REDUCTION_LEN;
-use argreduce_kernels::{Kernel, Loop, Positions, Prefetch, Tile, Tuning};
+use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Positions, Prefetch, Tuning};
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
@@ -18,8 +18,8 @@ pub(super) fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
 pub(super) fn find<'a>(
     kernel: Kernel,
     input: *const (),
-    outputs: [Loop; 2],
-    reduced: &[Loop],
+    outputs: [LoopDim; 2],
+    reduced: &[LoopDim],
     prefetch: Prefetch,
     buffer: &'a mut [MaybeUninit<u32>],
 ) -> &'a mut [u32] {
@@ -34,8 +34,8 @@ pub(super) fn find<'a>(
 pub(super) fn find_to(
     kernel: Kernel,
     input: *const (),
-    [outer, inner]: [Loop; 2],
-    reduced: &[Loop],
+    [outer, inner]: [LoopDim; 2],
+    reduced: &[LoopDim],
     prefetch: Prefetch,
     positions: Positions<'_>,
 ) {
@@ -46,5 +46,5 @@ pub(super) fn find_to(
     //   of them, so that none reaches what the layout does not (a test of `planner/collapse.rs` compares the elements).
     // - Fewer than 2^32 positions, and no reduced loop of size 0: else there is no plan for one output, and many are
     //   split (`split.rs`); empty reductions are refused when a plan is made (`check_index_range` in `api/builder.rs`).
-    unsafe { kernel.run(&Tile { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, positions) };
+    unsafe { kernel.run(&KernelArgs { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, positions) };
 }

@@ -12,7 +12,7 @@ use super::elements::Slices;
 use super::tiles::{OutputTile, TILE, for_each_tile};
 use crate::MAX_RANK;
 use crate::planner::CollapsedShape;
-use argreduce_kernels::{Kernel, Loop, Tuning, Walk, offset_of};
+use argreduce_kernels::{Kernel, LoopDim, StridedIter, Tuning, offset_at};
 use std::mem::MaybeUninit;
 
 /// Whether the element at one place is better than that at another.
@@ -56,12 +56,12 @@ fn find_split(
     let cut_loop = reduced[cut];
     let step = (max_len / inside).clamp(1, cut_loop.size);
     assert!(step * inside <= max_len);
-    let mut block = [Loop::default(); MAX_RANK];
+    let mut block = [LoopDim::default(); MAX_RANK];
     let block = &mut block[..reduced.len() - cut];
     block.copy_from_slice(&reduced[cut..]);
     block[0].size = step;
     let mut best_places = [0; TILE];
-    for (n, offset) in Walk::new(&reduced[..cut]).enumerate() {
+    for (n, offset) in StridedIter::new(&reduced[..cut]).enumerate() {
         for first in (0..cut_loop.size).step_by(step) {
             // The last block overlaps the one before, so that none is too small for a strategy. To see an element twice
             // is harmless: the comparison is strict.
@@ -74,7 +74,7 @@ fn find_split(
             for (n, &position) in positions.iter().enumerate() {
                 let [outer, inner] = tile.input.dims;
                 let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
-                let place = (start + output + offset_of(block, position as usize)) as usize;
+                let place = (start + output + offset_at(block, position as usize)) as usize;
                 if before == 0 || is_better(place, best_places[n]) {
                     best_places[n] = place;
                     best_positions[n] = before + u64::from(position);

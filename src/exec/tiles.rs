@@ -1,7 +1,7 @@
 //! The outputs, cut into tiles. Nothing here knows of elements, indices or kernels: sizes and strides are all.
 
 use crate::planner::CollapsedShape;
-use argreduce_kernels::{Loop, Walk};
+use argreduce_kernels::{LoopDim, StridedIter};
 
 /// Outputs per tile, where their positions go to a buffer first: 4 KiB on the stack.
 pub(super) const TILE: usize = 1024;
@@ -31,7 +31,7 @@ pub(super) struct OutputTile {
 #[derive(Clone, Copy)]
 pub(super) struct Grid {
     pub(super) start: isize,
-    pub(super) dims: [Loop; 2],
+    pub(super) dims: [LoopDim; 2],
 }
 
 /// Cuts the outputs into tiles of at most `max_outputs`. The last tile of a row overlaps the one before rather than
@@ -45,7 +45,9 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
     let inner_step = inner.size.min(max_outputs);
     let is_cut = inner.size > max_outputs;
     let outer_step = if outer.size == 1 || is_cut { 1 } else { (max_outputs / inner.size).min(outer.size) };
-    for ((i, o), v) in Walk::new(slower).zip(Walk::new(slower_output)).zip(Walk::new(slower_values)) {
+    for ((i, o), v) in
+        StridedIter::new(slower).zip(StridedIter::new(slower_output)).zip(StridedIter::new(slower_values))
+    {
         // Not `step_by`, which divides: a call for one output has no time for it.
         let mut first_outer = 0;
         while first_outer < outer.size {
@@ -54,11 +56,11 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
                 let width = (inner.size - first_inner).max(MIN_TILE_WIDTH.min(inner.size)).min(inner_step);
                 first_inner = first_inner.min(inner.size - width);
                 let height = outer_step.min(outer.size - first_outer);
-                let part = |start: usize, offset: isize, [outer, inner]: [Loop; 2]| Grid {
+                let part = |start: usize, offset: isize, [outer, inner]: [LoopDim; 2]| Grid {
                     start: start as isize
                         + offset
                         + (first_outer as isize * outer.stride + first_inner as isize * inner.stride),
-                    dims: [Loop { size: height, ..outer }, Loop { size: width, ..inner }],
+                    dims: [LoopDim { size: height, ..outer }, LoopDim { size: width, ..inner }],
                 };
                 answer(&OutputTile {
                     input: part(input.start, i, [outer, inner]),
@@ -76,10 +78,10 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
 const MIN_TILE_WIDTH: usize = 256;
 
 /// A loop of one step.
-pub(super) const ONE: Loop = Loop { size: 1, stride: 0 };
+pub(super) const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
 
 /// The two fastest of some loops, and the others.
-pub(super) fn split(loops: &[Loop]) -> (&[Loop], [Loop; 2]) {
+pub(super) fn split(loops: &[LoopDim]) -> (&[LoopDim], [LoopDim; 2]) {
     match *loops {
         [] => (&[], [ONE, ONE]),
         [inner] => (&[], [ONE, inner]),
@@ -96,7 +98,7 @@ pub(super) fn is_transposed(shape: &CollapsedShape) -> bool {
 }
 
 /// Whether two loops walk over neighbours.
-pub(super) fn are_packed([outer, inner]: [Loop; 2]) -> bool {
+pub(super) fn are_packed([outer, inner]: [LoopDim; 2]) -> bool {
     inner.stride == 1 && (outer.size == 1 || outer.stride == inner.size as isize)
 }
 
@@ -143,7 +145,9 @@ mod tests {
                 });
                 assert!(seen.iter().all(|&seen| seen), "{sizes:?}, {max_outputs}");
                 let expected: Vec<isize> =
-                    Walk::new(&[0, 1, 2].map(|n| Loop { size: sizes[n], stride: strides[n] })).map(|o| 5 + o).collect();
+                    StridedIter::new(&[0, 1, 2].map(|n| LoopDim { size: sizes[n], stride: strides[n] }))
+                        .map(|o| 5 + o)
+                        .collect();
                 assert_eq!(from, expected, "{sizes:?}, {max_outputs}");
             }
         }

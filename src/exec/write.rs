@@ -4,7 +4,7 @@ use super::elements::Slices;
 use super::tiles::{Grid, ONE, OutputTile, are_packed, is_transposed};
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
-use argreduce_kernels::{Affine, IndexBits, IndexWriter, Loop, Walk, offset_of};
+use argreduce_kernels::{Affine, IndexBits, IndexWriter, LoopDim, StridedIter, offset_at};
 
 impl OutputTile {
     /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Separately,
@@ -17,7 +17,7 @@ impl OutputTile {
             Some(map) => map,
             None if fits_32_bits(shape) => {
                 for position in &mut *positions {
-                    *position = (shape.index_start + offset_of(shape.index_steps(), *position as usize)) as u32;
+                    *position = (shape.index_start + offset_at(shape.index_steps(), *position as usize)) as u32;
                 }
                 Affine::IDENTITY
             }
@@ -71,7 +71,7 @@ impl OutputTile {
         for (o, row) in positions.chunks_exact(inner.size).enumerate() {
             let first = start + o as isize * outer.stride;
             for (i, &position) in row.iter().enumerate() {
-                let index = shape.index_start + offset_of(shape.index_steps(), position.into() as usize);
+                let index = shape.index_start + offset_at(shape.index_steps(), position.into() as usize);
                 indices.set((first + i as isize * inner.stride) as usize, index, 0, 0);
             }
         }
@@ -89,7 +89,7 @@ impl OutputTile {
             let first = |grid: &Grid| grid.start + o as isize * grid.dims[0].stride;
             let (from, to) = (first(&self.input), first(&self.values));
             for (i, &position) in row.iter().enumerate() {
-                let reduced = offset_of(shape.reduced_dims(), position.into() as usize);
+                let reduced = offset_at(shape.reduced_dims(), position.into() as usize);
                 let from = from + i as isize * self.input.dims[1].stride + reduced;
                 values[(to + i as isize * self.values.dims[1].stride) as usize] = input.get(from as usize);
             }
@@ -104,7 +104,7 @@ const MIN_VECTOR_WRITE: usize = 16;
 /// were left out between others.)
 pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
     match *shape.index_steps() {
-        [Loop { stride, .. }] if fits_32_bits(shape) => {
+        [LoopDim { stride, .. }] if fits_32_bits(shape) => {
             Some(Affine { start: shape.index_start as u32, step: stride as u32 })
         }
         _ => None,
@@ -113,7 +113,7 @@ pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
 
 /// Whether the largest index does. It counts the steps of reduced axes that are broadcast too, and so not visited.
 fn fits_32_bits(shape: &CollapsedShape) -> bool {
-    let last = |l: &Loop| (l.size - 1) as isize * l.stride.max(0);
+    let last = |l: &LoopDim| (l.size - 1) as isize * l.stride.max(0);
     let largest = shape.index_start + shape.index_steps().iter().map(last).sum::<isize>();
     u32::try_from(largest).is_ok()
 }
@@ -139,8 +139,8 @@ fn map_each<I: IndexBits + Into<u64>>(positions: &mut [I], index: impl Fn(u32) -
 /// Copies each output along the axes that are broadcast in the input.
 pub(super) fn copy_to_broadcast<X: Copy>(nest: &LoopNest, outputs: &mut [X]) {
     let ((slower, row), (slower_copies, copies)) = (split_last(nest.output_dims()), split_last(nest.broadcast_dims()));
-    for first in Walk::new(slower).map(|offset| nest.start as isize + offset) {
-        for to in Walk::new(slower_copies).map(|offset| first + offset) {
+    for first in StridedIter::new(slower).map(|offset| nest.start as isize + offset) {
+        for to in StridedIter::new(slower_copies).map(|offset| first + offset) {
             let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;
             if copies.stride == 1 {
                 for n in 0..row.size {
@@ -163,6 +163,6 @@ pub(super) fn copy_to_broadcast<X: Copy>(nest: &LoopNest, outputs: &mut [X]) {
 }
 
 /// The fastest of some loops, and the others.
-fn split_last(loops: &[Loop]) -> (&[Loop], Loop) {
+fn split_last(loops: &[LoopDim]) -> (&[LoopDim], LoopDim) {
     loops.split_last().map_or((&[], ONE), |(last, slower)| (slower, *last))
 }

@@ -3,7 +3,7 @@
 
 use crate::layout::AxisSet;
 use crate::{AxisDirection, Layout, MAX_RANK};
-use argreduce_kernels::Loop;
+use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 
 /// Loops over a tensor: first those over kept axes that are broadcast in the input, then those over the other kept
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 pub(crate) struct LoopNest {
     /// Where the walk starts, in elements.
     pub(crate) start: usize,
-    loops: [Loop; MAX_LOOPS],
+    loops: [LoopDim; MAX_LOOPS],
     /// Where each kind ends.
     broadcast_end: u8,
     output_end: u8,
@@ -24,24 +24,29 @@ pub(crate) struct LoopNest {
 const MAX_LOOPS: usize = MAX_RANK + 1;
 
 impl LoopNest {
-    const EMPTY: LoopNest =
-        LoopNest { start: 0, loops: [Loop { size: 0, stride: 0 }; MAX_LOOPS], broadcast_end: 0, output_end: 0, len: 0 };
+    const EMPTY: LoopNest = LoopNest {
+        start: 0,
+        loops: [LoopDim { size: 0, stride: 0 }; MAX_LOOPS],
+        broadcast_end: 0,
+        output_end: 0,
+        len: 0,
+    };
 
     /// The loops over kept axes that are broadcast in the input: the outputs along them are copies of the first.
     #[inline(always)]
-    pub(crate) fn broadcast_dims(&self) -> &[Loop] {
+    pub(crate) fn broadcast_dims(&self) -> &[LoopDim] {
         &self.loops[..self.broadcast_end.into()]
     }
 
     /// The loops over the outputs, but for copies.
     #[inline(always)]
-    pub(crate) fn output_dims(&self) -> &[Loop] {
+    pub(crate) fn output_dims(&self) -> &[LoopDim] {
         &self.loops[self.broadcast_end.into()..self.output_end.into()]
     }
 
     /// The loops over what one output is chosen from.
     #[inline(always)]
-    pub(crate) fn reduced_dims(&self) -> &[Loop] {
+    pub(crate) fn reduced_dims(&self) -> &[LoopDim] {
         &self.loops[self.output_end.into()..self.len.into()]
     }
 
@@ -52,7 +57,7 @@ impl LoopNest {
 
     /// The first of the loops: the only one, where there is one.
     #[inline(always)]
-    pub(crate) fn first(&self) -> Loop {
+    pub(crate) fn first(&self) -> LoopDim {
         self.loops[0]
     }
 
@@ -65,9 +70,9 @@ impl LoopNest {
     fn push(&mut self, size: usize, stride: isize, merges: bool) {
         if merges {
             let last = &mut self.loops[usize::from(self.len) - 1];
-            *last = Loop { size: last.size * size, stride };
+            *last = LoopDim { size: last.size * size, stride };
         } else {
-            self.loops[usize::from(self.len)] = Loop { size, stride };
+            self.loops[usize::from(self.len)] = LoopDim { size, stride };
             self.len += 1;
         }
     }
@@ -79,7 +84,7 @@ impl LoopNest {
 }
 
 /// How many elements some loops visit.
-pub(crate) fn count(loops: &[Loop]) -> usize {
+pub(crate) fn count(loops: &[LoopDim]) -> usize {
     loops.iter().map(|l| l.size).product()
 }
 
@@ -103,19 +108,19 @@ impl CollapsedShape {
 
     /// What each output is chosen from.
     #[inline(always)]
-    pub(crate) fn reduced_dims(&self) -> &[Loop] {
+    pub(crate) fn reduced_dims(&self) -> &[LoopDim] {
         self.input.reduced_dims()
     }
 
     /// The steps of the index along that.
     #[inline(always)]
-    pub(crate) fn index_steps(&self) -> &[Loop] {
+    pub(crate) fn index_steps(&self) -> &[LoopDim] {
         self.output.reduced_dims()
     }
 
     /// The fastest loop over the outputs, in the input.
-    pub(crate) fn inner_dim(&self) -> Loop {
-        self.input.output_dims().last().copied().unwrap_or(Loop { size: 1, stride: 0 })
+    pub(crate) fn inner_dim(&self) -> LoopDim {
+        self.input.output_dims().last().copied().unwrap_or(LoopDim { size: 1, stride: 0 })
     }
 
     /// Collapses, in place, where nothing was: to move a shape would take as long as to make it. Neither the input nor
@@ -202,7 +207,7 @@ impl CollapsedShape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use argreduce_kernels::{Walk, offset_of};
+    use argreduce_kernels::{StridedIter, offset_at};
     use proptest::prelude::*;
 
     impl CollapsedShape {
@@ -240,14 +245,14 @@ mod tests {
     /// The same from the collapsed loops, each output in the order of visiting.
     fn collapsed(shape: &CollapsedShape) -> Vec<(isize, Vec<(isize, isize)>)> {
         let walk = |kept: &LoopNest| -> Vec<isize> {
-            let copies = || Walk::new(kept.broadcast_dims());
-            Walk::new(kept.output_dims())
+            let copies = || StridedIter::new(kept.broadcast_dims());
+            StridedIter::new(kept.output_dims())
                 .flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy))
                 .collect()
         };
         let outputs = walk(&shape.input).into_iter().zip(walk(&shape.output)).map(|(from, to)| {
-            let visited = Walk::new(shape.reduced_dims()).enumerate().map(|(position, offset)| {
-                (shape.index_start + offset_of(shape.index_steps(), position), from + offset)
+            let visited = StridedIter::new(shape.reduced_dims()).enumerate().map(|(position, offset)| {
+                (shape.index_start + offset_at(shape.index_steps(), position), from + offset)
             });
             (to, visited.collect())
         });
@@ -330,7 +335,7 @@ mod tests {
                 (0..sizes.len()).map(|axis| if set.contains(axis) { 1 } else { sizes[axis] }).collect();
             let shape =
                 CollapsedShape::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&kept).unwrap());
-            let pairs = |nest: &[Loop]| nest.iter().map(|l| (l.size, l.stride)).collect::<Vec<_>>();
+            let pairs = |nest: &[LoopDim]| nest.iter().map(|l| (l.size, l.stride)).collect::<Vec<_>>();
             (pairs(shape.input.output_dims()), pairs(shape.reduced_dims()), pairs(shape.index_steps()))
         };
         // Neighbours of a kind merge, and size 1 vanishes.
@@ -350,7 +355,7 @@ mod tests {
         let broadcast =
             CollapsedShape::new(&input, set, AxisDirection::Increasing, &Layout::contiguous(&[3, 4]).unwrap());
         let output = &broadcast.output;
-        assert_eq!((output.start, output.broadcast_dims()), (0, &[Loop { size: 3, stride: 4 }][..]));
+        assert_eq!((output.start, output.broadcast_dims()), (0, &[LoopDim { size: 3, stride: 4 }][..]));
         // A transposed view of kept axes is visited in the order of memory.
         let (kept, reduced, _) = shape(&[5, 6, 7], &[7, 35, 1], &[2]);
         assert_eq!((kept, reduced), (vec![(6, 35), (5, 7)], vec![(7, 1)]));

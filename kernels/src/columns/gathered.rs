@@ -13,126 +13,130 @@
 //! Lanes are in the order of the outputs, but for blocks: there, all lanes of the first column of a block come first,
 //! and positions are interleaved back in the end.
 
-use super::panel::{PANEL, Panel, Way};
-use super::reduce::{Groups, reduce};
-use super::tile::{GROUP, Rows};
-use crate::gather::transpose::{Blocks, riffles};
+use super::panel::{PANEL_TILES, Panel, Traversal};
+use super::reduce::{ColumnState, reduce};
+use super::tile::{StridedRows, TILE_VECTORS};
+use crate::gather::transpose::{TransposeSource, is_shuffled};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, interleave};
-use crate::kernel::Body;
-use crate::memory::args::Tile;
-use crate::memory::prefetch::Ahead;
-use crate::memory::walk::Stretches;
-use crate::order::Order;
+use crate::kernel::KernelImpl;
+use crate::memory::args::KernelArgs;
+use crate::memory::prefetch::PrefetchCursor;
+use crate::memory::walk::SegmentIter;
+use crate::order::ArgOrder;
 use crate::positions::Positions;
-use crate::simd::ops::Lanes;
+use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
-use crate::simd::transpose::{UNIT, Zip};
+use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use core::mem::MaybeUninit;
 use core::ptr::null;
 
 /// See the file.
-pub(crate) struct PackedColumns;
+pub(crate) struct GatheredColumns;
 
-impl Body for PackedColumns {
+impl KernelImpl for GatheredColumns {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
-        let input = tile.input.cast::<O::Lane>();
-        let end = tile.end_of_block().map(|end| input.wrapping_offset(end));
-        let lie = match (tile.step(), blocks::<O>(tile)) {
-            (_, Some(blocks)) => Lie::Blocks(blocks),
-            (Some(step), _) => Lie::Even(step),
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+        let input = args.input.cast::<O::Lane>();
+        let end = args.end_of_block().map(|end| input.wrapping_offset(end));
+        let layout = match (args.step(), blocks::<O>(args)) {
+            (_, Some(blocks)) => LaneLayout::Blocks(blocks),
+            (Some(step), _) => LaneLayout::Strided(step),
             // Longer runs are columns, and need no gathering.
-            _ if tile.inner.stride == 1 && (2..=GROUP * O::Simd::LANES).contains(&tile.inner.size) => {
-                Lie::Lines(tile.inner.size)
+            _ if args.inner.stride == 1 && (2..=TILE_VECTORS * O::Simd::LANES).contains(&args.inner.size) => {
+                LaneLayout::Runs(args.inner.size)
             }
-            _ if tile.inner.size >= O::Simd::LANES => Lie::Even(tile.inner.stride),
-            _ => Lie::Anyhow,
+            _ if args.inner.size >= O::Simd::LANES => LaneLayout::Strided(args.inner.stride),
+            _ => LaneLayout::Irregular,
         };
         // Lanes that are gathered together are of the same row of outputs, unless the next one continues the same step,
         // or rows of outputs are short.
-        let line = if let (Lie::Even(_), None) = (lie, tile.step()) { tile.inner.size } else { positions.len() };
-        let group = match lie {
-            Lie::Blocks(blocks) => O::Simd::LANES * blocks.width,
-            _ if line < GROUP * O::Simd::LANES => O::Simd::LANES,
-            _ => GROUP * O::Simd::LANES,
+        let line =
+            if let (LaneLayout::Strided(_), None) = (layout, args.step()) { args.inner.size } else { positions.len() };
+        let tile_width = match layout {
+            LaneLayout::Blocks(blocks) => O::Simd::LANES * blocks.width,
+            _ if line < TILE_VECTORS * O::Simd::LANES => O::Simd::LANES,
+            _ => TILE_VECTORS * O::Simd::LANES,
         };
         // Short reductions are gathered for many lanes at a time, as long as the buffer holds all of their rows.
         let capacity = SCRATCH_BYTES / size_of::<O::Lane>();
-        let fitting = (capacity / tile.visited() / group).min(PANEL - 2);
-        let (least, most) = match lie {
-            Lie::Even(_) => (group, fitting.max(1) * group),
-            Lie::Lines(width) => {
-                let least = group.next_multiple_of(width);
-                (least, least.max(fitting * group / width * width))
+        let fitting = (capacity / args.reduction_len() / tile_width).min(PANEL_TILES - 2);
+        let (least, most) = match layout {
+            LaneLayout::Strided(_) => (tile_width, fitting.max(1) * tile_width),
+            LaneLayout::Runs(width) => {
+                let least = tile_width.next_multiple_of(width);
+                (least, least.max(fitting * tile_width / width * width))
             }
-            Lie::Blocks(blocks) => (group, blocks.most),
-            Lie::Anyhow => (group, group),
+            LaneLayout::Blocks(blocks) => (tile_width, blocks.most),
+            LaneLayout::Irregular => (tile_width, tile_width),
         };
         let most_rows = capacity / most;
-        let is_one_pass = tile.visited() <= most_rows.min(O::Simd::MAX_COUNT as usize);
+        let is_one_pass = args.reduction_len() <= most_rows.min(O::Simd::MAX_INDEX as usize);
         let mut scratch = Scratch::new();
-        let mut groups = [const { MaybeUninit::uninit() }; PANEL];
-        let mut offsets = [const { MaybeUninit::uninit() }; GROUP * MAX_VECTOR_BYTES];
+        let mut tiles = [const { MaybeUninit::uninit() }; PANEL_TILES];
+        let mut offsets = [const { MaybeUninit::uninit() }; TILE_VECTORS * MAX_VECTOR_BYTES];
         let mut lane_positions = [const { MaybeUninit::<u32>::uninit() }; BLOCK_OUTPUTS];
         // Each lane is read a little at a time, which no hardware prefetcher follows: so the next lanes are prefetched.
         // Where all elements of a lane are close together, hardware prefetchers do follow. See
         // docs/tuning.md#gathered-blocks-from-96-bytes and docs/tuning.md#strided-outputs-up-to-4-elements-apart.
-        let is_known = match lie {
-            Lie::Even(step) => (1..=FARTHEST_LANE).contains(&step) && line >= 2 * most,
+        let is_known = match layout {
+            LaneLayout::Strided(step) => (1..=MAX_LANE_STEP).contains(&step) && line >= 2 * most,
             _ => end.is_some(),
         };
-        let prefetches = tile.prefetch.asks(tile.span(size_of::<O::Lane>()) > SHORTEST_JUMP) && is_known;
-        let mut so_far = Groups::default();
+        let prefetches =
+            args.prefetch.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > MIN_JUMP_BYTES) && is_known;
+        let mut state = ColumnState::default();
         let (mut done, mut end_of_line) = (0, 0);
         while done < positions.len() {
             if done == end_of_line {
                 end_of_line += line;
             }
             // The last lanes of a row of outputs overlap the previous ones if they are fewer than a group.
-            let is_rest = end_of_line - done < group;
+            let is_rest = end_of_line - done < tile_width;
             let start = if is_rest { end_of_line - least.min(line) } else { done };
             let mut width = (end_of_line - start).min(most);
-            if let Lie::Blocks(blocks) = lie {
+            if let LaneLayout::Blocks(blocks) = layout {
                 width -= width % blocks.width;
             }
             let mut outputs = positions.reborrow().part(start, width);
             done = start + width;
 
-            let is_short = width < group;
-            let lanes = match lie {
-                Lie::Even(step) if !is_short => LaneOffsets::Even { first: tile.offset(start), step, lanes: width },
-                Lie::Lines(line) if !is_short => LaneOffsets::Lines {
-                    first: (start / line) as isize * tile.outer.stride,
-                    step: tile.outer.stride,
-                    lines: width / line,
+            let is_short = width < tile_width;
+            let lanes = match layout {
+                LaneLayout::Strided(step) if !is_short => {
+                    LaneOffsets::Strided { first: args.offset(start), step, lanes: width }
+                }
+                LaneLayout::Runs(line) if !is_short => LaneOffsets::Runs {
+                    first: (start / line) as isize * args.outer.stride,
+                    step: args.outer.stride,
+                    runs: width / line,
                     width: line,
                 },
-                Lie::Blocks(_) if !is_short => LaneOffsets::ONE,
+                LaneLayout::Blocks(_) if !is_short => LaneOffsets::ONE,
                 _ => {
-                    for (lane, offset) in offsets[..group].iter_mut().enumerate() {
+                    for (lane, offset) in offsets[..tile_width].iter_mut().enumerate() {
                         // Lanes without an output repeat the last one.
-                        offset.write(tile.offset(start + lane.min(width - 1)));
+                        offset.write(args.offset(start + lane.min(width - 1)));
                     }
                     // SAFETY: the loop above has written all of them.
-                    LaneOffsets::Each(unsafe { &*(&raw const offsets[..group] as *const [isize]) })
+                    LaneOffsets::Each(unsafe { &*(&raw const offsets[..tile_width] as *const [isize]) })
                 }
             };
-            let is_apart = is_short || matches!(lie, Lie::Blocks(blocks) if blocks.width > 1);
-            let answers = match is_apart {
-                true => Positions::from(&mut lane_positions[..width.max(group)]),
+            let is_staged = is_short || matches!(layout, LaneLayout::Blocks(blocks) if blocks.width > 1);
+            let answers = match is_staged {
+                true => Positions::from(&mut lane_positions[..width.max(tile_width)]),
                 false => outputs.reborrow(),
             };
-            let (stride, hint) = (answers.len() as isize, tile.tuning.prefetch.hint);
-            let ahead = match prefetches && done < tile.outputs() {
-                true => Some(Ahead::new(input.wrapping_offset(tile.offset(done)), tile.tuning.prefetch.hint)),
+            let (stride, hint) = (answers.len() as isize, args.tuning.prefetch.hint);
+            let prefetch_cursor = match prefetches && done < args.outputs() {
+                true => Some(PrefetchCursor::new(input.wrapping_offset(args.offset(done)), args.tuning.prefetch.hint)),
                 false => None,
             };
-            let from = match lie {
-                Lie::Blocks(blocks) if !is_short => {
-                    let (rows, reversed) = (tile.visited(), tile.line().stride < 0);
+            let source = match layout {
+                LaneLayout::Blocks(blocks) if !is_short => {
+                    let (rows, reversed) = (args.reduction_len(), args.innermost_reduced().stride < 0);
                     let to_lowest = if reversed { 1 - rows as isize } else { 0 };
-                    From::Blocks(BlockRows {
-                        first: input.wrapping_offset(tile.offset(start) + to_lowest),
+                    GatherSource::Blocks(BlockRows {
+                        first: input.wrapping_offset(args.offset(start) + to_lowest),
                         step: blocks.step,
                         count: width / blocks.width,
                         width: blocks.width,
@@ -140,32 +144,37 @@ impl Body for PackedColumns {
                         most: most_rows,
                         done: 0,
                         reversed,
-                        ahead,
+                        prefetch_cursor,
                     })
                 }
-                _ => From::Lanes { stretches: Stretches::new(tile).ahead(ahead), input, end, lanes },
+                _ => GatherSource::Lanes {
+                    segments: SegmentIter::new(args).with_prefetch(prefetch_cursor),
+                    input,
+                    end,
+                    lanes,
+                },
             };
-            let mut gathered = Gathered { from, scratch: &mut scratch };
+            let mut gathered = GatheredRows { source, scratch: &mut scratch };
             // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read;
             // the rows were gathered just now.
             unsafe {
                 let (mut first, mut count) = gathered.next(order.simd());
                 if is_one_pass {
-                    reduce(order, Rows { first, stride, count, hint }, answers, None, &mut so_far);
+                    reduce(order, StridedRows { first, stride, count, hint }, answers, None, &mut state);
                 } else {
-                    let mut panel = Panel::<O, 1>::new(order, &mut groups, answers);
+                    let mut panel = Panel::<O, 1>::new(order, &mut tiles, answers);
                     while count > 0 {
-                        panel.rows(Rows { first, stride, count, hint }, None, Way::Near);
+                        panel.rows(StridedRows { first, stride, count, hint }, None, Traversal::Resident);
                         (first, count) = gathered.next(order.simd());
                     }
-                    panel.flush();
+                    panel.widen_indices();
                 }
             }
-            if is_apart {
+            if is_staged {
                 // SAFETY: the reduction has written at least as many.
                 let found = unsafe { &*(&raw const lane_positions[..width] as *const [u32]) };
-                match lie {
-                    Lie::Blocks(blocks) if !is_short => interleave(order.simd(), outputs, found, blocks.width),
+                match layout {
+                    LaneLayout::Blocks(blocks) if !is_short => interleave(order.simd(), outputs, found, blocks.width),
                     _ => outputs.write_all(found),
                 }
             }
@@ -174,31 +183,31 @@ impl Body for PackedColumns {
 }
 
 /// The longest lanes, in bytes, that hardware prefetchers follow. See docs/tuning.md#gathered-blocks-from-96-bytes.
-const SHORTEST_JUMP: usize = 96;
+const MIN_JUMP_BYTES: usize = 96;
 
 /// How far apart, in elements, lanes may be for all memory between them to be prefetched.
-const FARTHEST_LANE: isize = 4;
+const MAX_LANE_STEP: isize = 4;
 
 /// The most rows for which gathering in blocks does not pay.
-const FEW_ROWS: usize = 8;
+const MAX_UNBLOCKED_ROWS: usize = 8;
 
 /// The most outputs of the blocks that are transposed at a time.
 const BLOCK_OUTPUTS: usize = 1024;
 
 /// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved back,
 /// too. See docs/tuning.md#runs-by-perfect-shuffles-up-to-4-outputs.
-const fn longest_line(size: usize, rows: usize) -> usize {
+const fn max_run_bytes(size: usize, rows: usize) -> usize {
     if size == 1 && rows <= 24 { 12 } else { 24 }
 }
 
 /// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved back,
 /// too. See docs/tuning.md#runs-by-perfect-shuffles-up-to-4-outputs.
-const WIDEST_RIFFLED: usize = 4;
+const MAX_SHUFFLED_WIDTH: usize = 4;
 
 /// How blocks are laid out, each of which has the elements of `width` outputs: the contiguous rows of one run of
 /// outputs, or one row.
 #[derive(Clone, Copy)]
-struct Lying {
+struct BlockLayout {
     /// In outputs.
     width: usize,
     /// How many outputs to gather at a time, at most.
@@ -210,25 +219,27 @@ struct Lying {
 /// The blocks of a call that are transposed together, if it has any that are worth it. A transpose takes a few shuffles
 /// for all runs of some blocks, where copying takes a load and a store for each run.
 #[inline(always)]
-fn blocks<O: Order>(tile: &Tile<'_>) -> Option<Lying> {
-    let &[line] = tile.reduced else { return None };
+fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
+    let &[line] = args.reduced else { return None };
     let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, line.size);
-    let riffles = |elements: usize| O::Simd::RIFFLES && riffles(elements, size);
-    let is_unit = |elements: usize| {
-        O::Simd::RIFFLES
-            && elements > FEW_ROWS
-            && elements * size >= UNIT
+    let is_shuffled = |elements: usize| O::Simd::SHUFFLES && is_shuffled(elements, size);
+    let has_whole_blocks = |elements: usize| {
+        O::Simd::SHUFFLES
+            && elements > MAX_UNBLOCKED_ROWS
+            && elements * size >= BLOCK_BYTES
             && elements.saturating_mul(lanes * size) <= SCRATCH_BYTES
     };
-    let (width, step, count) = match tile.step() {
+    let (width, step, count) = match args.step() {
         // Rows, all of whose elements the buffer holds.
-        Some(step) if step == rows as isize && line.stride.abs() == 1 && (riffles(rows) || is_unit(rows)) => {
-            (1, step, tile.outputs())
+        Some(step)
+            if step == rows as isize && line.stride.abs() == 1 && (is_shuffled(rows) || has_whole_blocks(rows)) =>
+        {
+            (1, step, args.outputs())
         }
-        _ if tile.inner.stride == 1 && line.stride == tile.inner.size as isize => {
-            let (width, step, count) = (tile.inner.size, tile.outer.stride, tile.outer.size);
-            let is_narrow = rows > FEW_ROWS && (2..=longest_line(size, rows) / size).contains(&width);
-            let is_short = width <= WIDEST_RIFFLED && step == (rows * width) as isize && riffles(rows * width);
+        _ if args.inner.stride == 1 && line.stride == args.inner.size as isize => {
+            let (width, step, count) = (args.inner.size, args.outer.stride, args.outer.size);
+            let is_narrow = rows > MAX_UNBLOCKED_ROWS && (2..=max_run_bytes(size, rows) / size).contains(&width);
+            let is_short = width <= MAX_SHUFFLED_WIDTH && step == (rows * width) as isize && is_shuffled(rows * width);
             if !is_narrow && !is_short {
                 return None;
             }
@@ -237,41 +248,41 @@ fn blocks<O: Order>(tile: &Tile<'_>) -> Option<Lying> {
         _ => return None,
     };
     let fitting = (SCRATCH_BYTES / rows.saturating_mul(width).saturating_mul(lanes * size)).max(1);
-    let most = if width == 1 { GROUP * (PANEL - 2) } else { BLOCK_OUTPUTS / (width * lanes) };
+    let most = if width == 1 { TILE_VECTORS * (PANEL_TILES - 2) } else { BLOCK_OUTPUTS / (width * lanes) };
     let vectors = fitting.min(most).min(count / lanes);
-    (vectors > 0).then_some(Lying { width, most: vectors * lanes * width, step })
+    (vectors > 0).then_some(BlockLayout { width, most: vectors * lanes * width, step })
 }
 
 /// Rows of gathered lanes, as many at a time as the buffer holds.
-struct Gathered<'a, T> {
-    from: From<'a, T>,
+struct GatheredRows<'a, T> {
+    source: GatherSource<'a, T>,
     scratch: &'a mut Scratch,
 }
 
-enum From<'a, T> {
+enum GatherSource<'a, T> {
     Blocks(BlockRows<T>),
     /// Elements of each lane. What follows each before `end` may be read too, if there is an end.
     Lanes {
-        stretches: Stretches<'a>,
+        segments: SegmentIter<'a>,
         input: *const T,
         end: Option<*const T>,
         lanes: LaneOffsets<'a>,
     },
 }
 
-impl<T: Copy> Gathered<'_, T> {
+impl<T: Copy> GatheredRows<'_, T> {
     /// The next rows, and how many. No more rows means no more elements.
     ///
     /// # Safety
     /// - As for [`BlockRows::next`], or for [`Scratch::fill`].
     #[inline(always)]
-    unsafe fn next<S: Zip>(&mut self, simd: S) -> (*const T, usize) {
+    unsafe fn next<S: TransposeOps>(&mut self, simd: S) -> (*const T, usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            match &mut self.from {
-                From::Blocks(rows) => rows.next(simd, self.scratch),
-                From::Lanes { stretches, input, end, lanes } => {
-                    self.scratch.fill(simd, stretches, *input, *end, *lanes)
+            match &mut self.source {
+                GatherSource::Blocks(rows) => rows.next(simd, self.scratch),
+                GatherSource::Lanes { segments, input, end, lanes } => {
+                    self.scratch.fill(simd, segments, *input, *end, *lanes)
                 }
             }
         }
@@ -292,7 +303,7 @@ struct BlockRows<T> {
     /// Whether the last row comes first; only where all rows are gathered together.
     reversed: bool,
     /// What to prefetch meanwhile, if anything.
-    ahead: Option<Ahead>,
+    prefetch_cursor: Option<PrefetchCursor>,
 }
 
 impl<T> BlockRows<T> {
@@ -300,27 +311,27 @@ impl<T> BlockRows<T> {
     /// elements.
     ///
     /// # Safety
-    /// - The blocks may be read; they have more than [`FEW_ROWS`], or are short enough for [`riffles`], and are as many
-    ///   as a vector has lanes, or more.
+    /// - The blocks may be read; they have more than [`MAX_UNBLOCKED_ROWS`], or are short enough for [`is_shuffled`],
+    ///   and are as many as a vector has lanes, or more.
     #[inline(always)]
-    unsafe fn next<S: Zip>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
-        const { assert!(2 * FEW_ROWS >= UNIT && BLOCK_OUTPUTS * FEW_ROWS <= SCRATCH_BYTES) };
+    unsafe fn next<S: TransposeOps>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
+        const { assert!(2 * MAX_UNBLOCKED_ROWS >= BLOCK_BYTES && BLOCK_OUTPUTS * MAX_UNBLOCKED_ROWS <= SCRATCH_BYTES) };
         let some = (self.rows - self.done).min(self.most);
         if some == 0 {
             return (null(), 0);
         }
         // Fewer rows may be less than 16 bytes of a block: then some of the rows before are gathered again.
-        let before = FEW_ROWS.saturating_sub(some).min(self.done);
-        let blocks = Blocks {
+        let before = MAX_UNBLOCKED_ROWS.saturating_sub(some).min(self.done);
+        let blocks = TransposeSource {
             first: self.first.wrapping_add((self.done - before) * self.width).cast(),
             step: self.step * size_of::<T>() as isize,
             count: self.count,
             elements: (before + some) * self.width,
             reversed: self.reversed,
-            ahead: self.ahead,
+            prefetch_cursor: self.prefetch_cursor,
         };
         let bytes = some * self.count * self.width * size_of::<T>();
-        self.ahead = self.ahead.map(|ahead| ahead.moved(bytes as isize));
+        self.prefetch_cursor = self.prefetch_cursor.map(|prefetch_cursor| prefetch_cursor.moved(bytes as isize));
         self.done += some;
         // SAFETY: the caller's promise.
         let first = unsafe { scratch.fill_blocks::<S, T>(simd, blocks) };
@@ -330,13 +341,13 @@ impl<T> BlockRows<T> {
 
 /// How the lanes of a call are laid out, as far as gathering cares.
 #[derive(Clone, Copy)]
-enum Lie {
+enum LaneLayout {
     /// At one distance from each other.
-    Even(isize),
+    Strided(isize),
     /// In runs of neighbours, each of this width.
-    Lines(usize),
+    Runs(usize),
     /// In blocks: see [`blocks`].
-    Blocks(Lying),
+    Blocks(BlockLayout),
     /// Otherwise.
-    Anyhow,
+    Irregular,
 }

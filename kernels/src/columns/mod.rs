@@ -86,10 +86,10 @@ mod schedule;
 mod strategy;
 mod tile;
 
-pub(crate) use gathered::PackedColumns;
-pub(crate) use narrow::FoldedColumns;
+pub(crate) use gathered::GatheredColumns;
+pub(crate) use narrow::NarrowColumns;
 pub(crate) use strategy::Columns;
 
 /// Vectors in most panels, and the bytes of the widest one: for tests.
-pub const PANEL_VECTORS: usize = panel::PANEL * tile::GROUP;
-pub use panel::WIDE_BYTES as PANEL_BYTES;
+pub const PANEL_VECTORS: usize = panel::PANEL_TILES * tile::TILE_VECTORS;
+pub use panel::MAX_PANEL_BYTES as PANEL_BYTES;

@@ -13,48 +13,58 @@
 //! Candidates are merged by halves: vectors are rotated by multiples of `width` lanes, and compared lane by lane.
 //! Gathering such rows would cost a load and a store for each, a few bytes long.
 
-use super::reduce::{Groups, reduce_group};
-use super::tile::{Group, Rows};
-use crate::kernel::Body;
-use crate::memory::args::Tile;
+use super::reduce::{ColumnState, reduce_tile};
+use super::tile::{ColumnTile, StridedRows};
+use crate::kernel::KernelImpl;
+use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Hint;
-use crate::order::{Count, Mask, Order, Vec};
+use crate::order::{ArgOrder, IndexVec, Mask, Vec};
 use crate::positions::{Positions, for_places, write_all};
-use crate::simd::ops::Lanes;
+use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
-use crate::simd::token::{Task, Token};
-use crate::strategy::{FOLDED_VECTORS, Strategy, fold};
+use crate::simd::token::{Simd, SimdOp};
+use crate::strategy::{NARROW_VECTORS, Strategy, fold};
 use core::mem::MaybeUninit;
 
 /// See the file.
-pub(crate) struct FoldedColumns;
+pub(crate) struct NarrowColumns;
 
 /// How many bytes to prefetch at a time, of columns beyond L2. See docs/tuning.md#narrow-columns-1-kib-at-a-time.
-const ASKED_BYTES: usize = 1024;
+const PREFETCH_BYTES: usize = 1024;
 
-impl Body for FoldedColumns {
+impl KernelImpl for NarrowColumns {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
-        assert!(Strategy::FoldedColumns.takes(tile.inner, tile.reduced, O::Simd::LANES));
-        let (width, line) = (tile.inner.size, tile.line());
-        let input = tile.input.cast::<O::Lane>();
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+        assert!(Strategy::FoldedColumns.takes(args.inner, args.reduced, O::Simd::LANES));
+        let (width, line) = (args.inner.size, args.innermost_reduced());
+        let input = args.input.cast::<O::Lane>();
         let fold = fold(width, O::Simd::LANES);
-        let asked =
-            if tile.prefetch.asks(false) { ASKED_BYTES / (fold * width * size_of::<O::Lane>()) } else { usize::MAX };
-        let mut so_far = Groups::default();
-        for o in 0..tile.outer.size {
-            let first = input.wrapping_offset(o as isize * tile.outer.stride);
-            let columns =
-                Columns { order, first, stride: line.stride, width, fold, asked, hint: tile.tuning.prefetch.hint };
+        let prefetched_rows = if args.prefetch.should_prefetch(false) {
+            PREFETCH_BYTES / (fold * width * size_of::<O::Lane>())
+        } else {
+            usize::MAX
+        };
+        let mut state = ColumnState::default();
+        for o in 0..args.outer.size {
+            let first = input.wrapping_offset(o as isize * args.outer.stride);
+            let columns = DenseColumns {
+                order,
+                first,
+                stride: line.stride,
+                width,
+                fold,
+                prefetched_rows,
+                hint: args.tuning.prefetch.hint,
+            };
             // SAFETY: the caller promises all elements of all outputs.
-            unsafe { columns.reduce(line.size, positions.take(width), &mut so_far) };
+            unsafe { columns.reduce(line.size, positions.take(width), &mut state) };
         }
     }
 }
 
 /// Neighbouring columns with contiguous rows, upwards or downwards.
 #[derive(Clone, Copy)]
-struct Columns<O: Order> {
+struct DenseColumns<O: ArgOrder> {
     order: O,
     first: *const O::Lane,
     /// From one row to the next: the width, or minus that.
@@ -63,18 +73,18 @@ struct Columns<O: Order> {
     width: usize,
     fold: usize,
     /// How many wide rows to prefetch at a time; `usize::MAX` for none.
-    asked: usize,
+    prefetched_rows: usize,
     hint: Hint,
 }
 
-impl<O: Order> Columns<O> {
+impl<O: ArgOrder> DenseColumns<O> {
     /// Writes the position of the first best of each column.
     ///
     /// # Safety
     /// - The rows may be read; they are enough for one wide row.
     #[inline(always)]
-    unsafe fn reduce(self, rows: usize, mut positions: Positions<'_>, so_far: &mut Groups) {
-        let most = self.fold.saturating_mul(O::Simd::MAX_COUNT as usize);
+    unsafe fn reduce(self, rows: usize, mut positions: Positions<'_>, state: &mut ColumnState) {
+        let most = self.fold.saturating_mul(O::Simd::MAX_INDEX as usize);
         let mut best = [const { MaybeUninit::<u32>::uninit() }; MAX_VECTOR_BYTES];
         let best = &mut best[..self.width];
         let mut start = 0;
@@ -82,7 +92,7 @@ impl<O: Order> Columns<O> {
             // The last of several blocks overlaps the previous one, which is harmless: comparisons are strict.
             let from = start.min(rows - self.fold);
             // SAFETY: the caller's promise.
-            let block = unsafe { self.reduce_block(from, (rows - from).min(most), so_far) };
+            let block = unsafe { self.reduce_block(from, (rows - from).min(most), state) };
             if rows <= most {
                 return for_places!(positions, positions => write_all(positions, block.positions()));
             }
@@ -106,29 +116,30 @@ impl<O: Order> Columns<O> {
     /// # Safety
     /// - The rows from `start` on may be read, and are at least one wide row.
     #[inline(always)]
-    unsafe fn reduce_block(self, start: usize, rows: usize, so_far: &mut Groups) -> Block<O> {
-        let Columns { order, width, fold, hint, .. } = self;
+    unsafe fn reduce_block(self, start: usize, rows: usize, state: &mut ColumnState) -> Block<O> {
+        let DenseColumns { order, width, fold, hint, .. } = self;
         let (folded, stride) = (rows / fold, fold as isize * self.stride);
         let first = self.folded_row(start);
         // The rows that are left are one more wide row, which overlaps the previous one.
-        let last = Rows {
+        let last = StridedRows {
             first: self.folded_row(start + rows - fold),
             stride,
             count: usize::from(folded * fold < rows),
             hint,
         };
-        let parts = [Rows { first, stride, count: folded, hint }, last];
+        let parts = [StridedRows { first, stride, count: folded, hint }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left overlaps by one wide row, and
         // there is one.
-        let group =
-            unsafe { reduce_group::<O, FOLDED_VECTORS, 2, true>(order, parts, fold * width, self.asked, so_far) };
-        let (simd, best) = (order.simd(), self.first_best(&group));
+        let tile = unsafe {
+            reduce_tile::<O, NARROW_VECTORS, 2, true>(order, parts, fold * width, self.prefetched_rows, state)
+        };
+        let (simd, best) = (order.simd(), self.first_best(&tile));
         Block {
             start,
             rows,
             fold,
-            folded_rows: simd.counts(best.folded_rows),
-            row_in_fold: simd.counts(best.row_in_fold),
+            folded_rows: simd.index_array(best.folded_rows),
+            row_in_fold: simd.index_array(best.row_in_fold),
         }
     }
 
@@ -149,31 +160,31 @@ impl<O: Order> Columns<O> {
     ///
     /// No branch depends on the data: testing the candidates one by one would be much slower.
     #[inline(always)]
-    fn first_best(self, group: &Group<O, FOLDED_VECTORS>) -> Candidates<O> {
-        let Columns { order, width, fold, .. } = self;
+    fn first_best(self, tile: &ColumnTile<O, NARROW_VECTORS>) -> LaneBest<O> {
+        let DenseColumns { order, width, fold, .. } = self;
         let (simd, lanes) = (order.simd(), O::Simd::LANES);
-        let mut rows = fold / FOLDED_VECTORS;
+        let mut rows = fold / NARROW_VECTORS;
         // The lowest number, in order of visit, of the rows of a vector; `row` is the one at the lowest address. The
         // others get theirs when they are merged.
         let all = rows;
         let number = |row: usize| if self.goes_down() { fold - all - row } else { row };
-        let mut kept = Candidates::new(order, group, 0, 0, number(0));
-        if fold % FOLDED_VECTORS > 0 {
+        let mut kept = LaneBest::new(order, tile, 0, 0, number(0));
+        if fold % NARROW_VECTORS > 0 {
             // The row in the middle begins in the first vector and ends in the second. (The rows after it follow there,
             // each in its place too.)
-            let begin = Candidates::new(order, group, 0, rows * width, number(rows));
-            let end = Candidates::new(order, group, 1, FOLDED_VECTORS * lanes - (rows + 1) * width, number(rows));
-            let between = begin.or_where(order, simd.first(lanes - rows * width), end);
-            kept = kept.or(order, between);
+            let begin = LaneBest::new(order, tile, 0, rows * width, number(rows));
+            let end = LaneBest::new(order, tile, 1, NARROW_VECTORS * lanes - (rows + 1) * width, number(rows));
+            let between = begin.select(order, simd.first_n_mask(lanes - rows * width), end);
+            kept = kept.merge(order, between);
         }
         // The rows of the second vector are at its end.
-        kept = kept.or(order, Candidates::new(order, group, 1, lanes - rows * width, number(fold - rows)));
+        kept = kept.merge(order, LaneBest::new(order, tile, 1, lanes - rows * width, number(fold - rows)));
         while rows > 1 {
             // Merges the second half of the rows, by address, into the first. If their number is odd, the middle one is
             // in both.
             let half = rows / 2;
             let (low, high) = if self.goes_down() { (half, 0) } else { (0, half) };
-            kept = kept.after(order, low).or(order, kept.skip(order, half * width).after(order, high));
+            kept = kept.advanced_by(order, low).merge(order, kept.skip(order, half * width).advanced_by(order, high));
             rows -= half;
         }
         kept
@@ -189,7 +200,7 @@ impl<O: Order> Columns<O> {
         found.iter_mut().zip(block.positions()).for_each(|(position, found)| *position = found);
         // Outlined, because it is rare: inlined, it slows down what is not.
         // SAFETY: the caller's promise.
-        let bits = unsafe { self.order.simd().call(Merge { columns: self, found: &found, best }) };
+        let bits = unsafe { self.order.simd().call_outlined(Merge { columns: self, found: &found, best }) };
         for (column, (best, found)) in best.iter_mut().zip(found).enumerate() {
             if bits >> (column as u32 * O::Simd::BITS_PER_LANE) & 1 == 1 {
                 *best = found;
@@ -217,37 +228,37 @@ impl<O: Order> Columns<O> {
 
 /// Where what was found later is better, as bits.
 #[derive(Clone, Copy)]
-struct Merge<'a, O: Order> {
-    columns: Columns<O>,
+struct Merge<'a, O: ArgOrder> {
+    columns: DenseColumns<O>,
     found: &'a [u32],
     best: &'a [u32],
 }
 
-impl<O: Order> Task for Merge<'_, O> {
+impl<O: ArgOrder> SimdOp for Merge<'_, O> {
     type Output = u64;
 
     #[inline(always)]
-    unsafe fn run(self) -> u64 {
+    unsafe fn eval(self) -> u64 {
         let Merge { columns, found, best } = self;
         // SAFETY: the caller's promise.
         let (found, best) = unsafe { (columns.values(found), columns.values(best)) };
-        columns.order.simd().bits(columns.order.better(found, best))
+        columns.order.simd().movemask(columns.order.gt_total_order(found, best))
     }
 }
 
 /// What was found in one block.
-struct Block<O: Order> {
+struct Block<O: ArgOrder> {
     start: usize,
     rows: usize,
     fold: usize,
     /// For each column.
-    folded_rows: CountArray<O>,
-    row_in_fold: CountArray<O>,
+    folded_rows: IndexArray<O>,
+    row_in_fold: IndexArray<O>,
 }
 
-type CountArray<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::CountArray;
+type IndexArray<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::IndexArray;
 
-impl<O: Order> Block<O> {
+impl<O: ArgOrder> Block<O> {
     /// The positions of all lanes, of which the first `width` are columns. (As 32 bits, which hold any position.)
     #[inline(always)]
     fn positions(&self) -> impl Iterator<Item = u32> {
@@ -264,22 +275,22 @@ impl<O: Order> Block<O> {
 /// The best candidates in one vector. Neighbouring lanes are neighbouring columns; those of one column are `width`
 /// lanes apart.
 #[derive(Clone, Copy)]
-struct Candidates<O: Order> {
+struct LaneBest<O: ArgOrder> {
     values: Vec<O>,
-    folded_rows: Count<O>,
+    folded_rows: IndexVec<O>,
     /// Which of the rows side by side it is from, counted from the row of its lane.
-    row_in_fold: Count<O>,
+    row_in_fold: IndexVec<O>,
 }
 
-impl<O: Order> Candidates<O> {
+impl<O: ArgOrder> LaneBest<O> {
     /// Those of one vector from a lane on, which is in row `row` of those side by side.
     #[inline(always)]
-    fn new(order: O, group: &Group<O, FOLDED_VECTORS>, vector: usize, lane: usize, row: usize) -> Self {
+    fn new(order: O, tile: &ColumnTile<O, NARROW_VECTORS>, vector: usize, lane: usize, row: usize) -> Self {
         let simd = order.simd();
-        Candidates {
-            values: simd.rotate(group.best[vector], lane),
-            folded_rows: simd.rotate_counts(group.row_of_best[vector], lane),
-            row_in_fold: simd.count(row as u32),
+        LaneBest {
+            values: simd.rotate(tile.best[vector], lane),
+            folded_rows: simd.rotate_indices(tile.row_of_best[vector], lane),
+            row_in_fold: simd.splat_index(row as u32),
         }
     }
 
@@ -287,45 +298,47 @@ impl<O: Order> Candidates<O> {
     #[inline(always)]
     fn skip(self, order: O, lanes: usize) -> Self {
         let simd = order.simd();
-        Candidates {
+        LaneBest {
             values: simd.rotate(self.values, lanes),
-            folded_rows: simd.rotate_counts(self.folded_rows, lanes),
-            row_in_fold: simd.rotate_counts(self.row_in_fold, lanes),
+            folded_rows: simd.rotate_indices(self.folded_rows, lanes),
+            row_in_fold: simd.rotate_indices(self.row_in_fold, lanes),
         }
     }
 
     /// The same, `rows` rows further on.
     #[inline(always)]
-    fn after(self, order: O, rows: usize) -> Self {
+    fn advanced_by(self, order: O, rows: usize) -> Self {
         let simd = order.simd();
-        Candidates { row_in_fold: simd.add(self.row_in_fold, simd.count(rows as u32)), ..self }
+        LaneBest { row_in_fold: simd.add(self.row_in_fold, simd.splat_index(rows as u32)), ..self }
     }
 
     /// The first best of both, lane by lane. Of equals, the one of the earlier wide row is first, then the one that is
     /// earlier in it.
     #[inline(always)]
-    fn or(self, order: O, new: Self) -> Self {
+    fn merge(self, order: O, new: Self) -> Self {
         let simd = order.simd();
         let is_earlier = simd.or(
-            simd.count_gt(self.folded_rows, new.folded_rows),
+            simd.index_gt(self.folded_rows, new.folded_rows),
             simd.and_not(
-                simd.count_gt(self.row_in_fold, new.row_in_fold),
-                simd.count_gt(new.folded_rows, self.folded_rows),
+                simd.index_gt(self.row_in_fold, new.row_in_fold),
+                simd.index_gt(new.folded_rows, self.folded_rows),
             ),
         );
-        let is_first = simd
-            .or(order.better(new.values, self.values), simd.and_not(is_earlier, order.better(self.values, new.values)));
-        new.or_where(order, is_first, self)
+        let is_first = simd.or(
+            order.gt_total_order(new.values, self.values),
+            simd.and_not(is_earlier, order.gt_total_order(self.values, new.values)),
+        );
+        new.select(order, is_first, self)
     }
 
     /// `self` where the mask is true, `other` elsewhere.
     #[inline(always)]
-    fn or_where(self, order: O, mask: Mask<O>, other: Self) -> Self {
+    fn select(self, order: O, mask: Mask<O>, other: Self) -> Self {
         let simd = order.simd();
-        Candidates {
+        LaneBest {
             values: simd.select(mask, self.values, other.values),
-            folded_rows: simd.select_count(mask, self.folded_rows, other.folded_rows),
-            row_in_fold: simd.select_count(mask, self.row_in_fold, other.row_in_fold),
+            folded_rows: simd.select_index(mask, self.folded_rows, other.folded_rows),
+            row_in_fold: simd.select_index(mask, self.row_in_fold, other.row_in_fold),
         }
     }
 }

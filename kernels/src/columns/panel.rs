@@ -2,40 +2,40 @@
 //! at a time, in long runs, wherever the rows are. Knows nothing of the loops of a call, and of why a panel is as wide
 //! as it is.
 
-use super::nan_tracker::Seen;
-use super::tile::{GROUP, Group, ROWS, Rows, span};
-use crate::order::Order;
-use crate::order::key::Lane;
+use super::nan_tracker::NanTracker;
+use super::tile::{ColumnTile, PANEL_BLOCK_ROWS, StridedRows, TILE_VECTORS, extent_bytes};
+use crate::order::ArgOrder;
+use crate::order::key::LaneElem;
 use crate::positions::{Position, Positions, for_places};
-use crate::simd::ops::Lanes;
-use crate::simd::token::{Task, Token};
+use crate::simd::ops::SimdOps;
+use crate::simd::token::{Simd, SimdOp};
 use core::mem::MaybeUninit;
 
 /// Tiles in a panel: 4 KiB of outputs by vectors of 32 bytes.
-pub(super) const PANEL: usize = 32;
+pub(super) const PANEL_TILES: usize = 32;
 
 /// Bytes of the outputs of a panel that is streamed: what is kept of it, and what was prefetched, fit in L1. See
 /// docs/tuning.md#panels-4-8-or-16-kib-of-outputs.
-pub(super) const SWEPT_BYTES: usize = 8 << 10;
+pub(super) const STREAMING_PANEL_BYTES: usize = 8 << 10;
 
 /// Bytes of the outputs of a panel where hardware prefetchers are left alone: longer runs suit them. The widest of all.
-pub const WIDE_BYTES: usize = 16 << 10;
+pub const MAX_PANEL_BYTES: usize = 16 << 10;
 
 /// A buffer for the tiles of any panel.
 #[repr(C, align(64))]
-pub(super) struct Room([MaybeUninit<u8>; 2 * WIDE_BYTES]);
+pub(super) struct Workspace([MaybeUninit<u8>; 2 * MAX_PANEL_BYTES]);
 
-impl Room {
+impl Workspace {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Room([const { MaybeUninit::uninit() }; _])
+        Workspace([const { MaybeUninit::uninit() }; _])
     }
 
     /// The tiles, none of them written.
     #[inline(always)]
-    pub(super) fn groups<O: Order, const U: usize>(&mut self) -> &mut [MaybeUninit<Group<O, U>>] {
-        const { assert!(align_of::<Group<O, U>>() <= 64) };
-        let count = size_of::<Room>() / size_of::<Group<O, U>>();
+    pub(super) fn tiles<O: ArgOrder, const U: usize>(&mut self) -> &mut [MaybeUninit<ColumnTile<O, U>>] {
+        const { assert!(align_of::<ColumnTile<O, U>>() <= 64) };
+        let count = size_of::<Workspace>() / size_of::<ColumnTile<O, U>>();
         // SAFETY: the bytes of this buffer are `count` tiles by the division, aligned for them as asserted, and need
         // not be initialised.
         unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), count) }
@@ -44,19 +44,19 @@ impl Room {
 
 /// How the rows of a panel are traversed, and what is prefetched meanwhile.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Way {
+pub(super) enum Traversal {
     /// All rows of a tile before the next tile, if they stay in L1 meanwhile: for what is in L2.
-    Near,
+    Resident,
     /// Eight rows at a time, tile by tile.
-    ByGroups,
+    RowBlocked,
     /// The same, of rows that are longer than the panel: meanwhile, the next row of the panel is prefetched, and after
     /// the last one, the first row of the next panel.
-    ByGroupsAcross,
+    RowBlockedAcross,
     /// Streaming: one row at a time, from end to end of the panel.
-    Sweep,
+    Streaming,
     /// The same, of rows that are longer than the panel: meanwhile, the next row of the panel is prefetched, and after
     /// the last one, the first row of the next panel.
-    SweepAcross,
+    StreamingAcross,
 }
 
 /// The L1 cache of most cores.
@@ -66,87 +66,94 @@ const L1_BYTES: usize = 32 << 10;
 ///
 /// Row numbers are as narrow as the elements. Before they overflow, for 8-bit elements after 255 rows, they are widened
 /// into the 32-bit positions.
-pub(super) struct Panel<'a, O: Order, const U: usize> {
+pub(super) struct Panel<'a, O: ArgOrder, const U: usize> {
     order: O,
-    groups: &'a mut [MaybeUninit<Group<O, U>>],
+    tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>],
     /// Written when row numbers are first widened.
     positions: Positions<'a>,
     /// Rows since row numbers were last widened, and before that. Row numbers count from 1 since then; 0 is no change.
     rows: u32,
-    flushed: u32,
+    widened: u32,
     /// Whether a NaN was found.
     has_nan: bool,
 }
 
-impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
-    const GROUP: usize = U * O::Simd::LANES;
+impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
+    const TILE_WIDTH: usize = U * O::Simd::LANES;
 
-    /// Before the first row. There is a tile for each `GROUP` of the positions, and there are at least as many
+    /// Before the first row. There is a tile for each `TILE_WIDTH` of the positions, and there are at least as many
     /// positions as one tile has; for tiles of two vectors, more than one vector has.
     #[inline(always)]
-    pub(super) fn new(order: O, groups: &'a mut [MaybeUninit<Group<O, U>>], positions: Positions<'a>) -> Self {
-        let groups = &mut groups[..positions.len().div_ceil(Self::GROUP)];
-        Panel { order, groups, positions, rows: 0, flushed: 0, has_nan: false }
+    pub(super) fn new(order: O, tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>], positions: Positions<'a>) -> Self {
+        let tiles = &mut tiles[..positions.len().div_ceil(Self::TILE_WIDTH)];
+        Panel { order, tiles, positions, rows: 0, widened: 0, has_nan: false }
     }
 
     /// The outputs of each tile. A constant, which makes the loop much faster, but for a single tile of two vectors: it
     /// may have fewer, and more than a vector.
     #[inline(always)]
     fn width(&self) -> usize {
-        if const { U == 2 } { Self::GROUP.min(self.positions.len()) } else { Self::GROUP }
+        if const { U == 2 } { Self::TILE_WIDTH.min(self.positions.len()) } else { Self::TILE_WIDTH }
     }
 
     /// The first output of a tile. The last tile overlaps the previous one where the width is no multiple.
     #[inline(always)]
-    fn start_of(&self, group: usize) -> usize {
-        (group * Self::GROUP).min(self.positions.len() - self.width())
+    fn start_of(&self, tile: usize) -> usize {
+        (tile * Self::TILE_WIDTH).min(self.positions.len() - self.width())
     }
 
     /// How far it is from the next row to the first row of the panel beside this one, in elements.
     #[inline(always)]
     fn to_next_panel(&self, stride: isize) -> isize {
-        (self.positions.len() as isize).wrapping_sub(stride.wrapping_mul((self.rows + self.flushed) as isize))
+        (self.positions.len() as isize).wrapping_sub(stride.wrapping_mul((self.rows + self.widened) as isize))
     }
 
-    /// Reduces some more rows, and prefetches what is `ahead` elements further on. Row numbers go on from segment to
-    /// segment.
+    /// Reduces some more rows, and prefetches what is `prefetch_distance` elements further on. Row numbers go on from
+    /// segment to segment.
     ///
     /// # Safety
     /// - Each row, as wide as the panel, may be read.
     #[inline(always)]
-    pub(super) unsafe fn rows(&mut self, mut rows: Rows<O::Lane>, ahead: Option<isize>, way: Way) {
-        let sweeps = const { U == GROUP } && matches!(way, Way::Sweep | Way::SweepAcross);
+    pub(super) unsafe fn rows(
+        &mut self,
+        mut rows: StridedRows<O::Lane>,
+        prefetch_distance: Option<isize>,
+        traversal: Traversal,
+    ) {
+        let is_streaming =
+            const { U == TILE_VECTORS } && matches!(traversal, Traversal::Streaming | Traversal::StreamingAcross);
         while rows.count > 0 {
-            if self.rows == O::Simd::MAX_COUNT {
-                self.flush();
+            if self.rows == O::Simd::MAX_INDEX {
+                self.widen_indices();
             }
-            let are_last = match way {
-                Way::SweepAcross => rows.count == 1,
-                Way::ByGroupsAcross => rows.count <= ROWS,
+            let are_last = match traversal {
+                Traversal::StreamingAcross => rows.count == 1,
+                Traversal::RowBlockedAcross => rows.count <= PANEL_BLOCK_ROWS,
                 _ => false,
             };
-            let ahead = if are_last { ahead.map(|_| self.to_next_panel(rows.stride)) } else { ahead };
+            let prefetch_distance =
+                if are_last { prefetch_distance.map(|_| self.to_next_panel(rows.stride)) } else { prefetch_distance };
             // SAFETY: the caller's promise.
-            if const { U == GROUP } && sweeps && unsafe { self.sweep(rows, ahead) } {
+            if const { U == TILE_VECTORS } && is_streaming && unsafe { self.streaming_pass(rows, prefetch_distance) } {
                 self.rows += 1;
                 rows = rows.skip(1);
                 continue;
             }
             // A single tile, or one whose rows stay in L1, need not make way for the next tile after eight rows: its
             // state stays in registers.
-            let is_short = span::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
-            let stays = way == Way::Near && (self.groups.len() == 1 || is_short);
-            let most = match (stays, sweeps) {
+            let is_short = extent_bytes::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
+            let stays = traversal == Traversal::Resident && (self.tiles.len() == 1 || is_short);
+            let most = match (stays, is_streaming) {
                 (true, _) => usize::MAX,
                 (_, true) => 1,
-                _ => ROWS,
+                _ => PANEL_BLOCK_ROWS,
             };
-            let some = rows.count.min(most).min((O::Simd::MAX_COUNT - self.rows) as usize);
-            for group in 0..self.groups.len() {
-                let these = Rows { count: some, ..rows.at(self.start_of(group)) };
-                these.prefetch(self.width(), ahead);
+            let some = rows.count.min(most).min((O::Simd::MAX_INDEX - self.rows) as usize);
+            for tile in 0..self.tiles.len() {
+                let these = StridedRows { count: some, ..rows.at(self.start_of(tile)) };
+                these.prefetch(self.width(), prefetch_distance);
                 // SAFETY: the caller's promise.
-                unsafe { self.visit(group, these) };
+                unsafe { self.visit(tile, these) };
             }
             self.rows += some as u32;
             rows = rows.skip(some);
@@ -161,35 +168,36 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     /// # Safety
     /// - A row, as wide as the panel, may be read.
     #[inline(always)]
-    unsafe fn sweep(&mut self, rows: Rows<O::Lane>, ahead: Option<isize>) -> bool {
+    unsafe fn streaming_pass(&mut self, rows: StridedRows<O::Lane>, prefetch_distance: Option<isize>) -> bool {
         let (order, simd) = (self.order, self.order.simd());
         if self.has_nan {
             return false;
         }
-        let (is_first, number) = (self.rows + self.flushed == 0, simd.count(self.rows + 1));
-        let mut nans = simd.none();
-        for group in 0..self.groups.len() {
-            let row = Rows { count: 1, ..rows.at(self.start_of(group)) };
-            if let Some(ahead) = ahead {
-                row.hint.prefetch(row.first.wrapping_offset(ahead), Self::GROUP * size_of::<O::Lane>());
+        let (is_first, number) = (self.rows + self.widened == 0, simd.splat_index(self.rows + 1));
+        let mut nans = simd.mask_none();
+        for tile in 0..self.tiles.len() {
+            let row = StridedRows { count: 1, ..rows.at(self.start_of(tile)) };
+            if let Some(prefetch_distance) = prefetch_distance {
+                row.hint
+                    .prefetch(row.first.wrapping_offset(prefetch_distance), Self::TILE_WIDTH * size_of::<O::Lane>());
             }
             // SAFETY: the caller's promise.
-            let new = unsafe { Group::<O, U>::load(order, row.first, Self::GROUP) };
+            let new = unsafe { ColumnTile::<O, U>::load(order, row.first, Self::TILE_WIDTH) };
             if O::Lane::HAS_NAN {
-                nans = simd.or(nans, simd.nans_of(&new));
+                nans = simd.or(nans, simd.nan_mask(&new));
             }
             if is_first {
-                self.groups[group].write(Group { best: new, row_of_best: [simd.count(0); U] });
+                self.tiles[tile].write(ColumnTile { best: new, row_of_best: [simd.splat_index(0); U] });
                 continue;
             }
             // SAFETY: the first row has written the group.
-            let group = unsafe { self.groups[group].assume_init_mut() };
-            for ((best, row_of_best), &new) in group.best.iter_mut().zip(&mut group.row_of_best).zip(&new) {
-                *row_of_best = simd.select_count(order.above(new, *best), number, *row_of_best);
-                *best = order.fold(new, *best);
+            let tile = unsafe { self.tiles[tile].assume_init_mut() };
+            for ((best, row_of_best), &new) in tile.best.iter_mut().zip(&mut tile.row_of_best).zip(&new) {
+                *row_of_best = simd.select_index(order.gt(new, *best), number, *row_of_best);
+                *best = order.max(new, *best);
             }
         }
-        !O::Lane::HAS_NAN || simd.bits(nans) == 0
+        !O::Lane::HAS_NAN || simd.movemask(nans) == 0
     }
 
     /// Reduces some rows into one tile.
@@ -197,75 +205,75 @@ impl<'a, O: Order, const U: usize> Panel<'a, O, U> {
     /// # Safety
     /// - Each row, as wide as a tile, may be read; the tile was written, unless these are the first rows.
     #[inline(always)]
-    unsafe fn visit(&mut self, group: usize, rows: Rows<O::Lane>) {
+    unsafe fn visit(&mut self, tile: usize, rows: StridedRows<O::Lane>) {
         let (order, width) = (self.order, self.width());
-        let is_first = self.rows + self.flushed == 0;
+        let is_first = self.rows + self.widened == 0;
         // SAFETY: the caller's promise, and the first rows have written the group.
         let (before, rows, row) = unsafe {
             match is_first {
-                true => (Group::new(order, rows.first, width), rows.skip(1), 1),
-                false => (self.groups[group].assume_init(), rows, self.rows),
+                true => (ColumnTile::new(order, rows.first, width), rows.skip(1), 1),
+                false => (self.tiles[tile].assume_init(), rows, self.rows),
             }
         };
-        let (mut after, mut seen) = (before, Seen::new(order, &before.best));
+        let (mut after, mut nan_tracker) = (before, NanTracker::new(order, &before.best));
         if !O::Lane::HAS_NAN || !self.has_nan {
             // SAFETY: the caller's promise.
-            unsafe { after.visit::<false, true>(order, rows, width, row, &mut seen) };
-            if seen.is_sure(order) {
-                self.groups[group].write(after);
+            unsafe { after.visit::<false, true>(order, rows, width, row, &mut nan_tracker) };
+            if nan_tracker.is_exact(order) {
+                self.tiles[tile].write(after);
                 return;
             }
             self.has_nan = true;
             after = before;
         }
         // SAFETY: the caller's promise.
-        unsafe { after.visit::<true, true>(order, rows, width, row, &mut seen) };
-        self.groups[group].write(after);
+        unsafe { after.visit::<true, true>(order, rows, width, row, &mut nan_tracker) };
+        self.tiles[tile].write(after);
     }
 
     /// Widens the row numbers into the positions.
     #[inline(always)]
-    pub(super) fn flush(&mut self) {
+    pub(super) fn widen_indices(&mut self) {
         let simd = self.order.simd();
-        for group in 0..self.groups.len() {
-            let (start, width) = (self.start_of(group), self.width());
+        for tile in 0..self.tiles.len() {
+            let (start, width) = (self.start_of(tile), self.width());
             // SAFETY: a flush comes after the first rows, which have written every group.
-            let group = unsafe { self.groups[group].assume_init_mut() };
+            let tile = unsafe { self.tiles[tile].assume_init_mut() };
             for u in 0..U {
-                let (rows, flushed) = (simd.counts(group.row_of_best[u]), self.flushed);
-                let (rows, at) = (rows.as_ref(), start + Group::<O, U>::start_of(u, width));
+                let (rows, widened) = (simd.index_array(tile.row_of_best[u]), self.widened);
+                let (rows, at) = (rows.as_ref(), start + ColumnTile::<O, U>::start_of(u, width));
                 for_places!(self.positions, positions => {
                     let positions = &raw mut positions[at..][..O::Simd::LANES];
                     // SAFETY: a mutable borrow, which nothing else uses meanwhile.
-                    unsafe { simd.call(Flush { rows, positions, flushed }) };
+                    unsafe { simd.call_outlined(WidenIndices { rows, positions, widened }) };
                 });
             }
-            group.row_of_best = [simd.count(0); U];
+            tile.row_of_best = [simd.splat_index(0); U];
         }
-        self.flushed += self.rows;
+        self.widened += self.rows;
         self.rows = 0;
     }
 }
 
-/// [`Panel::flush`] of some positions. Outlined, to have one copy for each width of lanes.
+/// [`Panel::widen_indices`] of some positions. Outlined, to have one copy for each width of lanes.
 #[derive(Clone, Copy)]
-struct Flush<'a, C, P> {
+struct WidenIndices<'a, C, P> {
     rows: &'a [C],
     positions: *mut [MaybeUninit<P>],
-    flushed: u32,
+    widened: u32,
 }
 
-impl<C: Copy + Into<u64>, P: Position> Task for Flush<'_, C, P> {
+impl<C: Copy + Into<u64>, P: Position> SimdOp for WidenIndices<'_, C, P> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
+    unsafe fn eval(self) {
         // SAFETY: the caller promises a slice that it borrows mutably, and does not use meanwhile.
         let positions = unsafe { &mut *self.positions };
         for (position, &row) in positions.iter_mut().zip(self.rows) {
             let row = row.into() as u32;
-            let number = P::of(self.flushed.wrapping_add(row).wrapping_sub(1).into());
-            if self.flushed == 0 {
+            let number = P::of(self.widened.wrapping_add(row).wrapping_sub(1).into());
+            if self.widened == 0 {
                 // No change means that the first row is still the best.
                 position.write(if row == 0 { P::of(0) } else { number });
             } else if row != 0 {

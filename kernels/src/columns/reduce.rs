@@ -4,124 +4,132 @@
 //! A tile is reduced by comparisons that ignore NaN. Only if there was one, it is reduced again by exact ones, and so
 //! are those after it.
 
-use super::nan_tracker::Seen;
-use super::row_blocks::{are_tall, has_tall};
-use super::tile::{GROUP, Group, Rows};
-use crate::memory::row_prefetch::AHEAD_BYTES;
-use crate::order::Order;
-use crate::order::key::Lane;
+use super::nan_tracker::NanTracker;
+use super::row_blocks::{has_row_blocks, is_row_blocked};
+use super::tile::{ColumnTile, StridedRows, TILE_VECTORS};
+use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
+use crate::order::ArgOrder;
+use crate::order::key::LaneElem;
 use crate::positions::Positions;
-use crate::simd::ops::Lanes;
-use crate::simd::token::{Task, Token};
+use crate::simd::ops::SimdOps;
+use crate::simd::token::{Simd, SimdOp};
 
-/// Answers a row of outputs, at least a vector of them, and prefetches what is `ahead` elements further on. `so_far`
-/// says whether to expect NaN, and learns whether there was one.
+/// Answers a row of outputs, at least a vector of them, and prefetches what is `prefetch_distance` elements further on.
+/// `state` says whether to expect NaN, and learns whether there was one.
 ///
 /// # Safety
 /// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane
 ///   can count.
 #[inline(always)]
-pub(super) unsafe fn reduce<O: Order>(
+pub(super) unsafe fn reduce<O: ArgOrder>(
     order: O,
-    rows: Rows<O::Lane>,
+    rows: StridedRows<O::Lane>,
     positions: Positions<'_>,
-    ahead: Option<isize>,
-    so_far: &mut Groups,
+    prefetch_distance: Option<isize>,
+    state: &mut ColumnState,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if const { has_groups::<O>() } {
-            reduce_by::<O, GROUP, false>(order, rows, positions, ahead, so_far);
+        if const { has_tiles::<O>() } {
+            reduce_by::<O, TILE_VECTORS, false>(order, rows, positions, prefetch_distance, state);
         } else {
-            reduce_by::<O, 1, false>(order, rows, positions, ahead, so_far);
+            reduce_by::<O, 1, false>(order, rows, positions, prefetch_distance, state);
         }
     }
 }
 
-/// [`reduce`] of rows that [are many](are_tall), in row blocks. This is a separate outlined loop, because asking at
-/// each tile would slow few rows down. It has no tiles of one vector, and no [pairs](Group::visit) for the rows that
-/// blocks leave, to save code.
+/// [`reduce`] of rows that [are many](is_row_blocked), in row blocks. This is a separate outlined loop, because asking
+/// at each tile would slow few rows down. It has no tiles of one vector, and no [pairs](ColumnTile::visit) for the rows
+/// that blocks leave, to save code.
 ///
 /// # Safety
 /// - As for [`reduce`], of more than a vector of outputs.
 #[inline(always)]
-pub(super) unsafe fn reduce_tall<O: Order>(
+pub(super) unsafe fn reduce_row_blocked<O: ArgOrder>(
     order: O,
-    rows: Rows<O::Lane>,
+    rows: StridedRows<O::Lane>,
     mut positions: Positions<'_>,
-    ahead: Option<isize>,
-    so_far: &mut Groups,
+    prefetch_distance: Option<isize>,
+    state: &mut ColumnState,
 ) {
-    let (positions, so_far) = (&raw mut positions, &raw mut *so_far);
+    let (positions, state) = (&raw mut positions, &raw mut *state);
     // SAFETY: the caller's promise, and two borrows that nothing else uses meanwhile.
-    unsafe { order.simd().call(Tall { order, rows, positions, ahead, so_far }) };
+    unsafe { order.simd().call_outlined(RowBlockedReduce { order, rows, positions, prefetch_distance, state }) };
 }
 
 #[derive(Clone, Copy)]
-struct Tall<'a, O: Order> {
+struct RowBlockedReduce<'a, O: ArgOrder> {
     order: O,
-    rows: Rows<O::Lane>,
+    rows: StridedRows<O::Lane>,
     positions: *mut Positions<'a>,
-    ahead: Option<isize>,
-    so_far: *mut Groups,
+    prefetch_distance: Option<isize>,
+    state: *mut ColumnState,
 }
 
-impl<O: Order> Task for Tall<'_, O> {
+impl<O: ArgOrder> SimdOp for RowBlockedReduce<'_, O> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
-        let Tall { order, rows, ahead, .. } = self;
+    unsafe fn eval(self) {
+        let RowBlockedReduce { order, rows, prefetch_distance, .. } = self;
         // SAFETY: the caller's promise; it has lent both borrows.
-        unsafe { reduce_by::<O, GROUP, true>(order, rows, (*self.positions).reborrow(), ahead, &mut *self.so_far) };
+        unsafe {
+            reduce_by::<O, TILE_VECTORS, true>(
+                order,
+                rows,
+                (*self.positions).reborrow(),
+                prefetch_distance,
+                &mut *self.state,
+            )
+        };
     }
 }
 
 /// Whether a tile is more than one vector. Of arrays, which the portable ISA has for vectors, the compiler makes better
 /// code one at a time. See docs/tuning.md#register-tiles-4-vectors-or-2.
 #[inline(always)]
-pub(super) const fn has_groups<O: Order>() -> bool {
+pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
     O::Simd::TUNING.specializes
 }
 
-/// Cuts a row into tiles of up to `U` vectors. If `TALL`, rows that are many are taken in row blocks.
+/// Cuts a row into tiles of up to `U` vectors. If `ROW_BLOCKED`, rows that are many are taken in row blocks.
 ///
 /// # Safety
 /// - As for [`reduce`].
 #[inline(always)]
-unsafe fn reduce_by<O: Order, const U: usize, const TALL: bool>(
+unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
-    rows: Rows<O::Lane>,
+    rows: StridedRows<O::Lane>,
     mut positions: Positions<'_>,
-    ahead: Option<isize>,
-    so_far: &mut Groups,
+    prefetch_distance: Option<isize>,
+    state: &mut ColumnState,
 ) {
     let lanes = O::Simd::LANES;
     let width = positions.len();
-    assert!(width >= if TALL { lanes + 1 } else { lanes });
+    assert!(width >= if ROW_BLOCKED { lanes + 1 } else { lanes });
     let mut start = 0;
     // SAFETY: the caller's promise; each group lies within the rows.
     unsafe {
         // Most tiles are in a loop of their own, where the compiler knows their width: that is much faster.
         while const { U > 1 } && start + U * lanes <= width {
-            reduce_part::<O, U, TALL>(order, rows, &mut positions, start, U * lanes, ahead, so_far);
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut positions, start, U * lanes, prefetch_distance, state);
             start += U * lanes;
         }
         // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left goes
         // into one tile if it fills more than half of it, because vectors side by side need not wait for each other.
         if const { U > 1 } && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
-            reduce_part::<O, U, TALL>(order, rows, &mut positions, at, width - at, ahead, so_far);
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut positions, at, width - at, prefetch_distance, state);
             start = width;
         }
-        if const { U > 1 } && width - start > if TALL { 0 } else { lanes } {
+        if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
             let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, TALL>(order, rows, &mut positions, at, width - at, ahead, so_far);
+            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, &mut positions, at, width - at, prefetch_distance, state);
             start = width;
         }
-        while !TALL && start < width {
+        while !ROW_BLOCKED && start < width {
             let at = start.min(width - lanes);
-            reduce_part::<O, 1, TALL>(order, rows, &mut positions, at, lanes, ahead, so_far);
+            reduce_part::<O, 1, ROW_BLOCKED>(order, rows, &mut positions, at, lanes, prefetch_distance, state);
             start += lanes;
         }
     }
@@ -132,97 +140,101 @@ unsafe fn reduce_by<O: Order, const U: usize, const TALL: bool>(
 /// # Safety
 /// - As for [`reduce`].
 #[inline(always)]
-unsafe fn reduce_part<O: Order, const U: usize, const TALL: bool>(
+unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
-    rows: Rows<O::Lane>,
+    rows: StridedRows<O::Lane>,
     positions: &mut Positions<'_>,
     start: usize,
     width: usize,
-    ahead: Option<isize>,
-    so_far: &mut Groups,
+    prefetch_distance: Option<isize>,
+    state: &mut ColumnState,
 ) {
     let rows = rows.at(start);
-    rows.prefetch(width, ahead);
+    rows.prefetch(width, prefetch_distance);
     // SAFETY: the caller's promise.
-    let group = unsafe { reduce_group::<O, U, 1, TALL>(order, [rows], width, usize::MAX, so_far) };
-    group.write(order, positions, start, width);
+    let tile = unsafe { reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state) };
+    tile.write(order, positions, start, width);
 }
 
 /// A tile of `width` outputs, more than fit half of `U` vectors, over some rows and then some others.
 ///
 /// Unless `most` is `usize::MAX`, the rows are contiguous, are taken `most` at a time, and what comes later is
-/// prefetched meanwhile. `so_far` is as for [`reduce`], `TALL` as for [`reduce_by`].
+/// prefetched meanwhile. `state` is as for [`reduce`], `ROW_BLOCKED` as for [`reduce_by`].
 ///
 /// # Safety
 /// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one
 ///   more than a lane can count.
 #[inline(always)]
-pub(super) unsafe fn reduce_group<O: Order, const U: usize, const P: usize, const TALL: bool>(
+pub(super) unsafe fn reduce_tile<O: ArgOrder, const U: usize, const P: usize, const ROW_BLOCKED: bool>(
     order: O,
-    parts: [Rows<O::Lane>; P],
+    parts: [StridedRows<O::Lane>; P],
     width: usize,
     most: usize,
-    so_far: &mut Groups,
-) -> Group<O, U> {
+    state: &mut ColumnState,
+) -> ColumnTile<O, U> {
     // SAFETY: the caller's promise.
     unsafe {
-        if !O::Lane::HAS_NAN || !so_far.has_nan {
-            let (group, seen) = Group::over::<false, P, TALL>(order, parts, width, most);
-            if seen.is_sure(order) {
-                return group;
+        if !O::Lane::HAS_NAN || !state.has_nan {
+            let (tile, nan_tracker) = ColumnTile::reduce_rows::<false, P, ROW_BLOCKED>(order, parts, width, most);
+            if nan_tracker.is_exact(order) {
+                return tile;
             }
-            so_far.has_nan = true;
+            state.has_nan = true;
         }
-        let exact = order.simd().call(Exactly::<O, U, P, TALL> { order, parts, width });
+        let exact = order.simd().call_outlined(NanExactReduce::<O, U, P, ROW_BLOCKED> { order, parts, width });
         // Copied vector by vector. Otherwise, the tile above would not stay in registers, because the call writes to
         // memory.
-        let mut group = Group { best: [order.worst(); U], row_of_best: [order.simd().count(0); U] };
+        let mut tile = ColumnTile { best: [order.identity(); U], row_of_best: [order.simd().splat_index(0); U] };
         for u in 0..U {
-            group.best[u] = exact.best[u];
-            group.row_of_best[u] = exact.row_of_best[u];
+            tile.best[u] = exact.best[u];
+            tile.row_of_best[u] = exact.row_of_best[u];
         }
-        group
+        tile
     }
 }
 
-impl<O: Order, const U: usize> Group<O, U> {
-    /// A tile over some rows, then some others. If `TALL`, the first of them are taken in row blocks, where they are
-    /// many and nothing is prefetched. If not `EXACT`, the answer is right only if what was seen [is
-    /// sure](Seen::is_sure).
+impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
+    /// A tile over some rows, then some others. If `ROW_BLOCKED`, the first of them are taken in row blocks, where they
+    /// are many and nothing is prefetched. If not `NAN_EXACT`, the answer is right only if what was seen [is
+    /// sure](NanTracker::is_exact).
     ///
     /// # Safety
-    /// - As for [`reduce_group`].
+    /// - As for [`reduce_tile`].
     #[inline(always)]
-    pub(super) unsafe fn over<const EXACT: bool, const P: usize, const TALL: bool>(
+    pub(super) unsafe fn reduce_rows<const NAN_EXACT: bool, const P: usize, const ROW_BLOCKED: bool>(
         order: O,
-        parts: [Rows<O::Lane>; P],
+        parts: [StridedRows<O::Lane>; P],
         width: usize,
         most: usize,
-    ) -> (Self, Seen<O>) {
+    ) -> (Self, NanTracker<O>) {
         // SAFETY: the caller's promise.
-        let mut group = unsafe { Self::new(order, parts[0].first, width) };
-        let (mut before, mut seen) = (0, Seen::new(order, &group.best));
+        let mut tile = unsafe { Self::new(order, parts[0].first, width) };
+        let (mut before, mut nan_tracker) = (0, NanTracker::new(order, &tile.best));
         for (part, rows) in parts.into_iter().enumerate() {
             let mut rows = if part == 0 { rows.skip(1) } else { rows };
-            if const { TALL && has_tall::<O>() } && part == 0 && most == usize::MAX && are_tall::<O>(parts[0].count) {
-                let tall = rows.count;
+            if const { ROW_BLOCKED && has_row_blocks::<O>() }
+                && part == 0
+                && most == usize::MAX
+                && is_row_blocked::<O>(parts[0].count)
+            {
+                let all_rows = rows.count;
                 // SAFETY: the caller's promise.
-                rows = unsafe { group.visit_chunks::<EXACT>(order, rows, width, &mut seen) };
-                before = (tall - rows.count) as u32;
+                rows = unsafe { tile.visit_blocks::<NAN_EXACT>(order, rows, width, &mut nan_tracker) };
+                before = (all_rows - rows.count) as u32;
             }
             loop {
                 let count = rows.count.min(most);
-                let these = Rows { count, ..rows };
+                let these = StridedRows { count, ..rows };
                 if most < usize::MAX {
-                    let ahead = (AHEAD_BYTES / size_of::<O::Lane>()) as isize;
-                    these.prefetch(width, Some(ahead * rows.stride.signum()));
+                    let prefetch_distance = (PREFETCH_DISTANCE_BYTES / size_of::<O::Lane>()) as isize;
+                    these.prefetch(width, Some(prefetch_distance * rows.stride.signum()));
                 }
                 // SAFETY: the caller's promise.
                 unsafe {
                     // Row blocks leave few rows: no pairs.
-                    match const { TALL && P == 1 } {
-                        true => group.visit::<EXACT, false>(order, these, width, before, &mut seen),
-                        false => group.visit::<EXACT, true>(order, these, width, before, &mut seen),
+                    match const { ROW_BLOCKED && P == 1 } {
+                        true => tile.visit::<NAN_EXACT, false>(order, these, width, before, &mut nan_tracker),
+                        false => tile.visit::<NAN_EXACT, true>(order, these, width, before, &mut nan_tracker),
                     }
                 }
                 before += count as u32;
@@ -232,39 +244,42 @@ impl<O: Order, const U: usize> Group<O, U> {
                 }
             }
         }
-        (group, seen)
+        (tile, nan_tracker)
     }
 }
 
 /// The exact way, outlined, because NaN is rare.
 #[derive(Clone, Copy)]
-struct Exactly<O: Order, const U: usize, const P: usize, const TALL: bool> {
+struct NanExactReduce<O: ArgOrder, const U: usize, const P: usize, const ROW_BLOCKED: bool> {
     order: O,
-    parts: [Rows<O::Lane>; P],
+    parts: [StridedRows<O::Lane>; P],
     width: usize,
 }
 
-impl<O: Order, const U: usize, const P: usize, const TALL: bool> Task for Exactly<O, U, P, TALL> {
-    type Output = Group<O, U>;
+impl<O: ArgOrder, const U: usize, const P: usize, const ROW_BLOCKED: bool> SimdOp
+    for NanExactReduce<O, U, P, ROW_BLOCKED>
+{
+    type Output = ColumnTile<O, U>;
 
     #[inline(always)]
-    unsafe fn run(self) -> Group<O, U> {
-        let Exactly { order, parts, width } = self;
+    unsafe fn eval(self) -> ColumnTile<O, U> {
+        let NanExactReduce { order, parts, width } = self;
         // SAFETY: the caller's promise.
         unsafe {
-            if const { TALL && O::Lane::HAS_NAN && has_tall::<O>() } && are_tall::<O>(parts[0].count) {
-                let (group, seen) = Group::over::<true, P, true>(order, parts, width, usize::MAX);
-                if seen.is_sure(order) {
-                    return group;
+            if const { ROW_BLOCKED && O::Lane::HAS_NAN && has_row_blocks::<O>() } && is_row_blocked::<O>(parts[0].count)
+            {
+                let (tile, nan_tracker) = ColumnTile::reduce_rows::<true, P, true>(order, parts, width, usize::MAX);
+                if nan_tracker.is_exact(order) {
+                    return tile;
                 }
             }
-            Group::over::<true, P, false>(order, parts, width, usize::MAX).0
+            ColumnTile::reduce_rows::<true, P, false>(order, parts, width, usize::MAX).0
         }
     }
 }
 
 /// What the tiles so far were like.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Groups {
+pub(super) struct ColumnState {
     has_nan: bool,
 }

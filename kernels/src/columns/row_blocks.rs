@@ -12,164 +12,166 @@
 //! in each lane: row_of_best = the first row of that block that is equal to best
 //! ```
 
-use super::nan_tracker::Seen;
-use super::tile::{Group, Rows};
-use crate::order::key::Lane;
-use crate::order::{Count, Order, Vec, fold_of};
-use crate::simd::ops::Lanes;
+use super::nan_tracker::NanTracker;
+use super::tile::{ColumnTile, StridedRows};
+use crate::order::key::LaneElem;
+use crate::order::{ArgOrder, IndexVec, Vec, max_all};
+use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
-use crate::simd::token::{Task, Token};
+use crate::simd::token::{Simd, SimdOp};
 use core::mem::MaybeUninit;
 
 /// Rows in a block. Fewer make the search in the end cheaper, and the loop slower.
-const CHUNK: usize = 8;
+const BLOCK_ROWS: usize = 8;
 
 /// Whether `rows` rows, the first one among them, are worth the search in the end. It takes a load and a store for each
 /// lane and row of a block. See docs/tuning.md#row-blocking-from-128-rows-on.
 #[inline(always)]
-pub(super) const fn are_tall<O: Order>(rows: usize) -> bool {
-    has_tall::<O>() && rows >= const { fewest::<O>() }
+pub(super) const fn is_row_blocked<O: ArgOrder>(rows: usize) -> bool {
+    has_row_blocks::<O>() && rows >= const { min_blocked_rows::<O>() }
 }
 
 /// Whether any number of rows is. None is, if that would be more than a lane can count: so never for 8-bit lanes.
 #[inline(always)]
-pub(super) const fn has_tall<O: Order>() -> bool {
-    O::Simd::TUNING.specializes && fewest::<O>() < O::Simd::MAX_COUNT as usize
+pub(super) const fn has_row_blocks<O: ArgOrder>() -> bool {
+    O::Simd::TUNING.specializes && min_blocked_rows::<O>() < O::Simd::MAX_INDEX as usize
 }
 
 /// The fewest rows that are taken in blocks.
 #[inline(always)]
-const fn fewest<O: Order>() -> usize {
-    if 12 * O::Simd::LANES < FEWEST { FEWEST } else { 12 * O::Simd::LANES }
+const fn min_blocked_rows<O: ArgOrder>() -> usize {
+    if 12 * O::Simd::LANES < MIN_BLOCKED_ROWS { MIN_BLOCKED_ROWS } else { 12 * O::Simd::LANES }
 }
 
 /// The same, of whatever lanes.
-const FEWEST: usize = 128;
+const MIN_BLOCKED_ROWS: usize = 128;
 
-impl<O: Order, const U: usize> Group<O, U> {
+impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// Reduces the whole blocks of some rows, the first of which has number 1, and gives the rows that are left.
     ///
-    /// The answer is right only if `seen` is sure afterwards. If `EXACT`, it is so but for one case: NaN loses, and a
-    /// lane has nothing better than the worst number.
+    /// The answer is right only if `nan_tracker` is sure afterwards. If `NAN_EXACT`, it is so but for one case: NaN
+    /// loses, and a lane has nothing better than the worst number.
     ///
     /// # Safety
-    /// - As for [`Group::load`], for each row; they are at least a block.
+    /// - As for [`ColumnTile::load`], for each row; they are at least a block.
     #[inline(always)]
-    pub(super) unsafe fn visit_chunks<const EXACT: bool>(
+    pub(super) unsafe fn visit_blocks<const NAN_EXACT: bool>(
         &mut self,
         order: O,
-        rows: Rows<O::Lane>,
+        rows: StridedRows<O::Lane>,
         width: usize,
-        seen: &mut Seen<O>,
-    ) -> Rows<O::Lane> {
+        nan_tracker: &mut NanTracker<O>,
+    ) -> StridedRows<O::Lane> {
         // Copies: what a call writes to would not stay in registers before and after it.
-        let (mut group, mut so_far) = (*self, *seen);
-        let chunks = Chunks { order, rows, width, group: &raw mut group, seen: &raw mut so_far };
+        let (mut tile, mut state) = (*self, *nan_tracker);
+        let blocks = RowBlocks { order, rows, width, tile: &raw mut tile, nan_tracker: &raw mut state };
         // SAFETY: the caller's promise, and two locals that nothing else uses meanwhile.
         unsafe {
-            if EXACT {
-                chunks.visit::<true>();
+            if NAN_EXACT {
+                blocks.visit::<true>();
             } else {
-                order.simd().call(chunks);
+                order.simd().call_outlined(blocks);
             }
         }
-        (*self, *seen) = (group, so_far);
-        rows.skip(rows.count / CHUNK * CHUNK)
+        (*self, *nan_tracker) = (tile, state);
+        rows.skip(rows.count / BLOCK_ROWS * BLOCK_ROWS)
     }
 }
 
 /// The loop, outlined to have one copy for all callers.
 #[derive(Clone, Copy)]
-struct Chunks<O: Order, const U: usize> {
+struct RowBlocks<O: ArgOrder, const U: usize> {
     order: O,
-    rows: Rows<O::Lane>,
+    rows: StridedRows<O::Lane>,
     width: usize,
-    group: *mut Group<O, U>,
-    seen: *mut Seen<O>,
+    tile: *mut ColumnTile<O, U>,
+    nan_tracker: *mut NanTracker<O>,
 }
 
-impl<O: Order, const U: usize> Task for Chunks<O, U> {
+impl<O: ArgOrder, const U: usize> SimdOp for RowBlocks<O, U> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
+    unsafe fn eval(self) {
         // SAFETY: the caller's promise.
         unsafe { self.visit::<false>() };
     }
 }
 
-impl<O: Order, const U: usize> Chunks<O, U> {
+impl<O: ArgOrder, const U: usize> RowBlocks<O, U> {
     /// # Safety
-    /// - As for [`Group::visit_chunks`]; both pointers are borrows that nothing else uses meanwhile.
+    /// - As for [`ColumnTile::visit_blocks`]; both pointers are borrows that nothing else uses meanwhile.
     #[inline(always)]
-    unsafe fn visit<const EXACT: bool>(self) {
-        let Chunks { order, rows, width, .. } = self;
+    unsafe fn visit<const NAN_EXACT: bool>(self) {
+        let RowBlocks { order, rows, width, .. } = self;
         let simd = order.simd();
         // SAFETY: the caller's promise.
-        let (group, seen) = unsafe { (&mut *self.group, &mut *self.seen) };
-        let (Group { mut best, mut row_of_best }, mut so_far) = (*group, *seen);
+        let (tile, nan_tracker) = unsafe { (&mut *self.tile, &mut *self.nan_tracker) };
+        let (ColumnTile { mut best, mut row_of_best }, mut state) = (*tile, *nan_tracker);
         let nan_wins = order.nan_wins();
         // A mask in place of branches, for which the compiler would make two loops.
-        let losing = simd.first(if nan_wins { 0 } else { O::Simd::LANES });
-        if EXACT {
-            so_far = Seen::nothing(order);
+        let losing = simd.first_n_mask(if nan_wins { 0 } else { O::Simd::LANES });
+        if NAN_EXACT {
+            state = NanTracker::empty(order);
             // In the first row, NaN is the best there is, or no better than the worst number.
             let mut u = 0;
             while !nan_wins && u < U {
-                best[u] = order.fold(best[u], order.worst());
+                best[u] = order.max(best[u], order.identity());
                 u += 1;
             }
         }
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
-        let (mut at, mut row) = (rows.first, simd.count(1));
-        for _ in 0..rows.count / CHUNK {
+        let (mut at, mut row) = (rows.first, simd.splat_index(1));
+        for _ in 0..rows.count / BLOCK_ROWS {
             // All vectors of a block before the next block: one vector of all blocks would read each cache line several
             // times.
             for u in 0..U {
-                let mut at = at.wrapping_add(Group::<O, U>::start_of(u, width));
-                let mut vectors = [order.worst(); CHUNK];
+                let mut at = at.wrapping_add(ColumnTile::<O, U>::start_of(u, width));
+                let mut vectors = [order.identity(); BLOCK_ROWS];
                 let mut n = 0;
-                while n < CHUNK {
+                while n < BLOCK_ROWS {
                     // SAFETY: the caller's promise: a vector of one of the rows.
                     vectors[n] = unsafe { order.load(at) };
                     at = at.wrapping_byte_offset(stride);
                     n += 1;
                 }
-                if !EXACT {
-                    so_far.look(order, &vectors);
+                if !NAN_EXACT {
+                    state.observe(order, &vectors);
                 } else {
                     // Where NaN wins, the first one of a lane is kept, and no number is above it. This is not in the
                     // other loop, where it would cost data without NaN.
-                    let first = simd.and_not(simd.nans_of(&vectors), simd.or(simd.unordered(best[u], best[u]), losing));
+                    let first =
+                        simd.and_not(simd.nan_mask(&vectors), simd.or(simd.unordered(best[u], best[u]), losing));
                     best[u] = simd.select(first, order.simd().splat(O::Lane::NAN), best[u]);
-                    row_of_best[u] = simd.select_count(first, row, row_of_best[u]);
+                    row_of_best[u] = simd.select_index(first, row, row_of_best[u]);
                     // The maximum drops NaN, if it starts with a number.
-                    vectors[0] = order.fold(vectors[0], order.worst());
+                    vectors[0] = order.max(vectors[0], order.identity());
                 }
-                let new = fold_of(order, &vectors);
-                let better = order.above(new, best[u]);
-                best[u] = order.fold(new, best[u]);
-                row_of_best[u] = simd.select_count(better, row, row_of_best[u]);
+                let new = max_all(order, &vectors);
+                let better = order.gt(new, best[u]);
+                best[u] = order.max(new, best[u]);
+                row_of_best[u] = simd.select_index(better, row, row_of_best[u]);
             }
-            row = simd.add(row, simd.count(CHUNK as u32));
-            at = at.wrapping_byte_offset(CHUNK as isize * stride);
+            row = simd.add(row, simd.splat_index(BLOCK_ROWS as u32));
+            at = at.wrapping_byte_offset(BLOCK_ROWS as isize * stride);
         }
-        *group = Group { best, row_of_best };
-        for (u, (&best, row_of_best)) in best.iter().zip(&mut group.row_of_best).enumerate() {
-            let first = rows.first.wrapping_add(Group::<O, U>::start_of(u, width));
+        *tile = ColumnTile { best, row_of_best };
+        for (u, (&best, row_of_best)) in best.iter().zip(&mut tile.row_of_best).enumerate() {
+            let first = rows.first.wrapping_add(ColumnTile::<O, U>::start_of(u, width));
             // SAFETY: the caller's promise: the number is that of a block of the rows, or 0.
-            *row_of_best = unsafe { simd.call(Look { order, first, stride, best, first_row: *row_of_best }) };
-            if EXACT && !nan_wins && simd.bits(simd.eq(best, order.worst())) != 0 {
-                so_far.look(order, &[order.simd().splat(O::Lane::NAN)]);
+            *row_of_best =
+                unsafe { simd.call_outlined(RecoverRow { order, first, stride, best, first_row: *row_of_best }) };
+            if NAN_EXACT && !nan_wins && simd.movemask(simd.eq(best, order.identity())) != 0 {
+                state.observe(order, &[order.simd().splat(O::Lane::NAN)]);
             }
         }
-        *seen = so_far;
+        *nan_tracker = state;
     }
 }
 
 /// In which row of its block each lane of a vector has its best. Outlined, because all vectors of a tile share it.
 #[derive(Clone, Copy)]
-struct Look<O: Order> {
+struct RecoverRow<O: ArgOrder> {
     order: O,
     /// Where the vector is in row 1.
     first: *const O::Lane,
@@ -177,25 +179,25 @@ struct Look<O: Order> {
     stride: isize,
     best: Vec<O>,
     /// The first row of the block, or 0 where none was better than what came before.
-    first_row: Count<O>,
+    first_row: IndexVec<O>,
 }
 
-impl<O: Order> Task for Look<O> {
-    type Output = Count<O>;
+impl<O: ArgOrder> SimdOp for RecoverRow<O> {
+    type Output = IndexVec<O>;
 
     #[inline(always)]
-    unsafe fn run(self) -> Count<O> {
-        let Look { order, first, stride, best, first_row } = self;
+    unsafe fn eval(self) -> IndexVec<O> {
+        let RecoverRow { order, first, stride, best, first_row } = self;
         let (simd, lanes) = (order.simd(), O::Simd::LANES);
-        let mut room = Room([const { MaybeUninit::uninit() }; _]);
-        let elements: *mut O::Lane = room.0.as_mut_ptr().cast();
-        for (lane, &row) in simd.counts(first_row).as_ref().iter().enumerate() {
+        let mut workspace = Workspace([const { MaybeUninit::uninit() }; _]);
+        let elements: *mut O::Lane = workspace.0.as_mut_ptr().cast();
+        for (lane, &row) in simd.index_array(first_row).as_ref().iter().enumerate() {
             let row: u64 = row.into();
             // Where there is no such block, the first one is read, and what is found there does not matter.
             let mut at =
                 first.wrapping_byte_offset((row as u32).saturating_sub(1) as isize * stride).wrapping_add(lane);
             let mut n = 0;
-            while n < CHUNK {
+            while n < BLOCK_ROWS {
                 // SAFETY: the caller promises the rows of the block, whatever was found in them; the buffer is for a
                 // block of any vectors.
                 unsafe { elements.add(n * lanes + lane).write(at.read()) };
@@ -205,8 +207,8 @@ impl<O: Order> Task for Look<O> {
         }
         let finds_nan = O::Lane::HAS_NAN && order.nan_wins();
         // If it is in none of the others, it is in the last.
-        let mut n = CHUNK - 1;
-        let mut row_in_chunk = simd.count(n as u32);
+        let mut n = BLOCK_ROWS - 1;
+        let mut row_in_block = simd.splat_index(n as u32);
         while n > 0 {
             n -= 1;
             // SAFETY: all of them were written above.
@@ -214,13 +216,13 @@ impl<O: Order> Task for Look<O> {
             let is_best = simd.eq(elements, best);
             // Where NaN wins, one is the best of its block; where it loses, none is.
             let is_best = if finds_nan { simd.or(is_best, simd.unordered(elements, elements)) } else { is_best };
-            row_in_chunk = simd.select_count(is_best, simd.count(n as u32), row_in_chunk);
+            row_in_block = simd.select_index(is_best, simd.splat_index(n as u32), row_in_block);
         }
-        let is_better = simd.count_gt(first_row, simd.count(0));
-        simd.add(first_row, simd.count_where(is_better, row_in_chunk))
+        let is_better = simd.index_gt(first_row, simd.splat_index(0));
+        simd.add(first_row, simd.and_mask(is_better, row_in_block))
     }
 }
 
 /// A buffer for one block of a vector.
 #[repr(align(64))]
-struct Room([MaybeUninit<u8>; CHUNK * MAX_VECTOR_BYTES]);
+struct Workspace([MaybeUninit<u8>; BLOCK_ROWS * MAX_VECTOR_BYTES]);

@@ -4,22 +4,22 @@
 //!
 //! What is selected is the number of the row, which is as wide as the element.
 
-use super::nan_tracker::Seen;
+use super::nan_tracker::NanTracker;
 use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
-use crate::order::{Count, Order, Vec};
+use crate::order::{ArgOrder, IndexVec, Vec};
 use crate::positions::{Positions, for_places, write_counts};
-use crate::simd::ops::Lanes;
-use crate::simd::token::Token;
+use crate::simd::ops::SimdOps;
+use crate::simd::token::Simd;
 
 /// Vectors in a tile, unless fewer are left. See docs/tuning.md#register-tiles-4-vectors-or-2.
-pub(super) const GROUP: usize = 4;
+pub(super) const TILE_VECTORS: usize = 4;
 /// Rows in a block of rows: as many streams as most hardware prefetchers follow.
-pub(super) const ROWS: usize = 8;
+pub(super) const PANEL_BLOCK_ROWS: usize = 8;
 
 /// Rows with one stride between them, of as many elements as there are outputs.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<L> {
+pub(super) struct StridedRows<L> {
     pub(super) first: *const L,
     /// From one row to the next, in elements.
     pub(super) stride: isize,
@@ -28,45 +28,45 @@ pub(super) struct Rows<L> {
     pub(super) hint: Hint,
 }
 
-impl<L: Copy> Rows<L> {
-    /// Prefetches `width` elements of each row, `ahead` elements further on, if that is not `None`. They need not
-    /// exist.
+impl<L: Copy> StridedRows<L> {
+    /// Prefetches `width` elements of each row, `prefetch_distance` elements further on, if that is not `None`. They
+    /// need not exist.
     #[inline(always)]
-    pub(super) fn prefetch(self, width: usize, ahead: Option<isize>) {
-        let Some(ahead) = ahead else { return };
-        let (size, at) = (size_of::<L>(), self.first.wrapping_offset(ahead));
+    pub(super) fn prefetch(self, width: usize, prefetch_distance: Option<isize>) {
+        let Some(prefetch_distance) = prefetch_distance else { return };
+        let (size, at) = (size_of::<L>(), self.first.wrapping_offset(prefetch_distance));
         prefetch_rows(self.hint, at.cast(), self.stride.wrapping_mul(size as isize), self.count, width * size);
     }
 
     /// The same rows from output `output` on.
     #[inline(always)]
     pub(super) fn at(self, output: usize) -> Self {
-        Rows { first: self.first.wrapping_add(output), ..self }
+        StridedRows { first: self.first.wrapping_add(output), ..self }
     }
 
     /// All rows but the first `rows`.
     #[inline(always)]
     pub(super) fn skip(self, rows: usize) -> Self {
         let first = self.first.wrapping_offset(rows as isize * self.stride);
-        Rows { first, count: self.count - rows, ..self }
+        StridedRows { first, count: self.count - rows, ..self }
     }
 }
 
 /// The bytes from the first of some rows to where the next one would be.
 #[inline(always)]
-pub(super) fn span<L>(rows: usize, stride: isize) -> usize {
+pub(super) fn extent_bytes<L>(rows: usize, stride: isize) -> usize {
     rows.saturating_mul(stride.unsigned_abs()).saturating_mul(size_of::<L>())
 }
 
 /// `U` vectors of outputs, reduced over the rows so far.
 #[derive(Clone, Copy)]
-pub(super) struct Group<O: Order, const U: usize> {
+pub(super) struct ColumnTile<O: ArgOrder, const U: usize> {
     pub(super) best: [Vec<O>; U],
     /// The row of the best. The caller decides what row numbers count from.
-    pub(super) row_of_best: [Count<O>; U],
+    pub(super) row_of_best: [IndexVec<O>; U],
 }
 
-impl<O: Order, const U: usize> Group<O, U> {
+impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// The output that vector `u` starts with. The last vector overlaps the previous one where the width is no
     /// multiple.
     #[inline(always)]
@@ -80,7 +80,7 @@ impl<O: Order, const U: usize> Group<O, U> {
     /// - `width` elements, at least a vector, may be read from `at` on.
     #[inline(always)]
     pub(super) unsafe fn load(order: O, at: *const O::Lane, width: usize) -> [Vec<O>; U] {
-        let mut vectors = [order.worst(); U];
+        let mut vectors = [order.identity(); U];
         let mut u = 0;
         while u < U {
             // SAFETY: the caller promises a row of that width.
@@ -93,11 +93,11 @@ impl<O: Order, const U: usize> Group<O, U> {
     /// A tile after its first row, which is the best so far whatever it holds, and has number 0.
     ///
     /// # Safety
-    /// - As for [`Group::load`].
+    /// - As for [`ColumnTile::load`].
     #[inline(always)]
     pub(super) unsafe fn new(order: O, first: *const O::Lane, width: usize) -> Self {
         // SAFETY: the caller's promise.
-        Group { best: unsafe { Self::load(order, first, width) }, row_of_best: [order.simd().count(0); U] }
+        ColumnTile { best: unsafe { Self::load(order, first, width) }, row_of_best: [order.simd().splat_index(0); U] }
     }
 
     /// Whether rows are taken two at a time, so that only the better one is compared with the best so far. For two rows
@@ -105,70 +105,71 @@ impl<O: Order, const U: usize> Group<O, U> {
     /// tiles wait for the row before. See docs/tuning.md#columns-two-rows-at-a-time.
     const IN_PAIRS: bool = O::Simd::TUNING.unrolls;
     /// The fewest rows that are taken in pairs.
-    const FEWEST_IN_PAIRS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
+    const MIN_PAIRED_ROWS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
 
-    /// Reduces some more rows, the first of which has number `before + 1`; if `IN_PAIRS`, [in pairs](Group::IN_PAIRS)
-    /// where that pays. If not `EXACT`, the answer is right only if `seen` [is sure](Seen::is_sure) afterwards.
+    /// Reduces some more rows, the first of which has number `before + 1`; if `IN_PAIRS`, [in
+    /// pairs](ColumnTile::IN_PAIRS) where that pays. If not `NAN_EXACT`, the answer is right only if `nan_tracker` [is
+    /// sure](NanTracker::is_exact) afterwards.
     ///
     /// # Safety
-    /// - As for [`Group::load`], for each row.
+    /// - As for [`ColumnTile::load`], for each row.
     #[inline(always)]
-    pub(super) unsafe fn visit<const EXACT: bool, const IN_PAIRS: bool>(
+    pub(super) unsafe fn visit<const NAN_EXACT: bool, const IN_PAIRS: bool>(
         &mut self,
         order: O,
-        rows: Rows<O::Lane>,
+        rows: StridedRows<O::Lane>,
         width: usize,
         before: u32,
-        seen: &mut Seen<O>,
+        nan_tracker: &mut NanTracker<O>,
     ) {
         let simd = order.simd();
         // Locals, so that they stay in registers.
-        let Group { mut best, mut row_of_best } = *self;
-        let mut row = simd.count(before + 1);
-        let mut so_far = *seen;
+        let ColumnTile { mut best, mut row_of_best } = *self;
+        let mut row = simd.splat_index(before + 1);
+        let mut state = *nan_tracker;
         // A stride in bytes makes for a shorter instruction than a scaled one, and keeps short loops within a cache
         // line.
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
         let mut at = rows.first;
         let mut left = rows.count;
-        while const { IN_PAIRS && Self::IN_PAIRS && !EXACT } && rows.count >= Self::FEWEST_IN_PAIRS && left >= 2 {
+        while const { IN_PAIRS && Self::IN_PAIRS && !NAN_EXACT } && rows.count >= Self::MIN_PAIRED_ROWS && left >= 2 {
             for u in 0..U {
                 let at = at.wrapping_add(Self::start_of(u, width));
                 // SAFETY: the caller's promise.
                 let (new, newer) = unsafe { (order.load(at), order.load(at.wrapping_byte_offset(stride))) };
-                so_far.look(order, &[new, newer]);
-                let row_of_new = simd.add_one(order.above(newer, new), row);
-                let new = order.fold(newer, new);
-                let better = order.above(new, best[u]);
-                best[u] = order.fold(new, best[u]);
-                row_of_best[u] = simd.select_count(better, row_of_new, row_of_best[u]);
+                state.observe(order, &[new, newer]);
+                let row_of_new = simd.sub_mask(order.gt(newer, new), row);
+                let new = order.max(newer, new);
+                let better = order.gt(new, best[u]);
+                best[u] = order.max(new, best[u]);
+                row_of_best[u] = simd.select_index(better, row_of_new, row_of_best[u]);
             }
-            row = simd.add(row, simd.count(2));
+            row = simd.add(row, simd.splat_index(2));
             at = at.wrapping_byte_offset(2 * stride);
             left -= 2;
         }
         for _ in 0..left {
             // SAFETY: the caller's promise.
             let new = unsafe { Self::load(order, at, width) };
-            if !EXACT {
-                so_far.look(order, &new);
+            if !NAN_EXACT {
+                state.observe(order, &new);
             }
             for u in 0..U {
-                if EXACT {
-                    let better = order.better(new[u], best[u]);
+                if NAN_EXACT {
+                    let better = order.gt_total_order(new[u], best[u]);
                     best[u] = simd.select(better, new[u], best[u]);
-                    row_of_best[u] = simd.select_count(better, row, row_of_best[u]);
+                    row_of_best[u] = simd.select_index(better, row, row_of_best[u]);
                 } else {
-                    let better = order.above(new[u], best[u]);
-                    best[u] = order.fold(new[u], best[u]);
-                    row_of_best[u] = simd.select_count(better, row, row_of_best[u]);
+                    let better = order.gt(new[u], best[u]);
+                    best[u] = order.max(new[u], best[u]);
+                    row_of_best[u] = simd.select_index(better, row, row_of_best[u]);
                 }
             }
-            row = simd.add(row, simd.count(1));
+            row = simd.add(row, simd.splat_index(1));
             at = at.wrapping_byte_offset(stride);
         }
-        *self = Group { best, row_of_best };
-        *seen = so_far;
+        *self = ColumnTile { best, row_of_best };
+        *nan_tracker = state;
     }
 
     /// Writes the row numbers as positions, one for each output of the tile.
@@ -178,7 +179,7 @@ impl<O: Order, const U: usize> Group<O, U> {
             let positions = &mut positions[start..][..width];
             for (u, rows) in self.row_of_best.iter().enumerate() {
                 let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
-                write_counts(positions, order.simd().counts(*rows).as_ref());
+                write_counts(positions, order.simd().index_array(*rows).as_ref());
             }
         });
     }

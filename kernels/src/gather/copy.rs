@@ -1,36 +1,36 @@
 //! Copies of strided elements, and of runs of neighbours, to rows of lanes. Knows nothing of orders, and of the loops
 //! of a call.
 
-use crate::memory::args::Loop;
-use crate::memory::prefetch::Ahead;
-use crate::simd::token::Task;
-use crate::simd::transpose::Zip;
+use crate::memory::args::LoopDim;
+use crate::memory::prefetch::PrefetchCursor;
+use crate::simd::token::SimdOp;
+use crate::simd::transpose::TransposeOps;
 use core::mem::MaybeUninit;
 
 /// What may be written after the buffer: the rest of a store that is wider than the last run.
-pub(super) const SLACK_BYTES: usize = 32;
+pub(super) const OVERWRITE_PAD: usize = 32;
 
 /// Where each lane starts, in elements.
 #[derive(Clone, Copy)]
 pub(crate) enum LaneOffsets<'a> {
     /// Lanes at one distance: the first, the step to the next, and how many.
-    Even { first: isize, step: isize, lanes: usize },
+    Strided { first: isize, step: isize, lanes: usize },
     /// Runs of neighbours at one distance: the first, the step to the next, how many, and the lanes in each.
-    Lines { first: isize, step: isize, lines: usize, width: usize },
+    Runs { first: isize, step: isize, runs: usize, width: usize },
     /// Anywhere.
     Each(&'a [isize]),
 }
 
 impl LaneOffsets<'_> {
     /// A single lane.
-    pub(crate) const ONE: Self = LaneOffsets::Even { first: 0, step: 0, lanes: 1 };
+    pub(crate) const ONE: Self = LaneOffsets::Strided { first: 0, step: 0, lanes: 1 };
 
     /// How many lanes there are.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
         match self {
-            LaneOffsets::Even { lanes, .. } => lanes,
-            LaneOffsets::Lines { lines, width, .. } => lines * width,
+            LaneOffsets::Strided { lanes, .. } => lanes,
+            LaneOffsets::Runs { runs, width, .. } => runs * width,
             LaneOffsets::Each(offsets) => offsets.len(),
         }
     }
@@ -38,7 +38,7 @@ impl LaneOffsets<'_> {
 
 /// `out[row * lanes.len() + lane] = from[row * stride + lanes[lane]]`.
 ///
-/// After the last row, `out` has room for what need not be written: [`SLACK_BYTES`].
+/// After the last row, `out` has room for what need not be written: [`OVERWRITE_PAD`].
 ///
 /// To run it is safe if all of those elements may be read, and so may what follows them before `end`, and `out` may be
 /// written, which nobody else uses meanwhile.
@@ -51,20 +51,20 @@ pub(super) struct Gather<'a, S, T> {
     pub(super) stride: isize,
     pub(super) rows: usize,
     pub(super) lanes: LaneOffsets<'a>,
-    pub(super) ahead: Option<Ahead>,
+    pub(super) prefetch_cursor: Option<PrefetchCursor>,
 }
 
-impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
+impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
-        let Gather { simd, out, from, end, stride, rows, lanes, ahead } = self;
+    unsafe fn eval(self) {
+        let Gather { simd, out, from, end, stride, rows, lanes, prefetch_cursor } = self;
         // SAFETY: the caller's promise.
         let out = unsafe { &mut *out };
-        assert!(out.len() == rows * lanes.len() + SLACK_BYTES / size_of::<T>());
+        assert!(out.len() == rows * lanes.len() + OVERWRITE_PAD / size_of::<T>());
         match lanes {
-            LaneOffsets::Even { first, step, lanes } => {
+            LaneOffsets::Strided { first, step, lanes } => {
                 let from = from.wrapping_offset(first);
                 // SAFETY: the caller's promise, and the length of `out`.
                 unsafe {
@@ -79,11 +79,11 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
                             let (rows, len, stride, step) =
                                 if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
                             for row in 0..rows {
-                                if let Some(ahead) = ahead {
+                                if let Some(prefetch_cursor) = prefetch_cursor {
                                     let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
-                                    ahead.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
+                                    prefetch_cursor.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
                                 }
-                                copy_line(
+                                copy_strided(
                                     &mut out[row * len..],
                                     from.wrapping_offset(row as isize * stride),
                                     len,
@@ -94,15 +94,22 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
                     }
                 }
             }
-            LaneOffsets::Lines { first, step, lines, width } => {
+            LaneOffsets::Runs { first, step, runs, width } => {
                 let (from, size) = (from.wrapping_offset(first).cast(), size_of::<T>());
                 let bytes = |elements: isize| elements.wrapping_mul(size as isize);
-                let lines =
-                    Lines { from, step: bytes(step), lines, width: width * size, stride: bytes(stride), rows, ahead };
+                let runs = Runs {
+                    from,
+                    step: bytes(step),
+                    runs,
+                    width: width * size,
+                    stride: bytes(stride),
+                    rows,
+                    prefetch_cursor,
+                };
                 let (out, end) = (out.as_mut_ptr().cast(), end.map(|end| end.cast()));
                 // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as
                 // asserted.
-                unsafe { simd.call(CopyLines { lines, out, end }) };
+                unsafe { simd.call_outlined(CopyRuns { runs, out, end }) };
             }
             LaneOffsets::Each(offsets) => {
                 for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
@@ -120,79 +127,82 @@ impl<S: Zip, T: Copy> Task for Gather<'_, S, T> {
 /// Rows of runs of `width` neighbours: runs are `step` apart, rows `stride`. All in bytes, so that one copy of the code
 /// serves elements of any size.
 #[derive(Clone, Copy)]
-struct Lines {
+struct Runs {
     from: *const u8,
     step: isize,
-    lines: usize,
+    runs: usize,
     width: usize,
     stride: isize,
     rows: usize,
-    ahead: Option<Ahead>,
+    prefetch_cursor: Option<PrefetchCursor>,
 }
 
 /// Copies runs to `out`, row by row.
 ///
 /// To run it is safe if the runs may be read, and what follows them before `end`; there is at least one row; and `out`
-/// has room for the runs, and for [`SLACK_BYTES`] more.
+/// has room for the runs, and for [`OVERWRITE_PAD`] more.
 #[derive(Clone, Copy)]
-struct CopyLines {
-    lines: Lines,
+struct CopyRuns {
+    runs: Runs,
     out: *mut u8,
     end: Option<*const u8>,
 }
 
-impl Task for CopyLines {
+impl SimdOp for CopyRuns {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
-        let CopyLines { lines, out, end } = self;
+    unsafe fn eval(self) {
+        let CopyRuns { runs, out, end } = self;
         // SAFETY: the caller's promises.
         unsafe {
-            match lines.width {
+            match runs.width {
                 // A byte alone is no run.
-                ..=4 => lines.copy::<4, 2>(out, end),
-                5..=8 => lines.copy::<8, 4>(out, end),
-                9..=16 => lines.copy::<16, 8>(out, end),
-                17..=32 => lines.copy::<32, 16>(out, end),
-                _ => lines.copy::<32, 32>(out, end),
+                ..=4 => runs.copy::<4, 2>(out, end),
+                5..=8 => runs.copy::<8, 4>(out, end),
+                9..=16 => runs.copy::<16, 8>(out, end),
+                17..=32 => runs.copy::<32, 16>(out, end),
+                _ => runs.copy::<32, 32>(out, end),
             }
         }
     }
 }
 
-impl Lines {
+impl Runs {
     /// Copies the runs, one after another, each by one load and store of `WHOLE` bytes: what they bring too much is
     /// overwritten by the next run. (`memcpy` of a length that is not a constant would be a call.) Runs that are
     /// longer, or end too close to `end`, are copied by loads and stores of `PART` bytes, the last of which overlaps
     /// the previous one.
     ///
     /// # Safety
-    /// - As for [`CopyLines`]. Runs are at least `PART` bytes long.
+    /// - As for [`CopyRuns`]. Runs are at least `PART` bytes long.
     #[inline(always)]
     unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: Option<*const u8>) {
-        const { assert!(PART <= WHOLE && WHOLE <= SLACK_BYTES) };
-        let Lines { from, step, lines, width, stride, rows, ahead } = self;
+        const { assert!(PART <= WHOLE && WHOLE <= OVERWRITE_PAD) };
+        let Runs { from, step, runs, width, stride, rows, prefetch_cursor } = self;
         assert!(width >= PART);
         // How many runs of each row may be read by whole loads. The same for all rows, because it takes a division.
         let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));
         let end = end.map(<*const u8>::addr);
-        let by_whole =
-            if width <= WHOLE { readable(Loop { size: lines, stride: step }, last_row.addr(), WHOLE, end) } else { 0 };
-        let len = lines * width;
+        let whole_moves = if width <= WHOLE {
+            readable(LoopDim { size: runs, stride: step }, last_row.addr(), WHOLE, end)
+        } else {
+            0
+        };
+        let len = runs * width;
         for row in 0..rows {
-            if let Some(ahead) = ahead {
-                ahead.moved((row * len) as isize).prefetch(len);
+            if let Some(prefetch_cursor) = prefetch_cursor {
+                prefetch_cursor.moved((row * len) as isize).prefetch(len);
             }
             let from = from.wrapping_offset(row as isize * stride);
             let out = out.wrapping_add(row * len);
             let place = |line: usize| (from.wrapping_offset(line as isize * step), out.wrapping_add(line * width));
-            for line in 0..by_whole {
+            for line in 0..whole_moves {
                 let (from, to) = place(line);
                 // SAFETY: the caller's promises: a run starts at least a run before the slack.
                 unsafe { move_bytes::<WHOLE>(from, to) };
             }
-            for line in by_whole..lines {
+            for line in whole_moves..runs {
                 let (from, to) = place(line);
                 let last = width - PART;
                 for start in (0..last).step_by(PART) {
@@ -211,8 +221,8 @@ impl Lines {
 ///
 /// Addresses are unsigned: in a 32-bit process, or with a tag, they may have their top bit set.
 #[inline(always)]
-fn readable(lines: Loop, first: usize, bytes: usize, end: Option<usize>) -> usize {
-    lines.steps_within(end.and_then(|end| end.checked_sub(first)?.checked_sub(bytes)))
+fn readable(runs: LoopDim, first: usize, bytes: usize, end: Option<usize>) -> usize {
+    runs.steps_within(end.and_then(|end| end.checked_sub(first)?.checked_sub(bytes)))
 }
 
 /// A load and a store.
@@ -232,7 +242,7 @@ unsafe fn move_bytes<const BYTES: usize>(from: *const u8, to: *mut u8) {
 /// # Safety
 /// - All of those elements may be read, and `out` is at least `len` long.
 #[inline(always)]
-unsafe fn copy_line<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, len: usize, step: isize) {
+unsafe fn copy_strided<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, len: usize, step: isize) {
     // SAFETY: the caller's promises.
     unsafe {
         match step {
@@ -250,7 +260,7 @@ unsafe fn copy_line<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, len: us
 /// `out[n] = from[n * STEP]`.
 ///
 /// # Safety
-/// - As for [`copy_line`].
+/// - As for [`copy_strided`].
 #[inline(always)]
 unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], from: *const T, len: usize) {
     for (n, element) in out[..len].iter_mut().enumerate() {
@@ -286,7 +296,7 @@ unsafe fn transpose<T: Copy>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Loop, readable};
+    use super::{LoopDim, readable};
 
     /// Wherever the system puts memory: at addresses with their top bit set too, as in 32-bit processes, or where
     /// addresses carry a tag.
@@ -295,15 +305,15 @@ mod tests {
         const TOP: usize = 1 << (usize::BITS - 1);
         let tagged = usize::try_from(0xb400_0078_1234_5678_u64).unwrap_or(0xf700_1000);
         for first in [0x1000, TOP / 2, TOP - 20, TOP, TOP | 0x1000, tagged, usize::MAX - 100] {
-            let up = Loop { size: 4, stride: 10 };
+            let up = LoopDim { size: 4, stride: 10 };
             for (len, expected) in [(0, 0), (15, 0), (16, 1), (25, 1), (26, 2), (45, 3), (46, 4), (100, 4)] {
                 assert_eq!(readable(up, first, 16, Some(first + len)), expected, "{len} bytes from {first:#x} on");
             }
             // None before the first line, none where no end is known, and none against the direction of memory.
             assert_eq!(readable(up, first, 16, Some(first - 1)), 0);
             assert_eq!(readable(up, first, 16, None), 0);
-            assert_eq!(readable(Loop { size: 4, stride: -10 }, first, 16, Some(first + 100)), 0);
-            assert_eq!(readable(Loop { size: 4, stride: 0 }, first, 16, Some(first + 16)), 4);
+            assert_eq!(readable(LoopDim { size: 4, stride: -10 }, first, 16, Some(first + 100)), 0);
+            assert_eq!(readable(LoopDim { size: 4, stride: 0 }, first, 16, Some(first + 16)), 4);
         }
     }
 }

@@ -2,15 +2,15 @@
 //! they were found.
 
 use crate::positions::{Position, Positions, for_places};
-use crate::simd::token::{Task, Token};
-use crate::simd::transpose::Zip;
+use crate::simd::token::{Simd, SimdOp};
+use crate::simd::transpose::TransposeOps;
 use core::mem::MaybeUninit;
 
 /// `to[block * width + column] = from[column * blocks + block]`. With a constant width, the compiler has shuffles.
 #[inline(always)]
-pub(crate) fn interleave<'a, S: Zip>(simd: S, mut to: Positions<'a>, from: &'a [u32], width: usize) {
+pub(crate) fn interleave<'a, S: TransposeOps>(simd: S, mut to: Positions<'a>, from: &'a [u32], width: usize) {
     // SAFETY: a borrow that nothing else uses meanwhile.
-    unsafe { simd.narrow().call(Interleave { to: &raw mut to, from, width }) };
+    unsafe { simd.half_width().call_outlined(Interleave { to: &raw mut to, from, width }) };
 }
 
 /// To run it is safe if `to` is a borrow that nothing else uses meanwhile.
@@ -21,11 +21,11 @@ struct Interleave<'a> {
     width: usize,
 }
 
-impl Task for Interleave<'_> {
+impl SimdOp for Interleave<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run(self) {
+    unsafe fn eval(self) {
         // SAFETY: the caller's promise.
         let to = unsafe { &mut *self.to };
         for_places!(to, to => self.write(to));

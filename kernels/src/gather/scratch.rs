@@ -1,10 +1,10 @@
 //! The buffer that elements are gathered into, and the loop over segments that fills it. Knows nothing of how elements
 //! are copied, and of types but their size.
 
-use super::copy::{Gather, LaneOffsets, SLACK_BYTES};
-use super::transpose::Blocks;
-use crate::memory::walk::Stretches;
-use crate::simd::transpose::Zip;
+use super::copy::{Gather, LaneOffsets, OVERWRITE_PAD};
+use super::transpose::TransposeSource;
+use crate::memory::walk::SegmentIter;
+use crate::simd::transpose::TransposeOps;
 use core::mem::MaybeUninit;
 
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays there too.
@@ -12,19 +12,19 @@ pub const SCRATCH_BYTES: usize = 8192;
 
 /// A buffer for gathered elements.
 #[repr(C, align(64))]
-pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH_BYTES + SLACK_BYTES]);
+pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH_BYTES + OVERWRITE_PAD]);
 
 impl Scratch {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Scratch([const { MaybeUninit::uninit() }; SCRATCH_BYTES + SLACK_BYTES])
+        Scratch([const { MaybeUninit::uninit() }; SCRATCH_BYTES + OVERWRITE_PAD])
     }
 
     /// The buffer as elements, none of them written.
     #[inline(always)]
     fn elements<T: Copy>(&mut self) -> &mut [MaybeUninit<T>] {
         const { assert!(align_of::<T>() <= 64) };
-        let len = (SCRATCH_BYTES + SLACK_BYTES) / size_of::<T>();
+        let len = (SCRATCH_BYTES + OVERWRITE_PAD) / size_of::<T>();
         // SAFETY: the bytes of this buffer are `len` elements long by the division, aligned for them as asserted, and
         // need not be initialised.
         unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
@@ -34,26 +34,26 @@ impl Scratch {
     /// step of the reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
     ///
     /// # Safety
-    /// - Every element that `stretches` reaches from each `from + lane` may be read, and so may what follows each
+    /// - Every element that `segments` reaches from each `from + lane` may be read, and so may what follows each
     ///   before `end`, if there is one; they have 1, 2, 4 or 8 bytes, and are aligned.
     #[inline(always)]
-    pub(crate) unsafe fn fill<S: Zip, T: Copy>(
+    pub(crate) unsafe fn fill<S: TransposeOps, T: Copy>(
         &mut self,
         simd: S,
-        stretches: &mut Stretches<'_>,
+        segments: &mut SegmentIter<'_>,
         from: *const T,
         end: Option<*const T>,
         lanes: LaneOffsets<'_>,
     ) -> (*const T, usize) {
-        let simd = simd.narrow();
+        let simd = simd.half_width();
         // Copies do not depend on types: one instance for each size is enough.
         // SAFETY: the caller's promise.
         let rows = unsafe {
             match size_of::<T>() {
-                1 => self.fill_bits::<_, u8>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
-                2 => self.fill_bits::<_, u16>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
-                4 => self.fill_bits::<_, u32>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
-                _ => self.fill_bits::<_, u64>(simd, stretches, from.cast(), end.map(|end| end.cast()), lanes),
+                1 => self.fill_bits::<_, u8>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes),
+                2 => self.fill_bits::<_, u16>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes),
+                4 => self.fill_bits::<_, u32>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes),
+                _ => self.fill_bits::<_, u64>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes),
             }
         };
         (self.0.as_ptr().cast(), rows)
@@ -62,9 +62,9 @@ impl Scratch {
     /// Fills the buffer with some blocks, transposed: element by element of each of them.
     ///
     /// # Safety
-    /// - As for [`Blocks::transpose`], of which elements have the size of `T`.
+    /// - As for [`TransposeSource::transpose`], of which elements have the size of `T`.
     #[inline(always)]
-    pub(crate) unsafe fn fill_blocks<S: Zip, T>(&mut self, simd: S, blocks: Blocks) -> *const T {
+    pub(crate) unsafe fn fill_blocks<S: TransposeOps, T>(&mut self, simd: S, blocks: TransposeSource) -> *const T {
         assert!(blocks.count * blocks.elements * size_of::<T>() <= SCRATCH_BYTES);
         let to = self.0.as_mut_ptr().cast();
         // SAFETY: the caller's promise, and the room that there is.
@@ -84,30 +84,34 @@ impl Scratch {
     /// # Safety
     /// - As [`Scratch::fill`].
     #[inline(never)]
-    unsafe fn fill_bits<S: Zip, B: Copy>(
+    unsafe fn fill_bits<S: TransposeOps, B: Copy>(
         &mut self,
         simd: S,
-        stretches: &mut Stretches<'_>,
+        segments: &mut SegmentIter<'_>,
         from: *const B,
         end: Option<*const B>,
         lanes: LaneOffsets<'_>,
     ) -> usize {
         let elements = self.elements::<B>();
-        let slack = SLACK_BYTES / size_of::<B>();
-        let capacity = (elements.len() - slack) / lanes.len();
+        let pad = OVERWRITE_PAD / size_of::<B>();
+        let capacity = (elements.len() - pad) / lanes.len();
         let mut filled = 0;
-        while let Some((offset, rows)) = stretches.next(capacity - filled) {
-            let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len() + slack];
-            let mut ahead = stretches.ahead;
+        while let Some((offset, rows)) = segments.next(capacity - filled) {
+            let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len() + pad];
+            let mut prefetch_cursor = segments.prefetch_cursor;
             let size = size_of::<B>() as isize;
-            if let LaneOffsets::Even { .. } = lanes {
-                ahead = ahead.map(|ahead| ahead.moved(offset.wrapping_mul(size)));
+            if let LaneOffsets::Strided { .. } = lanes {
+                prefetch_cursor =
+                    prefetch_cursor.map(|prefetch_cursor| prefetch_cursor.moved(offset.wrapping_mul(size)));
             } else {
-                stretches.ahead = ahead.map(|ahead| ahead.moved((rows * lanes.len()) as isize * size));
+                segments.prefetch_cursor =
+                    prefetch_cursor.map(|prefetch_cursor| prefetch_cursor.moved((rows * lanes.len()) as isize * size));
             }
-            let (from, stride) = (from.wrapping_offset(offset), stretches.line.stride);
+            let (from, stride) = (from.wrapping_offset(offset), segments.line.stride);
             // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
-            unsafe { simd.call(Gather { simd, out: &raw mut *out, from, end, stride, rows, lanes, ahead }) };
+            unsafe {
+                simd.call_outlined(Gather { simd, out: &raw mut *out, from, end, stride, rows, lanes, prefetch_cursor })
+            };
             filled += rows;
         }
         filled

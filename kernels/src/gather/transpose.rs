@@ -1,13 +1,13 @@
 //! The transposes of many short blocks, so that the same element of each comes to lie side by side. The module above
 //! derives them. Knows nothing of orders, of NaN, and of the loops of a call.
 
-use crate::memory::prefetch::Ahead;
-use crate::simd::token::{Task, Token};
-use crate::simd::transpose::{UNIT, Zip};
+use crate::memory::prefetch::PrefetchCursor;
+use crate::simd::token::{Simd, SimdOp};
+use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 
 /// Blocks of `elements` elements, `step` bytes from one to the next.
 #[derive(Clone, Copy)]
-pub(crate) struct Blocks {
+pub(crate) struct TransposeSource {
     pub(crate) first: *const u8,
     pub(crate) step: isize,
     pub(crate) count: usize,
@@ -15,56 +15,57 @@ pub(crate) struct Blocks {
     /// Whether the last element of each block comes first.
     pub(crate) reversed: bool,
     /// What to prefetch meanwhile, if anything: as many bytes as are read from the blocks.
-    pub(crate) ahead: Option<Ahead>,
+    pub(crate) prefetch_cursor: Option<PrefetchCursor>,
 }
 
 /// The longest blocks that are transposed by perfect shuffles, in bytes. See
 /// docs/tuning.md#rows-by-perfect-shuffles-3-to-12-or-14-elements-up-to-40-bytes.
-const LONGEST_RIFFLED: usize = 40;
+const MAX_SHUFFLED_BYTES: usize = 40;
 
 /// Whether blocks of `elements` elements are short enough to be transposed by perfect shuffles, if they follow each
 /// other.
-pub(crate) const fn riffles(elements: usize, size: usize) -> bool {
-    matches!(elements, 3..=12 | 14) && elements * size <= LONGEST_RIFFLED
+pub(crate) const fn is_shuffled(elements: usize, size: usize) -> bool {
+    matches!(elements, 3..=12 | 14) && elements * size <= MAX_SHUFFLED_BYTES
 }
 
-impl Blocks {
+impl TransposeSource {
     /// Writes element `e` of block `n` to place `e * count + n`, in elements of `SIZE` bytes, from `to` on. Outlined,
     /// because it does not depend on orders.
     ///
     /// # Safety
     /// - The blocks may be read, and as many bytes written; there are at least as many as a vector has lanes. They
-    ///   follow each other and are short enough for [`riffles`], or a block has at least a [`UNIT`] of bytes.
+    ///   follow each other and are short enough for [`is_shuffled`], or a block has at least a [`BLOCK_BYTES`] of
+    ///   bytes.
     #[inline(always)]
-    pub(crate) unsafe fn transpose<S: Zip, const SIZE: usize>(self, simd: S, to: *mut u8) {
+    pub(crate) unsafe fn transpose<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
         #[derive(Clone, Copy)]
-        struct Call<S, const SIZE: usize, const RIFFLES: bool> {
+        struct Call<S, const SIZE: usize, const SHUFFLES: bool> {
             simd: S,
-            blocks: Blocks,
+            blocks: TransposeSource,
             to: *mut u8,
         }
-        impl<S: Zip, const SIZE: usize, const RIFFLES: bool> Task for Call<S, SIZE, RIFFLES> {
+        impl<S: TransposeOps, const SIZE: usize, const SHUFFLES: bool> SimdOp for Call<S, SIZE, SHUFFLES> {
             type Output = ();
 
             #[inline(always)]
-            unsafe fn run(self) {
+            unsafe fn eval(self) {
                 let Call { simd, blocks, to } = self;
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if RIFFLES {
-                        blocks.by_riffles::<S, SIZE>(simd, to);
+                    if SHUFFLES {
+                        blocks.by_perfect_shuffles::<S, SIZE>(simd, to);
                     } else {
-                        blocks.by_units::<S, SIZE>(simd, to);
+                        blocks.by_blocks::<S, SIZE>(simd, to);
                     }
                 }
             }
         }
         // SAFETY: the caller's promise.
         unsafe {
-            if S::RIFFLES && self.step == (self.elements * SIZE) as isize && riffles(self.elements, SIZE) {
-                simd.narrow().call(Call::<_, SIZE, true> { simd: simd.narrow(), blocks: self, to });
+            if S::SHUFFLES && self.step == (self.elements * SIZE) as isize && is_shuffled(self.elements, SIZE) {
+                simd.half_width().call_outlined(Call::<_, SIZE, true> { simd: simd.half_width(), blocks: self, to });
             } else {
-                simd.call(Call::<_, SIZE, false> { simd, blocks: self, to });
+                simd.call_outlined(Call::<_, SIZE, false> { simd, blocks: self, to });
             }
         }
     }
@@ -72,23 +73,24 @@ impl Blocks {
     /// By perfect shuffles.
     ///
     /// # Safety
-    /// - As for [`Blocks::transpose`], of blocks that follow each other and are short enough for [`riffles`].
+    /// - As for [`TransposeSource::transpose`], of blocks that follow each other and are short enough for
+    ///   [`is_shuffled`].
     #[inline(always)]
-    unsafe fn by_riffles<S: Zip, const SIZE: usize>(self, simd: S, to: *mut u8) {
+    unsafe fn by_perfect_shuffles<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
         // SAFETY: the caller's promise.
         unsafe {
             match self.elements {
-                3 => self.riffle::<S, SIZE, 3, 6>(simd, to),
-                4 => self.riffle::<S, SIZE, 4, 4>(simd, to),
-                5 => self.riffle::<S, SIZE, 5, 10>(simd, to),
-                6 => self.riffle::<S, SIZE, 6, 6>(simd, to),
-                7 => self.riffle::<S, SIZE, 7, 14>(simd, to),
-                8 => self.riffle::<S, SIZE, 8, 8>(simd, to),
-                9 => self.riffle::<S, SIZE, 9, 18>(simd, to),
-                10 => self.riffle::<S, SIZE, 10, 10>(simd, to),
-                11 => self.riffle::<S, SIZE, 11, 22>(simd, to),
-                12 => self.riffle::<S, SIZE, 12, 12>(simd, to),
-                _ => self.riffle::<S, SIZE, 14, 14>(simd, to),
+                3 => self.transpose_perfect_shuffle::<S, SIZE, 3, 6>(simd, to),
+                4 => self.transpose_perfect_shuffle::<S, SIZE, 4, 4>(simd, to),
+                5 => self.transpose_perfect_shuffle::<S, SIZE, 5, 10>(simd, to),
+                6 => self.transpose_perfect_shuffle::<S, SIZE, 6, 6>(simd, to),
+                7 => self.transpose_perfect_shuffle::<S, SIZE, 7, 14>(simd, to),
+                8 => self.transpose_perfect_shuffle::<S, SIZE, 8, 8>(simd, to),
+                9 => self.transpose_perfect_shuffle::<S, SIZE, 9, 18>(simd, to),
+                10 => self.transpose_perfect_shuffle::<S, SIZE, 10, 10>(simd, to),
+                11 => self.transpose_perfect_shuffle::<S, SIZE, 11, 22>(simd, to),
+                12 => self.transpose_perfect_shuffle::<S, SIZE, 12, 12>(simd, to),
+                _ => self.transpose_perfect_shuffle::<S, SIZE, 14, 14>(simd, to),
             }
         }
     }
@@ -96,89 +98,93 @@ impl Blocks {
     /// 16 bytes at a time, of as many blocks as a vector has lanes.
     ///
     /// # Safety
-    /// - As for [`Blocks::transpose`], of blocks of at least a [`UNIT`].
+    /// - As for [`TransposeSource::transpose`], of blocks of at least a [`BLOCK_BYTES`].
     #[inline(always)]
-    unsafe fn by_units<S: Zip, const SIZE: usize>(self, simd: S, to: *mut u8) {
-        let Blocks { first, step, count, elements, reversed, mut ahead } = self;
-        let (unit, lanes, row) = (UNIT / SIZE, size_of::<S::Bytes>() / SIZE, (count * SIZE) as isize);
+    unsafe fn by_blocks<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
+        let TransposeSource { first, step, count, elements, reversed, mut prefetch_cursor } = self;
+        let (block, lanes, row) = (BLOCK_BYTES / SIZE, size_of::<S::Bytes>() / SIZE, (count * SIZE) as isize);
         let (to, row) = if reversed { (to.wrapping_offset((elements - 1) as isize * row), -row) } else { (to, row) };
         for n in (0..count).step_by(lanes) {
             // The last blocks overlap the previous ones.
             let n = n.min(count - lanes);
             let mut e = 0;
             while e < elements {
-                let start = e.min(elements - unit);
-                if let Some(ahead) = &mut ahead {
-                    ahead.take(lanes * UNIT);
+                let start = e.min(elements - block);
+                if let Some(prefetch_cursor) = &mut prefetch_cursor {
+                    prefetch_cursor.take(lanes * BLOCK_BYTES);
                 }
                 let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
                 let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
                 // SAFETY: the caller's promise: 16 bytes of some of the blocks.
-                unsafe { transpose_unit::<S, SIZE>(simd, from, step, to, row) };
-                e += unit;
+                unsafe { transpose_block::<S, SIZE>(simd, from, step, to, row) };
+                e += block;
             }
         }
     }
 
-    /// Transposes `decks` vectors of blocks at a time by perfect shuffles, which the module above derives. The same 16
+    /// Transposes `groups` vectors of blocks at a time by perfect shuffles, which the module above derives. The same 16
     /// bytes of all vectors are shuffled among themselves, and have blocks of their own.
     ///
     /// With a constant number of elements, the compiler has shuffles for the plain loop, too, but slower ones.
     ///
     /// # Safety
-    /// - As for [`Blocks::transpose`], of blocks of `LEN` elements, which follow each other.
+    /// - As for [`TransposeSource::transpose`], of blocks of `LEN` elements, which follow each other.
     #[inline(always)]
-    unsafe fn riffle<S: Zip, const SIZE: usize, const LEN: usize, const V: usize>(self, simd: S, to: *mut u8) {
+    unsafe fn transpose_perfect_shuffle<S: TransposeOps, const SIZE: usize, const LEN: usize, const V: usize>(
+        self,
+        simd: S,
+        to: *mut u8,
+    ) {
         const { assert!((V == LEN || V == 2 * LEN) && V.is_multiple_of(2)) };
-        if !const { riffles(LEN, SIZE) } {
+        if !const { is_shuffled(LEN, SIZE) } {
             return;
         }
         let lanes = size_of::<S::Bytes>() / SIZE;
-        let (decks, mut ahead, last) = (V / LEN, self.ahead, self.count - lanes);
+        let (groups, mut prefetch_cursor, last) = (V / LEN, self.prefetch_cursor, self.count - lanes);
         let mut done = 0;
         while done < self.count {
-            if let Some(ahead) = &mut ahead {
-                ahead.take(V * size_of::<S::Bytes>());
+            if let Some(prefetch_cursor) = &mut prefetch_cursor {
+                prefetch_cursor.take(V * size_of::<S::Bytes>());
             }
             // The last blocks overlap the previous ones.
             let blocks = [done.min(last), (done + lanes).min(last)];
             // Each 16 bytes of a vector have the blocks that follow those of the 16 bytes before.
-            let place = |n: usize| self.first.wrapping_add(blocks[n / LEN] * LEN * SIZE + n % LEN * UNIT);
+            let place = |n: usize| self.first.wrapping_add(blocks[n / LEN] * LEN * SIZE + n % LEN * BLOCK_BYTES);
             // SAFETY: the caller's promise.
-            let mut v = [unsafe { simd.load_parts(place(0), (LEN * UNIT) as isize) }; V];
+            let mut v = [unsafe { simd.load_blocks_strided(place(0), (LEN * BLOCK_BYTES) as isize) }; V];
             let mut n = 1;
             while n < V {
                 // SAFETY: as above.
-                v[n] = unsafe { simd.load_parts(place(n), (LEN * UNIT) as isize) };
+                v[n] = unsafe { simd.load_blocks_strided(place(n), (LEN * BLOCK_BYTES) as isize) };
                 n += 1;
             }
-            let mut left = decks * UNIT / SIZE;
+            let mut left = groups * BLOCK_BYTES / SIZE;
             while left > 1 {
-                v = riffled::<S, SIZE, V>(simd, v);
+                v = perfect_shuffle::<S, SIZE, V>(simd, v);
                 left /= 2;
             }
             let mut n = 0;
             while n < V {
-                let element = if self.reversed { LEN - 1 - n / decks } else { n / decks };
+                let element = if self.reversed { LEN - 1 - n / groups } else { n / groups };
                 // SAFETY: the caller's promise.
-                unsafe { simd.store(to.wrapping_add((element * self.count + blocks[n % decks]) * SIZE), v[n]) };
+                unsafe { simd.store(to.wrapping_add((element * self.count + blocks[n % groups]) * SIZE), v[n]) };
                 n += 1;
             }
-            done += decks * lanes;
+            done += groups * lanes;
         }
     }
 }
 
 /// A perfect shuffle: the first half of the vectors, interleaved with the second half.
 #[inline(always)]
-fn riffled<S: Zip, const SIZE: usize, const V: usize>(simd: S, v: [S::Bytes; V]) -> [S::Bytes; V] {
-    let mut riffled = v;
+fn perfect_shuffle<S: TransposeOps, const SIZE: usize, const V: usize>(simd: S, v: [S::Bytes; V]) -> [S::Bytes; V] {
+    let mut perfect_shuffle = v;
     let mut n = 0;
     while n < V / 2 {
-        (riffled[2 * n], riffled[2 * n + 1]) = simd.zip::<SIZE>(v[n], v[n + V / 2]);
+        (perfect_shuffle[2 * n], perfect_shuffle[2 * n + 1]) = simd.interleave_lo_hi::<SIZE>(v[n], v[n + V / 2]);
         n += 1;
     }
-    riffled
+    perfect_shuffle
 }
 
 /// Transposes 16 bytes of as many blocks as a vector has lanes. Each element is a vector then, `row` bytes after the
@@ -190,40 +196,51 @@ fn riffled<S: Zip, const SIZE: usize, const V: usize>(simd: S, v: [S::Bytes; V])
 /// # Safety
 /// - It may be read, and the vectors written.
 #[inline(always)]
-unsafe fn transpose_unit<S: Zip, const SIZE: usize>(simd: S, from: *const u8, step: isize, to: *mut u8, row: isize) {
-    let unit = Unit::<S, SIZE> { simd, from, step, to, row };
+unsafe fn transpose_block<S: TransposeOps, const SIZE: usize>(
+    simd: S,
+    from: *const u8,
+    step: isize,
+    to: *mut u8,
+    row: isize,
+) {
+    let block = BlockTransposer::<S, SIZE> { simd, from, step, to, row };
     // SAFETY: the caller's promise.
     unsafe {
         match SIZE {
             1 => {
                 let (a, b, c, d) =
-                    (unit.load_four(0, 4), unit.load_four(1, 4), unit.load_four(2, 4), unit.load_four(3, 4));
-                let (a, b, c, d) = (unit.zip_four(a), unit.zip_four(b), unit.zip_four(c), unit.zip_four(d));
-                unit.store_four(0, unit.zip_four([a[0], b[0], c[0], d[0]]));
-                unit.store_four(4, unit.zip_four([a[1], b[1], c[1], d[1]]));
-                unit.store_four(8, unit.zip_four([a[2], b[2], c[2], d[2]]));
-                unit.store_four(12, unit.zip_four([a[3], b[3], c[3], d[3]]));
+                    (block.load_four(0, 4), block.load_four(1, 4), block.load_four(2, 4), block.load_four(3, 4));
+                let (a, b, c, d) = (
+                    block.interleave_four(a),
+                    block.interleave_four(b),
+                    block.interleave_four(c),
+                    block.interleave_four(d),
+                );
+                block.store_four(0, block.interleave_four([a[0], b[0], c[0], d[0]]));
+                block.store_four(4, block.interleave_four([a[1], b[1], c[1], d[1]]));
+                block.store_four(8, block.interleave_four([a[2], b[2], c[2], d[2]]));
+                block.store_four(12, block.interleave_four([a[3], b[3], c[3], d[3]]));
             }
             2 => {
-                let (a, b) = (unit.load_four(0, 1), unit.load_four(4, 1));
-                let (p, q) = (simd.zip::<SIZE>(a[0], b[0]), simd.zip::<SIZE>(a[1], b[1]));
-                let (r, s) = (simd.zip::<SIZE>(a[2], b[2]), simd.zip::<SIZE>(a[3], b[3]));
-                unit.store_four(0, unit.zip_four([p.0, q.0, r.0, s.0]));
-                unit.store_four(4, unit.zip_four([p.1, q.1, r.1, s.1]));
+                let (a, b) = (block.load_four(0, 1), block.load_four(4, 1));
+                let (p, q) = (simd.interleave_lo_hi::<SIZE>(a[0], b[0]), simd.interleave_lo_hi::<SIZE>(a[1], b[1]));
+                let (r, s) = (simd.interleave_lo_hi::<SIZE>(a[2], b[2]), simd.interleave_lo_hi::<SIZE>(a[3], b[3]));
+                block.store_four(0, block.interleave_four([p.0, q.0, r.0, s.0]));
+                block.store_four(4, block.interleave_four([p.1, q.1, r.1, s.1]));
             }
-            4 => unit.store_four(0, unit.zip_four(unit.load_four(0, 1))),
+            4 => block.store_four(0, block.interleave_four(block.load_four(0, 1))),
             _ => {
-                let (a, b) = simd.zip::<SIZE>(unit.load(0), unit.load(1));
-                unit.store(0, a);
-                unit.store(1, b);
+                let (a, b) = simd.interleave_lo_hi::<SIZE>(block.load(0), block.load(1));
+                block.store(0, a);
+                block.store(1, b);
             }
         }
     }
 }
 
-/// What [`transpose_unit`] takes.
+/// What [`transpose_block`] takes.
 #[derive(Clone, Copy)]
-struct Unit<S, const SIZE: usize> {
+struct BlockTransposer<S, const SIZE: usize> {
     simd: S,
     from: *const u8,
     step: isize,
@@ -231,13 +248,18 @@ struct Unit<S, const SIZE: usize> {
     row: isize,
 }
 
-impl<S: Zip, const SIZE: usize> Unit<S, SIZE> {
+impl<S: TransposeOps, const SIZE: usize> BlockTransposer<S, SIZE> {
     /// Block `n` in the first 16 bytes. Each further 16 bytes are of the block that is as many further on as 16 bytes
     /// have elements.
     #[inline(always)]
     unsafe fn load(self, n: isize) -> S::Bytes {
-        // SAFETY: the promise of the caller of `transpose_unit`.
-        unsafe { self.simd.load_parts(self.from.wrapping_offset(n * self.step), (UNIT / SIZE) as isize * self.step) }
+        // SAFETY: the promise of the caller of `transpose_block`.
+        unsafe {
+            self.simd.load_blocks_strided(
+                self.from.wrapping_offset(n * self.step),
+                (BLOCK_BYTES / SIZE) as isize * self.step,
+            )
+        }
     }
 
     /// Blocks `first`, `first + apart`, and so on.
@@ -268,9 +290,9 @@ impl<S: Zip, const SIZE: usize> Unit<S, SIZE> {
 
     /// Two rounds of four vectors.
     #[inline(always)]
-    fn zip_four(self, [a, b, c, d]: [S::Bytes; 4]) -> [S::Bytes; 4] {
-        let (p, q) = (self.simd.zip::<SIZE>(a, c), self.simd.zip::<SIZE>(b, d));
-        let (r, s) = (self.simd.zip::<SIZE>(p.0, q.0), self.simd.zip::<SIZE>(p.1, q.1));
+    fn interleave_four(self, [a, b, c, d]: [S::Bytes; 4]) -> [S::Bytes; 4] {
+        let (p, q) = (self.simd.interleave_lo_hi::<SIZE>(a, c), self.simd.interleave_lo_hi::<SIZE>(b, d));
+        let (r, s) = (self.simd.interleave_lo_hi::<SIZE>(p.0, q.0), self.simd.interleave_lo_hi::<SIZE>(p.1, q.1));
         [r.0, r.1, s.0, s.1]
     }
 }

@@ -9,14 +9,14 @@ pub const MAX_RANK: usize = 8;
 
 /// One loop over memory: `size` steps of `stride` elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Loop {
+pub struct LoopDim {
     /// How many elements the loop visits.
     pub size: usize,
     /// From one element to the next, in elements; any sign.
     pub stride: isize,
 }
 
-impl Loop {
+impl LoopDim {
     /// How many of the first steps start at most `room` beyond the first of all; none where there is no room. Only
     /// loops upwards are worth the count.
     #[inline(always)]
@@ -35,25 +35,25 @@ impl Loop {
 /// `walk` takes the offsets of `reduced` in row-major order, the last loop fastest; the `n`-th of them has position
 /// `n`.
 #[derive(Clone, Copy, Debug)]
-pub struct Tile<'a> {
+pub struct KernelArgs<'a> {
     /// The first element of the first output, of the type that the kernel was made for, cast.
     pub input: *const (),
     /// The slower loop over the outputs.
-    pub outer: Loop,
+    pub outer: LoopDim,
     /// The faster loop over the outputs.
-    pub inner: Loop,
+    pub inner: LoopDim,
     /// The reduced loops, from the slowest to the fastest; at least one.
-    pub reduced: &'a [Loop],
+    pub reduced: &'a [LoopDim],
     /// What to prefetch. No answer depends on it.
     pub prefetch: Prefetch,
     /// What is fast on this machine, or on another one. No answer depends on it.
     pub tuning: &'static Tuning,
 }
 
-impl<'a> Tile<'a> {
+impl<'a> KernelArgs<'a> {
     /// Whether the elements are likely beyond the L2 cache.
     #[inline(always)]
-    pub(crate) fn is_far(&self) -> bool {
+    pub(crate) fn exceeds_l2(&self) -> bool {
         self.prefetch != Prefetch::Nothing
     }
 
@@ -76,19 +76,19 @@ impl<'a> Tile<'a> {
         is_even.then_some(self.inner.stride)
     }
 
-    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](Tile::end_of_block) with those
-    /// of the tile, if that is known.
+    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](KernelArgs::end_of_block) with
+    /// those of the call, if that is known.
     #[inline(never)]
     pub(crate) fn last_start(&self, lanes: usize) -> Option<isize> {
         self.end_of_block().map(|end| end - lanes as isize)
     }
 
-    /// Where, in elements from `input`, the elements of the tile end, if they are a contiguous block of memory. Loads
-    /// may go from one element into those that follow then. What lies between the elements of other tiles is out of
+    /// Where, in elements from `input`, the elements of the call end, if they are a contiguous block of memory. Loads
+    /// may go from one element into those that follow then. What lies between the elements of other calls is out of
     /// bounds.
     #[inline(never)]
     pub(crate) fn end_of_block(&self) -> Option<isize> {
-        let mut loops = [Loop::default(); MAX_RANK + 2];
+        let mut loops = [LoopDim::default(); MAX_RANK + 2];
         let mut len = 0;
         for l in self.reduced.iter().chain([&self.outer, &self.inner]).filter(|l| l.size > 1) {
             loops[len] = *l;
@@ -109,55 +109,55 @@ impl<'a> Tile<'a> {
 
     /// How many elements each output is chosen from.
     #[inline(always)]
-    pub(crate) fn visited(&self) -> usize {
+    pub(crate) fn reduction_len(&self) -> usize {
         self.reduced.iter().map(|l| l.size).product()
     }
 
     /// Whether the next output of a loop over outputs is nearer in memory than the next segment of the same output. If
     /// so, outputs are interleaved, to read memory in its order.
     #[inline(always)]
-    pub(crate) fn takes_turns(&self, outputs: Loop) -> bool {
+    pub(crate) fn is_interleaved(&self, outputs: LoopDim) -> bool {
         let (_, slower) = self.split_reduced();
-        let is_nearer = |next: &Loop| outputs.stride.unsigned_abs() < next.stride.unsigned_abs();
+        let is_nearer = |next: &LoopDim| outputs.stride.unsigned_abs() < next.stride.unsigned_abs();
         outputs.size > 1 && slower.last().is_some_and(is_nearer)
     }
 
     /// The bytes from the first element of the fastest reduced loop to where one more would be, for elements of `size`
     /// bytes.
     #[inline(never)]
-    pub(crate) fn span(&self, size: usize) -> usize {
-        let line = self.line();
+    pub(crate) fn reduced_bytes(&self, size: usize) -> usize {
+        let line = self.innermost_reduced();
         line.size.saturating_mul(line.stride.unsigned_abs()).saturating_mul(size)
     }
 
     /// The fastest reduced loop.
     #[inline(always)]
-    pub(crate) fn line(&self) -> Loop {
+    pub(crate) fn innermost_reduced(&self) -> LoopDim {
         self.split_reduced().0
     }
 
     /// The fastest reduced loop, and the walk along the slower ones.
     #[inline(always)]
-    pub(crate) fn split_reduced(&self) -> (Loop, &'a [Loop]) {
+    pub(crate) fn split_reduced(&self) -> (LoopDim, &'a [LoopDim]) {
         match self.reduced {
             [slower @ .., fastest] => (*fastest, slower),
-            [] => (Loop { size: 1, stride: 0 }, &[]),
+            [] => (LoopDim { size: 1, stride: 0 }, &[]),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Loop, Prefetch, Tile, Tuning};
+    use super::{KernelArgs, LoopDim, Prefetch, Tuning};
 
     /// No guard page fits into a gap of one element, so that no kernel can be seen to read it.
     #[test]
     fn a_gap_of_one_element_is_no_block() {
         let end_of_block = |outer: isize, row: isize| {
-            let reduced = [Loop { size: 3, stride: row }];
-            let (outer, inner) = (Loop { size: 2, stride: outer }, Loop { size: 1, stride: 0 });
+            let reduced = [LoopDim { size: 3, stride: row }];
+            let (outer, inner) = (LoopDim { size: 2, stride: outer }, LoopDim { size: 1, stride: 0 });
             let (input, tuning) = (core::ptr::null(), Tuning::current());
-            Tile { input, outer, inner, reduced: &reduced, prefetch: Prefetch::Nothing, tuning }.end_of_block()
+            KernelArgs { input, outer, inner, reduced: &reduced, prefetch: Prefetch::Nothing, tuning }.end_of_block()
         };
         assert_eq!(end_of_block(3, 1), Some(6));
         assert_eq!(end_of_block(4, 1), None);

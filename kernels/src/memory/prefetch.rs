@@ -18,7 +18,7 @@ pub enum Prefetch {
 impl Prefetch {
     /// Whether to prefetch what is read next; `jumps` says that it does not follow in memory.
     #[inline(always)]
-    pub(crate) fn asks(self, jumps: bool) -> bool {
+    pub(crate) fn should_prefetch(self, jumps: bool) -> bool {
         match self {
             Prefetch::Nothing => false,
             Prefetch::Jumps => jumps,
@@ -28,7 +28,7 @@ impl Prefetch {
 }
 
 /// The bytes of a cache line. (Where lines are longer, they are prefetched twice.)
-pub(crate) const LINE: usize = 64;
+pub(crate) const CACHE_LINE_BYTES: usize = 64;
 
 /// The cache that elements are prefetched into. See docs/tuning.md#prefetchhint.
 ///
@@ -60,7 +60,7 @@ impl Hint {
                         Hint::L2 => _mm_prefetch::<_MM_HINT_T1>(at),
                     }
                 }
-                line += LINE;
+                line += CACHE_LINE_BYTES;
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -70,21 +70,21 @@ impl Hint {
 
 /// What to prefetch meanwhile: from where on, and into which cache. It need not exist.
 #[derive(Clone, Copy)]
-pub(crate) struct Ahead {
+pub(crate) struct PrefetchCursor {
     at: *const u8,
     hint: Hint,
 }
 
-impl Ahead {
+impl PrefetchCursor {
     #[inline(always)]
     pub(crate) fn new<T>(at: *const T, hint: Hint) -> Self {
-        Ahead { at: at.cast(), hint }
+        PrefetchCursor { at: at.cast(), hint }
     }
 
     /// The same, `bytes` bytes further on.
     #[inline(always)]
     pub(crate) fn moved(self, bytes: isize) -> Self {
-        Ahead { at: self.at.wrapping_offset(bytes), ..self }
+        PrefetchCursor { at: self.at.wrapping_offset(bytes), ..self }
     }
 
     /// Prefetches some bytes.

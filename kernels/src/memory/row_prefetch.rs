@@ -1,7 +1,7 @@
 //! Which cache lines of rows to prefetch, and how far ahead of the rows that are read. Knows nothing of element types,
 //! and of when prefetching pays.
 
-use super::prefetch::{Hint, LINE};
+use super::prefetch::{CACHE_LINE_BYTES, Hint};
 
 /// Prefetches some bytes of each of some rows, `stride` bytes apart; if rows are contiguous, each cache line once. Not
 /// inlined, to have one copy for all kernels.
@@ -18,12 +18,12 @@ pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: u
 
 /// How far ahead to prefetch elements that are beyond L2, a few lines for each row that is read. If it is less, memory
 /// is not kept busy. See docs/tuning.md#distance-ahead-16-kib.
-pub(crate) const AHEAD_BYTES: usize = 16 << 10;
+pub(crate) const PREFETCH_DISTANCE_BYTES: usize = 16 << 10;
 
 /// From one row, or block of rows, to one about `bytes` bytes ahead, where they are `stride` elements of `size` bytes
 /// apart.
 #[inline(always)]
-pub(crate) fn ahead(stride: isize, size: usize, bytes: usize) -> isize {
+pub(crate) fn prefetch_distance(stride: isize, size: usize, bytes: usize) -> isize {
     // In a loop of one step, the stride may be anything.
     let row = stride.unsigned_abs().saturating_mul(size).max(1);
     stride.wrapping_mul((bytes / row).max(1) as isize)
@@ -34,43 +34,47 @@ pub(crate) fn ahead(stride: isize, size: usize, bytes: usize) -> isize {
 /// Rows shorter than a cache line share one request, because a request takes as long as such a row. Requests are a
 /// little less than a line apart, which is better than each line once. See docs/tuning.md#short-rows-share-requests.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct RowPrefetcher {
     /// How many rows there are in a block.
     pub(crate) rows: usize,
     hint: Hint,
     /// How many lines, how far ahead the first one is, and how far they are apart, in bytes.
     lines: usize,
-    ahead: isize,
+    offset: isize,
     step: isize,
 }
 
-impl Asked {
+impl RowPrefetcher {
     /// Nothing, before all rows.
-    pub(crate) const NOTHING: Asked = Asked { rows: usize::MAX, hint: Hint::L2, lines: 0, ahead: 0, step: 0 };
+    pub(crate) const NOTHING: RowPrefetcher =
+        RowPrefetcher { rows: usize::MAX, hint: Hint::L2, lines: 0, offset: 0, step: 0 };
 
     /// Rows of `len` bytes, `stride` bytes apart.
     #[inline(never)]
-    pub(crate) fn of_rows(hint: Hint, len: usize, stride: isize, side_by_side: usize) -> Asked {
+    pub(crate) fn of_rows(hint: Hint, len: usize, stride: isize, side_by_side: usize) -> RowPrefetcher {
         let distance = stride.unsigned_abs();
         let is_dense = distance <= 2 * len;
-        let rows = if is_dense && side_by_side == 1 { (LINE / len).max(1) } else { side_by_side };
+        let rows = if is_dense && side_by_side == 1 { (CACHE_LINE_BYTES / len).max(1) } else { side_by_side };
         // Addresses no farther apart than a cache line; if there are gaps between rows, lines of the rows alone.
         let (lines, step) = match (rows, is_dense) {
             (_, true) => {
-                let lines =
-                    if side_by_side == 1 { (rows * distance).div_ceil(LINE) } else { rows * distance.div_ceil(LINE) };
+                let lines = if side_by_side == 1 {
+                    (rows * distance).div_ceil(CACHE_LINE_BYTES)
+                } else {
+                    rows * distance.div_ceil(CACHE_LINE_BYTES)
+                };
                 (lines, (rows * distance).div_ceil(lines.max(1)) as isize * stride.signum())
             }
-            (1, false) => (len.div_ceil(LINE), LINE as isize),
+            (1, false) => (len.div_ceil(CACHE_LINE_BYTES), CACHE_LINE_BYTES as isize),
             (rows, false) => (rows, stride),
         };
-        Asked { rows, hint, lines, ahead: ahead(stride, 1, AHEAD_BYTES), step }
+        RowPrefetcher { rows, hint, lines, offset: prefetch_distance(stride, 1, PREFETCH_DISTANCE_BYTES), step }
     }
 
     /// Prefetches, before the block of rows that begins at `rows`.
     #[inline(always)]
-    pub(crate) fn ask<T>(self, rows: *const T) {
-        let mut at = rows.wrapping_byte_offset(self.ahead);
+    pub(crate) fn issue_prefetch<T>(self, rows: *const T) {
+        let mut at = rows.wrapping_byte_offset(self.offset);
         for _ in 0..self.lines {
             self.hint.prefetch(at, 1);
             at = at.wrapping_byte_offset(self.step);
@@ -92,22 +96,22 @@ mod tests {
         {
             for (side_by_side, sign) in [(1, 1), (1, -1), (16, 1), (16, -1)] {
                 let stride = sign * distance as isize;
-                let asked = Asked::of_rows(Hint::L2, len, stride, side_by_side);
+                let prefetcher = RowPrefetcher::of_rows(Hint::L2, len, stride, side_by_side);
                 let lines_from = |start: isize, bytes: usize| start >> 6..=(start + bytes as isize - 1) >> 6;
                 let mut lines = BTreeSet::new();
-                for block in 0..ROWS / asked.rows {
-                    let start = 7 + (block * asked.rows) as isize * stride + asked.ahead;
-                    lines.extend((0..asked.lines).map(|line| (start + line as isize * asked.step) >> 6));
+                for block in 0..ROWS / prefetcher.rows {
+                    let start = 7 + (block * prefetcher.rows) as isize * stride + prefetcher.offset;
+                    lines.extend((0..prefetcher.lines).map(|line| (start + line as isize * prefetcher.step) >> 6));
                 }
                 // Rows that come late enough after the first one, and early enough before the last one, for all around
                 // them to be prefetched.
-                let steps = (asked.ahead / stride) as usize;
+                let steps = (prefetcher.offset / stride) as usize;
                 for row in steps + 64..ROWS - 64 {
                     for line in lines_from(7 + row as isize * stride, len) {
                         assert!(lines.contains(&line), "row {row} of {len} bytes, {stride} apart, {side_by_side}");
                     }
                 }
-                assert_eq!(asked.rows % side_by_side, 0);
+                assert_eq!(prefetcher.rows % side_by_side, 0);
             }
         }
     }

@@ -1,40 +1,40 @@
 //! The walk along nests of loops: one offset after another, or segments of the fastest loop. Knows nothing of what is
 //! at the offsets.
 
-use super::args::{Loop, MAX_RANK, Tile};
-use super::prefetch::Ahead;
+use super::args::{KernelArgs, LoopDim, MAX_RANK};
+use super::prefetch::PrefetchCursor;
 
 /// Walks a nest of loops in row-major order (the last loop fastest), one offset after another.
 ///
 /// A nest without loops has one offset, 0; a nest with a loop of size 0 has none.
 ///
 /// ```
-/// use argreduce_kernels::{Loop, Walk};
-/// let nest = [Loop { size: 2, stride: 10 }, Loop { size: 3, stride: -1 }];
-/// assert!(Walk::new(&nest).eq([0, -1, -2, 10, 9, 8]));
+/// use argreduce_kernels::{LoopDim, StridedIter};
+/// let nest = [LoopDim { size: 2, stride: 10 }, LoopDim { size: 3, stride: -1 }];
+/// assert!(StridedIter::new(&nest).eq([0, -1, -2, 10, 9, 8]));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Walk<'a> {
-    loops: &'a [Loop],
+pub struct StridedIter<'a> {
+    loops: &'a [LoopDim],
     coordinates: [usize; MAX_RANK],
     offset: isize,
     done: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> StridedIter<'a> {
     /// A walk at its first offset.
     ///
     /// # Panics
     /// If `loops` has more than [`MAX_RANK`] loops.
     #[inline(always)]
-    pub fn new(loops: &'a [Loop]) -> Self {
+    pub fn new(loops: &'a [LoopDim]) -> Self {
         assert!(loops.len() <= MAX_RANK);
         let done = loops.iter().any(|l| l.size == 0);
-        Walk { loops, coordinates: [0; MAX_RANK], offset: 0, done }
+        StridedIter { loops, coordinates: [0; MAX_RANK], offset: 0, done }
     }
 }
 
-impl Iterator for Walk<'_> {
+impl Iterator for StridedIter<'_> {
     type Item = isize;
 
     #[inline(always)]
@@ -48,7 +48,7 @@ impl Iterator for Walk<'_> {
     }
 }
 
-impl Walk<'_> {
+impl StridedIter<'_> {
     /// Goes to the next offset, if there is one. Not inlined: the nests of most tensors collapse to none, and this one
     /// copy serves all kernels.
     #[inline(never)]
@@ -67,15 +67,15 @@ impl Walk<'_> {
     }
 }
 
-/// The offset that a [`Walk`] over `loops` reaches at `position`, found without walking.
+/// The offset that a [`StridedIter`] over `loops` reaches at `position`, found without walking.
 ///
 /// ```
-/// use argreduce_kernels::{Loop, offset_of};
-/// let nest = [Loop { size: 2, stride: 10 }, Loop { size: 3, stride: -1 }];
-/// assert_eq!(offset_of(&nest, 5), 8);
+/// use argreduce_kernels::{LoopDim, offset_at};
+/// let nest = [LoopDim { size: 2, stride: 10 }, LoopDim { size: 3, stride: -1 }];
+/// assert_eq!(offset_at(&nest, 5), 8);
 /// ```
 #[inline]
-pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
+pub fn offset_at(loops: &[LoopDim], mut position: usize) -> isize {
     let mut offset = 0;
     for (depth, l) in loops.iter().enumerate().rev() {
         // The slowest loop needs no division, and most nests have only that one.
@@ -87,40 +87,40 @@ pub fn offset_of(loops: &[Loop], mut position: usize) -> isize {
 }
 
 /// The reduced loops as segments of the fastest one, each cut to the room that the caller has.
-pub(crate) struct Stretches<'a> {
-    slower: Walk<'a>,
-    pub(crate) line: Loop,
+pub(crate) struct SegmentIter<'a> {
+    slower: StridedIter<'a>,
+    pub(crate) line: LoopDim,
     /// Where the rest of the current segment starts, in elements, and how long it is.
     offset: isize,
     left: usize,
     /// What to prefetch meanwhile, if anything: as many bytes as are copied, or of lanes at one distance, the same
     /// elements of the lanes that start there.
-    pub(crate) ahead: Option<Ahead>,
+    pub(crate) prefetch_cursor: Option<PrefetchCursor>,
 }
 
-impl<'a> Stretches<'a> {
+impl<'a> SegmentIter<'a> {
     #[inline(always)]
-    pub(crate) fn new(tile: &Tile<'a>) -> Self {
-        let (line, slower) = tile.split_reduced();
-        Stretches { slower: Walk::new(slower), line, offset: 0, left: 0, ahead: None }
+    pub(crate) fn new(args: &KernelArgs<'a>) -> Self {
+        let (line, slower) = args.split_reduced();
+        SegmentIter { slower: StridedIter::new(slower), line, offset: 0, left: 0, prefetch_cursor: None }
     }
 
     /// The same, but with something to prefetch.
     #[inline(always)]
-    pub(crate) fn ahead(self, ahead: Option<Ahead>) -> Self {
-        Stretches { ahead, ..self }
+    pub(crate) fn with_prefetch(self, prefetch_cursor: Option<PrefetchCursor>) -> Self {
+        SegmentIter { prefetch_cursor, ..self }
     }
 
-    /// The offset and length of the next segment, of at most `room` elements; `None` at the end, or without room.
+    /// The offset and length of the next segment, of at most `max_len` elements; `None` at the end, or without room.
     #[inline(always)]
-    pub(crate) fn next(&mut self, room: usize) -> Option<(isize, usize)> {
-        if room == 0 {
+    pub(crate) fn next(&mut self, max_len: usize) -> Option<(isize, usize)> {
+        if max_len == 0 {
             return None;
         }
         if self.left == 0 {
             (self.offset, self.left) = (self.slower.next()?, self.line.size);
         }
-        let (offset, len) = (self.offset, room.min(self.left));
+        let (offset, len) = (self.offset, max_len.min(self.left));
         self.offset += len as isize * self.line.stride;
         self.left -= len;
         Some((offset, len))

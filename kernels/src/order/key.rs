@@ -1,7 +1,7 @@
 //! From element types, functions and NaN policies, as types, to the order that each ISA has for them: what becomes of
 //! elements once they are loaded, in how few operations. Nothing here compares anything.
 
-use crate::simd::ops::Lanes;
+use crate::simd::ops::SimdOps;
 use core::marker::PhantomData;
 
 /// A [`ReduceFunction`](crate::ReduceFunction) as a type.
@@ -36,7 +36,7 @@ pub(crate) struct Propagate;
 pub(crate) struct Ignore;
 /// Either of them, known at run time.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Either {
+pub(crate) struct RuntimeNanPolicy {
     pub(super) nan_wins: bool,
 }
 impl Policy for Propagate {
@@ -47,7 +47,7 @@ impl Policy for Ignore {
     const NAN_WINS: bool = false;
     const NAN_LOSES: bool = true;
 }
-impl Policy for Either {
+impl Policy for RuntimeNanPolicy {
     const NAN_WINS: bool = false;
     const NAN_LOSES: bool = false;
     #[inline(always)]
@@ -57,7 +57,7 @@ impl Policy for Either {
 }
 
 /// What lanes hold.
-pub(crate) trait Lane: Copy + 'static {
+pub(crate) trait LaneElem: Copy + 'static {
     /// No lane is below.
     const LOWEST: Self;
     /// No lane is above.
@@ -68,47 +68,47 @@ pub(crate) trait Lane: Copy + 'static {
 }
 
 /// How elements become lanes on the ISA `S`, once they are loaded.
-pub(crate) trait Key<S: Lanes<Self::Lane>>: Copy {
-    type Lane: Lane;
-    /// See [`Order::Fast`].
-    type Fast: Key<S, Lane = Self::Lane>;
+pub(crate) trait SortKey<S: SimdOps<Self::Lane>>: Copy {
+    type Lane: LaneElem;
+    /// See [`ArgOrder::Fast`].
+    type Fast: SortKey<S, Lane = Self::Lane>;
     const HAS_FAST: bool = false;
-    /// Whether [`Key::is_final`] may be true.
-    const MAY_STOP: bool = false;
+    /// Whether [`SortKey::is_absorbing`] may be true.
+    const MAY_EXIT_EARLY: bool = false;
 
-    fn of(self, simd: S, raw: S::Vector) -> S::Vector;
+    fn encode(self, simd: S, raw: S::Vector) -> S::Vector;
     fn fast(self, largest: bool) -> Self::Fast;
-    /// See [`Order::Trace`].
-    type Trace: Copy;
-    fn no_trace(self, simd: S) -> Self::Trace;
-    fn traced<const V: usize>(self, simd: S, trace: Self::Trace, vectors: &[S::Vector; V]) -> Self::Trace;
-    /// See [`Order::is_final`].
-    fn is_final(self, simd: S, best: S::Vector, trace: Self::Trace, largest: bool) -> bool;
-    /// See [`Order::accepts`].
+    /// See [`ArgOrder::NanAcc`].
+    type NanAcc: Copy;
+    fn empty_nan_acc(self, simd: S) -> Self::NanAcc;
+    fn accumulate_nan<const V: usize>(self, simd: S, nan_acc: Self::NanAcc, vectors: &[S::Vector; V]) -> Self::NanAcc;
+    /// See [`ArgOrder::is_absorbing`].
+    fn is_absorbing(self, simd: S, best: S::Vector, nan_acc: Self::NanAcc, largest: bool) -> bool;
+    /// See [`ArgOrder::accepts`].
     #[inline(always)]
-    fn accepts(self, _: S, _best: S::Vector, _: Self::Trace) -> bool {
+    fn accepts(self, _: S, _best: S::Vector, _: Self::NanAcc) -> bool {
         true
     }
 }
 
-/// The trace of an exact key: where lanes were NaN.
-macro_rules! traced_by_lanes {
+/// The NaN accumulator of an exact key: where lanes were NaN.
+macro_rules! nan_acc_by_lanes {
     () => {
-        type Trace = S::Mask;
+        type NanAcc = S::Mask;
 
         #[inline(always)]
-        fn no_trace(self, simd: S) -> S::Mask {
-            simd.none()
+        fn empty_nan_acc(self, simd: S) -> S::Mask {
+            simd.mask_none()
         }
         #[inline(always)]
-        fn traced<const V: usize>(self, simd: S, trace: S::Mask, vectors: &[S::Vector; V]) -> S::Mask {
-            simd.or(trace, simd.nans_of(vectors))
+        fn accumulate_nan<const V: usize>(self, simd: S, nan_acc: S::Mask, vectors: &[S::Vector; V]) -> S::Mask {
+            simd.or(nan_acc, simd.nan_mask(vectors))
         }
     };
 }
-pub(crate) use traced_by_lanes;
+pub(crate) use nan_acc_by_lanes;
 
-/// [`Key::Fast`] of a key that has none.
+/// [`SortKey::Fast`] of a key that has none.
 macro_rules! no_fast_path {
     () => {
         type Fast = Self;
@@ -123,39 +123,39 @@ pub(crate) use no_fast_path;
 
 /// As they are.
 #[derive(Clone, Copy)]
-pub(crate) struct AsIs<L>(pub(super) PhantomData<L>);
-impl<S: Lanes<L>, L: Lane> Key<S> for AsIs<L> {
+pub(crate) struct IdentityKey<L>(pub(super) PhantomData<L>);
+impl<S: SimdOps<L>, L: LaneElem> SortKey<S> for IdentityKey<L> {
     type Lane = L;
     no_fast_path!();
 
     #[inline(always)]
-    fn of(self, _: S, raw: S::Vector) -> S::Vector {
+    fn encode(self, _: S, raw: S::Vector) -> S::Vector {
         raw
     }
-    traced_by_lanes!();
+    nan_acc_by_lanes!();
 
     #[inline(always)]
-    fn is_final(self, simd: S, _: S::Vector, nans: S::Mask, _: bool) -> bool {
-        simd.bits(nans) != 0
+    fn is_absorbing(self, simd: S, _: S::Vector, nans: S::Mask, _: bool) -> bool {
+        simd.movemask(nans) != 0
     }
 }
 
 /// With some bits flipped: the top bit of unsigned integers, so that they compare as signed ones; for ArgMin, the sign
 /// of floats and all other bits of integers, so that the best is the largest.
 #[derive(Clone, Copy)]
-pub(crate) struct Flipped<L>(pub(super) L);
-impl<S: Lanes<L>, L: Lane> Key<S> for Flipped<L> {
+pub(crate) struct XorKey<L>(pub(super) L);
+impl<S: SimdOps<L>, L: LaneElem> SortKey<S> for XorKey<L> {
     type Lane = L;
     no_fast_path!();
 
     #[inline(always)]
-    fn of(self, simd: S, raw: S::Vector) -> S::Vector {
+    fn encode(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.0))
     }
-    traced_by_lanes!();
+    nan_acc_by_lanes!();
 
     #[inline(always)]
-    fn is_final(self, simd: S, _: S::Vector, nans: S::Mask, _: bool) -> bool {
-        simd.bits(nans) != 0
+    fn is_absorbing(self, simd: S, _: S::Vector, nans: S::Mask, _: bool) -> bool {
+        simd.movemask(nans) != 0
     }
 }

@@ -1,38 +1,39 @@
-//! The one order of the contract, as vectors see it: a [`Ranking`] is an ISA, an element type, a function and a NaN
+//! The one order of the contract, as vectors see it: a [`KeyedOrder`] is an ISA, an element type, a function and a NaN
 //! policy, and answers which of two vectors is better in each lane. Strategies see nothing else of any of the four.
 
 pub(crate) mod elements;
 pub(crate) mod f16;
 pub(crate) mod key;
 
-use crate::order::key::{Function, Ignore, Key, Lane, Max, Policy};
-use crate::simd::ops::Lanes;
+use crate::order::key::{Function, Ignore, LaneElem, Max, Policy, SortKey};
+use crate::simd::ops::SimdOps;
 use core::marker::PhantomData;
 
 /// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for
 /// all of a kernel's life.
-pub(crate) trait Order: Copy {
-    type Lane: Lane;
-    type Simd: Lanes<Self::Lane>;
+pub(crate) trait ArgOrder: Copy {
+    type Lane: LaneElem;
+    type Simd: SimdOps<Self::Lane>;
     /// Whether the largest is the best, by the numbers that lanes hold.
     const IS_MAX: bool;
 
-    /// True where the fold of [`Order::fold`] loses a NaN that should win: the [trace](Order::Trace) tells of it.
+    /// True where the fold of [`ArgOrder::max`] loses a NaN that should win: the [NaN accumulator](ArgOrder::NanAcc)
+    /// tells of it.
     const NAN_WINS: bool;
-    /// True where a vector of nothing but NaN leaves [`Order::worst`] in a fold, although a number equal to it may be
-    /// there.
+    /// True where a vector of nothing but NaN leaves [`ArgOrder::identity`] in a fold, although a number equal to it
+    /// may be there.
     const NAN_LOSES: bool;
 
     /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too,
-    /// if it [accepts](Order::accepts) it.
-    type Fast: Order<Lane = Self::Lane, Simd = Self::Simd>;
+    /// if it [accepts](ArgOrder::accepts) it.
+    type Fast: ArgOrder<Lane = Self::Lane, Simd = Self::Simd>;
     /// Whether there is one.
     const HAS_FAST: bool;
     fn fast(self) -> Self::Fast;
     /// A vector of the fast path in this order.
-    fn of_fast(self, v: Vec<Self>) -> Vec<Self>;
-    /// Of a fast path: whether the best of the lanes of `best` is the best of all elements that `trace` is of.
-    fn accepts(self, best: Vec<Self>, trace: Self::Trace) -> bool;
+    fn convert_fast(self, v: Vec<Self>) -> Vec<Self>;
+    /// Of a fast path: whether the best of the lanes of `best` is the best of all elements that `nan_acc` is of.
+    fn accepts(self, best: Vec<Self>, nan_acc: Self::NanAcc) -> bool;
 
     fn simd(self) -> Self::Simd;
     /// `LANES` consecutive elements, ready to be ranked.
@@ -40,60 +41,60 @@ pub(crate) trait Order: Copy {
     /// # Safety
     /// - `at` points to `LANES` readable elements.
     unsafe fn load(self, at: *const Self::Lane) -> Vec<Self>;
-    /// The first `n` elements of a vector: see [`Lanes::load_first`]. The other lanes hold anything.
+    /// The first `n` elements of a vector: see [`SimdOps::load_first_n`]. The other lanes hold anything.
     ///
     /// # Safety
     /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
-    unsafe fn load_first(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
+    unsafe fn load_first_n(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
     /// Where `a` is strictly better than `b`.
-    fn better(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
+    fn gt_total_order(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// Where `a` is strictly better than `b`, and neither is NaN.
-    fn above(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
+    fn gt(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// The better of both, in the fewest operations: `kept` must not be NaN, NaN in `new` is dropped.
-    fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
-    /// Whether NaN wins, also of an order of [either policy](crate::order::key::Either).
+    fn max(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
+    /// Whether NaN wins, also of an order of [either policy](crate::order::key::RuntimeNanPolicy).
     fn nan_wins(self) -> bool;
     /// A number that no number is worse than, to start a fold with.
-    fn worst(self) -> Vec<Self>;
+    fn identity(self) -> Vec<Self>;
     /// What nothing is worse than.
-    fn least(self) -> Vec<Self>;
+    fn padding(self) -> Vec<Self>;
     /// What is kept of vectors to tell later whether the best that was folded is the best: where there was a NaN that
     /// the fold drops, or what the fast path may be wrong about.
-    type Trace: Copy;
-    /// The trace of nothing.
-    fn no_trace(self) -> Self::Trace;
+    type NanAcc: Copy;
+    /// The NaN accumulator of nothing.
+    fn empty_nan_acc(self) -> Self::NanAcc;
     /// And of some vectors.
-    fn traced<const V: usize>(self, trace: Self::Trace, vectors: &[Vec<Self>; V]) -> Self::Trace;
-    /// Whether [`Order::is_final`] may be true, and so a trace is to be kept.
-    const MAY_STOP: bool;
+    fn accumulate_nan<const V: usize>(self, nan_acc: Self::NanAcc, vectors: &[Vec<Self>; V]) -> Self::NanAcc;
+    /// Whether [`ArgOrder::is_absorbing`] may be true, and so a NaN accumulator is to be kept.
+    const MAY_EXIT_EARLY: bool;
     /// Whether nothing that follows can change the answer: a NaN that wins was met, or the fast path will not accept
     /// its best.
-    fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool;
+    fn is_absorbing(self, best: Vec<Self>, nan_acc: Self::NanAcc) -> bool;
 }
 
-pub(crate) type Vec<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Vector;
-pub(crate) type Mask<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Mask;
-pub(crate) type Count<O> = <<O as Order>::Simd as Lanes<<O as Order>::Lane>>::Count;
+pub(crate) type Vec<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::Vector;
+pub(crate) type Mask<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::Mask;
+pub(crate) type IndexVec<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::IndexVec;
 
 /// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
 #[inline(always)]
-pub(crate) fn fold_of<O: Order, const V: usize>(order: O, vectors: &[Vec<O>; V]) -> Vec<O> {
+pub(crate) fn max_all<O: ArgOrder, const V: usize>(order: O, vectors: &[Vec<O>; V]) -> Vec<O> {
     if const { !O::Simd::HAS_MAX } {
         // A maximum is a comparison and a blend, and the next one waits for both: in pairs of pairs, few wait for
         // others. (Not by a loop, which would not be unrolled.)
         const { assert!(V <= 8) };
         let mut bests = *vectors;
-        fold_pairs(order, &mut bests, 1);
-        fold_pairs(order, &mut bests, 2);
-        fold_pairs(order, &mut bests, 4);
+        max_pairs(order, &mut bests, 1);
+        max_pairs(order, &mut bests, 2);
+        max_pairs(order, &mut bests, 4);
         return bests[0];
     }
     // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold,
-    // because the trace tells.
-    let mut best = if O::NAN_LOSES { order.fold(vectors[0], order.worst()) } else { vectors[0] };
+    // because the NaN accumulator tells.
+    let mut best = if O::NAN_LOSES { order.max(vectors[0], order.identity()) } else { vectors[0] };
     let mut n = 1;
     while n < V {
-        best = order.fold(vectors[n], best);
+        best = order.max(vectors[n], best);
         n += 1;
     }
     best
@@ -101,10 +102,10 @@ pub(crate) fn fold_of<O: Order, const V: usize>(order: O, vectors: &[Vec<O>; V])
 
 /// Folds to every other vector, of those that are so far apart, the one after it.
 #[inline(always)]
-fn fold_pairs<O: Order, const V: usize>(order: O, vectors: &mut [Vec<O>; V], distance: usize) {
+fn max_pairs<O: ArgOrder, const V: usize>(order: O, vectors: &mut [Vec<O>; V], distance: usize) {
     let mut n = 0;
     while n + distance < V {
-        vectors[n] = order.fold(vectors[n + distance], vectors[n]);
+        vectors[n] = order.max(vectors[n + distance], vectors[n]);
         n += 2 * distance;
     }
 }
@@ -114,8 +115,8 @@ fn fold_pairs<O: Order, const V: usize>(order: O, vectors: &mut [Vec<O>; V], dis
 /// # Safety
 /// - `at` points to `V * LANES` readable elements.
 #[inline(always)]
-pub(crate) unsafe fn load_several<O: Order, const V: usize>(order: O, at: *const O::Lane) -> [Vec<O>; V] {
-    let mut vectors = [order.worst(); V];
+pub(crate) unsafe fn load_several<O: ArgOrder, const V: usize>(order: O, at: *const O::Lane) -> [Vec<O>; V] {
+    let mut vectors = [order.identity(); V];
     let mut n = 0;
     while n < V {
         // SAFETY: the caller's promise.
@@ -126,29 +127,29 @@ pub(crate) unsafe fn load_several<O: Order, const V: usize>(order: O, at: *const
 }
 
 /// The order on ISA `S` of what `K` makes of the elements, by function `F` and policy `P`.
-pub(crate) struct Ranking<S, K, F, P> {
+pub(crate) struct KeyedOrder<S, K, F, P> {
     simd: S,
     key: K,
     policy: P,
     function: PhantomData<F>,
 }
 
-impl<S, K, F, P> Ranking<S, K, F, P> {
+impl<S, K, F, P> KeyedOrder<S, K, F, P> {
     #[inline(always)]
     pub(crate) fn new(simd: S, key: K, policy: P) -> Self {
-        Ranking { simd, key, policy, function: PhantomData }
+        KeyedOrder { simd, key, policy, function: PhantomData }
     }
 }
 
-impl<S: Copy, K: Copy, F, P: Copy> Clone for Ranking<S, K, F, P> {
+impl<S: Copy, K: Copy, F, P: Copy> Clone for KeyedOrder<S, K, F, P> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<S: Copy, K: Copy, F, P: Copy> Copy for Ranking<S, K, F, P> {}
+impl<S: Copy, K: Copy, F, P: Copy> Copy for KeyedOrder<S, K, F, P> {}
 
-impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, K, F, P> {
+impl<S: SimdOps<K::Lane>, K: SortKey<S>, F: Function, P: Policy> ArgOrder for KeyedOrder<S, K, F, P> {
     type Lane = K::Lane;
     type Simd = S;
 
@@ -156,26 +157,26 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
 
     const NAN_WINS: bool = K::Lane::HAS_NAN && P::NAN_WINS;
     const NAN_LOSES: bool = K::Lane::HAS_NAN && P::NAN_LOSES;
-    type Trace = K::Trace;
+    type NanAcc = K::NanAcc;
 
-    type Fast = Ranking<S, K::Fast, Max, Ignore>;
+    type Fast = KeyedOrder<S, K::Fast, Max, Ignore>;
     const HAS_FAST: bool = K::HAS_FAST;
-    const MAY_STOP: bool = Self::NAN_WINS || K::MAY_STOP;
+    const MAY_EXIT_EARLY: bool = Self::NAN_WINS || K::MAY_EXIT_EARLY;
 
     #[inline(always)]
     fn fast(self) -> Self::Fast {
-        Ranking::new(self.simd, self.key.fast(F::IS_MAX), Ignore)
+        KeyedOrder::new(self.simd, self.key.fast(F::IS_MAX), Ignore)
     }
 
     #[inline(always)]
-    fn of_fast(self, v: Vec<Self>) -> Vec<Self> {
+    fn convert_fast(self, v: Vec<Self>) -> Vec<Self> {
         // A fast path flips bits, and so its inverse does.
-        self.key.of(self.simd, self.key.fast(F::IS_MAX).of(self.simd, v))
+        self.key.encode(self.simd, self.key.fast(F::IS_MAX).encode(self.simd, v))
     }
 
     #[inline(always)]
-    fn accepts(self, best: Vec<Self>, trace: K::Trace) -> bool {
-        self.key.accepts(self.simd, best, trace)
+    fn accepts(self, best: Vec<Self>, nan_acc: K::NanAcc) -> bool {
+        self.key.accepts(self.simd, best, nan_acc)
     }
 
     #[inline(always)]
@@ -186,17 +187,17 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     #[inline(always)]
     unsafe fn load(self, at: *const K::Lane) -> Vec<Self> {
         // SAFETY: the caller's promise.
-        self.key.of(self.simd, unsafe { self.simd.load(at) })
+        self.key.encode(self.simd, unsafe { self.simd.load(at) })
     }
 
     #[inline(always)]
-    unsafe fn load_first(self, at: *const K::Lane, n: usize) -> Vec<Self> {
+    unsafe fn load_first_n(self, at: *const K::Lane, n: usize) -> Vec<Self> {
         // SAFETY: the caller's promise.
-        self.key.of(self.simd, unsafe { self.simd.load_first(at, n) })
+        self.key.encode(self.simd, unsafe { self.simd.load_first_n(at, n) })
     }
 
     #[inline(always)]
-    fn better(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
+    fn gt_total_order(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
         let (high, low) = if F::IS_MAX { (a, b) } else { (b, a) };
         if !K::Lane::HAS_NAN {
             return self.simd.gt(high, low);
@@ -208,29 +209,29 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
             (true, _) => b,
             (_, true) => a,
             // Not known when this is compiled. Without a branch, for which there would be two copies of each loop.
-            _ => self.simd.select(self.simd.first(if self.policy.nan_wins() { S::LANES } else { 0 }), b, a),
+            _ => self.simd.select(self.simd.first_n_mask(if self.policy.nan_wins() { S::LANES } else { 0 }), b, a),
         };
         self.simd.and_not(self.simd.gt_or_unordered(high, low), self.simd.unordered(excluded, excluded))
     }
 
     #[inline(always)]
-    fn above(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
+    fn gt(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
         if F::IS_MAX { self.simd.gt(a, b) } else { self.simd.gt(b, a) }
     }
 
     #[inline(always)]
-    fn fold(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self> {
+    fn max(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self> {
         if F::IS_MAX { self.simd.max(new, kept) } else { self.simd.min(new, kept) }
     }
 
     #[inline(always)]
-    fn worst(self) -> Vec<Self> {
+    fn identity(self) -> Vec<Self> {
         self.simd.splat(const { if F::IS_MAX { K::Lane::LOWEST } else { K::Lane::HIGHEST } })
     }
 
     #[inline(always)]
-    fn least(self) -> Vec<Self> {
-        if Self::NAN_LOSES { self.simd.splat(K::Lane::NAN) } else { self.worst() }
+    fn padding(self) -> Vec<Self> {
+        if Self::NAN_LOSES { self.simd.splat(K::Lane::NAN) } else { self.identity() }
     }
 
     #[inline(always)]
@@ -239,17 +240,17 @@ impl<S: Lanes<K::Lane>, K: Key<S>, F: Function, P: Policy> Order for Ranking<S, 
     }
 
     #[inline(always)]
-    fn no_trace(self) -> K::Trace {
-        self.key.no_trace(self.simd)
+    fn empty_nan_acc(self) -> K::NanAcc {
+        self.key.empty_nan_acc(self.simd)
     }
 
     #[inline(always)]
-    fn traced<const V: usize>(self, trace: K::Trace, vectors: &[Vec<Self>; V]) -> K::Trace {
-        self.key.traced(self.simd, trace, vectors)
+    fn accumulate_nan<const V: usize>(self, nan_acc: K::NanAcc, vectors: &[Vec<Self>; V]) -> K::NanAcc {
+        self.key.accumulate_nan(self.simd, nan_acc, vectors)
     }
 
     #[inline(always)]
-    fn is_final(self, best: Vec<Self>, trace: Self::Trace) -> bool {
-        self.key.is_final(self.simd, best, trace, F::IS_MAX)
+    fn is_absorbing(self, best: Vec<Self>, nan_acc: Self::NanAcc) -> bool {
+        self.key.is_absorbing(self.simd, best, nan_acc, F::IS_MAX)
     }
 }

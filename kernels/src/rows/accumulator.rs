@@ -1,50 +1,50 @@
-//! What is kept of the chunks of a run, while they go by, and how the answer comes of it: see `blocked.rs`. Nothing
-//! here knows how a run is cut into pieces, or how many go by at a time.
+//! What is kept of the blocks of a segment, while they go by, and how the answer comes of it: see `blocked.rs`. Nothing
+//! here knows how a segment is cut into pieces, or how many go by at a time.
 
-use super::blocks::{Chunks, LONG, Places, SHORT, chunk, has_long_chunks, may_shift};
-use super::segment::{Equals, Found, IsNan, Run, Test, first_of};
-use crate::memory::prefetch::LINE;
-use crate::order::{Count, Order, Vec, fold_of, load_several};
-use crate::simd::ops::Lanes;
-use crate::simd::token::{Task, Token};
+use super::blocks::{BlockMap, BlockedSegment, LONG, SHORT, block_len, has_long_blocks, may_shift};
+use super::segment::{ArgResult, Equals, IsNan, LanePredicate, Segment, first_of};
+use crate::memory::prefetch::CACHE_LINE_BYTES;
+use crate::order::{ArgOrder, IndexVec, Vec, load_several, max_all};
+use crate::simd::ops::SimdOps;
+use crate::simd::token::{Simd, SimdOp};
 
-/// How many chunks a lane can count.
+/// How many blocks a lane can count.
 #[inline(always)]
-pub(super) const fn most_chunks<O: Order>() -> usize {
-    (O::Simd::MAX_COUNT as usize).saturating_add(1)
+pub(super) const fn max_blocks<O: ArgOrder>() -> usize {
+    (O::Simd::MAX_INDEX as usize).saturating_add(1)
 }
 
-/// Chunks from one question to the next whether a NaN that wins was seen: the others need not be looked at then, nor
+/// Blocks from one question to the next whether a NaN that wins was seen: the others need not be looked at then, nor
 /// those before to find it. To ask more often costs time where there is none.
-const PATIENCE: usize = 16;
+const NAN_CHECK_INTERVAL: usize = 16;
 
-/// The running state over chunks, as many as can be counted.
+/// The running state over blocks, as many as can be counted.
 #[derive(Clone, Copy)]
-pub(super) struct Fold<O: Order> {
+pub(super) struct BlockAccumulator<O: ArgOrder> {
     best: Vec<O>,
-    chunk_of_best: Count<O>,
-    chunk: Count<O>,
+    block_of_best: IndexVec<O>,
+    block: IndexVec<O>,
     /// Of all that went by.
-    trace: O::Trace,
-    /// From which chunk on there may be a NaN that wins: so that one at the end of a run is not looked for from its
+    nan_acc: O::NanAcc,
+    /// From which block on there may be a NaN that wins: so that one at the end of a segment is not looked for from its
     /// start.
-    clear: usize,
+    nan_free_blocks: usize,
 }
 
-impl<O: Order> Fold<O> {
+impl<O: ArgOrder> BlockAccumulator<O> {
     #[inline(always)]
     pub(super) fn new(order: O) -> Self {
         let simd = order.simd();
-        let (best, chunk) = (order.worst(), simd.count(0));
-        Fold { best, chunk_of_best: chunk, chunk, trace: order.no_trace(), clear: 0 }
+        let (best, block) = (order.identity(), simd.splat_index(0));
+        BlockAccumulator { best, block_of_best: block, block, nan_acc: order.empty_nan_acc(), nan_free_blocks: 0 }
     }
 
     /// A copy, field by field: as a whole, the compiler moves what is between the fields too, and later loads wait for
     /// those stores.
     #[inline(always)]
     pub(super) fn copy(&self) -> Self {
-        let &Fold { best, chunk_of_best, chunk, trace, clear } = self;
-        Fold { best, chunk_of_best, chunk, trace, clear }
+        let &BlockAccumulator { best, block_of_best, block, nan_acc, nan_free_blocks } = self;
+        BlockAccumulator { best, block_of_best, block, nan_acc, nan_free_blocks }
     }
 
     /// The best of each lane; NaN need not be seen there.
@@ -55,266 +55,278 @@ impl<O: Order> Fold<O> {
 
     /// Whether nothing that follows can be better.
     #[inline(always)]
-    pub(super) fn is_final(&self, order: O) -> bool {
-        O::MAY_STOP && order.is_final(self.best, self.trace)
+    pub(super) fn is_absorbing(&self, order: O) -> bool {
+        O::MAY_EXIT_EARLY && order.is_absorbing(self.best, self.nan_acc)
     }
 
-    /// Of one run: until it is final, or to the end. If `LONGER`, chunks may be several times as long as a [`chunk`].
+    /// Of one segment: until it is final, or to the end. If `SCALED`, blocks may be several times as long as a
+    /// [`block_len`].
     ///
     /// # Safety
-    /// - The run may be read, and is at least a chunk.
+    /// - The segment may be read, and is at least a block.
     #[inline(always)]
-    pub(super) unsafe fn of<const LONGER: bool>(order: O, run: Chunks<O::Lane>) -> Self {
-        let (mut fold, first) = (Fold::new(order), run.start_of_first());
-        // SAFETY: the caller's promise; the second chunk is where the run says, if there is one.
+    pub(super) unsafe fn of<const SCALED: bool>(order: O, segment: BlockedSegment<O::Lane>) -> Self {
+        let (mut accumulator, first) = (BlockAccumulator::new(order), segment.start_of_first());
+        // SAFETY: the caller's promise; the second block is where the segment says, if there is one.
         unsafe {
-            if const { may_shift::<O>() } && run.may_shift {
+            if const { may_shift::<O>() } && segment.may_shift {
                 // The first by itself, because the second may be nearer than others.
-                fold.start(order, first);
+                accumulator.init(order, first);
                 // (The only one is seen twice.)
-                let second = (run.count() - 1).min(1);
-                fold.advance_from::<LONGER>(order, run, 0, second, first.wrapping_add(run.chunk - run.shift));
+                let second = (segment.count() - 1).min(1);
+                accumulator.accumulate_from::<SCALED>(
+                    order,
+                    segment,
+                    0,
+                    second,
+                    first.wrapping_add(segment.block_len - segment.shift),
+                );
             } else {
-                fold.advance_from::<LONGER>(order, run, 0, 0, first);
+                accumulator.accumulate_from::<SCALED>(order, segment, 0, 0, first);
             }
         }
-        fold
+        accumulator
     }
 
-    /// Goes on with a run, after `seen` chunks of other runs: until it is final, or to the end.
+    /// Goes on with a segment, after `blocks_before` blocks of other segments: until it is final, or to the end.
     ///
     /// # Safety
-    /// - The run may be read, and is at least a chunk.
+    /// - The segment may be read, and is at least a block.
     #[inline(always)]
-    pub(super) unsafe fn advance(&mut self, order: O, run: Chunks<O::Lane>, seen: usize) {
+    pub(super) unsafe fn accumulate(&mut self, order: O, segment: BlockedSegment<O::Lane>, blocks_before: usize) {
         // SAFETY: the caller's promise.
-        unsafe { self.advance_from::<false>(order, run, seen, 0, run.start_of_first()) }
+        unsafe { self.accumulate_from::<false>(order, segment, blocks_before, 0, segment.start_of_first()) }
     }
 
-    /// The same with a run that is one chunk, a longer one.
+    /// The same with a segment that is one block, a longer one.
     ///
     /// # Safety
-    /// - As for [`Fold::advance`].
+    /// - As for [`BlockAccumulator::accumulate`].
     #[inline(always)]
-    pub(super) unsafe fn advance_by_one(&mut self, order: O, run: Run<O::Lane>, seen: usize) {
+    pub(super) unsafe fn accumulate_one(&mut self, order: O, segment: Segment<O::Lane>, blocks_before: usize) {
         // SAFETY: the caller's promise.
-        unsafe { self.step::<true>(order, run) };
-        if O::MAY_STOP && !self.is_final(order) {
-            self.clear = seen + 1;
+        unsafe { self.accumulate_block::<true>(order, segment) };
+        if O::MAY_EXIT_EARLY && !self.is_absorbing(order) {
+            self.nan_free_blocks = blocks_before + 1;
         }
     }
 
-    /// The same from a chunk on, which is there.
+    /// The same from a block on, which is there.
     ///
     /// # Safety
-    /// - As for [`Fold::advance`]; if it is not the last, the chunk is at `at`.
+    /// - As for [`BlockAccumulator::accumulate`]; if it is not the last, the block is at `at`.
     #[inline(always)]
-    unsafe fn advance_from<const LONGER: bool>(
+    unsafe fn accumulate_from<const SCALED: bool>(
         &mut self,
         order: O,
-        run: Chunks<O::Lane>,
-        seen: usize,
-        mut chunk: usize,
+        segment: BlockedSegment<O::Lane>,
+        blocks_before: usize,
+        mut block: usize,
         at: *const O::Lane,
     ) {
-        let last = run.count() - 1;
-        let patience = if O::MAY_STOP { PATIENCE } else { last };
-        let mut next = Run { at, ..run.run.part(0, run.chunk) };
+        let last = segment.count() - 1;
+        let interval = if O::MAY_EXIT_EARLY { NAN_CHECK_INTERVAL } else { last };
+        let mut next = Segment { at, ..segment.segment.part(0, segment.block_len) };
         loop {
-            // Of longer chunks, the last one is a turn of the same loop: by itself, it would be another copy of it.
-            let is_last = chunk == last;
-            if const { !(LONGER && O::Simd::TUNING.blends_may_be_dear) } && is_last {
+            // Of longer blocks, the last one is a turn of the same loop: by itself, it would be another copy of it.
+            let is_last = block == last;
+            if const { !(SCALED && O::Simd::TUNING.blends_may_be_slow) } && is_last {
                 // SAFETY: as below.
-                unsafe { self.step::<false>(order, run.last()) };
+                unsafe { self.accumulate_block::<false>(order, segment.last()) };
                 break;
             }
-            let pause = if is_last { last + 1 } else { last.min(chunk + patience) };
+            let next_check = if is_last { last + 1 } else { last.min(block + interval) };
             if is_last {
-                next = run.last();
+                next = segment.last();
             }
-            while chunk < pause {
-                // SAFETY: the caller promises the run; each chunk lies in it, the last by reaching back.
-                unsafe { self.step::<LONGER>(order, next) };
-                next = next.moved(run.step());
-                chunk += 1;
+            while block < next_check {
+                // SAFETY: the caller promises the segment; each block lies in it, the last by reaching back.
+                unsafe { self.accumulate_block::<SCALED>(order, next) };
+                next = next.moved(segment.step());
+                block += 1;
             }
             if is_last {
                 break;
             }
-            if O::MAY_STOP {
-                if self.is_final(order) {
+            if O::MAY_EXIT_EARLY {
+                if self.is_absorbing(order) {
                     break;
                 }
-                self.clear = seen + chunk;
+                self.nan_free_blocks = blocks_before + block;
             }
         }
     }
 
-    /// Takes in the first of all chunks.
+    /// Takes in the first of all blocks.
     ///
     /// # Safety
-    /// - A chunk may be read from there on.
+    /// - A block may be read from there on.
     #[inline(always)]
-    unsafe fn start(&mut self, order: O, at: *const O::Lane) {
-        // Where a run may be aligned, a chunk is no longer than that.
+    unsafe fn init(&mut self, order: O, at: *const O::Lane) {
+        // Where a segment may be aligned, a block is no longer than that.
         const {
-            let may_be_longer = has_long_chunks::<O>() || O::Simd::TUNING.blends_may_be_dear;
-            assert!(!may_be_longer || O::Simd::LANES * size_of::<O::Lane>() < LINE);
+            let may_be_longer = has_long_blocks::<O>() || O::Simd::TUNING.blends_may_be_slow;
+            assert!(!may_be_longer || O::Simd::LANES * size_of::<O::Lane>() < CACHE_LINE_BYTES);
         }
-        // SAFETY: the caller promises a chunk.
+        // SAFETY: the caller promises a block.
         let vectors: [_; SHORT] = unsafe { load_several(order, at) };
-        self.best = fold_of(order, &vectors);
-        if O::MAY_STOP {
-            self.trace = order.traced(self.trace, &vectors);
+        self.best = max_all(order, &vectors);
+        if O::MAY_EXIT_EARLY {
+            self.nan_acc = order.accumulate_nan(self.nan_acc, &vectors);
         }
-        self.chunk = order.simd().count(1);
+        self.block = order.simd().splat_index(1);
     }
 
-    /// Takes in a chunk, or if `LONGER`, several as one.
+    /// Takes in a block, or if `SCALED`, several as one.
     ///
     /// # Safety
-    /// - The chunk may be read: as many elements as a [`chunk`] has, or several times as many if `LONGER`.
+    /// - The block may be read: as many elements as a [`block_len`] has, or several times as many if `SCALED`.
     #[inline(always)]
-    unsafe fn step<const LONGER: bool>(&mut self, order: O, all: Run<O::Lane>) {
+    unsafe fn accumulate_block<const SCALED: bool>(&mut self, order: O, all: Segment<O::Lane>) {
         let simd = order.simd();
-        let better = if const { LONGER && O::Simd::TUNING.blends_may_be_dear } {
+        let better = if const { SCALED && O::Simd::TUNING.blends_may_be_slow } {
             let before = self.best;
             let end = all.at.wrapping_add(all.len);
-            let mut part = Run { len: chunk::<O>(), ..all };
+            let mut part = Segment { len: block_len::<O>(), ..all };
             while part.at < end {
                 // SAFETY: the caller's promise.
-                self.best = order.fold(unsafe { self.take(order, part) }, self.best);
-                part = part.moved(chunk::<O>() as isize);
+                self.best = order.max(unsafe { self.reduce_block(order, part) }, self.best);
+                part = part.moved(block_len::<O>() as isize);
             }
-            order.above(self.best, before)
+            order.gt(self.best, before)
         } else {
             // SAFETY: the caller's promise.
-            let best = unsafe { self.take(order, Run { len: chunk::<O>(), ..all }) };
-            let better = order.above(best, self.best);
-            // Not a selection: the next chunk would have to wait for the comparison too.
-            self.best = order.fold(best, self.best);
+            let best = unsafe { self.reduce_block(order, Segment { len: block_len::<O>(), ..all }) };
+            let better = order.gt(best, self.best);
+            // Not a selection: the next block would have to wait for the comparison too.
+            self.best = order.max(best, self.best);
             better
         };
-        self.chunk_of_best = simd.select_count(better, self.chunk, self.chunk_of_best);
-        self.chunk = simd.add(self.chunk, simd.count(1));
+        self.block_of_best = simd.select_index(better, self.block, self.block_of_best);
+        self.block = simd.add(self.block, simd.splat_index(1));
     }
 
-    /// The best of a [`chunk`], lane by lane.
+    /// The best of a [`block_len`], lane by lane.
     ///
     /// # Safety
-    /// - The chunk may be read.
+    /// - The block may be read.
     #[inline(always)]
-    unsafe fn take(&mut self, order: O, part: Run<O::Lane>) -> Vec<O> {
-        part.ask(order);
+    unsafe fn reduce_block(&mut self, order: O, part: Segment<O::Lane>) -> Vec<O> {
+        part.issue_prefetch(order);
         // SAFETY: the caller's promise.
         unsafe {
-            if const { has_long_chunks::<O>() } {
-                self.fold::<LONG>(order, &load_several(order, part.at))
+            if const { has_long_blocks::<O>() } {
+                self.reduce_vectors::<LONG>(order, &load_several(order, part.at))
             } else {
-                self.fold::<SHORT>(order, &load_several(order, part.at))
+                self.reduce_vectors::<SHORT>(order, &load_several(order, part.at))
             }
         }
     }
 
     #[inline(always)]
-    fn fold<const VECTORS: usize>(&mut self, order: O, vectors: &[Vec<O>; VECTORS]) -> Vec<O> {
-        if O::MAY_STOP {
-            self.trace = order.traced(self.trace, vectors);
+    fn reduce_vectors<const VECTORS: usize>(&mut self, order: O, vectors: &[Vec<O>; VECTORS]) -> Vec<O> {
+        if O::MAY_EXIT_EARLY {
+            self.nan_acc = order.accumulate_nan(self.nan_acc, vectors);
         }
-        fold_of(order, vectors)
+        max_all(order, vectors)
     }
 
-    /// The first best of the chunks that went by.
+    /// The first best of the blocks that went by.
     ///
     /// # Safety
-    /// - They may be read, and are all of `chunks`.
+    /// - They may be read, and are all of `blocks`.
     #[inline(always)]
-    pub(super) unsafe fn finish<P: Places<Lane = O::Lane>>(self, order: O, chunks: P) -> Found<O> {
+    pub(super) unsafe fn finalize<P: BlockMap<Lane = O::Lane>>(self, order: O, blocks: P) -> ArgResult<O> {
         let simd = order.simd();
-        let value = simd.across(self.best, O::IS_MAX);
-        if O::NAN_WINS && order.is_final(value, self.trace) {
+        let value = simd.reduce_splat(self.best, O::IS_MAX);
+        if O::NAN_WINS && order.is_absorbing(value, self.nan_acc) {
             // SAFETY: the caller's promise.
-            return Found { value, position: unsafe { find_from(order, chunks, self.clear, IsNan) }, is_nan: true };
+            let position = unsafe { find_from_block(order, blocks, self.nan_free_blocks, IsNan) };
+            return ArgResult { value, position, is_nan: true };
         }
-        // The fold never left its start, because all elements are equal to it or NaN: no chunk number was kept, and
+        // The fold never left its start, because all elements are equal to it or NaN: no block number was kept, and
         // there may be nothing but NaN.
-        if O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0 {
+        if O::NAN_LOSES && simd.movemask(simd.eq(value, order.identity())) != 0 {
             // SAFETY: the caller's promise.
-            return Found { value, position: unsafe { find_from(order, chunks, 0, Equals(value)) }, is_nan: false };
+            let position = unsafe { find_from_block(order, blocks, 0, Equals(value)) };
+            return ArgResult { value, position, is_nan: false };
         }
         let winners = simd.eq(self.best, value);
-        let none = simd.count(O::Simd::MAX_COUNT);
-        let number = simd.smallest_count(simd.select_count(winners, self.chunk_of_best, none)).into() as usize;
-        // SAFETY: the caller's promise, and a chunk of that number was seen.
-        let (position, _) = unsafe { find_in(order, chunks, number, Equals(value)) };
-        Found { value, position: Some(position), is_nan: false }
+        let none = simd.splat_index(O::Simd::MAX_INDEX);
+        let number = simd.reduce_min_index(simd.select_index(winners, self.block_of_best, none)).into() as usize;
+        // SAFETY: the caller's promise, and a block of that number was seen.
+        let (position, _) = unsafe { find_in_block(order, blocks, number, Equals(value)) };
+        ArgResult { value, position: Some(position), is_nan: false }
     }
 
-    /// [`Fold::finish`] of a fold by the fast path of `order`, if it accepts the best.
+    /// [`BlockAccumulator::finalize`] of a fold by the fast path of `order`, if it accepts the best.
     ///
     /// # Safety
     /// - As there.
     #[inline(always)]
-    pub(super) unsafe fn finish_fast<E: Order<Lane = O::Lane, Simd = O::Simd, Fast = O>, P: Places<Lane = O::Lane>>(
+    pub(super) unsafe fn finalize_speculative<
+        E: ArgOrder<Lane = O::Lane, Simd = O::Simd, Fast = O>,
+        P: BlockMap<Lane = O::Lane>,
+    >(
         self,
         exact: E,
         order: O,
-        chunks: P,
-    ) -> Option<Found<E>> {
-        if !order.accepts(order.simd().across(self.best, O::IS_MAX), self.trace) {
+        blocks: P,
+    ) -> Option<ArgResult<E>> {
+        if !order.accepts(order.simd().reduce_splat(self.best, O::IS_MAX), self.nan_acc) {
             return None;
         }
         // SAFETY: the caller's promise.
-        let Found { value, position, .. } = unsafe { self.finish(order, chunks) };
-        Some(Found { value: exact.of_fast(value), position, is_nan: false })
+        let ArgResult { value, position, .. } = unsafe { self.finalize(order, blocks) };
+        Some(ArgResult { value: exact.convert_fast(value), position, is_nan: false })
     }
 }
 
-/// Whether an element of a chunk passes the test: one question about a mask, where to find it takes one for each
+/// Whether an element of a block passes the test: one question about a mask, where to find it takes one for each
 /// vector.
 ///
 /// # Safety
-/// - The chunk may be read.
+/// - The block may be read.
 #[inline(always)]
-unsafe fn passes<O: Order, T: Test<O>>(order: O, chunk: Run<O::Lane>, test: T) -> bool {
-    let mut passes = order.simd().none();
+unsafe fn passes<O: ArgOrder, T: LanePredicate<O>>(order: O, block: Segment<O::Lane>, test: T) -> bool {
+    let mut passes = order.simd().mask_none();
     let mut start = 0;
-    while start < chunk.len {
+    while start < block.len {
         // SAFETY: the caller's promise.
-        passes = order.simd().or(passes, test.holds(order, unsafe { order.load(chunk.at.add(start)) }));
+        passes = order.simd().or(passes, test.mask(order, unsafe { order.load(block.at.add(start)) }));
         start += O::Simd::LANES;
     }
-    order.simd().bits(passes) != 0
+    order.simd().movemask(passes) != 0
 }
 
-/// The position of the first element of chunk number `n` that passes the test, and whether there is one.
+/// The position of the first element of block number `n` that passes the test, and whether there is one.
 ///
 /// # Safety
-/// - The chunks may be read; `n` is below their count.
+/// - The blocks may be read; `n` is below their count.
 #[inline(always)]
-unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
+unsafe fn find_in_block<O: ArgOrder, P: BlockMap<Lane = O::Lane>, T: LanePredicate<O>>(
     order: O,
-    chunks: P,
+    blocks: P,
     n: usize,
     test: T,
 ) -> (usize, bool) {
-    let (mut start, mut part) = chunks.place(n);
-    if const { O::Simd::TUNING.blends_may_be_dear } && part.len > chunk::<O>() {
-        // Of a longer chunk, the first part that has one: from the last on, so that no branch depends on which it is.
-        let (all, len) = (part, chunk::<O>());
+    let (mut start, mut part) = blocks.block(n);
+    if const { O::Simd::TUNING.blends_may_be_slow } && part.len > block_len::<O>() {
+        // Of a longer block, the first part that has one: from the last on, so that no branch depends on which it is.
+        let (all, len) = (part, block_len::<O>());
         let mut at = all.len - len;
         let mut first = at;
         while at > 0 {
             at -= len;
-            // SAFETY: the caller promises that the chunks may be read; a part of one.
+            // SAFETY: the caller promises that the blocks may be read; a part of one.
             let passes = unsafe { passes(order, all.part(at, len), test) };
             first = core::hint::select_unpredictable(passes, at, first);
         }
         (start, part) = (start + first, all.part(first, len));
     }
-    // SAFETY: the caller promises that the chunks may be read.
+    // SAFETY: the caller promises that the blocks may be read.
     let (position, is_found) = unsafe {
-        if const { has_long_chunks::<O>() } {
+        if const { has_long_blocks::<O>() } {
             first_of::<O, T, LONG>(order, &load_several(order, part.at), test, part.reversed)
         } else {
             first_of::<O, T, SHORT>(order, &load_several(order, part.at), test, part.reversed)
@@ -323,34 +335,34 @@ unsafe fn find_in<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
     (start + position, is_found)
 }
 
-/// The same for all chunks from number `first` on. A call of its own: few runs need it.
+/// The same for all blocks from number `first` on. A call of its own: few segments need it.
 ///
 /// # Safety
-/// - The chunks may be read.
+/// - The blocks may be read.
 #[inline(always)]
-unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
+unsafe fn find_from_block<O: ArgOrder, P: BlockMap<Lane = O::Lane>, T: LanePredicate<O>>(
     order: O,
-    chunks: P,
+    blocks: P,
     first: usize,
     test: T,
 ) -> Option<usize> {
     #[derive(Clone, Copy)]
     struct Call<O, P, T> {
         order: O,
-        chunks: P,
+        blocks: P,
         first: usize,
         test: T,
     }
-    impl<O: Order, P: Places<Lane = O::Lane>, T: Test<O>> Task for Call<O, P, T> {
+    impl<O: ArgOrder, P: BlockMap<Lane = O::Lane>, T: LanePredicate<O>> SimdOp for Call<O, P, T> {
         type Output = Option<usize>;
 
         #[inline(always)]
-        unsafe fn run(self) -> Option<usize> {
-            for n in self.first..self.chunks.count() {
+        unsafe fn eval(self) -> Option<usize> {
+            for n in self.first..self.blocks.count() {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if passes(self.order, self.chunks.place(n).1, self.test) {
-                        return Some(find_in(self.order, self.chunks, n, self.test).0);
+                    if passes(self.order, self.blocks.block(n).1, self.test) {
+                        return Some(find_in_block(self.order, self.blocks, n, self.test).0);
                     }
                 }
             }
@@ -358,5 +370,5 @@ unsafe fn find_from<O: Order, P: Places<Lane = O::Lane>, T: Test<O>>(
         }
     }
     // SAFETY: the caller's promise.
-    unsafe { order.simd().call(Call { order, chunks, first, test }) }
+    unsafe { order.simd().call_outlined(Call { order, blocks, first, test }) }
 }

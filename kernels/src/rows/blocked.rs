@@ -1,185 +1,191 @@
-//! Runs that do not fit the registers. A chunk of four or eight vectors is folded with maxima, and only the fold is
-//! compared with the best so far: one comparison and two blends per chunk, not per vector, which is what lets this run
-//! at the speed of a plain maximum. What the blends keep is the *number of the chunk*, per lane. At the end the best
-//! lane with the smallest chunk number wins, and one look into that chunk gives the position.
+//! Segments that do not fit the registers. A block of four or eight vectors is folded with maxima, and only the fold is
+//! compared with the best so far: one comparison and two blends per block, not per vector, which is what lets this run
+//! at the speed of a plain maximum. What the blends keep is the *number of the block*, per lane. At the end the best
+//! lane with the smallest block number wins, and one look into that block gives the position.
 //!
-//! Chunk numbers are as wide as the elements, so a run of 8-bit elements is answered in pieces of 256 chunks.
+//! Block numbers are as wide as the elements, so a segment of 8-bit elements is answered in pieces of 256 blocks.
 //!
-//! Where a blend takes several operations, a chunk of a long run is several such chunks, one after another. The best of
-//! them is found once the run is, by one question for each.
+//! Where a blend takes several operations, a block of a long segment is several such blocks, one after another. The
+//! best of them is found once the segment is, by one question for each.
 //!
-//! A run beyond the L1 or the L2 cache asks for what is ahead where that helps; one that is far enough,
+//! A segment beyond the L1 or the L2 cache asks for what is ahead where that helps; one that is far enough,
 //! `interleaved.rs` reads in several places at once where that is faster.
 //!
-//! The last chunk overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better
-//! than itself. A run against the direction of memory is read chunk by chunk from its end; only the look into the chunk
-//! has to know.
+//! The last block overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better
+//! than itself. A segment against the direction of memory is read block by block from its end; only the look into the
+//! block has to know.
 
-use super::accumulator::{Fold, most_chunks};
-use super::blocks::{Chunks, chunk};
-use super::segment::{Best, Found, Run, has_fast_path};
-use crate::order::Order;
-use crate::simd::ops::Lanes;
-use crate::simd::token::{Task, Token};
+use super::accumulator::{BlockAccumulator, max_blocks};
+use super::blocks::{BlockedSegment, block_len};
+use super::segment::{ArgBest, ArgResult, Segment, has_fast_path};
+use crate::order::ArgOrder;
+use crate::simd::ops::SimdOps;
+use crate::simd::token::{Simd, SimdOp};
 
-/// The longest run that chunk numbers suffice for, one of which may be for what is seen twice so that others are
+/// The longest segment that block numbers suffice for, one of which may be for what is seen twice so that others are
 /// aligned.
 #[inline(always)]
-const fn longest_piece<O: Order>() -> usize {
-    (most_chunks::<O>() - 1).saturating_mul(chunk::<O>())
+const fn max_segment_len<O: ArgOrder>() -> usize {
+    (max_blocks::<O>() - 1).saturating_mul(block_len::<O>())
 }
 
-/// Whether a run is no longer than that, and not so long that it is known to be far.
+/// Whether a segment is no longer than that, and not so long that it is known to be far.
 #[inline(always)]
-pub(super) const fn is_one_piece<O: Order>(len: usize) -> bool {
-    len <= longest_piece::<O>() && !is_long::<O>(len)
+pub(super) const fn is_one_segment<O: ArgOrder>(len: usize) -> bool {
+    len <= max_segment_len::<O>() && !is_long::<O>(len)
 }
 
-/// Whether a run is beyond the L2 cache of current cores.
+/// Whether a segment is beyond the L2 cache of current cores.
 #[inline(always)]
-pub(super) const fn is_long<O: Order>(len: usize) -> bool {
+pub(super) const fn is_long<O: ArgOrder>(len: usize) -> bool {
     len >= (1 << 20) / size_of::<O::Lane>()
 }
 
-/// Finds the first best element of a run of at least a [`chunk`].
+/// Finds the first best element of a segment of at least a [`block_len`].
 ///
 /// # Safety
-/// - The elements of the run may be read.
+/// - The elements of the segment may be read.
 #[inline(always)]
-pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     // SAFETY: the caller's promise.
     unsafe {
-        let is_short = is_one_piece::<O>(run.len) && longer::<O>(run) == 1;
-        if (const { O::Simd::TUNING.specializes } || !run.reversed) && is_short {
-            find_piece::<O, true, false>(order, run, 1)
+        let is_short = is_one_segment::<O>(segment.len) && block_factor::<O>(segment) == 1;
+        if (const { O::Simd::TUNING.specializes } || !segment.reversed) && is_short {
+            find_segment::<O, true, false>(order, segment, 1)
         } else {
-            find_long(order, run)
+            find_long(order, segment)
         }
     }
 }
 
-/// Finds the first best element of a run of at least a chunk and at most the [`longest_piece`]: by the fast path, if
-/// there is one, the first chunk has an element that it would accept, and it accepts the best in the end. If `LONGER`,
-/// chunks are so many times longer.
+/// Finds the first best element of a segment of at least a block and at most the [`max_segment_len`]: by the fast path,
+/// if there is one, the first block has an element that it would accept, and it accepts the best in the end. If
+/// `SCALED`, blocks are so many times longer.
 ///
 /// # Safety
-/// - The elements of the run may be read.
+/// - The elements of the segment may be read.
 #[inline(always)]
-unsafe fn find_piece<O: Order, const ALIGNS: bool, const LONGER: bool>(
+unsafe fn find_segment<O: ArgOrder, const ALIGNS: bool, const SCALED: bool>(
     order: O,
-    run: Run<O::Lane>,
-    longer: usize,
-) -> Found<O> {
+    segment: Segment<O::Lane>,
+    block_factor: usize,
+) -> ArgResult<O> {
     // SAFETY: the caller's promise.
     unsafe {
         if const { !has_fast_path::<O>() } {
-            return fold::<_, LONGER>(order, Chunks::aligned(order, run, ALIGNS).longer(longer));
+            return accumulate::<_, SCALED>(
+                order,
+                BlockedSegment::aligned(order, segment, ALIGNS).scaled(block_factor),
+            );
         }
         let fast = order.fast();
-        if fast.accepts(fast.load(run.part(0, O::Simd::LANES).at), fast.no_trace()) {
-            let chunks = Chunks::aligned(fast, run, ALIGNS).longer(longer);
-            if let Some(found) = Fold::of::<LONGER>(fast, chunks).finish_fast(order, fast, chunks) {
+        if fast.accepts(fast.load(segment.part(0, O::Simd::LANES).at), fast.empty_nan_acc()) {
+            let blocks = BlockedSegment::aligned(fast, segment, ALIGNS).scaled(block_factor);
+            if let Some(found) = BlockAccumulator::of::<SCALED>(fast, blocks).finalize_speculative(order, fast, blocks)
+            {
                 return found;
             }
         }
-        order.simd().call(Exact::<_, LONGER> { order, run, longer })
+        order.simd().call_outlined(Exact::<_, SCALED> { order, segment, block_factor })
     }
 }
 
 /// The same by the order itself, where the fast path does not do. A call of its own, to keep it out of the code and the
 /// registers of the fast path.
 #[derive(Clone, Copy)]
-struct Exact<O: Order, const LONGER: bool> {
+struct Exact<O: ArgOrder, const SCALED: bool> {
     order: O,
-    run: Run<O::Lane>,
-    longer: usize,
+    segment: Segment<O::Lane>,
+    block_factor: usize,
 }
 
-impl<O: Order, const LONGER: bool> Task for Exact<O, LONGER> {
-    type Output = Found<O>;
+impl<O: ArgOrder, const SCALED: bool> SimdOp for Exact<O, SCALED> {
+    type Output = ArgResult<O>;
 
     #[inline(always)]
-    unsafe fn run(self) -> Found<O> {
-        // SAFETY: the promise of the caller of `find_piece`.
-        unsafe { fold::<_, LONGER>(self.order, Chunks::new(self.order, self.run).longer(self.longer)) }
-    }
-}
-
-/// The same of a piece of a run that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth it
-/// to align chunks.
-///
-/// # Safety
-/// - As for [`find_piece`].
-#[inline(always)]
-unsafe fn find_piece_of_long<O: Order>(order: O, run: Run<O::Lane>, longer: usize) -> Found<O> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if const { size_of::<O::Lane>() == 1 } {
-            find_piece::<O, true, true>(order, run, longer)
-        } else {
-            find_piece::<O, false, true>(order, run, longer)
+    unsafe fn eval(self) -> ArgResult<O> {
+        // SAFETY: the promise of the caller of `find_segment`.
+        unsafe {
+            accumulate::<_, SCALED>(self.order, BlockedSegment::new(self.order, self.segment).scaled(self.block_factor))
         }
     }
 }
 
-/// The same by one order, of chunks.
+/// The same of a piece of a segment that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth
+/// it to align blocks.
 ///
 /// # Safety
-/// - As for [`find_piece`].
+/// - As for [`find_segment`].
 #[inline(always)]
-unsafe fn fold<O: Order, const LONGER: bool>(order: O, chunks: Chunks<O::Lane>) -> Found<O> {
+unsafe fn find_segment_of_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>, block_factor: usize) -> ArgResult<O> {
     // SAFETY: the caller's promise.
-    unsafe { Fold::of::<LONGER>(order, chunks).finish(order, chunks) }
+    unsafe {
+        if const { size_of::<O::Lane>() == 1 } {
+            find_segment::<O, true, true>(order, segment, block_factor)
+        } else {
+            find_segment::<O, false, true>(order, segment, block_factor)
+        }
+    }
+}
+
+/// The same by one order, of blocks.
+///
+/// # Safety
+/// - As for [`find_segment`].
+#[inline(always)]
+unsafe fn accumulate<O: ArgOrder, const SCALED: bool>(order: O, blocks: BlockedSegment<O::Lane>) -> ArgResult<O> {
+    // SAFETY: the caller's promise.
+    unsafe { BlockAccumulator::of::<SCALED>(order, blocks).finalize(order, blocks) }
 }
 
 /// [`find`] piece by piece. A call too.
 ///
 /// # Safety
-/// - The elements of the run may be read.
+/// - The elements of the segment may be read.
 #[inline(always)]
-pub(super) unsafe fn find_long<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
+pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     #[derive(Clone, Copy)]
-    struct Call<O: Order> {
+    struct Call<O: ArgOrder> {
         order: O,
-        run: Run<O::Lane>,
+        segment: Segment<O::Lane>,
     }
-    impl<O: Order> Task for Call<O> {
-        type Output = Found<O>;
+    impl<O: ArgOrder> SimdOp for Call<O> {
+        type Output = ArgResult<O>;
 
         #[inline(always)]
-        unsafe fn run(self) -> Found<O> {
-            let Call { order, mut run } = self;
-            if run.ahead == 0 {
-                run = run.asking(run.tuning.prefetch(run.len * size_of::<O::Lane>()));
+        unsafe fn eval(self) -> ArgResult<O> {
+            let Call { order, mut segment } = self;
+            if segment.prefetch_distance == 0 {
+                segment = segment.with_prefetch(segment.tuning.prefetch(segment.len * size_of::<O::Lane>()));
             }
-            let longer = longer::<O>(run);
-            let longest = longest_piece::<O>().saturating_mul(longer);
-            let mut best = Best::new(order);
+            let block_factor = block_factor::<O>(segment);
+            let longest = max_segment_len::<O>().saturating_mul(block_factor);
+            let mut best = ArgBest::new(order);
             let mut start = 0;
-            while start < run.len && !best.is_final() {
-                let len = longest.min(run.len - start).max(chunk::<O>() * longer);
-                // The last piece may reach back, for the same reason as the last chunk.
-                start = start.min(run.len - len);
-                // SAFETY: `start` leaves room for the piece in the run, which the caller promises, and `len` was chosen
-                // to be at least a chunk.
-                best.offer(unsafe { find_piece_of_long(order, run.part(start, len), longer) }, start);
+            while start < segment.len && !best.is_absorbing() {
+                let len = longest.min(segment.len - start).max(block_len::<O>() * block_factor);
+                // The last piece may reach back, for the same reason as the last block.
+                start = start.min(segment.len - len);
+                // SAFETY: `start` leaves room for the piece in the segment, which the caller promises, and `len` was
+                // chosen to be at least a block.
+                best.update(unsafe { find_segment_of_long(order, segment.part(start, len), block_factor) }, start);
                 start += len;
             }
             best.found()
         }
     }
     // SAFETY: the caller's promise.
-    unsafe { order.simd().call(Call { order, run }) }
+    unsafe { order.simd().call_outlined(Call { order, segment }) }
 }
 
-/// The shortest runs, in bytes, whose chunks are several times as long where that is faster: a call, and to look for
-/// the best chunk in so many, take as long as some blends.
-const SHORTEST_OF_LONGER: usize = 16 << 10;
+/// The shortest segments, in bytes, whose blocks are several times as long where that is faster: a call, and to look
+/// for the best block in so many, take as long as some blends.
+const MIN_SCALED_BYTES: usize = 16 << 10;
 
-/// How many times as long as a [`chunk`] those of a run are: [more than once](crate::tuning::RowTuning::block_factor)
-/// where a blend takes several operations.
+/// How many times as long as a [`block_len`] those of a segment are: [more than
+/// once](crate::tuning::RowTuning::block_factor) where a blend takes several operations.
 #[inline(always)]
-fn longer<O: Order>(run: Run<O::Lane>) -> usize {
-    let is_long = run.len >= SHORTEST_OF_LONGER / size_of::<O::Lane>();
-    if const { O::Simd::TUNING.blends_may_be_dear } && is_long { run.tuning.rows.block_factor } else { 1 }
+fn block_factor<O: ArgOrder>(segment: Segment<O::Lane>) -> usize {
+    let is_long = segment.len >= MIN_SCALED_BYTES / size_of::<O::Lane>();
+    if const { O::Simd::TUNING.blends_may_be_slow } && is_long { segment.tuning.rows.block_factor } else { 1 }
 }

@@ -1,59 +1,62 @@
-//! Outputs whose elements are in several stretches of neighbours, chunk after chunk, as if they were in one: what a
-//! fold knows of one stretch, it takes along to the next, and looks for the place of the best at the end only. Where
-//! the next stretch in memory belongs to the next output, some outputs take turns, each with a fold of its own, so that
-//! memory is read in its order. So do some places of one stretch that is far, if several at once are read faster.
+//! Outputs whose elements are in several segments of neighbours, block after block, as if they were in one: what a
+//! fold knows of one segment, it takes along to the next, and looks for the place of the best at the end only. Where
+//! the next segment in memory belongs to the next output, some outputs take turns, each with a fold of its own, so that
+//! memory is read in its order. So do some places of one segment that is far, if several at once are read faster.
 //!
-//! With a look after each stretch, and stretch by stretch of one output, images over their batch and both spatial axes
+//! With a look after each segment, and segment by segment of one output, images over their batch and both spatial axes
 //! would run at half of the speed.
 
-use super::accumulator::{Fold, most_chunks};
-use super::blocked::is_one_piece;
-use super::blocks::{Chunks, Places, chunk};
-use super::segment::{Best, Found, Run};
-use crate::memory::args::{Loop, Tile};
-use crate::memory::row_prefetch::AHEAD_BYTES;
-use crate::memory::walk::offset_of;
-use crate::order::Order;
+use super::accumulator::{BlockAccumulator, max_blocks};
+use super::blocked::is_one_segment;
+use super::blocks::{BlockMap, BlockedSegment, block_len};
+use super::segment::{ArgBest, ArgResult, Segment};
+use crate::memory::args::{KernelArgs, LoopDim};
+use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
+use crate::memory::walk::offset_at;
+use crate::order::ArgOrder;
 use crate::positions::Positions;
-use crate::simd::token::{Task, Token};
+use crate::simd::token::{Simd, SimdOp};
 use crate::tuning::{MAX_READ_STREAMS, MIN_STREAM_BYTES};
 use core::mem::MaybeUninit;
 
 /// The most outputs that take turns: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
-const OUTPUTS: usize = 32;
+const MAX_INTERLEAVED: usize = 32;
 
-/// Whether [`answer`] takes stretches of so many neighbours: where that is worth its code.
+/// Whether [`answer`] takes segments of so many neighbours: where that is worth its code.
 #[inline(always)]
-pub(super) fn takes<O: Order>(len: usize) -> bool {
-    (const { O::Simd::TUNING.specializes }) && len >= chunk::<O>() && is_one_piece::<O>(len)
+pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
+    (const { O::Simd::TUNING.specializes }) && len >= block_len::<O>() && is_one_segment::<O>(len)
 }
 
-/// Answers all outputs of a tile.
+/// Answers all outputs of a call.
 ///
 /// # Safety
-/// - As [`crate::kernel::Body::run`]; the fastest reduced loop has stride 1 or -1, and stretches that this
+/// - As [`crate::kernel::KernelImpl::run`]; the fastest reduced loop has stride 1 or -1, and segments that this
 ///   [takes](takes).
 #[inline(always)]
-pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
-    let (line, slower) = tile.split_reduced();
+pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+    let (line, slower) = args.split_reduced();
     let reversed = line.stride < 0;
     let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
-    let stretch = Run::new(tile.input.cast::<O::Lane>().wrapping_offset(to_lowest), line.size, reversed, tile.tuning);
-    let outputs = if tile.takes_turns(tile.inner) { OUTPUTS } else { 1 };
+    let first_segment =
+        Segment::new(args.input.cast::<O::Lane>().wrapping_offset(to_lowest), line.size, reversed, args.tuning);
+    let outputs = if args.is_interleaved(args.inner) { MAX_INTERLEAVED } else { 1 };
     let bytes = line.size * size_of::<O::Lane>();
-    let ahead = tile.prefetch.asks(false).then_some(AHEAD_BYTES / bytes);
-    let mut best = [const { MaybeUninit::uninit() }; OUTPUTS];
+    let prefetch_distance = args.prefetch.should_prefetch(false).then_some(PREFETCH_DISTANCE_BYTES / bytes);
+    let mut best = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut done = 0;
     while done < positions.len() {
-        let mut runs = [stretch; OUTPUTS];
+        let mut segments = [first_segment; MAX_INTERLEAVED];
         let count = outputs.min(positions.len() - done);
-        for (n, run) in runs[..count].iter_mut().enumerate() {
-            *run = stretch.moved(tile.offset(done + n));
+        for (n, segment) in segments[..count].iter_mut().enumerate() {
+            *segment = first_segment.moved(args.offset(done + n));
         }
-        let (stretches, ahead) = (tile.visited() / line.size, ahead.map(|ahead| ahead.min(count)));
-        let turns = Turns { runs: &runs[..count], slower, stretches, ahead, are_chunks: false };
+        let (segment_count, prefetch_distance) =
+            (args.reduction_len() / line.size, prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)));
+        let interleaved =
+            Interleaved { segments: &segments[..count], slower, segment_count, prefetch_distance, are_blocks: false };
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
-        let found = unsafe { turns.find(order, &mut best) };
+        let found = unsafe { interleaved.find(order, &mut best) };
         for (n, best) in found.iter().enumerate() {
             positions.write(done + n, best.position());
         }
@@ -61,140 +64,146 @@ pub(super) unsafe fn answer<O: Order>(order: O, tile: &Tile<'_>, mut positions: 
     }
 }
 
-/// Some outputs, as many stretches of each.
+/// Some outputs, as many segments of each.
 #[derive(Clone, Copy)]
-struct Turns<'a, L> {
-    /// The first stretch of each output: whole chunks, or the last reaches back; and one piece.
-    runs: &'a [Run<L>],
+struct Interleaved<'a, L> {
+    /// The first segment of each output: whole blocks, or the last reaches back; and one piece.
+    segments: &'a [Segment<L>],
     /// From there to the others.
-    slower: &'a [Loop],
-    stretches: usize,
-    /// How many stretches ahead to ask for, if any: at most one of each output.
-    ahead: Option<usize>,
-    /// Whether each stretch is one chunk, a [longer](super::blocked) one.
-    are_chunks: bool,
+    slower: &'a [LoopDim],
+    segment_count: usize,
+    /// How many segments ahead to ask for, if any: at most one of each output.
+    prefetch_distance: Option<usize>,
+    /// Whether each segment is one block, a [longer](super::blocked) one.
+    are_blocks: bool,
 }
 
-impl<L: Copy> Turns<'_, L> {
+impl<L: Copy> Interleaved<'_, L> {
     /// Finds the best of each output. A call, because there is more than one.
     ///
     /// # Safety
-    /// - The stretches may be read.
+    /// - The segments may be read.
     #[inline(always)]
-    unsafe fn find<O: Order<Lane = L>>(self, order: O, room: &mut [MaybeUninit<Best<O>>; OUTPUTS]) -> &[Best<O>] {
+    unsafe fn find<O: ArgOrder<Lane = L>>(
+        self,
+        order: O,
+        workspace: &mut [MaybeUninit<ArgBest<O>>; MAX_INTERLEAVED],
+    ) -> &[ArgBest<O>] {
         #[derive(Clone, Copy)]
-        struct Call<'a, O: Order> {
+        struct Call<'a, O: ArgOrder> {
             order: O,
-            turns: Turns<'a, O::Lane>,
-            best: *mut [MaybeUninit<Best<O>>],
+            interleaved: Interleaved<'a, O::Lane>,
+            best: *mut [MaybeUninit<ArgBest<O>>],
         }
-        impl<O: Order> Task for Call<'_, O> {
+        impl<O: ArgOrder> SimdOp for Call<'_, O> {
             type Output = ();
 
             #[inline(always)]
-            unsafe fn run(self) {
+            unsafe fn eval(self) {
                 // SAFETY: the caller's promise, with a place for each output.
-                unsafe { self.turns.write(self.order, &mut *self.best) }
+                unsafe { self.interleaved.write(self.order, &mut *self.best) }
             }
         }
-        let best = &mut room[..self.runs.len()];
+        let best = &mut workspace[..self.segments.len()];
         // SAFETY: the caller's promise; there is a place for each output.
-        unsafe { order.simd().call(Call { order, turns: self, best: &raw mut *best }) };
+        unsafe { order.simd().call_outlined(Call { order, interleaved: self, best: &raw mut *best }) };
         // SAFETY: all of them were written.
-        unsafe { &*(&raw const *best as *const [Best<O>]) }
+        unsafe { &*(&raw const *best as *const [ArgBest<O>]) }
     }
 
     /// # Safety
-    /// - As for [`Turns::find`]; there is a place for each output.
+    /// - As for [`Interleaved::find`]; there is a place for each output.
     #[inline(always)]
-    unsafe fn write<O: Order<Lane = L>>(self, order: O, best: &mut [MaybeUninit<Best<O>>]) {
-        let len = self.runs[0].len;
-        let chunk = if self.are_chunks { len } else { chunk::<O>() };
-        let chunks = len.div_ceil(chunk);
-        let most = most_chunks::<O>() / chunks;
+    unsafe fn write<O: ArgOrder<Lane = L>>(self, order: O, best: &mut [MaybeUninit<ArgBest<O>>]) {
+        let len = self.segments[0].len;
+        let block_len = if self.are_blocks { len } else { block_len::<O>() };
+        let blocks = len.div_ceil(block_len);
+        let most = max_blocks::<O>() / blocks;
         for best in &mut *best {
-            best.write(Best::new(order));
+            best.write(ArgBest::new(order));
         }
         // SAFETY: they were written just now.
-        let best = unsafe { &mut *(&raw mut *best as *mut [Best<O>]) };
+        let best = unsafe { &mut *(&raw mut *best as *mut [ArgBest<O>]) };
         let mut first = 0;
-        while first < self.stretches {
-            let stretches = most.min(self.stretches - first);
-            let part = Part { turns: Turns { stretches, ..self }, first, chunk, chunks };
+        while first < self.segment_count {
+            let segment_count = most.min(self.segment_count - first);
+            let part = SegmentGroup { interleaved: Interleaved { segment_count, ..self }, first, block_len, blocks };
             // SAFETY: the caller's promise, and there is a best for each output.
-            unsafe { part.offer(order, best) };
-            first += stretches;
+            unsafe { part.update(order, best) };
+            first += segment_count;
         }
     }
 }
 
-/// Finds the first best of a run that is far, in several places at once.
+/// Finds the first best of a segment that is far, in several places at once.
 ///
 /// # Safety
-/// - The elements of the run may be read; it is much longer than a turn in each place.
+/// - The elements of the segment may be read; it is much longer than a turn in each place.
 #[inline(always)]
-pub(super) unsafe fn find_in_places<O: Order>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let rows = &run.tuning.rows;
-    let (count, asks) = (rows.read_streams, run.tuning.prefetch.sequential);
-    let turn = rows.stream_bytes / size_of::<O::Lane>();
-    // A turn is a chunk, or several, or one longer chunk.
-    const { assert!(MIN_STREAM_BYTES.is_multiple_of(chunk::<O>() * size_of::<O::Lane>())) };
-    let are_chunks = const { O::Simd::TUNING.blends_may_be_dear } && asks && rows.block_factor > 1;
-    let stretches = run.len.div_ceil(count * turn);
-    let (share, stride) = (stretches * turn, if run.reversed { -(turn as isize) } else { turn as isize });
-    let run = if asks { run.asking_along(rows.stream_distance) } else { run };
+pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
+    let rows = &segment.tuning.rows;
+    let (count, prefetches) = (rows.read_streams, segment.tuning.prefetch.sequential);
+    let slice_len = rows.stream_bytes / size_of::<O::Lane>();
+    // A turn is a block, or several, or one longer block.
+    const { assert!(MIN_STREAM_BYTES.is_multiple_of(block_len::<O>() * size_of::<O::Lane>())) };
+    let are_blocks = const { O::Simd::TUNING.blends_may_be_slow } && prefetches && rows.block_factor > 1;
+    let segment_count = segment.len.div_ceil(count * slice_len);
+    let (share, stride) =
+        (segment_count * slice_len, if segment.reversed { -(slice_len as isize) } else { slice_len as isize });
+    let segment = if prefetches { segment.with_prefetch_bytes(rows.stream_distance) } else { segment };
     // The last may reach back: what is seen twice is never better than itself.
-    let start = |n: usize| (n * share).min(run.len - share);
-    let mut places = [run; MAX_READ_STREAMS];
-    let places = &mut places[..count];
-    for (n, place) in places.iter_mut().enumerate() {
-        *place = run.part(start(n), turn);
+    let start = |n: usize| (n * share).min(segment.len - share);
+    let mut read_streams = [segment; MAX_READ_STREAMS];
+    let read_streams = &mut read_streams[..count];
+    for (n, read_stream) in read_streams.iter_mut().enumerate() {
+        *read_stream = segment.part(start(n), slice_len);
     }
-    let slower = &[Loop { size: stretches, stride }];
-    let turns = Turns { runs: places, slower, stretches, ahead: None, are_chunks };
-    let mut room = [const { MaybeUninit::uninit() }; OUTPUTS];
-    let mut best = Best::new(order);
-    // SAFETY: the caller promises the run, of which the places are parts.
-    for (n, found) in unsafe { turns.find(order, &mut room) }.iter().enumerate() {
-        best.offer(found.found(), start(n));
+    let slower = &[LoopDim { size: segment_count, stride }];
+    let interleaved =
+        Interleaved { segments: read_streams, slower, segment_count, prefetch_distance: None, are_blocks };
+    let mut workspace = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
+    let mut best = ArgBest::new(order);
+    // SAFETY: the caller promises the segment, of which the places are parts.
+    for (n, found) in unsafe { interleaved.find(order, &mut workspace) }.iter().enumerate() {
+        best.update(found.found(), start(n));
     }
     best.found()
 }
 
 /// A call, because it is asked for in many places.
 #[inline(never)]
-fn offset_of_stretch(slower: &[Loop], n: usize) -> isize {
-    offset_of(slower, n)
+fn offset_of_segment(slower: &[LoopDim], n: usize) -> isize {
+    offset_at(slower, n)
 }
 
-/// Some stretches of some outputs, not more than have chunks that can be counted.
+/// Some segments of some outputs, not more than have blocks that can be counted.
 #[derive(Clone, Copy)]
-struct Part<'a, L> {
-    /// `stretches` from the first of this part on.
-    turns: Turns<'a, L>,
+struct SegmentGroup<'a, L> {
+    /// `segment_count` from the first of this part on.
+    interleaved: Interleaved<'a, L>,
     first: usize,
-    /// The elements of a chunk, and the chunks of a stretch.
-    chunk: usize,
-    chunks: usize,
+    /// The elements of a block, and the blocks of a segment.
+    block_len: usize,
+    blocks: usize,
 }
 
-impl<L: Copy> Part<'_, L> {
-    /// Finds the best of each output in these stretches, and offers it.
+impl<L: Copy> SegmentGroup<'_, L> {
+    /// Finds the best of each output in these segments, and offers it.
     ///
     /// # Safety
-    /// - The stretches may be read; there is a best for each output.
+    /// - The segments may be read; there is a best for each output.
     #[inline(always)]
-    unsafe fn offer<O: Order<Lane = L>>(self, order: O, best: &mut [Best<O>]) {
-        let first = self.turns.runs[0];
+    unsafe fn update<O: ArgOrder<Lane = L>>(self, order: O, best: &mut [ArgBest<O>]) {
+        let first = self.interleaved.segments[0];
         let before = self.first * first.len;
         // SAFETY: the caller's promise; each fold was written.
         unsafe {
-            let mut folds = [const { MaybeUninit::uninit() }; OUTPUTS];
-            self.fold(order, &mut folds);
+            let mut accumulators = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
+            self.accumulate(order, &mut accumulators);
             for (n, best) in best.iter_mut().enumerate() {
-                let fold = folds[n].assume_init_ref().copy();
-                if !best.is_as_good(fold.best()) {
-                    best.offer(fold.finish(order, self.of(n)), before);
+                let accumulator = accumulators[n].assume_init_ref().copy();
+                if !best.is_as_good(accumulator.best()) {
+                    best.update(accumulator.finalize(order, self.of(n)), before);
                 }
             }
         }
@@ -203,73 +212,86 @@ impl<L: Copy> Part<'_, L> {
     /// The part of one output.
     #[inline(always)]
     fn of(self, n: usize) -> Self {
-        Part { turns: Turns { runs: &self.turns.runs[n..n + 1], ahead: None, ..self.turns }, ..self }
+        SegmentGroup {
+            interleaved: Interleaved {
+                segments: &self.interleaved.segments[n..n + 1],
+                prefetch_distance: None,
+                ..self.interleaved
+            },
+            ..self
+        }
     }
 
     /// Writes a fold for each output.
     ///
     /// # Safety
-    /// - The stretches may be read.
+    /// - The segments may be read.
     #[inline(always)]
-    unsafe fn fold<O: Order<Lane = L>>(self, order: O, folds: &mut [MaybeUninit<Fold<O>>; OUTPUTS]) {
-        let Turns { runs, slower, stretches, ahead, .. } = self.turns;
-        let (mut next, mut are_final) = (offset_of_stretch(slower, self.first), false);
-        for n in 0..stretches {
-            if O::MAY_STOP && are_final {
+    unsafe fn accumulate<O: ArgOrder<Lane = L>>(
+        self,
+        order: O,
+        accumulators: &mut [MaybeUninit<BlockAccumulator<O>>; MAX_INTERLEAVED],
+    ) {
+        let Interleaved { segments, slower, segment_count, prefetch_distance, .. } = self.interleaved;
+        let (mut next, mut are_absorbing) = (offset_of_segment(slower, self.first), false);
+        for n in 0..segment_count {
+            if O::MAY_EXIT_EARLY && are_absorbing {
                 break;
             }
-            are_final = true;
+            are_absorbing = true;
             let this = next;
-            next = offset_of_stretch(slower, self.first + n + 1);
-            for (o, state) in folds[..runs.len()].iter_mut().enumerate() {
-                let run = runs[o].moved(this);
-                let run = match ahead {
-                    None => run,
-                    Some(0) => run.asking_along(AHEAD_BYTES),
-                    Some(ahead) => {
-                        let (other, offset) = match runs.get(o + ahead) {
+            next = offset_of_segment(slower, self.first + n + 1);
+            for (o, state) in accumulators[..segments.len()].iter_mut().enumerate() {
+                let segment = segments[o].moved(this);
+                let segment = match prefetch_distance {
+                    None => segment,
+                    Some(0) => segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES),
+                    Some(prefetch_distance) => {
+                        let (other, offset) = match segments.get(o + prefetch_distance) {
                             Some(other) => (other, this),
-                            None => (&runs[o + ahead - runs.len()], next),
+                            None => (&segments[o + prefetch_distance - segments.len()], next),
                         };
                         // Between addresses as unsigned numbers, and wrapping: what is asked for need not exist.
-                        let bytes = other.moved(offset).at.addr().wrapping_sub(run.at.addr()).cast_signed();
-                        run.asking_at(bytes / size_of::<L>() as isize)
+                        let bytes = other.moved(offset).at.addr().wrapping_sub(segment.at.addr()).cast_signed();
+                        segment.with_prefetch_distance(bytes / size_of::<L>() as isize)
                     }
                 };
-                // SAFETY: the first stretch writes it.
-                let mut fold = if n == 0 { Fold::new(order) } else { unsafe { state.assume_init_ref().copy() } };
-                if n > 0 && fold.is_final(order) {
+                // SAFETY: the first segment writes it.
+                let mut accumulator =
+                    unsafe { if n == 0 { BlockAccumulator::new(order) } else { state.assume_init_ref().copy() } };
+                if n > 0 && accumulator.is_absorbing(order) {
                     continue;
                 }
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if const { O::Simd::TUNING.blends_may_be_dear } && self.turns.are_chunks {
-                        fold.advance_by_one(order, run, n);
+                    if const { O::Simd::TUNING.blends_may_be_slow } && self.interleaved.are_blocks {
+                        accumulator.accumulate_one(order, segment, n);
                     } else {
-                        fold.advance(order, Chunks::new(order, run), n * self.chunks);
+                        accumulator.accumulate(order, BlockedSegment::new(order, segment), n * self.blocks);
                     }
                 }
-                are_final = false;
-                state.write(fold);
+                are_absorbing = false;
+                state.write(accumulator);
             }
         }
     }
 }
 
-/// The stretches of the only output.
-impl<L: Copy> Places for Part<'_, L> {
+/// The segments of the only output.
+impl<L: Copy> BlockMap for SegmentGroup<'_, L> {
     type Lane = L;
 
     #[inline(always)]
     fn count(self) -> usize {
-        self.turns.stretches * self.chunks
+        self.interleaved.segment_count * self.blocks
     }
 
     #[inline(always)]
-    fn place(self, n: usize) -> (usize, Run<L>) {
-        let (stretch, n) = (n / self.chunks, n % self.chunks);
-        let run = self.turns.runs[0].moved(offset_of_stretch(self.turns.slower, self.first + stretch));
-        let (start, chunk) = Chunks::of_length(run, self.chunk).place(n);
-        (stretch * run.len + start, chunk)
+    fn block(self, n: usize) -> (usize, Segment<L>) {
+        let (segment_number, n) = (n / self.blocks, n % self.blocks);
+        let segment =
+            self.interleaved.segments[0].moved(offset_of_segment(self.interleaved.slower, self.first + segment_number));
+        let (start, block) = BlockedSegment::of_length(segment, self.block_len).block(n);
+        (segment_number * segment.len + start, block)
     }
 }

@@ -1,56 +1,56 @@
-//! Runs of five vectors and more, up to a limit for each ISA. Each lane keeps the position of its best: a comparison
-//! and a blend for each vector, where [chunks](super::blocked) take them for each four. But then nothing is looked at
-//! twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask, not of
-//! all.
+//! Segments of five vectors and more, up to a limit for each ISA. Each lane keeps the position of its best: a
+//! comparison and a blend for each vector, where [blocks](super::blocked) take them for each four. But then nothing is
+//! looked at twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask,
+//! not of all.
 //!
-//! What such a run waits for is the step before, and so it is read in two places at once, from its start and from its
-//! middle: half as many steps, and as both share the number of the step, fewer operations too. Decides nothing about
-//! tiles.
+//! What such a segment waits for is the step before, and so it is read in two places at once, from its start and from
+//! its middle: half as many steps, and as both share the number of the step, fewer operations too. Decides nothing
+//! about calls.
 
-use super::segment::{Equals, IsNan, MOST_VECTORS, Run, Test};
-use crate::order::{Count, Order, Vec};
-use crate::simd::ops::Lanes;
-use crate::simd::token::{Token, repeat};
+use super::segment::{Equals, IsNan, LanePredicate, MAX_VECTORS, Segment};
+use crate::order::{ArgOrder, IndexVec, Vec};
+use crate::simd::ops::SimdOps;
+use crate::simd::token::{Simd, repeat};
 
-/// The vectors of the shortest run that is answered sooner that way, and of the longest: their positions fit the
-/// counts, and beyond, chunks are as fast.
+/// The vectors of the shortest segment that is answered sooner that way, and of the longest: their positions fit the
+/// counts, and beyond, blocks are as fast.
 #[inline(always)]
-pub(super) const fn vectors<O: Order>() -> (usize, usize) {
+pub(super) const fn vectors<O: ArgOrder>() -> (usize, usize) {
     let most = match O::Simd::TUNING.has_masks {
-        // The chunks that these would be wait longer for each other.
+        // The blocks that these would be wait longer for each other.
         _ if !O::Simd::HAS_MAX => 64,
         true => 25,
         false => 16,
     };
-    let positions = (O::Simd::MAX_COUNT as usize).saturating_add(1) / O::Simd::LANES;
+    let positions = (O::Simd::MAX_INDEX as usize).saturating_add(1) / O::Simd::LANES;
     let most = if positions < most { positions } else { most };
     if O::Simd::TUNING.specializes { (5, most) } else { (1, 0) }
 }
 
-/// Whether a run of so many vectors is. Those of 7 and 8 fill the registers of a [search there](super::segment::find),
-/// which may then be as fast.
+/// Whether a segment of so many vectors is. Those of 7 and 8 fill the registers of a [search
+/// there](super::segment::find), which may then be as fast.
 #[inline(always)]
-pub(super) const fn takes<O: Order>(number: usize) -> bool {
+pub(super) const fn takes<O: ArgOrder>(number: usize) -> bool {
     let (fewest, most) = vectors::<O>();
-    let fills_registers = 7 <= number && number <= MOST_VECTORS;
+    let fills_registers = 7 <= number && number <= MAX_VECTORS;
     let has_registers = !O::Simd::TUNING.has_masks && O::Simd::HAS_MAX && size_of::<O::Lane>() >= 4;
     fewest <= number && number <= most && !(fills_registers && has_registers)
 }
 
-/// The position of the first best element, 0 if there is none, of a run of at least a vector, and not more than
+/// The position of the first best element, 0 if there is none, of a segment of at least a vector, and not more than
 /// [`takes`] allows.
 ///
 /// # Safety
-/// - The elements of the run may be read.
+/// - The elements of the segment may be read.
 #[inline(always)]
-pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
+pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
-        match find_by(order, run) {
+        match find_by(order, segment) {
             Some(position) => position,
-            None if O::NAN_WINS => find_first(order, run, IsNan).unwrap_or(0),
+            None if O::NAN_WINS => find_first(order, segment, IsNan).unwrap_or(0),
             // Nothing is better than the worst.
-            None => find_first(order, run, Equals(order.worst())).unwrap_or(0),
+            None => find_first(order, segment, Equals(order.identity())).unwrap_or(0),
         }
     }
 }
@@ -61,62 +61,68 @@ pub(super) unsafe fn find<O: Order>(order: O, run: Run<O::Lane>) -> u32 {
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_by<O: Order>(order: O, run: Run<O::Lane>) -> Option<u32> {
+unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let parts = Parts::of(run, lanes);
+    let chains = Chains::of(segment, lanes);
     // SAFETY: the caller's promise, and each part is at least a vector long.
-    let first = unsafe { parts.load(order, run, 0) };
-    let mut trace = order.traced(order.no_trace(), &first);
-    let mut position = simd.lane_numbers(run.reversed);
-    let mut best = Bests { values: first, positions: [position; 2] };
+    let first = unsafe { chains.load(order, segment, 0) };
+    let mut nan_acc = order.accumulate_nan(order.empty_nan_acc(), &first);
+    let mut position = simd.iota(segment.reversed);
+    let mut best = LaneAccumulators { values: first, positions: [position; 2] };
     if O::NAN_LOSES {
-        best.fold_worst(order);
+        best.max_with_identity(order);
     }
     let mut at = lanes;
-    repeat!(const { O::Simd::TUNING.unrolls } && !run.reversed, at < parts.len, at + lanes < parts.len, at += lanes, {
-        position = simd.add(position, simd.count(lanes as u32));
-        // SAFETY: the caller's promise, and parts are whole vectors.
-        let vectors = unsafe { parts.load(order, run, at) };
-        if O::NAN_WINS {
-            trace = order.traced(trace, &vectors);
+    repeat!(
+        const { O::Simd::TUNING.unrolls } && !segment.reversed,
+        at < chains.len,
+        at + lanes < chains.len,
+        at += lanes,
+        {
+            position = simd.add(position, simd.splat_index(lanes as u32));
+            // SAFETY: the caller's promise, and parts are whole vectors.
+            let vectors = unsafe { chains.load(order, segment, at) };
+            if O::NAN_WINS {
+                nan_acc = order.accumulate_nan(nan_acc, &vectors);
+            }
+            best.update(order, vectors, position);
         }
-        best.offer(order, vectors, position);
-    });
-    let (best, position_of_best) = best.of_both(order, parts);
-    let value = simd.across(best, O::IS_MAX);
+    );
+    let (best, position_of_best) = best.of_both(order, chains);
+    let value = simd.reduce_splat(best, O::IS_MAX);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
-    let is_worst = O::NAN_LOSES && simd.bits(simd.eq(value, order.worst())) != 0;
-    if is_worst || O::NAN_WINS && order.is_final(value, trace) {
+    let is_identity = O::NAN_LOSES && simd.movemask(simd.eq(value, order.identity())) != 0;
+    if is_identity || O::NAN_WINS && order.is_absorbing(value, nan_acc) {
         return None;
     }
-    let none = simd.count(O::Simd::MAX_COUNT);
-    let winners = simd.select_count(simd.eq(best, value), position_of_best, none);
-    Some(simd.smallest_count(winners).into() as u32)
+    let none = simd.splat_index(O::Simd::MAX_INDEX);
+    let winners = simd.select_index(simd.eq(best, value), position_of_best, none);
+    Some(simd.reduce_min_index(winners).into() as u32)
 }
 
-/// Two parts of a run, both as long, and whole vectors: one from its start, and one to its end. What is seen twice is
-/// never better than itself.
+/// Two parts of a segment, both as long, and whole vectors: one from its start, and one to its end. What is seen twice
+/// is never better than itself.
 #[derive(Clone, Copy)]
-struct Parts {
+struct Chains {
     second: usize,
     len: usize,
 }
 
-impl Parts {
-    /// Of a run of at least a vector.
+impl Chains {
+    /// Of a segment of at least a vector.
     #[inline(always)]
-    fn of<L>(run: Run<L>, lanes: usize) -> Self {
-        let len = run.len.div_ceil(2 * lanes) * lanes;
-        Parts { second: run.len - len, len }
+    fn of<L>(segment: Segment<L>, lanes: usize) -> Self {
+        let len = segment.len.div_ceil(2 * lanes) * lanes;
+        Chains { second: segment.len - len, len }
     }
 
     /// A vector of each, from the same number of elements on.
     ///
     /// # Safety
-    /// - The elements of the run may be read; `at` is a vector before the end of the parts.
+    /// - The elements of the segment may be read; `at` is a vector before the end of the parts.
     #[inline(always)]
-    unsafe fn load<O: Order>(self, order: O, run: Run<O::Lane>, at: usize) -> [Vec<O>; 2] {
-        let (first, step) = (run.part(0, O::Simd::LANES).at, if run.reversed { -1 } else { 1 });
+    unsafe fn load<O: ArgOrder>(self, order: O, segment: Segment<O::Lane>, at: usize) -> [Vec<O>; 2] {
+        let (first, step) = (segment.part(0, O::Simd::LANES).at, if segment.reversed { -1 } else { 1 });
         let at = |start: usize| first.wrapping_offset((start + at) as isize * step);
         // SAFETY: the caller's promise.
         unsafe { [order.load(at(0)), order.load(at(self.second))] }
@@ -124,36 +130,36 @@ impl Parts {
 }
 
 /// The best of each lane of both parts, and their positions from its start.
-struct Bests<O: Order> {
+struct LaneAccumulators<O: ArgOrder> {
     values: [Vec<O>; 2],
-    positions: [Count<O>; 2],
+    positions: [IndexVec<O>; 2],
 }
 
-impl<O: Order> Bests<O> {
+impl<O: ArgOrder> LaneAccumulators<O> {
     #[inline(always)]
-    fn fold_worst(&mut self, order: O) {
-        self.values = [order.fold(self.values[0], order.worst()), order.fold(self.values[1], order.worst())];
+    fn max_with_identity(&mut self, order: O) {
+        self.values = [order.max(self.values[0], order.identity()), order.max(self.values[1], order.identity())];
     }
 
     /// A later vector of each.
     #[inline(always)]
-    fn offer(&mut self, order: O, vectors: [Vec<O>; 2], position: Count<O>) {
-        self.offer_one(order, 0, vectors[0], position);
-        self.offer_one(order, 1, vectors[1], position);
+    fn update(&mut self, order: O, vectors: [Vec<O>; 2], position: IndexVec<O>) {
+        self.update_one(order, 0, vectors[0], position);
+        self.update_one(order, 1, vectors[1], position);
     }
 
     #[inline(always)]
-    fn offer_one(&mut self, order: O, part: usize, value: Vec<O>, position: Count<O>) {
-        let better = order.above(value, self.values[part]);
-        self.values[part] = order.fold(value, self.values[part]);
-        self.positions[part] = order.simd().select_count(better, position, self.positions[part]);
+    fn update_one(&mut self, order: O, part: usize, value: Vec<O>, position: IndexVec<O>) {
+        let better = order.gt(value, self.values[part]);
+        self.values[part] = order.max(value, self.values[part]);
+        self.positions[part] = order.simd().select_index(better, position, self.positions[part]);
     }
 
-    /// The best of each lane of both parts, and its position in the run.
+    /// The best of each lane of both parts, and its position in the segment.
     #[inline(always)]
-    fn of_both(mut self, order: O, parts: Parts) -> (Vec<O>, Count<O>) {
+    fn of_both(mut self, order: O, chains: Chains) -> (Vec<O>, IndexVec<O>) {
         let simd = order.simd();
-        self.offer_one(order, 0, self.values[1], simd.add(self.positions[1], simd.count(parts.second as u32)));
+        self.update_one(order, 0, self.values[1], simd.add(self.positions[1], simd.splat_index(chains.second as u32)));
         (self.values[0], self.positions[0])
     }
 }
@@ -166,24 +172,24 @@ impl<O: Order> Bests<O> {
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_first<O: Order, T: Test<O>>(order: O, run: Run<O::Lane>, test: T) -> Option<u32> {
+unsafe fn find_first<O: ArgOrder, T: LanePredicate<O>>(order: O, segment: Segment<O::Lane>, test: T) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let none = simd.count(O::Simd::MAX_COUNT);
+    let none = simd.splat_index(O::Simd::MAX_INDEX);
     let mut start = 0;
-    while start < run.len {
-        let mut vectors = (run.len - start).div_ceil(lanes).min(MOST_VECTORS);
+    while start < segment.len {
+        let mut vectors = (segment.len - start).div_ceil(lanes).min(MAX_VECTORS);
         let next = start + vectors * lanes;
         let mut first = none;
         while vectors > 0 {
             vectors -= 1;
-            let at = (start + vectors * lanes).min(run.len - lanes);
+            let at = (start + vectors * lanes).min(segment.len - lanes);
             // SAFETY: the caller's promise.
-            let vector = unsafe { order.load(run.part(at, lanes).at) };
-            let position = simd.add(simd.lane_numbers(run.reversed), simd.count(at as u32));
-            first = simd.select_count(test.holds(order, vector), position, first);
+            let vector = unsafe { order.load(segment.part(at, lanes).at) };
+            let position = simd.add(simd.iota(segment.reversed), simd.splat_index(at as u32));
+            first = simd.select_index(test.mask(order, vector), position, first);
         }
-        let position: u64 = simd.smallest_count(first).into();
-        if position < u64::from(O::Simd::MAX_COUNT) {
+        let position: u64 = simd.reduce_min_index(first).into();
+        if position < u64::from(O::Simd::MAX_INDEX) {
             return Some(position as u32);
         }
         start = next;

@@ -11,6 +11,6 @@ mod single;
 mod strategy;
 mod tree;
 
-pub(crate) use segmented::Pieces;
-pub(crate) use single::Row;
+pub(crate) use segmented::SegmentedRows;
+pub(crate) use single::SingleRow;
 pub(crate) use strategy::Rows;

@@ -1,58 +1,61 @@
-//! A run of neighbours, and the search for its best element within registers. What the strategies for rows share;
-//! nothing here knows of tiles or loops.
+//! A segment of neighbours, and the search for its best element within registers. What the strategies for rows share;
+//! nothing here knows of calls or loops.
 
 use crate::memory::prefetch::Prefetch;
-use crate::memory::row_prefetch::AHEAD_BYTES;
-use crate::order::key::Lane;
-use crate::order::{Mask, Order, Vec, fold_of};
-use crate::simd::ops::Lanes;
-use crate::simd::token::Token;
+use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
+use crate::order::key::LaneElem;
+use crate::order::{ArgOrder, Mask, Vec, max_all};
+use crate::simd::ops::SimdOps;
+use crate::simd::token::Simd;
 use crate::tuning::Tuning;
 
 /// Contiguous elements, visited from the lowest address up or from the highest down.
 #[derive(Clone, Copy)]
-pub(super) struct Run<L> {
+pub(super) struct Segment<L> {
     /// The lowest address.
     pub(super) at: *const L,
     pub(super) len: usize,
     pub(super) reversed: bool,
-    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only runs that are
+    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only segments that are
     /// [folded](super::accumulator) ask.
-    pub(super) ahead: isize,
+    pub(super) prefetch_distance: isize,
     pub(super) tuning: &'static Tuning,
 }
 
-impl<L: Copy> Run<L> {
+impl<L: Copy> Segment<L> {
     /// Asks for nothing.
     #[inline(always)]
     pub(super) fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
-        Run { at, len, reversed, ahead: 0, tuning }
+        Segment { at, len, reversed, prefetch_distance: 0, tuning }
     }
 
-    /// Asks for what is `bytes` further along the run.
+    /// Asks for what is `bytes` further along the segment.
     #[inline(always)]
-    pub(super) fn asking_along(self, bytes: usize) -> Self {
-        let ahead = (bytes / size_of::<L>()) as isize;
-        self.asking_at(if self.reversed { -ahead } else { ahead })
+    pub(super) fn with_prefetch_bytes(self, bytes: usize) -> Self {
+        let prefetch_distance = (bytes / size_of::<L>()) as isize;
+        self.with_prefetch_distance(if self.reversed { -prefetch_distance } else { prefetch_distance })
     }
 
     /// Asks for what is so many elements from there.
     #[inline(always)]
-    pub(super) fn asking_at(self, ahead: isize) -> Self {
-        Run { ahead, ..self }
+    pub(super) fn with_prefetch_distance(self, prefetch_distance: isize) -> Self {
+        Segment { prefetch_distance, ..self }
     }
 
-    /// Asks for what is further along the run, if that is to be asked for.
+    /// Asks for what is further along the segment, if that is to be asked for.
     #[inline(always)]
-    pub(super) fn asking(self, prefetch: Prefetch) -> Self {
-        if prefetch.asks(false) { self.asking_along(AHEAD_BYTES) } else { self }
+    pub(super) fn with_prefetch(self, prefetch: Prefetch) -> Self {
+        if prefetch.should_prefetch(false) { self.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES) } else { self }
     }
 
     /// Asks for what is ahead of its elements, if anything is.
     #[inline(always)]
-    pub(super) fn ask<O: Order<Lane = L>>(self, _: O) {
-        if self.ahead != 0 {
-            self.tuning.prefetch.hint.prefetch(self.at.wrapping_offset(self.ahead), self.len * size_of::<L>());
+    pub(super) fn issue_prefetch<O: ArgOrder<Lane = L>>(self, _: O) {
+        if self.prefetch_distance != 0 {
+            self.tuning
+                .prefetch
+                .hint
+                .prefetch(self.at.wrapping_offset(self.prefetch_distance), self.len * size_of::<L>());
         }
     }
 
@@ -60,32 +63,32 @@ impl<L: Copy> Run<L> {
     #[inline(always)]
     pub(super) fn part(self, start: usize, len: usize) -> Self {
         let skipped = if self.reversed { self.len - start - len } else { start };
-        Run { at: self.at.wrapping_add(skipped), len, ..self }
+        Segment { at: self.at.wrapping_add(skipped), len, ..self }
     }
 
     /// As many elements elsewhere.
     #[inline(always)]
     pub(super) fn moved(self, distance: isize) -> Self {
-        Run { at: self.at.wrapping_offset(distance), ..self }
+        Segment { at: self.at.wrapping_offset(distance), ..self }
     }
 }
 
-/// The best element of a run that is not empty.
+/// The best element of a segment that is not empty.
 #[derive(Clone, Copy)]
-pub(super) struct Found<O: Order> {
+pub(super) struct ArgResult<O: ArgOrder> {
     /// Its value in every lane, unless it is NaN.
     pub(super) value: Vec<O>,
-    /// Its position, if there is one: there is none in a run of nothing but NaN where NaN loses.
+    /// Its position, if there is one: there is none in a segment of nothing but NaN where NaN loses.
     pub(super) position: Option<usize>,
     /// Whether it is a NaN, and wins.
     pub(super) is_nan: bool,
 }
 
-impl<O: Order> Found<O> {
+impl<O: ArgOrder> ArgResult<O> {
     /// Before anything was looked at.
     #[inline(always)]
-    pub(super) fn nothing(order: O) -> Self {
-        Found { value: order.worst(), position: None, is_nan: false }
+    pub(super) fn empty(order: O) -> Self {
+        ArgResult { value: order.identity(), position: None, is_nan: false }
     }
 
     /// The position, 0 if there is none.
@@ -95,47 +98,47 @@ impl<O: Order> Found<O> {
     }
 }
 
-/// The best of all runs that were offered so far.
-pub(super) struct Best<O: Order> {
+/// The best of all segments that were offered so far.
+pub(super) struct ArgBest<O: ArgOrder> {
     order: O,
-    found: Found<O>,
+    found: ArgResult<O>,
 }
 
-impl<O: Order> Best<O> {
+impl<O: ArgOrder> ArgBest<O> {
     #[inline(always)]
     pub(super) fn new(order: O) -> Self {
-        Best { order, found: Found::nothing(order) }
+        ArgBest { order, found: ArgResult::empty(order) }
     }
 
-    /// Compares with what was found in a run, the first element of which has position `first`. Runs are offered in the
-    /// order of visiting.
+    /// Compares with what was found in a segment, the first element of which has position `first`. Runs are offered in
+    /// the order of visiting.
     #[inline(always)]
-    pub(super) fn offer(&mut self, found: Found<O>, first: usize) {
+    pub(super) fn update(&mut self, found: ArgResult<O>, first: usize) {
         let simd = self.order.simd();
-        let is_better = || simd.bits(self.order.above(found.value, self.found.value)) != 0;
+        let is_better = || simd.movemask(self.order.gt(found.value, self.found.value)) != 0;
         if let Some(position) = found.position
-            && !self.is_final()
+            && !self.is_absorbing()
             && (found.is_nan || self.found.position.is_none() || is_better())
         {
-            self.found = Found { position: Some(first + position), ..found };
+            self.found = ArgResult { position: Some(first + position), ..found };
         }
     }
 
     /// Whether it is known that no lane is better.
     #[inline(always)]
     pub(super) fn is_as_good(&self, lanes: Vec<O>) -> bool {
-        let is_better = || self.order.simd().bits(self.order.above(lanes, self.found.value)) != 0;
+        let is_better = || self.order.simd().movemask(self.order.gt(lanes, self.found.value)) != 0;
         !O::Lane::HAS_NAN && self.found.position.is_some() && !is_better()
     }
 
     /// Whether nothing can be better: a NaN where NaN wins.
     #[inline(always)]
-    pub(super) fn is_final(&self) -> bool {
+    pub(super) fn is_absorbing(&self) -> bool {
         self.found.is_nan
     }
 
     #[inline(always)]
-    pub(super) fn found(&self) -> Found<O> {
+    pub(super) fn found(&self) -> ArgResult<O> {
         self.found
     }
 
@@ -147,71 +150,82 @@ impl<O: Order> Best<O> {
 }
 
 /// The most vectors that [`find`] takes.
-pub(super) const MOST_VECTORS: usize = 8;
+pub(super) const MAX_VECTORS: usize = 8;
 
-/// Finds the first best element of a run of at least `WHOLE` and up to `V` vectors.
+/// Finds the first best element of a segment of at least `MIN` and up to `V` vectors.
 ///
 /// # Safety
-/// - The elements of the run may be read.
+/// - The elements of the segment may be read.
 #[inline(always)]
-pub(super) unsafe fn find<O: Order, const WHOLE: usize, const V: usize>(order: O, run: Run<O::Lane>) -> Found<O> {
-    let row = Row::<WHOLE, V> { len: run.len };
+pub(super) unsafe fn find<O: ArgOrder, const MIN: usize, const V: usize>(
+    order: O,
+    segment: Segment<O::Lane>,
+) -> ArgResult<O> {
+    let row = RegisterRow::<MIN, V> { len: segment.len };
     // SAFETY: the caller's promise.
-    row.find(order, unsafe { row.load(order, run) }, run.reversed)
+    row.find(order, unsafe { row.load(order, segment) }, segment.reversed)
 }
 
-/// Whether there is a [fast path](Order::Fast), and it is worth its code.
+/// Whether there is a [fast path](ArgOrder::Fast), and it is worth its code.
 #[inline(always)]
-pub(super) const fn has_fast_path<O: Order>() -> bool {
+pub(super) const fn has_fast_path<O: ArgOrder>() -> bool {
     O::HAS_FAST && O::Simd::TUNING.specializes
 }
 
-/// Finds the first best element of a run that is less than a vector.
+/// Finds the first best element of a segment that is less than a vector.
 ///
 /// # Safety
-/// - The elements of the run may be read; if `ON`, those that follow it in a vector may be too.
+/// - The elements of the segment may be read; if `OVER_READ`, those that follow it in a vector may be too.
 #[inline(always)]
-pub(super) unsafe fn find_in_part<O: Order, const ON: bool>(order: O, run: Run<O::Lane>) -> Found<O> {
+pub(super) unsafe fn find_partial<O: ArgOrder, const OVER_READ: bool>(
+    order: O,
+    segment: Segment<O::Lane>,
+) -> ArgResult<O> {
     // SAFETY: the caller's promise.
-    let vector = unsafe { load_part::<O, ON>(order, run) };
-    Row::<0, 1> { len: run.len }.find(order, [vector], run.reversed)
+    let vector = unsafe { load_partial::<O, OVER_READ>(order, segment) };
+    RegisterRow::<0, 1> { len: segment.len }.find(order, [vector], segment.reversed)
 }
 
-/// A run that is less than a vector, and what nothing is worse than.
+/// A segment that is less than a vector, and what nothing is worse than.
 ///
 /// # Safety
-/// - As for [`find_in_part`].
+/// - As for [`find_partial`].
 #[inline(always)]
-pub(super) unsafe fn load_part<O: Order, const ON: bool>(order: O, run: Run<O::Lane>) -> Vec<O> {
+pub(super) unsafe fn load_partial<O: ArgOrder, const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> Vec<O> {
     let simd = order.simd();
     // SAFETY: the caller's promise.
-    let vector =
-        unsafe { if ON && !O::Simd::LOADS_PARTS { order.load(run.at) } else { order.load_first(run.at, run.len) } };
-    simd.select(simd.first(run.len), vector, order.least())
+    let vector = unsafe {
+        if OVER_READ && !O::Simd::HAS_MASKED_LOAD {
+            order.load(segment.at)
+        } else {
+            order.load_first_n(segment.at, segment.len)
+        }
+    };
+    simd.select(simd.first_n_mask(segment.len), vector, order.padding())
 }
 
 /// Where it is called, the compiler does not expect to come.
 #[cold]
 #[inline]
-pub(super) fn rarely() {}
+pub(super) fn cold_path() {}
 
-/// How a run lies in vectors: one after another, but those that need not be there reach back to the last place that the
-/// run has.
+/// How a segment lies in vectors: one after another, but those that need not be there reach back to the last place that
+/// the run has.
 #[derive(Clone, Copy)]
-struct Row<const WHOLE: usize, const V: usize> {
+struct RegisterRow<const MIN: usize, const V: usize> {
     len: usize,
 }
 
-impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
+impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
     /// # Safety
-    /// - The elements of the run may be read, at least `WHOLE` vectors of them.
+    /// - The elements of the segment may be read, at least `MIN` vectors of them.
     #[inline(always)]
-    unsafe fn load<O: Order>(self, order: O, run: Run<O::Lane>) -> [Vec<O>; V] {
-        let mut vectors = [order.worst(); V];
+    unsafe fn load<O: ArgOrder>(self, order: O, segment: Segment<O::Lane>) -> [Vec<O>; V] {
+        let mut vectors = [order.identity(); V];
         let mut n = 0;
         while n < V {
-            // SAFETY: the caller's promise: each start is a vector before the end of the run.
-            vectors[n] = unsafe { order.load(run.at.add(self.start::<O>(n))) };
+            // SAFETY: the caller's promise: each start is a vector before the end of the segment.
+            vectors[n] = unsafe { order.load(segment.at.add(self.start::<O>(n))) };
             n += 1;
         }
         vectors
@@ -219,17 +233,13 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
 
     /// The element that vector `n` starts with.
     #[inline(always)]
-    fn start<O: Order>(self, n: usize) -> usize {
+    fn start<O: ArgOrder>(self, n: usize) -> usize {
         let (start, lanes) = (n * O::Simd::LANES, O::Simd::LANES);
-        if n < const { if WHOLE == 0 { 1 } else { WHOLE } } || start + lanes <= self.len {
-            start
-        } else {
-            self.len - lanes
-        }
+        if n < const { if MIN == 0 { 1 } else { MIN } } || start + lanes <= self.len { start } else { self.len - lanes }
     }
 
     /// How many vectors' bits are in a word, and in how many words they all are.
-    const fn words<O: Order>() -> (usize, usize) {
+    const fn words<O: ArgOrder>() -> (usize, usize) {
         let bits = O::Simd::LANES * O::Simd::BITS_PER_LANE as usize;
         let per_word = if bits < 64 { 64 / bits } else { 1 };
         (per_word, V.div_ceil(per_word))
@@ -242,23 +252,29 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
     /// wins), so several rows are in flight at once: it is a mispredicted branch, more than all of this, that makes
     /// short rows slow.
     #[inline(always)]
-    fn find<O: Order>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> Found<O> {
-        let value = order.simd().across(fold_of(order, &vectors), O::IS_MAX);
-        let is_nan = O::NAN_WINS && order.simd().bits(order.simd().nans_of(&vectors)) != 0;
+    fn find<O: ArgOrder>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> ArgResult<O> {
+        let value = order.simd().reduce_splat(max_all(order, &vectors), O::IS_MAX);
+        let is_nan = O::NAN_WINS && order.simd().movemask(order.simd().nan_mask(&vectors)) != 0;
         let (position, is_found) = if is_nan {
-            rarely();
+            cold_path();
             self.first(order, &vectors, IsNan, reversed)
         } else {
             self.first(order, &vectors, Equals(value), reversed)
         };
         // Something is equal to the best, unless there was nothing but NaN, and the best is what the fold started with.
         let position = if !O::NAN_LOSES || is_found { Some(position) } else { None };
-        Found { value, position, is_nan }
+        ArgResult { value, position, is_nan }
     }
 
     /// The place, in the order of visiting, of the first element that passes the test, and whether there is one.
     #[inline(always)]
-    fn first<O: Order, T: Test<O>>(self, order: O, vectors: &[Vec<O>; V], test: T, reversed: bool) -> (usize, bool) {
+    fn first<O: ArgOrder, T: LanePredicate<O>>(
+        self,
+        order: O,
+        vectors: &[Vec<O>; V],
+        test: T,
+        reversed: bool,
+    ) -> (usize, bool) {
         let simd = order.simd();
         let (per_word, words) = const { Self::words::<O>() };
         let (mut first, mut is_found) = (0, false);
@@ -273,11 +289,11 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
             let mut bits = 0;
             while v < end {
                 let shift = (self.start::<O>(v) - base) as u32 * O::Simd::BITS_PER_LANE;
-                bits |= simd.bits(test.holds(order, vectors[v])) << shift;
+                bits |= simd.movemask(test.mask(order, vectors[v])) << shift;
                 v += 1;
             }
-            if const { WHOLE == 0 } {
-                // Lanes beyond the run hold the worst value, which may be the best.
+            if const { MIN == 0 } {
+                // Lanes beyond the segment hold the worst value, which may be the best.
                 bits &= u64::MAX >> (64 - self.len as u32 * O::Simd::BITS_PER_LANE);
             }
             let bit = if reversed { 63_u32.wrapping_sub(bits.leading_zeros()) } else { bits.trailing_zeros() };
@@ -298,34 +314,34 @@ impl<const WHOLE: usize, const V: usize> Row<WHOLE, V> {
 /// The place, in the order of visiting, of the first element of some vectors that passes the test, and whether there is
 /// one.
 #[inline(always)]
-pub(super) fn first_of<O: Order, T: Test<O>, const V: usize>(
+pub(super) fn first_of<O: ArgOrder, T: LanePredicate<O>, const V: usize>(
     order: O,
     vectors: &[Vec<O>; V],
     test: T,
     reversed: bool,
 ) -> (usize, bool) {
-    Row::<V, V> { len: V * O::Simd::LANES }.first(order, vectors, test, reversed)
+    RegisterRow::<V, V> { len: V * O::Simd::LANES }.first(order, vectors, test, reversed)
 }
 
 /// A test of elements: a closure, but forced inline.
-pub(super) trait Test<O: Order>: Copy {
-    fn holds(self, order: O, v: Vec<O>) -> Mask<O>;
+pub(super) trait LanePredicate<O: ArgOrder>: Copy {
+    fn mask(self, order: O, v: Vec<O>) -> Mask<O>;
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct IsNan;
-impl<O: Order> Test<O> for IsNan {
+impl<O: ArgOrder> LanePredicate<O> for IsNan {
     #[inline(always)]
-    fn holds(self, order: O, v: Vec<O>) -> Mask<O> {
+    fn mask(self, order: O, v: Vec<O>) -> Mask<O> {
         order.simd().unordered(v, v)
     }
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Equals<V>(pub(super) V);
-impl<O: Order> Test<O> for Equals<Vec<O>> {
+impl<O: ArgOrder> LanePredicate<O> for Equals<Vec<O>> {
     #[inline(always)]
-    fn holds(self, order: O, v: Vec<O>) -> Mask<O> {
+    fn mask(self, order: O, v: Vec<O>) -> Mask<O> {
         order.simd().eq(v, self.0)
     }
 }

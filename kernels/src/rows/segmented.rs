@@ -1,58 +1,61 @@
-//! Pieces: outputs whose elements come in several pieces: stretches of neighbours, or buffers of gathered elements.
-//! Each piece is answered as a row is, and the answers are merged; but stretches of a chunk and more go by in turns,
+//! Pieces: outputs whose elements come in several pieces: segments of neighbours, or buffers of gathered elements.
+//! Each piece is answered as a row is, and the answers are merged; but segments of a block and more go by in turns,
 //! and are answered together.
 
 use super::blocked;
-use super::blocks::chunk;
+use super::blocks::block_len;
 use super::interleaved;
-use super::segment::{self, Best, Found, MOST_VECTORS, Run};
+use super::segment::{self, ArgBest, ArgResult, MAX_VECTORS, Segment};
 use crate::gather::{LaneOffsets, Scratch};
-use crate::kernel::Body;
-use crate::memory::args::Tile;
+use crate::kernel::KernelImpl;
+use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Prefetch;
-use crate::memory::walk::Stretches;
-use crate::order::Order;
+use crate::memory::walk::SegmentIter;
+use crate::order::ArgOrder;
 use crate::positions::Positions;
-use crate::simd::ops::Lanes;
-use crate::simd::token::Token;
+use crate::simd::ops::SimdOps;
+use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 
 /// See the file.
-pub(crate) struct Pieces;
+pub(crate) struct SegmentedRows;
 
-impl Body for Pieces {
+impl KernelImpl for SegmentedRows {
     #[inline(always)]
-    unsafe fn run<O: Order>(order: O, tile: &Tile<'_>, mut positions: Positions<'_>) {
-        let is_in_place = Strategy::Pieces.is_in_place(tile.reduced);
-        let line = tile.line();
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+        let is_in_place = Strategy::Pieces.is_in_place(args.reduced);
+        let line = args.innermost_reduced();
         if is_in_place && interleaved::takes::<O>(line.size) {
-            // SAFETY: the caller's promise, and stretches are in place.
-            return unsafe { interleaved::answer(order, tile, positions) };
+            // SAFETY: the caller's promise, and segments are in place.
+            return unsafe { interleaved::answer(order, args, positions) };
         }
         let reversed = is_in_place && line.stride < 0;
         let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
-        let end = tile.end_of_block().map(|end| tile.input.cast::<O::Lane>().wrapping_offset(end));
+        let end = args.end_of_block().map(|end| args.input.cast::<O::Lane>().wrapping_offset(end));
         let mut scratch = Scratch::new();
         for n in 0..positions.len() {
-            let output = tile.input.cast::<O::Lane>().wrapping_offset(tile.offset(n));
-            let mut stretches = Stretches::new(tile);
-            let mut best = Best::new(order);
-            let mut visited = 0;
-            while !best.is_final() {
+            let output = args.input.cast::<O::Lane>().wrapping_offset(args.offset(n));
+            let mut segments = SegmentIter::new(args);
+            let mut best = ArgBest::new(order);
+            let mut reduction_len = 0;
+            while !best.is_absorbing() {
                 let (at, len) = if is_in_place {
-                    let Some((offset, len)) = stretches.next(usize::MAX) else { break };
+                    let Some((offset, len)) = segments.next(usize::MAX) else { break };
                     (output.wrapping_offset(offset + to_lowest), len)
                 } else {
                     // SAFETY: the caller promises that all elements which the loops reach may be read.
-                    match unsafe { scratch.fill(order.simd(), &mut stretches, output, end, LaneOffsets::ONE) } {
+                    match unsafe { scratch.fill(order.simd(), &mut segments, output, end, LaneOffsets::ONE) } {
                         (_, 0) => break,
                         filled => filled,
                     }
                 };
-                // SAFETY: a stretch of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not
+                // SAFETY: a segment of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not
                 // empty.
-                best.offer(unsafe { find(order, Run::new(at, len, reversed, tile.tuning), tile.prefetch) }, visited);
-                visited += len;
+                best.update(
+                    unsafe { find(order, Segment::new(at, len, reversed, args.tuning), args.prefetch) },
+                    reduction_len,
+                );
+                reduction_len += len;
             }
             positions.write(n, best.position());
         }
@@ -60,25 +63,25 @@ impl Body for Pieces {
 }
 
 /// # Safety
-/// - The elements of the run may be read; there is at least one.
+/// - The elements of the segment may be read; there is at least one.
 #[inline(always)]
-unsafe fn find<O: Order>(order: O, run: Run<O::Lane>, prefetch: Prefetch) -> Found<O> {
+unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>, prefetch: Prefetch) -> ArgResult<O> {
     let lanes = O::Simd::LANES;
     // SAFETY: the caller's promise; and each of the lengths is one that its search takes.
     unsafe {
-        if run.len < lanes {
-            segment::find_in_part::<O, false>(order, run)
-        } else if run.len <= 4 * lanes {
-            segment::find::<O, 1, 4>(order, run)
-        } else if run.len < chunk::<O>() {
-            segment::find::<O, 4, MOST_VECTORS>(order, run)
+        if segment.len < lanes {
+            segment::find_partial::<O, false>(order, segment)
+        } else if segment.len <= 4 * lanes {
+            segment::find::<O, 1, 4>(order, segment)
+        } else if segment.len < block_len::<O>() {
+            segment::find::<O, 4, MAX_VECTORS>(order, segment)
         } else if const { O::Simd::TUNING.specializes }
-            && run.tuning.has_read_streams(prefetch)
-            && blocked::is_long::<O>(run.len)
+            && segment.tuning.has_read_streams(prefetch)
+            && blocked::is_long::<O>(segment.len)
         {
-            interleaved::find_in_places(order, run)
+            interleaved::find_by_read_streams(order, segment)
         } else {
-            blocked::find_long(order, run)
+            blocked::find_long(order, segment)
         }
     }
 }

@@ -4,19 +4,19 @@
 //! before, where a row alone fills fewer of its lanes with each round and takes as many, and no step depends on data:
 //! with NaN, rows take as long as without.
 
-use super::segment::{self, Run};
-use crate::order::{Count, Order, Vec};
-use crate::simd::ops::Lanes;
-use crate::simd::token::Token;
+use super::segment::{self, Segment};
+use crate::order::{ArgOrder, IndexVec, Vec};
+use crate::simd::ops::SimdOps;
+use crate::simd::token::Simd;
 use core::marker::PhantomData;
 
 /// Whether lanes are of a width for which this is faster: see docs/tuning.md.
-pub(super) const fn takes<O: Order>() -> bool {
+pub(super) const fn takes<O: ArgOrder>() -> bool {
     O::Simd::TUNING.specializes && size_of::<O::Lane>() == 4
 }
 
 /// The longest rows, in vectors: each takes the same time here, and less for a row alone if it has more of them.
-pub(super) const MOST_VECTORS: usize = 3;
+pub(super) const MAX_VECTORS: usize = 3;
 
 /// Finds the first best elements of as many rows as a vector has lanes: their positions. Rows are `stride` elements
 /// apart, each of `V` vectors at most; 0 if they are less than a vector.
@@ -26,9 +26,13 @@ pub(super) const MOST_VECTORS: usize = 3;
 ///   row is at least a vector. If `V` is 0, rows are not reversed: lanes beyond them would come first among equals.
 /// - A row is no longer than a lane can count.
 #[inline(always)]
-pub(super) unsafe fn find<O: Order, const V: usize>(order: O, first: Run<O::Lane>, stride: isize) -> Count<O> {
+pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
+    order: O,
+    first: Segment<O::Lane>,
+    stride: isize,
+) -> IndexVec<O> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let mut rows = Rows { first, stride };
+    let mut rows = TreeRows { first, stride };
     if const { V == 0 } {
         // SAFETY: the caller's promise.
         return unsafe { all::<O, true>(order, rows) }.positions;
@@ -38,7 +42,7 @@ pub(super) unsafe fn find<O: Order, const V: usize>(order: O, first: Run<O::Lane
         return unsafe { all::<O, false>(order, rows) }.positions;
     }
     // What is no better than the least may as well be the first.
-    let mut best = Winners { values: order.least(), positions: simd.count(0) };
+    let mut best = RowBests { values: order.padding(), positions: simd.splat_index(0) };
     let mut start = 0;
     while start < first.len {
         // The last vector reaches back: what is seen twice is never better than itself.
@@ -46,7 +50,7 @@ pub(super) unsafe fn find<O: Order, const V: usize>(order: O, first: Run<O::Lane
         rows.first = first.part(at, lanes);
         // SAFETY: the caller's promise.
         let later = unsafe { all::<O, false>(order, rows) };
-        best = best.or_later(order, later, at);
+        best = best.merge_later(order, later, at);
         start += lanes;
     }
     best.positions
@@ -55,100 +59,102 @@ pub(super) unsafe fn find<O: Order, const V: usize>(order: O, first: Run<O::Lane
 /// As many rows as a vector has lanes.
 ///
 /// # Safety
-/// - As for [`Bracket::winners`].
+/// - As for [`Tree::reduce`].
 #[inline(always)]
-unsafe fn all<O: Order, const PART: bool>(order: O, rows: Rows<O::Lane>) -> Winners<O> {
-    type Four<const PART: bool> = Pair<Pair<One<PART>>>;
-    type Eight<const PART: bool> = Pair<Four<PART>>;
+unsafe fn all<O: ArgOrder, const PART: bool>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O> {
+    type Four<const PART: bool> = Node<Node<Leaf<PART>>>;
+    type Eight<const PART: bool> = Node<Four<PART>>;
     // SAFETY: the caller's promise.
     unsafe {
         match O::Simd::LANES {
-            4 => Four::<PART>::winners(order, rows),
-            8 => Eight::<PART>::winners(order, rows),
+            4 => Four::<PART>::reduce(order, rows),
+            8 => Eight::<PART>::reduce(order, rows),
             // No vector has more lanes of 32 bits than 16.
-            _ => Pair::<Eight<PART>>::winners(order, rows),
+            _ => Node::<Eight<PART>>::reduce(order, rows),
         }
     }
 }
 
 /// A vector of each of some rows.
 #[derive(Clone, Copy)]
-struct Rows<L> {
-    first: Run<L>,
+struct TreeRows<L> {
+    first: Segment<L>,
     /// From one row to the next.
     stride: isize,
 }
 
 /// The best of some elements of a row, and its position among them, in each lane.
 #[derive(Clone, Copy)]
-struct Winners<O: Order> {
+struct RowBests<O: ArgOrder> {
     values: Vec<O>,
-    positions: Count<O>,
+    positions: IndexVec<O>,
 }
 
-impl<O: Order> Winners<O> {
+impl<O: ArgOrder> RowBests<O> {
     /// The better of these and others, which are so many elements later.
     #[inline(always)]
-    fn or_later(self, order: O, later: Self, distance: usize) -> Self {
+    fn merge_later(self, order: O, later: Self, distance: usize) -> Self {
         let simd = order.simd();
-        let is_later = order.better(later.values, self.values);
-        let positions = simd.add(later.positions, simd.count(distance as u32));
-        Winners {
+        let is_later = order.gt_total_order(later.values, self.values);
+        let positions = simd.add(later.positions, simd.splat_index(distance as u32));
+        RowBests {
             values: simd.select(is_later, later.values, self.values),
-            positions: simd.select_count(is_later, positions, self.positions),
+            positions: simd.select_index(is_later, positions, self.positions),
         }
     }
 }
 
 /// Some rows, a power of two of them.
-trait Bracket {
+trait Tree {
     const ROWS: usize;
 
-    /// What is left when as many elements of each row have met as there are rows; it lies as [`Lanes::pairs`] says.
+    /// What is left when as many elements of each row have met as there are rows; it lies as [`SimdOps::deinterleave`]
+    /// says.
     ///
     /// # Safety
     /// - A vector of each row may be read; if they are less than that, but an ISA does not [load
-    ///   parts](Lanes::LOADS_PARTS), what follows too.
-    unsafe fn winners<O: Order>(order: O, rows: Rows<O::Lane>) -> Winners<O>;
+    ///   parts](SimdOps::HAS_MASKED_LOAD), what follows too.
+    unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O>;
 }
 
 /// One row, of which each lane has its own element; if `PART`, those that it has not are the worst.
-struct One<const PART: bool>;
+struct Leaf<const PART: bool>;
 
-impl<const PART: bool> Bracket for One<PART> {
+impl<const PART: bool> Tree for Leaf<PART> {
     const ROWS: usize = 1;
 
     #[inline(always)]
-    unsafe fn winners<O: Order>(order: O, rows: Rows<O::Lane>) -> Winners<O> {
+    unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O> {
         // SAFETY: the caller's promise.
-        let values =
-            unsafe { if PART { segment::load_part::<O, true>(order, rows.first) } else { order.load(rows.first.at) } };
-        Winners { values, positions: order.simd().count(0) }
+        let values = unsafe {
+            if PART { segment::load_partial::<O, true>(order, rows.first) } else { order.load(rows.first.at) }
+        };
+        RowBests { values, positions: order.simd().splat_index(0) }
     }
 }
 
 /// Twice as many.
-struct Pair<B>(PhantomData<B>);
+struct Node<B>(PhantomData<B>);
 
-impl<B: Bracket> Bracket for Pair<B> {
+impl<B: Tree> Tree for Node<B> {
     const ROWS: usize = 2 * B::ROWS;
 
     #[inline(always)]
-    unsafe fn winners<O: Order>(order: O, rows: Rows<O::Lane>) -> Winners<O> {
+    unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O> {
         let simd = order.simd();
-        let others = Rows { first: rows.first.moved(rows.stride * B::ROWS as isize), ..rows };
+        let others = TreeRows { first: rows.first.moved(rows.stride * B::ROWS as isize), ..rows };
         // SAFETY: the caller's promise.
-        let (a, b) = unsafe { (B::winners(order, rows), B::winners(order, others)) };
-        let (even, odd) = simd.pairs(a.values, b.values, B::ROWS);
+        let (a, b) = unsafe { (B::reduce(order, rows), B::reduce(order, others)) };
+        let (even, odd) = simd.deinterleave(a.values, b.values, B::ROWS);
         let (first, second) = if rows.first.reversed { (odd, even) } else { (even, odd) };
         if const { B::ROWS == 1 } {
-            let is_second = order.better(second, first);
-            let positions = simd.count_where(is_second, simd.count(1));
-            return Winners { values: simd.select(is_second, second, first), positions };
+            let is_second = order.gt_total_order(second, first);
+            let positions = simd.and_mask(is_second, simd.splat_index(1));
+            return RowBests { values: simd.select(is_second, second, first), positions };
         }
-        let (even, odd) = simd.pairs_of_counts(a.positions, b.positions, B::ROWS);
+        let (even, odd) = simd.deinterleave_indices(a.positions, b.positions, B::ROWS);
         let positions = if rows.first.reversed { (odd, even) } else { (even, odd) };
-        let second = Winners { values: second, positions: positions.1 };
-        Winners { values: first, positions: positions.0 }.or_later(order, second, B::ROWS)
+        let second = RowBests { values: second, positions: positions.1 };
+        RowBests { values: first, positions: positions.0 }.merge_later(order, second, B::ROWS)
     }
 }

@@ -12,16 +12,18 @@
 //! ```
 //!
 //! Such code must become part of a function that has the target features of the ISA; otherwise the compiler turns each
-//! operation into a call. `Token::enter` is that function: it runs a `Task`, a closure whose `run` is always inlined.
-//! `Token::call` does the same from inside, as a separate function, for what is long, rare, or shared by many callers.
+//! operation into a call. `Simd::vectorize` is that function: it runs a `SimdOp`, a closure whose `run` is always
+//! inlined.
+//! `Simd::call_outlined` does the same from inside, as a separate function, for what is long, rare, or shared by many
+//! callers.
 //!
 //! # The table (`ops.rs`, `transpose.rs`)
 //!
 //! | trait | implemented for | operations |
 //! |---|---|---|
-//! | `Lanes<T>` | ten lane types | load, compare, maximum, select, masks, counters as wide as a lane |
-//! | `HalfLanes` | the token | the sort key of 16-bit floats |
-//! | `Zip` | the token | interleaving of two vectors, for transposes |
+//! | `SimdOps<T>` | ten lane types | load, compare, maximum, select, masks, counters as wide as a lane |
+//! | `F16KeyOps` | the token | the sort key of 16-bit floats |
+//! | `TransposeOps` | the token | interleaving of two vectors, for transposes |
 //!
 //! The 13 element types need ten lane types: `bool` is `u8`, and 16-bit floats are ordered by an integer key.
 //! Operations that can be made of others have a default; an ISA that has an instruction overrides it.
@@ -31,9 +33,9 @@
 //!
 //! # How to add an ISA
 //!
-//! 1. A file or folder here, and its line below: a token with `Token`, `Lanes` for ten lane types, `HalfLanes` and
-//!    `Zip`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A `macro_rules!` table has a line for
-//!    each lane type, so that what differs between them is seen side by side.
+//! 1. A file or folder here, and its line below: a token with `Simd`, `SimdOps` for ten lane types, `F16KeyOps` and
+//!    `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A `macro_rules!` table has a
+//!    line for each lane type, so that what differs between them is seen side by side.
 //! 2. Its numbers that shape code, in `tuning/isa.rs`.
 //! 3. In `dispatch.rs`: a variant of `Isa` with its name, `is_available`, `vector_bytes`, and a line in `with_isa!` and
 //!    in `every_isa!`. The compiler finds what is missing, but for `is_available` and `with_isa!`, without which there
@@ -56,17 +58,17 @@ pub(crate) mod portable;
 pub(crate) mod token;
 pub(crate) mod transpose;
 
-/// A task as pulp takes it: what runs inside the function that has the target features.
+/// An operation as pulp takes it: what runs inside the function that has the target features.
 #[cfg(target_arch = "x86_64")]
-struct Region<T>(T);
+struct PulpAdapter<T>(T);
 
 #[cfg(target_arch = "x86_64")]
-impl<T: token::Task> pulp::NullaryFnOnce for Region<T> {
+impl<T: token::SimdOp> pulp::NullaryFnOnce for PulpAdapter<T> {
     type Output = T::Output;
 
     #[inline(always)]
     fn call(self) -> T::Output {
-        // SAFETY: the promise of the caller of `Token::enter`, where the only `Region`s are made.
-        unsafe { self.0.run() }
+        // SAFETY: the promise of the caller of `Simd::vectorize`, where the only `PulpAdapter`s are made.
+        unsafe { self.0.eval() }
     }
 }

@@ -1,28 +1,28 @@
 //! The table of vector operations that an ISA fills in, once for each lane type. Knows nothing of orders, NaN policies
 //! and strategies. What is above may ask a token for its constants, but not which ISA it is.
 
-use crate::simd::partial_load::Copied;
-use crate::simd::transpose::Zip;
+use crate::simd::partial_load::PaddedTail;
+use crate::simd::transpose::TransposeOps;
 
-/// Vectors of lanes of type `T`, with masks (a truth value for each lane) and counts (an unsigned integer for each
+/// Vectors of lanes of type `T`, with masks (a truth value for each lane) and indices (an unsigned integer for each
 /// lane, as wide as the lane, so that a mask of values selects counts too).
-pub(crate) trait Lanes<T>: Zip {
+pub(crate) trait SimdOps<T>: TransposeOps {
     /// The values.
     type Vector: Copy;
     /// A truth value per lane.
     type Mask: Copy;
     /// An unsigned integer per lane.
-    type Count: Copy;
-    /// One lane of a count.
-    type CountLane: Copy + Ord + Into<u64>;
-    /// A count as an array of `LANES` integers.
-    type CountArray: AsRef<[Self::CountLane]>;
+    type IndexVec: Copy;
+    /// One lane of them.
+    type IndexLane: Copy + Ord + Into<u64>;
+    /// The same as an array of `LANES` integers.
+    type IndexArray: AsRef<[Self::IndexLane]>;
 
     /// Lanes in a vector.
     const LANES: usize;
-    /// The largest count (cut to 32 bits).
-    const MAX_COUNT: u32;
-    /// Bits per lane in [`Lanes::bits`].
+    /// The largest index (cut to 32 bits).
+    const MAX_INDEX: u32;
+    /// Bits per lane in [`SimdOps::movemask`].
     const BITS_PER_LANE: u32;
     /// Whether a maximum is one operation. Otherwise it is a comparison and a select, whose result takes longer to
     /// arrive.
@@ -35,16 +35,16 @@ pub(crate) trait Lanes<T>: Zip {
     /// # Safety
     /// - `at` points to `LANES` readable elements; it need not be aligned to the vector.
     unsafe fn load(self, at: *const T) -> Self::Vector;
-    /// Whether [`Lanes::load_first`] takes no longer than [`Lanes::load`].
-    const LOADS_PARTS: bool = false;
+    /// Whether [`SimdOps::load_first_n`] takes no longer than [`SimdOps::load`].
+    const HAS_MASKED_LOAD: bool = false;
     /// The first `n` elements of a vector, and zeros; nothing else is read.
     ///
     /// # Safety
     /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
     #[inline(always)]
-    unsafe fn load_first(self, at: *const T, n: usize) -> Self::Vector {
+    unsafe fn load_first_n(self, at: *const T, n: usize) -> Self::Vector {
         // SAFETY: the caller's promise; what was copied is as long as any vector.
-        unsafe { self.load(Copied::new(at, n).as_ptr()) }
+        unsafe { self.load(PaddedTail::new(at, n).as_ptr()) }
     }
 
     /// `a > b`; false where either is NaN.
@@ -56,9 +56,9 @@ pub(crate) trait Lanes<T>: Zip {
     fn unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
     /// True where one of some vectors is NaN.
     #[inline(always)]
-    fn nans_of<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Mask {
+    fn nan_mask<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Mask {
         // One test for each pair of them.
-        let mut nans = self.none();
+        let mut nans = self.mask_none();
         let mut n = 0;
         while n < V {
             nans = self.or(nans, self.unordered(vectors[n], vectors[if n + 1 < V { n + 1 } else { n }]));
@@ -75,80 +75,85 @@ pub(crate) trait Lanes<T>: Zip {
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The largest (or smallest) of all lanes, none of which is NaN, in each of them.
     #[inline(always)]
-    fn across(self, mut v: Self::Vector, largest: bool) -> Self::Vector {
+    fn reduce_splat(self, mut v: Self::Vector, largest: bool) -> Self::Vector {
         let mut lanes = Self::LANES / 2;
         while lanes > 0 {
-            let other = self.swap(v, lanes);
+            let other = self.butterfly(v, lanes);
             v = if largest { self.max(other, v) } else { self.min(other, v) };
             lanes /= 2;
         }
         v
     }
-    /// How many lanes [`Lanes::first_best`] looks at; 0 where it is no better than what can be made of the other
+    /// How many lanes [`SimdOps::minpos`] looks at; 0 where it is no better than what can be made of the other
     /// operations.
-    const FEW: usize = 0;
-    /// The number of the first largest (or smallest) of the first `FEW` lanes.
+    const MINPOS_LANES: usize = 0;
+    /// The number of the first largest (or smallest) of the first `MINPOS_LANES` lanes.
     #[inline(always)]
-    fn first_best(self, _: Self::Vector, _: bool) -> usize {
+    fn minpos(self, _: Self::Vector, _: bool) -> usize {
         0
     }
-    /// Whether [`Lanes::first_best_of_all`] is better than what can be made of the other operations.
-    const HAS_FIRST_BEST: bool = false;
+    /// Whether [`SimdOps::minpos_index`] is better than what can be made of the other operations.
+    const HAS_MINPOS_INDEX: bool = false;
     /// The smallest number that a largest (or smallest) lane has, of those that are given to them.
     #[inline(always)]
-    fn first_best_of_all(self, _: Self::Vector, _numbers: Self::Count, _largest: bool) -> usize {
+    fn minpos_index(self, _: Self::Vector, _numbers: Self::IndexVec, _largest: bool) -> usize {
         0
     }
     /// Exchanges neighbouring groups of `lanes` lanes (a power of two, below `LANES`): lane `i` gets lane `i ^ lanes`.
-    fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector;
+    fn butterfly(self, v: Self::Vector, lanes: usize) -> Self::Vector;
     /// Lane `i` gets lane `i + lanes`, and the last of them the first; `lanes` is below `LANES`.
     fn rotate(self, v: Self::Vector, lanes: usize) -> Self::Vector;
-    /// The same of counts.
-    fn rotate_counts(self, counts: Self::Count, lanes: usize) -> Self::Count;
+    /// The same of indices.
+    fn rotate_indices(self, indices: Self::IndexVec, lanes: usize) -> Self::IndexVec;
 
     /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many:
     /// the first of each two elements of a row that are neighbours there, and the second. In how a row lies, an ISA
     /// is free, but before the first of these steps, a vector is one row in its order, and after the last one, each
     /// lane is a row, in the order of all. For lanes of 32 bits; of others, an ISA may give anything.
-    fn pairs(self, a: Self::Vector, b: Self::Vector, rows: usize) -> (Self::Vector, Self::Vector);
-    /// The same of counts.
-    fn pairs_of_counts(self, a: Self::Count, b: Self::Count, rows: usize) -> (Self::Count, Self::Count);
+    fn deinterleave(self, a: Self::Vector, b: Self::Vector, rows: usize) -> (Self::Vector, Self::Vector);
+    /// The same of indices.
+    fn deinterleave_indices(
+        self,
+        a: Self::IndexVec,
+        b: Self::IndexVec,
+        rows: usize,
+    ) -> (Self::IndexVec, Self::IndexVec);
 
-    fn none(self) -> Self::Mask;
+    fn mask_none(self) -> Self::Mask;
     /// True in the first `n` lanes; `n` is at most `LANES`.
-    fn first(self, n: usize) -> Self::Mask;
+    fn first_n_mask(self, n: usize) -> Self::Mask;
     fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// `a`, but not where `b`.
     fn and_not(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// The mask as bits, `BITS_PER_LANE` equal ones for each lane, lane 0 lowest.
-    fn bits(self, mask: Self::Mask) -> u64;
+    fn movemask(self, mask: Self::Mask) -> u64;
 
-    /// `n` in every lane; `n` is at most `MAX_COUNT`.
-    fn count(self, n: u32) -> Self::Count;
+    /// `n` in every lane; `n` is at most `MAX_INDEX`.
+    fn splat_index(self, n: u32) -> Self::IndexVec;
     /// The number of each lane, or how many lanes come after it.
-    fn lane_numbers(self, from_the_end: bool) -> Self::Count;
-    fn add(self, a: Self::Count, b: Self::Count) -> Self::Count;
+    fn iota(self, from_the_end: bool) -> Self::IndexVec;
+    fn add(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::IndexVec;
     /// `a > b`.
-    fn count_gt(self, a: Self::Count, b: Self::Count) -> Self::Mask;
-    fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count;
-    /// The count where the mask is true, and 0 elsewhere.
+    fn index_gt(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::Mask;
+    fn select_index(self, mask: Self::Mask, yes: Self::IndexVec, no: Self::IndexVec) -> Self::IndexVec;
+    /// The index where the mask is true, and 0 elsewhere.
     #[inline(always)]
-    fn count_where(self, mask: Self::Mask, count: Self::Count) -> Self::Count {
-        self.select_count(mask, count, self.count(0))
+    fn and_mask(self, mask: Self::Mask, count: Self::IndexVec) -> Self::IndexVec {
+        self.select_index(mask, count, self.splat_index(0))
     }
     /// One more where the mask is true.
     #[inline(always)]
-    fn add_one(self, mask: Self::Mask, count: Self::Count) -> Self::Count {
-        self.add(count, self.count_where(mask, self.count(1)))
+    fn sub_mask(self, mask: Self::Mask, count: Self::IndexVec) -> Self::IndexVec {
+        self.add(count, self.and_mask(mask, self.splat_index(1)))
     }
     /// All lanes, as an array.
-    fn counts(self, counts: Self::Count) -> Self::CountArray;
+    fn index_array(self, indices: Self::IndexVec) -> Self::IndexArray;
     /// The smallest of all lanes.
     #[inline(always)]
-    fn smallest_count(self, counts: Self::Count) -> Self::CountLane {
-        let counts = self.counts(counts);
-        let mut smallest = counts.as_ref()[0];
-        for &count in counts.as_ref() {
+    fn reduce_min_index(self, indices: Self::IndexVec) -> Self::IndexLane {
+        let indices = self.index_array(indices);
+        let mut smallest = indices.as_ref()[0];
+        for &count in indices.as_ref() {
             smallest = if count < smallest { count } else { smallest };
         }
         smallest
@@ -156,20 +161,20 @@ pub(crate) trait Lanes<T>: Zip {
 }
 
 /// What 16-bit floats need beyond 16-bit integers.
-pub(crate) trait HalfLanes: Lanes<i16> {
+pub(crate) trait F16KeyOps: SimdOps<i16> {
     /// Integers in the order of the floats whose bits are `raw`, in three steps:
     ///
     /// 1. With `magnitude = raw & 0x7fff`, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so
     ///    that -0 equals +0.
-    /// 2. Plus `turn` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers.
-    /// 3. Plus `push`, saturating, by which all of those become the last integer.
-    fn half_keys(self, raw: Self::Vector, turn: i16, push: i16) -> Self::Vector;
+    /// 2. Plus `bias` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers.
+    /// 3. Plus `saturating_bias`, saturating, by which all of those become the last integer.
+    fn encode_f16(self, raw: Self::Vector, bias: i16, saturating_bias: i16) -> Self::Vector;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }
 
-/// [`Lanes::lane_numbers`] as an array, for lanes counted in `$count`s and vectors of `$bytes` bytes.
-macro_rules! lane_numbers {
+/// [`SimdOps::iota`] as an array, for lanes counted in `$count`s and vectors of `$bytes` bytes.
+macro_rules! iota {
     ($count:ident, $bytes:expr, $from_the_end:expr) => {{
         const LANES: usize = $bytes / size_of::<$count>();
         const NUMBERS: [[$count; LANES]; 2] = {
@@ -185,4 +190,4 @@ macro_rules! lane_numbers {
         NUMBERS[$from_the_end as usize]
     }};
 }
-pub(crate) use lane_numbers;
+pub(crate) use iota;

@@ -6,9 +6,9 @@ pub(crate) const MAX_VECTOR_BYTES: usize = 64;
 
 /// A buffer for any vector.
 #[repr(align(64))]
-pub(crate) struct Copied([u64; MAX_VECTOR_BYTES / 8]);
+pub(crate) struct PaddedTail([u64; MAX_VECTOR_BYTES / 8]);
 
-impl Copied {
+impl PaddedTail {
     /// Some elements, and then zeros.
     ///
     /// They are copied in words, which stay in registers: a vector load that has to wait for the stores of single
@@ -43,7 +43,7 @@ impl Copied {
                 *word = value.to_le();
             }
         }
-        Copied(copied)
+        PaddedTail(copied)
     }
 
     #[inline(always)]

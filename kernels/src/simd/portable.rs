@@ -1,9 +1,9 @@
 //! Vectors as plain arrays: the ISA of every machine, and a way to run the control flow of wide ISAs anywhere. The
 //! compiler makes of it what the target's baseline has. Knows no intrinsics.
 
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
-use crate::simd::token::{Task, Token};
-use crate::simd::transpose::{UNIT, Zip};
+use crate::simd::ops::{F16KeyOps, SimdOps, iota};
+use crate::simd::token::{Simd, SimdOp};
+use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::array::from_fn;
 
@@ -11,7 +11,7 @@ use core::array::from_fn;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable<const BYTES: usize>;
 
-impl<const BYTES: usize> Token for Portable<BYTES> {
+impl<const BYTES: usize> Simd for Portable<BYTES> {
     const TUNING: IsaTuning = if BYTES == 64 { isa::WIDE_PORTABLE } else { isa::PORTABLE };
 
     #[inline(always)]
@@ -20,27 +20,27 @@ impl<const BYTES: usize> Token for Portable<BYTES> {
     }
 
     #[inline(always)]
-    unsafe fn enter<T: Task>(self, task: T) -> T::Output {
+    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
         // SAFETY: the caller's promise.
-        unsafe { task.run_apart() }
+        unsafe { op.eval_outlined() }
     }
 }
 
-impl<const BYTES: usize> Zip for Portable<BYTES> {
+impl<const BYTES: usize> TransposeOps for Portable<BYTES> {
     type Bytes = [u8; BYTES];
-    type Narrow = Self;
+    type HalfWidth = Self;
     // Plain loops are faster without an instruction for `zip`.
-    const RIFFLES: bool = false;
+    const SHUFFLES: bool = false;
 
     #[inline(always)]
-    fn narrow(self) -> Self {
+    fn half_width(self) -> Self {
         self
     }
 
     #[inline(always)]
-    unsafe fn load_parts(self, at: *const u8, step: isize) -> [u8; BYTES] {
+    unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> [u8; BYTES] {
         // SAFETY: the caller's promise.
-        from_fn(|i| unsafe { *at.wrapping_offset((i / UNIT) as isize * step).add(i % UNIT) })
+        from_fn(|i| unsafe { *at.wrapping_offset((i / BLOCK_BYTES) as isize * step).add(i % BLOCK_BYTES) })
     }
 
     #[inline(always)]
@@ -50,15 +50,15 @@ impl<const BYTES: usize> Zip for Portable<BYTES> {
     }
 
     #[inline(always)]
-    fn zip<const SIZE: usize>(self, a: [u8; BYTES], b: [u8; BYTES]) -> ([u8; BYTES], [u8; BYTES]) {
+    fn interleave_lo_hi<const SIZE: usize>(self, a: [u8; BYTES], b: [u8; BYTES]) -> ([u8; BYTES], [u8; BYTES]) {
         let half = |half: usize| {
             from_fn(|i| {
-                let (unit, element, byte) = (i / UNIT * UNIT, i % UNIT / SIZE, i % SIZE);
-                let from = unit + half + element / 2 * SIZE + byte;
+                let (block, element, byte) = (i / BLOCK_BYTES * BLOCK_BYTES, i % BLOCK_BYTES / SIZE, i % SIZE);
+                let from = block + half + element / 2 * SIZE + byte;
                 if element % 2 == 0 { a[from] } else { b[from] }
             })
         };
-        (half(0), half(UNIT / 2))
+        (half(0), half(BLOCK_BYTES / 2))
     }
 }
 
@@ -72,15 +72,15 @@ macro_rules! mask {
 
 macro_rules! portable {
     ($bytes:literal: $($lane:ident / $count:ident x $lanes:literal),+) => {$(
-        impl Lanes<$lane> for Portable<$bytes> {
+        impl SimdOps<$lane> for Portable<$bytes> {
             type Vector = [$lane; $lanes];
             type Mask = [$count; $lanes];
-            type Count = [$count; $lanes];
-            type CountLane = $count;
-            type CountArray = [$count; $lanes];
+            type IndexVec = [$count; $lanes];
+            type IndexLane = $count;
+            type IndexArray = [$count; $lanes];
 
             const LANES: usize = $lanes;
-            const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
+            const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
             const BITS_PER_LANE: u32 = 1;
 
             #[inline(always)]
@@ -127,11 +127,11 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-                let (a, b): (Self::Count, Self::Count) = (bytemuck::cast(a), bytemuck::cast(b));
-                bytemuck::cast::<Self::Count, _>(from_fn(|i| a[i] ^ b[i]))
+                let (a, b): (Self::IndexVec, Self::IndexVec) = (bytemuck::cast(a), bytemuck::cast(b));
+                bytemuck::cast::<Self::IndexVec, _>(from_fn(|i| a[i] ^ b[i]))
             }
             #[inline(always)]
-            fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector {
+            fn butterfly(self, v: Self::Vector, lanes: usize) -> Self::Vector {
                 from_fn(|i| v[i ^ lanes])
             }
             #[inline(always)]
@@ -139,25 +139,30 @@ macro_rules! portable {
                 from_fn(|i| v[(i + lanes) % $lanes])
             }
             #[inline(always)]
-            fn rotate_counts(self, counts: Self::Count, lanes: usize) -> Self::Count {
-                from_fn(|i| counts[(i + lanes) % $lanes])
+            fn rotate_indices(self, indices: Self::IndexVec, lanes: usize) -> Self::IndexVec {
+                from_fn(|i| indices[(i + lanes) % $lanes])
             }
             #[inline(always)]
-            fn pairs(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
+            fn deinterleave(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
                 let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
                 (from_fn(|i| of_both(2 * i)), from_fn(|i| of_both(2 * i + 1)))
             }
             #[inline(always)]
-            fn pairs_of_counts(self, a: Self::Count, b: Self::Count, _: usize) -> (Self::Count, Self::Count) {
+            fn deinterleave_indices(
+                self,
+                a: Self::IndexVec,
+                b: Self::IndexVec,
+                _: usize,
+            ) -> (Self::IndexVec, Self::IndexVec) {
                 let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
                 (from_fn(|i| of_both(2 * i)), from_fn(|i| of_both(2 * i + 1)))
             }
             #[inline(always)]
-            fn none(self) -> Self::Mask {
+            fn mask_none(self) -> Self::Mask {
                 [0; $lanes]
             }
             #[inline(always)]
-            fn first(self, n: usize) -> Self::Mask {
+            fn first_n_mask(self, n: usize) -> Self::Mask {
                 mask!($count, |i: usize| i < n)
             }
             #[inline(always)]
@@ -169,43 +174,43 @@ macro_rules! portable {
                 from_fn(|i| a[i] & !b[i])
             }
             #[inline(always)]
-            fn bits(self, mask: Self::Mask) -> u64 {
+            fn movemask(self, mask: Self::Mask) -> u64 {
                 mask.iter().rev().fold(0, |bits, &lane| bits << 1 | (lane != 0) as u64)
             }
             #[inline(always)]
-            fn count(self, n: u32) -> Self::Count {
+            fn splat_index(self, n: u32) -> Self::IndexVec {
                 [n as $count; $lanes]
             }
             #[inline(always)]
-            fn lane_numbers(self, from_the_end: bool) -> Self::Count {
-                lane_numbers!($count, $bytes, from_the_end)
+            fn iota(self, from_the_end: bool) -> Self::IndexVec {
+                iota!($count, $bytes, from_the_end)
             }
             #[inline(always)]
-            fn add(self, a: Self::Count, b: Self::Count) -> Self::Count {
+            fn add(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::IndexVec {
                 from_fn(|i| a[i].wrapping_add(b[i]))
             }
             #[inline(always)]
-            fn count_gt(self, a: Self::Count, b: Self::Count) -> Self::Mask {
+            fn index_gt(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::Mask {
                 mask!($count, |i: usize| a[i] > b[i])
             }
             #[inline(always)]
-            fn select_count(self, mask: Self::Mask, yes: Self::Count, no: Self::Count) -> Self::Count {
+            fn select_index(self, mask: Self::Mask, yes: Self::IndexVec, no: Self::IndexVec) -> Self::IndexVec {
                 from_fn(|i| if mask[i] != 0 { yes[i] } else { no[i] })
             }
             #[inline(always)]
-            fn counts(self, counts: Self::Count) -> Self::CountArray {
-                counts
+            fn index_array(self, indices: Self::IndexVec) -> Self::IndexArray {
+                indices
             }
         }
     )+
 
-        impl HalfLanes for Portable<$bytes> {
+        impl F16KeyOps for Portable<$bytes> {
             #[inline(always)]
-            fn half_keys(self, raw: Self::Vector, turn: i16, push: i16) -> Self::Vector {
+            fn encode_f16(self, raw: Self::Vector, bias: i16, saturating_bias: i16) -> Self::Vector {
                 from_fn(|i| {
                     let (magnitude, sign) = (raw[i] & i16::MAX, raw[i] >> 15);
                     let key = (magnitude ^ sign) - sign;
-                    key.wrapping_add(turn).saturating_add(push)
+                    key.wrapping_add(bias).saturating_add(saturating_bias)
                 })
             }
             #[inline(always)]
@@ -223,5 +228,6 @@ portable!(16: i8 / u8 x 16, u8 / u8 x 16, i16 / u16 x 8, i32 / u32 x 4, u16 / u1
 portable!(32: i8 / u8 x 32, u8 / u8 x 32, i16 / u16 x 16, i32 / u32 x 8, u16 / u16 x 16, u32 / u32 x 8, f32 / u32 x 8,
     i64 / u64 x 4, u64 / u64 x 4, f64 / u64 x 4);
 #[cfg(wide_portable)]
-portable!(64: i8 / u8 x 64, u8 / u8 x 64, i16 / u16 x 32, i32 / u32 x 16, u16 / u16 x 32, u32 / u32 x 16, f32 / u32 x 16,
+portable!(64: i8 / u8 x 64, u8 / u8 x 64, i16 / u16 x 32, i32 / u32 x 16, u16 / u16 x 32, u32 / u32 x 16,
+    f32 / u32 x 16,
     i64 / u64 x 8, u64 / u64 x 8, f64 / u64 x 8);

@@ -3,7 +3,7 @@
 use crate::tuning::isa::IsaTuning;
 
 /// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
-pub(crate) trait Token: Copy + 'static {
+pub(crate) trait Simd: Copy + 'static {
     /// The token, unchecked.
     ///
     /// # Safety
@@ -13,22 +13,22 @@ pub(crate) trait Token: Copy + 'static {
     /// What shapes code for it. A branch on a constant is compiled to one side only, so it is asked as a constant.
     const TUNING: IsaTuning;
 
-    /// Runs `task` inside a function that has the ISA's target features. All that `task` calls must be
+    /// Runs `op` inside a function that has the ISA's target features. All that `op` calls must be
     /// `#[inline(always)]`: a helper that stays outside of that function turns each intrinsic into a call.
     ///
     /// # Safety
-    /// - As for [`Task::run`] of this task.
-    unsafe fn enter<T: Task>(self, task: T) -> T::Output;
+    /// - As for [`SimdOp::eval`] of this operation.
+    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output;
 
-    /// [`Token::enter`] from inside such a function, as a separate, outlined call: keeps a long task out of the code
-    /// and the registers of its callers.
+    /// [`Simd::vectorize`] from inside such a function, as a separate, outlined call: keeps a long operation out of the
+    /// code and the registers of its callers.
     ///
     /// # Safety
-    /// - As for [`Task::run`] of this task.
+    /// - As for [`SimdOp::eval`] of this operation.
     #[inline(never)]
-    unsafe fn call<T: Task + Copy>(self, task: T) -> T::Output {
+    unsafe fn call_outlined<T: SimdOp + Copy>(self, op: T) -> T::Output {
         // SAFETY: the caller's promise.
-        unsafe { self.enter(By(&task)) }
+        unsafe { self.vectorize(ByRef(&op)) }
     }
 }
 
@@ -61,38 +61,38 @@ macro_rules! repeat {
 }
 pub(crate) use repeat;
 
-/// What runs inside [`Token::enter`]: a closure, but with `run` marked `#[inline(always)]`.
-pub(crate) trait Task {
+/// What runs inside [`Simd::vectorize`]: a closure, but with `eval` marked `#[inline(always)]`.
+pub(crate) trait SimdOp {
     /// What it found.
     type Output;
     /// # Safety
-    /// - What a task says of the pointers that it holds, or what the function that it is a part of requires.
-    unsafe fn run(self) -> Self::Output;
+    /// - What an operation says of the pointers that it holds, or what the function that it is a part of requires.
+    unsafe fn eval(self) -> Self::Output;
     /// The same, outlined, for ISAs without target features.
     ///
     /// # Safety
-    /// - As for [`Task::run`].
+    /// - As for [`SimdOp::eval`].
     #[inline(never)]
-    unsafe fn run_apart(self) -> Self::Output
+    unsafe fn eval_outlined(self) -> Self::Output
     where
         Self: Sized,
     {
         // SAFETY: the caller's promise.
-        unsafe { self.run() }
+        unsafe { self.eval() }
     }
 }
 
-/// A task by reference. If it were moved, the copy would be read in other parts than it was just written in, and each
-/// read would wait for all writes before it. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
-struct By<'a, T>(&'a T);
+/// An operation by reference. If it were moved, the copy would be read in other parts than it was just written in, and
+/// each read would wait for all writes before it. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
+struct ByRef<'a, T>(&'a T);
 
-impl<T: Task + Copy> Task for By<'_, T> {
+impl<T: SimdOp + Copy> SimdOp for ByRef<'_, T> {
     type Output = T::Output;
 
     #[inline(always)]
-    unsafe fn run(self) -> T::Output {
+    unsafe fn eval(self) -> T::Output {
         // SAFETY: the caller's promise.
-        unsafe { (*self.0).run() }
+        unsafe { (*self.0).eval() }
     }
 }
 

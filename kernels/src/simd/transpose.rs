@@ -1,27 +1,27 @@
 //! What the transposes of `gather/transpose.rs` are made of. Knows nothing of elements but their size.
 
-use super::token::Token;
+use super::token::Simd;
 
 /// The bytes that vectors are interleaved within: 128 bits.
-pub(crate) const UNIT: usize = 16;
+pub(crate) const BLOCK_BYTES: usize = 16;
 
 /// Loads of several places, stores, and interleaving.
-pub(crate) trait Zip: Token {
+pub(crate) trait TransposeOps: Simd {
     /// A vector.
     type Bytes: Copy;
     /// The token for what gains nothing from wider vectors: copies, and perfect shuffles.
-    type Narrow: Zip;
+    type HalfWidth: TransposeOps;
     /// Whether perfect shuffles are faster than what the compiler makes of a plain loop.
-    const RIFFLES: bool = true;
+    const SHUFFLES: bool = true;
 
     /// This ISA, or the one with vectors of half the width.
-    fn narrow(self) -> Self::Narrow;
+    fn half_width(self) -> Self::HalfWidth;
 
     /// 16 bytes from each of as many places as a vector holds, one `step` bytes after the other.
     ///
     /// # Safety
     /// - They may be read.
-    unsafe fn load_parts(self, at: *const u8, step: isize) -> Self::Bytes;
+    unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> Self::Bytes;
 
     /// # Safety
     /// - A vector may be written there.
@@ -29,5 +29,5 @@ pub(crate) trait Zip: Token {
 
     /// In each 16 bytes, elements of `SIZE` bytes of `a` and `b` interleaved: those of the lower halves, and those of
     /// the upper halves (x86: `unpacklo`, `unpackhi`).
-    fn zip<const SIZE: usize>(self, a: Self::Bytes, b: Self::Bytes) -> (Self::Bytes, Self::Bytes);
+    fn interleave_lo_hi<const SIZE: usize>(self, a: Self::Bytes, b: Self::Bytes) -> (Self::Bytes, Self::Bytes);
 }

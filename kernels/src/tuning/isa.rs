@@ -4,14 +4,14 @@
 pub(crate) struct IsaTuning {
     /// Whether several copies of a loop, for several lengths or orders, are worth their code.
     pub(crate) specializes: bool,
-    /// Whether the chunks of a long row are of eight vectors, or of four: see `rows/blocks.rs`.
-    pub(crate) has_long_chunks: bool,
+    /// Whether the blocks of a long row are of eight vectors, or of four: see `rows/blocks.rs`.
+    pub(crate) has_long_blocks: bool,
     /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend
     /// takes no longer than a maximum: see `rows/lane_indexed.rs`.
     pub(crate) has_masks: bool,
     /// Whether some cores take several operations for a blend: see
     /// [`RowTuning::block_factor`](super::RowTuning::block_factor).
-    pub(crate) blends_may_be_dear: bool,
+    pub(crate) blends_may_be_slow: bool,
     /// Whether a mask of what is rarely there is kept as bits, in a general register: where there are few for vectors.
     pub(crate) keeps_bits: bool,
     /// Whether loops of about 64 bytes are [unrolled](crate::simd::token::repeat). (Where instructions are longer,
@@ -22,9 +22,9 @@ pub(crate) struct IsaTuning {
 /// Without instructions for most of the table of operations, several copies are ten times as much code.
 pub(crate) const PORTABLE: IsaTuning = IsaTuning {
     specializes: false,
-    has_long_chunks: false,
+    has_long_blocks: false,
     has_masks: false,
-    blends_may_be_dear: false,
+    blends_may_be_slow: false,
     keeps_bits: false,
     unrolls: false,
 };
@@ -35,9 +35,9 @@ pub(crate) const WIDE_PORTABLE: IsaTuning = IsaTuning { has_masks: true, ..PORTA
 #[cfg(target_arch = "x86_64")]
 pub(crate) const AVX2: IsaTuning = IsaTuning {
     specializes: true,
-    has_long_chunks: false,
+    has_long_blocks: false,
     has_masks: false,
-    blends_may_be_dear: true,
+    blends_may_be_slow: true,
     keeps_bits: true,
     unrolls: true,
 };
@@ -45,9 +45,9 @@ pub(crate) const AVX2: IsaTuning = IsaTuning {
 #[cfg(target_arch = "x86_64")]
 pub(crate) const AVX512: IsaTuning = IsaTuning {
     specializes: true,
-    has_long_chunks: false,
+    has_long_blocks: false,
     has_masks: true,
-    blends_may_be_dear: false,
+    blends_may_be_slow: false,
     keeps_bits: false,
     unrolls: false,
 };
@@ -55,9 +55,9 @@ pub(crate) const AVX512: IsaTuning = IsaTuning {
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) const NEON: IsaTuning = IsaTuning {
     specializes: true,
-    has_long_chunks: true,
+    has_long_blocks: true,
     has_masks: false,
-    blends_may_be_dear: false,
+    blends_may_be_slow: false,
     keeps_bits: false,
     unrolls: false,
 };

@@ -1,8 +1,9 @@
 //! The numbers that pick a path at run time, by the CPU: one constant table for each microarchitecture, and nothing
 //! else that names a CPU. No answer depends on any of them.
 //!
-//! The tables are plain values, which callers hand to a kernel ([`Tile::tuning`](crate::Tile::tuning)): so tests run
-//! each of them on any machine. Numbers that shape code are in one constant table for each ISA instead, `isa.rs`.
+//! The tables are plain values, which callers hand to a kernel ([`KernelArgs::tuning`](crate::KernelArgs::tuning)): so
+//! tests run each of them on any machine. Numbers that shape code are in one constant table for each ISA instead,
+//! `isa.rs`.
 //!
 //! What each number trades, and what was measured, is in `docs/tuning.md`, by the name of its field.
 

@@ -36,7 +36,7 @@ pub struct PrefetchTuning {
 /// Outputs whose elements are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTuning {
-    /// How many chunks of a long row are compared with the best so far at a time: more than one where a blend takes
+    /// How many blocks of a long row are compared with the best so far at a time: more than one where a blend takes
     /// several operations. A power of two.
     pub block_factor: usize,
     /// In how many places a long row beyond L2 is read at once: more than one where a single stream leaves memory idle.
@@ -117,7 +117,7 @@ impl SelectTuning {
 /// The most places that a row is read in at once.
 pub const MAX_READ_STREAMS: usize = 6;
 
-/// The longest chunk of any ISA: eight vectors of the longest.
+/// The longest block of any ISA: eight vectors of the longest.
 pub const MIN_STREAM_BYTES: usize = 512;
 
 /// The smallest L2 cache of current cores.

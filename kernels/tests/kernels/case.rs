@@ -1,10 +1,11 @@
-//! The one check: some strategies on a tile, by every order, against a plain loop over the walk. Nothing here chooses tiles.
+//! The one check: some strategies on a tile, by every order, against a plain loop over the walk. Nothing here chooses
+//! tiles.
 
 use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
-use argreduce_kernels::{Isa, Loop, Positions, Prefetch, Strategy, Tile, Tuning, Walk, better, kernel};
+use argreduce_kernels::{Isa, KernelArgs, LoopDim, Positions, Prefetch, Strategy, StridedIter, Tuning, better, kernel};
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
 
@@ -24,19 +25,19 @@ impl<T: Sample> Case<T> {
         Case { isa, lanes: isa.vector_bytes() / size_of::<T>(), element: PhantomData }
     }
 
-    pub fn check(&self, data: &[T], start: usize, outer: Loop, inner: Loop, reduced: &[Loop]) {
+    pub fn check(&self, data: &[T], start: usize, outer: LoopDim, inner: LoopDim, reduced: &[LoopDim]) {
         self.check_by(&Strategy::ALL, data, start, [outer, inner], reduced);
     }
 
-    /// Runs the strategies on one tile of `data`, by every order, its elements flush against pages that nobody may touch: the first of them
-    /// behind one, and the last of them before one.
+    /// Runs the strategies on one tile of `data`, by every order, its elements flush against pages that nobody may
+    /// touch: the first of them behind one, and the last of them before one.
     pub fn check_by(
         &self,
         strategies: &[Strategy],
         data: &[T],
         start: usize,
-        [outer, inner]: [Loop; 2],
-        reduced: &[Loop],
+        [outer, inner]: [LoopDim; 2],
+        reduced: &[LoopDim],
     ) {
         let takes = |strategy: &&Strategy| strategy.takes(inner, reduced, self.lanes);
         let strategies: Vec<_> = strategies.iter().filter(takes).collect();
@@ -57,23 +58,25 @@ impl<T: Sample> Case<T> {
         let elements: usize = [outer, inner].iter().chain(reduced).map(|l| l.size).product();
         let (fastest, slower) = reduced.split_last().expect("a reduced loop");
         let one_loop = |offset| (0..fastest.size as isize).map(move |n| offset + n * fastest.stride);
-        let along: Vec<isize> = Walk::new(slower).flat_map(one_loop).collect();
+        let along: Vec<isize> = StridedIter::new(slower).flat_map(one_loop).collect();
         for (function, policy) in few(0..4, if elements > 50_000 { 4 } else { 1 }).map(|n| orders[n]) {
             let visited = |output| along.iter().map(move |offset| data[(start as isize + output + offset) as usize]);
             let expected: Vec<u32> =
-                Walk::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
+                StridedIter::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
             for &&strategy in &strategies {
                 for (n, (input, start)) in inputs.iter().enumerate() {
                     // Each of them at some edge, by each of the policies.
                     let turn = n + elements + usize::from(function == ArgMax) * 2 + usize::from(policy == Ignore);
                     let prefetch = PREFETCHES[turn % PREFETCHES.len()];
                     let tuning = Tuning::ALL[turn / PREFETCHES.len() % Tuning::ALL.len()];
-                    let tile = Tile { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch, tuning };
+                    let args =
+                        KernelArgs { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch, tuning };
                     // SAFETY: `expected` was found by reading every element of the tile.
-                    let found = unsafe { self.run(strategy, function, policy, &tile) };
+                    let found = unsafe { self.run(strategy, function, policy, &args) };
                     assert!(
                         found == expected,
-                        "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n{tile:?}\n{data:?}",
+                        "{function} {policy} of {} by {strategy} on {}: {found:?} instead of {expected:?}\n\
+                         {args:?}\n{data:?}",
                         T::DATA_TYPE,
                         self.isa,
                     );
@@ -91,32 +94,32 @@ impl<T: Sample> Case<T> {
         strategy: Strategy,
         function: ReduceFunction,
         policy: NanPolicy,
-        tile: &Tile<'_>,
+        args: &KernelArgs<'_>,
     ) -> Vec<u32> {
         let kernel = kernel::<T>(self.isa, strategy, function, policy).expect("an ISA that is there");
-        let mut positions = Guarded::filled(u32::MAX, tile.outputs(), Edge::End);
-        let mut wide = Guarded::filled(u64::MAX, tile.outputs(), Edge::ALL[usize::from(function == ArgMax)]);
+        let mut positions = Guarded::filled(u32::MAX, args.outputs(), Edge::End);
+        let mut wide = Guarded::filled(u64::MAX, args.outputs(), Edge::ALL[usize::from(function == ArgMax)]);
         // SAFETY: the kernel is for `T`, and the caller's promise.
         unsafe {
-            kernel.run(tile, Positions::from(&mut positions[..]));
-            kernel.run(tile, Positions::from(&mut wide[..]));
+            kernel.run(args, Positions::from(&mut positions[..]));
+            kernel.run(args, Positions::from(&mut wide[..]));
         }
         let found = positions.to_vec();
         let widened: Vec<u64> = found.iter().map(|&position| position.into()).collect();
         assert_eq!(wide[..], widened, "{function} {policy} by {strategy} of {} on {}: 64 bits", T::DATA_TYPE, self.isa);
-        if let (Strategy::Rows, &[Loop { size, stride: 1 }]) = (strategy, tile.reduced) {
-            let first = |output| tile.input.cast::<T>().wrapping_offset(output).cast();
+        if let (Strategy::Rows, &[LoopDim { size, stride: 1 }]) = (strategy, args.reduced) {
+            let first = |output| args.input.cast::<T>().wrapping_offset(output).cast();
             // SAFETY: the same, of each row for itself.
-            let of_row = |output| unsafe { kernel.of_row(first(output), size, tile.tuning) };
-            let of_rows: Vec<u32> = Walk::new(&[tile.outer, tile.inner]).map(of_row).collect();
+            let of_row = |output| unsafe { kernel.of_row(first(output), size, args.tuning) };
+            let of_rows: Vec<u32> = StridedIter::new(&[args.outer, args.inner]).map(of_row).collect();
             assert_eq!(of_rows, found, "{function} {policy} of single rows of {size} {} on {}", T::DATA_TYPE, self.isa);
         }
         found
     }
 }
 
-/// The position of the first best element. What is the same bit for bit is not better: most elements are, and comparisons of 16-bit floats
-/// are slow.
+/// The position of the first best element. What is the same bit for bit is not better: most elements are, and
+/// comparisons of 16-bit floats are slow.
 pub fn first_best<T: Sample>(function: ReduceFunction, policy: NanPolicy, elements: impl Iterator<Item = T>) -> u32 {
     let mut best: Option<(usize, T)> = None;
     for (position, value) in elements.enumerate() {

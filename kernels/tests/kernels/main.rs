@@ -1,8 +1,9 @@
-//! One differential test of the kernels, generic over the ISA and the element type, instantiated for every ISA that this machine can run; with
-//! `--cfg wide_portable` also for portable vectors of 32 and 64 bytes, which run the control flow of wide ISAs anywhere.
+//! One differential test of the kernels, generic over the ISA and the element type, instantiated for every ISA that
+//! this machine can run; with `--cfg wide_portable` also for portable vectors of 32 and 64 bytes, which run the control
+//! flow of wide ISAs anywhere.
 //!
-//! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes every so manieth place, length or start of
-//! each loop: still every kernel, type and order.
+//! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes every so manieth place, length
+//! or start of each loop: still every kernel, type and order.
 
 mod case;
 mod indices;

@@ -21,7 +21,8 @@ macro_rules! float_samples {
     ($($t:ident: $from_bits:expr, $quiet_nan:literal, $signalling_nan:literal, $negative_nan:literal;)+) => {$(
         impl Sample for $t {
             const VALUES: &'static [$t] = &[
-                $t::NEG_INFINITY, $t::INFINITY, $t::MAX, $t::MIN, $from_bits(0), $from_bits(1 << (size_of::<$t>() * 8 - 1)),
+                $t::NEG_INFINITY, $t::INFINITY, $t::MAX, $t::MIN, $from_bits(0),
+                $from_bits(1 << (size_of::<$t>() * 8 - 1)),
                 $from_bits(1), $from_bits((1 << (size_of::<$t>() * 8 - 1)) + 1),
                 $from_bits($quiet_nan), $from_bits($signalling_nan), $from_bits($negative_nan),
             ];

@@ -1,4 +1,5 @@
-//! Which tiles are tried: for each strategy, sizes around all that it counts by, and what leaves a search in an unusual state.
+//! Which tiles are tried: for each strategy, sizes around all that it counts by, and what leaves a search in an unusual
+//! state.
 
 use crate::case::{Case, first_best};
 use crate::sample::Sample;
@@ -6,12 +7,12 @@ use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
 use argreduce_kernels::{
-    Loop, PANEL_BYTES, PANEL_VECTORS, Prefetch, SCRATCH_BYTES, Strategy, Tile, Tuning, Walk, offset_of,
+    KernelArgs, LoopDim, PANEL_BYTES, PANEL_VECTORS, Prefetch, SCRATCH_BYTES, Strategy, StridedIter, Tuning, offset_at,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-const ONCE: Loop = Loop { size: 1, stride: 0 };
+const ONCE: LoopDim = LoopDim { size: 1, stride: 0 };
 
 impl<T: Sample> Case<T> {
     pub fn run_all(&self) {
@@ -45,20 +46,21 @@ impl<T: Sample> Case<T> {
                 0..self.lanes
             };
             for start in few(starts, 13) {
-                self.check(&data, start, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
+                self.check(&data, start, ONCE, ONCE, &[LoopDim { size: len, stride: 1 }]);
             }
-            self.check(&data, len, ONCE, ONCE, &[Loop { size: len, stride: -1 }]);
+            self.check(&data, len, ONCE, ONCE, &[LoopDim { size: len, stride: -1 }]);
         }
-        // Each special value on a plain background at each place, alone and as one of two: first, last, and either side of every edge.
+        // Each special value on a plain background at each place, alone and as one of two: first, last, and either side
+        // of every edge.
         let len = 5 * self.lanes + 2;
         for &special in T::VALUES {
             for &plain in [T::default(), T::VALUES[0], T::VALUES[1]].iter() {
                 for place in few(0..len, 11) {
                     let mut data = vec![plain; len];
                     data[place] = special;
-                    self.check(&data, 0, ONCE, ONCE, &[Loop { size: len, stride: 1 }]);
+                    self.check(&data, 0, ONCE, ONCE, &[LoopDim { size: len, stride: 1 }]);
                     data[len - 1 - place] = special;
-                    self.check(&data, len - 1, ONCE, ONCE, &[Loop { size: len, stride: -1 }]);
+                    self.check(&data, len - 1, ONCE, ONCE, &[LoopDim { size: len, stride: -1 }]);
                 }
             }
         }
@@ -66,46 +68,48 @@ impl<T: Sample> Case<T> {
         for width in few(1..9 * self.lanes + 4, 5) {
             let (start, rows) = (width % self.lanes, 1 + width % 5);
             let data = self.random(&mut rng, start + 2 * rows * width);
-            let outer = Loop { size: 2, stride: (rows * width) as isize };
-            let line = Loop { size: rows, stride: width as isize };
-            self.check(&data, start, outer, Loop { size: width, stride: 1 }, &[line]);
+            let outer = LoopDim { size: 2, stride: (rows * width) as isize };
+            let line = LoopDim { size: rows, stride: width as isize };
+            self.check(&data, start, outer, LoopDim { size: width, stride: 1 }, &[line]);
             // The same block, reduced along its rows instead.
-            self.check(&data, start, outer, line, &[Loop { size: width, stride: 1 }]);
+            self.check(&data, start, outer, line, &[LoopDim { size: width, stride: 1 }]);
         }
-        // Several rows of every length that fits the registers, and of some that do not: next to each other, where a load may reach from one row
-        // into the next, and apart, where it may not; in both directions. Of short ones, more than go side by side.
+        // Several rows of every length that fits the registers, and of some that do not: next to each other, where a
+        // load may reach from one row into the next, and apart, where it may not; in both directions. Of short ones,
+        // more than go side by side.
         let lens = (1..=9 * self.lanes).chain((1..12).map(|n| (4 * n + 9) * self.lanes + 5 * n));
         let lens: Vec<usize> = lens.collect();
         for len in few(0..lens.len(), 7).map(|n| lens[n]) {
             let rows = if len <= 4 * self.lanes { self.lanes + 3 } else { 3 };
             for gap in [0, 1] {
                 let data = self.random(&mut rng, 2 * rows * (len + gap));
-                let outer = Loop { size: 2, stride: (rows * (len + gap)) as isize };
-                let inner = Loop { size: rows, stride: (len + gap) as isize };
-                let row = |stride| [Loop { size: len, stride }];
+                let outer = LoopDim { size: 2, stride: (rows * (len + gap)) as isize };
+                let inner = LoopDim { size: rows, stride: (len + gap) as isize };
+                let row = |stride| [LoopDim { size: len, stride }];
                 self.check_by(&[Strategy::Rows], &data, 0, [outer, inner], &row(1));
                 self.check_by(&[Strategy::Rows], &data, len - 1, [outer, inner], &row(-1));
             }
         }
-        // Narrow lines of many rows, and so several rows side by side; with what is left over, and without; in both directions.
+        // Narrow lines of many rows, and so several rows side by side; with what is left over, and without; in both
+        // directions.
         let widths = 2..self.lanes + 1;
         for width in few(0..widths.len(), 3).filter_map(|n| widths.clone().nth(n)) {
             let rows = 2 * self.lanes + width * width % 97;
             let data = self.random(&mut rng, 2 * rows * width);
-            let outer = Loop { size: 2, stride: (rows * width) as isize };
-            let line = Loop { size: rows, stride: width as isize };
-            let outputs = [outer, Loop { size: width, stride: 1 }];
+            let outer = LoopDim { size: 2, stride: (rows * width) as isize };
+            let line = LoopDim { size: rows, stride: width as isize };
+            let outputs = [outer, LoopDim { size: width, stride: 1 }];
             self.check_by(&[Strategy::FoldedColumns], &data, 0, outputs, &[line]);
-            let downwards = Loop { stride: -line.stride, ..line };
+            let downwards = LoopDim { stride: -line.stride, ..line };
             self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, outputs, &[downwards]);
         }
         // Many narrow lines, and so several panels of gathered lines.
         for width in few(1..self.lanes + 2, 5) {
             let (lines, rows) = (5 * self.lanes + 1, 2 + width % 3);
             let data = self.random(&mut rng, lines * rows * width);
-            let outer = Loop { size: lines, stride: (rows * width) as isize };
-            let line = Loop { size: rows, stride: width as isize };
-            let inner = Loop { size: width, stride: 1 };
+            let outer = LoopDim { size: lines, stride: (rows * width) as isize };
+            let line = LoopDim { size: rows, stride: width as isize };
+            let inner = LoopDim { size: width, stride: 1 };
             self.check_by(&[Strategy::PackedColumns], &data, 0, [outer, inner], &[line]);
         }
         // Several reduced loops, short and long, with strides of both signs around and inside the kept ones.
@@ -119,7 +123,7 @@ impl<T: Sample> Case<T> {
             }
             for n in order {
                 let size = if n == 4 { sizes[n] * rng.random_range(1..=self.lanes) } else { sizes[n] };
-                loops[n] = Loop { size, stride };
+                loops[n] = LoopDim { size, stride };
                 if rng.random() {
                     start += (size - 1) * stride as usize;
                     loops[n].stride = -stride;
@@ -128,15 +132,16 @@ impl<T: Sample> Case<T> {
             }
             let data = self.random(&mut rng, stride as usize);
             let [outer, a, b, inner, c] = loops;
-            let is_there = |(position, offset)| offset_of(&loops, position) == offset;
-            assert!(Walk::new(&loops).enumerate().all(is_there), "{loops:?}");
+            let is_there = |(position, offset)| offset_at(&loops, position) == offset;
+            assert!(StridedIter::new(&loops).enumerate().all(is_there), "{loops:?}");
             self.check(&data, start, outer, inner, &[a, b, c]);
             self.check(&data, start, a, c, &[outer, inner, b]);
         }
     }
 
-    /// Where nothing is better than what a search starts with: each value alone (the identities of minimum and maximum among them, and each
-    /// NaN), and each beside the last, which is a NaN if there is one. Whatever a search holds by then, the position has to be in the extent.
+    /// Where nothing is better than what a search starts with: each value alone (the identities of minimum and maximum
+    /// among them, and each NaN), and each beside the last, which is a NaN if there is one. Whatever a search holds by
+    /// then, the position has to be in the extent.
     fn run_hostile_states(&self) {
         let lanes = self.lanes;
         let lens = [1, 2, lanes - 1, lanes, lanes + 1, 4 * lanes, 9 * lanes + 1, 33 * lanes + 2];
@@ -144,18 +149,19 @@ impl<T: Sample> Case<T> {
         for (&value, len) in T::VALUES.iter().flat_map(|value| few(0..8, 3).map(move |n| (value, lens[n].max(1)))) {
             for second in [value, last] {
                 let data: Vec<T> = (0..3 * len).map(|n| if n % 2 == 0 { value } else { second }).collect();
-                let (line, lines) = (Loop { size: len, stride: 1 }, Loop { size: 3, stride: len as isize });
-                let backwards = Loop { stride: -1, ..line };
+                let (line, lines) = (LoopDim { size: len, stride: 1 }, LoopDim { size: 3, stride: len as isize });
+                let backwards = LoopDim { stride: -1, ..line };
                 self.check(&data, 0, ONCE, lines, &[line]);
                 self.check(&data, len - 1, ONCE, lines, &[backwards]);
                 self.check(&data, 0, ONCE, line, &[lines]);
                 self.check(&data, 0, ONCE, ONCE, &[lines, line]);
                 // Narrow lines of many rows.
-                self.check(&data, 0, ONCE, Loop { size: 3, stride: 1 }, &[Loop { size: len, stride: 3 }]);
+                self.check(&data, 0, ONCE, LoopDim { size: 3, stride: 1 }, &[LoopDim { size: len, stride: 3 }]);
             }
         }
-        // One value, but two others in it, each in a chunk of its own: what one order has doubts about, another one has to settle.
-        // Of a length that goes by lane, and of one that goes by chunks; in several rows, so that those before have taught a search something, the first of them without the others.
+        // One value, but two others in it, each in a chunk of its own: what one order has doubts about, another one has
+        // to settle. Of a length that goes by lane, and of one that goes by chunks; in several rows, so that those
+        // before have taught a search something, the first of them without the others.
         let values = T::VALUES;
         for (n, len) in
             few(0..values.len().pow(3), 61).flat_map(|n| [12 * lanes + 2, 33 * lanes + 2].map(|len| (n, len)))
@@ -166,19 +172,21 @@ impl<T: Sample> Case<T> {
             for row in 1..3 {
                 (data[row * len + len / 3], data[row * len + len / 2]) = (first, second);
             }
-            let rows = Loop { size: 3, stride: len as isize };
-            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
+            let rows = LoopDim { size: 3, stride: len as isize };
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[LoopDim { size: len, stride: 1 }]);
         }
-        // So many rows that they go side by side; as their length is odd, every second of them starts with the last value.
+        // So many rows that they go side by side; as their length is odd, every second of them starts with the last
+        // value.
         for (&value, len) in T::VALUES.iter().flat_map(|value| [lanes - 1, 2 * lanes + 1].map(|len| (value, len | 1))) {
             let data: Vec<T> = (0..(lanes + 1) * len).map(|n| if n % 2 == 0 { value } else { last }).collect();
-            let rows = Loop { size: lanes + 1, stride: len as isize };
-            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
-            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { size: len, stride: -1 }]);
+            let rows = LoopDim { size: lanes + 1, stride: len as isize };
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[LoopDim { size: len, stride: 1 }]);
+            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[LoopDim { size: len, stride: -1 }]);
         }
     }
 
-    /// Rows in which one element alone is the best, at any place: of those that are read in several parts at once, each part counts.
+    /// Rows in which one element alone is the best, at any place: of those that are read in several parts at once, each
+    /// part counts.
     fn run_only_best(&self) {
         let extreme = |function| T::VALUES[first_best(function, Ignore, T::VALUES.iter().copied()) as usize];
         let (smallest, largest) = (extreme(ArgMin), extreme(ArgMax));
@@ -187,14 +195,14 @@ impl<T: Sample> Case<T> {
             for place in few(0..len, 17) {
                 let mut data = vec![T::VALUES[5]; len];
                 (data[place], data[(place + len / 2) % len]) = (smallest, largest);
-                self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
-                self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE; 2], &[Loop { size: len, stride: -1 }]);
+                self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[LoopDim { size: len, stride: 1 }]);
+                self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE; 2], &[LoopDim { size: len, stride: -1 }]);
             }
         }
     }
 
-    /// Rows so long that vectors are aligned, from several places in a vector on: the only best in each part of the row, and around what is seen twice, also where that is more
-    /// because of where the row lies.
+    /// Rows so long that vectors are aligned, from several places in a vector on: the only best in each part of the
+    /// row, and around what is seen twice, also where that is more because of where the row lies.
     fn run_aligned(&self) {
         let vectors = match self.isa.vector_bytes() {
             64 => 80,
@@ -216,14 +224,15 @@ impl<T: Sample> Case<T> {
                 let mut data = vec![T::VALUES[5]; start + len];
                 (data[start + place], data[start + (place + len / 2) % len]) = (value, other);
                 for (start, stride) in [(start, 1), (start + len - 1, -1)] {
-                    self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[Loop { size: len, stride }]);
+                    self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[LoopDim { size: len, stride }]);
                 }
             }
         }
     }
 
-    /// Two blocks of rows, each before a guard page of its own, in either order of addresses: what lies between the elements of a tile is not
-    /// the kernel's to read, even if both ends are. (Of a view of an array, it may be somebody else's to write.)
+    /// Two blocks of rows, each before a guard page of its own, in either order of addresses: what lies between the
+    /// elements of a tile is not the kernel's to read, even if both ends are. (Of a view of an array, it may be
+    /// somebody else's to write.)
     fn run_apart(&self) {
         let mut rng = SmallRng::seed_from_u64(10);
         for len in few(1..2 * self.lanes + 3, 5) {
@@ -231,27 +240,29 @@ impl<T: Sample> Case<T> {
             for [first, second] in [[0, 1], [1, 0]].map(|order| order.map(|n: usize| &blocks[n])) {
                 let bytes = second.as_ptr().addr().wrapping_sub(first.as_ptr().addr()).cast_signed();
                 let apart = bytes / size_of::<T>() as isize;
-                let outer = Loop { size: 2, stride: apart };
-                let (line, lines) = (Loop { size: len, stride: 1 }, Loop { size: 3, stride: len as isize });
-                let one = Loop { size: 1, stride: 1 };
+                let outer = LoopDim { size: 2, stride: apart };
+                let (line, lines) = (LoopDim { size: len, stride: 1 }, LoopDim { size: 3, stride: len as isize });
+                let one = LoopDim { size: 1, stride: 1 };
                 for (inner, reduced) in [(lines, line), (line, lines), (ONCE, one)] {
                     for (function, policy) in [(ArgMin, Propagate), (ArgMax, Ignore)] {
                         let of_block = |block: &[T]| -> Vec<u32> {
                             let visited = |output| {
-                                Walk::new(std::slice::from_ref(&reduced))
+                                StridedIter::new(std::slice::from_ref(&reduced))
                                     .map(move |offset| block[(output + offset) as usize])
                             };
-                            Walk::new(&[inner]).map(|output| first_best(function, policy, visited(output))).collect()
+                            StridedIter::new(&[inner])
+                                .map(|output| first_best(function, policy, visited(output)))
+                                .collect()
                         };
                         let expected = [of_block(first), of_block(second)].concat();
                         for strategy in Strategy::ALL.into_iter().filter(|s| s.takes(inner, &[reduced], self.lanes)) {
                             let (input, reduced) = (first.as_ptr().cast(), &[reduced]);
                             let prefetch = if policy == Ignore { Prefetch::Jumps } else { Prefetch::Nothing };
                             let tuning = Tuning::current();
-                            let tile = Tile { input, outer, inner, reduced, prefetch, tuning };
+                            let args = KernelArgs { input, outer, inner, reduced, prefetch, tuning };
                             // SAFETY: `expected` was found by reading every element of the tile.
-                            let found = unsafe { self.run(strategy, function, policy, &tile) };
-                            assert!(found == expected, "{strategy}: {found:?} instead of {expected:?}\n{tile:?}");
+                            let found = unsafe { self.run(strategy, function, policy, &args) };
+                            assert!(found == expected, "{strategy}: {found:?} instead of {expected:?}\n{args:?}");
                         }
                     }
                 }
@@ -259,13 +270,14 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Outputs that are not evenly spaced, however near the last of a line is to the first of the next; and rows with gaps between them.
+    /// Outputs that are not evenly spaced, however near the last of a line is to the first of the next; and rows with
+    /// gaps between them.
     fn run_uneven(&self) {
         let mut rng = SmallRng::seed_from_u64(12);
         for (outer, inner) in [(5, 2), (2, 6)] {
             let data = self.random(&mut rng, 80);
-            let [outer, inner] = [outer, inner].map(|stride| Loop { size: 3, stride });
-            self.check(&data, 0, outer, inner, &[Loop { size: 4, stride: 20 }]);
+            let [outer, inner] = [outer, inner].map(|stride| LoopDim { size: 3, stride });
+            self.check(&data, 0, outer, inner, &[LoopDim { size: 4, stride: 20 }]);
         }
         // Lines of a vector and more, of elements with others in between: each is gathered for itself.
         for size in few(0..5, 2)
@@ -276,19 +288,19 @@ impl<T: Sample> Case<T> {
                 let [line, outer] = [len + 1, 3 * (len + 1) + 1];
                 let data = self.random(&mut rng, 3 * outer);
                 let start = if stride < 0 { len - 1 } else { 0 };
-                let (outer, inner) = (Loop { size: 3, stride: outer as isize }, Loop { size, stride });
-                let rows = Loop { size: 3, stride: line as isize };
+                let (outer, inner) = (LoopDim { size: 3, stride: outer as isize }, LoopDim { size, stride });
+                let rows = LoopDim { size: 3, stride: line as isize };
                 self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[rows]);
             }
         }
         // Narrow lines of many rows that do not follow each other.
-        let rows = Loop { size: 2 * self.lanes, stride: 4 };
+        let rows = LoopDim { size: 2 * self.lanes, stride: 4 };
         let data = self.random(&mut rng, 4 * rows.size);
-        self.check(&data, 0, ONCE, Loop { size: 3, stride: 1 }, &[rows]);
+        self.check(&data, 0, ONCE, LoopDim { size: 3, stride: 1 }, &[rows]);
     }
 
-    /// More than a narrow lane can count: chunks of four vectors in rows, rows in columns. The best element is the last, or the one
-    /// on either side of where the count starts anew.
+    /// More than a narrow lane can count: chunks of four vectors in rows, rows in columns. The best element is the
+    /// last, or the one on either side of where the count starts anew.
     fn run_beyond_counts(&self) {
         let counted = 1_usize << (8 * size_of::<T>());
         // Bytes can count so little that all places are tried everywhere.
@@ -300,14 +312,14 @@ impl<T: Sample> Case<T> {
         for (len, place) in few(0..6, part(6)).map(|n| rows.as_flattened()[n]) {
             let mut data = vec![default; len];
             data[place] = best;
-            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[LoopDim { size: len, stride: 1 }]);
         }
         // What is seen twice so that others are aligned is a chunk more.
         for len in chunks.map(|chunks| chunks - 2) {
             let start = self.lanes - 1;
             let mut data = vec![default; start + len];
             data[start + len - 1] = best;
-            self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
+            self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[LoopDim { size: len, stride: 1 }]);
         }
         if size_of::<T>() == 1 {
             // Longer chunks are counted too.
@@ -315,7 +327,7 @@ impl<T: Sample> Case<T> {
             for place in few(0..3, 3).map(|n| [len - 2 - 32 * self.lanes, len - 2, len - 1][n]) {
                 let mut data = vec![default; len];
                 data[place] = best;
-                self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[Loop { size: len, stride: 1 }]);
+                self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[LoopDim { size: len, stride: 1 }]);
             }
         }
         if size_of::<T>() == 1 {
@@ -323,18 +335,19 @@ impl<T: Sample> Case<T> {
             let (len, rows) = (chunks[1] + 1, 5);
             let mut data = vec![default; rows * len];
             (0..rows).for_each(|row| data[row * len + row * 30_011 % len] = best);
-            let rows = Loop { size: rows, stride: len as isize };
-            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
+            let rows = LoopDim { size: rows, stride: len as isize };
+            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[LoopDim { size: len, stride: 1 }]);
         }
         if size_of::<T>() == 1 {
-            // Stretches of two outputs that take turns, the best of which is in the last one that is counted together, and in the first one after it.
+            // Stretches of two outputs that take turns, the best of which is in the last one that is counted together,
+            // and in the first one after it.
             let (len, stretches) = (8 * self.lanes, counted / 2 + 2);
             for place in [counted / 2 - 1, counted / 2] {
                 let mut data = vec![default; 2 * stretches * len];
                 (data[2 * place * len + 7], data[(2 * place + 1) * len + 8]) = (best, best);
                 let (inner, slower) =
-                    (Loop { size: 2, stride: len as isize }, Loop { size: stretches, stride: 2 * len as isize });
-                let reduced = [slower, Loop { size: len, stride: 1 }];
+                    (LoopDim { size: 2, stride: len as isize }, LoopDim { size: stretches, stride: 2 * len as isize });
+                let reduced = [slower, LoopDim { size: len, stride: 1 }];
                 self.check_by(&[Strategy::Pieces], &data, 0, [ONCE, inner], &reduced);
             }
         }
@@ -352,23 +365,29 @@ impl<T: Sample> Case<T> {
             {
                 let mut data = vec![default; rows * width];
                 data[place * width..].fill(best);
-                let outputs = [ONCE, Loop { size: *width, stride: 1 }];
-                self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: *width as isize }]);
+                let outputs = [ONCE, LoopDim { size: *width, stride: 1 }];
+                self.check_by(
+                    &[Strategy::Columns],
+                    &data,
+                    0,
+                    outputs,
+                    &[LoopDim { size: rows, stride: *width as isize }],
+                );
             }
         }
-        // The same where several rows are put side by side: the best is in the first block of them, on either side of its end, or in the last,
-        // which is too few rows to fill a vector, and reaches back.
+        // The same where several rows are put side by side: the best is in the first block of them, on either side of
+        // its end, or in the last, which is too few rows to fill a vector, and reaches back.
         let width = 3.min(self.lanes - 1);
         let block = (counted - 1) * (2 * self.lanes / width);
         for place in few(0..5, part(5)).map(|n| [0, block - self.lanes, block - 1, block, 2 * block + 1][n]) {
             let rows = 2 * block + 2;
             let mut data = vec![default; rows * width];
             data[place * width + place % width] = best;
-            let outputs = [ONCE, Loop { size: width, stride: 1 }];
-            let line = Loop { size: rows, stride: width as isize };
+            let outputs = [ONCE, LoopDim { size: width, stride: 1 }];
+            let line = LoopDim { size: rows, stride: width as isize };
             self.check_by(&[Strategy::FoldedColumns], &data, 0, outputs, &[line]);
             data.reverse();
-            let downwards = Loop { stride: -line.stride, ..line };
+            let downwards = LoopDim { stride: -line.stride, ..line };
             self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, outputs, &[downwards]);
         }
     }
@@ -380,16 +399,17 @@ impl<T: Sample> Case<T> {
             let rows = 9;
             let stride = width.max((256 << 10) / rows / size_of::<T>() + 1);
             let data = self.random(&mut rng, (rows - 1) * stride + width);
-            let outputs = [ONCE, Loop { size: width, stride: 1 }];
-            self.check_by(&[Strategy::Columns], &data, 0, outputs, &[Loop { size: rows, stride: stride as isize }]);
+            let outputs = [ONCE, LoopDim { size: width, stride: 1 }];
+            self.check_by(&[Strategy::Columns], &data, 0, outputs, &[LoopDim { size: rows, stride: stride as isize }]);
         }
     }
 
-    /// Rows of several groups of columns that follow each other: a special value in one of them, again two rows on, and another in between.
+    /// Rows of several groups of columns that follow each other: a special value in one of them, again two rows on, and
+    /// another in between.
     fn run_rows_of_columns(&self) {
         let (width, rows) = (9 * self.lanes + 3, 12);
         let last = T::VALUES[T::VALUES.len() - 1];
-        let (inner, line) = (Loop { size: width, stride: 1 }, Loop { size: rows, stride: width as isize });
+        let (inner, line) = (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
         for (&special, plain) in
             T::VALUES.iter().flat_map(|special| [T::default(), T::VALUES[0]].map(|plain| (special, plain)))
         {
@@ -404,25 +424,28 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// So many rows that they go by in chunks of eight after the first, and what is left one by one: the best in rows at either end of a chunk, again in the same chunk and in the next, and among
-    /// values that are equal to it or doubtful; of as many vectors as go side by side, and of narrow lines.
+    /// So many rows that they go by in chunks of eight after the first, and what is left one by one: the best in rows
+    /// at either end of a chunk, again in the same chunk and in the next, and among values that are equal to it or
+    /// doubtful; of as many vectors as go side by side, and of narrow lines.
     fn run_tall_columns(&self) {
         let mut rng = SmallRng::seed_from_u64(17);
         let fewest = (12 * self.lanes).max(128);
         for n in few(0..4, 2) {
             let rows = fewest + [0, 1, 9, 20][n];
             for width in [self.lanes, self.lanes + 1, 3 * self.lanes + 2, 4 * self.lanes + 1] {
-                let (inner, line) = (Loop { size: width, stride: 1 }, Loop { size: rows, stride: width as isize });
+                let (inner, line) =
+                    (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
                 let data = self.random(&mut rng, rows * width);
                 self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
                 let to_last = (rows - 1) * width;
-                let downwards = Loop { stride: -line.stride, ..line };
+                let downwards = LoopDim { stride: -line.stride, ..line };
                 self.check_by(&[Strategy::Columns], &data, to_last, [ONCE, inner], &[downwards]);
                 for (&special, plain) in T::VALUES.iter().zip(T::VALUES.iter().rev().cycle().skip(n)) {
                     let mut data = vec![*plain; rows * width];
                     for (place, element) in data.iter_mut().enumerate() {
                         let (row, column) = (place / width, place % width);
-                        // A chunk for each column, a row in it, the one after that, which may be in the next chunk, and one of the last rows.
+                        // A chunk for each column, a row in it, the one after that, which may be in the next chunk, and
+                        // one of the last rows.
                         let first = 1 + column * 8 % (rows - 9) + column % 8;
                         if row == first || row == first + 1 || column % 3 == 0 && row + column % 11 + 1 == rows {
                             *element = special;
@@ -434,9 +457,9 @@ impl<T: Sample> Case<T> {
             let width = 3.min(self.lanes);
             let rows = 2 * self.lanes / width * (rows + 1) + n;
             let data = self.random(&mut rng, rows * width);
-            let (inner, line) = (Loop { size: width, stride: 1 }, Loop { size: rows, stride: width as isize });
+            let (inner, line) = (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
             self.check_by(&[Strategy::FoldedColumns], &data, 0, [ONCE, inner], &[line]);
-            let downwards = Loop { stride: -line.stride, ..line };
+            let downwards = LoopDim { stride: -line.stride, ..line };
             self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, [ONCE, inner], &[downwards]);
         }
     }
@@ -447,19 +470,20 @@ impl<T: Sample> Case<T> {
         let rows = PANEL_VECTORS * self.lanes + 3;
         for len in few(0..4, 2).map(|n| [2, 3, 9, 21][n]) {
             let data = self.random(&mut rng, rows * len);
-            let inner = Loop { size: rows, stride: len as isize };
-            self.check_by(&[Strategy::PackedColumns], &data, 0, [ONCE, inner], &[Loop { size: len, stride: 1 }]);
+            let inner = LoopDim { size: rows, stride: len as isize };
+            self.check_by(&[Strategy::PackedColumns], &data, 0, [ONCE, inner], &[LoopDim { size: len, stride: 1 }]);
         }
         // Lines of bytes that are nearly as long as a group.
         let (width, lines) = ((4 * self.lanes).saturating_sub(15).max(2), 113);
         let data = self.random(&mut rng, lines * 2 * width);
-        let (outer, inner) = (Loop { size: lines, stride: 2 * width as isize }, Loop { size: width, stride: 1 });
-        let line = Loop { size: 2, stride: width as isize };
+        let (outer, inner) = (LoopDim { size: lines, stride: 2 * width as isize }, LoopDim { size: width, stride: 1 });
+        let line = LoopDim { size: 2, stride: width as isize };
         self.check_by(&[Strategy::PackedColumns], &data, 0, [outer, inner], &[line]);
     }
 
-    /// Blocks of narrow lines that follow each other: with what is left over of a unit, of a vector of blocks, and of the rows that fit the buffer (86 rows
-    /// of 3 are one too many by vectors of 32 bytes, 85 by 64); next to each other, apart and backwards.
+    /// Blocks of narrow lines that follow each other: with what is left over of a unit, of a vector of blocks, and of
+    /// the rows that fit the buffer (86 rows of 3 are one too many by vectors of 32 bytes, 85 by 64); next to each
+    /// other, apart and backwards.
     fn run_blocks(&self) {
         let mut rng = SmallRng::seed_from_u64(14);
         let blocks = [self.lanes - 1, self.lanes, 3 * self.lanes + 1, 9 * self.lanes + 2].map(|n| n.max(1));
@@ -484,8 +508,8 @@ impl<T: Sample> Case<T> {
                 let data = self.random(&mut rng, blocks * step);
                 let stride = if is_reversed { -(step as isize) } else { step as isize };
                 let start = if is_reversed { (blocks - 1) * step } else { 0 };
-                let (outer, inner) = (Loop { size: blocks, stride }, Loop { size: width, stride: 1 });
-                let line = Loop { size: rows, stride: width as isize };
+                let (outer, inner) = (LoopDim { size: blocks, stride }, LoopDim { size: width, stride: 1 });
+                let line = LoopDim { size: rows, stride: width as isize };
                 self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[line]);
                 // One best for each block, from the last row on: among few values, the first rows have it.
                 let mut data = vec![T::default(); blocks * step];
@@ -498,8 +522,8 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Rows and blocks of a few elements that follow each other: of each length that is transposed at once, and one more; fewer of them than a vector has
-    /// lanes, as many, and some more; rows in both directions.
+    /// Rows and blocks of a few elements that follow each other: of each length that is transposed at once, and one
+    /// more; fewer of them than a vector has lanes, as many, and some more; rows in both directions.
     fn run_short_rows(&self) {
         let mut rng = SmallRng::seed_from_u64(19);
         let last = T::VALUES[T::VALUES.len() - 1];
@@ -514,19 +538,19 @@ impl<T: Sample> Case<T> {
             let mut sparse = vec![T::default(); count * len];
             (0..count).for_each(|row| sparse[row * len + row * 17 % len] = last);
             for data in [random, sparse] {
-                let rows = Loop { size: count, stride: len as isize };
+                let rows = LoopDim { size: count, stride: len as isize };
                 for (start, stride) in [(0, 1), (len - 1, -1)] {
                     self.check_by(
                         &[Strategy::PackedColumns],
                         &data,
                         start,
                         [ONCE, rows],
-                        &[Loop { size: len, stride }],
+                        &[LoopDim { size: len, stride }],
                     );
                 }
                 for width in (2..=4).filter(|width| len.is_multiple_of(*width)) {
                     let (inner, line) =
-                        (Loop { size: width, stride: 1 }, Loop { size: len / width, stride: width as isize });
+                        (LoopDim { size: width, stride: 1 }, LoopDim { size: len / width, stride: width as isize });
                     self.check_by(&[Strategy::PackedColumns], &data, 0, [rows, inner], &[line]);
                 }
             }
@@ -546,10 +570,10 @@ impl<T: Sample> Case<T> {
             let mut data = vec![plain; len];
             data[place] = special;
             // The same again further on in the order of visiting, which must not count.
-            self.check_by(strategies, &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
+            self.check_by(strategies, &data, 0, [ONCE, ONCE], &[LoopDim { size: len, stride: 1 }]);
             data[(place + len / 3).min(len - 1)] = special;
-            self.check_by(strategies, &data, 0, [ONCE, ONCE], &[Loop { size: len, stride: 1 }]);
-            self.check_by(strategies, &data, len - 1, [ONCE, ONCE], &[Loop { size: len, stride: -1 }]);
+            self.check_by(strategies, &data, 0, [ONCE, ONCE], &[LoopDim { size: len, stride: 1 }]);
+            self.check_by(strategies, &data, len - 1, [ONCE, ONCE], &[LoopDim { size: len, stride: -1 }]);
         }
         // Rows of some KiB; the best of each is elsewhere, and there again further on.
         let (len, rows) = ((6 << 10) / size_of::<T>() + 3, 89);
@@ -559,35 +583,37 @@ impl<T: Sample> Case<T> {
             data[row * len + place] = best;
             data[row * len + place + (len - place) / 2] = best;
         }
-        let rows = Loop { size: rows, stride: len as isize };
-        self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[Loop { size: len, stride: 1 }]);
-        self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { size: len, stride: -1 }]);
+        let rows = LoopDim { size: rows, stride: len as isize };
+        self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[LoopDim { size: len, stride: 1 }]);
+        self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[LoopDim { size: len, stride: -1 }]);
     }
 
-    /// Rows whose chunks may be longer, of several parts each: the best element in each part of some chunks and on either side of where they meet, there again further on, and few values everywhere; by each kind of core.
+    /// Rows whose chunks may be longer, of several parts each: the best element in each part of some chunks and on
+    /// either side of where they meet, there again further on, and few values everywhere; by each kind of core.
     fn run_longer_chunks(&self) {
         let shortest = (16 << 10) / size_of::<T>();
         let part = 4 * self.lanes;
         let mut rng = SmallRng::seed_from_u64(13);
         for len in few(0..4, 2).map(|n| [shortest, shortest + 1, shortest + 8 * part - 1, 2 * shortest + 7][n]) {
-            let row = Loop { size: len, stride: 1 };
+            let row = LoopDim { size: len, stride: 1 };
             let places = [0, part - 1, part, 3 * part, 7 * part + 1, 8 * part - 1, 8 * part, 17 * part, len - 1];
             for (n, &place) in few(0..places.len(), 4).map(|n| (n, &places[n])) {
                 let mut data = vec![T::VALUES[n % 2]; len];
                 data[place] = T::VALUES[T::VALUES.len() - 1 - n % 3];
                 data[place + (len - place) / 2] = data[place];
                 self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[row]);
-                self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE; 2], &[Loop { stride: -1, ..row }]);
+                self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE; 2], &[LoopDim { stride: -1, ..row }]);
             }
             let data = self.random(&mut rng, 3 * len);
-            let rows = Loop { size: 3, stride: len as isize };
+            let rows = LoopDim { size: 3, stride: len as isize };
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[row]);
-            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[Loop { stride: -1, ..row }]);
+            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[LoopDim { stride: -1, ..row }]);
         }
     }
 
-    /// Outputs in several stretches each, next to those of other outputs, so that they take turns, or apart from them: more outputs than take turns at a
-    /// time, a special value in one stretch of each, in another place every time, and again in the last.
+    /// Outputs in several stretches each, next to those of other outputs, so that they take turns, or apart from them:
+    /// more outputs than take turns at a time, a special value in one stretch of each, in another place every time, and
+    /// again in the last.
     fn run_in_turns(&self) {
         let (len, outputs) = (8 * self.lanes + 5, 34);
         let next = len + 1;
@@ -599,23 +625,24 @@ impl<T: Sample> Case<T> {
             specials.iter().flat_map(|special| [T::default(), T::VALUES[0]].map(|plain| (*special, plain))).enumerate()
         {
             for (strides, output) in few(0..2, 1).map(|n| [near, apart][n]) {
-                let slower = strides.map(|stride| Loop { size: 2, stride: stride as isize });
-                let start_of = |o: usize, stretch| o * output + offset_of(&slower, stretch) as usize;
+                let slower = strides.map(|stride| LoopDim { size: 2, stride: stride as isize });
+                let start_of = |o: usize, stretch| o * output + offset_at(&slower, stretch) as usize;
                 let mut data = vec![plain; start_of(outputs - 1, 3) + len];
                 for o in (0..outputs).filter(|o| o % 5 != n % 5) {
                     data[start_of(o, (o + n) % 4) + o * 37 % len] = special;
                     data[start_of(o, 3) + len - 1 - o] = special;
                 }
-                let inner = Loop { size: outputs, stride: output as isize };
-                let line = |stride| [slower[0], slower[1], Loop { size: len, stride }];
+                let inner = LoopDim { size: outputs, stride: output as isize };
+                let line = |stride| [slower[0], slower[1], LoopDim { size: len, stride }];
                 self.check_by(&[Strategy::Pieces], &data, 0, [ONCE, inner], &line(1));
                 self.check_by(&[Strategy::Pieces], &data, len - 1, [ONCE, inner], &line(-1));
             }
         }
     }
 
-    /// Lines of columns in several stretches, each next to those of other lines: more lines than take turns at a time, with rows beyond what a byte counts, and a
-    /// special value in one stretch of each, in another place every time, and again in the last.
+    /// Lines of columns in several stretches, each next to those of other lines: more lines than take turns at a time,
+    /// with rows beyond what a byte counts, and a special value in one stretch of each, in another place every time,
+    /// and again in the last.
     fn run_columns_in_turns(&self) {
         let (rows, stretches, lines) = (45, 7, 18);
         let specials = [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]];
@@ -627,24 +654,25 @@ impl<T: Sample> Case<T> {
                     data[(l + n) % stretches * stretch + l * line + l * 31 % line] = special;
                     data[(stretches - 1) * stretch + (l + 1) * line - 1 - l % width] = special;
                 }
-                let of = |size, stride: usize| Loop { size, stride: stride as isize };
+                let of = |size, stride: usize| LoopDim { size, stride: stride as isize };
                 let outputs = [of(lines, line), of(width, 1)];
                 self.check_by(&[Strategy::Columns], &data, 0, outputs, &[of(stretches, stretch), of(rows, width)]);
             }
         }
     }
 
-    /// More than the buffer for gathered elements holds, in one loop or across two, the best element on either side of its end.
+    /// More than the buffer for gathered elements holds, in one loop or across two, the best element on either side of
+    /// its end.
     fn run_beyond_scratch(&self) {
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
         let held = SCRATCH_BYTES / size_of::<T>();
         for place in [held - 1, held, 2 * held - 1, 2 * held] {
             let mut data = vec![default; 4 * held + 2];
             data[2 * place] = best;
-            let (outer, inner) = (Loop { size: 2, stride: 1 }, ONCE);
-            let line = Loop { size: 2 * held + 1, stride: 2 };
+            let (outer, inner) = (LoopDim { size: 2, stride: 1 }, ONCE);
+            let line = LoopDim { size: 2 * held + 1, stride: 2 };
             self.check_by(&[Strategy::Pieces], &data, 0, [outer, inner], &[line]);
-            let lines = [Loop { size: 2, stride: 2 * held as isize }, Loop { size: held, stride: 2 }];
+            let lines = [LoopDim { size: 2, stride: 2 * held as isize }, LoopDim { size: held, stride: 2 }];
             self.check_by(&[Strategy::Pieces], &data, 0, [outer, inner], &lines[..]);
         }
         for width in [2, self.lanes + 1, 5 * self.lanes] {
@@ -655,8 +683,8 @@ impl<T: Sample> Case<T> {
                     let rows = 2 * held + 1;
                     let mut data = vec![default; 2 * width * rows];
                     data[2 * width * row..].fill(best);
-                    let outputs = [ONCE, Loop { size: width, stride: 2 }];
-                    let line = Loop { size: rows, stride: 2 * width as isize };
+                    let outputs = [ONCE, LoopDim { size: width, stride: 2 }];
+                    let line = LoopDim { size: rows, stride: 2 * width as isize };
                     self.check_by(&[Strategy::PackedColumns], &data, 0, outputs, &[line]);
                 }
             }

@@ -3,10 +3,10 @@
 
 mod ops;
 
-use super::Region;
-use crate::simd::ops::lane_numbers;
-use crate::simd::token::{Task, Token};
-use crate::simd::transpose::{UNIT, Zip};
+use super::PulpAdapter;
+use crate::simd::ops::iota;
+use crate::simd::token::{Simd, SimdOp};
+use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::x86_64::*;
 use pulp::x86::V3;
@@ -77,7 +77,7 @@ impl Avx2 {
     /// minimum of eight unsigned 16-bit lanes. `flip` turns the wanted order into that one, and back before the answer
     /// is broadcast: otherwise, the compiler flips each vector that the answer is compared with.
     #[inline(always)]
-    fn across_8(self, v: __m256i, flip: i8) -> __m256i {
+    fn reduce_splat_8(self, v: __m256i, flip: i8) -> __m256i {
         let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
         let flipped = avx2._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
         let half = sse2._mm_min_epu8(avx._mm256_castsi256_si128(flipped), avx2._mm256_extracti128_si256::<1>(flipped));
@@ -85,7 +85,7 @@ impl Avx2 {
         avx2._mm256_broadcastb_epi8(sse2._mm_xor_si128(sse4_1._mm_minpos_epu16(pairs), sse2._mm_set1_epi8(flip)))
     }
     #[inline(always)]
-    fn across_16(self, v: __m256i, flip: i16) -> __m256i {
+    fn reduce_splat_16(self, v: __m256i, flip: i16) -> __m256i {
         let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
         let flipped = avx2._mm256_xor_si256(v, avx._mm256_set1_epi16(flip));
         let half =
@@ -95,7 +95,7 @@ impl Avx2 {
 
     /// With the number of the lane below the byte, one minimum finds both.
     #[inline(always)]
-    fn first_best_8(self, v: __m256i, flip: i8) -> usize {
+    fn minpos_8(self, v: __m256i, flip: i8) -> usize {
         let V3 { sse2, sse4_1, avx, .. } = self.0;
         let v = sse2._mm_xor_si128(avx._mm256_castsi256_si128(v), sse2._mm_set1_epi8(flip));
         let lanes = sse2._mm_set_epi64x(0x0f0e_0d0c_0b0a_0908, 0x0706_0504_0302_0100);
@@ -105,7 +105,7 @@ impl Avx2 {
     }
     /// The same of both halves, and any numbers.
     #[inline(always)]
-    fn first_best_of_all_8(self, v: __m256i, numbers: __m256i, flip: i8) -> usize {
+    fn minpos_index_8(self, v: __m256i, numbers: __m256i, flip: i8) -> usize {
         let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
         let v = avx2._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
         let halves = (avx2._mm256_unpacklo_epi8(numbers, v), avx2._mm256_unpackhi_epi8(numbers, v));
@@ -115,30 +115,30 @@ impl Avx2 {
     }
     /// The instruction itself tells the lane.
     #[inline(always)]
-    fn first_best_16(self, v: __m256i, flip: i16) -> usize {
+    fn minpos_16(self, v: __m256i, flip: i16) -> usize {
         let V3 { sse2, sse4_1, avx, .. } = self.0;
         let v = sse2._mm_xor_si128(avx._mm256_castsi256_si128(v), sse2._mm_set1_epi16(flip));
         (sse2._mm_cvtsi128_si32(sse4_1._mm_minpos_epu16(v)) as u32 >> 16) as usize
     }
 
     #[inline(always)]
-    fn bits_8(self, mask: __m256i) -> u64 {
+    fn movemask_8(self, mask: __m256i) -> u64 {
         u64::from(self.0.avx2._mm256_movemask_epi8(mask) as u32)
     }
     #[inline(always)]
-    fn bits_32(self, mask: __m256i) -> u64 {
+    fn movemask_32(self, mask: __m256i) -> u64 {
         let V3 { avx, .. } = self.0;
         avx._mm256_movemask_ps(avx._mm256_castsi256_ps(mask)) as u64
     }
     #[inline(always)]
-    fn bits_64(self, mask: __m256i) -> u64 {
+    fn movemask_64(self, mask: __m256i) -> u64 {
         let V3 { avx, .. } = self.0;
         avx._mm256_movemask_pd(avx._mm256_castsi256_pd(mask)) as u64
     }
 
     /// Lane `i` gets lane `i ^ (bytes / size of a lane)`.
     #[inline(always)]
-    fn swap_bytes(self, v: __m256i, bytes: usize) -> __m256i {
+    fn butterfly_bytes(self, v: __m256i, bytes: usize) -> __m256i {
         let V3 { avx2, .. } = self.0;
         match bytes {
             16 => avx2._mm256_permute2x128_si256::<0x01>(v, v),
@@ -157,12 +157,12 @@ impl Avx2 {
         let bytes = lanes * SIZE;
         if SIZE >= 4 {
             let first = avx._mm256_set1_epi32((bytes / 4) as i32);
-            let numbers = avx2._mm256_add_epi32(bytemuck::cast(lane_numbers!(u32, 32, false)), first);
+            let numbers = avx2._mm256_add_epi32(bytemuck::cast(iota!(u32, 32, false)), first);
             return avx2._mm256_permutevar8x32_epi32(v, numbers);
         }
         // A byte of each half comes from the same half, or from the other one.
         let other = avx2._mm256_permute2x128_si256::<0x01>(v, v);
-        let (here, there) = (self.numbers_from(UNIT + bytes), self.numbers_from(bytes));
+        let (here, there) = (self.numbers_from(BLOCK_BYTES + bytes), self.numbers_from(bytes));
         avx2._mm256_or_si256(avx2._mm256_shuffle_epi8(v, here), avx2._mm256_shuffle_epi8(other, there))
     }
     /// The same numbers for both halves: see [`rotation`].
@@ -171,9 +171,9 @@ impl Avx2 {
         self.0.avx2._mm256_broadcastsi128_si256(bytemuck::cast(rotation(from)))
     }
 
-    /// See [`Lanes::pairs`], for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
+    /// See [`SimdOps::deinterleave`], for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
     #[inline(always)]
-    fn pairs_32(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
+    fn deinterleave_32(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
         let V3 { avx, avx2, .. } = self.0;
         if rows == 4 {
             return (avx2._mm256_permute2x128_si256::<0x20>(a, b), avx2._mm256_permute2x128_si256::<0x31>(a, b));
@@ -213,13 +213,13 @@ binary_intrinsics! {
 
 /// 16 numbers of bytes for a shuffle: those from 0 on, with what makes zeros before and after them, and again.
 #[inline(always)]
-pub(super) fn rotation(from: usize) -> [u8; UNIT] {
-    const NUMBERS: [u8; 4 * UNIT] = {
-        let mut numbers = [0x80; 4 * UNIT];
+pub(super) fn rotation(from: usize) -> [u8; BLOCK_BYTES] {
+    const NUMBERS: [u8; 4 * BLOCK_BYTES] = {
+        let mut numbers = [0x80; 4 * BLOCK_BYTES];
         let mut n = 0;
-        while n < UNIT {
-            numbers[UNIT + n] = n as u8;
-            numbers[3 * UNIT + n] = n as u8;
+        while n < BLOCK_BYTES {
+            numbers[BLOCK_BYTES + n] = n as u8;
+            numbers[3 * BLOCK_BYTES + n] = n as u8;
             n += 1;
         }
         numbers
@@ -227,7 +227,7 @@ pub(super) fn rotation(from: usize) -> [u8; UNIT] {
     *NUMBERS[from..].first_chunk().expect("less than a vector")
 }
 
-impl Token for Avx2 {
+impl Simd for Avx2 {
     const TUNING: IsaTuning = isa::AVX2;
 
     #[inline(always)]
@@ -237,22 +237,22 @@ impl Token for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn enter<T: Task>(self, task: T) -> T::Output {
-        self.0.vectorize(Region(task))
+    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
+        self.0.vectorize(PulpAdapter(op))
     }
 }
 
-impl Zip for Avx2 {
+impl TransposeOps for Avx2 {
     type Bytes = __m256i;
-    type Narrow = Self;
+    type HalfWidth = Self;
 
     #[inline(always)]
-    fn narrow(self) -> Self {
+    fn half_width(self) -> Self {
         self
     }
 
     #[inline(always)]
-    unsafe fn load_parts(self, at: *const u8, step: isize) -> __m256i {
+    unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> __m256i {
         let V3 { sse2, avx, avx2, .. } = self.0;
         // SAFETY: the caller's promise; the loads are unaligned.
         let (low, high) =
@@ -267,7 +267,7 @@ impl Zip for Avx2 {
     }
 
     #[inline(always)]
-    fn zip<const SIZE: usize>(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    fn interleave_lo_hi<const SIZE: usize>(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
         let V3 { avx2, .. } = self.0;
         match SIZE {
             1 => (avx2._mm256_unpacklo_epi8(a, b), avx2._mm256_unpackhi_epi8(a, b)),

@@ -2,34 +2,43 @@
 //! Knows nothing of what operations are for.
 
 use super::Avx2;
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
+use crate::simd::ops::{F16KeyOps, SimdOps, iota};
 use core::arch::x86_64::*;
 use pulp::x86::V3;
 
 /// What depends on the width of a lane alone.
 macro_rules! by_width {
     (8) => {
-        by_width!(u8 as i8, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, gt_u8, bits_8, 1);
+        by_width!(u8 as i8, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, gt_u8, movemask_8, 1);
     };
     // Two equal bits for each 16-bit lane.
     (16) => {
-        by_width!(u16 as i16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, gt_u16, bits_8, 2);
+        by_width!(u16 as i16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, gt_u16, movemask_8, 2);
     };
     (32) => {
-        by_width!(u32 as i32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, gt_u32, bits_32, 1);
+        by_width!(u32 as i32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, gt_u32, movemask_32, 1);
     };
     (64) => {
-        by_width!(u64 as i64, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_sub_epi64, _mm256_cmpgt_epi64, bits_64, 1);
+        by_width!(
+            u64 as i64,
+            _mm256_set1_epi64x,
+            _mm256_add_epi64,
+            _mm256_sub_epi64,
+            _mm256_cmpgt_epi64,
+            movemask_64,
+            1
+        );
     };
-    ($count:ident as $signed:ident, $splat:ident, $add:ident, $sub:ident, $gt:ident, $bits:ident, $bits_per_lane:literal) => {
+    ($count:ident as $signed:ident, $splat:ident, $add:ident, $sub:ident, $gt:ident, $bits:ident,
+        $bits_per_lane:literal) => {
         type Vector = __m256i;
         type Mask = __m256i;
-        type Count = __m256i;
-        type CountLane = $count;
-        type CountArray = [$count; 32 / size_of::<$count>()];
+        type IndexVec = __m256i;
+        type IndexLane = $count;
+        type IndexArray = [$count; 32 / size_of::<$count>()];
 
         const LANES: usize = 32 / size_of::<$count>();
-        const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
+        const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = $bits_per_lane;
 
         #[inline(always)]
@@ -41,27 +50,27 @@ macro_rules! by_width {
             self._mm256_xor_si256(a, b)
         }
         #[inline(always)]
-        fn swap(self, v: __m256i, lanes: usize) -> __m256i {
-            self.swap_bytes(v, lanes * size_of::<$count>())
+        fn butterfly(self, v: __m256i, lanes: usize) -> __m256i {
+            self.butterfly_bytes(v, lanes * size_of::<$count>())
         }
         #[inline(always)]
         fn rotate(self, v: __m256i, lanes: usize) -> __m256i {
             self.rotate_lanes::<{ size_of::<$count>() }>(v, lanes)
         }
         #[inline(always)]
-        fn rotate_counts(self, counts: __m256i, lanes: usize) -> __m256i {
-            self.rotate_lanes::<{ size_of::<$count>() }>(counts, lanes)
+        fn rotate_indices(self, indices: __m256i, lanes: usize) -> __m256i {
+            self.rotate_lanes::<{ size_of::<$count>() }>(indices, lanes)
         }
         #[inline(always)]
-        fn pairs(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
-            self.pairs_32(a, b, rows)
+        fn deinterleave(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
+            self.deinterleave_32(a, b, rows)
         }
         #[inline(always)]
-        fn pairs_of_counts(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
-            self.pairs_32(a, b, rows)
+        fn deinterleave_indices(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
+            self.deinterleave_32(a, b, rows)
         }
         #[inline(always)]
-        fn first(self, n: usize) -> __m256i {
+        fn first_n_mask(self, n: usize) -> __m256i {
             const TABLE: [[u8; 32]; 2] = [[0xff; 32], [0; 32]];
             let bytes = TABLE.as_flattened();
             let from = &bytes[32 - n * size_of::<$count>()..][..32];
@@ -69,7 +78,7 @@ macro_rules! by_width {
             unsafe { self.0.avx._mm256_loadu_si256(from.as_ptr().cast()) }
         }
         #[inline(always)]
-        fn none(self) -> __m256i {
+        fn mask_none(self) -> __m256i {
             self.0.avx._mm256_setzero_si256()
         }
         #[inline(always)]
@@ -81,55 +90,55 @@ macro_rules! by_width {
             self.0.avx2._mm256_andnot_si256(b, a)
         }
         #[inline(always)]
-        fn bits(self, mask: __m256i) -> u64 {
+        fn movemask(self, mask: __m256i) -> u64 {
             self.$bits(mask)
         }
         #[inline(always)]
-        fn count(self, n: u32) -> __m256i {
+        fn splat_index(self, n: u32) -> __m256i {
             self.0.avx.$splat(n as $count as $signed)
         }
         #[inline(always)]
-        fn lane_numbers(self, from_the_end: bool) -> __m256i {
-            bytemuck::cast(lane_numbers!($count, 32, from_the_end))
+        fn iota(self, from_the_end: bool) -> __m256i {
+            bytemuck::cast(iota!($count, 32, from_the_end))
         }
         #[inline(always)]
         fn add(self, a: __m256i, b: __m256i) -> __m256i {
             self.0.avx2.$add(a, b)
         }
         #[inline(always)]
-        fn add_one(self, mask: __m256i, count: __m256i) -> __m256i {
+        fn sub_mask(self, mask: __m256i, count: __m256i) -> __m256i {
             self.0.avx2.$sub(count, mask)
         }
         // 64-bit lanes are compared as signed ones: counts never get so large.
         #[inline(always)]
-        fn count_gt(self, a: __m256i, b: __m256i) -> __m256i {
+        fn index_gt(self, a: __m256i, b: __m256i) -> __m256i {
             self.$gt(a, b)
         }
         #[inline(always)]
-        fn select_count(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
+        fn select_index(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
             self.0.avx2._mm256_blendv_epi8(no, yes, mask)
         }
         // A selection between constants would become two instructions.
         #[inline(always)]
-        fn count_where(self, mask: __m256i, count: __m256i) -> __m256i {
+        fn and_mask(self, mask: __m256i, count: __m256i) -> __m256i {
             self.0.avx2._mm256_and_si256(mask, count)
         }
         #[inline(always)]
-        fn counts(self, counts: __m256i) -> Self::CountArray {
-            bytemuck::cast(counts)
+        fn index_array(self, indices: __m256i) -> Self::IndexArray {
+            bytemuck::cast(indices)
         }
         // Written out, because what the compiler makes of it varies, and may go lane by lane. See
         // docs/tuning.md#reasons-behind-the-shape-of-the-code.
         #[inline(always)]
-        fn smallest_count(self, counts: __m256i) -> $count {
+        fn reduce_min_index(self, indices: __m256i) -> $count {
             let smallest = if $count::BITS == 64 {
                 // Their upper halves are 0, so that a minimum of 32 bits is theirs.
-                let other = <Self as Lanes<$count>>::swap(self, counts, 2);
-                let counts = self.0.avx2._mm256_min_epu32(other, counts);
-                let other = <Self as Lanes<$count>>::swap(self, counts, 1);
-                self.0.avx2._mm256_min_epu32(other, counts)
+                let other = <Self as SimdOps<$count>>::butterfly(self, indices, 2);
+                let indices = self.0.avx2._mm256_min_epu32(other, indices);
+                let other = <Self as SimdOps<$count>>::butterfly(self, indices, 1);
+                self.0.avx2._mm256_min_epu32(other, indices)
             } else {
-                <Self as Lanes<$count>>::across(self, counts, false)
+                <Self as SimdOps<$count>>::reduce_splat(self, indices, false)
             };
             bytemuck::cast::<_, [$count; 32 / size_of::<$count>()]>(smallest)[0]
         }
@@ -148,8 +157,8 @@ macro_rules! masked_loads {
     };
     ($lane:ident, $keep:ident, $load:ident) => {
         #[inline(always)]
-        unsafe fn load_first(self, at: *const $lane, n: usize) -> __m256i {
-            let mask = <Self as Lanes<$lane>>::first(self, n);
+        unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m256i {
+            let mask = <Self as SimdOps<$lane>>::first_n_mask(self, n);
             // SAFETY: the caller promises the elements that are not masked off; the others are not read.
             self.$keep(unsafe { self.0.avx2.$load(at.cast(), mask) })
         }
@@ -159,34 +168,35 @@ macro_rules! masked_loads {
 /// What the one horizontal instruction of x86 serves, where it does.
 macro_rules! horizontally {
     ((), $lane:ident) => {};
-    (($across:ident, $first_best:ident), $lane:ident) => {
-        const FEW: usize = 16 / size_of::<$lane>();
+    (($reduce_splat:ident, $minpos:ident), $lane:ident) => {
+        const MINPOS_LANES: usize = 16 / size_of::<$lane>();
 
         #[inline(always)]
-        fn across(self, v: __m256i, largest: bool) -> __m256i {
+        fn reduce_splat(self, v: __m256i, largest: bool) -> __m256i {
             // What turns the best lane into 0.
-            self.$across(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+            self.$reduce_splat(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
         }
         #[inline(always)]
-        fn first_best(self, v: __m256i, largest: bool) -> usize {
-            self.$first_best(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+        fn minpos(self, v: __m256i, largest: bool) -> usize {
+            self.$minpos(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
         }
     };
-    (($across:ident, $first_best:ident, $first_best_of_all:ident), $lane:ident) => {
-        horizontally!(($across, $first_best), $lane);
-        const HAS_FIRST_BEST: bool = true;
+    (($reduce_splat:ident, $minpos:ident, $minpos_index:ident), $lane:ident) => {
+        horizontally!(($reduce_splat, $minpos), $lane);
+        const HAS_MINPOS_INDEX: bool = true;
 
         #[inline(always)]
-        fn first_best_of_all(self, v: __m256i, numbers: __m256i, largest: bool) -> usize {
-            self.$first_best_of_all(v, numbers, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+        fn minpos_index(self, v: __m256i, numbers: __m256i, largest: bool) -> usize {
+            self.$minpos_index(v, numbers, (if largest { $lane::MAX } else { $lane::MIN }) as _)
         }
     };
 }
 
 /// Integers: how a vector is kept, splat, comparisons, maximum and minimum.
 macro_rules! integers {
-    ($($lane:ident: $bits:tt, $keep:ident, $horizontally:tt, $splat:ident as $signed:ident, $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
-        impl Lanes<$lane> for Avx2 {
+    ($($lane:ident: $bits:tt, $keep:ident, $horizontally:tt, $splat:ident as $signed:ident, $gt:ident, $eq:ident,
+        $max:ident, $min:ident;)+) => {$(
+        impl SimdOps<$lane> for Avx2 {
             by_width!($bits);
             masked_loads!($bits, $lane, $keep);
             const HAS_MAX: bool = $bits < 64;
@@ -231,20 +241,28 @@ macro_rules! integers {
 
 #[rustfmt::skip]
 integers! {
-    i8:  8,  same,     (across_8, first_best_8, first_best_of_all_8), _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,  _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
-    u8:  8,  same,     (across_8, first_best_8, first_best_of_all_8), _mm256_set1_epi8 as i8,    gt_u8,              _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
-    i16: 16, same,     (across_16, first_best_16), _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16, _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
-    u16: 16, same,     (across_16, first_best_16), _mm256_set1_epi16 as i16,  gt_u16,             _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
-    i32: 32, same,     (),                         _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32, _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
-    u32: 32, same,     (),                         _mm256_set1_epi32 as i32,  gt_u32,             _mm256_cmpeq_epi32, _mm256_max_epu32, _mm256_min_epu32;
-    i64: 64, same,     (),                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64, _mm256_cmpeq_epi64, max_i64,          min_i64;
-    u64: 64, flip_u64, (),                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64, _mm256_cmpeq_epi64, max_i64,          min_i64;
+    i8:  8,  same,     (reduce_splat_8, minpos_8, minpos_index_8), _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,
+        _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
+    u8:  8,  same,     (reduce_splat_8, minpos_8, minpos_index_8), _mm256_set1_epi8 as i8,    gt_u8,
+        _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
+    i16: 16, same,     (reduce_splat_16, minpos_16),               _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16,
+        _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
+    u16: 16, same,     (reduce_splat_16, minpos_16),               _mm256_set1_epi16 as i16,  gt_u16,
+        _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
+    i32: 32, same,     (),                                         _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32,
+        _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
+    u32: 32, same,     (),                                         _mm256_set1_epi32 as i32,  gt_u32,
+        _mm256_cmpeq_epi32, _mm256_max_epu32, _mm256_min_epu32;
+    i64: 64, same,     (),                                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64,
+        _mm256_cmpeq_epi64, max_i64,          min_i64;
+    u64: 64, flip_u64, (),                                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64,
+        _mm256_cmpeq_epi64, max_i64,          min_i64;
 }
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
     ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident, $to:ident;)+) => {$(
-        impl Lanes<$lane> for Avx2 {
+        impl SimdOps<$lane> for Avx2 {
             by_width!($bits);
             masked_loads!($bits, $lane, same);
 
@@ -297,14 +315,14 @@ floats! {
     f64: 64, _mm256_set1_pd, _mm256_cmp_pd, _mm256_max_pd, _mm256_min_pd, _mm256_castsi256_pd, _mm256_castpd_si256;
 }
 
-impl HalfLanes for Avx2 {
+impl F16KeyOps for Avx2 {
     #[inline(always)]
-    fn half_keys(self, raw: __m256i, turn: i16, push: i16) -> __m256i {
+    fn encode_f16(self, raw: __m256i, bias: i16, saturating_bias: i16) -> __m256i {
         let V3 { avx, avx2, .. } = self.0;
         let magnitude = avx2._mm256_and_si256(raw, avx._mm256_set1_epi16(i16::MAX));
         let keys = avx2._mm256_sign_epi16(magnitude, raw);
-        let turned = avx2._mm256_add_epi16(keys, avx._mm256_set1_epi16(turn));
-        avx2._mm256_adds_epi16(turned, avx._mm256_set1_epi16(push))
+        let biased = avx2._mm256_add_epi16(keys, avx._mm256_set1_epi16(bias));
+        avx2._mm256_adds_epi16(biased, avx._mm256_set1_epi16(saturating_bias))
     }
 
     #[inline(always)]

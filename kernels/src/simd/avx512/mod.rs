@@ -4,11 +4,11 @@
 
 mod ops;
 
-use super::Region;
+use super::PulpAdapter;
 use super::avx2::{Avx2, rotation};
-use crate::simd::ops::lane_numbers;
-use crate::simd::token::{Task, Token};
-use crate::simd::transpose::{UNIT, Zip};
+use crate::simd::ops::iota;
+use crate::simd::token::{Simd, SimdOp};
+use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -33,7 +33,7 @@ impl Avx512 {
 
     /// Lane `i` gets lane `i ^ (bytes / size of a lane)`.
     #[inline(always)]
-    fn swap_bytes(self, v: __m512i, bytes: usize) -> __m512i {
+    fn butterfly_bytes(self, v: __m512i, bytes: usize) -> __m512i {
         let V4 { avx512f, avx512bw, .. } = self.0;
         match bytes {
             32 => avx512f._mm512_shuffle_i64x2::<0b01_00_11_10>(v, v),
@@ -53,17 +53,17 @@ impl Avx512 {
         let bytes = lanes * SIZE;
         match SIZE {
             1 => {
-                let (quarters, bytes) = (bytes / UNIT, bytes % UNIT);
+                let (quarters, bytes) = (bytes / BLOCK_BYTES, bytes % BLOCK_BYTES);
                 // A byte of each quarter comes from the one that is `quarters` further on, or from the one after that.
                 let (here, there) = (self.rotate_quads(v, quarters * 4), self.rotate_quads(v, quarters * 4 + 4));
                 avx512f._mm512_or_si512(
-                    avx512bw._mm512_shuffle_epi8(here, self.numbers_from(UNIT + bytes)),
+                    avx512bw._mm512_shuffle_epi8(here, self.numbers_from(BLOCK_BYTES + bytes)),
                     avx512bw._mm512_shuffle_epi8(there, self.numbers_from(bytes)),
                 )
             }
             2 => {
                 let first = avx512f._mm512_set1_epi16(lanes as i16);
-                let numbers = avx512bw._mm512_add_epi16(bytemuck::cast(lane_numbers!(u16, 64, false)), first);
+                let numbers = avx512bw._mm512_add_epi16(bytemuck::cast(iota!(u16, 64, false)), first);
                 avx512bw._mm512_permutexvar_epi16(numbers, v)
             }
             _ => self.rotate_quads(v, bytes / 4),
@@ -74,7 +74,7 @@ impl Avx512 {
     fn rotate_quads(self, v: __m512i, quads: usize) -> __m512i {
         let V4 { avx512f, .. } = self.0;
         let first = avx512f._mm512_set1_epi32(quads as i32);
-        let numbers = avx512f._mm512_add_epi32(bytemuck::cast(lane_numbers!(u32, 64, false)), first);
+        let numbers = avx512f._mm512_add_epi32(bytemuck::cast(iota!(u32, 64, false)), first);
         avx512f._mm512_permutexvar_epi32(numbers, v)
     }
     /// The same numbers for each quarter: see [`rotation`].
@@ -83,9 +83,9 @@ impl Avx512 {
         self.0.avx512f._mm512_broadcast_i32x4(bytemuck::cast(rotation(from)))
     }
 
-    /// See [`Lanes::pairs`], for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
+    /// See [`SimdOps::deinterleave`], for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
     #[inline(always)]
-    fn pairs_32(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
+    fn deinterleave_32(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
         let V4 { avx512f, .. } = self.0;
         if rows >= 4 {
             let even = avx512f._mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
@@ -111,7 +111,7 @@ impl Avx512 {
     }
 }
 
-impl Token for Avx512 {
+impl Simd for Avx512 {
     const TUNING: IsaTuning = isa::AVX512;
 
     #[inline(always)]
@@ -121,27 +121,31 @@ impl Token for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn enter<T: Task>(self, task: T) -> T::Output {
-        self.0.vectorize(Region(task))
+    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
+        self.0.vectorize(PulpAdapter(op))
     }
 }
 
-impl Zip for Avx512 {
+impl TransposeOps for Avx512 {
     type Bytes = __m512i;
     // Perfect shuffles of twice the width are not worth their code size.
-    type Narrow = Avx2;
+    type HalfWidth = Avx2;
 
     #[inline(always)]
-    fn narrow(self) -> Avx2 {
+    fn half_width(self) -> Avx2 {
         self.half()
     }
 
     #[inline(always)]
-    unsafe fn load_parts(self, at: *const u8, step: isize) -> __m512i {
+    unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> __m512i {
         let V4 { avx512f, .. } = self.0;
         // SAFETY: the caller's promise.
-        let (low, high) =
-            unsafe { (self.half().load_parts(at, step), self.half().load_parts(at.wrapping_offset(2 * step), step)) };
+        let (low, high) = unsafe {
+            (
+                self.half().load_blocks_strided(at, step),
+                self.half().load_blocks_strided(at.wrapping_offset(2 * step), step),
+            )
+        };
         avx512f._mm512_inserti64x4::<1>(avx512f._mm512_castsi256_si512(low), high)
     }
 
@@ -152,7 +156,7 @@ impl Zip for Avx512 {
     }
 
     #[inline(always)]
-    fn zip<const SIZE: usize>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    fn interleave_lo_hi<const SIZE: usize>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
         let V4 { avx512f, avx512bw, .. } = self.0;
         match SIZE {
             1 => (avx512bw._mm512_unpacklo_epi8(a, b), avx512bw._mm512_unpackhi_epi8(a, b)),

@@ -3,7 +3,7 @@
 
 use super::Avx512;
 use crate::simd::avx2::Avx2;
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
+use crate::simd::ops::{F16KeyOps, SimdOps, iota};
 use core::arch::x86_64::*;
 use pulp::x86::V4;
 
@@ -61,22 +61,23 @@ macro_rules! by_width {
             _mm512_maskz_loadu_epi64
         );
     };
-    ($lane:ident, $count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $gt:ident, $blend:ident, $load:ident) => {
+    ($lane:ident, $count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $gt:ident,
+        $blend:ident, $load:ident) => {
         type Vector = __m512i;
         type Mask = $mask;
-        type Count = __m512i;
-        type CountLane = $count;
-        type CountArray = [$count; 64 / size_of::<$count>()];
+        type IndexVec = __m512i;
+        type IndexLane = $count;
+        type IndexArray = [$count; 64 / size_of::<$count>()];
 
         const LANES: usize = 64 / size_of::<$count>();
-        const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
+        const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = 1;
-        const LOADS_PARTS: bool = true;
+        const HAS_MASKED_LOAD: bool = true;
 
         #[inline(always)]
-        unsafe fn load_first(self, at: *const $lane, n: usize) -> __m512i {
+        unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m512i {
             // SAFETY: the caller promises the elements that are not masked off; the others are not read.
-            unsafe { self.0.$feature.$load(<Self as Lanes<$lane>>::first(self, n), at.cast()) }
+            unsafe { self.0.$feature.$load(<Self as SimdOps<$lane>>::first_n_mask(self, n), at.cast()) }
         }
         #[inline(always)]
         fn select(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
@@ -87,27 +88,27 @@ macro_rules! by_width {
             self.0.avx512f._mm512_xor_si512(a, b)
         }
         #[inline(always)]
-        fn swap(self, v: __m512i, lanes: usize) -> __m512i {
-            self.swap_bytes(v, lanes * size_of::<$count>())
+        fn butterfly(self, v: __m512i, lanes: usize) -> __m512i {
+            self.butterfly_bytes(v, lanes * size_of::<$count>())
         }
         #[inline(always)]
         fn rotate(self, v: __m512i, lanes: usize) -> __m512i {
             self.rotate_lanes::<{ size_of::<$count>() }>(v, lanes)
         }
         #[inline(always)]
-        fn rotate_counts(self, counts: __m512i, lanes: usize) -> __m512i {
-            self.rotate_lanes::<{ size_of::<$count>() }>(counts, lanes)
+        fn rotate_indices(self, indices: __m512i, lanes: usize) -> __m512i {
+            self.rotate_lanes::<{ size_of::<$count>() }>(indices, lanes)
         }
         #[inline(always)]
-        fn pairs(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
-            self.pairs_32(a, b, rows)
+        fn deinterleave(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
+            self.deinterleave_32(a, b, rows)
         }
         #[inline(always)]
-        fn pairs_of_counts(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
-            self.pairs_32(a, b, rows)
+        fn deinterleave_indices(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
+            self.deinterleave_32(a, b, rows)
         }
         #[inline(always)]
-        fn none(self) -> $mask {
+        fn mask_none(self) -> $mask {
             0
         }
         #[inline(always)]
@@ -119,43 +120,43 @@ macro_rules! by_width {
             a & !b
         }
         #[inline(always)]
-        fn bits(self, mask: $mask) -> u64 {
+        fn movemask(self, mask: $mask) -> u64 {
             mask.into()
         }
         #[inline(always)]
-        fn count(self, n: u32) -> __m512i {
+        fn splat_index(self, n: u32) -> __m512i {
             self.0.avx512f.$splat(n as $count as $signed)
         }
         #[inline(always)]
-        fn first(self, n: usize) -> $mask {
+        fn first_n_mask(self, n: usize) -> $mask {
             (u64::MAX.checked_shl(n as u32).map_or(u64::MAX, |beyond| !beyond)) as $mask
         }
         #[inline(always)]
-        fn lane_numbers(self, from_the_end: bool) -> __m512i {
-            bytemuck::cast(lane_numbers!($count, 64, from_the_end))
+        fn iota(self, from_the_end: bool) -> __m512i {
+            bytemuck::cast(iota!($count, 64, from_the_end))
         }
         #[inline(always)]
         fn add(self, a: __m512i, b: __m512i) -> __m512i {
             self.0.$feature.$add(a, b)
         }
         #[inline(always)]
-        fn count_gt(self, a: __m512i, b: __m512i) -> $mask {
+        fn index_gt(self, a: __m512i, b: __m512i) -> $mask {
             self.0.$feature.$gt(a, b)
         }
         #[inline(always)]
-        fn select_count(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
+        fn select_index(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
             self.0.$feature.$blend(mask, no, yes)
         }
         #[inline(always)]
-        fn counts(self, counts: __m512i) -> Self::CountArray {
-            bytemuck::cast(counts)
+        fn index_array(self, indices: __m512i) -> Self::IndexArray {
+            bytemuck::cast(indices)
         }
         // Written out, because what the compiler makes of it varies, and may go lane by lane. See
         // docs/tuning.md#reasons-behind-the-shape-of-the-code.
         #[inline(always)]
-        fn smallest_count(self, counts: __m512i) -> $count {
-            bytemuck::cast::<_, [$count; 64 / size_of::<$count>()]>(<Self as Lanes<$count>>::across(
-                self, counts, false,
+        fn reduce_min_index(self, indices: __m512i) -> $count {
+            bytemuck::cast::<_, [$count; 64 / size_of::<$count>()]>(<Self as SimdOps<$count>>::reduce_splat(
+                self, indices, false,
             ))[0]
         }
     };
@@ -166,20 +167,20 @@ macro_rules! by_width {
 macro_rules! by_half {
     ((), $lane:ident) => {};
     (($max:ident, $min:ident, $broadcast:ident), $lane:ident) => {
-        const FEW: usize = <Avx2 as Lanes<$lane>>::FEW;
+        const MINPOS_LANES: usize = <Avx2 as SimdOps<$lane>>::MINPOS_LANES;
 
         #[inline(always)]
-        fn across(self, v: __m512i, largest: bool) -> __m512i {
+        fn reduce_splat(self, v: __m512i, largest: bool) -> __m512i {
             let V4 { avx2, avx512f, avx512bw, .. } = self.0;
             let (low, high) = (avx512f._mm512_castsi512_si256(v), avx512f._mm512_extracti64x4_epi64::<1>(v));
             let half = if largest { avx2.$max(low, high) } else { avx2.$min(low, high) };
-            let half = <Avx2 as Lanes<$lane>>::across(self.half(), half, largest);
+            let half = <Avx2 as SimdOps<$lane>>::reduce_splat(self.half(), half, largest);
             avx512bw.$broadcast(self.0.avx._mm256_castsi256_si128(half))
         }
         #[inline(always)]
-        fn first_best(self, v: __m512i, largest: bool) -> usize {
+        fn minpos(self, v: __m512i, largest: bool) -> usize {
             let low = self.0.avx512f._mm512_castsi512_si256(v);
-            <Avx2 as Lanes<$lane>>::first_best(self.half(), low, largest)
+            <Avx2 as SimdOps<$lane>>::minpos(self.half(), low, largest)
         }
     };
 }
@@ -188,7 +189,7 @@ macro_rules! by_half {
 macro_rules! integers {
     ($($lane:ident: $bits:tt, $by_half:tt, $splat:ident as $signed:ident, $mask:ident,
         $feature:ident: $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
-        impl Lanes<$lane> for Avx512 {
+        impl SimdOps<$lane> for Avx512 {
             by_width!($bits, $lane);
             by_half!($by_half, $lane);
 
@@ -231,20 +232,29 @@ macro_rules! integers {
 
 #[rustfmt::skip]
 integers! {
-    i8:  8,  (_mm256_max_epi8, _mm256_min_epi8, _mm512_broadcastb_epi8),   _mm512_set1_epi8 as i8,   __mmask64, avx512bw: _mm512_cmpgt_epi8_mask,  _mm512_cmpeq_epi8_mask,  _mm512_max_epi8,  _mm512_min_epi8;
-    u8:  8,  (_mm256_max_epu8, _mm256_min_epu8, _mm512_broadcastb_epi8),   _mm512_set1_epi8 as i8,   __mmask64, avx512bw: _mm512_cmpgt_epu8_mask,  _mm512_cmpeq_epu8_mask,  _mm512_max_epu8,  _mm512_min_epu8;
-    i16: 16, (_mm256_max_epi16, _mm256_min_epi16, _mm512_broadcastw_epi16), _mm512_set1_epi16 as i16, __mmask32, avx512bw: _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask, _mm512_max_epi16, _mm512_min_epi16;
-    u16: 16, (_mm256_max_epu16, _mm256_min_epu16, _mm512_broadcastw_epi16), _mm512_set1_epi16 as i16, __mmask32, avx512bw: _mm512_cmpgt_epu16_mask, _mm512_cmpeq_epu16_mask, _mm512_max_epu16, _mm512_min_epu16;
-    i32: 32, (), _mm512_set1_epi32 as i32, __mmask16, avx512f:  _mm512_cmpgt_epi32_mask, _mm512_cmpeq_epi32_mask, _mm512_max_epi32, _mm512_min_epi32;
-    u32: 32, (), _mm512_set1_epi32 as i32, __mmask16, avx512f:  _mm512_cmpgt_epu32_mask, _mm512_cmpeq_epu32_mask, _mm512_max_epu32, _mm512_min_epu32;
-    i64: 64, (), _mm512_set1_epi64 as i64, __mmask8,  avx512f:  _mm512_cmpgt_epi64_mask, _mm512_cmpeq_epi64_mask, _mm512_max_epi64, _mm512_min_epi64;
-    u64: 64, (), _mm512_set1_epi64 as i64, __mmask8,  avx512f:  _mm512_cmpgt_epu64_mask, _mm512_cmpeq_epu64_mask, _mm512_max_epu64, _mm512_min_epu64;
+    i8:  8,  (_mm256_max_epi8, _mm256_min_epi8, _mm512_broadcastb_epi8),    _mm512_set1_epi8 as i8,   __mmask64,
+        avx512bw: _mm512_cmpgt_epi8_mask,  _mm512_cmpeq_epi8_mask,  _mm512_max_epi8,  _mm512_min_epi8;
+    u8:  8,  (_mm256_max_epu8, _mm256_min_epu8, _mm512_broadcastb_epi8),    _mm512_set1_epi8 as i8,   __mmask64,
+        avx512bw: _mm512_cmpgt_epu8_mask,  _mm512_cmpeq_epu8_mask,  _mm512_max_epu8,  _mm512_min_epu8;
+    i16: 16, (_mm256_max_epi16, _mm256_min_epi16, _mm512_broadcastw_epi16), _mm512_set1_epi16 as i16, __mmask32,
+        avx512bw: _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask, _mm512_max_epi16, _mm512_min_epi16;
+    u16: 16, (_mm256_max_epu16, _mm256_min_epu16, _mm512_broadcastw_epi16), _mm512_set1_epi16 as i16, __mmask32,
+        avx512bw: _mm512_cmpgt_epu16_mask, _mm512_cmpeq_epu16_mask, _mm512_max_epu16, _mm512_min_epu16;
+    i32: 32, (),                                                            _mm512_set1_epi32 as i32, __mmask16,
+        avx512f:  _mm512_cmpgt_epi32_mask, _mm512_cmpeq_epi32_mask, _mm512_max_epi32, _mm512_min_epi32;
+    u32: 32, (),                                                            _mm512_set1_epi32 as i32, __mmask16,
+        avx512f:  _mm512_cmpgt_epu32_mask, _mm512_cmpeq_epu32_mask, _mm512_max_epu32, _mm512_min_epu32;
+    i64: 64, (),                                                            _mm512_set1_epi64 as i64, __mmask8,
+        avx512f:  _mm512_cmpgt_epi64_mask, _mm512_cmpeq_epi64_mask, _mm512_max_epi64, _mm512_min_epi64;
+    u64: 64, (),                                                            _mm512_set1_epi64 as i64, __mmask8,
+        avx512f:  _mm512_cmpgt_epu64_mask, _mm512_cmpeq_epu64_mask, _mm512_max_epu64, _mm512_min_epu64;
 }
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident, $to:ident;)+) => {$(
-        impl Lanes<$lane> for Avx512 {
+    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident,
+        $to:ident;)+) => {$(
+        impl SimdOps<$lane> for Avx512 {
             by_width!($bits, $lane);
 
             #[inline(always)]
@@ -294,20 +304,22 @@ macro_rules! floats {
 
 #[rustfmt::skip]
 floats! {
-    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps, _mm512_castsi512_ps, _mm512_castps_si512;
-    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd, _mm512_castsi512_pd, _mm512_castpd_si512;
+    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps, _mm512_castsi512_ps,
+        _mm512_castps_si512;
+    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd, _mm512_castsi512_pd,
+        _mm512_castpd_si512;
 }
 
-impl HalfLanes for Avx512 {
+impl F16KeyOps for Avx512 {
     #[inline(always)]
-    fn half_keys(self, raw: __m512i, turn: i16, push: i16) -> __m512i {
+    fn encode_f16(self, raw: __m512i, bias: i16, saturating_bias: i16) -> __m512i {
         let V4 { avx512f, avx512bw, .. } = self.0;
         // What is below zero, minus the bits, is the magnitude negated, modulo 2^16.
         let is_negative = avx512bw._mm512_movepi16_mask(raw);
-        let turned = avx512bw._mm512_add_epi16(raw, avx512f._mm512_set1_epi16(turn));
-        let turn_below_zero = avx512f._mm512_set1_epi16(turn ^ i16::MIN);
-        let turned = avx512bw._mm512_mask_sub_epi16(turned, is_negative, turn_below_zero, raw);
-        avx512bw._mm512_adds_epi16(turned, avx512f._mm512_set1_epi16(push))
+        let biased = avx512bw._mm512_add_epi16(raw, avx512f._mm512_set1_epi16(bias));
+        let negative_bias = avx512f._mm512_set1_epi16(bias ^ i16::MIN);
+        let biased = avx512bw._mm512_mask_sub_epi16(biased, is_negative, negative_bias, raw);
+        avx512bw._mm512_adds_epi16(biased, avx512f._mm512_set1_epi16(saturating_bias))
     }
 
     #[inline(always)]

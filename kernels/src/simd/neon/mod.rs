@@ -10,9 +10,9 @@
 
 mod ops;
 
-use crate::simd::ops::lane_numbers;
-use crate::simd::token::{Task, Token};
-use crate::simd::transpose::Zip;
+use crate::simd::ops::iota;
+use crate::simd::token::{Simd, SimdOp};
+use crate::simd::transpose::TransposeOps;
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::aarch64::*;
 
@@ -27,7 +27,7 @@ impl Neon {
 
     /// Lane `i` gets lane `i ^ (bytes / size of a lane)`.
     #[inline(always)]
-    fn swap_bytes(self, v: uint8x16_t, bytes: usize) -> uint8x16_t {
+    fn butterfly_bytes(self, v: uint8x16_t, bytes: usize) -> uint8x16_t {
         let neon = self.0.neon;
         match bytes {
             8 => neon.vextq_u8::<8>(v, v),
@@ -40,18 +40,18 @@ impl Neon {
     /// Byte `i` gets byte `i + bytes`, and the last ones the first.
     #[inline(always)]
     fn rotate_bytes(self, v: uint8x16_t, bytes: usize) -> uint8x16_t {
-        let numbers = lane_numbers!(u8, 16, false).map(|n| (n + bytes as u8) % 16);
+        let numbers = iota!(u8, 16, false).map(|n| (n + bytes as u8) % 16);
         self.0.neon.vqtbl1q_u8(v, bytemuck::cast(numbers))
     }
 
     /// 4 equal bits for each byte of all ones or zeros.
     #[inline(always)]
-    fn bits_of_bytes(self, mask: uint16x8_t) -> u64 {
+    fn movemask_bytes(self, mask: uint16x8_t) -> u64 {
         let neon = self.0.neon;
         neon.vget_lane_u64::<0>(neon.vreinterpret_u64_u8(neon.vshrn_n_u16::<4>(mask)))
     }
 
-    // Unlike the maximum of `Lanes`, that of the machine is NaN if either operand is.
+    // Unlike the maximum of `SimdOps`, that of the machine is NaN if either operand is.
     #[inline(always)]
     fn keep_nan_f32(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
         self.0.neon.vmaxq_f32(a, b)
@@ -141,7 +141,7 @@ by_instruction! {
     uint32x4_t: vmaxq_u32 vminq_u32;
 }
 
-impl Token for Neon {
+impl Simd for Neon {
     const TUNING: IsaTuning = isa::NEON;
 
     #[inline(always)]
@@ -151,24 +151,24 @@ impl Token for Neon {
     }
 
     #[inline(always)]
-    unsafe fn enter<T: Task>(self, task: T) -> T::Output {
+    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
         // The target has its features.
         // SAFETY: the caller's promise.
-        unsafe { task.run_apart() }
+        unsafe { op.eval_outlined() }
     }
 }
 
-impl Zip for Neon {
+impl TransposeOps for Neon {
     type Bytes = uint8x16_t;
-    type Narrow = Self;
+    type HalfWidth = Self;
 
     #[inline(always)]
-    fn narrow(self) -> Self {
+    fn half_width(self) -> Self {
         self
     }
 
     #[inline(always)]
-    unsafe fn load_parts(self, at: *const u8, _: isize) -> uint8x16_t {
+    unsafe fn load_blocks_strided(self, at: *const u8, _: isize) -> uint8x16_t {
         // SAFETY: the caller's promise.
         unsafe { self.0.neon.vld1q_u8(at) }
     }
@@ -180,7 +180,7 @@ impl Zip for Neon {
     }
 
     #[inline(always)]
-    fn zip<const SIZE: usize>(self, a: uint8x16_t, b: uint8x16_t) -> (uint8x16_t, uint8x16_t) {
+    fn interleave_lo_hi<const SIZE: usize>(self, a: uint8x16_t, b: uint8x16_t) -> (uint8x16_t, uint8x16_t) {
         let neon = self.0.neon;
         match SIZE {
             1 => (neon.vzip1q_u8(a, b), neon.vzip2q_u8(a, b)),

@@ -2,7 +2,7 @@
 //! Knows nothing of what operations are for.
 
 use super::Neon;
-use crate::simd::ops::{HalfLanes, Lanes, lane_numbers};
+use crate::simd::ops::{F16KeyOps, SimdOps, iota};
 use core::arch::aarch64::*;
 
 /// What depends on the width of a lane alone.
@@ -63,14 +63,15 @@ macro_rules! by_width {
             (vuzp1q_u64, vuzp2q_u64)
         );
     };
-    ($count:ident, $unsigned:ident, $as_u16:ident, $splat:ident, $add:ident, $gt:ident, $select:ident, $or:ident, $and_not:ident, ($even:ident, $odd:ident)) => {
+    ($count:ident, $unsigned:ident, $as_u16:ident, $splat:ident, $add:ident, $gt:ident, $select:ident, $or:ident,
+        $and_not:ident, ($even:ident, $odd:ident)) => {
         type Mask = $unsigned;
-        type Count = $unsigned;
-        type CountLane = $count;
-        type CountArray = [$count; 16 / size_of::<$count>()];
+        type IndexVec = $unsigned;
+        type IndexLane = $count;
+        type IndexArray = [$count; 16 / size_of::<$count>()];
 
         const LANES: usize = 16 / size_of::<$count>();
-        const MAX_COUNT: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
+        const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = 4 * size_of::<$count>() as u32;
 
         #[inline(always)]
@@ -78,28 +79,28 @@ macro_rules! by_width {
             bytemuck::cast(self.0.neon.veorq_u8(bytemuck::cast(a), bytemuck::cast(b)))
         }
         #[inline(always)]
-        fn swap(self, v: Self::Vector, lanes: usize) -> Self::Vector {
-            bytemuck::cast(self.swap_bytes(bytemuck::cast(v), lanes * size_of::<$count>()))
+        fn butterfly(self, v: Self::Vector, lanes: usize) -> Self::Vector {
+            bytemuck::cast(self.butterfly_bytes(bytemuck::cast(v), lanes * size_of::<$count>()))
         }
         #[inline(always)]
         fn rotate(self, v: Self::Vector, lanes: usize) -> Self::Vector {
             bytemuck::cast(self.rotate_bytes(bytemuck::cast(v), lanes * size_of::<$count>()))
         }
         #[inline(always)]
-        fn rotate_counts(self, counts: $unsigned, lanes: usize) -> $unsigned {
-            bytemuck::cast(self.rotate_bytes(bytemuck::cast(counts), lanes * size_of::<$count>()))
+        fn rotate_indices(self, indices: $unsigned, lanes: usize) -> $unsigned {
+            bytemuck::cast(self.rotate_bytes(bytemuck::cast(indices), lanes * size_of::<$count>()))
         }
         #[inline(always)]
-        fn pairs(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
+        fn deinterleave(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
             let (a, b) = (bytemuck::cast(a), bytemuck::cast(b));
             (bytemuck::cast(self.0.neon.$even(a, b)), bytemuck::cast(self.0.neon.$odd(a, b)))
         }
         #[inline(always)]
-        fn pairs_of_counts(self, a: $unsigned, b: $unsigned, _: usize) -> ($unsigned, $unsigned) {
+        fn deinterleave_indices(self, a: $unsigned, b: $unsigned, _: usize) -> ($unsigned, $unsigned) {
             (self.0.neon.$even(a, b), self.0.neon.$odd(a, b))
         }
         #[inline(always)]
-        fn none(self) -> $unsigned {
+        fn mask_none(self) -> $unsigned {
             self.0.neon.$splat(0)
         }
         #[inline(always)]
@@ -111,46 +112,47 @@ macro_rules! by_width {
             self.0.neon.$and_not(a, b)
         }
         #[inline(always)]
-        fn bits(self, mask: $unsigned) -> u64 {
-            self.bits_of_bytes(self.$as_u16(mask))
+        fn movemask(self, mask: $unsigned) -> u64 {
+            self.movemask_bytes(self.$as_u16(mask))
         }
         #[inline(always)]
-        fn count(self, n: u32) -> $unsigned {
+        fn splat_index(self, n: u32) -> $unsigned {
             self.0.neon.$splat(n as $count)
         }
         #[inline(always)]
-        fn first(self, n: usize) -> $unsigned {
+        fn first_n_mask(self, n: usize) -> $unsigned {
             const LANES: usize = 16 / size_of::<$count>();
             const TABLE: [[$count; LANES]; 2] = [[$count::MAX; LANES], [0; LANES]];
             let from = TABLE.as_flattened()[LANES - n..].first_chunk::<LANES>();
             bytemuck::cast(*from.expect("n is at most LANES"))
         }
         #[inline(always)]
-        fn lane_numbers(self, from_the_end: bool) -> $unsigned {
-            bytemuck::cast(lane_numbers!($count, 16, from_the_end))
+        fn iota(self, from_the_end: bool) -> $unsigned {
+            bytemuck::cast(iota!($count, 16, from_the_end))
         }
         #[inline(always)]
         fn add(self, a: $unsigned, b: $unsigned) -> $unsigned {
             self.0.neon.$add(a, b)
         }
         #[inline(always)]
-        fn count_gt(self, a: $unsigned, b: $unsigned) -> $unsigned {
+        fn index_gt(self, a: $unsigned, b: $unsigned) -> $unsigned {
             self.0.neon.$gt(a, b)
         }
         #[inline(always)]
-        fn select_count(self, mask: $unsigned, yes: $unsigned, no: $unsigned) -> $unsigned {
+        fn select_index(self, mask: $unsigned, yes: $unsigned, no: $unsigned) -> $unsigned {
             self.0.neon.$select(mask, yes, no)
         }
         #[inline(always)]
-        fn counts(self, counts: $unsigned) -> Self::CountArray {
-            bytemuck::cast(counts)
+        fn index_array(self, indices: $unsigned) -> Self::IndexArray {
+            bytemuck::cast(indices)
         }
     };
 }
 
 /// What all lanes have under a name of their own.
 macro_rules! by_lane {
-    ($lane:ident, $bits:tt, $vector:ident: $splat:ident, $load:ident, $gt:ident, $eq:ident, $select:ident, $max:ident, $min:ident) => {
+    ($lane:ident, $bits:tt, $vector:ident: $splat:ident, $load:ident, $gt:ident, $eq:ident, $select:ident,
+        $max:ident, $min:ident) => {
         by_width!($bits);
         type Vector = $vector;
 
@@ -188,17 +190,17 @@ macro_rules! by_lane {
 
 macro_rules! integers {
     ($($lane:ident: $bits:tt, $($name:ident),+;)+) => {$(
-        impl Lanes<$lane> for Neon {
+        impl SimdOps<$lane> for Neon {
             const HAS_MAX: bool = $bits < 64;
             integers!($lane, $bits, $($name),+);
 
             #[inline(always)]
             fn gt_or_unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
-                <Self as Lanes<$lane>>::gt(self, a, b)
+                <Self as SimdOps<$lane>>::gt(self, a, b)
             }
             #[inline(always)]
             fn unordered(self, _: Self::Vector, _: Self::Vector) -> Self::Mask {
-                <Self as Lanes<$lane>>::none(self)
+                <Self as SimdOps<$lane>>::mask_none(self)
             }
         }
     )+};
@@ -220,8 +222,9 @@ integers! {
 }
 
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $vector:ident, $not:ident, $le:ident, $keep_nan:ident, $eq:ident, $($name:ident),+;)+) => {$(
-        impl Lanes<$lane> for Neon {
+    ($($lane:ident: $bits:tt, $vector:ident, $not:ident, $le:ident, $keep_nan:ident, $eq:ident,
+        $($name:ident),+;)+) => {$(
+        impl SimdOps<$lane> for Neon {
             floats!($lane, $bits, $vector, $eq, $($name),+);
 
             #[inline(always)]
@@ -236,13 +239,13 @@ macro_rules! floats {
             }
             // The maximum of the machine is NaN where either operand is: one test for all of them.
             #[inline(always)]
-            fn nans_of<const V: usize>(self, vectors: &[$vector; V]) -> Self::Mask {
+            fn nan_mask<const V: usize>(self, vectors: &[$vector; V]) -> Self::Mask {
                 let (mut kept, mut n) = (vectors[0], 1);
                 while n + 1 < V {
                     kept = self.$keep_nan(kept, vectors[n]);
                     n += 1;
                 }
-                <Self as Lanes<$lane>>::unordered(self, kept, vectors[V - 1])
+                <Self as SimdOps<$lane>>::unordered(self, kept, vectors[V - 1])
             }
         }
     )+};
@@ -253,19 +256,21 @@ macro_rules! floats {
 
 #[rustfmt::skip]
 floats! {
-    f32: 32, float32x4_t, not_u32, vcleq_f32, keep_nan_f32, vceqq_f32, vdupq_n_f32, vld1q_f32, vcgtq_f32, vbslq_f32, max_f32, min_f32;
-    f64: 64, float64x2_t, not_u64, vcleq_f64, keep_nan_f64, vceqq_f64, vdupq_n_f64, vld1q_f64, vcgtq_f64, vbslq_f64, max_f64, min_f64;
+    f32: 32, float32x4_t, not_u32, vcleq_f32, keep_nan_f32, vceqq_f32, vdupq_n_f32, vld1q_f32, vcgtq_f32,
+        vbslq_f32, max_f32, min_f32;
+    f64: 64, float64x2_t, not_u64, vcleq_f64, keep_nan_f64, vceqq_f64, vdupq_n_f64, vld1q_f64, vcgtq_f64,
+        vbslq_f64, max_f64, min_f64;
 }
 
-impl HalfLanes for Neon {
+impl F16KeyOps for Neon {
     #[inline(always)]
-    fn half_keys(self, raw: int16x8_t, turn: i16, push: i16) -> int16x8_t {
+    fn encode_f16(self, raw: int16x8_t, bias: i16, saturating_bias: i16) -> int16x8_t {
         let neon = self.0.neon;
         // What is below zero, minus the bits, is the magnitude negated, modulo 2^16.
-        let turned_below_zero = neon.vsubq_s16(neon.vdupq_n_s16(turn ^ i16::MIN), raw);
-        let turned = neon.vaddq_s16(raw, neon.vdupq_n_s16(turn));
-        let turned = neon.vbslq_s16(neon.vcltzq_s16(raw), turned_below_zero, turned);
-        neon.vqaddq_s16(turned, neon.vdupq_n_s16(push))
+        let negative_biased = neon.vsubq_s16(neon.vdupq_n_s16(bias ^ i16::MIN), raw);
+        let biased = neon.vaddq_s16(raw, neon.vdupq_n_s16(bias));
+        let biased = neon.vbslq_s16(neon.vcltzq_s16(raw), negative_biased, biased);
+        neon.vqaddq_s16(biased, neon.vdupq_n_s16(saturating_bias))
     }
 
     #[inline(always)]
