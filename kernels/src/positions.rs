@@ -151,10 +151,10 @@ impl<'a> Positions<'a> {
         unsafe { core::slice::from_raw_parts_mut(self.first.cast(), self.len) }
     }
 
-    /// From [narrow](Positions::narrow) places to these, unless they are.
+    /// Widens what was written to [half of the width](Positions::half_width), if these places are wider.
     ///
     /// # Safety
-    /// - All of the narrow ones were written.
+    /// - All of those were written.
     #[inline(always)]
     pub(crate) unsafe fn widen<S: Simd>(&mut self, simd: S) {
         if let Places::U64(places) = self.places() {
