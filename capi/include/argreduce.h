@@ -209,25 +209,26 @@ typedef struct argreduce_desc {
 extern "C" {
 #endif // __cplusplus
 
-// Checks a description and decides how to run it. `*out` is the operator, to be released by argreduce_release(), or NULL after a failure.
+// Checks a description and decides how to run it. `*out` is the operator, to be released by argreduce_release(), or
+// NULL after a failure.
 //
 // The caller promises: Pointers are NULL or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
-argreduce_status argreduce_compile(const struct argreduce_desc *desc,
-                                   struct argreduce_operator **out);
+argreduce_status argreduce_compile(const struct argreduce_desc *desc, struct argreduce_operator **out);
 
-// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN, DML_OPERATOR_ARGMAX,
-// or DML_OPERATOR_REDUCE with the function ARGMIN or ARGMAX. `nan_policy` is ARGREDUCE_PROPAGATE or ARGREDUCE_IGNORE.
+// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN,
+// DML_OPERATOR_ARGMAX, or DML_OPERATOR_REDUCE with the function ARGMIN or ARGMAX. `nan_policy` is ARGREDUCE_PROPAGATE
+// or ARGREDUCE_IGNORE.
 //
 // The caller promises: Pointers are NULL or point to what their types say, and arrays are as long as `DimensionCount` and `AxisCount` say.
 argreduce_status argreduce_compile_directml(const void *dml_operator_desc,
                                             uint32_t nan_policy,
                                             struct argreduce_operator **out);
 
-// Writes the index of the best element of each output. Buffers are aligned as their elements are, at least as long as the description
-// needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other.
+// Writes the index of the best element of each output. Buffers are aligned as their elements are, at least as long as
+// the description needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other.
 //
-// The caller promises: `op` is NULL or compiled and not released yet; a buffer is NULL or has as many bytes as said, which nobody else writes meanwhile
-// (and of the output, nobody else reads).
+// The caller promises: `op` is NULL or compiled and not released yet; a buffer is NULL or has as many bytes as said, which nobody else
+// writes meanwhile (and of the output, nobody else reads).
 argreduce_status argreduce_execute(const struct argreduce_operator *op,
                                    const void *input,
                                    size_t input_bytes,
@@ -256,7 +257,8 @@ argreduce_status argreduce_operator_bytes(const struct argreduce_operator *op,
                                           size_t *output,
                                           size_t *values);
 
-// The name of the instruction set that was chosen: "avx2", "portable" and so on; valid as long as the operator. "" for NULL.
+// The name of the instruction set that was chosen: "avx2", "portable" and so on; valid as long as the operator. "" for
+// NULL.
 //
 // The caller promises: `op` is NULL or compiled and not released yet.
 const char *argreduce_operator_isa(const struct argreduce_operator *op);

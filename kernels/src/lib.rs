@@ -23,8 +23,9 @@
 //! The `mod.rs` of each folder explains its algorithm.
 //!
 //! ```
-//! use argreduce_kernels::{Isa, KernelArgs, LoopDim, NanPolicy, Prefetch, ReduceFunction, Strategy, Tuning, kernel};
-//! use core::mem::MaybeUninit;
+//! use argreduce_kernels::{
+//!     Isa, KernelArgs, LoopDim, NanPolicy, Positions, Prefetch, ReduceFunction, Strategy, Tuning, kernel,
+//! };
 //!
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
 //! let args = KernelArgs {
@@ -36,11 +37,10 @@
 //!     tuning: Tuning::current(),
 //! };
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
-//! let mut positions = [MaybeUninit::uninit(); 2];
+//! let mut positions = [0_u32; 2];
 //! // SAFETY: every element that the loops reach lies in `rows`.
-//! unsafe { argmax.run(&args, &mut positions) };
-//! // SAFETY: a kernel initialises every position.
-//! assert_eq!(positions.map(|p| unsafe { p.assume_init() }), [1, 0]);
+//! unsafe { argmax.run(&args, Positions::from(&mut positions[..])) };
+//! assert_eq!(positions, [1, 0]);
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
