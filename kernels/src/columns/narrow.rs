@@ -197,7 +197,9 @@ impl<O: ArgOrder> DenseColumns<O> {
     #[inline(always)]
     unsafe fn merge(self, best: &mut [u32], block: &Block<O>) {
         let mut found = [0; MAX_VECTOR_BYTES];
-        found.iter_mut().zip(block.positions()).for_each(|(position, found)| *position = found);
+        for (position, found) in found.iter_mut().zip(block.positions()) {
+            *position = found;
+        }
         // Outlined, because it is rare: inlined, it slows down what is not.
         // SAFETY: the caller's promise.
         let bits = unsafe { self.order.simd().call_outlined(Merge { columns: self, found: &found, best }) };

@@ -45,9 +45,13 @@ impl Interleave<'_> {
             7 => interleave_by::<7, P>(to, from),
             8 => interleave_by::<8, P>(to, from),
             _ => {
+                // Plain loops: the compiler makes a function of its own of an iterator that is not inlined.
                 for (column, from) in from.chunks_exact(to.len() / width).enumerate() {
-                    let to = to[column..].iter_mut().step_by(width);
-                    to.zip(from).for_each(|(to, &from)| _ = to.write(P::of(from.into())));
+                    let mut at = column;
+                    for &position in from {
+                        to[at].write(P::of(position.into()));
+                        at += width;
+                    }
                 }
             }
         }
