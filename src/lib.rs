@@ -113,6 +113,7 @@ mod messages;
 mod options;
 mod planner;
 pub mod reference;
+mod threads;
 
 #[cfg(feature = "ndarray")]
 pub use api::ndarray;
@@ -128,3 +129,6 @@ pub use half;
 pub use index::Index;
 pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use options::{AxisDirection, Options};
+#[cfg(feature = "rayon")]
+pub use threads::Rayon;
+pub use threads::{Executor, ScopedThreads, Sequential};

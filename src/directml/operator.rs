@@ -2,7 +2,9 @@
 
 use super::desc::TensorDesc;
 use super::rule::{BrokenRule, Tensor};
-use crate::{ArgReduce, AxisDirection, DataType, Error, Isa, NanPolicy, ReduceFunction, RequiredBytes, UntypedPlan};
+use crate::{
+    ArgReduce, AxisDirection, DataType, Error, Executor, Isa, NanPolicy, ReduceFunction, RequiredBytes, UntypedPlan,
+};
 
 macro_rules! operator_desc {
     ($(#[$doc:meta])* $name:ident, $function:ident) => {
@@ -123,6 +125,30 @@ impl CompiledOperator {
     pub fn execute_with_values(&self, input: &[u8], output: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
         self.check_buffers(input, output)?;
         self.plan.run_with_values(input, output, values)
+    }
+
+    /// As [`CompiledOperator::execute`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+    ///
+    /// # Errors
+    /// As [`CompiledOperator::execute`].
+    pub fn execute_on(&self, executor: &dyn Executor, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        self.check_buffers(input, output)?;
+        self.plan.run_on(executor, input, output)
+    }
+
+    /// As [`CompiledOperator::execute_with_values`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`CompiledOperator::execute_with_values`].
+    pub fn execute_with_values_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        output: &mut [u8],
+        values: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check_buffers(input, output)?;
+        self.plan.run_with_values_on(executor, input, output, values)
     }
 
     /// How many bytes the buffers need: for the tensors, their `TotalTensorSizeInBytes`.

@@ -1,8 +1,9 @@
 //! Runs a plan: one output by a single call, many by tiles, each tile in one of four ways.
 
 use super::call::{find, find_to};
-use super::elements::{ElementsRef, Slices};
+use super::elements::{ElementsRef, Outputs};
 use super::row::{Order, find_in_contiguous};
+use super::slices::Slices;
 use super::split::{IsBetter, run_split};
 use super::tiles::{DIRECT_TILE, INDEX_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
@@ -18,7 +19,7 @@ use std::slice::from_ref;
 #[inline]
 pub(crate) fn run<T: Element>(plan: &ExecPlan, order: Order, required_len: usize, slices: &mut Slices<'_, T>) {
     assert!(slices.input.len() >= required_len);
-    if plan.has_one_output { run_one_output(plan, order, slices) } else { run_tiles(plan, order, slices) }
+    if plan.has_one_output { run_one_output(plan, order, slices) } else { run_tiles(plan, order, slices, &Alone) }
 }
 
 /// As [`run`], for [one output](ExecPlan::has_one_output). Reads loops at fixed places of the shape: to look for those
@@ -44,32 +45,67 @@ pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, slices: 
 /// As [`run`], for any number of outputs. With elements as integers of their size, as indices are: a copy of what is
 /// below for every pair of types would be much more code, and no faster.
 #[inline(never)]
-fn run_tiles<T: Element>(plan: &ExecPlan, (function, policy): Order, slices: &mut Slices<'_, T>) {
+pub(super) fn run_tiles<T: Element>(
+    plan: &ExecPlan,
+    (function, policy): Order,
+    slices: &mut Slices<'_, T>,
+    threads: &impl Threads,
+) {
     let input = slices.input;
     let is_better = |a: usize, b: usize| better(function, policy, input.get(a), input.get(b));
     match size_of::<T>() {
-        1 => run_bits(plan, &is_better, slices.take_as_bits::<u8>()),
-        2 => run_bits(plan, &is_better, slices.take_as_bits::<u16>()),
-        4 => run_bits(plan, &is_better, slices.take_as_bits::<u32>()),
-        _ => run_bits(plan, &is_better, slices.take_as_bits::<u64>()),
+        1 => run_bits(plan, &is_better, slices.take_as_bits::<u8>(), threads),
+        2 => run_bits(plan, &is_better, slices.take_as_bits::<u16>(), threads),
+        4 => run_bits(plan, &is_better, slices.take_as_bits::<u32>(), threads),
+        _ => run_bits(plan, &is_better, slices.take_as_bits::<u64>(), threads),
+    }
+}
+
+/// On which threads the outputs are answered that are no copies of others.
+pub(super) trait Threads {
+    fn run_distinct<T: Copy + Send + Sync>(
+        &self,
+        plan: &ExecPlan,
+        is_better: &IsBetter<'_>,
+        slices: &mut Slices<'_, T>,
+    );
+}
+
+/// On that of the caller.
+struct Alone;
+
+impl Threads for Alone {
+    #[inline(always)]
+    fn run_distinct<T: Copy + Send + Sync>(
+        &self,
+        plan: &ExecPlan,
+        is_better: &IsBetter<'_>,
+        slices: &mut Slices<'_, T>,
+    ) {
+        run_distinct(plan, is_better, slices);
     }
 }
 
 #[inline(always)]
-fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slices<'_, T>) {
-    run_distinct(plan, is_better, &mut slices);
+fn run_bits<T: Copy + Send + Sync>(
+    plan: &ExecPlan,
+    is_better: &IsBetter<'_>,
+    mut slices: Slices<'_, T>,
+    threads: &impl Threads,
+) {
+    threads.run_distinct(plan, is_better, &mut slices);
     let CollapsedShape { output, values, .. } = &plan.shape;
     if !output.broadcast_dims().is_empty() {
-        for_width!(slices.indices, indices => copy_to_broadcast(output, indices));
-        if let Some(slice) = slices.values {
-            copy_to_broadcast(values, slice);
+        for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices.all()));
+        if let Some(slice) = &mut slices.values {
+            copy_to_broadcast(values, slice.all());
         }
     }
 }
 
 /// Answers those outputs that are no copies of others. Outlined, because its buffers make a large frame.
 #[inline(never)]
-fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
+pub(super) fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
     let shape = &plan.shape;
     let Some((_, kernel)) = plan.kernel else {
         return for_each_tile(shape, TILE, &mut |tile| {
@@ -77,7 +113,7 @@ fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut
         });
     };
     if plan.reduction_len > MAX_REDUCTION_LEN {
-        return run_split(shape, kernel, MAX_REDUCTION_LEN, is_better, slices);
+        return run_split(plan, kernel, MAX_REDUCTION_LEN, is_better, slices);
     }
     if slices.values.is_none()
         && let Some(map) = affine(shape)
@@ -103,13 +139,13 @@ fn run_direct<T: Copy, I: IndexBits + Into<u64>>(
     kernel: Kernel,
     map: Affine,
     input: ElementsRef<'_, T>,
-    indices: &mut [I],
+    indices: &mut Outputs<'_, I>,
 ) where
     for<'a> Positions<'a>: From<&'a mut [I]>,
 {
     let shape = &plan.shape;
     for_each_tile(shape, DIRECT_TILE, &mut |tile| {
-        let indices = &mut indices[tile.output.start as usize..][..tile.outputs()];
+        let indices = indices.part(tile.output.start as usize, tile.outputs());
         let (input, positions) = (input.address(tile.input.start), Positions::from(&mut *indices));
         find_to(kernel, input, tile.input.dims, shape.reduced_dims(), plan.prefetch, positions);
         positions_to_indices(map, indices);

@@ -1,6 +1,7 @@
 //! What is written once the positions of a tile are known: indices, values, and copies of both.
 
-use super::elements::Slices;
+use super::elements::Outputs;
+use super::slices::Slices;
 use super::tiles::{Grid, ONE, OutputTile, are_packed, is_transposed};
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
@@ -33,7 +34,7 @@ impl OutputTile {
         map: Affine,
         is_transposed: bool,
         positions: &[u32],
-        indices: &mut [I],
+        indices: &mut Outputs<'_, I>,
     ) {
         let Grid { start, dims: [outer, inner] } = self.output;
         if is_transposed {
@@ -50,7 +51,7 @@ impl OutputTile {
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
             if inner.stride == 1 && row_len >= MIN_VECTOR_WRITE {
-                writer.write(map, row, &mut indices[first as usize..][..row_len]);
+                writer.write(map, row, indices.part(first as usize, row_len));
             } else {
                 for (i, &position) in row.iter().enumerate() {
                     indices[(first + i as isize * inner.stride) as usize] = I::of(map.at(position));

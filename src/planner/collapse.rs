@@ -3,8 +3,9 @@
 
 use crate::layout::AxisSet;
 use crate::{AxisDirection, Layout, MAX_RANK};
-use argreduce_kernels::LoopDim;
+use argreduce_kernels::{LoopDim, offset_at};
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Loops over a tensor: first those over kept axes that are broadcast in the input, then those over the other kept
 /// axes, then those over reduced axes; of each kind from the slowest to the fastest. One list, because plans are
@@ -66,6 +67,20 @@ impl LoopNest {
         stride.checked_mul(size as isize) == Some(self.loops[usize::from(self.len) - 1].stride)
     }
 
+    /// A part of the outputs, without copies: some steps of the loop `cut`, at step `slower` of the walk along those
+    /// that are slower.
+    fn part(&self, cut: usize, slower: usize, steps: Range<usize>) -> LoopNest {
+        let (slower_dims, dims) = self.output_dims().split_at(cut);
+        let offset = offset_at(slower_dims, slower) + steps.start as isize * dims[0].stride;
+        let mut part = LoopNest { start: (self.start as isize + offset) as usize, ..LoopNest::EMPTY };
+        part.output_end = dims.len() as u8;
+        part.len = part.output_end + self.reduced_dims().len() as u8;
+        part.loops[..part.len.into()]
+            .copy_from_slice(&self.loops[usize::from(self.broadcast_end) + cut..self.len.into()]);
+        part.loops[0].size = steps.len();
+        part
+    }
+
     /// Adds a faster loop, or makes the last one faster.
     fn push(&mut self, size: usize, stride: isize, merges: bool) {
         if merges {
@@ -116,6 +131,16 @@ impl CollapsedShape {
     #[inline(always)]
     pub(crate) fn index_steps(&self) -> &[LoopDim] {
         self.output.reduced_dims()
+    }
+
+    /// See [`LoopNest::part`].
+    pub(crate) fn part(&self, cut: usize, slower: usize, steps: Range<usize>) -> CollapsedShape {
+        CollapsedShape {
+            input: self.input.part(cut, slower, steps.clone()),
+            output: self.output.part(cut, slower, steps.clone()),
+            values: self.values.part(cut, slower, steps),
+            index_start: self.index_start,
+        }
     }
 
     /// The fastest loop over the outputs, in the input.
@@ -207,7 +232,7 @@ impl CollapsedShape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use argreduce_kernels::{StridedIter, offset_at};
+    use argreduce_kernels::StridedIter;
     use proptest::prelude::*;
 
     impl CollapsedShape {

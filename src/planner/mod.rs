@@ -29,10 +29,14 @@
 //! The numbers that tell "many" from "few" are fields of `argreduce_kernels::Tuning`, by CPU; `docs/tuning.md` has the
 //! measurement behind each.
 
+mod blocks;
 mod collapse;
+mod division;
 mod limits;
 mod select;
 
+pub(crate) use blocks::Blocks;
 pub(crate) use collapse::{CollapsedShape, LoopNest};
-pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES};
+pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
+pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES, MIN_TILE_WIDTH, TILE};
 pub(crate) use select::ExecPlan;
