@@ -1,4 +1,4 @@
-//! The reduced loops, cut into blocks of one size. Nothing here knows of elements or kernels: sizes and strides are all.
+//! The reduced loops, cut into blocks of one size. Nothing here knows of elements or kernels.
 
 use crate::MAX_RANK;
 use argreduce_kernels::{LoopDim, offset_at};

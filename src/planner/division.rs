@@ -264,8 +264,7 @@ mod tests {
     use crate::{ArgReduce, Layout};
     use argreduce_kernels::StridedIter;
 
-    /// Parts are all outputs, each once; and no two parts share a cache line of the indices, wherever the first of those
-    /// is, but where one row of outputs ends and the next begins.
+    /// Parts are all outputs, each once; and no two parts share a cache line of the indices, wherever the first is.
     #[test]
     fn parts_are_the_outputs() {
         let cases = [

@@ -26,6 +26,8 @@
 //! | fewer outputs, and many elements of each | folded columns: several rows per vector |
 //! | little: short rows, or few outputs | packed columns: gathered to a small buffer first |
 //!
+//! For threads that a caller lends, `division.rs` decides what is cut: the outputs, or the reduction.
+//!
 //! The numbers that tell "many" from "few" are fields of `argreduce_kernels::Tuning`, by CPU; `docs/tuning.md` has the
 //! measurement behind each.
 

@@ -89,6 +89,10 @@ impl Executor for Sequential {
         1
     }
 
+    fn min_task_bytes(&self) -> usize {
+        usize::MAX
+    }
+
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         (0..tasks).for_each(task);
     }
