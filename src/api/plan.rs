@@ -252,8 +252,8 @@ impl ErasedPlan {
             fmt_sizes(f, shape.output.broadcast_dims())?;
         }
         match kernel {
-            Some((Strategy::Pieces, _)) if !Strategy::Pieces.is_in_place(shape.reduced_dims()) => {
-                write!(f, ", packed pieces, {}", self.isa)
+            Some((Strategy::SegmentedRows, _)) if !Strategy::SegmentedRows.is_in_place(shape.reduced_dims()) => {
+                write!(f, ", gathered segmented rows, {}", self.isa)
             }
             Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),
             None => f.write_str(", trivial"),
@@ -279,8 +279,8 @@ mod tests {
             plan.to_string().split_once("propagate: ").unwrap().1.to_string()
         };
         assert_eq!(how(&[3, 40], &[40, 1], &[1]), "outputs [3] of [40], rows, portable");
-        assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], pieces, portable");
-        assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], packed pieces, portable");
+        assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], segmented rows, portable");
+        assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], gathered segmented rows, portable");
         assert_eq!(how(&[3, 40], &[0, 1], &[1]), "outputs [] of [40], copied to [3], rows, portable");
         assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial");
         assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");

@@ -2,7 +2,7 @@
 
 use super::builder::{ArgReduce, default_isa};
 use crate::exec::{find_in_slice, find_scalar};
-use crate::planner::{MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES};
+use crate::planner::{MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
 use crate::{Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
@@ -60,7 +60,7 @@ fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usiz
     match elements.len() {
         0 => None,
         len if len <= MAX_SCALAR_LEN => Some(find_scalar((function, NanPolicy::default()), elements)),
-        _ if size_of_val(elements) < MIN_PIECES_ROW_BYTES => find_in_slice(function, slice_isa, elements),
+        _ if size_of_val(elements) < MIN_SEGMENTED_ROW_BYTES => find_in_slice(function, slice_isa, elements),
         _ => by_plan(function, Options::new(), elements),
     }
 }
