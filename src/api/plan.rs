@@ -159,7 +159,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         &self.erased.output
     }
 
-    /// The instruction set that was chosen.
+    /// The instruction set that was forced, or [detected](Isa::detect). Without forcing, the kernel may be one of
+    /// narrower vectors: the plan displays its kernel's.
     pub fn isa(&self) -> Isa {
         self.erased.isa
     }
@@ -252,10 +253,10 @@ impl ErasedPlan {
             fmt_sizes(f, shape.output.broadcast_dims())?;
         }
         match kernel {
-            Some((Strategy::SegmentedRows, _)) if !Strategy::SegmentedRows.is_in_place(shape.reduced_dims()) => {
-                write!(f, ", gathered segmented rows, {}", self.isa)
+            Some((isa, strategy @ Strategy::SegmentedRows, _)) if !strategy.is_in_place(shape.reduced_dims()) => {
+                write!(f, ", gathered segmented rows, {isa}")
             }
-            Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),
+            Some((isa, strategy, _)) => write!(f, ", {strategy}, {isa}"),
             None => f.write_str(", trivial"),
         }
     }

@@ -67,7 +67,7 @@ fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usiz
 
 /// That `ARGREDUCE_ISA` names an ISA that is not available is no reason to have no answer.
 fn slice_isa() -> Isa {
-    default_isa().unwrap_or_else(|_| Isa::detect())
+    default_isa().map_or_else(|_| Isa::detect(), |isa| isa.widest)
 }
 
 /// For slices so long that the kernel of rows is not the best way or cannot count, and for options that slices have no
@@ -76,7 +76,10 @@ fn slice_isa() -> Isa {
 #[inline(never)]
 fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T]) -> Option<usize> {
     let layout = Layout::contiguous(&[elements.len()]).ok()?;
-    let reduce = ArgReduce::new(function, &layout).all_axes().options(options).isa(slice_isa());
+    let mut reduce = ArgReduce::new(function, &layout).all_axes().options(options);
+    if default_isa().is_err() {
+        reduce = reduce.isa(Isa::detect());
+    }
     let mut index = [0];
     reduce.plan::<T, u64>().ok()?.run(elements, &mut index).ok()?;
     Some(index[0] as usize)

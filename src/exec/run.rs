@@ -28,11 +28,11 @@ pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, slices: 
     let (shape, Slices { input, indices, values }) = (&plan.shape, slices);
     let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
     let position = match plan.kernel {
-        Some((_, kernel)) if !plan.is_contiguous_row => {
+        Some((.., kernel)) if !plan.is_contiguous_row => {
             let (input, mut buffer) = (input.address(start as isize), [MaybeUninit::uninit()]);
             find(kernel, input, [ONE; 2], from_ref(&row), plan.prefetch, &mut buffer)[0]
         }
-        Some((_, kernel)) => find_in_contiguous(kernel, order, input.contiguous(start, row.size)),
+        Some((.., kernel)) => find_in_contiguous(kernel, order, input.contiguous(start, row.size)),
         None => 0,
     };
     indices.set(shape.output.start, shape.index_start, position.into(), index.stride);
@@ -71,7 +71,7 @@ fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slic
 #[inline(never)]
 fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
     let shape = &plan.shape;
-    let Some((_, kernel)) = plan.kernel else {
+    let Some((.., kernel)) = plan.kernel else {
         return for_each_tile(shape, TILE, &mut |tile| {
             tile.write(plan, &mut [0; TILE][..tile.outputs()], slices);
         });

@@ -35,4 +35,4 @@ mod select;
 
 pub(crate) use collapse::{CollapsedShape, LoopNest};
 pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
-pub(crate) use select::ExecPlan;
+pub(crate) use select::{ExecPlan, PlanIsa};

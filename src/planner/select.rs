@@ -13,8 +13,8 @@ pub(crate) struct ExecPlan {
     pub(crate) shape: CollapsedShape,
     /// How many elements are visited for each output.
     pub(crate) reduction_len: usize,
-    /// `None` where each output has a single element to choose from.
-    pub(crate) kernel: Option<(Strategy, Kernel)>,
+    /// The kernel, and which it is. `None` where each output has a single element to choose from.
+    pub(crate) kernel: Option<(Isa, Strategy, Kernel)>,
     /// What writes indices, given positions.
     pub(crate) writer: &'static IndexWriter,
     /// For tiles: whether the elements likely exceed the L2 cache, and then what to prefetch.
@@ -41,7 +41,7 @@ impl ExecPlan {
     /// Decides all that follows from the shape. `None` where there is no kernel for the ISA.
     pub(crate) fn select_kernel(
         &mut self,
-        isa: Isa,
+        isa: PlanIsa,
         element: DataType,
         (function, policy): (ReduceFunction, NanPolicy),
     ) -> Option<()> {
@@ -49,10 +49,10 @@ impl ExecPlan {
         let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
         let select = Selection { shape, reduction_len, element, tuning: &tuning.select };
         self.reduction_len = reduction_len;
-        self.writer = IndexWriter::of(isa)?;
+        self.writer = IndexWriter::of(isa.widest)?;
         self.prefetch = tuning.prefetch(count(shape.input.output_dims()).saturating_mul(select.row_bytes()));
         self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.prefetch, element)) {
-            Some((isa, strategy)) => Some((strategy, kernel_of(element, isa, strategy, function, policy)?)),
+            Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
             None => None,
         };
         let has_one_loop = shape.values.is_empty() && shape.reduced_dims().len() == 1 && shape.index_steps().len() == 1;
@@ -61,6 +61,14 @@ impl ExecPlan {
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
         Some(())
     }
+}
+
+/// The ISA of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlanIsa {
+    pub(crate) widest: Isa,
+    /// Whether somebody asked for it, and so for kernels of no other one.
+    pub(crate) is_forced: bool,
 }
 
 /// What the CPU does faster with vectors of 256 bits than with wider ones.
@@ -106,11 +114,11 @@ impl Selection<'_> {
     }
 
     /// The strategy, and the ISA that is fastest at it: with AVX-512, where vectors of 64 bytes are too wide, AVX2,
-    /// which every machine with AVX-512 has. `None` where there is nothing to choose from.
-    fn isa_and_strategy(&self, isa: Isa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
-        let (shape, tuning) = (self.shape, self.tuning);
+    /// which every machine with AVX-512 has, unless AVX-512 is forced. `None` where there is nothing to choose from.
+    fn isa_and_strategy(&self, isa: PlanIsa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
+        let (shape, tuning, PlanIsa { widest: isa, is_forced }) = (self.shape, self.tuning, isa);
         let strategy = self.strategy(isa)?;
-        if isa != Isa::Avx512 {
+        if is_forced || isa != Isa::Avx512 {
             return Some((isa, strategy));
         }
         let narrower = || self.strategy(Isa::Avx2);
@@ -221,8 +229,12 @@ mod tests {
     fn halves_vectors() {
         use Isa::{Avx2, Avx512, Portable};
         use Strategy::{Columns, GatheredColumns, NarrowColumns, Rows, SegmentedRows};
-        let chosen_by = |prefer_256_bit, isa, sizes: &[usize], axes: &[isize], element| {
-            selection(&shape(sizes, axes), element).isa_and_strategy(isa, prefer_256_bit)
+        let chosen_by = |prefer_256_bit, widest, sizes: &[usize], axes: &[isize], element| {
+            let select = |is_forced| {
+                selection(&shape(sizes, axes), element).isa_and_strategy(PlanIsa { widest, is_forced }, prefer_256_bit)
+            };
+            assert!(select(true).is_none_or(|(isa, _)| isa == widest), "a forced ISA is forced");
+            select(false)
         };
         let chosen = |isa, sizes: &[usize], axes: &[isize], element| {
             chosen_by(Prefer256Bit::default(), isa, sizes, axes, element)
