@@ -102,9 +102,9 @@ fn read(words: &[f32]) -> u32 {
 
 /// The fastest of several rounds of each, in turn.
 fn fastest<const N: usize>(is_test: bool, bytes: usize, mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
-    // Some 50 ms of each, but no fewer than 5 rounds.
+    // Of small ones as many rounds as last longer than others keep a core.
     let (rounds, times) =
-        if is_test { (1, 1) } else { ((1 << 30) / bytes.max(64 * MIB) + 5, (16 * MIB / bytes).max(1)) };
+        if is_test { (1, 1) } else { (4096 * MIB / bytes.max(16 * MIB) + 5, (4 * MIB / bytes).max(1)) };
     let mut best = [Duration::MAX; N];
     for _ in 0..rounds {
         for (run, best) in runs.iter_mut().zip(&mut best) {
@@ -126,13 +126,13 @@ struct Shape {
 
 const SHAPES: [Shape; 17] = [
     // A share for each of two threads that fits an L2 cache of 1 MiB.
-    Shape { name: "L2 rows [256, 1024]", sizes: &[256, 1024], axis: 1 },
-    Shape { name: "L2 images [21, 128, 128]", sizes: &[21, 128, 128], axis: 0 },
-    Shape { name: "L2 columns [256, 1024]", sizes: &[256, 1024], axis: 0 },
-    Shape { name: "L2 narrow columns [65536, 5]", sizes: &[65536, 5], axis: 0 },
-    Shape { name: "L2 one row", sizes: &[MIB / 4], axis: 0 },
-    // What a call costs weighs more.
-    Shape { name: "L2 rows [512, 256]", sizes: &[512, 256], axis: 1 },
+    Shape { name: "L2 rows [384, 1000]", sizes: &[384, 1000], axis: 1 },
+    Shape { name: "L2 images [21, 136, 136]", sizes: &[21, 136, 136], axis: 0 },
+    Shape { name: "L2 columns [192, 2048]", sizes: &[192, 2048], axis: 0 },
+    Shape { name: "L2 narrow columns [78000, 5]", sizes: &[78_000, 5], axis: 0 },
+    Shape { name: "L2 one row", sizes: &[3 * MIB / 8], axis: 0 },
+    // Where one cache holds the whole too, what a call costs weighs more.
+    Shape { name: "768 KiB, rows [192, 1024]", sizes: &[192, 1024], axis: 1 },
     // What rayon and scoped threads take for worth two tasks.
     Shape { name: "2 MiB, rows [1024, 512]", sizes: &[1024, 512], axis: 1 },
     Shape { name: "8 MiB, rows [1024, 2048]", sizes: &[1024, 2048], axis: 1 },

@@ -3,7 +3,7 @@
 
 mod common;
 
-use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Rayon, ScopedThreads, Sequential, reference};
+use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Partial, Rayon, ScopedThreads, Sequential, reference};
 use argreduce_guard::few;
 use common::{Sample, orders, rng, sample};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -168,6 +168,11 @@ fn check<T: Sample>(axes: Axes, executors: &[&dyn Executor], seed: u64) {
             assert_eq!(indices, alone, "{}, values", how());
             let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
             assert_eq!(bits(&values), bits(&alone_values), "{}, values", how());
+            let mut partials = vec![Partial::NONE; expected.len()];
+            plan.run_partials_on(*executor, &input, &mut partials).unwrap();
+            let (values, packed): (Vec<T>, Vec<u32>) = partials.iter().map(|best| (best.value, best.index)).unzip();
+            assert_eq!(bits(&values), bits(&alone_values), "{}, partials", how());
+            assert!(packed.iter().map(|&index| index as usize).eq(expected.iter().copied()), "{}, partials", how());
             // Indices of another width.
             let plan = reduce.plan::<T, u64>().unwrap();
             let mut wide = vec![77; len];
@@ -188,8 +193,8 @@ fn whatever_an_executor_does() {
                 // One each time.
                 let ways = [Way::Nothing, WAYS[seed % WAYS.len()]].map(|way| Wayward::new(way, width));
                 check::<T>(SHAPES[n].1, &ways.each_ref().map(|way| way as &dyn Executor), seed as u64);
-                // Three calls for each of three outputs, if there are several threads.
-                let calls = if width < 2 { 0 } else { 9 };
+                // Four calls for each of three outputs, if there are several threads.
+                let calls = if width < 2 { 0 } else { 12 };
                 assert!(ways.iter().all(|way| way.calls.load(Relaxed) == calls), "{}", SHAPES[n].0);
             }
         }

@@ -2,6 +2,7 @@
 //! that reads.
 #![allow(unsafe_code)]
 
+use crate::Element;
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
 use std::marker::PhantomData;
@@ -19,6 +20,12 @@ impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
     fn from(slice: &'a [T]) -> Self {
         ElementsRef { start: slice.as_ptr(), len: slice.len(), lifetime: PhantomData }
     }
+}
+
+/// The element whose bits are 0.
+pub(crate) const fn zero<T: Element>() -> T {
+    // SAFETY: `Element` is sealed, and bits of 0 are a value of each of its types: 0, +0 or `false`.
+    unsafe { std::mem::zeroed() }
 }
 
 /// The bits of an element: `B` is an integer of its size and alignment. Only reading an element makes one, so that any
@@ -68,9 +75,15 @@ impl<'a, T> Outputs<'a, T> {
         Outputs { ..*self }
     }
 
+    /// The same, for a shorter time.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> Outputs<'_, T> {
+        Outputs { ..*self }
+    }
+
     /// As a slice of the same places, for as long as nobody else has it.
     #[inline(always)]
-    pub(super) fn part(&mut self, first: usize, len: usize) -> &mut [T] {
+    pub(crate) fn part(&mut self, first: usize, len: usize) -> &mut [T] {
         assert!(first <= self.len && len <= self.len - first);
         // SAFETY: they are within the slice, which is borrowed for as long as `self` lives; other tasks have no borrow
         // of these elements, as `lend` asks for.

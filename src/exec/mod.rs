@@ -36,6 +36,7 @@
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `call.rs` | the two calls of kernels: for a tile, for a row |
 //! | `write.rs` | positions to indices, values, copies |
+//! | `partials.rs` | partial answers: index and value, side by side or packed |
 //! | `slices.rs` | the slices of a call |
 //! | `elements.rs` | reading one element; writing outputs, also from several threads |
 //!
@@ -44,6 +45,7 @@
 mod call;
 mod elements;
 mod parallel;
+mod partials;
 mod row;
 mod run;
 mod slices;
@@ -51,8 +53,9 @@ mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{ElementsRef, Outputs};
-pub(crate) use parallel::run_on;
+pub(crate) use elements::{ElementsRef, Outputs, zero};
+pub(crate) use parallel::{run_on, run_packed_on, run_partials_on};
+pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};
 pub(crate) use slices::Slices;

@@ -28,18 +28,27 @@ pub(super) fn run_split<T: Copy>(
     is_better: &IsBetter<'_>,
     slices: &mut Slices<'_, T>,
 ) {
-    let shape = &plan.shape;
-    let blocks = Blocks::new(shape.reduced_dims(), max_len);
-    for_each_tile(shape, TILE, &mut |tile| {
-        let mut best = Best::new(tile);
-        for n in 0..blocks.count() {
-            let mut buffer = [MaybeUninit::uninit(); TILE];
-            let input = slices.input.address(tile.input.start + blocks.start(n).1);
-            let positions = find(kernel, input, tile.input.dims, blocks.dims(), plan.prefetch, &mut buffer);
-            best.merge(&blocks, n, positions, is_better);
-        }
-        best.write(shape, slices);
-    });
+    for_each_tile(&plan.shape, TILE, &mut |tile| split_tile(plan, kernel, max_len, is_better, tile, slices));
+}
+
+/// The same of one tile.
+pub(super) fn split_tile<T: Copy>(
+    plan: &ExecPlan,
+    kernel: Kernel,
+    max_len: usize,
+    is_better: &IsBetter<'_>,
+    tile: &OutputTile,
+    slices: &mut Slices<'_, T>,
+) {
+    let blocks = Blocks::new(plan.shape.reduced_dims(), max_len);
+    let mut best = Best::new(tile);
+    for n in 0..blocks.count() {
+        let mut buffer = [MaybeUninit::uninit(); TILE];
+        let input = slices.input.address(tile.input.start + blocks.start(n).1);
+        let positions = find(kernel, input, tile.input.dims, blocks.dims(), plan.prefetch, &mut buffer);
+        best.merge(&blocks, n, positions, is_better);
+    }
+    best.write(&plan.shape, slices);
 }
 
 /// The best so far of each output of a tile: where it is, and its position.
@@ -104,9 +113,9 @@ mod tests {
                             let (mut found, mut values) = (vec![99; len], vec![9.0; len]);
                             let shape = &plan.exec().shape;
                             let lanes = Isa::detect().vector_bytes() / size_of::<f32>();
-                            // Real blocks are never too short to be folded.
+                            // Real blocks are never too short for wide rows.
                             let strategies = Strategy::ALL.into_iter().filter(|strategy| {
-                                *strategy != Strategy::FoldedColumns
+                                *strategy != Strategy::NarrowColumns
                                     && strategy.takes(shape.inner_dim(), shape.reduced_dims(), lanes)
                             });
                             for strategy in strategies {

@@ -2,6 +2,7 @@
 //! the folder says. Nothing here knows of element types, index types, kernels or ISAs.
 
 use crate::layout::AxisSet;
+use crate::parts::Window;
 use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::{LoopDim, offset_at};
 use std::cmp::Reverse;
@@ -67,18 +68,21 @@ impl LoopNest {
         stride.checked_mul(size as isize) == Some(self.loops[usize::from(self.len) - 1].stride)
     }
 
-    /// A part of the outputs, without copies: some steps of the loop `cut`, at step `slower` of the walk along those
-    /// that are slower.
-    fn part(&self, cut: usize, slower: usize, steps: Range<usize>) -> LoopNest {
-        let (slower_dims, dims) = self.output_dims().split_at(cut);
-        let offset = offset_at(slower_dims, slower) + steps.start as isize * dims[0].stride;
-        let mut part = LoopNest { start: (self.start as isize + offset) as usize, ..LoopNest::EMPTY };
-        part.output_end = dims.len() as u8;
-        part.len = part.output_end + self.reduced_dims().len() as u8;
-        part.loops[..part.len.into()]
-            .copy_from_slice(&self.loops[usize::from(self.broadcast_end) + cut..self.len.into()]);
-        part.loops[0].size = steps.len();
+    /// The loops from output loop `cut` on, without copies.
+    fn from_loop(&self, cut: usize) -> LoopNest {
+        let mut part = LoopNest::EMPTY;
+        part.output_end = self.output_end - self.broadcast_end - cut as u8;
+        part.len = self.len - self.broadcast_end - cut as u8;
+        let first = usize::from(self.broadcast_end) + cut;
+        part.loops[..part.len.into()].copy_from_slice(&self.loops[first..self.len.into()]);
         part
+    }
+
+    /// Those, at some steps of the first of them, and at step `slower` of the walk along those before it.
+    fn move_to(&mut self, whole: &LoopNest, cut: usize, slower: usize, steps: &Range<usize>) {
+        let offset = offset_at(&whole.output_dims()[..cut], slower) + steps.start as isize * self.loops[0].stride;
+        self.start = (whole.start as isize + offset) as usize;
+        self.loops[0].size = steps.len();
     }
 
     /// Adds a faster loop, or makes the last one faster.
@@ -133,14 +137,60 @@ impl CollapsedShape {
         self.output.reduced_dims()
     }
 
-    /// See [`LoopNest::part`].
-    pub(crate) fn part(&self, cut: usize, slower: usize, steps: Range<usize>) -> CollapsedShape {
+    /// The same with indices packed as values are: as those, or as if there were no copies.
+    pub(crate) fn packed(&self, has_copies: bool) -> CollapsedShape {
+        let from_loop = if has_copies { *self } else { self.from_loop(0) };
+        let CollapsedShape { mut values, output, .. } = from_loop;
+        if !has_copies {
+            values.start = 0;
+            let mut stride = 1;
+            for l in values.loops[..values.output_end.into()].iter_mut().rev() {
+                l.stride = stride;
+                stride *= l.size as isize;
+            }
+        }
+        let mut indices = values;
+        indices.len = output.len;
+        let reduced = usize::from(output.output_end)..output.len.into();
+        indices.loops[reduced.clone()].copy_from_slice(&output.loops[reduced]);
+        let input = LoopNest { start: self.input.start, ..from_loop.input };
+        CollapsedShape { input, output: indices, values, ..from_loop }
+    }
+
+    /// See [`LoopNest::from_loop`].
+    pub(crate) fn from_loop(&self, cut: usize) -> CollapsedShape {
         CollapsedShape {
-            input: self.input.part(cut, slower, steps.clone()),
-            output: self.output.part(cut, slower, steps.clone()),
-            values: self.values.part(cut, slower, steps),
+            input: self.input.from_loop(cut),
+            output: self.output.from_loop(cut),
+            values: self.values.from_loop(cut),
             index_start: self.index_start,
         }
+    }
+
+    /// Some of the outputs: see [`LoopNest::move_to`].
+    pub(crate) fn move_to(&mut self, whole: &CollapsedShape, cut: usize, slower: usize, steps: Range<usize>) {
+        self.input.move_to(&whole.input, cut, slower, &steps);
+        self.output.move_to(&whole.output, cut, slower, &steps);
+        self.values.move_to(&whole.values, cut, slower, &steps);
+    }
+
+    /// The index of the element at a position. What overflows on the way wraps back, as the steps of a large whole do.
+    pub(crate) fn index_at(&self, mut position: usize) -> isize {
+        let mut index = self.index_start;
+        for (depth, step) in self.index_steps().iter().enumerate().rev() {
+            // The slowest loop needs no division, and most nests have only that one.
+            let coordinate = if depth == 0 { position } else { position % step.size };
+            index = index.wrapping_add((coordinate as isize).wrapping_mul(step.stride));
+            position /= if depth == 0 { 1 } else { step.size };
+        }
+        index
+    }
+
+    /// The largest index of a visited element: all steps have one direction, so that it is at one of the ends.
+    pub(crate) fn largest_index(&self) -> usize {
+        let last = |l: &LoopDim| (l.size as isize - 1).wrapping_mul(l.stride);
+        let end = self.index_steps().iter().map(last).fold(self.index_start, isize::wrapping_add);
+        (self.index_start as usize).max(end as usize)
     }
 
     /// The fastest loop over the outputs, in the input.
@@ -149,31 +199,44 @@ impl CollapsedShape {
     }
 
     /// Collapses, in place, where nothing was: to move a shape would take as long as to make it. Neither the input nor
-    /// the output is empty, and `output` has the sizes of the input, 1 on the reduced axes.
-    pub(crate) fn collapse(&mut self, input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) {
+    /// the output is empty, `output` has the sizes of the input, 1 on the reduced axes, and the window fits: of it, the
+    /// indices know, and nothing else.
+    pub(crate) fn collapse(
+        &mut self,
+        input: &Layout,
+        axes: AxisSet,
+        direction: AxisDirection,
+        output: &Layout,
+        window: Window<'_>,
+    ) {
         // Filled from the end, as the axes are looked at.
         let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
         let mut first_kept = MAX_RANK;
         let mut reduced = [(0_usize, 0_isize, 0_isize); MAX_RANK];
         let mut first_reduced = MAX_RANK;
         let mut starts = [input.offset() as isize, output.offset() as isize, 0];
-        let mut index_start = 0;
+        let mut index_start: isize = 0;
 
         // From the last axis to the first, because the steps of indices and packed values grow that way.
-        let (mut index_step, mut value_step) = (1, 1);
+        let (mut index_step, mut value_step) = (1_isize, 1);
         for axis in (0..input.sizes().len()).rev() {
             let (size, stride) = (input.sizes()[axis], input.strides()[axis]);
             let last = size as isize - 1;
+            let step = index_step;
+            if axes.contains(axis) {
+                // Modulo 2^64, because the whole may be larger than any memory; indices fit.
+                index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(index_start);
+                index_step = step.wrapping_mul(window.whole[axis] as isize);
+            }
             if size == 1 {
                 continue;
             }
             if axes.contains(axis) {
-                let mut steps = (size, stride, index_step);
-                index_step *= size as isize;
+                let mut steps = (size, stride, step);
                 if direction == AxisDirection::Decreasing {
                     starts[0] += last * steps.1;
-                    index_start += last * steps.2;
-                    steps = (size, -steps.1, -steps.2);
+                    index_start = steps.2.wrapping_mul(last).wrapping_add(index_start);
+                    steps = (size, -steps.1, steps.2.wrapping_neg());
                 }
                 // All elements of a broadcast axis tie, and the first visited one wins: no need to visit the others.
                 if stride != 0 {
@@ -238,7 +301,7 @@ mod tests {
     impl CollapsedShape {
         pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> CollapsedShape {
             let mut shape = CollapsedShape::EMPTY;
-            shape.collapse(input, axes, direction, output);
+            shape.collapse(input, axes, direction, output, Window::of_whole(input.sizes()));
             shape
         }
     }

@@ -16,7 +16,8 @@ use crate::threads::Executor;
 use argreduce_kernels::{LoopDim, Strategy, offset_at};
 use std::fmt;
 
-/// How many parts a task begins with, so that others can take some of them where a thread is late.
+/// How many parts a task begins with at most, so that others can take some of them where a thread is late. (No part is
+/// less than half of what is worth a task.)
 const PARTS_PER_TASK: usize = 8;
 
 /// The most positions that blocks of a reduction have together: they are on the stack until they are merged.
@@ -85,7 +86,7 @@ impl ExecPlan {
         if tasks < 2 {
             return None;
         }
-        let wanted = tasks.saturating_mul(PARTS_PER_TASK);
+        let wanted = (self.input_bytes / (min_task_bytes / 2).max(1)).min(tasks.saturating_mul(PARTS_PER_TASK));
         let outputs = self.output_parts(wanted, bytes);
         let grains = outputs.map_or(1, |parts| parts.count);
         let is_even = grains >= wanted || grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
@@ -119,8 +120,8 @@ impl ExecPlan {
                 break;
             }
             let min_steps = match self.kernel {
-                Some((Strategy::FoldedColumns, _)) if cut + 1 == loops.len() => break,
-                Some((Strategy::Columns | Strategy::PackedColumns, _)) if cut + 1 == loops.len() => MIN_TILE_WIDTH,
+                Some((_, Strategy::NarrowColumns, _)) if cut + 1 == loops.len() => break,
+                Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) if cut + 1 == loops.len() => MIN_TILE_WIDTH,
                 _ => 1,
             };
             let line = self.line_steps(cut, bytes);
@@ -158,7 +159,7 @@ impl ExecPlan {
         if outputs > MAX_PARTIALS || self.reduction_len < 2 {
             return None;
         }
-        let is_row = matches!(self.kernel?.0, Strategy::Rows | Strategy::Pieces) && reduced.len() == 1;
+        let is_row = matches!(self.kernel?.1, Strategy::Rows | Strategy::SegmentedRows) && reduced.len() == 1;
         let around = match *loops {
             // One output at a time.
             _ if is_row => loops.len(),
@@ -197,14 +198,20 @@ impl OutputParts {
         self.along_cut(shape).saturating_mul(count(&shape.input.output_dims()[..self.cut]))
     }
 
-    /// Part `n`, as shapes without copies: of each step of the slower loops, the grains that are in it. Parts begin
-    /// where cache lines do, by the addresses of the indices.
-    pub(crate) fn for_each_shape(
+    /// A plan for parts, to be moved from one to the next.
+    pub(crate) fn plan(&self, whole: &ExecPlan) -> ExecPlan {
+        ExecPlan { shape: whole.shape.from_loop(self.cut), ..*whole }
+    }
+
+    /// Part `n`: of each step of the slower loops, the grains that are in it. Parts begin where cache lines do, by the
+    /// addresses of the indices.
+    pub(crate) fn for_each_plan(
         &self,
-        shape: &CollapsedShape,
+        ExecPlan { shape, .. }: &ExecPlan,
         n: usize,
         address: &dyn Fn(usize) -> usize,
-        visit: &mut dyn FnMut(&CollapsedShape),
+        part: &mut ExecPlan,
+        visit: &mut dyn FnMut(&ExecPlan),
     ) {
         let (grains, along) = (self.grains(shape), self.along_cut(shape));
         let (slower_dims, dims) = shape.output.output_dims().split_at(self.cut);
@@ -231,7 +238,8 @@ impl OutputParts {
                 _ if grain == along => dims[0].size,
                 _ => before_line + grain * self.grain,
             };
-            visit(&shape.part(self.cut, slower, step_of(first)..step_of(last)));
+            part.shape.move_to(shape, self.cut, slower, step_of(first)..step_of(last));
+            visit(part);
             grain += last - first;
         }
     }
@@ -287,8 +295,9 @@ mod tests {
                 let parts = exec.output_parts(width * PARTS_PER_TASK, bytes).unwrap();
                 let address = |place: usize| misaligned + 4 * place;
                 let mut part_of = vec![None; output.required_len()];
+                let mut part = parts.plan(exec);
                 for n in 0..parts.count {
-                    parts.for_each_shape(&exec.shape, n, &address, &mut |part| {
+                    parts.for_each_plan(exec, n, &address, &mut part, &mut |ExecPlan { shape: part, .. }| {
                         assert!(part.output.broadcast_dims().is_empty());
                         assert_eq!(part.reduced_dims(), exec.shape.reduced_dims());
                         for offset in StridedIter::new(part.output.output_dims()) {

@@ -21,10 +21,10 @@
 //! | what is next to each other in memory | strategy |
 //! |---|---|
 //! | the elements of one output, many | rows |
-//! | the elements of one output, in several long segments, or in one that no cache holds | pieces |
+//! | the elements of one output, in several long segments, or in one that no cache holds | segmented rows |
 //! | outputs, a vector or more | columns |
-//! | fewer outputs, and many elements of each | folded columns: several rows per vector |
-//! | little: short rows, or few outputs | packed columns: gathered to a small buffer first |
+//! | fewer outputs, and many elements of each | narrow columns: several rows per vector |
+//! | little: short rows, or few outputs | gathered columns: gathered to a small buffer first |
 //!
 //! For threads that a caller lends, `division.rs` decides what is cut: the outputs, or the reduction.
 //!
@@ -40,5 +40,5 @@ mod select;
 pub(crate) use blocks::Blocks;
 pub(crate) use collapse::{CollapsedShape, LoopNest};
 pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
-pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES, MIN_TILE_WIDTH, TILE};
-pub(crate) use select::ExecPlan;
+pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
+pub(crate) use select::{ExecPlan, PlanIsa};
