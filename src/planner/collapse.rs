@@ -69,7 +69,7 @@ impl LoopNest {
     }
 
     /// The loops from output loop `cut` on, without copies.
-    fn from_loop(&self, cut: usize) -> LoopNest {
+    fn tail(&self, cut: usize) -> LoopNest {
         let mut part = LoopNest::EMPTY;
         part.output_end = self.output_end - self.broadcast_end - cut as u8;
         part.len = self.len - self.broadcast_end - cut as u8;
@@ -139,8 +139,8 @@ impl CollapsedShape {
 
     /// The same with indices packed as values are: as those, or as if there were no copies.
     pub(crate) fn packed(&self, has_copies: bool) -> CollapsedShape {
-        let from_loop = if has_copies { *self } else { self.from_loop(0) };
-        let CollapsedShape { mut values, output, .. } = from_loop;
+        let tail = if has_copies { *self } else { self.tail(0) };
+        let CollapsedShape { mut values, output, .. } = tail;
         if !has_copies {
             values.start = 0;
             let mut stride = 1;
@@ -153,16 +153,16 @@ impl CollapsedShape {
         indices.len = output.len;
         let reduced = usize::from(output.output_end)..output.len.into();
         indices.loops[reduced.clone()].copy_from_slice(&output.loops[reduced]);
-        let input = LoopNest { start: self.input.start, ..from_loop.input };
-        CollapsedShape { input, output: indices, values, ..from_loop }
+        let input = LoopNest { start: self.input.start, ..tail.input };
+        CollapsedShape { input, output: indices, values, ..tail }
     }
 
-    /// See [`LoopNest::from_loop`].
-    pub(crate) fn from_loop(&self, cut: usize) -> CollapsedShape {
+    /// See [`LoopNest::tail`].
+    pub(crate) fn tail(&self, cut: usize) -> CollapsedShape {
         CollapsedShape {
-            input: self.input.from_loop(cut),
-            output: self.output.from_loop(cut),
-            values: self.values.from_loop(cut),
+            input: self.input.tail(cut),
+            output: self.output.tail(cut),
+            values: self.values.tail(cut),
             index_start: self.index_start,
         }
     }

@@ -200,7 +200,7 @@ impl OutputParts {
 
     /// A plan for parts, to be moved from one to the next.
     pub(crate) fn plan(&self, whole: &ExecPlan) -> ExecPlan {
-        ExecPlan { shape: whole.shape.from_loop(self.cut), ..*whole }
+        ExecPlan { shape: whole.shape.tail(self.cut), ..*whole }
     }
 
     /// Part `n`: of each step of the slower loops, the grains that are in it. Parts begin where cache lines do, by the
