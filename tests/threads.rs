@@ -220,7 +220,7 @@ fn what_is_divided() {
         ["3 tasks, 3 blocks of the reduction", "3 tasks, 3 blocks of the reduction"],
         ["3 tasks, 6 blocks of the reduction", "8 tasks, 8 blocks of the reduction"],
         ["3 tasks, 18 blocks of the reduction", "64 tasks, 69 blocks of the reduction"],
-        ["3 tasks, 5 parts of the outputs", "5 tasks, 5 parts of the outputs"],
+        ["3 tasks, 3 parts of the outputs", "5 tasks, 5 parts of the outputs"],
         ["3 tasks, 24 parts of the outputs", "43 tasks, 43 parts of the outputs"],
         ["2 tasks, 2 parts of the outputs", "2 tasks, 2 parts of the outputs"],
         ["3 tasks, 24 blocks of the reduction", "64 tasks, 64 blocks of the reduction"],

@@ -20,6 +20,9 @@ use std::fmt;
 /// less than half of what is worth a task.)
 const PARTS_PER_TASK: usize = 8;
 
+/// The longest vectors, in elements: fewer neighbours are no columns.
+const MAX_LANES: usize = 64;
+
 /// The most positions that blocks of a reduction have together: they are on the stack until they are merged.
 pub(crate) const MAX_PARTIALS: usize = 4096;
 
@@ -51,8 +54,8 @@ pub(crate) struct OutputParts {
     grain: usize,
     /// How many steps there are from the begin of a cache line to that of another.
     line: usize,
-    /// The fewest steps that a kernel should have.
-    min_steps: usize,
+    /// The fewest steps that a kernel takes.
+    least: usize,
 }
 
 /// The reduction, cut into blocks, for groups of outputs.
@@ -87,13 +90,13 @@ impl ExecPlan {
             return None;
         }
         let wanted = (self.input_bytes / (min_task_bytes / 2).max(1)).min(tasks.saturating_mul(PARTS_PER_TASK));
-        let outputs = self.output_parts(wanted, bytes);
-        let grains = outputs.map_or(1, |parts| parts.count);
-        let is_even = grains >= wanted || grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
+        let outputs = self.output_parts(tasks, wanted, bytes);
+        let (parts, grains) = outputs.map_or((1, 1), |parts| (parts.count, parts.grains(&self.shape)));
+        let is_even = parts >= tasks && grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
         let reduction = if is_even { None } else { self.reduction_parts(tasks, wanted) };
         let parts = match (reduction, outputs) {
-            (Some(parts), _) if parts.count() > grains => Parts::Reduction(parts),
-            (_, Some(parts)) if grains > 1 => Parts::Outputs(parts),
+            (Some(reduction), _) if reduction.count() > parts => Parts::Reduction(reduction),
+            (_, Some(outputs)) if parts > 1 => Parts::Outputs(outputs),
             _ => return None,
         };
         let count = match &parts {
@@ -110,7 +113,7 @@ impl ExecPlan {
     }
 
     /// The outputs, in `wanted` parts or in as many as there can be.
-    fn output_parts(&self, wanted: usize, bytes: OutputBytes) -> Option<OutputParts> {
+    fn output_parts(&self, tasks: usize, wanted: usize, bytes: OutputBytes) -> Option<OutputParts> {
         let loops = self.shape.input.output_dims();
         let mut found = None;
         for cut in 0..loops.len() {
@@ -119,19 +122,24 @@ impl ExecPlan {
             if cut > 0 && strides(cut - 1) < strides(cut) {
                 break;
             }
-            let min_steps = match self.kernel {
+            // The fewest steps of a kernel's call, and of a part.
+            let (least, part) = match self.kernel {
                 Some((_, Strategy::NarrowColumns, _)) if cut + 1 == loops.len() => break,
-                Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) if cut + 1 == loops.len() => MIN_TILE_WIDTH,
-                _ => 1,
+                Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) if cut + 1 == loops.len() => {
+                    (MAX_LANES, MIN_TILE_WIDTH)
+                }
+                _ => (1, 1),
             };
             let line = self.line_steps(cut, bytes);
-            let parts = OutputParts { count: usize::MAX, cut, grain: min_steps.max(line), line, min_steps };
+            let parts = OutputParts { count: usize::MAX, cut, grain: least.max(line), line, least };
             // If the loop has one grain, that is not to cut it, but the slower one, in the middle of lines.
             if found.is_some() && parts.along_cut(&self.shape) == 1 {
                 continue;
             }
-            let count = parts.grains(&self.shape).min(wanted);
-            found = Some(OutputParts { count, ..parts });
+            let largest = count(&loops[..cut]).saturating_mul((loops[cut].size / part).max(1));
+            let count = parts.grains(&self.shape).min(largest).min(wanted);
+            // As many for each task.
+            found = Some(OutputParts { count: if count > tasks { count - count % tasks } else { count }, ..parts });
             if count == wanted {
                 break;
             }
@@ -190,7 +198,7 @@ impl OutputParts {
     /// How many grains the cut loop has. The first one takes up to a line more, and the last one what is left.
     fn along_cut(&self, shape: &CollapsedShape) -> usize {
         let size = shape.input.output_dims()[self.cut].size;
-        1 + size.saturating_sub(self.line - 1 + self.min_steps) / self.grain
+        1 + size.saturating_sub(self.line - 1 + self.least) / self.grain
     }
 
     /// How many grains there are.
@@ -292,7 +300,7 @@ mod tests {
             let plan = reduce.plan::<f32, u32>().unwrap();
             let (exec, bytes) = (plan.exec(), OutputBytes { index: 4, value: None });
             for (width, misaligned) in [(2, 0), (3, 4), (7, 12), (64, 60), (1000, 20)] {
-                let parts = exec.output_parts(width * PARTS_PER_TASK, bytes).unwrap();
+                let parts = exec.output_parts(width, width * PARTS_PER_TASK, bytes).unwrap();
                 let address = |place: usize| misaligned + 4 * place;
                 let mut part_of = vec![None; output.required_len()];
                 let mut part = parts.plan(exec);
