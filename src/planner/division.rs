@@ -79,7 +79,7 @@ impl ExecPlan {
     /// Whether a call is one task, whatever its width.
     #[inline(always)]
     pub(crate) fn is_one_task(&self, min_task_bytes: usize) -> bool {
-        self.input_bytes / 2 < min_task_bytes
+        self.half_input_bytes < min_task_bytes
     }
 
     /// How the call is divided among `width` threads, each of which is to read `min_task_bytes` at least. `None` where
