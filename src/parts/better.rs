@@ -143,8 +143,8 @@ struct Sides<'a, B, J, C> {
     other_indices: &'a [J],
 }
 
-/// The same, with what a loop over it needs. If `COPIES`, each block is copied before it is written: where a store under
-/// a mask is slow, the compiler must not see that the old value is there already.
+/// The same, with what a loop over it needs. If `COPIES`, each block is copied before it is written: where a store
+/// under a mask is slow, the compiler must not see that the old value is there already.
 struct Loop<'a, B, J, C, const COPIES: bool> {
     sides: Sides<'a, B, J, C>,
     order: Order<C, J>,
