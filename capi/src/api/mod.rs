@@ -9,7 +9,8 @@ mod pointer;
 
 pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};
-pub use self::parts::*;
+#[allow(unused_imports, reason = "the benchmark takes a part of these")]
+pub use self::parts::{argreduce_compile_window, argreduce_execute_partials, argreduce_merge, argreduce_pairs};
 
 use self::failure::{Failure, guarded};
 use ::argreduce::directml::CompiledOperator;

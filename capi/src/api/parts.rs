@@ -26,10 +26,10 @@ pub struct argreduce_pairs {
     pub index_bytes: usize,
 }
 
-/// As argreduce_compile(), for a part of a larger tensor: of `whole_sizes`, beginning at `start`, each with one number
-/// for each axis. Indices are those in the whole. The sizes of the whole may multiply to more than memory holds, but not
-/// to more than 64 bits. A part may have reduced axes of size 0: then argreduce_execute_partials() gives indices with
-/// all bits set, and argreduce_execute() fails.
+/// As argreduce_compile(), for a part of a larger tensor: of `whole_sizes`, beginning at `start`, each with one
+/// number for each axis. Indices are those in the whole. The sizes of the whole may multiply to more than memory
+/// holds, but not to more than 64 bits. A part may have reduced axes of size 0: then argreduce_execute_partials()
+/// gives indices with all bits set, and argreduce_execute() fails.
 ///
 /// # Safety
 /// Pointers are NULL or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
@@ -78,11 +78,11 @@ pub unsafe extern "C" fn argreduce_execute_partials(
     })
 }
 
-/// Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types, the
-/// function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and an
-/// index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The strides
-/// of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no element. If `count`
-/// is 0, `acc` and `other` may be NULL.
+/// Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
+/// the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and
+/// an index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The
+/// strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no
+/// element. If `count` is 0, `acc` and `other` may be NULL.
 ///
 /// # Safety
 /// `op` is NULL or compiled and not released yet; `acc` and `other` are NULL or point to what their types say; their
@@ -119,8 +119,8 @@ pub unsafe extern "C" fn argreduce_merge(
             check_distinct(&acc[to], &other[from], count)?;
         }
         check_distinct(&acc[0], &acc[1], count)?;
-        // SAFETY: `columns` has found that each has so many elements at aligned places, which are there and which nobody
-        // else touches, as is asked for above; and `check_distinct`, that none of `acc` is another one.
+        // SAFETY: `columns` has found that each has so many elements at aligned places, which are there and which
+        // nobody else touches, as is asked for above; and `check_distinct`, that none of `acc` is another one.
         unsafe { merge_columns(merge, types, count, acc, other) }
     })
 }
@@ -158,7 +158,7 @@ fn columns(
         if start.is_null() {
             return Err(Failure::new(ARGREDUCE_NULL_POINTER, format!("{name} is NULL")));
         }
-        if start as usize % size != 0 {
+        if !(start as usize).is_multiple_of(size) {
             let message = format!("{name} is misaligned: its address has to be a multiple of {size}");
             return Err(Failure::new(ARGREDUCE_MISALIGNED, message));
         }
@@ -229,7 +229,7 @@ unsafe fn merge_columns(
     let mut buffers = [[0_u64; BLOCK]; 4];
     for first in (0..count).step_by(BLOCK) {
         let n = BLOCK.min(count - first);
-        let [values, indices, other_values, other_indices] = buffers.each_mut().map(|buffer| bytes_of(buffer));
+        let [values, indices, other_values, other_indices] = buffers.each_mut().map(bytes_of);
         let columns = acc.iter().chain(&other);
         let buffers = [&mut *values, &mut *indices, &mut *other_values, &mut *other_indices];
         for (column, buffer) in columns.zip(buffers) {
