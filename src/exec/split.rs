@@ -27,13 +27,23 @@ pub(super) fn run_split<T: Copy>(
     is_better: &IsBetter<'_>,
     slices: &mut Slices<'_, T>,
 ) {
-    for_each_tile(shape, TILE, &mut |tile| {
-        let mut positions = [0; TILE];
-        let positions = &mut positions[..tile.outputs()];
-        find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
-        tile.write_values(shape, positions, slices);
-        tile.write_each(shape, positions, &mut slices.indices);
-    });
+    for_each_tile(shape, TILE, &mut |tile| split_tile(shape, kernel, max_len, is_better, tile, slices));
+}
+
+/// The same of one tile.
+pub(super) fn split_tile<T: Copy>(
+    shape: &CollapsedShape,
+    kernel: Kernel,
+    max_len: usize,
+    is_better: &IsBetter<'_>,
+    tile: &OutputTile,
+    slices: &mut Slices<'_, T>,
+) {
+    let mut positions = [0; TILE];
+    let positions = &mut positions[..tile.outputs()];
+    find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
+    tile.write_values(shape, positions, slices);
+    tile.write_each(shape, positions, &mut slices.indices);
 }
 
 /// The positions in one tile. (It takes addresses by a pointer to a function, so that all types share one copy.)
@@ -112,9 +122,9 @@ mod tests {
                             let (mut found, mut values) = (vec![99; len], vec![9.0; len]);
                             let shape = &plan.exec().shape;
                             let lanes = Isa::detect().vector_bytes() / size_of::<f32>();
-                            // Real blocks are never too short to be folded.
+                            // Real blocks are never too short for wide rows.
                             let strategies = Strategy::ALL.into_iter().filter(|strategy| {
-                                *strategy != Strategy::FoldedColumns
+                                *strategy != Strategy::NarrowColumns
                                     && strategy.takes(shape.inner_dim(), shape.reduced_dims(), lanes)
                             });
                             for strategy in strategies {

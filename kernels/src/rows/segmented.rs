@@ -22,7 +22,7 @@ pub(crate) struct SegmentedRows;
 impl KernelImpl for SegmentedRows {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
-        let is_in_place = Strategy::Pieces.is_in_place(args.reduced);
+        let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
         let line = args.innermost_reduced();
         if is_in_place && interleaved::takes::<O>(line.size) {
             // SAFETY: the caller's promise, and segments are in place.

@@ -87,7 +87,8 @@ macro_rules! by_width {
             a & !b
         }
         // The rotation keeps the compiler from joining masks before they are moved to a general register: few of the
-        // registers that hold masks can be in use, and rows would wait for one.
+        // registers that hold masks can be in use, and rows would wait for one. See
+        // docs/tuning.md#reasons-behind-the-shape-of-the-code.
         #[inline(always)]
         fn or_nans<const V: usize>(self, mut acc: $mask, vectors: &[__m512i; V]) -> $mask {
             let mut n = 0;
