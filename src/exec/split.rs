@@ -7,7 +7,7 @@
 //!         for each output: keep the new element if it is better than the best so far (strictly: the first wins ties)
 //! ```
 
-use super::call::find;
+use super::call::Call;
 use super::elements::Slices;
 use super::tiles::{OutputTile, TILE, for_each_tile};
 use crate::MAX_RANK;
@@ -31,7 +31,7 @@ pub(super) fn run_split<T: Copy>(
         let mut positions = [0; TILE];
         let positions = &mut positions[..tile.outputs()];
         find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
-        tile.write_values(shape, positions, slices);
+        tile.read_values(shape, positions, slices);
         tile.write_each(shape, positions, &mut slices.indices);
     });
 }
@@ -69,8 +69,9 @@ fn find_split(
             let before = ((n * cut_loop.size + first) * inside) as u64;
             let start = tile.input.start + offset + first as isize * cut_loop.stride;
             let mut buffer = [MaybeUninit::uninit(); TILE];
-            let prefetch = Tuning::current().prefetch_far();
-            let positions = find(kernel, address(start), tile.input.dims, block, prefetch, &mut buffer);
+            let (input, prefetch) = (address(start), Tuning::current().prefetch_far());
+            let call = Call { kernel, input, outputs: tile.input.dims, reduced: block, prefetch };
+            let positions = call.find_positions(&mut buffer[..tile.outputs()]);
             for (n, &position) in positions.iter().enumerate() {
                 let [outer, inner] = tile.input.dims;
                 let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;

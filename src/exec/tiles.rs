@@ -89,11 +89,9 @@ pub(super) fn split(loops: &[LoopDim]) -> (&[LoopDim], [LoopDim; 2]) {
     }
 }
 
-/// Whether the output has another order than the input: neighbours along the fastest loop are farther apart in the
-/// output than those along the second. (A call: one copy for all types.)
-#[inline(never)]
-pub(super) fn is_transposed(shape: &CollapsedShape) -> bool {
-    let (_, [outer, inner]) = split(shape.output.output_dims());
+/// Whether places have another order than the input: neighbours along the fastest loop are farther apart than those
+/// along the second.
+pub(super) fn is_transposed([outer, inner]: [LoopDim; 2]) -> bool {
     outer.size > 1 && outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
 }
 

@@ -7,12 +7,9 @@ use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, IndexWriter, LoopDim, StridedIter, offset_at};
 
 impl OutputTile {
-    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Separately,
-    /// because an index does not depend on the type of the elements, nor they on the type of the index.)
-    pub(super) fn write<T: Copy>(&self, plan: &ExecPlan, positions: &mut [u32], slices: &mut Slices<'_, T>) {
+    /// Writes the indices of the tile from its positions.
+    pub(super) fn write_indices(&self, plan: &ExecPlan, positions: &mut [u32], indices: &mut Indices<'_>) {
         let shape = &plan.shape;
-        self.write_values(shape, positions, slices);
-        let indices = &mut slices.indices;
         let map = match affine(shape) {
             Some(map) => map,
             None if fits_32_bits(shape) => {
@@ -23,39 +20,19 @@ impl OutputTile {
             }
             None => return self.write_each(shape, positions, indices),
         };
-        for_width!(indices, indices => self.write_rows(plan.writer, map, is_transposed(shape), positions, indices));
+        for_width!(indices, indices => self.write_rows(plan.writer, map, positions, indices));
     }
 
     /// Writes indices that fit 32 bits.
-    fn write_rows<I: IndexBits>(
-        &self,
-        writer: &IndexWriter,
-        map: Affine,
-        is_transposed: bool,
-        positions: &[u32],
-        indices: &mut [I],
-    ) {
-        let Grid { start, dims: [outer, inner] } = self.output;
-        if is_transposed {
-            // In the order of the output, so that a cache line is written as a whole.
-            for i in 0..inner.size {
-                let first = start + i as isize * inner.stride;
-                for (o, row) in positions.chunks_exact(inner.size).enumerate() {
-                    indices[(first + o as isize * outer.stride) as usize] = I::of(map.at(row[i]));
-                }
-            }
-            return;
+    fn write_rows<I: IndexBits>(&self, writer: &IndexWriter, map: Affine, positions: &[u32], indices: &mut [I]) {
+        let Grid { start, dims: dims @ [outer, inner] } = self.output;
+        let row_len = if are_packed(dims) { positions.len() } else { inner.size };
+        if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
+            return write_strided(self.output, positions, indices, |position| I::of(map.at(position)));
         }
-        let row_len = if are_packed(self.output.dims) { positions.len() } else { inner.size };
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
-            if inner.stride == 1 && row_len >= MIN_VECTOR_WRITE {
-                writer.write(map, row, &mut indices[first as usize..][..row_len]);
-            } else {
-                for (i, &position) in row.iter().enumerate() {
-                    indices[(first + i as isize * inner.stride) as usize] = I::of(map.at(position));
-                }
-            }
+            writer.write(map, row, &mut indices[first as usize..][..row_len]);
         }
     }
 
@@ -78,7 +55,7 @@ impl OutputTile {
     }
 
     /// Writes the elements at the positions, if there are values to write.
-    pub(super) fn write_values<T: Copy, P: Copy + Into<u64>>(
+    pub(super) fn read_values<T: Copy, P: Copy + Into<u64>>(
         &self,
         shape: &CollapsedShape,
         positions: &[P],
@@ -93,6 +70,27 @@ impl OutputTile {
                 let from = from + i as isize * self.input.dims[1].stride + reduced;
                 values[(to + i as isize * self.values.dims[1].stride) as usize] = input.get(from as usize);
             }
+        }
+    }
+}
+
+/// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, in the order of the
+/// grid, so that a cache line is written as a whole.
+pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut [Y], of: impl Fn(X) -> Y) {
+    let Grid { start, dims: [outer, inner] } = grid;
+    if is_transposed(grid.dims) {
+        for i in 0..inner.size {
+            let first = start + i as isize * inner.stride;
+            for (o, row) in found.chunks_exact(inner.size).enumerate() {
+                to[(first + o as isize * outer.stride) as usize] = of(row[i]);
+            }
+        }
+        return;
+    }
+    for (o, row) in found.chunks_exact(inner.size).enumerate() {
+        let first = start + o as isize * outer.stride;
+        for (i, &found) in row.iter().enumerate() {
+            to[(first + i as isize * inner.stride) as usize] = of(found);
         }
     }
 }

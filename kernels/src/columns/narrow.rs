@@ -19,7 +19,8 @@ use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Hint;
 use crate::order::{ArgOrder, IndexVec, Mask, Vec};
-use crate::positions::{Positions, for_places, write_all};
+use crate::outputs::Outputs;
+use crate::positions::{for_places, write_all};
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
@@ -34,7 +35,7 @@ const PREFETCH_BYTES: usize = 1024;
 
 impl KernelImpl for NarrowColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> bool {
         assert!(Strategy::FoldedColumns.takes(args.inner, args.reduced, O::Simd::LANES));
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let input = args.input.cast::<O::Lane>();
@@ -44,7 +45,7 @@ impl KernelImpl for NarrowColumns {
         } else {
             usize::MAX
         };
-        let mut state = ColumnState::default();
+        let (mut state, mut are_counted) = (ColumnState::default(), true);
         for o in 0..args.outer.size {
             let first = input.wrapping_offset(o as isize * args.outer.stride);
             let columns = DenseColumns {
@@ -57,8 +58,9 @@ impl KernelImpl for NarrowColumns {
                 hint: args.tuning.prefetch.hint,
             };
             // SAFETY: the caller promises all elements of all outputs.
-            unsafe { columns.reduce(line.size, positions.take(width), &mut state) };
+            are_counted = unsafe { columns.reduce(line.size, outputs.take(width), &mut state) };
         }
+        are_counted
     }
 }
 
@@ -78,12 +80,13 @@ struct DenseColumns<O: ArgOrder> {
 }
 
 impl<O: ArgOrder> DenseColumns<O> {
-    /// Writes the position of the first best of each column.
+    /// Writes the position of the first best of each column, and the value, if the rows are no more than can be counted
+    /// at a time.
     ///
     /// # Safety
-    /// - The rows may be read; they are enough for one wide row.
+    /// - The rows may be read; they are enough for one wide row. Values are of elements.
     #[inline(always)]
-    unsafe fn reduce(self, rows: usize, mut positions: Positions<'_>, state: &mut ColumnState) {
+    unsafe fn reduce(self, rows: usize, mut outputs: Outputs<'_>, state: &mut ColumnState) -> bool {
         let most = self.fold.saturating_mul(O::Simd::MAX_INDEX as usize);
         let mut best = [const { MaybeUninit::<u32>::uninit() }; MAX_VECTOR_BYTES];
         let best = &mut best[..self.width];
@@ -94,7 +97,12 @@ impl<O: ArgOrder> DenseColumns<O> {
             // SAFETY: the caller's promise.
             let block = unsafe { self.reduce_block(from, (rows - from).min(most), state) };
             if rows <= most {
-                return for_places!(positions, positions => write_all(positions, block.positions()));
+                for_places!(outputs.positions, positions => write_all(positions, block.positions()));
+                // SAFETY: the caller's promise.
+                if let Some(values) = unsafe { outputs.values::<O::Lane>() } {
+                    self.write_values(values, block.values);
+                }
+                return true;
             }
             if start == 0 {
                 write_all(best, block.positions());
@@ -108,7 +116,17 @@ impl<O: ArgOrder> DenseColumns<O> {
             }
         }
         // SAFETY: as above.
-        positions.write_all(unsafe { &*(&raw const *best as *const [u32]) });
+        outputs.positions.write_all(unsafe { &*(&raw const *best as *const [u32]) });
+        false
+    }
+
+    /// Writes the value of each column, from lanes of which the first are columns.
+    #[inline(always)]
+    fn write_values(self, values: &mut [MaybeUninit<O::Lane>], best: Vec<O>) {
+        let mut lanes = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
+        // SAFETY: there is room for any vector.
+        unsafe { self.order.simd().store_lanes(lanes.as_mut_ptr().cast(), self.order.decode(best)) };
+        values.copy_from_slice(&lanes[..self.width]);
     }
 
     /// The first best of each column in some rows, as many as can be counted.
@@ -138,6 +156,7 @@ impl<O: ArgOrder> DenseColumns<O> {
             start,
             rows,
             fold,
+            values: best.values,
             folded_rows: simd.index_array(best.folded_rows),
             row_in_fold: simd.index_array(best.row_in_fold),
         }
@@ -254,6 +273,7 @@ struct Block<O: ArgOrder> {
     rows: usize,
     fold: usize,
     /// For each column.
+    values: Vec<O>,
     folded_rows: IndexArray<O>,
     row_in_fold: IndexArray<O>,
 }

@@ -8,9 +8,11 @@ use super::nan_tracker::NanTracker;
 use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
 use crate::order::{ArgOrder, IndexVec, Vec};
-use crate::positions::{Positions, for_places, write_counts};
+use crate::outputs::Outputs;
+use crate::positions::{for_places, write_counts};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
+use core::mem::MaybeUninit;
 
 /// Vectors in a tile, unless fewer are left. See docs/tuning.md#register-tiles-4-vectors-or-2.
 pub(super) const TILE_VECTORS: usize = 4;
@@ -172,15 +174,33 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
         *nan_tracker = state;
     }
 
-    /// Writes the row numbers as positions, one for each output of the tile.
+    /// Writes the row numbers as positions, one for each output of the tile, and the best as values.
+    ///
+    /// # Safety
+    /// - Values are of elements.
     #[inline(always)]
-    pub(super) fn write(&self, order: O, positions: &mut Positions<'_>, start: usize, width: usize) {
-        for_places!(positions, positions => {
+    pub(super) unsafe fn write(&self, order: O, outputs: &mut Outputs<'_>, start: usize, width: usize) {
+        for_places!(outputs.positions, positions => {
             let positions = &mut positions[start..][..width];
             for (u, rows) in self.row_of_best.iter().enumerate() {
                 let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
                 write_counts(positions, order.simd().index_array(*rows).as_ref());
             }
         });
+        // SAFETY: the caller's promise.
+        if let Some(values) = unsafe { outputs.values::<O::Lane>() } {
+            self.write_values(order, &mut values[start..][..width]);
+        }
+    }
+
+    /// Writes the best of each output of the tile.
+    #[inline(always)]
+    pub(super) fn write_values(&self, order: O, values: &mut [MaybeUninit<O::Lane>]) {
+        for (u, &best) in self.best.iter().enumerate() {
+            let start = Self::start_of(u, values.len());
+            let values = &mut values[start..][..O::Simd::LANES];
+            // SAFETY: a vector may be written there.
+            unsafe { order.simd().store_lanes(values.as_mut_ptr().cast(), order.decode(best)) };
+        }
     }
 }

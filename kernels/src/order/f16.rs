@@ -53,6 +53,14 @@ impl<S: F16KeyOps, const FLIPS: bool> SortKey<S> for F16Key<FLIPS> {
         simd.encode_f16(raw, self.bias, self.saturating_bias)
     }
 
+    /// A zero has no sign then, and every NaN has become the same.
+    #[inline(always)]
+    fn decode(self, simd: S, keys: S::Vector) -> S::Vector {
+        // The first step of encoding is its own inverse.
+        let raw = simd.encode_f16(simd.minus(keys, self.bias.wrapping_add(self.saturating_bias)), 0, 0);
+        if FLIPS { simd.xor(raw, simd.splat(self.sign)) } else { raw }
+    }
+
     #[inline(always)]
     fn fast(self, largest: bool) -> RawBits {
         let sign = match (largest, FLIPS) {
@@ -88,6 +96,11 @@ impl<S: F16KeyOps> SortKey<S> for RawBits {
     #[inline(always)]
     fn encode(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.sign))
+    }
+
+    #[inline(always)]
+    fn decode(self, simd: S, lanes: S::Vector) -> S::Vector {
+        self.encode(simd, lanes)
     }
 
     /// The largest as unsigned integers.

@@ -46,6 +46,9 @@ pub(crate) trait ArgOrder: Copy {
     /// # Safety
     /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
     unsafe fn load_first_n(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
+    /// The elements that became these lanes, bit for bit; but of 16-bit floats, a zero may have another sign, and a NaN
+    /// is some NaN.
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self>;
     /// Where `a` is strictly better than `b`.
     fn gt_total_order(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// Where `a` is strictly better than `b`, and neither is NaN.
@@ -194,6 +197,11 @@ impl<S: SimdOps<K::Lane>, K: SortKey<S>, F: Function, P: Policy> ArgOrder for Ke
     unsafe fn load_first_n(self, at: *const K::Lane, n: usize) -> Vec<Self> {
         // SAFETY: the caller's promise.
         self.key.encode(self.simd, unsafe { self.simd.load_first_n(at, n) })
+    }
+
+    #[inline(always)]
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self> {
+        self.key.decode(self.simd, lanes)
     }
 
     #[inline(always)]
