@@ -1,6 +1,7 @@
 //! The index types. A new one is a word in the list at the end, and one in [`Indices`] if it has another width.
 
 use crate::DataType;
+use std::ops::BitXor;
 
 mod sealed {
     pub trait Sealed {}
@@ -23,11 +24,20 @@ mod sealed {
     label = "indices cannot be written as this",
     note = "the index types are `i32`, `i64`, `u32`, `u64`, `u8`, `u16` and `usize`"
 )]
-pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + Send + Sync + 'static {
+pub trait Index:
+    sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + BitXor<Output = Self> + Send + Sync + 'static
+{
     /// The type, as in Rust.
     const NAME: &'static str;
     /// The largest index that fits.
     const MAX: u64;
+    /// All bits set: the index of nothing.
+    #[doc(hidden)]
+    const NONE: Self;
+
+    /// As a number.
+    #[doc(hidden)]
+    fn value(self) -> i128;
 
     /// The same memory as unsigned integers of this width.
     #[doc(hidden)]
@@ -67,6 +77,26 @@ impl Indices<'_> {
         for_width!(self, indices => indices.len())
     }
 
+    /// The same, for a shorter time.
+    pub(crate) fn reborrow(&mut self) -> Indices<'_> {
+        match self {
+            Indices::U8(indices) => Indices::U8(indices),
+            Indices::U16(indices) => Indices::U16(indices),
+            Indices::U32(indices) => Indices::U32(indices),
+            Indices::U64(indices) => Indices::U64(indices),
+        }
+    }
+
+    /// All bits set: the index of nothing.
+    pub(crate) fn none(&self) -> u64 {
+        match self {
+            Indices::U8(_) => u8::MAX.into(),
+            Indices::U16(_) => u16::MAX.into(),
+            Indices::U32(_) => u32::MAX.into(),
+            Indices::U64(_) => u64::MAX,
+        }
+    }
+
     /// Writes one: see [`Index::at`].
     #[inline(always)]
     pub(crate) fn set(&mut self, place: usize, start: isize, position: u64, step: isize) {
@@ -80,6 +110,12 @@ macro_rules! indices {
         impl Index for $t {
             const NAME: &'static str = stringify!($t);
             const MAX: u64 = $t::MAX as u64;
+            const NONE: $t = !0;
+
+            #[inline(always)]
+            fn value(self) -> i128 {
+                self as i128
+            }
 
             #[inline(always)]
             fn as_bits(indices: &mut [Self]) -> Indices<'_> {

@@ -3,8 +3,9 @@
 
 mod common;
 
-use argreduce::{DataType, Index, Isa, Layout};
+use argreduce::{Index, Isa, Layout};
 use argreduce_guard::{few, is_slow};
+use common::problem::{Problem, problem};
 use common::{Sample, check, rng, sample};
 use proptest::prelude::*;
 
@@ -48,7 +49,7 @@ fn hostile_states() {
             for len in few(0..lens.len(), 4).map(|n| lens[n]) {
                 for (first, second) in [(one, one), (one, other)] {
                     let data: Vec<T> = (0..2 * 3 * len).map(|n| if n % 2 == 0 { first } else { second }).collect();
-                    // Rows, columns, pieces of rows; and all of them backwards.
+                    // Rows, columns, segmented rows; and all of them backwards.
                     for (sizes, axes) in [(&[2, 3, len][..], &[2][..]), (&[2, 3, len], &[1]), (&[2, 3, len], &[0, 2])] {
                         let packed = Layout::contiguous(sizes).unwrap();
                         let strides: Vec<isize> = packed.strides().iter().map(|stride| -stride).collect();
@@ -93,7 +94,7 @@ fn every_index_type() {
     fn all<T: Sample, I: Index>() {
         let mut rng = rng(6);
         type Case = (&'static [usize], Option<&'static [isize]>, &'static [isize], Option<&'static [isize]>);
-        let cases: [Case; 13] = [
+        let cases: [Case; 16] = [
             (&[2, 4100], None, &[0], None),
             (&[4500, 2], None, &[1], None),
             (&[300, 9], None, &[1], None),
@@ -105,6 +106,10 @@ fn every_index_type() {
             // In the order of the input's memory, which is not that of the output.
             (&[70, 3, 80], Some(&[1, 70, 210]), &[1], None),
             (&[200, 3], None, &[1], Some(&[-1, 0])),
+            // Every third place, and the other way around, more lines than are written at a time.
+            (&[400, 3], None, &[1], Some(&[-3, 0])),
+            (&[400, 2], None, &[1], Some(&[3, 0])),
+            (&[7, 3, 300], None, &[1], Some(&[1, 0, 7])),
             // A broadcast axis between reduced ones, and after them.
             (&[50, 3, 4, 5], Some(&[15, 5, 0, 1]), &[1, 2, 3], None),
             (&[50, 3, 5], Some(&[3, 1, 0]), &[1, 2], None),
@@ -117,7 +122,7 @@ fn every_index_type() {
                 let sizes: Vec<usize> = (0..sizes.len())
                     .map(|axis| if axes.contains(&(axis as isize)) { 1 } else { sizes[axis] })
                     .collect();
-                let first = if strides[0] < 0 { sizes[0] - 1 } else { 0 };
+                let first = (sizes[0] - 1) * strides[0].min(0).unsigned_abs();
                 Layout::strided(&sizes, strides, first).unwrap()
             });
             check::<T, I>(&sample(&mut rng, layout.required_len()), &layout, axes, output.as_ref());
@@ -141,6 +146,7 @@ fn beyond_one_direct_tile() {
     for sizes in few(0..cases.len(), 2).map(|n| cases[n]) {
         let layout = Layout::contiguous(&sizes).unwrap();
         check::<u8, u32>(&sample(&mut rng(4), layout.required_len()), &layout, &[1], None);
+        check::<half::f16, i64>(&sample(&mut rng(4), layout.required_len()), &layout, &[1], None);
     }
 }
 
@@ -153,74 +159,6 @@ fn beyond_one_tile_across() {
         let layout = Layout::strided(&[inner, rows, outer], &strides, 0).unwrap();
         check::<u8, u32>(&sample(&mut rng(5), layout.required_len()), &layout, &[1], None);
     }
-}
-
-/// A random problem: a block of memory, a view of it, axes, and where to write.
-#[derive(Debug, Clone)]
-struct Problem {
-    layout: Layout,
-    axes: Vec<isize>,
-    output: Option<Layout>,
-    data_type: DataType,
-    seed: u64,
-}
-
-/// One axis: its size, how its step relates to that of a packed tensor, and whether it is reduced.
-fn axis() -> impl Strategy<Value = (usize, isize, bool)> {
-    let size = prop_oneof![4 => 1..6_usize, 2 => 6..40_usize, 1 => Just(1), 1 => 60..140_usize];
-    let step = prop_oneof![6 => Just(1_isize), 2 => Just(-1), 1 => Just(0), 1 => Just(2), 1 => Just(-3)];
-    (size, step, any::<bool>())
-}
-
-fn problem() -> impl Strategy<Value = Problem> {
-    let axes = proptest::collection::vec(axis(), 0..=8);
-    let orders =
-        (Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle(), Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle());
-    let output_steps = proptest::option::of(proptest::collection::vec(prop_oneof![Just(1), Just(-1), Just(2)], 8));
-    (axes, orders, output_steps, 0..70_usize, any::<u8>(), 0..13_usize, any::<u64>()).prop_map(
-        |(mut axes, (memory_order, axis_order), output_steps, offset, negative, data_type, seed)| {
-            // Large tensors would only be slow.
-            let mut count = 1;
-            for (size, ..) in &mut axes {
-                if count * *size > 3000 {
-                    *size = 1 + *size % 3;
-                }
-                if count * *size > 6000 {
-                    *size = 1;
-                }
-                count *= *size;
-            }
-            let rank = axes.len();
-            let sizes: Vec<usize> = axes.iter().map(|&(size, ..)| size).collect();
-            let steps: Vec<isize> = axes.iter().map(|&(_, step, _)| step).collect();
-            // Most tensors are in memory in the order of their axes.
-            let memory_order: Vec<usize> = if seed % 2 == 0 { (0..8).collect() } else { memory_order };
-            let layout = strided(&sizes, &steps, &memory_order, offset);
-            let reduced: Vec<usize> = axis_order.into_iter().filter(|&axis| axis < rank && axes[axis].2).collect();
-            let output = output_steps.map(|steps| {
-                let sizes: Vec<usize> =
-                    (0..rank).map(|axis| if reduced.contains(&axis) { 1 } else { sizes[axis] }).collect();
-                strided(&sizes, &steps[..rank], &memory_order, offset)
-            });
-            let from_end =
-                |axis: usize| if negative >> axis & 1 == 1 { axis as isize - rank as isize } else { axis as isize };
-            let axes = reduced.into_iter().map(from_end).collect();
-            Problem { layout, axes, output, data_type: DataType::ALL[data_type], seed }
-        },
-    )
-}
-
-/// A layout with its axes in the given order in memory, each axis `step` times as far apart as it would be packed.
-fn strided(sizes: &[usize], steps: &[isize], memory_order: &[usize], extra: usize) -> Layout {
-    let (mut strides, mut stride, mut offset) = (vec![0; sizes.len()], 1, extra);
-    for &axis in memory_order.iter().rev().filter(|&&axis| axis < sizes.len()) {
-        strides[axis] = stride * steps[axis];
-        if steps[axis] < 0 {
-            offset += (sizes[axis] - 1) * strides[axis].unsigned_abs();
-        }
-        stride *= sizes[axis] as isize * steps[axis].abs().max(1);
-    }
-    Layout::strided(sizes, &strides, offset).unwrap()
 }
 
 proptest! {

@@ -6,13 +6,13 @@ use crate::kernel::{KernelImpl, OrderFactory};
 use crate::memory::args::KernelArgs;
 use crate::order::elements::ElementOrders;
 use crate::order::key::{Function, Ignore, Max, Min, Policy, Propagate};
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, Written};
 use crate::simd::portable::Portable;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::Tuning;
 use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
-use crate::values::read_values_of;
+use crate::values::read_values;
 use crate::{columns, rows};
 use core::marker::PhantomData;
 
@@ -105,7 +105,7 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 =
 /// A kernel, made for one ISA, strategy, element type and order.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    of_args: unsafe fn(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> bool,
+    of_args: unsafe fn(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written,
     of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
     element: DataType,
 }
@@ -134,8 +134,10 @@ impl Kernel {
                 (self.of_args)(args, outputs);
             } else {
                 assert_eq!(value_bytes, self.element.size());
-                let has_written = (self.of_args)(args, outputs.reborrow());
-                read_values_of(self.element)(args, outputs, has_written);
+                let written = (self.of_args)(args, outputs.reborrow());
+                if written != Written::All {
+                    read_values(self.element, args, outputs, written);
+                }
             }
         }
     }
@@ -287,11 +289,13 @@ fn by_strategy<S: Simd, T: Element + ElementOrders<S>, F: Function, P: Policy>(s
         }
         Strategy::Rows => rows::Rows::<SharedOrder<S, T, F, P>>::enter::<SharedOrder<S, T, F, P>>,
         Strategy::Columns => columns::Columns::enter::<ColumnOrder<S, T, F, P>>,
-        Strategy::Pieces => rows::SegmentedRows::enter::<SharedOrder<S, T, F, P>>,
-        Strategy::FoldedColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
+        Strategy::SegmentedRows => rows::SegmentedRows::enter::<SharedOrder<S, T, F, P>>,
+        Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
             columns::NarrowColumns::enter::<ColumnOrder<S, T, F, P>>
         }
-        Strategy::FoldedColumns | Strategy::PackedColumns => columns::GatheredColumns::enter::<ColumnOrder<S, T, F, P>>,
+        Strategy::NarrowColumns | Strategy::GatheredColumns => {
+            columns::GatheredColumns::enter::<ColumnOrder<S, T, F, P>>
+        }
     };
     let of_row = if const { S::TUNING.specializes } && T::SPECIALIZES_SINGLE_ROWS {
         rows::SingleRow::enter::<SpecializedOrder<S, T, F, P>>

@@ -7,7 +7,7 @@
 
 use crate::memory::args::KernelArgs;
 use crate::order::ArgOrder;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, Written};
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
 
@@ -22,12 +22,11 @@ pub(crate) trait OrderFactory {
 
 /// A strategy as a type.
 pub(crate) trait KernelImpl: Sized {
-    /// Writes the position of every output of the call. True if it has written values too, where they are asked for:
-    /// each is the element, bit for bit but for NaN, and for the sign of zero of 16-bit floats.
+    /// Writes the position of every output of the call, and where values are asked for, which of those it says.
     ///
     /// # Safety
     /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> bool;
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written;
 
     /// What every [`crate::Kernel`] points to.
     ///
@@ -36,7 +35,7 @@ pub(crate) trait KernelImpl: Sized {
     ///
     /// # Safety
     /// - As a [`crate::Kernel`].
-    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> bool {
+    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
         unsafe { enter::<M, Self>(args, outputs) }
     }
@@ -46,7 +45,7 @@ pub(crate) trait KernelImpl: Sized {
     /// # Safety
     /// - As for [`KernelImpl::run`].
     #[inline(never)]
-    unsafe fn eval_outlined<O: ArgOrder>(call: Call<'_, O, Self>) -> bool {
+    unsafe fn eval_outlined<O: ArgOrder>(call: Call<'_, O, Self>) -> Written {
         // SAFETY: the caller's promise.
         unsafe { call.eval() }
     }
@@ -57,7 +56,7 @@ pub(crate) trait KernelImpl: Sized {
 /// # Safety
 /// - As a [`crate::Kernel`].
 #[inline(always)]
-pub(crate) unsafe fn enter<M: OrderFactory, B: KernelImpl>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> bool {
+pub(crate) unsafe fn enter<M: OrderFactory, B: KernelImpl>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
     assert_eq!(outputs.len(), args.outputs());
     // SAFETY: the caller promises that the ISA is there, and all that a body requires.
     unsafe {
@@ -75,16 +74,16 @@ pub(crate) struct Call<'a, O, B> {
 }
 
 impl<O: ArgOrder, B: KernelImpl> SimdOp for Call<'_, O, B> {
-    type Output = bool;
+    type Output = Written;
 
     #[inline(always)]
-    unsafe fn eval(self) -> bool {
+    unsafe fn eval(self) -> Written {
         // SAFETY: the caller's promise.
         unsafe { B::run(self.order, self.args, self.outputs) }
     }
 
     #[inline(always)]
-    unsafe fn eval_outlined(self) -> bool {
+    unsafe fn eval_outlined(self) -> Written {
         // SAFETY: the caller's promise.
         unsafe { B::eval_outlined(self) }
     }

@@ -104,10 +104,29 @@ impl<'a> Outputs<'a> {
     #[inline(always)]
     pub(crate) unsafe fn split<L>(self) -> (Positions<'a>, &'a mut [MaybeUninit<L>]) {
         debug_assert_eq!(self.value_bytes, size_of::<L>());
-        // SAFETY: they are (a part of) a slice of as many elements, which is borrowed for as long as `'a` lives, and the
-        // caller promises the type. No place becomes uninitialised: all that write here write elements.
+        // SAFETY: they are (a part of) a slice of as many elements, which is borrowed for `'a`, and the caller promises
+        // the type. No place becomes uninitialised: all that write here write elements.
         let values = unsafe { core::slice::from_raw_parts_mut(self.values.cast(), self.len()) };
         (self.positions, values)
+    }
+}
+
+/// Which values a kernel has written, where they are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// None of them.
+    Nothing,
+    /// All of them, but of some it [has not kept](crate::order::ArgOrder::lost) all bits.
+    SomeBits,
+    /// All of them, bit for bit.
+    All,
+}
+
+impl Written {
+    /// All of them; if some bits are lost, of some values.
+    #[inline(always)]
+    pub(crate) fn all(has_lost: bool) -> Self {
+        if has_lost { Written::SomeBits } else { Written::All }
     }
 }
 

@@ -3,33 +3,35 @@
 
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::walk::offset_at;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, Written};
 use crate::positions::{Position, for_places};
 use crate::types::DataType;
 use core::mem::MaybeUninit;
 
-/// Writes the values of a call whose positions are written: all of them, or if a kernel `has_written` values, those
-/// that it cannot know.
+/// Writes the values of a call whose positions are written: all of them, or those of which bits are lost.
 ///
 /// # Safety
-/// - Positions, and if so values, are written; there are places for values.
-/// - The elements of the call may be read; they have the size and alignment of the values, and those of the type that
-///   this is for.
-pub(crate) type ReadValues = unsafe fn(args: &KernelArgs<'_>, outputs: Outputs<'_>, has_written: bool);
-
-/// The function for elements of a type.
-pub(crate) fn read_values_of(element: DataType) -> ReadValues {
-    match element {
-        DataType::F16 => read_values::<u16, true, { half::f16::MANTISSA_DIGITS }>,
-        DataType::Bf16 => read_values::<u16, true, { half::bf16::MANTISSA_DIGITS }>,
-        DataType::F32 => read_values::<u32, false, { f32::MANTISSA_DIGITS }>,
-        DataType::F64 => read_values::<u64, false, { f64::MANTISSA_DIGITS }>,
-        _ => match element.size() {
-            1 => read_values::<u8, false, 0>,
-            2 => read_values::<u16, false, 0>,
-            4 => read_values::<u32, false, 0>,
-            _ => read_values::<u64, false, 0>,
-        },
+/// - All positions are written, and of the values those that `written` says; there are places for values.
+/// - The elements of the call may be read; they are of that type, and have the size and alignment of the values.
+#[inline(never)]
+pub(crate) unsafe fn read_values(element: DataType, args: &KernelArgs<'_>, outputs: Outputs<'_>, written: Written) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (written, element) {
+            (Written::All, _) => {}
+            (Written::SomeBits, DataType::F16) => read_lost::<u16, true, { half::f16::MANTISSA_DIGITS }>(args, outputs),
+            (Written::SomeBits, DataType::Bf16) => {
+                read_lost::<u16, true, { half::bf16::MANTISSA_DIGITS }>(args, outputs)
+            }
+            (Written::SomeBits, DataType::F32) => read_lost::<u32, false, { f32::MANTISSA_DIGITS }>(args, outputs),
+            (Written::SomeBits, DataType::F64) => read_lost::<u64, false, { f64::MANTISSA_DIGITS }>(args, outputs),
+            _ => match element.size() {
+                1 => read_all::<u8>(args, outputs),
+                2 => read_all::<u16>(args, outputs),
+                4 => read_all::<u32>(args, outputs),
+                _ => read_all::<u64>(args, outputs),
+            },
+        }
     }
 }
 
@@ -68,31 +70,10 @@ bits!(u8 u16 u32 u64);
 /// How many written values are asked at a time whether one of them is lost.
 const ASKED: usize = 64;
 
-/// See [`ReadValues`]. Of floats with so many `DIGITS`, or of integers if they are 0. What a kernel writes is the
-/// element, but that a NaN may be any NaN; and if `ZEROS`, a zero may have the wrong sign.
+/// Those of which bits are lost: of floats with so many `DIGITS`, NaN, and if `ZEROS`, zeros.
 ///
 /// # Safety
-/// - As there.
-unsafe fn read_values<B: Bits, const ZEROS: bool, const DIGITS: u32>(
-    args: &KernelArgs<'_>,
-    outputs: Outputs<'_>,
-    has_written: bool,
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if !has_written {
-            read_all::<B>(args, outputs);
-        } else if const { DIGITS > 0 } {
-            read_lost::<B, ZEROS, DIGITS>(args, outputs);
-        }
-    }
-}
-
-/// Those of written values that are lost.
-///
-/// # Safety
-/// - As for [`ReadValues`].
-#[inline(always)]
+/// - As for [`read_values`].
 unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
     // SAFETY: the caller's promise.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
@@ -119,8 +100,7 @@ unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &Kernel
 /// All values.
 ///
 /// # Safety
-/// - As for [`ReadValues`].
-#[inline(never)]
+/// - As for [`read_values`].
 unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
     // SAFETY: the caller's promise.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
@@ -135,6 +115,7 @@ unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
             // SAFETY: the caller promises that positions are written, and the elements.
             unsafe {
                 match *args.reduced {
+                    [LoopDim { stride: 1, .. }] => read_row(row, inner.stride, values, positions, |position| position),
                     [line] => read_row(row, inner.stride, values, positions, |position| position * line.stride),
                     _ => read_row(row, inner.stride, values, positions, |position| {
                         offset_at(args.reduced, position as usize)
@@ -157,11 +138,26 @@ unsafe fn read_row<B: Copy, P: Position>(
     positions: &mut [MaybeUninit<P>],
     offset: impl Fn(isize) -> isize,
 ) {
-    let mut from = first;
-    for (value, position) in values.iter_mut().zip(positions) {
+    // SAFETY: the caller's promise.
+    let value = |n: usize, position: P| unsafe {
+        first.wrapping_offset(n as isize * step).offset(offset(position.number() as isize)).read()
+    };
+    // Some at a time: a turn of the loop costs as much as one of them.
+    const SOME: usize = 8;
+    let (some_values, last_values) = values.as_chunks_mut::<SOME>();
+    let (some_positions, last_positions) = positions.as_chunks::<SOME>();
+    let mut n = 0;
+    for (values, positions) in some_values.iter_mut().zip(some_positions) {
+        for (value_of, position) in values.iter_mut().zip(positions) {
+            // SAFETY: the caller's promise.
+            value_of.write(value(n, unsafe { position.assume_init() }));
+            n += 1;
+        }
+    }
+    for (value_of, position) in last_values.iter_mut().zip(last_positions) {
         // SAFETY: the caller's promise.
-        value.write(unsafe { from.offset(offset(position.assume_init().number() as isize)).read() });
-        from = from.wrapping_offset(step);
+        value_of.write(value(n, unsafe { position.assume_init() }));
+        n += 1;
     }
 }
 
@@ -223,14 +219,14 @@ mod tests {
             let place = |n: usize, position: u64| 500 + args.offset(n) + offset_at(reduced, position as usize);
             let expected: Vec<u32> =
                 positions.iter().enumerate().map(|(n, &position)| input[place(n, position) as usize]).collect();
-            for has_written in [false, true] {
+            for written in [Written::Nothing, Written::SomeBits] {
                 // Every third is a NaN.
                 let mut values: Vec<u32> =
                     expected.iter().enumerate().map(|(n, &x)| if n % 3 == 0 { u32::MAX } else { x }).collect();
                 let outputs = Outputs::with_values(Positions::from(&mut positions[..]), &mut values);
                 // SAFETY: the places above are in the input.
-                unsafe { read_values_of(DataType::F32)(&args, outputs, has_written) };
-                assert_eq!(values, expected, "{has_written}, {args:?}");
+                unsafe { read_values(DataType::F32, &args, outputs, written) };
+                assert_eq!(values, expected, "{written:?}, {args:?}");
             }
         }
     }

@@ -23,6 +23,12 @@ impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
     }
 }
 
+/// The element whose bits are 0.
+pub(crate) const fn zero<T: Element>() -> T {
+    // SAFETY: `Element` is sealed, and bits of 0 are a value of each of its types: 0, +0 or `false`.
+    unsafe { std::mem::zeroed() }
+}
+
 /// The bits of an element: `B` is an integer of its size and alignment. Only reading an element makes one, so that any
 /// that is written as a value is a valid element again.
 #[derive(Clone, Copy)]

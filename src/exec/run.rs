@@ -3,14 +3,14 @@
 use super::call::{Call, Places};
 use super::elements::Slices;
 use super::row::{Order, find_in_contiguous};
-use super::split::{IsBetter, run_split};
-use super::tiles::{DIRECT_TILE, INDEX_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
+use super::split::{IsBetter, split_tile};
+use super::tiles::{DIRECT_TILE, INDEX_TILE, MAPPED_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
-use super::write::{affine, copy_to_broadcast, positions_to_indices, write_strided};
+use super::write::{affine, copy_to_broadcast, write_strided};
 use crate::Element;
 use crate::index::{Indices, for_width};
-use crate::planner::{CollapsedShape, ExecPlan, MAX_REDUCTION_LEN};
-use argreduce_kernels::{Affine, IndexBits, Kernel, Positions, Strategy, better};
+use crate::planner::{CollapsedShape, ExecPlan, LoopNest, MAX_REDUCTION_LEN};
+use argreduce_kernels::{Affine, IndexBits, IndexWriter, Kernel, LoopDim, Positions, Strategy, better};
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 
@@ -18,46 +18,58 @@ use std::slice::from_ref;
 #[inline]
 pub(crate) fn run<T: Element>(plan: &ExecPlan, order: Order, required_len: usize, slices: &mut Slices<'_, T>) {
     assert!(slices.input.len() >= required_len);
-    if plan.has_one_output { run_one_output(plan, order, slices) } else { run_tiles(plan, order, slices) }
+    if plan.has_one_output {
+        run_one_output(plan, order, plan.shape.output.start, slices);
+    } else {
+        run_tiles(plan, order, slices, None);
+    }
 }
 
-/// As [`run`], for [one output](ExecPlan::has_one_output). Reads loops at fixed places of the shape: to look for those
-/// of a kind would take as long as a short row.
+/// As [`run`], for [one output](ExecPlan::has_one_output), whose index goes to `output`. Reads loops at fixed places of
+/// the shape: to look for those of a kind would take as long as a short row.
 #[inline(always)]
-pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, slices: &mut Slices<'_, T>) {
+pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, output: usize, slices: &mut Slices<'_, T>) {
     let (shape, Slices { input, indices, values }) = (&plan.shape, slices);
     let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
     let position = match plan.kernel {
-        Some((_, kernel)) if !plan.is_contiguous_row => {
+        Some((.., kernel)) if !plan.is_contiguous_row => {
             let (input, mut buffer) = (input.address(start as isize), [MaybeUninit::<u32>::uninit()]);
             let (outputs, reduced, prefetch) = ([ONE; 2], from_ref(&row), plan.prefetch);
             Call { kernel, input, outputs, reduced, prefetch }.find_positions(&mut buffer)[0]
         }
-        Some((_, kernel)) => find_in_contiguous(kernel, order, input.contiguous(start, row.size)),
+        Some((.., kernel)) => find_in_contiguous(kernel, order, input.contiguous(start, row.size)),
         None => 0,
     };
-    indices.set(shape.output.start, shape.index_start, position.into(), index.stride);
+    indices.set(output, shape.index_start, position.into(), index.stride);
     if let Some(values) = values {
         values[shape.values.start] = input.get((start as isize + position as isize * row.stride) as usize);
     }
 }
 
-/// As [`run`], for any number of outputs. With elements as integers of their size, as indices are: a copy of what is
-/// below for every pair of types would be much more code, and no faster.
+/// As [`run`], for any number of outputs, or for those of one tile. With elements as integers of their size, as indices
+/// are: a copy of what is below for every pair of types would be much more code, and no faster.
 #[inline(never)]
-fn run_tiles<T: Element>(plan: &ExecPlan, (function, policy): Order, slices: &mut Slices<'_, T>) {
+pub(super) fn run_tiles<T: Element>(
+    plan: &ExecPlan,
+    (function, policy): Order,
+    slices: &mut Slices<'_, T>,
+    tile: Option<&OutputTile>,
+) {
     let input = slices.input;
     let is_better = |a: usize, b: usize| better(function, policy, input.get(a), input.get(b));
     match size_of::<T>() {
-        1 => run_bits(plan, &is_better, slices.take_as_bits::<u8>()),
-        2 => run_bits(plan, &is_better, slices.take_as_bits::<u16>()),
-        4 => run_bits(plan, &is_better, slices.take_as_bits::<u32>()),
-        _ => run_bits(plan, &is_better, slices.take_as_bits::<u64>()),
+        1 => run_bits(plan, &is_better, slices.take_as_bits::<u8>(), tile),
+        2 => run_bits(plan, &is_better, slices.take_as_bits::<u16>(), tile),
+        4 => run_bits(plan, &is_better, slices.take_as_bits::<u32>(), tile),
+        _ => run_bits(plan, &is_better, slices.take_as_bits::<u64>(), tile),
     }
 }
 
 #[inline(always)]
-fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slices<'_, T>) {
+fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slices<'_, T>, tile: Option<&OutputTile>) {
+    if let Some(tile) = tile {
+        return run_tile(plan, is_better, tile, &mut slices);
+    }
     run_distinct(plan, is_better, &mut slices);
     let CollapsedShape { output, values, .. } = &plan.shape;
     if !output.broadcast_dims().is_empty() {
@@ -68,29 +80,33 @@ fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slic
     }
 }
 
-/// Answers those outputs that are no copies of others. Outlined, because its buffers make a large frame.
-#[inline(never)]
+/// Answers those outputs that are no copies of others.
 fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
     let shape = &plan.shape;
-    let Some((_, kernel)) = plan.kernel else {
-        return for_each_tile(shape, TILE, &mut |tile| {
+    let max_outputs = match plan.kernel {
+        Some((_, strategy, _)) if plan.reduction_len <= MAX_REDUCTION_LEN => {
+            let of = |nest: &LoopNest| split(nest.output_dims()).1;
+            Targets::of(plan, &slices.indices, of(&shape.output), of(&shape.values)).max_outputs(plan, strategy, slices)
+        }
+        _ => TILE,
+    };
+    for_each_tile(shape, max_outputs, &mut |tile| run_tile(plan, is_better, tile, slices));
+}
+
+/// Answers one tile, in any of the ways: one of at most [`TILE`] outputs, or as many as [`Targets::max_outputs`] says.
+#[inline(never)]
+fn run_tile<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, tile: &OutputTile, slices: &mut Slices<'_, T>) {
+    match plan.kernel {
+        None => {
             let positions = &mut [0; TILE][..tile.outputs()];
-            tile.read_values(shape, positions, slices);
+            tile.read_values(&plan.shape, positions, slices);
             tile.write_indices(plan, positions, &mut slices.indices);
-        });
-    };
-    if plan.reduction_len > MAX_REDUCTION_LEN {
-        return run_split(shape, kernel, MAX_REDUCTION_LEN, is_better, slices);
+        }
+        Some((.., kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
+            split_tile(&plan.shape, kernel, MAX_REDUCTION_LEN, is_better, tile, slices);
+        }
+        Some((.., kernel)) => answer_tile(plan, kernel, tile, slices),
     }
-    let targets = Targets {
-        direct: match slices.indices {
-            Indices::U32(_) | Indices::U64(_) if are_packed(split(shape.output.output_dims()).1) => affine(shape),
-            _ => None,
-        },
-        are_values_packed: are_packed(split(shape.values.output_dims()).1),
-    };
-    let max_outputs = targets.max_outputs(plan, slices);
-    for_each_tile(shape, max_outputs, &mut |tile| answer_tile(plan, kernel, targets, tile, slices));
 }
 
 /// What kernels write to the output themselves. All else goes through buffers.
@@ -103,19 +119,32 @@ struct Targets {
 }
 
 impl Targets {
+    /// Of indices and values that are written along these loops.
+    fn of(plan: &ExecPlan, indices: &Indices<'_>, output: [LoopDim; 2], values: [LoopDim; 2]) -> Self {
+        let direct = match indices {
+            Indices::U32(_) | Indices::U64(_) if are_packed(output) => affine(&plan.shape),
+            _ => None,
+        };
+        Targets { direct, are_values_packed: are_packed(values) }
+    }
+
     /// Outputs per tile.
-    fn max_outputs<T>(self, plan: &ExecPlan, slices: &Slices<'_, T>) -> usize {
+    fn max_outputs<T>(self, plan: &ExecPlan, strategy: Strategy, slices: &Slices<'_, T>) -> usize {
         let has_values = slices.values.is_some();
         let most = match self.direct {
             _ if is_transposed(split(plan.shape.output.output_dims()).1) => TRANSPOSED_TILE,
-            Some(_) if self.are_values_packed || !has_values => DIRECT_TILE,
+            Some(Affine::IDENTITY) if self.are_values_packed || !has_values => DIRECT_TILE,
+            Some(_) if self.are_values_packed || !has_values => MAPPED_TILE,
             _ if has_values => TILE,
             _ => INDEX_TILE,
         };
-        match plan.kernel {
+        match strategy {
             // Those read each best element again: soon enough for it to be near.
-            Some((Strategy::Rows | Strategy::Pieces, _)) if has_values => {
-                most.min((NEAR_BYTES / (plan.reduction_len * size_of::<T>())).max(MIN_READ_OUTPUTS))
+            Strategy::Rows | Strategy::SegmentedRows if has_values => {
+                let near = NEAR_BYTES / (plan.reduction_len * size_of::<T>());
+                let (most, line) = (most.min(near.max(MIN_READ_OUTPUTS)), plan.shape.inner_dim().size);
+                // As many in each tile, because the last one is as long.
+                if line > most { line.div_ceil(line.div_ceil(most)) } else { most }
             }
             _ => most,
         }
@@ -127,10 +156,10 @@ impl Targets {
 fn answer_tile<T: Copy>(
     plan: &ExecPlan,
     kernel: Kernel,
-    Targets { direct, are_values_packed }: Targets,
     tile: &OutputTile,
     Slices { input, indices, values }: &mut Slices<'_, T>,
 ) {
+    let Targets { direct, are_values_packed } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
     let (outputs, first) = (tile.outputs(), tile.output.start as usize);
     let (input, reduced) = (input.address(tile.input.start), plan.shape.reduced_dims());
     let call = Call { kernel, input, outputs: tile.input.dims, reduced, prefetch: plan.prefetch };
@@ -143,8 +172,12 @@ fn answer_tile<T: Copy>(
         None => None,
     };
     let found = match (direct, indices) {
-        (Some(map), Indices::U32(indices)) => answer_directly(call, map, &mut indices[first..][..outputs], places),
-        (Some(map), Indices::U64(indices)) => answer_directly(call, map, &mut indices[first..][..outputs], places),
+        (Some(map), Indices::U32(indices)) => {
+            answer_directly(call, plan.writer, map, &mut indices[first..][..outputs], places)
+        }
+        (Some(map), Indices::U64(indices)) => {
+            answer_directly(call, plan.writer, map, &mut indices[first..][..outputs], places)
+        }
         (_, indices) => {
             let mut buffer = [MaybeUninit::<u32>::uninit(); TRANSPOSED_TILE];
             let (positions, values) = call.find(Places::from(&mut buffer[..outputs]), places);
@@ -159,8 +192,9 @@ fn answer_tile<T: Copy>(
 
 /// The same where kernels write positions to the output, which then become indices.
 #[inline(always)]
-fn answer_directly<'v, T: Copy, I: IndexBits + Into<u64>>(
+fn answer_directly<'v, T: Copy, I: IndexBits>(
     call: Call<'_>,
+    writer: &IndexWriter,
     map: Affine,
     indices: &mut [I],
     values: Option<Places<'v, T>>,
@@ -169,12 +203,12 @@ where
     for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
 {
     let (positions, values) = call.find(Places::from(indices), values);
-    positions_to_indices(map, positions);
+    writer.write_in_place(map, positions);
     values
 }
 
 /// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near.
-const NEAR_BYTES: usize = 32 << 10;
+const NEAR_BYTES: usize = 128 << 10;
 
 /// The fewest outputs of such a tile: with fewer, a call would be a large part of its time.
 const MIN_READ_OUTPUTS: usize = 64;

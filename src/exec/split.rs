@@ -9,7 +9,7 @@
 
 use super::call::Call;
 use super::elements::Slices;
-use super::tiles::{OutputTile, TILE, for_each_tile};
+use super::tiles::{OutputTile, TILE};
 use crate::MAX_RANK;
 use crate::planner::CollapsedShape;
 use argreduce_kernels::{Kernel, LoopDim, StridedIter, Tuning, offset_at};
@@ -18,22 +18,21 @@ use std::mem::MaybeUninit;
 /// Whether the element at one place is better than that at another.
 pub(super) type IsBetter<'a> = dyn Fn(usize, usize) -> bool + 'a;
 
-/// Answers all outputs, by blocks of at most `max_len` elements.
+/// Answers one tile, of at most [`TILE`] outputs, by blocks of at most `max_len` elements.
 #[cold]
-pub(super) fn run_split<T: Copy>(
+pub(super) fn split_tile<T: Copy>(
     shape: &CollapsedShape,
     kernel: Kernel,
     max_len: usize,
     is_better: &IsBetter<'_>,
+    tile: &OutputTile,
     slices: &mut Slices<'_, T>,
 ) {
-    for_each_tile(shape, TILE, &mut |tile| {
-        let mut positions = [0; TILE];
-        let positions = &mut positions[..tile.outputs()];
-        find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
-        tile.read_values(shape, positions, slices);
-        tile.write_each(shape, positions, &mut slices.indices);
-    });
+    let mut positions = [0; TILE];
+    let positions = &mut positions[..tile.outputs()];
+    find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
+    tile.read_values(shape, positions, slices);
+    tile.write_each(shape, positions, &mut slices.indices);
 }
 
 /// The positions in one tile. (It takes addresses by a pointer to a function, so that all types share one copy.)
@@ -88,6 +87,7 @@ fn find_split(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::tiles::for_each_tile;
     use crate::index::Indices;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, ReduceFunction};
     use argreduce_kernels::{Strategy, better, kernel};
@@ -113,24 +113,22 @@ mod tests {
                             let (mut found, mut values) = (vec![99; len], vec![9.0; len]);
                             let shape = &plan.exec().shape;
                             let lanes = Isa::detect().vector_bytes() / size_of::<f32>();
-                            // Real blocks are never too short to be folded.
+                            // Real blocks are never too short for wide rows.
                             let strategies = Strategy::ALL.into_iter().filter(|strategy| {
-                                *strategy != Strategy::FoldedColumns
+                                *strategy != Strategy::NarrowColumns
                                     && strategy.takes(shape.inner_dim(), shape.reduced_dims(), lanes)
                             });
                             for strategy in strategies {
                                 let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();
-                                run_split(
-                                    shape,
-                                    kernel,
-                                    max_len,
-                                    &|a, b| better(function, policy, data[a], data[b]),
-                                    &mut Slices {
-                                        input: data[..].into(),
-                                        indices: Indices::U64(&mut found),
-                                        values: Some(&mut values),
-                                    },
-                                );
+                                let is_better = |a, b| better(function, policy, data[a], data[b]);
+                                let slices = &mut Slices {
+                                    input: data[..].into(),
+                                    indices: Indices::U64(&mut found),
+                                    values: Some(&mut values),
+                                };
+                                for_each_tile(shape, TILE, &mut |tile| {
+                                    split_tile(shape, kernel, max_len, &is_better, tile, slices);
+                                });
                                 assert_eq!(found, expected, "{plan}, blocks of {max_len}");
                                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
                                 assert_eq!(bits(&values), bits(&expected_values), "{plan}, blocks of {max_len}");

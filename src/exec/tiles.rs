@@ -13,9 +13,11 @@ pub(super) const INDEX_TILE: usize = 2048;
 /// stack.
 pub(super) const TRANSPOSED_TILE: usize = 4096;
 
-/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in the
-/// L2 cache if it has to be turned into indices.
+/// Outputs per tile, where their positions go straight to the output: few calls.
 pub(super) const DIRECT_TILE: usize = 1 << 14;
+
+/// The same where they have to be turned into indices, in the L1 cache.
+pub(super) const MAPPED_TILE: usize = 1 << 12;
 
 /// Some of the outputs: a part of the two fastest loops over them.
 pub(super) struct OutputTile {

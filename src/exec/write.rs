@@ -14,7 +14,7 @@ impl OutputTile {
             Some(map) => map,
             None if fits_32_bits(shape) => {
                 for position in &mut *positions {
-                    *position = (shape.index_start + offset_at(shape.index_steps(), *position as usize)) as u32;
+                    *position = shape.index_at(*position as usize) as u32;
                 }
                 Affine::IDENTITY
             }
@@ -48,7 +48,7 @@ impl OutputTile {
         for (o, row) in positions.chunks_exact(inner.size).enumerate() {
             let first = start + o as isize * outer.stride;
             for (i, &position) in row.iter().enumerate() {
-                let index = shape.index_start + offset_at(shape.index_steps(), position.into() as usize);
+                let index = shape.index_at(position.into() as usize);
                 indices.set((first + i as isize * inner.stride) as usize, index, 0, 0);
             }
         }
@@ -74,23 +74,50 @@ impl OutputTile {
     }
 }
 
-/// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, in the order of the
-/// grid, so that a cache line is written as a whole.
+/// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, some lines at a
+/// time, so that a cache line is not written place by place.
 pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut [Y], of: impl Fn(X) -> Y) {
+    const LINES: usize = 4;
     let Grid { start, dims: [outer, inner] } = grid;
+    let (mut found, mut first) = (found, start);
     if is_transposed(grid.dims) {
-        for i in 0..inner.size {
-            let first = start + i as isize * inner.stride;
-            for (o, row) in found.chunks_exact(inner.size).enumerate() {
-                to[(first + o as isize * outer.stride) as usize] = of(row[i]);
+        while let Some((lines, others)) = found.split_at_checked(LINES * inner.size) {
+            let lines: [&[X]; LINES] = std::array::from_fn(|n| &lines[n * inner.size..][..inner.size]);
+            let mut at = first;
+            for i in 0..inner.size {
+                for (n, line) in lines.iter().enumerate() {
+                    to[(at + n as isize * outer.stride) as usize] = of(line[i]);
+                }
+                at += inner.stride;
             }
+            (found, first) = (others, first + LINES as isize * outer.stride);
         }
-        return;
     }
-    for (o, row) in found.chunks_exact(inner.size).enumerate() {
-        let first = start + o as isize * outer.stride;
-        for (i, &found) in row.iter().enumerate() {
-            to[(first + i as isize * inner.stride) as usize] = of(found);
+    for line in found.chunks_exact(inner.size) {
+        let last = first + (inner.size - 1) as isize * inner.stride;
+        let (low, high) = (first.min(last) as usize, first.max(last) as usize);
+        spread(&mut to[low..=high], inner.stride, line, &of);
+        first += outer.stride;
+    }
+}
+
+/// Writes a line to every so manieth place, from the first on to the last, or backwards.
+fn spread<X: Copy, Y>(to: &mut [Y], stride: isize, line: &[X], of: impl Fn(X) -> Y) {
+    let Some((&end, rest)) = line.split_last() else { return };
+    match (stride, to) {
+        (..=0, to) => {
+            let places = to.chunks_mut(stride.unsigned_abs().max(1));
+            places.zip(line.iter().rev()).for_each(|(places, &found)| places[0] = of(found));
+        }
+        (2, [to @ .., last]) => {
+            // A step that is known, for a loop without a question for each place.
+            let (places, _) = to.as_chunks_mut::<2>();
+            places.iter_mut().zip(rest).for_each(|([place, _], &found)| *place = of(found));
+            *last = of(end);
+        }
+        (_, to) => {
+            let places = to.chunks_mut(stride.unsigned_abs());
+            places.zip(line).for_each(|(places, &found)| places[0] = of(found));
         }
     }
 }
@@ -109,29 +136,9 @@ pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
     }
 }
 
-/// Whether the largest index does. It counts the steps of reduced axes that are broadcast too, and so not visited.
+/// Whether the largest index does.
 fn fits_32_bits(shape: &CollapsedShape) -> bool {
-    let last = |l: &LoopDim| (l.size - 1) as isize * l.stride.max(0);
-    let largest = shape.index_start + shape.index_steps().iter().map(last).sum::<isize>();
-    u32::try_from(largest).is_ok()
-}
-
-/// Positions to indices, in place. (By the vectors that every machine of the target has: memory is slower.)
-pub(super) fn positions_to_indices<I: IndexBits + Into<u64>>(map: Affine, positions: &mut [I]) {
-    if map == Affine::IDENTITY {
-        return;
-    }
-    // Ties to the last index go backwards: many targets cannot multiply lanes of 32 bits.
-    if map.step == u32::MAX {
-        map_each(positions, |position| map.start.wrapping_sub(position));
-    } else {
-        map_each(positions, |position| map.at(position));
-    }
-}
-
-#[inline(always)]
-fn map_each<I: IndexBits + Into<u64>>(positions: &mut [I], index: impl Fn(u32) -> u32) {
-    positions.iter_mut().for_each(|position| *position = I::of(index((*position).into() as u32)));
+    u32::try_from(shape.largest_index()).is_ok()
 }
 
 /// Copies each output along the axes that are broadcast in the input.

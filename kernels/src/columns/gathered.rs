@@ -23,7 +23,7 @@ use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::PrefetchCursor;
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, Written};
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
@@ -36,7 +36,7 @@ pub(crate) struct GatheredColumns;
 
 impl KernelImpl for GatheredColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut all_outputs: Outputs<'_>) -> bool {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut all_outputs: Outputs<'_>) -> Written {
         let input = args.input.cast::<O::Lane>();
         let end = args.end_of_block().map(|end| input.wrapping_offset(end));
         let layout = match (args.step(), blocks::<O>(args)) {
@@ -179,7 +179,7 @@ impl KernelImpl for GatheredColumns {
                         panel.rows(StridedRows { first, stride, count, hint }, None, Traversal::Resident);
                         (first, count) = gathered.next(order.simd());
                     }
-                    panel.finish();
+                    state.has_lost |= panel.finish();
                 }
             }
             if is_staged {
@@ -204,7 +204,7 @@ impl KernelImpl for GatheredColumns {
                 }
             }
         }
-        true
+        Written::all(state.has_lost)
     }
 }
 

@@ -232,18 +232,19 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         self.tiles[tile].write(after);
     }
 
-    /// Writes what was found in all rows.
+    /// Writes what was found in all rows, and tells whether bits of values are lost.
     #[inline(always)]
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish(&mut self) -> bool {
         self.widen_indices();
-        let width = self.width();
+        let (width, mut has_lost) = (self.width(), false);
         for n in 0..self.tiles.len() {
             let start = self.start_of(n);
             // SAFETY: a flush comes after the first rows, which have written every group; values are of elements.
             let (tile, values) = unsafe { (self.tiles[n].assume_init_ref(), self.outputs.values::<O::Lane>()) };
-            let Some(values) = values else { return };
-            tile.write_values(self.order, &mut values[start..][..width]);
+            let Some(values) = values else { break };
+            has_lost |= tile.write_values(self.order, &mut values[start..][..width]);
         }
+        has_lost
     }
 
     /// Widens the row numbers into the positions.

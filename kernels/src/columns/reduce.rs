@@ -154,7 +154,7 @@ unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     // SAFETY: the caller's promise.
     unsafe {
         let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
-        tile.write(order, outputs, start, width);
+        tile.write(order, rows, outputs, start, width);
     }
 }
 
@@ -284,4 +284,6 @@ impl<O: ArgOrder, const U: usize, const P: usize, const ROW_BLOCKED: bool> SimdO
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColumnState {
     has_nan: bool,
+    /// Whether bits of values [are lost](ArgOrder::lost), of those that [`reduce`] did not write.
+    pub(super) has_lost: bool,
 }

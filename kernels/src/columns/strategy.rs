@@ -11,7 +11,7 @@ use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
@@ -21,7 +21,7 @@ pub(crate) struct Columns;
 
 impl KernelImpl for Columns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> bool {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
         assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(line.size);
@@ -34,7 +34,7 @@ impl KernelImpl for Columns {
         };
         let (schedule, hint) = (ColumnSchedule::new(args, geometry), args.tuning.prefetch.hint);
         // SAFETY: the caller promises all elements of all outputs.
-        unsafe {
+        let has_lost = unsafe {
             if schedule.is_one_pass {
                 let mut state = ColumnState::default();
                 for o in 0..args.outer.size {
@@ -47,20 +47,21 @@ impl KernelImpl for Columns {
                         reduce(order, rows, outputs, schedule.prefetch_distance, &mut state);
                     }
                 }
+                false
             } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
-                reduce_panels::<O, TILE_VECTORS>(order, args, schedule, outputs);
+                reduce_panels::<O, TILE_VECTORS>(order, args, schedule, outputs)
             } else if const { has_tiles::<O>() } && width > O::Simd::LANES {
                 // Two vectors side by side are faster than one after another.
-                reduce_panels::<O, 2>(order, args, schedule, outputs);
+                reduce_panels::<O, 2>(order, args, schedule, outputs)
             } else {
-                reduce_panels::<O, 1>(order, args, schedule, outputs);
+                reduce_panels::<O, 1>(order, args, schedule, outputs)
             }
-        }
-        true
+        };
+        Written::all(has_lost)
     }
 }
 
-/// Reduces rows of outputs in panels of tiles of `U` vectors.
+/// Reduces rows of outputs in panels of tiles of `U` vectors, and tells whether bits of values are lost.
 ///
 /// # Safety
 /// - As [`KernelImpl::run`]; a row of outputs is at least a tile, or for tiles of two vectors, longer than one vector.
@@ -70,11 +71,11 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
     args: &KernelArgs<'_>,
     schedule: ColumnSchedule,
     mut outputs: Outputs<'_>,
-) {
+) -> bool {
     let (lanes, line) = (O::Simd::LANES, args.inner.size);
     let tile_width = if const { U == 2 } { (2 * lanes).min(line) } else { U * lanes };
     let (mut workspace, hint) = (Workspace::new(), args.tuning.prefetch.hint);
-    let mut answered = 0;
+    let (mut answered, mut has_lost) = (0, false);
     while answered < args.outer.size {
         let first = args.input.cast::<O::Lane>().wrapping_offset(answered as isize * args.outer.stride);
         let lines = schedule.interleaved_lines.min(args.outer.size - answered);
@@ -117,8 +118,11 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
                     first = first.wrapping_offset(args.outer.stride);
                 }
             }
-            panels.iter_mut().for_each(Panel::finish);
+            for panel in panels {
+                has_lost |= panel.finish();
+            }
             done = start + width;
         }
     }
+    has_lost
 }

@@ -33,6 +33,12 @@ impl<const FLIPS: bool> F16Key<FLIPS> {
         if self.saturating_bias > 0 { i16::MAX } else { i16::MIN }
     }
 
+    /// What a zero becomes.
+    #[inline(always)]
+    fn zero(self) -> i16 {
+        self.bias.wrapping_add(self.saturating_bias)
+    }
+
     /// Whether NaN is the best where the largest key is, or the smallest.
     #[inline(always)]
     fn nan_wins(self, largest: bool) -> bool {
@@ -53,12 +59,17 @@ impl<S: F16KeyOps, const FLIPS: bool> SortKey<S> for F16Key<FLIPS> {
         simd.encode_f16(raw, self.bias, self.saturating_bias)
     }
 
-    /// A zero has no sign then, and every NaN has become the same.
     #[inline(always)]
     fn decode(self, simd: S, keys: S::Vector) -> S::Vector {
         // The first step of encoding is its own inverse.
-        let raw = simd.encode_f16(simd.minus(keys, self.bias.wrapping_add(self.saturating_bias)), 0, 0);
+        let raw = simd.encode_f16(simd.minus(keys, self.zero()), 0, 0);
         if FLIPS { simd.xor(raw, simd.splat(self.sign)) } else { raw }
+    }
+
+    /// A zero has no sign, and every NaN is the same.
+    #[inline(always)]
+    fn lost(self, simd: S, keys: S::Vector) -> S::Mask {
+        simd.or(simd.eq(keys, simd.splat(self.zero())), simd.eq(keys, simd.splat(self.nan())))
     }
 
     #[inline(always)]

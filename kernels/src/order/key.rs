@@ -79,6 +79,11 @@ pub(crate) trait SortKey<S: SimdOps<Self::Lane>>: Copy {
     fn encode(self, simd: S, raw: S::Vector) -> S::Vector;
     /// Back to elements: see [`ArgOrder::decode`](super::ArgOrder::decode).
     fn decode(self, simd: S, lanes: S::Vector) -> S::Vector;
+    /// See [`ArgOrder::lost`](super::ArgOrder::lost).
+    #[inline(always)]
+    fn lost(self, simd: S, lanes: S::Vector) -> S::Mask {
+        if Self::Lane::HAS_NAN { simd.unordered(lanes, lanes) } else { simd.mask_none() }
+    }
     fn fast(self, largest: bool) -> Self::Fast;
     /// See [`ArgOrder::NanAcc`].
     type NanAcc: Copy;

@@ -1,5 +1,5 @@
-//! Pieces: outputs whose elements come in several pieces: segments of neighbours, or buffers of gathered elements.
-//! Each piece is answered as a row is, and the answers are merged; but segments of a block and more go by in turns,
+//! Segmented rows: outputs whose elements come in several segments: runs of neighbours, or gathered buffers.
+//! Each segment is answered as a row is, and the answers are merged; but segments of a block and more go by in turns,
 //! and are answered together.
 
 use super::blocked;
@@ -12,7 +12,7 @@ use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
@@ -22,14 +22,14 @@ pub(crate) struct SegmentedRows;
 
 impl KernelImpl for SegmentedRows {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> bool {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         let mut positions = outputs.positions;
-        let is_in_place = Strategy::Pieces.is_in_place(args.reduced);
+        let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
         let line = args.innermost_reduced();
         if is_in_place && interleaved::takes::<O>(line.size) {
             // SAFETY: the caller's promise, and segments are in place.
             unsafe { interleaved::answer(order, args, positions) };
-            return false;
+            return Written::Nothing;
         }
         let reversed = is_in_place && line.stride < 0;
         let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
@@ -61,7 +61,7 @@ impl KernelImpl for SegmentedRows {
             }
             positions.write(n, best.position());
         }
-        false
+        Written::Nothing
     }
 }
 

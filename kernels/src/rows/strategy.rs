@@ -10,7 +10,7 @@ use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, RowPrefetcher, prefetch_distance};
 use crate::order::{ArgOrder, IndexVec};
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp, repeat};
 use crate::strategy::Strategy;
@@ -22,12 +22,12 @@ pub(crate) struct Rows<R>(PhantomData<R>);
 
 impl<R: OrderFactory> KernelImpl for Rows<R> {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> bool {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
         unsafe { each_by_length::<O, false>(order, args, outputs) }
     }
 
-    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> bool {
+    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
         unsafe {
             if args.innermost_reduced().stride < 0 {
@@ -44,7 +44,7 @@ pub(crate) struct ReversedRows;
 
 impl KernelImpl for ReversedRows {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> bool {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
         unsafe { each_by_length::<O, true>(order, args, outputs) }
     }
@@ -57,7 +57,7 @@ unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
     order: O,
     args: &KernelArgs<'_>,
     mut outputs: Outputs<'_>,
-) -> bool {
+) -> Written {
     let len = args.innermost_reduced().size;
     assert!(Strategy::Rows.takes(args.inner, args.reduced, O::Simd::LANES));
     // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not
@@ -71,7 +71,7 @@ unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
         by_length(len, AllRows::<'_, O, REVERSED> { order, args, positions: narrow.as_mut_ptr(), prefetches });
         outputs.positions.widen(order.simd());
     }
-    false
+    Written::Nothing
 }
 
 /// Takes the search for rows of a length.
