@@ -19,6 +19,10 @@ const RUNS: usize = 5;
 /// A block has at most one output for so many bytes of a chunk: each takes a few times as much memory as an index.
 const BYTES_PER_OUTPUT: usize = 32;
 
+/// How much larger chunks are if the file would not be read from first to last otherwise: then its runs are longer at
+/// least. Disks and pipes want one or the other, and caches want small chunks.
+const MORE: usize = 8;
+
 pub struct Job {
     /// Of the answer.
     pub sizes: Vec<usize>,
@@ -84,18 +88,23 @@ impl Job {
         let kept = drop_axes(&array.sizes, &axes)?;
         let pixels = arguments.picture.as_ref().map(|_| picture::pixels(&kept)).transpose()?;
 
-        let size = data_type.size();
         let is_reduced = |axis| axes.iter().any(|other| other.rem_euclid(rank as isize) as usize == axis);
-        let limits =
-            Limits { elements: (arguments.chunk / size).max(1), outputs: (arguments.chunk / BYTES_PER_OUTPUT).max(1) };
-        let grid = Grid::new(&array.sizes, &array.order(), is_reduced, limits);
+        let cut = |chunk: usize| {
+            let limits =
+                Limits { elements: (chunk / data_type.size()).max(1), outputs: (chunk / BYTES_PER_OUTPUT).max(1) };
+            Grid::new(&array.sizes, &array.order(), is_reduced, limits)
+        };
+        let mut grid = cut(arguments.chunk);
+        if !grid.is_sequential() {
+            grid = cut(arguments.chunk.saturating_mul(MORE));
+        }
         array.check_length()?;
         let runs = if arguments.bench { RUNS } else { 1 };
         let narrow = if index_type.size() == 4 { grid.largest().outputs } else { 0 };
         Ok(Job {
             sizes: if arguments.keepdims { plan.output_layout().sizes().to_vec() } else { kept },
             index_dtype: npy::dtype(index_kind)?,
-            value_dtype: npy::dtype(&format!("{}{size}", array.dtype.type_char().to_str()))?,
+            value_dtype: npy::dtype(&format!("{}{}", array.dtype.type_char().to_str(), data_type.size()))?,
             pixels,
             plan,
             runs,

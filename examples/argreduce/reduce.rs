@@ -12,7 +12,7 @@ use crate::memory;
 use crate::npy::Array;
 use crate::progress::Progress;
 use anyhow::Result;
-use argreduce::{ArgReduce, AxisDirection, Element, Isa, Layout, NanPolicy, ReduceFunction};
+use argreduce::{ArgReduce, ArgStream, AxisDirection, Element, Isa, Layout, NanPolicy, ReduceFunction};
 use bytemuck::Pod;
 use std::time::{Duration, Instant};
 
@@ -104,22 +104,26 @@ impl<T: Element + Pod> Reducer<T> {
         Ok(layout)
     }
 
+    /// A stream that begins with this chunk.
+    fn open_stream(&self, chunk: &Part) -> Result<ArgStream<T, u64>> {
+        let layout = self.grid.layout(chunk)?;
+        let question = self.question.of(&layout, &self.axes).window(&self.grid.sizes, &chunk.start);
+        memory::large(|| Ok(question.stream(0)?))
+    }
+
     fn stream(&mut self, block: usize, len: usize) -> Result<()> {
-        let first = self.grid.part(block, 0);
-        let layout = self.grid.layout(&first)?;
-        let question = self.question.of(&layout, &self.axes).window(&self.grid.sizes, &first.start);
-        let mut stream = memory::large(|| Ok(question.stream::<T, u64>(0)?))?;
+        let mut stream = self.open_stream(&self.grid.part(block, 0))?;
         for chunk in 0..self.grid.chunks() {
-            let layout = self.read(&self.grid.part(block, chunk))?;
-            let before = (self.runs > 1).then(|| stream.clone());
-            self.spent += best_time(self.runs, || {
-                if let Some(before) = &before {
-                    stream.clone_from(before);
-                }
+            let part = self.grid.part(block, chunk);
+            let layout = self.read(&part)?;
+            let best = best_time(self.runs, |run| {
+                // The other runs leave the answer alone.
+                let mut other = (run > 0).then(|| self.open_stream(&part)).transpose()?;
                 let start = Instant::now();
-                stream.push(&layout, &self.elements)?;
+                other.as_mut().unwrap_or(&mut stream).push(&layout, &self.elements)?;
                 Ok(start.elapsed())
             })?;
+            self.spent += best;
         }
         Ok(stream.finish_with_values(&mut self.best.indices[..len], &mut self.best.values[..len])?)
     }
@@ -130,7 +134,7 @@ impl<T: Element + Pod> Reducer<T> {
             let layout = self.read(&part)?;
             let plan = self.question.of(&layout, &self.axes).window(&self.grid.sizes, &part.start).plan::<T, u64>()?;
             let Outputs { indices, values } = if chunk == 0 { &mut self.best } else { &mut self.other };
-            self.spent += best_time(self.runs, || {
+            self.spent += best_time(self.runs, |_| {
                 let start = Instant::now();
                 if values.is_empty() {
                     plan.run(&self.elements, &mut indices[..len])?;
@@ -166,10 +170,10 @@ impl<T: Element + Pod> Reduce for Reducer<T> {
     }
 }
 
-fn best_time(runs: usize, mut run: impl FnMut() -> Result<Duration>) -> Result<Duration> {
+fn best_time(runs: usize, mut time: impl FnMut(usize) -> Result<Duration>) -> Result<Duration> {
     let mut best = Duration::MAX;
-    for _ in 0..runs {
-        best = best.min(run()?);
+    for run in 0..runs {
+        best = best.min(time(run)?);
     }
     Ok(best)
 }

@@ -25,8 +25,8 @@ fn chunks_make_no_difference() {
             let bytes: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
             let order = if is_fortran { "True" } else { "False" };
             let folder = Folder::new().with("in.npy", npy(1, "'<f4'", order, "(4, 3, 5)", &bytes));
-            // One element, one output; a few; three outputs; six; all.
-            for chunk in ["1", "20", "100", "200", "4000"] {
+            // From one element to all, from one output to all.
+            for chunk in ["1", "5", "13", "25", "50", "100", "4000"] {
                 case += 1;
                 let (function, is_max) = if case % 2 == 0 { ("argmin", false) } else { ("argmax", true) };
                 let (direction, is_first) = if case % 3 == 0 { ("decreasing", false) } else { ("increasing", true) };
@@ -34,8 +34,9 @@ fn chunks_make_no_difference() {
                 let list: Vec<String> = axes.iter().map(usize::to_string).collect();
                 let list = format!("--axes={}", list.join(","));
                 let options = ["--direction", direction, "--nan", nan, "--chunk", chunk, &list, "--force"];
+                let more = if case % 11 == 0 { "--bench" } else { "--keepdims" };
                 let index_type = if case % 5 == 0 { "i32" } else { "i64" };
-                let outputs = ["--index-type", index_type, "--values", "best.npy"];
+                let outputs = ["--index-type", index_type, "--values", "best.npy", more];
                 let better = |(a, i): (f32, usize), (b, j): (f32, usize)| {
                     let numbers = if is_max { a.partial_cmp(&b) } else { b.partial_cmp(&a) };
                     let order = numbers.unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()));

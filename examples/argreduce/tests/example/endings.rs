@@ -291,7 +291,7 @@ fn out_of_memory() {
         shell.output().unwrap()
     };
     let array = Folder::new().with("in.npy", u1("(1000, 2000)", &vec![7; 2_000_000]));
-    let command = words("argmax in.npy --axes= --values best.npy --picture p.png");
+    let command = words("argmax in.npy --axes= --values best.npy --picture p.png --chunk 16777216");
     for (folder, arguments) in [(array, command), (Folder::new(), vec![])] {
         // What the program needs for itself, and a little more.
         let starts = |limit: &usize| limited(&folder, *limit, &["--help"]).status.success();
@@ -299,7 +299,7 @@ fn out_of_memory() {
         let before = folder.names();
         let mut refusals = 0;
         loop {
-            let limit = least + (refusals << 10);
+            let limit = least + (refusals << 8);
             let output = limited(&folder, limit, &arguments);
             if output.status.success() {
                 break;
