@@ -49,7 +49,7 @@ mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{ElementsRef, Slices, zero};
+pub(crate) use elements::{Bits, ElementsRef, Slices, as_bits, as_bits_mut, zero};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};

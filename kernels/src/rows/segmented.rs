@@ -1,6 +1,5 @@
-//! Pieces: outputs whose elements come in several pieces: segments of neighbours, or buffers of gathered elements.
-//! Each piece is answered as a row is, and the answers are merged; but segments of a block and more go by in turns,
-//! and are answered together.
+//! Outputs of several segments, or of buffers of gathered elements. Each is searched as a row is, and the results are
+//! merged; but segments of a block and more are [interleaved](super::interleaved).
 
 use super::blocked;
 use super::blocks::block_len;
@@ -23,7 +22,7 @@ pub(crate) struct SegmentedRows;
 impl KernelImpl for SegmentedRows {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
-        let is_in_place = Strategy::Pieces.is_in_place(args.reduced);
+        let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
         let line = args.innermost_reduced();
         if is_in_place && interleaved::takes::<O>(line.size) {
             // SAFETY: the caller's promise, and segments are in place.
