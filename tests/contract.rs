@@ -175,6 +175,28 @@ fn slices() {
     }
 }
 
+/// Whatever the shape, all of a plan is of the ISA that was asked for.
+#[test]
+fn a_forced_isa_is_forced() {
+    for isa in Isa::available() {
+        for sizes in [[1, 100, 8], [100, 3, 15], [100, 24, 15], [100, 21, 7], [100, 10, 5], [2048, 32, 192], [1, 1, 40]]
+        {
+            let layout = Layout::contiguous(&sizes).unwrap();
+            for axis in 0..3 {
+                for plan in [
+                    ArgReduce::argmax(&layout).axes(&[axis]).isa(isa).plan::<u8, u32>().unwrap().to_string(),
+                    ArgReduce::argmin(&layout).axes(&[axis]).isa(isa).plan::<f32, u32>().unwrap().to_string(),
+                ] {
+                    assert!(
+                        plan.ends_with(&format!(", {isa}")) || plan.ends_with(", trivial"),
+                        "{plan} is not of {isa}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// By options: on slices of any length, on packed tensors, and by a plan, what the reference finds.
 #[test]
 fn options() {

@@ -49,7 +49,7 @@ fn hostile_states() {
             for len in few(0..lens.len(), 4).map(|n| lens[n]) {
                 for (first, second) in [(one, one), (one, other)] {
                     let data: Vec<T> = (0..2 * 3 * len).map(|n| if n % 2 == 0 { first } else { second }).collect();
-                    // Rows, columns, pieces of rows; and all of them backwards.
+                    // Rows, columns, segmented rows; and all of them backwards.
                     for (sizes, axes) in [(&[2, 3, len][..], &[2][..]), (&[2, 3, len], &[1]), (&[2, 3, len], &[0, 2])] {
                         let packed = Layout::contiguous(sizes).unwrap();
                         let strides: Vec<isize> = packed.strides().iter().map(|stride| -stride).collect();

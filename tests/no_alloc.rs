@@ -24,9 +24,9 @@ fn planning_and_running_allocate_nothing() {
     let cases: [(&str, [Axis; 2]); 6] = [
         ("rows", [(50, 1000, false), (1000, 1, true)]),
         ("columns", [(50, 1000, true), (1000, 1, false)]),
-        ("folded columns", [(1000, 3, true), (3, 1, false)]),
-        ("packed pieces", [(1, 0, false), (500, 3, true)]),
-        ("packed columns", [(100, 3, false), (3, 1, true)]),
+        ("narrow columns", [(1000, 3, true), (3, 1, false)]),
+        ("gathered segmented rows", [(1, 0, false), (500, 3, true)]),
+        ("gathered columns", [(100, 3, false), (3, 1, true)]),
         ("trivial", [(100, 7, false), (7, 0, true)]),
     ];
     let input = vec![1.0_f32; 50_000];
@@ -44,8 +44,8 @@ fn planning_and_running_allocate_nothing() {
             assert_eq!(info.count_total, 0, "{strategy} on {isa}");
             let layout = Layout::strided(&sizes, &strides, 0).unwrap();
             let plan = ArgReduce::argmax(&layout).axes(&reduced).isa(isa).plan::<f32, u32>().unwrap();
-            // Arrays are not folded.
-            if (strategy, isa) != ("folded columns", Isa::Portable) {
+            // Portable vectors have no narrow columns.
+            if (strategy, isa) != ("narrow columns", Isa::Portable) {
                 assert!(plan.to_string().contains(&format!(", {strategy}")), "{plan} is not of {strategy}");
             }
         }

@@ -273,11 +273,13 @@ fn by_strategy<S: Simd, T: ElementOrders<S>, F: Function, P: Policy>(strategy: S
         }
         Strategy::Rows => rows::Rows::<SharedOrder<S, T, F, P>>::enter::<SharedOrder<S, T, F, P>>,
         Strategy::Columns => columns::Columns::enter::<ColumnOrder<S, T, F, P>>,
-        Strategy::Pieces => rows::SegmentedRows::enter::<SharedOrder<S, T, F, P>>,
-        Strategy::FoldedColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
+        Strategy::SegmentedRows => rows::SegmentedRows::enter::<SharedOrder<S, T, F, P>>,
+        Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
             columns::NarrowColumns::enter::<ColumnOrder<S, T, F, P>>
         }
-        Strategy::FoldedColumns | Strategy::PackedColumns => columns::GatheredColumns::enter::<ColumnOrder<S, T, F, P>>,
+        Strategy::NarrowColumns | Strategy::GatheredColumns => {
+            columns::GatheredColumns::enter::<ColumnOrder<S, T, F, P>>
+        }
     };
     let of_row = if const { S::TUNING.specializes } && T::SPECIALIZES_SINGLE_ROWS {
         rows::SingleRow::enter::<SpecializedOrder<S, T, F, P>>

@@ -10,19 +10,19 @@ pub enum Strategy {
     Rows,
     /// Along any reduced loops, segment after segment: one output at a time, or some interleaved. Long segments beyond
     /// L2 are read in several streams.
-    Pieces,
+    SegmentedRows,
     /// Across neighbouring outputs: each lane is one. Takes only calls whose inner loop is at least a vector of
     /// neighbours.
     Columns,
     /// Across neighbouring outputs that are at most a vector, and have many contiguous rows: several rows share a
     /// vector. Takes no other calls.
-    FoldedColumns,
+    NarrowColumns,
     /// Across any outputs: elements are gathered first.
-    PackedColumns,
+    GatheredColumns,
 }
 
-crate::names!(Strategy: Rows = "rows", Pieces = "pieces", Columns = "columns", FoldedColumns = "folded columns",
-    PackedColumns = "packed columns");
+crate::names!(Strategy: Rows = "rows", SegmentedRows = "segmented rows", Columns = "columns",
+    NarrowColumns = "narrow columns", GatheredColumns = "gathered columns");
 
 impl Strategy {
     /// Whether the kernel answers calls of such loops at all; `lanes` is the length of a vector.
@@ -32,12 +32,12 @@ impl Strategy {
             (Strategy::Rows, [line]) => line.stride.abs() == 1,
             (Strategy::Rows, _) => false,
             (Strategy::Columns, _) => inner.stride == 1 && inner.size >= lanes,
-            (Strategy::FoldedColumns, [line]) => {
+            (Strategy::NarrowColumns, [line]) => {
                 let is_block = inner.stride == 1 && line.stride.unsigned_abs() == inner.size;
-                (2..=lanes).contains(&inner.size) && is_block && line.size >= fold(inner.size, lanes)
+                (2..=lanes).contains(&inner.size) && is_block && line.size >= rows_per_wide(inner.size, lanes)
             }
-            (Strategy::FoldedColumns, _) => false,
-            (Strategy::Pieces | Strategy::PackedColumns, _) => true,
+            (Strategy::NarrowColumns, _) => false,
+            (Strategy::SegmentedRows | Strategy::GatheredColumns, _) => true,
         }
     }
 
@@ -45,10 +45,10 @@ impl Strategy {
     #[inline(always)]
     pub fn is_in_place(self, reduced: &[LoopDim]) -> bool {
         match (self, reduced) {
-            (Strategy::Rows | Strategy::Columns | Strategy::FoldedColumns, _) => true,
+            (Strategy::Rows | Strategy::Columns | Strategy::NarrowColumns, _) => true,
             // Short segments are gathered to long ones.
-            (Strategy::Pieces, [.., line]) => line.stride.abs() == 1 && line.size >= MIN_SEGMENT_LEN,
-            (Strategy::Pieces, []) | (Strategy::PackedColumns, _) => false,
+            (Strategy::SegmentedRows, [.., line]) => line.stride.abs() == 1 && line.size >= MIN_SEGMENT_LEN,
+            (Strategy::SegmentedRows, []) | (Strategy::GatheredColumns, _) => false,
         }
     }
 
@@ -56,7 +56,7 @@ impl Strategy {
     #[inline(always)]
     pub fn is_near(self, reduced: &[LoopDim]) -> bool {
         match (self, reduced) {
-            (Strategy::Pieces, [.., line]) => {
+            (Strategy::SegmentedRows, [.., line]) => {
                 self.is_in_place(reduced)
                     || (2..=MAX_SHUFFLED_STEP).contains(&line.stride.unsigned_abs()) && line.size >= MIN_SHUFFLED_LEN
             }
@@ -79,7 +79,7 @@ pub(crate) const NARROW_VECTORS: usize = 2;
 
 /// How many rows of `width` outputs lie side by side: as many as are whole in each vector, and one more that is in
 /// both, if there is room for it and it is a third or a fifth of them.
-pub(crate) const fn fold(width: usize, lanes: usize) -> usize {
+pub(crate) const fn rows_per_wide(width: usize, lanes: usize) -> usize {
     let whole = lanes / width;
     if whole <= 2 { NARROW_VECTORS * lanes / width } else { NARROW_VECTORS * whole }
 }

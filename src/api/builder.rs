@@ -3,6 +3,7 @@
 use super::plan::{ErasedPlan, Part, Plan};
 use crate::layout::{AxisError, AxisSet, PerAxis, may_overlap};
 use crate::parts::Window;
+use crate::planner::PlanIsa;
 use crate::{
     AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction,
 };
@@ -130,8 +131,9 @@ impl<'a> ArgReduce<'a> {
         ArgReduce { window: Some(Window { whole, start }), ..self }
     }
 
-    /// Forces an instruction set. By default the one that the environment variable `ARGREDUCE_ISA` names (it is read
-    /// once per process), or else [`Isa::detect`]. The answer never depends on it.
+    /// Forces an instruction set: all that runs is of this one. By default it is the one that the environment variable
+    /// `ARGREDUCE_ISA` names (it is read once per process), forced as well, or else [`Isa::detect`], which may take
+    /// kernels of narrower vectors where those are faster. The answer never depends on it.
     pub fn isa(self, isa: Isa) -> Self {
         ArgReduce { isa: Some(isa), ..self }
     }
@@ -165,11 +167,12 @@ impl<'a> ArgReduce<'a> {
         (index_type, max_index): (&'static str, u64),
         erased: &mut ErasedPlan,
     ) -> Result<(), Error> {
-        erased.isa = match self.isa {
-            Some(isa) if isa.is_available() => isa,
+        let isa = match self.isa {
+            Some(isa) if isa.is_available() => PlanIsa { widest: isa, is_forced: true },
             Some(isa) => return Err(Error::IsaNotAvailable { isa }),
             None => default_isa()?,
         };
+        erased.isa = isa.widest;
         let sizes = self.input.sizes();
         erased.axes = self.axes?;
         let (direction, nan_policy) = (self.options.direction, self.options.nan_policy);
@@ -189,21 +192,21 @@ impl<'a> ArgReduce<'a> {
         if erased.output.element_count() > 0 && erased.empty_axis().is_none() {
             let exec = &mut erased.exec;
             exec.shape.collapse(self.input, erased.axes, direction, &erased.output, window);
-            let isa = erased.isa;
-            exec.select_kernel(isa, element, (self.function, nan_policy)).ok_or(Error::IsaNotAvailable { isa })?;
+            let unavailable = Error::IsaNotAvailable { isa: isa.widest };
+            exec.select_kernel(isa, element, (self.function, nan_policy)).ok_or(unavailable)?;
         }
         Ok(())
     }
 }
 
 /// The ISA for plans that do not force one.
-pub(crate) fn default_isa() -> Result<Isa, Error> {
-    static FROM_ENVIRONMENT: OnceLock<Result<Isa, Error>> = OnceLock::new();
+pub(crate) fn default_isa() -> Result<PlanIsa, Error> {
+    static FROM_ENVIRONMENT: OnceLock<Result<PlanIsa, Error>> = OnceLock::new();
     // As with most variables, an empty one is as good as none.
     let from_environment = || match std::env::var_os("ARGREDUCE_ISA").filter(|name| !name.is_empty()) {
-        None => Ok(Isa::detect()),
+        None => Ok(PlanIsa { widest: Isa::detect(), is_forced: false }),
         Some(name) => match name.to_str().and_then(|name| name.parse::<Isa>().ok()) {
-            Some(isa) if isa.is_available() => Ok(isa),
+            Some(isa) if isa.is_available() => Ok(PlanIsa { widest: isa, is_forced: true }),
             Some(isa) => Err(Error::IsaNotAvailable { isa }),
             None => Err(Error::UnknownIsa { name: name.to_string_lossy().into_owned() }),
         },

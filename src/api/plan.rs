@@ -170,7 +170,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         &self.erased.output
     }
 
-    /// The instruction set that was chosen.
+    /// The instruction set that was forced, or [detected](Isa::detect). Without forcing, the kernel may be one of
+    /// narrower vectors: the plan displays its kernel's.
     pub fn isa(&self) -> Isa {
         self.erased.isa
     }
@@ -290,10 +291,10 @@ impl ErasedPlan {
             fmt_sizes(f, shape.output.broadcast_dims())?;
         }
         match kernel {
-            Some((Strategy::Pieces, _)) if !Strategy::Pieces.is_in_place(shape.reduced_dims()) => {
-                write!(f, ", packed pieces, {}", self.isa)
+            Some((isa, strategy @ Strategy::SegmentedRows, _)) if !strategy.is_in_place(shape.reduced_dims()) => {
+                write!(f, ", gathered segmented rows, {isa}")
             }
-            Some((strategy, _)) => write!(f, ", {strategy}, {}", self.isa),
+            Some((isa, strategy, _)) => write!(f, ", {strategy}, {isa}"),
             None => f.write_str(", trivial"),
         }
     }
@@ -317,8 +318,8 @@ mod tests {
             plan.to_string().split_once("propagate: ").unwrap().1.to_string()
         };
         assert_eq!(how(&[3, 40], &[40, 1], &[1]), "outputs [3] of [40], rows, portable");
-        assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], pieces, portable");
-        assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], packed pieces, portable");
+        assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], segmented rows, portable");
+        assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], gathered segmented rows, portable");
         assert_eq!(how(&[3, 40], &[0, 1], &[1]), "outputs [] of [40], copied to [3], rows, portable");
         assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial");
         assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");

@@ -2,7 +2,7 @@
 
 use super::builder::{ArgReduce, default_isa};
 use crate::exec::{find_in_slice, find_scalar};
-use crate::planner::{MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES};
+use crate::planner::{MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
 use crate::{Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
@@ -60,14 +60,14 @@ fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usiz
     match elements.len() {
         0 => None,
         len if len <= MAX_SCALAR_LEN => Some(find_scalar((function, NanPolicy::default()), elements)),
-        _ if size_of_val(elements) < MIN_PIECES_ROW_BYTES => find_in_slice(function, slice_isa, elements),
+        _ if size_of_val(elements) < MIN_SEGMENTED_ROW_BYTES => find_in_slice(function, slice_isa, elements),
         _ => by_plan(function, Options::new(), elements),
     }
 }
 
 /// That `ARGREDUCE_ISA` names an ISA that is not available is no reason to have no answer.
 fn slice_isa() -> Isa {
-    default_isa().unwrap_or_else(|_| Isa::detect())
+    default_isa().map_or_else(|_| Isa::detect(), |isa| isa.widest)
 }
 
 /// For slices so long that the kernel of rows is not the best way or cannot count, and for options that slices have no
@@ -76,7 +76,10 @@ fn slice_isa() -> Isa {
 #[inline(never)]
 fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T]) -> Option<usize> {
     let layout = Layout::contiguous(&[elements.len()]).ok()?;
-    let reduce = ArgReduce::new(function, &layout).all_axes().options(options).isa(slice_isa());
+    let mut reduce = ArgReduce::new(function, &layout).all_axes().options(options);
+    if default_isa().is_err() {
+        reduce = reduce.isa(Isa::detect());
+    }
     let mut index = [0];
     reduce.plan::<T, u64>().ok()?.run(elements, &mut index).ok()?;
     Some(index[0] as usize)

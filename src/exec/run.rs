@@ -32,11 +32,11 @@ pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, output: 
     let (shape, Slices { input, indices, values }) = (&plan.shape, slices);
     let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
     let position = match plan.kernel {
-        Some((_, kernel)) if !plan.is_contiguous_row => {
+        Some((.., kernel)) if !plan.is_contiguous_row => {
             let (input, mut buffer) = (input.address(start as isize), [MaybeUninit::uninit()]);
             find(kernel, input, [ONE; 2], from_ref(&row), plan.prefetch, &mut buffer)[0]
         }
-        Some((_, kernel)) => find_in_contiguous(kernel, order, input.contiguous(start, row.size)),
+        Some((.., kernel)) => find_in_contiguous(kernel, order, input.contiguous(start, row.size)),
         None => 0,
     };
     indices.set(output, shape.index_start, position.into(), index.stride);
@@ -83,7 +83,7 @@ fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slic
 #[inline(never)]
 fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
     let shape = &plan.shape;
-    let Some((_, kernel)) = plan.kernel else {
+    let Some((.., kernel)) = plan.kernel else {
         return for_each_tile(shape, TILE, &mut |tile| {
             tile.write(plan, &mut [0; TILE][..tile.outputs()], slices);
         });
@@ -114,10 +114,10 @@ fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut
 fn run_tile<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, tile: &OutputTile, slices: &mut Slices<'_, T>) {
     match plan.kernel {
         None => tile.write(plan, &mut [0; TILE][..tile.outputs()], slices),
-        Some((_, kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
+        Some((.., kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
             split_tile(&plan.shape, kernel, MAX_REDUCTION_LEN, is_better, tile, slices);
         }
-        Some((_, kernel)) => answer_tile(plan, kernel, tile, slices),
+        Some((.., kernel)) => answer_tile(plan, kernel, tile, slices),
     }
 }
 

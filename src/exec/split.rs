@@ -122,9 +122,9 @@ mod tests {
                             let (mut found, mut values) = (vec![99; len], vec![9.0; len]);
                             let shape = &plan.exec().shape;
                             let lanes = Isa::detect().vector_bytes() / size_of::<f32>();
-                            // Real blocks are never too short to be folded.
+                            // Real blocks are never too short for wide rows.
                             let strategies = Strategy::ALL.into_iter().filter(|strategy| {
-                                *strategy != Strategy::FoldedColumns
+                                *strategy != Strategy::NarrowColumns
                                     && strategy.takes(shape.inner_dim(), shape.reduced_dims(), lanes)
                             });
                             for strategy in strategies {

@@ -151,7 +151,7 @@ impl Merge {
         match self.isa {
             Some(isa) if isa.is_available() => Ok(isa),
             Some(isa) => Err(Error::IsaNotAvailable { isa }),
-            None => default_isa(),
+            None => default_isa().map(|isa| isa.widest),
         }
     }
 

@@ -21,10 +21,10 @@
 //! | what is next to each other in memory | strategy |
 //! |---|---|
 //! | the elements of one output, many | rows |
-//! | the elements of one output, in several long segments, or in one that no cache holds | pieces |
+//! | the elements of one output, in several long segments, or in one that no cache holds | segmented rows |
 //! | outputs, a vector or more | columns |
-//! | fewer outputs, and many elements of each | folded columns: several rows per vector |
-//! | little: short rows, or few outputs | packed columns: gathered to a small buffer first |
+//! | fewer outputs, and many elements of each | narrow columns: several rows per vector |
+//! | little: short rows, or few outputs | gathered columns: gathered to a small buffer first |
 //!
 //! The numbers that tell "many" from "few" are fields of `argreduce_kernels::Tuning`, by CPU; `docs/tuning.md` has the
 //! measurement behind each.
@@ -34,5 +34,5 @@ mod limits;
 mod select;
 
 pub(crate) use collapse::{CollapsedShape, LoopNest};
-pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_PIECES_ROW_BYTES};
-pub(crate) use select::ExecPlan;
+pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
+pub(crate) use select::{ExecPlan, PlanIsa};

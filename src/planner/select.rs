@@ -2,7 +2,7 @@
 //! strategies that a CPU may move are in [`SelectTuning`].
 
 use super::collapse::{CollapsedShape, count};
-use super::limits::{MAX_REDUCTION_LEN, MIN_PIECES_ROW_BYTES};
+use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
 use crate::{DataType, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::tuning::SelectTuning;
 use argreduce_kernels::{IndexWriter, Kernel, Prefetch, Strategy, Tuning, kernel_of};
@@ -13,8 +13,8 @@ pub(crate) struct ExecPlan {
     pub(crate) shape: CollapsedShape,
     /// How many elements are visited for each output.
     pub(crate) reduction_len: usize,
-    /// `None` where each output has a single element to choose from.
-    pub(crate) kernel: Option<(Strategy, Kernel)>,
+    /// The kernel, and which it is. `None` where each output has a single element to choose from.
+    pub(crate) kernel: Option<(Isa, Strategy, Kernel)>,
     /// What writes indices, given positions.
     pub(crate) writer: &'static IndexWriter,
     /// For tiles: whether the elements likely exceed the L2 cache, and then what to prefetch.
@@ -41,7 +41,7 @@ impl ExecPlan {
     /// Decides all that follows from the shape. `None` where there is no kernel for the ISA.
     pub(crate) fn select_kernel(
         &mut self,
-        isa: Isa,
+        isa: PlanIsa,
         element: DataType,
         (function, policy): (ReduceFunction, NanPolicy),
     ) -> Option<()> {
@@ -49,18 +49,26 @@ impl ExecPlan {
         let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
         let select = Selection { shape, reduction_len, element, tuning: &tuning.select };
         self.reduction_len = reduction_len;
-        self.writer = IndexWriter::of(isa)?;
+        self.writer = IndexWriter::of(isa.widest)?;
         self.prefetch = tuning.prefetch(count(shape.input.output_dims()).saturating_mul(select.row_bytes()));
         self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.prefetch, element)) {
-            Some((isa, strategy)) => Some((strategy, kernel_of(element, isa, strategy, function, policy)?)),
+            Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
             None => None,
         };
         let has_one_loop = shape.values.is_empty() && shape.reduced_dims().len() == 1 && shape.index_steps().len() == 1;
         self.has_one_output = has_one_loop && reduction_len <= MAX_REDUCTION_LEN;
-        let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_PIECES_ROW_BYTES;
+        let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
         Some(())
     }
+}
+
+/// The ISA of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlanIsa {
+    pub(crate) widest: Isa,
+    /// Whether somebody asked for it, and so for kernels of no other one.
+    pub(crate) is_forced: bool,
 }
 
 /// What the CPU does faster with vectors of 256 bits than with wider ones.
@@ -106,11 +114,11 @@ impl Selection<'_> {
     }
 
     /// The strategy, and the ISA that is fastest at it: with AVX-512, where vectors of 64 bytes are too wide, AVX2,
-    /// which every machine with AVX-512 has. `None` where there is nothing to choose from.
-    fn isa_and_strategy(&self, isa: Isa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
-        let (shape, tuning) = (self.shape, self.tuning);
+    /// which every machine with AVX-512 has, unless AVX-512 is forced. `None` where there is nothing to choose from.
+    fn isa_and_strategy(&self, isa: PlanIsa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
+        let (shape, tuning, PlanIsa { widest: isa, is_forced }) = (self.shape, self.tuning, isa);
         let strategy = self.strategy(isa)?;
-        if isa != Isa::Avx512 {
+        if is_forced || isa != Isa::Avx512 {
             return Some((isa, strategy));
         }
         let narrower = || self.strategy(Isa::Avx2);
@@ -120,8 +128,8 @@ impl Selection<'_> {
                 if is_short && count(shape.input.output_dims()) > 1 { narrower() } else { None }
             }
             // A row that is read in several places: rows that are read in one are as fast with either.
-            Strategy::Pieces => {
-                let is_long = self.row_bytes() >= MIN_PIECES_ROW_BYTES && strategy.is_in_place(shape.reduced_dims());
+            Strategy::SegmentedRows => {
+                let is_long = self.row_bytes() >= MIN_SEGMENTED_ROW_BYTES && strategy.is_in_place(shape.reduced_dims());
                 (prefer_256_bit.rows && is_long).then_some(strategy)
             }
             // Long rows, one after another: memory is slower than either.
@@ -130,13 +138,13 @@ impl Selection<'_> {
                 (prefer_256_bit.columns && row_bytes >= tuning.min_half_vector_line_bytes).then_some(strategy)
             }
             // Fewer blocks are gathered at a time, so that memory is read more nearly in its order.
-            Strategy::PackedColumns if prefer_256_bit.gathers => narrower(),
-            // A row that fills the narrower vector need not be gathered, nor folded with others.
-            Strategy::PackedColumns | Strategy::FoldedColumns => narrower().filter(|narrower| match narrower {
+            Strategy::GatheredColumns if prefer_256_bit.gathers => narrower(),
+            // A row that fills the narrower vector need not be gathered, nor share it with others.
+            Strategy::GatheredColumns | Strategy::NarrowColumns => narrower().filter(|narrower| match narrower {
                 Strategy::Columns => {
-                    strategy == Strategy::PackedColumns || self.reduction_len <= tuning.max_unfolded_rows
+                    strategy == Strategy::GatheredColumns || self.reduction_len <= tuning.max_half_vector_column_rows
                 }
-                Strategy::FoldedColumns => self.block_bytes() < tuning.min_wide_folded_bytes,
+                Strategy::NarrowColumns => self.block_bytes() < tuning.min_full_vector_narrow_bytes,
                 _ => false,
             }),
         };
@@ -151,27 +159,28 @@ impl Selection<'_> {
         let (inner, reduced) = (self.shape.inner_dim(), self.shape.reduced_dims());
         let (vector_size, lanes) = (isa.vector_bytes(), isa.vector_bytes() / self.element.size());
         let takes = |strategy: Strategy| strategy.takes(inner, reduced, lanes);
-        // Bytes from which on folding is faster than gathering, or, where rows fill a vector, than columns as they are.
-        let min_folded_bytes = match inner.size {
+        // Bytes from which on narrow columns are faster than gathered ones, or, where rows fill a vector, than columns.
+        let min_narrow_bytes = match inner.size {
             width if width == lanes => 2 * vector_size * vector_size,
-            width if width * 2 >= lanes => self.tuning.min_folded_bytes / 2,
-            _ => self.tuning.min_folded_bytes,
+            width if width * 2 >= lanes => self.tuning.min_narrow_bytes / 2,
+            _ => self.tuning.min_narrow_bytes,
         };
-        let folds = isa != Isa::Portable && takes(Strategy::FoldedColumns) && self.block_bytes() >= min_folded_bytes;
+        let is_narrow =
+            isa != Isa::Portable && takes(Strategy::NarrowColumns) && self.block_bytes() >= min_narrow_bytes;
         // Few rows of one vector are gathered side by side first.
         let has_columns =
             takes(Strategy::Columns) && (inner.size > lanes || self.reduction_len >= self.tuning.min_column_rows);
         let outputs = count(self.shape.input.output_dims());
         Some(if takes(Strategy::Rows) && !self.should_transpose_rows(outputs, isa) {
-            if self.row_bytes() < MIN_PIECES_ROW_BYTES { Strategy::Rows } else { Strategy::Pieces }
-        } else if folds {
-            Strategy::FoldedColumns
+            if self.row_bytes() < MIN_SEGMENTED_ROW_BYTES { Strategy::Rows } else { Strategy::SegmentedRows }
+        } else if is_narrow {
+            Strategy::NarrowColumns
         } else if has_columns {
             Strategy::Columns
-        } else if outputs >= lanes.div_ceil(2) && !Strategy::Pieces.is_near(reduced) {
-            Strategy::PackedColumns
+        } else if outputs >= lanes.div_ceil(2) && !Strategy::SegmentedRows.is_near(reduced) {
+            Strategy::GatheredColumns
         } else {
-            Strategy::Pieces
+            Strategy::SegmentedRows
         })
     }
 
@@ -180,8 +189,8 @@ impl Selection<'_> {
     fn should_transpose_rows(&self, rows: usize, isa: Isa) -> bool {
         let (len, tuning) = (self.reduction_len, self.tuning);
         let max_len = match (isa, self.element) {
-            (Isa::Avx512, DataType::F16 | DataType::Bf16) => tuning.max_packed_f16_len,
-            (Isa::Avx2, DataType::F16 | DataType::Bf16) => tuning.max_packed_f16_len - 3,
+            (Isa::Avx512, DataType::F16 | DataType::Bf16) => tuning.max_transposed_f16_len,
+            (Isa::Avx2, DataType::F16 | DataType::Bf16) => tuning.max_transposed_f16_len - 3,
             _ => 12,
         };
         // In any number, and only where there are many bytes.
@@ -191,8 +200,8 @@ impl Selection<'_> {
             4 => (len <= 6, len == 9 || len == 10),
             _ => (len <= 4, len <= 5),
         };
-        let has_many_bytes = || rows.saturating_mul(self.row_bytes()) >= tuning.min_packed_bytes;
-        rows >= tuning.min_packed_rows && (is_short || is_medium && has_many_bytes())
+        let has_many_bytes = || rows.saturating_mul(self.row_bytes()) >= tuning.min_transposed_bytes;
+        rows >= tuning.min_transposed_rows && (is_short || is_medium && has_many_bytes())
     }
 }
 
@@ -219,49 +228,53 @@ mod tests {
     #[test]
     fn halves_vectors() {
         use Isa::{Avx2, Avx512, Portable};
-        use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
-        let chosen_by = |prefer_256_bit, isa, sizes: &[usize], axes: &[isize], element| {
-            selection(&shape(sizes, axes), element).isa_and_strategy(isa, prefer_256_bit)
+        use Strategy::{Columns, GatheredColumns, NarrowColumns, Rows, SegmentedRows};
+        let chosen_by = |prefer_256_bit, widest, sizes: &[usize], axes: &[isize], element| {
+            let select = |is_forced| {
+                selection(&shape(sizes, axes), element).isa_and_strategy(PlanIsa { widest, is_forced }, prefer_256_bit)
+            };
+            assert!(select(true).is_none_or(|(isa, _)| isa == widest), "a forced ISA is forced");
+            select(false)
         };
         let chosen = |isa, sizes: &[usize], axes: &[isize], element| {
             chosen_by(Prefer256Bit::default(), isa, sizes, axes, element)
         };
         assert_eq!(chosen(Avx512, &[100, 8], &[1], F32), Some((Avx2, Rows)));
-        assert_eq!(chosen(Avx512, &[100, 9], &[1], F32), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 9], &[1], F32), Some((Avx512, GatheredColumns)));
         assert_eq!(chosen(Avx512, &[100, 11], &[1], F32), Some((Avx512, Rows)));
-        assert_eq!(chosen(Avx512, &[100, 31], &[1], F16), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 31], &[1], F16), Some((Avx512, GatheredColumns)));
         assert_eq!(chosen(Avx512, &[100, 32], &[1], F16), Some((Avx512, Rows)));
         assert_eq!(chosen(Avx512, &[8], &[0], F32), Some((Avx512, Rows)));
-        assert_eq!(chosen(Avx512, &[100, 3, 7], &[1], F32), Some((Avx512, PackedColumns)));
+        assert_eq!(chosen(Avx512, &[100, 3, 7], &[1], F32), Some((Avx512, GatheredColumns)));
         assert_eq!(chosen(Avx512, &[100, 3, 15], &[1], F32), Some((Avx2, Columns)));
         assert_eq!(chosen(Avx512, &[100, 3, 16], &[1], F32), Some((Avx2, Columns)));
         assert_eq!(chosen(Avx512, &[100, 3, 32], &[1], F32), Some((Avx512, Columns)));
         assert_eq!(chosen(Avx512, &[100, 24, 15], &[1], F32), Some((Avx2, Columns)));
-        assert_eq!(chosen(Avx512, &[100, 25, 15], &[1], F32), Some((Avx512, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 21, 7], &[1], F32), Some((Avx2, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 73, 7], &[1], F32), Some((Avx2, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 74, 7], &[1], F32), Some((Avx512, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 64, 8], &[1], F32), Some((Avx512, FoldedColumns)));
-        assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], F32), Some((Avx512, PackedColumns)));
-        assert_eq!(chosen(Avx512, &[8 << 20], &[0], F32), Some((Avx512, Pieces)));
+        assert_eq!(chosen(Avx512, &[100, 25, 15], &[1], F32), Some((Avx512, NarrowColumns)));
+        assert_eq!(chosen(Avx512, &[100, 21, 7], &[1], F32), Some((Avx2, NarrowColumns)));
+        assert_eq!(chosen(Avx512, &[100, 73, 7], &[1], F32), Some((Avx2, NarrowColumns)));
+        assert_eq!(chosen(Avx512, &[100, 74, 7], &[1], F32), Some((Avx512, NarrowColumns)));
+        assert_eq!(chosen(Avx512, &[100, 64, 8], &[1], F32), Some((Avx512, NarrowColumns)));
+        assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], F32), Some((Avx512, GatheredColumns)));
+        assert_eq!(chosen(Avx512, &[8 << 20], &[0], F32), Some((Avx512, SegmentedRows)));
         let prefer_256_bit = Prefer256Bit { rows: true, columns: true, gathers: true };
         let far_row = |sizes: &[usize]| chosen_by(prefer_256_bit, Avx512, sizes, &[0], F32);
-        assert_eq!(far_row(&[8 << 20]), Some((Avx2, Pieces)));
+        assert_eq!(far_row(&[8 << 20]), Some((Avx2, SegmentedRows)));
         assert_eq!(far_row(&[(8 << 20) - 1]), Some((Avx512, Rows)));
         let far = |sizes: &[usize]| chosen_by(prefer_256_bit, Avx512, sizes, &[1], F32);
         assert_eq!(far(&[2048, 32, 192]), Some((Avx2, Columns)));
         assert_eq!(far(&[2048, 32, 191]), Some((Avx512, Columns)));
-        assert_eq!(far(&[2048, 18, 7]), Some((Avx2, PackedColumns)));
+        assert_eq!(far(&[2048, 18, 7]), Some((Avx2, GatheredColumns)));
         let tuning = Tuning::ALL.into_iter().find(|tuning| tuning.half_vectors.small_gathers).unwrap();
-        let packed = |element| {
+        let gathered = |element| {
             let prefer_256_bit = Prefer256Bit::of(tuning, Prefetch::Nothing, element);
             chosen_by(prefer_256_bit, Avx512, &[100, 10, 5], &[1], element)
         };
         for element in [DataType::Bool, DataType::I8, U8, I16, DataType::U16] {
-            assert_eq!(packed(element), Some((Avx2, PackedColumns)));
+            assert_eq!(gathered(element), Some((Avx2, GatheredColumns)));
         }
-        assert_eq!(packed(F16), Some((Avx512, PackedColumns)));
-        assert_eq!(packed(F32), Some((Avx512, PackedColumns)));
+        assert_eq!(gathered(F16), Some((Avx512, GatheredColumns)));
+        assert_eq!(gathered(F32), Some((Avx512, GatheredColumns)));
         assert_eq!(chosen(Avx512, &[2048, 32, 192], &[1], F32), Some((Avx512, Columns)));
         assert_eq!(chosen(Portable, &[100, 8], &[1], F32), Some((Portable, Rows)));
         assert_eq!(chosen(Avx512, &[100, 1], &[1], F32), None);
@@ -271,64 +284,64 @@ mod tests {
     /// test sees a limit move.
     #[test]
     fn tells_shapes_apart() {
-        use Strategy::{Columns, FoldedColumns, PackedColumns, Pieces, Rows};
+        use Strategy::{Columns, GatheredColumns, NarrowColumns, Rows, SegmentedRows};
         let chosen =
             |sizes: &[usize], axes: &[isize], element| selection(&shape(sizes, axes), element).strategy(Isa::Avx2);
         type Case = (&'static [usize], &'static [isize], DataType, Option<Strategy>);
         let cases: [Case; 47] = [
             (&[100, 1], &[1], F32, None),
-            (&[100, 2], &[1], F32, Some(PackedColumns)),
+            (&[100, 2], &[1], F32, Some(GatheredColumns)),
             // Rows, or so many short ones that it is worth it.
-            (&[100, 6], &[1], F32, Some(PackedColumns)),
+            (&[100, 6], &[1], F32, Some(GatheredColumns)),
             (&[100, 7], &[1], F32, Some(Rows)),
             (&[100, 8], &[1], F32, Some(Rows)),
-            (&[100, 9], &[1], F32, Some(PackedColumns)),
-            (&[100, 10], &[1], F32, Some(PackedColumns)),
+            (&[100, 9], &[1], F32, Some(GatheredColumns)),
+            (&[100, 10], &[1], F32, Some(GatheredColumns)),
             (&[100, 11], &[1], F32, Some(Rows)),
             (&[127, 12], &[1], U8, Some(Rows)),
-            (&[128, 12], &[1], U8, Some(PackedColumns)),
-            (&[500, 7], &[1], U8, Some(PackedColumns)),
+            (&[128, 12], &[1], U8, Some(GatheredColumns)),
+            (&[500, 7], &[1], U8, Some(GatheredColumns)),
             (&[500, 13], &[1], U8, Some(Rows)),
-            (&[100, 12], &[1], I16, Some(PackedColumns)),
+            (&[100, 12], &[1], I16, Some(GatheredColumns)),
             (&[100, 13], &[1], I16, Some(Rows)),
-            (&[100, 28], &[1], F16, Some(PackedColumns)),
+            (&[100, 28], &[1], F16, Some(GatheredColumns)),
             (&[100, 29], &[1], F16, Some(Rows)),
             (&[153, 5], &[1], I16, Some(Rows)),
-            (&[154, 5], &[1], I16, Some(PackedColumns)),
-            (&[100, 5], &[1], F64, Some(PackedColumns)),
+            (&[154, 5], &[1], I16, Some(GatheredColumns)),
+            (&[100, 5], &[1], F64, Some(GatheredColumns)),
             (&[100, 6], &[1], F64, Some(Rows)),
             (&[63, 2], &[1], U8, Some(Rows)),
-            (&[64, 2], &[1], U8, Some(PackedColumns)),
+            (&[64, 2], &[1], U8, Some(GatheredColumns)),
             (&[63, 4], &[1], F64, Some(Rows)),
-            (&[64, 4], &[1], F64, Some(PackedColumns)),
+            (&[64, 4], &[1], F64, Some(GatheredColumns)),
             // Rows that no cache holds.
             (&[1, (32 << 20) - 1], &[1], U8, Some(Rows)),
-            (&[1, 32 << 20], &[1], U8, Some(Pieces)),
-            (&[10, 8 << 20], &[1], F32, Some(Pieces)),
+            (&[1, 32 << 20], &[1], U8, Some(SegmentedRows)),
+            (&[10, 8 << 20], &[1], F32, Some(SegmentedRows)),
             // Columns, unless they are one vector, or less, and short.
             (&[2, 16], &[0], F32, Some(Columns)),
             (&[2, 9], &[0], F32, Some(Columns)),
-            (&[3, 8], &[0], F32, Some(PackedColumns)),
+            (&[3, 8], &[0], F32, Some(GatheredColumns)),
             (&[4, 8], &[0], F32, Some(Columns)),
-            (&[9, 7], &[0], F32, Some(PackedColumns)),
+            (&[9, 7], &[0], F32, Some(GatheredColumns)),
             // Folded from 1 KiB on, and from 512 bytes on where rows are half a vector or more.
-            (&[31, 4], &[0], F32, Some(PackedColumns)),
-            (&[32, 4], &[0], F32, Some(FoldedColumns)),
-            (&[85, 3], &[0], F32, Some(Pieces)),
-            (&[86, 3], &[0], F32, Some(FoldedColumns)),
-            (&[511, 2], &[0], U8, Some(Pieces)),
-            (&[512, 2], &[0], U8, Some(FoldedColumns)),
+            (&[31, 4], &[0], F32, Some(GatheredColumns)),
+            (&[32, 4], &[0], F32, Some(NarrowColumns)),
+            (&[85, 3], &[0], F32, Some(SegmentedRows)),
+            (&[86, 3], &[0], F32, Some(NarrowColumns)),
+            (&[511, 2], &[0], U8, Some(SegmentedRows)),
+            (&[512, 2], &[0], U8, Some(NarrowColumns)),
             // Of rows of one vector, from 2 KiB on.
             (&[63, 8], &[0], F32, Some(Columns)),
-            (&[64, 8], &[0], F32, Some(FoldedColumns)),
+            (&[64, 8], &[0], F32, Some(NarrowColumns)),
             (&[1000, 9], &[0], F32, Some(Columns)),
             // Stretches that are long, or elements that are near each other; of few outputs, any.
-            (&[2, 100, 31], &[0, 2], F32, Some(PackedColumns)),
-            (&[2, 100, 32], &[0, 2], F32, Some(Pieces)),
-            (&[2, 3, 31], &[0, 2], F32, Some(Pieces)),
-            (&[50, 2, 100, 2], &[0, 2], F32, Some(PackedColumns)),
-            (&[3, 100, 256, 4], &[0, 2], F32, Some(Pieces)),
-            (&[3, 100, 255, 4], &[0, 2], F32, Some(PackedColumns)),
+            (&[2, 100, 31], &[0, 2], F32, Some(GatheredColumns)),
+            (&[2, 100, 32], &[0, 2], F32, Some(SegmentedRows)),
+            (&[2, 3, 31], &[0, 2], F32, Some(SegmentedRows)),
+            (&[50, 2, 100, 2], &[0, 2], F32, Some(GatheredColumns)),
+            (&[3, 100, 256, 4], &[0, 2], F32, Some(SegmentedRows)),
+            (&[3, 100, 255, 4], &[0, 2], F32, Some(GatheredColumns)),
         ];
         for (sizes, axes, element, expected) in cases {
             assert_eq!(chosen(sizes, axes, element), expected, "{sizes:?} over {axes:?}, {element}");

@@ -1,13 +1,14 @@
 //! Narrow columns: a row of outputs is no longer than a vector, but the rows are contiguous and many. Knows nothing of
 //! how a tile is reduced.
 //!
-//! Several rows, `fold` of them, lie side by side in two vectors, as one wide row of `fold * width` lanes. A tile is
-//! reduced over the wide rows. Then each column has `fold` candidates, `width` lanes apart, and the best of them wins:
+//! Several rows, `rows_per_wide` of them, lie side by side in two vectors, as one wide row of `rows_per_wide * width`
+//! lanes. A tile is reduced over the wide rows. Then each column has `rows_per_wide` candidates, `width` lanes apart,
+//! and the best of them wins:
 //!
 //! ```text
-//! width 3, fold 5, two vectors of 8 lanes (the third row begins in the first vector and ends in the second):
+//! width 3, rows_per_wide 5, two vectors of 8 lanes (the third row begins in the first vector and ends in the second):
 //!     a b c a b c a b    b c a b c a b c              the second vector overlaps the first
-//! wide row r, candidate k, is row r * fold + k of the tensor
+//! wide row r, candidate k, is row r * rows_per_wide + k of the tensor
 //! ```
 //!
 //! Candidates are merged by halves: vectors are rotated by multiples of `width` lanes, and compared lane by lane.
@@ -23,7 +24,7 @@ use crate::positions::{Positions, for_places, write_all};
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
-use crate::strategy::{NARROW_VECTORS, Strategy, fold};
+use crate::strategy::{NARROW_VECTORS, Strategy, rows_per_wide};
 use core::mem::MaybeUninit;
 
 /// See the file.
@@ -35,12 +36,12 @@ const PREFETCH_BYTES: usize = 1024;
 impl KernelImpl for NarrowColumns {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
-        assert!(Strategy::FoldedColumns.takes(args.inner, args.reduced, O::Simd::LANES));
+        assert!(Strategy::NarrowColumns.takes(args.inner, args.reduced, O::Simd::LANES));
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let input = args.input.cast::<O::Lane>();
-        let fold = fold(width, O::Simd::LANES);
+        let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
         let prefetched_rows = if args.prefetch.should_prefetch(false) {
-            PREFETCH_BYTES / (fold * width * size_of::<O::Lane>())
+            PREFETCH_BYTES / (rows_per_wide * width * size_of::<O::Lane>())
         } else {
             usize::MAX
         };
@@ -52,7 +53,7 @@ impl KernelImpl for NarrowColumns {
                 first,
                 stride: line.stride,
                 width,
-                fold,
+                rows_per_wide,
                 prefetched_rows,
                 hint: args.tuning.prefetch.hint,
             };
@@ -71,7 +72,7 @@ struct DenseColumns<O: ArgOrder> {
     stride: isize,
     /// How many columns there are, and how many rows of them lie side by side.
     width: usize,
-    fold: usize,
+    rows_per_wide: usize,
     /// How many wide rows to prefetch at a time; `usize::MAX` for none.
     prefetched_rows: usize,
     hint: Hint,
@@ -84,13 +85,13 @@ impl<O: ArgOrder> DenseColumns<O> {
     /// - The rows may be read; they are enough for one wide row.
     #[inline(always)]
     unsafe fn reduce(self, rows: usize, mut positions: Positions<'_>, state: &mut ColumnState) {
-        let most = self.fold.saturating_mul(O::Simd::MAX_INDEX as usize);
+        let most = self.rows_per_wide.saturating_mul(O::Simd::MAX_INDEX as usize);
         let mut best = [const { MaybeUninit::<u32>::uninit() }; MAX_VECTOR_BYTES];
         let best = &mut best[..self.width];
         let mut start = 0;
         loop {
             // The last of several blocks overlaps the previous one, which is harmless: comparisons are strict.
-            let from = start.min(rows - self.fold);
+            let from = start.min(rows - self.rows_per_wide);
             // SAFETY: the caller's promise.
             let block = unsafe { self.reduce_block(from, (rows - from).min(most), state) };
             if rows <= most {
@@ -117,36 +118,36 @@ impl<O: ArgOrder> DenseColumns<O> {
     /// - The rows from `start` on may be read, and are at least one wide row.
     #[inline(always)]
     unsafe fn reduce_block(self, start: usize, rows: usize, state: &mut ColumnState) -> Block<O> {
-        let DenseColumns { order, width, fold, hint, .. } = self;
-        let (folded, stride) = (rows / fold, fold as isize * self.stride);
-        let first = self.folded_row(start);
+        let DenseColumns { order, width, rows_per_wide, hint, .. } = self;
+        let (wide, stride) = (rows / rows_per_wide, rows_per_wide as isize * self.stride);
+        let first = self.wide_row(start);
         // The rows that are left are one more wide row, which overlaps the previous one.
         let last = StridedRows {
-            first: self.folded_row(start + rows - fold),
+            first: self.wide_row(start + rows - rows_per_wide),
             stride,
-            count: usize::from(folded * fold < rows),
+            count: usize::from(wide * rows_per_wide < rows),
             hint,
         };
-        let parts = [StridedRows { first, stride, count: folded, hint }, last];
+        let parts = [StridedRows { first, stride, count: wide, hint }, last];
         // SAFETY: the caller promises the rows, of which these are all; what is left overlaps by one wide row, and
         // there is one.
         let tile = unsafe {
-            reduce_tile::<O, NARROW_VECTORS, 2, true>(order, parts, fold * width, self.prefetched_rows, state)
+            reduce_tile::<O, NARROW_VECTORS, 2, true>(order, parts, rows_per_wide * width, self.prefetched_rows, state)
         };
         let (simd, best) = (order.simd(), self.first_best(&tile));
         Block {
             start,
             rows,
-            fold,
-            folded_rows: simd.index_array(best.folded_rows),
-            row_in_fold: simd.index_array(best.row_in_fold),
+            rows_per_wide,
+            wide_rows: simd.index_array(best.wide_rows),
+            row_in_wide: simd.index_array(best.row_in_wide),
         }
     }
 
-    /// Where `fold` rows from `row` on begin: at their lowest address.
+    /// Where `rows_per_wide` rows from `row` on begin: at their lowest address.
     #[inline(always)]
-    fn folded_row(self, row: usize) -> *const O::Lane {
-        let lowest = if self.goes_down() { row + self.fold - 1 } else { row };
+    fn wide_row(self, row: usize) -> *const O::Lane {
+        let lowest = if self.goes_down() { row + self.rows_per_wide - 1 } else { row };
         self.first.wrapping_offset(lowest as isize * self.stride)
     }
 
@@ -161,15 +162,15 @@ impl<O: ArgOrder> DenseColumns<O> {
     /// No branch depends on the data: testing the candidates one by one would be much slower.
     #[inline(always)]
     fn first_best(self, tile: &ColumnTile<O, NARROW_VECTORS>) -> LaneBest<O> {
-        let DenseColumns { order, width, fold, .. } = self;
+        let DenseColumns { order, width, rows_per_wide, .. } = self;
         let (simd, lanes) = (order.simd(), O::Simd::LANES);
-        let mut rows = fold / NARROW_VECTORS;
+        let mut rows = rows_per_wide / NARROW_VECTORS;
         // The lowest number, in order of visit, of the rows of a vector; `row` is the one at the lowest address. The
         // others get theirs when they are merged.
         let all = rows;
-        let number = |row: usize| if self.goes_down() { fold - all - row } else { row };
+        let number = |row: usize| if self.goes_down() { rows_per_wide - all - row } else { row };
         let mut kept = LaneBest::new(order, tile, 0, 0, number(0));
-        if fold % NARROW_VECTORS > 0 {
+        if rows_per_wide % NARROW_VECTORS > 0 {
             // The row in the middle begins in the first vector and ends in the second. (The rows after it follow there,
             // each in its place too.)
             let begin = LaneBest::new(order, tile, 0, rows * width, number(rows));
@@ -178,7 +179,7 @@ impl<O: ArgOrder> DenseColumns<O> {
             kept = kept.merge(order, between);
         }
         // The rows of the second vector are at its end.
-        kept = kept.merge(order, LaneBest::new(order, tile, 1, lanes - rows * width, number(fold - rows)));
+        kept = kept.merge(order, LaneBest::new(order, tile, 1, lanes - rows * width, number(rows_per_wide - rows)));
         while rows > 1 {
             // Merges the second half of the rows, by address, into the first. If their number is odd, the middle one is
             // in both.
@@ -252,10 +253,10 @@ impl<O: ArgOrder> SimdOp for Merge<'_, O> {
 struct Block<O: ArgOrder> {
     start: usize,
     rows: usize,
-    fold: usize,
+    rows_per_wide: usize,
     /// For each column.
-    folded_rows: IndexArray<O>,
-    row_in_fold: IndexArray<O>,
+    wide_rows: IndexArray<O>,
+    row_in_wide: IndexArray<O>,
 }
 
 type IndexArray<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::IndexArray;
@@ -264,12 +265,13 @@ impl<O: ArgOrder> Block<O> {
     /// The positions of all lanes, of which the first `width` are columns. (As 32 bits, which hold any position.)
     #[inline(always)]
     fn positions(&self) -> impl Iterator<Item = u32> {
-        let (start, fold, last) = (self.start as u32, self.fold as u32, (self.rows - self.fold) as u32);
-        let found = self.folded_rows.as_ref().iter().zip(self.row_in_fold.as_ref());
-        found.map(move |(&folded_row, &row_in_fold)| {
-            let (folded_row, row_in_fold): (u64, u64) = (folded_row.into(), row_in_fold.into());
+        let (start, rows_per_wide, last) =
+            (self.start as u32, self.rows_per_wide as u32, (self.rows - self.rows_per_wide) as u32);
+        let found = self.wide_rows.as_ref().iter().zip(self.row_in_wide.as_ref());
+        found.map(move |(&wide_row, &row_in_wide)| {
+            let (wide_row, row_in_wide): (u64, u64) = (wide_row.into(), row_in_wide.into());
             // The last wide row overlaps the previous one.
-            start + (folded_row as u32 * fold).min(last) + row_in_fold as u32
+            start + (wide_row as u32 * rows_per_wide).min(last) + row_in_wide as u32
         })
     }
 }
@@ -279,9 +281,9 @@ impl<O: ArgOrder> Block<O> {
 #[derive(Clone, Copy)]
 struct LaneBest<O: ArgOrder> {
     values: Vec<O>,
-    folded_rows: IndexVec<O>,
+    wide_rows: IndexVec<O>,
     /// Which of the rows side by side it is from, counted from the row of its lane.
-    row_in_fold: IndexVec<O>,
+    row_in_wide: IndexVec<O>,
 }
 
 impl<O: ArgOrder> LaneBest<O> {
@@ -291,8 +293,8 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.rotate(tile.best[vector], lane),
-            folded_rows: simd.rotate_indices(tile.row_of_best[vector], lane),
-            row_in_fold: simd.splat_index(row as u32),
+            wide_rows: simd.rotate_indices(tile.row_of_best[vector], lane),
+            row_in_wide: simd.splat_index(row as u32),
         }
     }
 
@@ -302,8 +304,8 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.rotate(self.values, lanes),
-            folded_rows: simd.rotate_indices(self.folded_rows, lanes),
-            row_in_fold: simd.rotate_indices(self.row_in_fold, lanes),
+            wide_rows: simd.rotate_indices(self.wide_rows, lanes),
+            row_in_wide: simd.rotate_indices(self.row_in_wide, lanes),
         }
     }
 
@@ -311,7 +313,7 @@ impl<O: ArgOrder> LaneBest<O> {
     #[inline(always)]
     fn advanced_by(self, order: O, rows: usize) -> Self {
         let simd = order.simd();
-        LaneBest { row_in_fold: simd.add(self.row_in_fold, simd.splat_index(rows as u32)), ..self }
+        LaneBest { row_in_wide: simd.add(self.row_in_wide, simd.splat_index(rows as u32)), ..self }
     }
 
     /// The first best of both, lane by lane. Of equals, the one of the earlier wide row is first, then the one that is
@@ -320,10 +322,10 @@ impl<O: ArgOrder> LaneBest<O> {
     fn merge(self, order: O, new: Self) -> Self {
         let simd = order.simd();
         let is_earlier = simd.or(
-            simd.index_gt(self.folded_rows, new.folded_rows),
+            simd.index_gt(self.wide_rows, new.wide_rows),
             simd.and_not(
-                simd.index_gt(self.row_in_fold, new.row_in_fold),
-                simd.index_gt(new.folded_rows, self.folded_rows),
+                simd.index_gt(self.row_in_wide, new.row_in_wide),
+                simd.index_gt(new.wide_rows, self.wide_rows),
             ),
         );
         let is_first = simd.or(
@@ -339,8 +341,8 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.select(mask, self.values, other.values),
-            folded_rows: simd.select_index(mask, self.folded_rows, other.folded_rows),
-            row_in_fold: simd.select_index(mask, self.row_in_fold, other.row_in_fold),
+            wide_rows: simd.select_index(mask, self.wide_rows, other.wide_rows),
+            row_in_wide: simd.select_index(mask, self.row_in_wide, other.row_in_wide),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Pieces: outputs whose elements come in several pieces: segments of neighbours, or buffers of gathered elements.
-//! Each piece is answered as a row is, and the answers are merged; but segments of a block and more go by in turns,
+//! Segmented rows: outputs whose elements come in several segments: runs of neighbours, or gathered buffers.
+//! Each segment is answered as a row is, and the answers are merged; but segments of a block and more go by in turns,
 //! and are answered together.
 
 use super::blocked;
@@ -23,7 +23,7 @@ pub(crate) struct SegmentedRows;
 impl KernelImpl for SegmentedRows {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
-        let is_in_place = Strategy::Pieces.is_in_place(args.reduced);
+        let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
         let line = args.innermost_reduced();
         if is_in_place && interleaved::takes::<O>(line.size) {
             // SAFETY: the caller's promise, and segments are in place.

@@ -83,20 +83,20 @@ pub struct SelectTuning {
     pub max_half_vector_row_bytes: usize,
     /// The shortest lines of columns, in bytes, that they take where memory is slower than either.
     pub min_half_vector_line_bytes: usize,
-    /// Up to how many rows columns are not folded that vectors of half the width need not fold.
-    pub max_unfolded_rows: usize,
-    /// The fewest bytes of columns that are folded into whole vectors, not into those of half the width.
-    pub min_wide_folded_bytes: usize,
-    /// The fewest bytes of columns that are folded, and not packed: half of it for lines of half a vector and more.
-    pub min_folded_bytes: usize,
-    /// The fewest rows of columns of one vector that are not packed.
+    /// Up to how many rows columns that are narrow in whole vectors, and fill those of half the width, take the latter.
+    pub max_half_vector_column_rows: usize,
+    /// The fewest bytes of narrow columns that take whole vectors, not those of half the width.
+    pub min_full_vector_narrow_bytes: usize,
+    /// The fewest bytes of narrow columns that are not gathered: half of it for lines of half a vector and more.
+    pub min_narrow_bytes: usize,
+    /// The fewest rows of columns of one vector that are not gathered.
     pub min_column_rows: usize,
-    /// The fewest rows that are packed.
-    pub min_packed_rows: usize,
-    /// The fewest bytes of rows that are packed where they are not much slower one by one.
-    pub min_packed_bytes: usize,
-    /// The longest rows of 16-bit floats that are packed, in elements.
-    pub max_packed_f16_len: usize,
+    /// The fewest rows that are transposed.
+    pub min_transposed_rows: usize,
+    /// The fewest bytes of rows that are transposed where they are not much slower one by one.
+    pub min_transposed_bytes: usize,
+    /// The longest rows of 16-bit floats that are transposed, in elements.
+    pub max_transposed_f16_len: usize,
 }
 
 impl SelectTuning {
@@ -104,13 +104,13 @@ impl SelectTuning {
     pub(super) const COMMON: SelectTuning = SelectTuning {
         max_half_vector_row_bytes: 32,
         min_half_vector_line_bytes: 768,
-        max_unfolded_rows: 24,
-        min_wide_folded_bytes: 2048,
-        min_folded_bytes: 1024,
+        max_half_vector_column_rows: 24,
+        min_full_vector_narrow_bytes: 2048,
+        min_narrow_bytes: 1024,
         min_column_rows: 4,
-        min_packed_rows: 64,
-        min_packed_bytes: 1536,
-        max_packed_f16_len: 31,
+        min_transposed_rows: 64,
+        min_transposed_bytes: 1536,
+        max_transposed_f16_len: 31,
     };
 }
 

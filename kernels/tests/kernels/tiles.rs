@@ -99,9 +99,9 @@ impl<T: Sample> Case<T> {
             let outer = LoopDim { size: 2, stride: (rows * width) as isize };
             let line = LoopDim { size: rows, stride: width as isize };
             let outputs = [outer, LoopDim { size: width, stride: 1 }];
-            self.check_by(&[Strategy::FoldedColumns], &data, 0, outputs, &[line]);
+            self.check_by(&[Strategy::NarrowColumns], &data, 0, outputs, &[line]);
             let downwards = LoopDim { stride: -line.stride, ..line };
-            self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, outputs, &[downwards]);
+            self.check_by(&[Strategy::NarrowColumns], &data, (rows - 1) * width, outputs, &[downwards]);
         }
         // Many narrow lines, and so several panels of gathered lines.
         for width in few(1..self.lanes + 2, 5) {
@@ -110,7 +110,7 @@ impl<T: Sample> Case<T> {
             let outer = LoopDim { size: lines, stride: (rows * width) as isize };
             let line = LoopDim { size: rows, stride: width as isize };
             let inner = LoopDim { size: width, stride: 1 };
-            self.check_by(&[Strategy::PackedColumns], &data, 0, [outer, inner], &[line]);
+            self.check_by(&[Strategy::GatheredColumns], &data, 0, [outer, inner], &[line]);
         }
         // Several reduced loops, short and long, with strides of both signs around and inside the kept ones.
         for _ in few(0..60, 5) {
@@ -290,7 +290,7 @@ impl<T: Sample> Case<T> {
                 let start = if stride < 0 { len - 1 } else { 0 };
                 let (outer, inner) = (LoopDim { size: 3, stride: outer as isize }, LoopDim { size, stride });
                 let rows = LoopDim { size: 3, stride: line as isize };
-                self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[rows]);
+                self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[rows]);
             }
         }
         // Narrow lines of many rows that do not follow each other.
@@ -348,7 +348,7 @@ impl<T: Sample> Case<T> {
                 let (inner, slower) =
                     (LoopDim { size: 2, stride: len as isize }, LoopDim { size: stretches, stride: 2 * len as isize });
                 let reduced = [slower, LoopDim { size: len, stride: 1 }];
-                self.check_by(&[Strategy::Pieces], &data, 0, [ONCE, inner], &reduced);
+                self.check_by(&[Strategy::SegmentedRows], &data, 0, [ONCE, inner], &reduced);
             }
         }
         let width = self.lanes + 1;
@@ -385,10 +385,10 @@ impl<T: Sample> Case<T> {
             data[place * width + place % width] = best;
             let outputs = [ONCE, LoopDim { size: width, stride: 1 }];
             let line = LoopDim { size: rows, stride: width as isize };
-            self.check_by(&[Strategy::FoldedColumns], &data, 0, outputs, &[line]);
+            self.check_by(&[Strategy::NarrowColumns], &data, 0, outputs, &[line]);
             data.reverse();
             let downwards = LoopDim { stride: -line.stride, ..line };
-            self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, outputs, &[downwards]);
+            self.check_by(&[Strategy::NarrowColumns], &data, (rows - 1) * width, outputs, &[downwards]);
         }
     }
 
@@ -458,9 +458,9 @@ impl<T: Sample> Case<T> {
             let rows = 2 * self.lanes / width * (rows + 1) + n;
             let data = self.random(&mut rng, rows * width);
             let (inner, line) = (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
-            self.check_by(&[Strategy::FoldedColumns], &data, 0, [ONCE, inner], &[line]);
+            self.check_by(&[Strategy::NarrowColumns], &data, 0, [ONCE, inner], &[line]);
             let downwards = LoopDim { stride: -line.stride, ..line };
-            self.check_by(&[Strategy::FoldedColumns], &data, (rows - 1) * width, [ONCE, inner], &[downwards]);
+            self.check_by(&[Strategy::NarrowColumns], &data, (rows - 1) * width, [ONCE, inner], &[downwards]);
         }
     }
 
@@ -471,14 +471,14 @@ impl<T: Sample> Case<T> {
         for len in few(0..4, 2).map(|n| [2, 3, 9, 21][n]) {
             let data = self.random(&mut rng, rows * len);
             let inner = LoopDim { size: rows, stride: len as isize };
-            self.check_by(&[Strategy::PackedColumns], &data, 0, [ONCE, inner], &[LoopDim { size: len, stride: 1 }]);
+            self.check_by(&[Strategy::GatheredColumns], &data, 0, [ONCE, inner], &[LoopDim { size: len, stride: 1 }]);
         }
         // Lines of bytes that are nearly as long as a group.
         let (width, lines) = ((4 * self.lanes).saturating_sub(15).max(2), 113);
         let data = self.random(&mut rng, lines * 2 * width);
         let (outer, inner) = (LoopDim { size: lines, stride: 2 * width as isize }, LoopDim { size: width, stride: 1 });
         let line = LoopDim { size: 2, stride: width as isize };
-        self.check_by(&[Strategy::PackedColumns], &data, 0, [outer, inner], &[line]);
+        self.check_by(&[Strategy::GatheredColumns], &data, 0, [outer, inner], &[line]);
     }
 
     /// Blocks of narrow lines that follow each other: with what is left over of a unit, of a vector of blocks, and of
@@ -510,14 +510,14 @@ impl<T: Sample> Case<T> {
                 let start = if is_reversed { (blocks - 1) * step } else { 0 };
                 let (outer, inner) = (LoopDim { size: blocks, stride }, LoopDim { size: width, stride: 1 });
                 let line = LoopDim { size: rows, stride: width as isize };
-                self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[line]);
+                self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[line]);
                 // One best for each block, from the last row on: among few values, the first rows have it.
                 let mut data = vec![T::default(); blocks * step];
                 for block in 0..blocks {
                     let row = (rows - 1 + block * 7) % rows;
                     data[block * step + row * width + block % width] = T::VALUES[T::VALUES.len() - 1];
                 }
-                self.check_by(&[Strategy::PackedColumns], &data, start, [outer, inner], &[line]);
+                self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[line]);
             }
         }
     }
@@ -541,7 +541,7 @@ impl<T: Sample> Case<T> {
                 let rows = LoopDim { size: count, stride: len as isize };
                 for (start, stride) in [(0, 1), (len - 1, -1)] {
                     self.check_by(
-                        &[Strategy::PackedColumns],
+                        &[Strategy::GatheredColumns],
                         &data,
                         start,
                         [ONCE, rows],
@@ -551,7 +551,7 @@ impl<T: Sample> Case<T> {
                 for width in (2..=4).filter(|width| len.is_multiple_of(*width)) {
                     let (inner, line) =
                         (LoopDim { size: width, stride: 1 }, LoopDim { size: len / width, stride: width as isize });
-                    self.check_by(&[Strategy::PackedColumns], &data, 0, [rows, inner], &[line]);
+                    self.check_by(&[Strategy::GatheredColumns], &data, 0, [rows, inner], &[line]);
                 }
             }
         }
@@ -563,7 +563,7 @@ impl<T: Sample> Case<T> {
         let specials = [best, T::VALUES[0], T::VALUES[1]];
         // Those of 16-bit floats for which bits do, by either function, are the second and the third.
         let plains = [default, T::VALUES[2], T::VALUES[3]];
-        let strategies = &[Strategy::Rows, Strategy::Pieces];
+        let strategies = &[Strategy::Rows, Strategy::SegmentedRows];
         let len = (1 << 20) / size_of::<T>() + 5;
         for n in few(0..9, 5) {
             let (place, special, plain) = (n * (len - 1) / 8, specials[n % 3], plains[(n + n / 3) % 3]);
@@ -634,8 +634,8 @@ impl<T: Sample> Case<T> {
                 }
                 let inner = LoopDim { size: outputs, stride: output as isize };
                 let line = |stride| [slower[0], slower[1], LoopDim { size: len, stride }];
-                self.check_by(&[Strategy::Pieces], &data, 0, [ONCE, inner], &line(1));
-                self.check_by(&[Strategy::Pieces], &data, len - 1, [ONCE, inner], &line(-1));
+                self.check_by(&[Strategy::SegmentedRows], &data, 0, [ONCE, inner], &line(1));
+                self.check_by(&[Strategy::SegmentedRows], &data, len - 1, [ONCE, inner], &line(-1));
             }
         }
     }
@@ -671,9 +671,9 @@ impl<T: Sample> Case<T> {
             data[2 * place] = best;
             let (outer, inner) = (LoopDim { size: 2, stride: 1 }, ONCE);
             let line = LoopDim { size: 2 * held + 1, stride: 2 };
-            self.check_by(&[Strategy::Pieces], &data, 0, [outer, inner], &[line]);
+            self.check_by(&[Strategy::SegmentedRows], &data, 0, [outer, inner], &[line]);
             let lines = [LoopDim { size: 2, stride: 2 * held as isize }, LoopDim { size: held, stride: 2 }];
-            self.check_by(&[Strategy::Pieces], &data, 0, [outer, inner], &lines[..]);
+            self.check_by(&[Strategy::SegmentedRows], &data, 0, [outer, inner], &lines[..]);
         }
         for width in [2, self.lanes + 1, 5 * self.lanes] {
             // Rows of one vector, or of four.
@@ -685,7 +685,7 @@ impl<T: Sample> Case<T> {
                     data[2 * width * row..].fill(best);
                     let outputs = [ONCE, LoopDim { size: width, stride: 2 }];
                     let line = LoopDim { size: rows, stride: 2 * width as isize };
-                    self.check_by(&[Strategy::PackedColumns], &data, 0, outputs, &[line]);
+                    self.check_by(&[Strategy::GatheredColumns], &data, 0, outputs, &[line]);
                 }
             }
         }
