@@ -1,7 +1,6 @@
 //! The index types. A new one is a word in the list at the end, and one in [`Indices`] if it has another width.
 
 use crate::DataType;
-use std::ops::BitXor;
 
 mod sealed {
     pub trait Sealed {}
@@ -24,9 +23,7 @@ mod sealed {
     label = "indices cannot be written as this",
     note = "the index types are `i32`, `i64`, `u32`, `u64`, `u8`, `u16` and `usize`"
 )]
-pub trait Index:
-    sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + BitXor<Output = Self> + Send + Sync + 'static
-{
+pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + Send + Sync + 'static {
     /// The type, as in Rust.
     const NAME: &'static str;
     /// The largest index that fits.
@@ -42,6 +39,10 @@ pub trait Index:
     /// The same memory as unsigned integers of this width.
     #[doc(hidden)]
     fn as_bits(indices: &mut [Self]) -> Indices<'_>;
+
+    /// The same memory as bytes.
+    #[doc(hidden)]
+    fn as_bytes(indices: &[Self]) -> &[u8];
 
     /// `start + position * step`, which fits; what overflows on the way wraps back.
     #[doc(hidden)]
@@ -120,6 +121,11 @@ macro_rules! indices {
             #[inline(always)]
             fn as_bits(indices: &mut [Self]) -> Indices<'_> {
                 Indices::$width(bytemuck::cast_slice_mut::<$t, $bits>(indices))
+            }
+
+            #[inline(always)]
+            fn as_bytes(indices: &[Self]) -> &[u8] {
+                bytemuck::cast_slice(indices)
             }
 
             #[inline(always)]

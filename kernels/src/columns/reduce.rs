@@ -10,7 +10,7 @@ use super::tile::{ColumnTile, StridedRows, TILE_VECTORS};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::ArgOrder;
 use crate::order::key::LaneElem;
-use crate::positions::Positions;
+use crate::outputs::Outputs;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 
@@ -18,22 +18,22 @@ use crate::simd::token::{Simd, SimdOp};
 /// `state` says whether to expect NaN, and learns whether there was one.
 ///
 /// # Safety
-/// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane
-///   can count.
+/// - Each row, as wide as there are outputs, may be read. There is at least one row, and at most as many as a lane
+///   can count. Values are of elements.
 #[inline(always)]
 pub(super) unsafe fn reduce<O: ArgOrder>(
     order: O,
     rows: StridedRows<O::Lane>,
-    positions: Positions<'_>,
+    outputs: Outputs<'_>,
     prefetch_distance: Option<isize>,
     state: &mut ColumnState,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         if const { has_tiles::<O>() } {
-            reduce_by::<O, TILE_VECTORS, false>(order, rows, positions, prefetch_distance, state);
+            reduce_by::<O, TILE_VECTORS, false>(order, rows, outputs, prefetch_distance, state);
         } else {
-            reduce_by::<O, 1, false>(order, rows, positions, prefetch_distance, state);
+            reduce_by::<O, 1, false>(order, rows, outputs, prefetch_distance, state);
         }
     }
 }
@@ -48,20 +48,20 @@ pub(super) unsafe fn reduce<O: ArgOrder>(
 pub(super) unsafe fn reduce_row_blocked<O: ArgOrder>(
     order: O,
     rows: StridedRows<O::Lane>,
-    mut positions: Positions<'_>,
+    mut outputs: Outputs<'_>,
     prefetch_distance: Option<isize>,
     state: &mut ColumnState,
 ) {
-    let (positions, state) = (&raw mut positions, &raw mut *state);
+    let (outputs, state) = (&raw mut outputs, &raw mut *state);
     // SAFETY: the caller's promise, and two borrows that nothing else uses meanwhile.
-    unsafe { order.simd().call_outlined(RowBlockedReduce { order, rows, positions, prefetch_distance, state }) };
+    unsafe { order.simd().call_outlined(RowBlockedReduce { order, rows, outputs, prefetch_distance, state }) };
 }
 
 #[derive(Clone, Copy)]
 struct RowBlockedReduce<'a, O: ArgOrder> {
     order: O,
     rows: StridedRows<O::Lane>,
-    positions: *mut Positions<'a>,
+    outputs: *mut Outputs<'a>,
     prefetch_distance: Option<isize>,
     state: *mut ColumnState,
 }
@@ -77,7 +77,7 @@ impl<O: ArgOrder> SimdOp for RowBlockedReduce<'_, O> {
             reduce_by::<O, TILE_VECTORS, true>(
                 order,
                 rows,
-                (*self.positions).reborrow(),
+                (*self.outputs).reborrow(),
                 prefetch_distance,
                 &mut *self.state,
             )
@@ -100,36 +100,36 @@ pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
 unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
     rows: StridedRows<O::Lane>,
-    mut positions: Positions<'_>,
+    mut outputs: Outputs<'_>,
     prefetch_distance: Option<isize>,
     state: &mut ColumnState,
 ) {
     let lanes = O::Simd::LANES;
-    let width = positions.len();
+    let width = outputs.len();
     assert!(width >= if ROW_BLOCKED { lanes + 1 } else { lanes });
     let mut start = 0;
     // SAFETY: the caller's promise; each group lies within the rows.
     unsafe {
         // Most tiles are in a loop of their own, where the compiler knows their width: that is much faster.
         while const { U > 1 } && start + U * lanes <= width {
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut positions, start, U * lanes, prefetch_distance, state);
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut outputs, start, U * lanes, prefetch_distance, state);
             start += U * lanes;
         }
         // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left goes
         // into one tile if it fills more than half of it, because vectors side by side need not wait for each other.
         if const { U > 1 } && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut positions, at, width - at, prefetch_distance, state);
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut outputs, at, width - at, prefetch_distance, state);
             start = width;
         }
         if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
             let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, &mut positions, at, width - at, prefetch_distance, state);
+            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, &mut outputs, at, width - at, prefetch_distance, state);
             start = width;
         }
         while !ROW_BLOCKED && start < width {
             let at = start.min(width - lanes);
-            reduce_part::<O, 1, ROW_BLOCKED>(order, rows, &mut positions, at, lanes, prefetch_distance, state);
+            reduce_part::<O, 1, ROW_BLOCKED>(order, rows, &mut outputs, at, lanes, prefetch_distance, state);
             start += lanes;
         }
     }
@@ -143,7 +143,7 @@ unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
 unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
     rows: StridedRows<O::Lane>,
-    positions: &mut Positions<'_>,
+    outputs: &mut Outputs<'_>,
     start: usize,
     width: usize,
     prefetch_distance: Option<isize>,
@@ -152,8 +152,10 @@ unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     let rows = rows.at(start);
     rows.prefetch(width, prefetch_distance);
     // SAFETY: the caller's promise.
-    let tile = unsafe { reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state) };
-    tile.write(order, positions, start, width);
+    unsafe {
+        let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
+        tile.write(order, rows, outputs, start, width);
+    }
 }
 
 /// A tile of `width` outputs, more than fit half of `U` vectors, over some rows and then some others.
@@ -282,4 +284,6 @@ impl<O: ArgOrder, const U: usize, const P: usize, const ROW_BLOCKED: bool> SimdO
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColumnState {
     has_nan: bool,
+    /// Whether bits of values [are lost](ArgOrder::lost), of those that [`reduce`] did not write.
+    pub(super) has_lost: bool,
 }
