@@ -166,16 +166,16 @@ fn is_bfloat16(descr: &Bound<'_, PyArrayDescr>) -> bool {
     is("__name__", "bfloat16") && is("__module__", "ml_dtypes")
 }
 
-/// How many threads were asked for: the environment decides if none were.
-pub(crate) fn threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+/// Checks how many threads were asked for: the environment decides if none were.
+pub(crate) fn check_threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let (count, what): (isize, _) = match threads {
         Some(threads) => (threads.extract()?, "threads"),
         None => (from_environment()?, "ARGREDUCE_NUM_THREADS"),
     };
-    usize::try_from(count)
-        .ok()
-        .filter(|&count| count > 0)
-        .ok_or_else(|| PyValueError::new_err(format!("{what} is {count}: at least 1 is needed")))
+    if count < 1 {
+        return Err(PyValueError::new_err(format!("{what} is {count}: at least 1 is needed")));
+    }
+    Ok(())
 }
 
 /// Read once.

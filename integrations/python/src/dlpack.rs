@@ -77,20 +77,16 @@ impl Tensor {
         };
         let capsule = capsule.cast_into::<PyCapsule>()?;
         if capsule.is_valid_checked(Some(VERSIONED)) {
-            let tensor = Tensor::Versioned(capsule.pointer_checked(Some(VERSIONED))?.cast());
+            let tensor: NonNull<ManagedVersioned> = capsule.pointer_checked(Some(VERSIONED))?.cast();
             // SAFETY: a capsule of that name holds that struct, and its first field never changes its place.
-            let major = match tensor {
-                Tensor::Versioned(managed) => unsafe { (*managed.as_ptr()).major },
-                Tensor::Plain(_) => 0,
-            };
+            let major = unsafe { tensor.as_ref().major };
             if major > MAX_MAJOR {
-                std::mem::forget(tensor);
                 return Err(PyBufferError::new_err(format!(
                     "{name} reads version {MAX_MAJOR} of DLPack, and this tensor is of version {major}"
                 )));
             }
             rename(&capsule, c"used_dltensor_versioned")?;
-            return Ok(tensor);
+            return Ok(Tensor::Versioned(tensor));
         }
         let tensor = capsule.pointer_checked(Some(NAME))?.cast();
         rename(&capsule, c"used_dltensor")?;
@@ -150,7 +146,7 @@ impl Tensor {
         let axes = sizes.iter().zip(&strides).map(|(&size, &stride)| (size as usize, stride as isize));
         let shape = Shape::new(axes.collect::<Vec<_>>().into_iter()).expect("the rank was checked");
         let first = tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize);
-        if first.addr() % data_type.size() != 0 {
+        if !first.addr().is_multiple_of(data_type.size()) {
             return Err(PyBufferError::new_err(format!(
                 "{name} reads aligned tensors: the address of this one is no multiple of {} bytes",
                 data_type.size()

@@ -138,7 +138,6 @@ macro_rules! nan_reductions {
         #[doc = $doc]
         #[pyfunction]
         #[pyo3(signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false, threads=None))]
-        #[expect(clippy::too_many_arguments, reason = "Python's signature")]
         fn $name<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,

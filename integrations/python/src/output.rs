@@ -138,7 +138,7 @@ impl<'a, 'py> Out<'a, 'py> {
         let first: *mut u8 = unsafe { (*self.array.as_array_ptr()).fields.data.cast() };
         let bytes = self.array.shape().iter().product::<usize>() * size;
         let apart = first.addr() >= read.as_ptr_range().end.addr() || first.addr() + bytes <= read.as_ptr().addr();
-        if bytes == 0 || !apart || first.addr() % size != 0 {
+        if bytes == 0 || !apart || !first.addr().is_multiple_of(size) {
             return None;
         }
         // SAFETY: the array is packed and held; the caller promises the rest.

@@ -48,7 +48,6 @@ const INDEX_TYPE: DataType = DataType::I64;
 /// Partial(values=array(9.), indices=array(1))
 #[pyfunction]
 #[pyo3(signature = (x, axis=None, *, start, whole, function="argmax", select_last=false, nan="propagate"))]
-#[expect(clippy::too_many_arguments, reason = "Python's signature")]
 pub(crate) fn partial<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,

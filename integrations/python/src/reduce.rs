@@ -56,7 +56,7 @@ impl<'py> Call<'_, 'py> {
     fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {
         let sizes = view.shape.sizes();
         let axes = Axes::new(self.axis, sizes.len())?;
-        let threads = arguments::threads(self.threads)?;
+        arguments::check_threads(self.threads)?;
         let result_sizes = axes.result_sizes(sizes, self.keepdims);
         let mut count = 1_usize;
         for axis in axes.iter() {
@@ -87,7 +87,7 @@ impl<'py> Call<'_, 'py> {
         let plan = key.plan()?;
         // SAFETY: nothing here writes to the input: an `out` that is (a part of) it is written after it was read.
         let input = unsafe { view.bytes() };
-        let run = Run { py, plan: &plan, input, threads };
+        let run = Run { py, plan: &plan, input };
         if result_sizes.is_empty() && out.is_none() && self.answer == Answer::Indices {
             let mut index = [0_u64];
             let bytes = &mut index_bytes(&mut index)[..index_type.size()];
@@ -174,12 +174,11 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) plan: &'a UntypedPlan,
     pub(crate) input: &'a [u8],
-    pub(crate) threads: usize,
 }
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let Run { py, plan, input, threads: _ } = *self;
+        let Run { py, plan, input } = *self;
         let run = move || match values {
             None => plan.run(input, indices),
             Some(values) => plan.run_with_values(input, indices, values),

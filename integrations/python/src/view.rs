@@ -112,7 +112,7 @@ impl<'py> Source<'py> {
         // SAFETY: the array is held, and only a field is read.
         let first: *const u8 = unsafe { (*array.as_array_ptr()).fields.data.cast() };
         let is_regular = array.strides().iter().all(|&stride| stride % size as isize == 0);
-        if !(is_regular && first.addr() % size == 0) {
+        if !(is_regular && first.addr().is_multiple_of(size)) {
             let copy = array.call_method1(intern!(array.py(), "copy"), ())?;
             return Source::of_array(name, copy.cast_into::<PyUntypedArray>()?);
         }

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+
+Nan = Literal["propagate", "ignore"]
+Function = Literal["argmax", "argmin"]
 
 
 class ValuesAndIndices(NamedTuple):

@@ -16,11 +16,14 @@ from __future__ import annotations
 from functools import partial as bind
 from typing import Any
 
-import dask.array as da
+import dask.array
 import numpy as np
 
 from . import _argreduce
-from ._interop import ValuesAndIndices
+from ._interop import Function, Nan, ValuesAndIndices
+
+# dask's own types are incomplete.
+da: Any = dask.array
 
 __all__ = ["argmax", "argmin", "max_argmax", "min_argmin", "nanargmax", "nanargmin"]
 
@@ -32,7 +35,7 @@ def argmax(
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
-    nan: str = "propagate",
+    nan: Nan = "propagate",
 ) -> Any:
     """Where the largest elements are along any axes: see :func:`argreduce.argmax`.
 
@@ -76,7 +79,7 @@ def argmin(
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
-    nan: str = "propagate",
+    nan: Nan = "propagate",
 ) -> Any:
     """Where the smallest elements are along any axes: see :func:`argmax`.
 
@@ -128,7 +131,7 @@ def max_argmax(
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
-    nan: str = "propagate",
+    nan: Nan = "propagate",
 ) -> ValuesAndIndices:
     """The largest elements and where they are, as two dask arrays that share their work: see :func:`argmax`.
 
@@ -137,8 +140,8 @@ def max_argmax(
     >>> dask.compute(*best)
     (np.int64(9), np.int64(9))
     """
-    best = _reduce(x, axis, "both", "argmax", keepdims, split_every, select_last, nan)
-    return ValuesAndIndices(best["value"], best["index"])
+    values, indices = _reduce(x, axis, "both", "argmax", keepdims, split_every, select_last, nan)
+    return ValuesAndIndices(values, indices)
 
 
 def min_argmin(
@@ -148,7 +151,7 @@ def min_argmin(
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
-    nan: str = "propagate",
+    nan: Nan = "propagate",
 ) -> ValuesAndIndices:
     """The smallest elements and where they are, as two dask arrays that share their work: see :func:`argmax`.
 
@@ -156,19 +159,19 @@ def min_argmin(
     >>> dask.compute(*argreduce.dask.min_argmin(da.arange(10, chunks=3)))
     (np.int64(0), np.int64(0))
     """
-    best = _reduce(x, axis, "both", "argmin", keepdims, split_every, select_last, nan)
-    return ValuesAndIndices(best["value"], best["index"])
+    values, indices = _reduce(x, axis, "both", "argmin", keepdims, split_every, select_last, nan)
+    return ValuesAndIndices(values, indices)
 
 
 def _reduce(
     x: Any,
     axis: int | tuple[int, ...] | None,
     answer: str,
-    function: str,
+    function: Function,
     keepdims: bool,
     split_every: int | dict[int, int] | None,
     select_last: bool,
-    nan: str,
+    nan: Nan,
 ) -> Any:
     x = da.asanyarray(x)
     if any(np.isnan(size) for size in x.shape):
@@ -212,10 +215,13 @@ def _reduce(
         )
     else:
         best = parts
+
+    def of_best(function: Any, dtype: Any) -> Any:
+        return best.map_blocks(function, dtype=dtype, meta=np.empty((0,) * best.ndim, dtype))
+
     if answer == "both":
-        return best
-    indices = {"indices": _indices, "numbers": _indices_of_numbers}[answer]
-    return best.map_blocks(indices, dtype=np.int64, meta=np.empty((0,) * best.ndim, np.int64))
+        return ValuesAndIndices(of_best(_values, x.dtype), of_best(_indices, np.int64))
+    return of_best(_indices_of_numbers if answer == "numbers" else _indices, np.int64)
 
 
 def _pairs(part: Any, shape: tuple[int, ...]) -> Any:
@@ -241,7 +247,7 @@ def _as_it_is(block: Any, axis: Any, keepdims: bool) -> Any:
 
 def _merge(blocks: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
     """Merges a list, or lists of lists, of partial answers."""
-    acc = None
+    acc: Any = None
     for block in _flat(blocks):
         part = (block["value"], block["index"])
         acc = part if acc is None else _argreduce.merge(acc, part, **options)
@@ -262,9 +268,18 @@ def _squeezed(blocks: Any, axis: Any, keepdims: bool, merge: Any) -> Any:
     return pairs if keepdims else pairs.squeeze(axis)
 
 
+def _values(pairs: Any) -> Any:
+    return _field(pairs, "value")
+
+
 def _indices(pairs: Any) -> Any:
-    indices = pairs["index"]
-    return indices.copy() if indices.ndim else indices[()]
+    return _field(pairs, "index")
+
+
+def _field(pairs: Any, name: str) -> Any:
+    """An array of its own; a number, where there is one: as NumPy has it."""
+    field = pairs[name]
+    return field.copy() if np.ndim(field) else field[()]
 
 
 def _indices_of_numbers(pairs: Any) -> Any:
