@@ -32,7 +32,8 @@ impl Question {
     }
 }
 
-/// The outputs of a block, packed in the order of the file: indices in the whole, and the bytes of the elements there, if they are wanted.
+/// The outputs of a block, packed in the order of the file: indices in the whole, and the bytes of the elements there,
+/// if they are wanted.
 pub struct Block<'a> {
     pub indices: &'a [u64],
     pub values: &'a [u8],
