@@ -28,28 +28,29 @@ macro_rules! parameters {
         concat!(
             "\n\nParameters\n----------\n",
             "x : array\n",
-            "    A NumPy array of any shape and any strides, or anything with ``__dlpack__`` in the CPU's memory: neither\n",
-            "    is copied, but for byte-swapped and misaligned ones. Or anything that ``numpy.asarray`` takes. Elements\n",
-            "    are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``.\n",
+            "    A NumPy array of any shape and any strides, or anything with ``__dlpack__`` in the CPU's memory:\n",
+            "    neither is copied, but for byte-swapped and misaligned ones. Or what ``numpy.asarray`` takes.\n",
+            "    Elements are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``.\n",
             "axis : None, int or tuple of int\n",
-            "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes in\n",
-            "    ascending order: see :func:`argreduce.unravel`.\n",
+            "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
+            "    in ascending order: see :func:`argreduce.unravel`.\n",
             "keepdims : bool\n    Reduced axes keep size 1, and are not dropped.\n",
             "out : None or array of integers\n",
             "    Where to write the indices: of the shape of the result, of any strides. It may overlap ``x``.\n",
-            "dtype : None, or the type of the indices\n    int64 (the default), int32, uint8, uint16, uint32 or uint64.\n",
+            "dtype : None, or the type of the indices\n\
+                \x20   int64 (the default), int32, uint8, uint16, uint32 or uint64.\n",
             "select_last : bool\n    Of equals, the last one wins, and not the first one.\n",
             $nan,
             "threads : None or int\n",
-            "    How many threads may work on it. None is ``ARGREDUCE_NUM_THREADS`` from the environment, or else 1. The\n",
-            "    answer does not depend on it.\n",
+            "    How many threads may work on it. None is ``ARGREDUCE_NUM_THREADS`` from the environment, or else\n",
+            "    1. The answer does not depend on it.\n",
             "\nReturns\n-------\n",
             $returns,
             "\nRaises\n------\n",
             $raises,
             "ValueError\n",
-            "    A reduced axis is empty, an axis is given twice, an index does not fit the type, or ``out`` has another\n",
-            "    shape or is read-only.\n",
+            "    A reduced axis is empty, an axis is given twice, an index does not fit the type, or ``out`` has\n",
+            "    another shape or is read-only.\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
             "TypeError\n    Elements or indices of other types; a masked array.\n",
             "\nExamples\n--------\n>>> import numpy as np, argreduce\n",
@@ -62,7 +63,8 @@ macro_rules! parameters {
 macro_rules! with_nan {
     ($returns:literal, $example:literal) => {
         parameters!(
-            "nan : \"propagate\" or \"ignore\"\n    A NaN beats every number, as in NumPy; or every number beats a NaN.\n",
+            "nan : \"propagate\" or \"ignore\"\n\
+                \x20   A NaN beats every number, as in NumPy; or every number beats a NaN.\n",
             $returns,
             "",
             $example
@@ -91,8 +93,8 @@ macro_rules! reductions {
             let function = ReduceFunction::$function;
             let nan_policy = arguments::nan_policy(nan)?;
             let name = stringify!($name);
-            Call { name, function, answer: Answer::$answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }
-                .run(x)
+            let answer = Answer::$answer;
+            Call { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
         }
     )+};
 }
@@ -117,16 +119,20 @@ reductions! {
     #[doc = concat!(
         "The largest elements along any axes, and where they are.",
         with_nan!(
-            "ValuesAndIndices\n    A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
-            ">>> argreduce.max_argmax(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\nValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))\n"
+            "ValuesAndIndices\n\
+                \x20   A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
+            ">>> argreduce.max_argmax(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
+                ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))\n"
         )
     )]
     max_argmax = ArgMax, ValuesAndIndices;
     #[doc = concat!(
         "The smallest elements along any axes, and where they are.",
         with_nan!(
-            "ValuesAndIndices\n    A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
-            ">>> argreduce.min_argmin(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\nValuesAndIndices(values=array([1., 0.]), indices=array([0, 1]))\n"
+            "ValuesAndIndices\n\
+                \x20   A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
+            ">>> argreduce.min_argmin(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
+                ValuesAndIndices(values=array([1., 0.]), indices=array([0, 1]))\n"
         )
     )]
     min_argmin = ArgMin, ValuesAndIndices;

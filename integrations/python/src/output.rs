@@ -21,7 +21,8 @@ impl<'py> NewArray<'py> {
         let py = descr.py();
         let bytes = sizes.iter().product::<usize>() * descr.itemsize();
         let mut sizes: Vec<npy_intp> = sizes.iter().map(|&size| size as npy_intp).collect();
-        // SAFETY: a type, which the function takes over, and as many sizes as there are axes. It gives an array or null.
+        // SAFETY: a type, which the function takes over, and as many sizes as there are axes. What it gives is an array
+        // or null.
         let array = unsafe {
             let array = PY_ARRAY_API.PyArray_NewFromDescr(
                 py,
