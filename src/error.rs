@@ -166,9 +166,83 @@ pub enum Error(f) {
         largest: usize,
         /// The index type.
         index_type: &'static str,
-        /// The largest value of the index type.
+        /// The largest index that it holds. In a partial, all bits set mean that nothing was seen yet: then it is one
+        /// less.
         max: u64,
-    } => write!(f, "the largest possible index is {largest}: {index_type} holds at most {max}"),
+    } => {
+        write!(f, "the largest possible index is {largest}: {index_type} holds at most {max}")?;
+        // The largest value of a type is odd.
+        if max % 2 == 0 { f.write_str(" beside the one that says that nothing was seen") } else { Ok(()) }
+    },
+    /// A window for another number of axes than the layout has.
+    WindowRank {
+        /// Which list: `whole` or `start`.
+        list: &'static str,
+        /// How many numbers it has.
+        len: usize,
+        /// The rank of the layout.
+        rank: usize,
+    } => write!(f, "the window's {list} has {len} numbers: it has to have one for each axis, {rank}"),
+    /// A part that the whole does not contain.
+    WindowOutOfRange {
+        /// The axis.
+        axis: usize,
+        /// Where the part begins.
+        start: usize,
+        /// The size of the part.
+        size: usize,
+        /// The size of the whole.
+        whole: usize,
+    } => write!(f, "the window does not fit axis {axis}: size {size} from {start} on ends beyond the whole's {whole}"),
+    /// A whole whose elements cannot be counted.
+    WholeTooLarge {
+        /// The first axis at which the product of the sizes overflows.
+        axis: usize,
+        /// The size of that axis.
+        size: usize,
+    } => write!(
+        f,
+        "the whole is too large: with size {size} on axis {axis}, its sizes multiply to more than {}",
+        usize::MAX
+    ),
+    /// Partial answers that do not pair up.
+    LengthsDiffer {
+        /// The short slice: `acc`, `other`, `values`, `indices`, `other_values` or `other_indices`.
+        slice: &'static str,
+        /// The length that it has.
+        len: usize,
+        /// The length of the longest.
+        longest: usize,
+    } => write!(f, "the {slice} slice has {len} elements: another has {longest}, and all have to be as long"),
+    /// An axis that a stream cannot come along.
+    StreamAxis {
+        /// The axis.
+        axis: usize,
+        /// The first axis that is reduced, if there is one.
+        first: Option<usize>,
+    } => {
+        write!(f, "a stream cannot come along axis {axis}: ")?;
+        match first {
+            Some(first) => write!(f, "only along the first reduced axis, {first}, indices do not depend on its end"),
+            None => f.write_str("no axis is reduced"),
+        }
+    },
+    /// A chunk of another rank than the stream.
+    ChunkRank {
+        /// The rank that it must have.
+        expected: usize,
+        /// The rank that it has.
+        found: usize,
+    } => write!(f, "the chunk has rank {found}: it has to have the stream's, {expected}"),
+    /// A chunk of the wrong size on one axis.
+    ChunkSize {
+        /// The axis.
+        axis: usize,
+        /// The size that it must have.
+        expected: usize,
+        /// The size that it has.
+        found: usize,
+    } => write!(f, "the chunk has size {found} on axis {axis}: it has to be {expected}"),
     /// An output layout of another rank than the input's.
     OutputRank {
         /// The rank that it must have.
@@ -206,7 +280,7 @@ pub enum Error(f) {
     },
     /// A slice that ends before the layout does.
     TooShort {
-        /// Which slice: `input`, `output` or `values`.
+        /// Which slice: `input`, `output`, `values`, `indices` or `partials`.
         slice: &'static str,
         /// Its element type.
         element_type: &'static str,
@@ -237,7 +311,7 @@ pub enum Error(f) {
     } => write!(f, "there is no memory for the {slice}: {len} elements of {element_type}"),
     /// Bytes at an address that their elements cannot have.
     Misaligned {
-        /// Which slice: `input`, `output` or `values`.
+        /// Which slice: `input`, `output`, `values`, `indices`, `other_values` or `other_indices`.
         slice: &'static str,
         /// Its element type.
         element_type: &'static str,

@@ -28,10 +28,21 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     const NAME: &'static str;
     /// The largest index that fits.
     const MAX: u64;
+    /// All bits set: the index of nothing.
+    #[doc(hidden)]
+    const NONE: Self;
+
+    /// As a number.
+    #[doc(hidden)]
+    fn value(self) -> i128;
 
     /// The same memory as unsigned integers of this width.
     #[doc(hidden)]
     fn as_bits(indices: &mut [Self]) -> Indices<'_>;
+
+    /// The same memory as bytes.
+    #[doc(hidden)]
+    fn as_bytes(indices: &[Self]) -> &[u8];
 
     /// `start + position * step`, which fits; what overflows on the way wraps back.
     #[doc(hidden)]
@@ -67,6 +78,26 @@ impl Indices<'_> {
         for_width!(self, indices => indices.len())
     }
 
+    /// The same, for a shorter time.
+    pub(crate) fn reborrow(&mut self) -> Indices<'_> {
+        match self {
+            Indices::U8(indices) => Indices::U8(indices),
+            Indices::U16(indices) => Indices::U16(indices),
+            Indices::U32(indices) => Indices::U32(indices),
+            Indices::U64(indices) => Indices::U64(indices),
+        }
+    }
+
+    /// All bits set: the index of nothing.
+    pub(crate) fn none(&self) -> u64 {
+        match self {
+            Indices::U8(_) => u8::MAX.into(),
+            Indices::U16(_) => u16::MAX.into(),
+            Indices::U32(_) => u32::MAX.into(),
+            Indices::U64(_) => u64::MAX,
+        }
+    }
+
     /// Writes one: see [`Index::at`].
     #[inline(always)]
     pub(crate) fn set(&mut self, place: usize, start: isize, position: u64, step: isize) {
@@ -80,10 +111,21 @@ macro_rules! indices {
         impl Index for $t {
             const NAME: &'static str = stringify!($t);
             const MAX: u64 = $t::MAX as u64;
+            const NONE: $t = !0;
+
+            #[inline(always)]
+            fn value(self) -> i128 {
+                self as i128
+            }
 
             #[inline(always)]
             fn as_bits(indices: &mut [Self]) -> Indices<'_> {
                 Indices::$width(bytemuck::cast_slice_mut::<$t, $bits>(indices))
+            }
+
+            #[inline(always)]
+            fn as_bytes(indices: &[Self]) -> &[u8] {
+                bytemuck::cast_slice(indices)
             }
 
             #[inline(always)]

@@ -27,6 +27,7 @@
 //! | one reduction of a packed tensor | [`argmin`], [`argmax`], [`argmax_with_values`] |
 //! | the last of equals, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
 //! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
+//! | a part of a larger tensor: chunks, processes, streams | [`ArgReduce::window`], [`Merge`], [`ArgReduce::stream`] |
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
@@ -90,6 +91,7 @@
 //! | `api/` | what the caller says is checked and becomes a plan; a plan is run |
 //! | `layout/` | sizes, strides and axes are checked |
 //! | `planner/` | axes collapse to few loops; their shape selects a strategy and a kernel |
+//! | `parts/` | where a part lies in the whole; partial answers are merged; streams |
 //! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
 //! | `directml/` | DirectML's descriptors become plans |
 //!
@@ -103,6 +105,11 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// And so are those of the page on parts.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/parts.md")]
+struct Parts;
+
 mod api;
 pub mod directml;
 mod error;
@@ -111,6 +118,7 @@ mod index;
 mod layout;
 mod messages;
 mod options;
+mod parts;
 mod planner;
 pub mod reference;
 
@@ -128,3 +136,4 @@ pub use half;
 pub use index::Index;
 pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use options::{AxisDirection, Options};
+pub use parts::{ArgStream, Merge, Partial};

@@ -1,7 +1,8 @@
 //! What the caller says: [`ArgReduce`] collects it, checks it, and makes a plan of it.
 
-use super::plan::{ErasedPlan, Plan};
-use crate::layout::{AxisError, AxisSet, may_overlap};
+use super::plan::{ErasedPlan, Part, Plan};
+use crate::layout::{AxisError, AxisSet, PerAxis, may_overlap};
+use crate::parts::Window;
 use crate::planner::PlanIsa;
 use crate::{
     AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction,
@@ -24,18 +25,20 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a description does nothing until it is planned and run"]
 pub struct ArgReduce<'a> {
-    function: ReduceFunction,
-    input: &'a Layout,
-    axes: Result<AxisSet, AxisError>,
-    options: Options,
-    output: Option<&'a Layout>,
-    isa: Option<Isa>,
+    pub(crate) function: ReduceFunction,
+    pub(crate) input: &'a Layout,
+    pub(crate) axes: Result<AxisSet, AxisError>,
+    pub(crate) options: Options,
+    pub(crate) output: Option<&'a Layout>,
+    pub(crate) isa: Option<Isa>,
+    pub(crate) window: Option<Window<'a>>,
 }
 
 impl<'a> ArgReduce<'a> {
     /// A reduction over no axes yet: each output is one element, and each index 0.
     pub fn new(function: ReduceFunction, input: &'a Layout) -> Self {
-        ArgReduce { function, input, axes: Ok(AxisSet::NONE), options: Options::new(), output: None, isa: None }
+        let (axes, options) = (Ok(AxisSet::NONE), Options::new());
+        ArgReduce { function, input, axes, options, output: None, isa: None, window: None }
     }
 
     /// The index of the largest element; otherwise as [`ArgReduce::new`].
@@ -103,6 +106,31 @@ impl<'a> ArgReduce<'a> {
         ArgReduce { output: Some(output), ..self }
     }
 
+    /// The layout is the part of a tensor of `whole` sizes that begins at `start`, and indices are those in the whole:
+    /// one number for each axis in both. By default it is the whole.
+    ///
+    /// The page of [`Merge`](crate::Merge) says how the answers of parts become that of the whole. On a kept axis a
+    /// window changes no index. A part may be empty: see [`Plan::run_partials`]. The sizes of the whole may multiply to
+    /// more than any memory holds, but not to more than `usize` does.
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Layout};
+    /// // Columns 4 to 6 of a matrix of 2 rows and 10 columns.
+    /// let part = Layout::contiguous(&[2, 3])?;
+    /// let plan = ArgReduce::argmax(&part).axes(&[1]).window(&[2, 10], &[0, 4]).plan::<f32, u32>()?;
+    /// assert_eq!(plan.run_to_vec(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?, [5, 4]);
+    ///
+    /// let error = ArgReduce::argmax(&part).window(&[2, 10], &[0, 8]).plan::<f32, u32>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the window does not fit axis 1: size 3 from 8 on ends beyond the whole's 10"
+    /// );
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn window(self, whole: &'a [usize], start: &'a [usize]) -> Self {
+        ArgReduce { window: Some(Window { whole, start }), ..self }
+    }
+
     /// Forces an instruction set: all that runs is of this one. By default it is the one that the environment variable
     /// `ARGREDUCE_ISA` names (it is read once per process), forced as well, or else [`Isa::detect`], which may take
     /// kernels of narrower vectors where those are faster. The answer never depends on it.
@@ -117,6 +145,8 @@ impl<'a> ArgReduce<'a> {
     /// - [`Error::OutputRank`], [`Error::OutputSize`], [`Error::OutputOverlaps`]: see [`ArgReduce::output_layout`].
     /// - [`Error::EmptyReduction`] for a reduced axis of size 0, and [`Error::IndexTooLarge`] where `I` may not hold an
     ///   index; but not where the output is empty, because then there is no index.
+    /// - [`Error::WindowRank`], [`Error::WindowOutOfRange`], [`Error::WholeTooLarge`]: see [`ArgReduce::window`]. With
+    ///   one, the sizes of the reduced axes and the largest index are those of the whole.
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
         // In place: to copy a plan a few times takes longer than to make it.
@@ -149,10 +179,19 @@ impl<'a> ArgReduce<'a> {
         (erased.function, erased.direction, erased.nan_policy) = (self.function, direction, nan_policy);
         (erased.sizes, erased.required_len) = (self.input.only_sizes(), self.input.required_len());
         check_output(sizes, erased.axes, self.output, &mut erased.output)?;
-        if erased.output.element_count() > 0 {
-            check_index_range(sizes, erased.axes, (index_type, max_index))?;
+        let window = self.window.unwrap_or(Window::of_whole(sizes));
+        if self.window.is_some() {
+            window.check(sizes)?;
+            erased.part = Some(Part { sizes: erased.sizes, start: PerAxis::of(window.start) });
+            erased.sizes = PerAxis::of(window.whole);
+        }
+        // Where the whole has no outputs, there is no index that could be wrong.
+        if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !erased.axes.contains(axis)) {
+            check_index_range(window.whole, erased.axes, (index_type, max_index))?;
+        }
+        if erased.output.element_count() > 0 && erased.empty_axis().is_none() {
             let exec = &mut erased.exec;
-            exec.shape.collapse(self.input, erased.axes, direction, &erased.output);
+            exec.shape.collapse(self.input, erased.axes, direction, &erased.output, window);
             let unavailable = Error::IsaNotAvailable { isa: isa.widest };
             exec.select_kernel(isa, element, (self.function, nan_policy)).ok_or(unavailable)?;
         }
@@ -210,7 +249,7 @@ fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'stati
     if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
         return Err(Error::EmptyReduction { axis });
     }
-    // No size is 0 now, so this divides the number of elements, and cannot overflow.
+    // No size is 0 now, so this divides the number of elements of the whole, and cannot overflow.
     let largest = reduced().map(|(_, &size)| size).product::<usize>() - 1;
     if largest as u64 > max {
         return Err(Error::IndexTooLarge { largest, index_type, max });

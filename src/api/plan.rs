@@ -28,24 +28,34 @@ use std::marker::PhantomData;
 /// ```
 #[derive(Debug)]
 pub struct Plan<T, I> {
-    pub(super) erased: ErasedPlan,
+    pub(crate) erased: ErasedPlan,
     pub(super) types: PhantomData<fn(T) -> I>,
 }
 
 /// All of a plan, but for its types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ErasedPlan {
-    pub(super) function: ReduceFunction,
-    pub(super) direction: AxisDirection,
-    pub(super) nan_policy: NanPolicy,
-    pub(super) axes: AxisSet,
-    /// Of the input, and how long a slice it needs.
-    pub(super) sizes: PerAxis,
-    pub(super) required_len: usize,
-    pub(super) output: Layout,
-    pub(super) isa: Isa,
-    /// [`ExecPlan::EMPTY`] where the output is empty.
-    pub(super) exec: ExecPlan,
+    pub(crate) function: ReduceFunction,
+    pub(crate) direction: AxisDirection,
+    pub(crate) nan_policy: NanPolicy,
+    pub(crate) axes: AxisSet,
+    /// Of the whole.
+    pub(crate) sizes: PerAxis,
+    /// Where the input lies in the whole, if it is but a part.
+    pub(crate) part: Option<Part>,
+    /// How long a slice the input needs.
+    pub(crate) required_len: usize,
+    pub(crate) output: Layout,
+    pub(crate) isa: Isa,
+    /// [`ExecPlan::EMPTY`] where the output or the part is empty.
+    pub(crate) exec: ExecPlan,
+}
+
+/// A part of a larger tensor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) sizes: PerAxis,
+    pub(crate) start: PerAxis,
 }
 
 impl<T, I> Clone for Plan<T, I> {
@@ -59,7 +69,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// those places is left alone.
     ///
     /// # Errors
-    /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout; then nothing is written.
+    /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout, and
+    /// [`Error::EmptyReduction`] for an empty [part](crate::ArgReduce::window); then nothing is written.
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
         self.erased.run(I::NAME, input.into(), I::as_bits(indices), None)
@@ -168,14 +179,23 @@ impl<T: Element, I: Index> Plan<T, I> {
 
 /// A vector to write answers to. Sizes of which no element need exist, as those of broadcast layouts, may ask for any
 /// amount of memory.
-fn new_vec<T: Copy + Default>(slice: &'static str, element_type: &'static str, len: usize) -> Result<Vec<T>, Error> {
+pub(crate) fn new_vec<T: Copy + Default>(
+    slice: &'static str,
+    element_type: &'static str,
+    len: usize,
+) -> Result<Vec<T>, Error> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { slice, element_type, len })?;
     vec.resize(len, T::default());
     Ok(vec)
 }
 
-fn check_len(slice: &'static str, element_type: &'static str, len: usize, required: usize) -> Result<(), Error> {
+pub(crate) fn check_len(
+    slice: &'static str,
+    element_type: &'static str,
+    len: usize,
+    required: usize,
+) -> Result<(), Error> {
     if len < required { Err(Error::TooShort { slice, element_type, required, len }) } else { Ok(()) }
 }
 
@@ -192,13 +212,20 @@ impl ErasedPlan {
         nan_policy: NanPolicy::Propagate,
         axes: AxisSet::NONE,
         sizes: PerAxis::NONE,
+        part: None,
         required_len: 0,
         output: Layout::SCALAR,
         isa: Isa::Portable,
         exec: ExecPlan::EMPTY,
     };
 
-    fn check_input<T: Element>(&self, input: ElementsRef<'_, T>) -> Result<(), Error> {
+    /// The reduced axis along which the part is empty.
+    pub(crate) fn empty_axis(&self) -> Option<usize> {
+        let part = self.part.as_ref()?;
+        (0..part.sizes.len()).find(|&axis| part.sizes[axis] == 0 && self.axes.contains(axis))
+    }
+
+    pub(crate) fn check_input<T: Element>(&self, input: ElementsRef<'_, T>) -> Result<(), Error> {
         check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)
     }
 
@@ -215,7 +242,8 @@ impl ErasedPlan {
         let is_fast = exec.is_contiguous_row && values.is_none();
         // One contiguous row is answered here: what is done beside that takes as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
-            run_one_output(exec, (*function, *nan_policy), &mut Slices { input, indices, values: None });
+            let slices = &mut Slices { input, indices, values: None };
+            run_one_output(exec, (*function, *nan_policy), exec.shape.output.start, slices);
             return Ok(());
         }
         self.run_outlined(index_type, &mut Slices { input, indices, values })
@@ -230,6 +258,9 @@ impl ErasedPlan {
         self.check_input(slices.input)?;
         check_len("output", index_type, slices.indices.len(), output.required_len())?;
         if output.element_count() > 0 {
+            if let Some(axis) = self.empty_axis() {
+                return Err(Error::EmptyReduction { axis });
+            }
             run(exec, (*function, *nan_policy), *required_len, slices);
         }
         Ok(())
@@ -237,11 +268,18 @@ impl ErasedPlan {
 
     pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
         let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
-        write!(f, "{} of {} {:?} over axes ", self.function, data_type, self.sizes)?;
+        write!(f, "{} of {} ", self.function, data_type)?;
+        if let Some(Part { sizes, start }) = &self.part {
+            write!(f, "{sizes:?} at {start:?} of ")?;
+        }
+        write!(f, "{:?} over axes ", self.sizes)?;
         f.debug_list().entries(axes).finish()?;
         write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
         if self.output.element_count() == 0 {
             return f.write_str("no outputs");
+        }
+        if self.empty_axis().is_some() {
+            return f.write_str("nothing to choose from");
         }
         let ExecPlan { shape, kernel, .. } = &self.exec;
         write!(f, "outputs ")?;

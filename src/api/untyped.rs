@@ -41,19 +41,23 @@ fn run_bytes<T: Element + Pod>(
 ) -> Result<(), Error> {
     let data_type = T::DATA_TYPE.name();
     let input = elements::<T>("input", data_type, input)?;
-    let indices = index_elements(index_type, indices)?;
+    let indices = index_elements("output", index_type, indices)?;
     let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
     erased.run(index_type.name(), input.into(), indices, values)
 }
 
 /// The whole indices of a buffer.
-fn index_elements(index_type: DataType, bytes: &mut [u8]) -> Result<Indices<'_>, Error> {
+pub(crate) fn index_elements<'a>(
+    slice: &'static str,
+    index_type: DataType,
+    bytes: &'a mut [u8],
+) -> Result<Indices<'a>, Error> {
     let name = index_type.name();
     Ok(match index_type.size() {
         1 => Indices::U8(bytes),
-        2 => Indices::U16(elements_mut("output", name, bytes)?),
-        4 => Indices::U32(elements_mut("output", name, bytes)?),
-        _ => Indices::U64(elements_mut("output", name, bytes)?),
+        2 => Indices::U16(elements_mut(slice, name, bytes)?),
+        4 => Indices::U32(elements_mut(slice, name, bytes)?),
+        _ => Indices::U64(elements_mut(slice, name, bytes)?),
     })
 }
 
@@ -96,6 +100,10 @@ impl UntypedPlan {
     /// As [`UntypedPlan::run`].
     pub fn run_with_values(&self, input: &[u8], indices: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
         (self.run)(&self.erased, input, self.index_type, indices, Some(values))
+    }
+
+    pub(crate) fn erased(&self) -> &ErasedPlan {
+        &self.erased
     }
 
     /// How many bytes the buffers need.
@@ -160,7 +168,11 @@ pub struct RequiredBytes {
 }
 
 /// The whole elements of a buffer. That it is too short for a layout, the plan will say.
-fn elements<'a, T: Pod>(slice: &'static str, element_type: &'static str, bytes: &'a [u8]) -> Result<&'a [T], Error> {
+pub(crate) fn elements<'a, T: Pod>(
+    slice: &'static str,
+    element_type: &'static str,
+    bytes: &'a [u8],
+) -> Result<&'a [T], Error> {
     let whole = bytes.len() / size_of::<T>() * size_of::<T>();
     if whole == 0 {
         // Where nothing is read, any address will do.
@@ -170,7 +182,7 @@ fn elements<'a, T: Pod>(slice: &'static str, element_type: &'static str, bytes: 
 }
 
 /// As [`elements`], to write to.
-fn elements_mut<'a, T: Pod>(
+pub(crate) fn elements_mut<'a, T: Pod>(
     slice: &'static str,
     element_type: &'static str,
     bytes: &'a mut [u8],

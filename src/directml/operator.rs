@@ -2,7 +2,8 @@
 
 use super::desc::TensorDesc;
 use super::rule::{BrokenRule, Tensor};
-use crate::{ArgReduce, AxisDirection, DataType, Error, Isa, NanPolicy, ReduceFunction, RequiredBytes, UntypedPlan};
+use crate::UntypedPlan;
+use crate::{ArgReduce, AxisDirection, DataType, Error, Isa, Merge, NanPolicy, ReduceFunction, RequiredBytes};
 
 macro_rules! operator_desc {
     ($(#[$doc:meta])* $name:ident, $function:ident) => {
@@ -35,12 +36,35 @@ macro_rules! operator_desc {
             /// # Errors
             /// As `compile`.
             pub fn compile_with(&self, nan_policy: NanPolicy) -> Result<CompiledOperator, Error> {
+                self.compile_part(nan_policy, None)
+            }
+
+            /// As `compile_with`, for a part of a larger tensor: of `whole` sizes, beginning at `start`. Indices are
+            /// those in the whole.
+            ///
+            /// # Errors
+            /// As `compile`, with those of a window: see [`ArgReduce::window`].
+            pub fn compile_window(
+                &self,
+                nan_policy: NanPolicy,
+                whole: &[usize],
+                start: &[usize],
+            ) -> Result<CompiledOperator, Error> {
+                self.compile_part(nan_policy, Some((whole, start)))
+            }
+
+            fn compile_part(
+                &self,
+                nan_policy: NanPolicy,
+                window: Option<(&[usize], &[usize])>,
+            ) -> Result<CompiledOperator, Error> {
                 compile(
                     ReduceFunction::$function,
                     [&self.input_tensor, &self.output_tensor],
                     self.axes,
                     self.axis_direction,
                     nan_policy,
+                    window,
                 )
             }
         }
@@ -62,6 +86,7 @@ fn compile(
     axes: &[u32],
     direction: AxisDirection,
     nan_policy: NanPolicy,
+    window: Option<(&[usize], &[usize])>,
 ) -> Result<CompiledOperator, Error> {
     let (input_layout, output_layout) = (input.check(Tensor::Input)?, output.check(Tensor::Output)?);
     let dimension_count = input.sizes.len();
@@ -88,6 +113,7 @@ fn compile(
     }
     let axes: Vec<isize> = axes.iter().map(|&axis| axis as isize).collect();
     let reduce = ArgReduce::new(function, &input_layout).axes(&axes).direction(direction).nan_policy(nan_policy);
+    let reduce = window.map_or(reduce, |(whole, start)| reduce.window(whole, start));
     let plan = reduce.output_layout(&output_layout).plan_untyped(input.data_type, data_type)?;
     Ok(CompiledOperator {
         plan,
@@ -111,7 +137,8 @@ impl CompiledOperator {
     /// # Errors
     /// [`BrokenRule::BufferTooSmall`], [`Error::Misaligned`]; then nothing is written.
     pub fn execute(&self, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        self.check_buffers(input, output)?;
+        self.check_buffer(Tensor::Input, input)?;
+        self.check_buffer(Tensor::Output, output)?;
         self.plan.run(input, output)
     }
 
@@ -121,8 +148,32 @@ impl CompiledOperator {
     /// # Errors
     /// As [`CompiledOperator::execute`], and [`Error::TooShort`] for `values`.
     pub fn execute_with_values(&self, input: &[u8], output: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        self.check_buffers(input, output)?;
+        self.check_buffer(Tensor::Input, input)?;
+        self.check_buffer(Tensor::Output, output)?;
         self.plan.run_with_values(input, output, values)
+    }
+
+    /// Writes the best elements and their indices, packed in row-major order: as [`UntypedPlan::run_partials`].
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run_partials`], and [`BrokenRule::BufferTooSmall`] for the input.
+    pub fn run_partials(&self, input: &[u8], values: &mut [u8], indices: &mut [u8]) -> Result<(), Error> {
+        self.check_buffer(Tensor::Input, input)?;
+        self.plan.run_partials(input, values, indices)
+    }
+
+    /// What merges the partial answers of this operator and of those for other parts: as [`UntypedPlan::merge`].
+    pub fn merge(&self) -> Merge {
+        self.plan.merge()
+    }
+
+    /// Writes the index of each partial answer to the output tensor: as [`UntypedPlan::finish_partials`].
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::finish_partials`], and [`BrokenRule::BufferTooSmall`] for the output.
+    pub fn finish_partials(&self, indices: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        self.check_buffer(Tensor::Output, output)?;
+        self.plan.finish_partials(indices, output)
     }
 
     /// How many bytes the buffers need: for the tensors, their `TotalTensorSizeInBytes`.
@@ -131,19 +182,24 @@ impl CompiledOperator {
         RequiredBytes { input: bytes(self.input_bytes), output: bytes(self.output_bytes), ..self.plan.required_bytes() }
     }
 
+    /// The type of the elements.
+    pub fn data_type(&self) -> DataType {
+        self.plan.data_type()
+    }
+
+    /// The type of the indices.
+    pub fn index_type(&self) -> DataType {
+        self.plan.index_type()
+    }
+
     /// The instruction set that was chosen.
     pub fn isa(&self) -> Isa {
         self.plan.isa()
     }
 
-    fn check_buffers(&self, input: &[u8], output: &[u8]) -> Result<(), Error> {
-        let buffers =
-            [(Tensor::Input, input.len(), self.input_bytes), (Tensor::Output, output.len(), self.output_bytes)];
-        for (tensor, len, total) in buffers {
-            if (len as u64) < total {
-                return Err(BrokenRule::BufferTooSmall { tensor, len, total }.into());
-            }
-        }
-        Ok(())
+    fn check_buffer(&self, tensor: Tensor, buffer: &[u8]) -> Result<(), Error> {
+        let total = if tensor == Tensor::Input { self.input_bytes } else { self.output_bytes };
+        let len = buffer.len();
+        if (len as u64) < total { Err(BrokenRule::BufferTooSmall { tensor, len, total }.into()) } else { Ok(()) }
     }
 }

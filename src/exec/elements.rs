@@ -23,12 +23,41 @@ impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
     }
 }
 
+/// The element whose bits are 0.
+pub(crate) const fn zero<T: Element>() -> T {
+    // SAFETY: `Element` is sealed, and bits of 0 are a value of each of its types: 0, +0 or `false`.
+    unsafe { std::mem::zeroed() }
+}
+
 /// The bits of an element: `B` is an integer of its size and alignment. Only reading an element makes one, so that any
 /// that is written as a value is a valid element again.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-#[allow(dead_code, reason = "nothing looks at the bits")]
 pub(crate) struct Bits<B>(B);
+
+impl<B: Copy> Bits<B> {
+    #[inline(always)]
+    pub(crate) fn get(self) -> B {
+        self.0
+    }
+}
+
+/// Elements as bits.
+#[inline(always)]
+pub(crate) fn as_bits<T: Element, B: Copy>(elements: &[T]) -> &[Bits<B>] {
+    assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
+    // SAFETY: `Bits<B>` has the size and alignment of `T`, and all bits are an integer.
+    unsafe { &*(&raw const *elements as *const [Bits<B>]) }
+}
+
+/// The same, to write to.
+#[inline(always)]
+pub(crate) fn as_bits_mut<T: Element, B: Copy>(elements: &mut [T]) -> &mut [Bits<B>] {
+    assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
+    // SAFETY: `Bits<B>` has the size and alignment of `T`. What is written there was read from elements of the same
+    // call, all of which are of one type.
+    unsafe { &mut *(&raw mut *elements as *mut [Bits<B>]) }
+}
 
 /// The slices of one call. (Passed by reference: moved, its parts would be read again while they are still being
 /// written.)
@@ -43,10 +72,8 @@ impl<'a, T: Element> Slices<'a, T> {
     /// Takes them, with elements as bits: what only moves these exists once for each size, not for each type.
     #[inline(always)]
     pub(super) fn take_as_bits<B: Copy>(&mut self) -> Slices<'a, Bits<B>> {
-        assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
+        let values = self.values.take().map(as_bits_mut);
         let input = ElementsRef { start: self.input.start.cast(), len: self.input.len, lifetime: PhantomData };
-        // SAFETY: `Bits<B>` has the size and alignment of `T`, and all that are written there were read from a `T`.
-        let values = self.values.take().map(|values| unsafe { &mut *(&raw mut *values as *mut [Bits<B>]) });
         Slices { input, indices: std::mem::replace(&mut self.indices, Indices::U8(&mut [])), values }
     }
 }

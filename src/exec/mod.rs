@@ -35,18 +35,21 @@
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `call.rs` | the two calls of kernels: for a tile, for a row |
 //! | `write.rs` | positions to indices, values, copies |
+//! | `partials.rs` | partial answers: index and value, side by side or packed |
 //! | `elements.rs` | reading one element |
 //!
 //! All unsafe code of the crate is in `call.rs` and `elements.rs`.
 
 mod call;
 mod elements;
+mod partials;
 mod row;
 mod run;
 mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{ElementsRef, Slices};
+pub(crate) use elements::{Bits, ElementsRef, Slices, as_bits, as_bits_mut, zero};
+pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};

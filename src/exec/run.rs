@@ -3,7 +3,7 @@
 use super::call::{find, find_to};
 use super::elements::{ElementsRef, Slices};
 use super::row::{Order, find_in_contiguous};
-use super::split::{IsBetter, run_split};
+use super::split::{IsBetter, run_split, split_tile};
 use super::tiles::{DIRECT_TILE, INDEX_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
 use super::write::{affine, copy_to_broadcast, positions_to_indices};
@@ -18,13 +18,17 @@ use std::slice::from_ref;
 #[inline]
 pub(crate) fn run<T: Element>(plan: &ExecPlan, order: Order, required_len: usize, slices: &mut Slices<'_, T>) {
     assert!(slices.input.len() >= required_len);
-    if plan.has_one_output { run_one_output(plan, order, slices) } else { run_tiles(plan, order, slices) }
+    if plan.has_one_output {
+        run_one_output(plan, order, plan.shape.output.start, slices);
+    } else {
+        run_tiles(plan, order, slices, None);
+    }
 }
 
-/// As [`run`], for [one output](ExecPlan::has_one_output). Reads loops at fixed places of the shape: to look for those
-/// of a kind would take as long as a short row.
+/// As [`run`], for [one output](ExecPlan::has_one_output), whose index goes to `output`. Reads loops at fixed places of
+/// the shape: to look for those of a kind would take as long as a short row.
 #[inline(always)]
-pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, slices: &mut Slices<'_, T>) {
+pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, output: usize, slices: &mut Slices<'_, T>) {
     let (shape, Slices { input, indices, values }) = (&plan.shape, slices);
     let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
     let position = match plan.kernel {
@@ -35,28 +39,36 @@ pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, slices: 
         Some((.., kernel)) => find_in_contiguous(kernel, order, input.contiguous(start, row.size)),
         None => 0,
     };
-    indices.set(shape.output.start, shape.index_start, position.into(), index.stride);
+    indices.set(output, shape.index_start, position.into(), index.stride);
     if let Some(values) = values {
         values[shape.values.start] = input.get((start as isize + position as isize * row.stride) as usize);
     }
 }
 
-/// As [`run`], for any number of outputs. With elements as integers of their size, as indices are: a copy of what is
-/// below for every pair of types would be much more code, and no faster.
+/// As [`run`], for any number of outputs, or for those of one tile. With elements as integers of their size, as indices
+/// are: a copy of what is below for every pair of types would be much more code, and no faster.
 #[inline(never)]
-fn run_tiles<T: Element>(plan: &ExecPlan, (function, policy): Order, slices: &mut Slices<'_, T>) {
+pub(super) fn run_tiles<T: Element>(
+    plan: &ExecPlan,
+    (function, policy): Order,
+    slices: &mut Slices<'_, T>,
+    tile: Option<&OutputTile>,
+) {
     let input = slices.input;
     let is_better = |a: usize, b: usize| better(function, policy, input.get(a), input.get(b));
     match size_of::<T>() {
-        1 => run_bits(plan, &is_better, slices.take_as_bits::<u8>()),
-        2 => run_bits(plan, &is_better, slices.take_as_bits::<u16>()),
-        4 => run_bits(plan, &is_better, slices.take_as_bits::<u32>()),
-        _ => run_bits(plan, &is_better, slices.take_as_bits::<u64>()),
+        1 => run_bits(plan, &is_better, slices.take_as_bits::<u8>(), tile),
+        2 => run_bits(plan, &is_better, slices.take_as_bits::<u16>(), tile),
+        4 => run_bits(plan, &is_better, slices.take_as_bits::<u32>(), tile),
+        _ => run_bits(plan, &is_better, slices.take_as_bits::<u64>(), tile),
     }
 }
 
 #[inline(always)]
-fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slices<'_, T>) {
+fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slices<'_, T>, tile: Option<&OutputTile>) {
+    if let Some(tile) = tile {
+        return run_tile(plan, is_better, tile, &mut slices);
+    }
     run_distinct(plan, is_better, &mut slices);
     let CollapsedShape { output, values, .. } = &plan.shape;
     if !output.broadcast_dims().is_empty() {
@@ -95,6 +107,18 @@ fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut
         _ => INDEX_TILE,
     };
     for_each_tile(shape, max_outputs, &mut |tile| answer_tile(plan, kernel, tile, slices));
+}
+
+/// Answers one tile of at most [`TILE`] outputs: in any of the ways but directly.
+#[inline(never)]
+fn run_tile<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, tile: &OutputTile, slices: &mut Slices<'_, T>) {
+    match plan.kernel {
+        None => tile.write(plan, &mut [0; TILE][..tile.outputs()], slices),
+        Some((.., kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
+            split_tile(&plan.shape, kernel, MAX_REDUCTION_LEN, is_better, tile, slices);
+        }
+        Some((.., kernel)) => answer_tile(plan, kernel, tile, slices),
+    }
 }
 
 /// The same where kernels write to the output: positions, which then become indices.

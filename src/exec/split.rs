@@ -27,13 +27,23 @@ pub(super) fn run_split<T: Copy>(
     is_better: &IsBetter<'_>,
     slices: &mut Slices<'_, T>,
 ) {
-    for_each_tile(shape, TILE, &mut |tile| {
-        let mut positions = [0; TILE];
-        let positions = &mut positions[..tile.outputs()];
-        find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
-        tile.write_values(shape, positions, slices);
-        tile.write_each(shape, positions, &mut slices.indices);
-    });
+    for_each_tile(shape, TILE, &mut |tile| split_tile(shape, kernel, max_len, is_better, tile, slices));
+}
+
+/// The same of one tile.
+pub(super) fn split_tile<T: Copy>(
+    shape: &CollapsedShape,
+    kernel: Kernel,
+    max_len: usize,
+    is_better: &IsBetter<'_>,
+    tile: &OutputTile,
+    slices: &mut Slices<'_, T>,
+) {
+    let mut positions = [0; TILE];
+    let positions = &mut positions[..tile.outputs()];
+    find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
+    tile.write_values(shape, positions, slices);
+    tile.write_each(shape, positions, &mut slices.indices);
 }
 
 /// The positions in one tile. (It takes addresses by a pointer to a function, so that all types share one copy.)

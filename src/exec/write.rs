@@ -17,7 +17,7 @@ impl OutputTile {
             Some(map) => map,
             None if fits_32_bits(shape) => {
                 for position in &mut *positions {
-                    *position = (shape.index_start + offset_at(shape.index_steps(), *position as usize)) as u32;
+                    *position = shape.index_at(*position as usize) as u32;
                 }
                 Affine::IDENTITY
             }
@@ -71,7 +71,7 @@ impl OutputTile {
         for (o, row) in positions.chunks_exact(inner.size).enumerate() {
             let first = start + o as isize * outer.stride;
             for (i, &position) in row.iter().enumerate() {
-                let index = shape.index_start + offset_at(shape.index_steps(), position.into() as usize);
+                let index = shape.index_at(position.into() as usize);
                 indices.set((first + i as isize * inner.stride) as usize, index, 0, 0);
             }
         }
@@ -111,11 +111,9 @@ pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
     }
 }
 
-/// Whether the largest index does. It counts the steps of reduced axes that are broadcast too, and so not visited.
+/// Whether the largest index does.
 fn fits_32_bits(shape: &CollapsedShape) -> bool {
-    let last = |l: &LoopDim| (l.size - 1) as isize * l.stride.max(0);
-    let largest = shape.index_start + shape.index_steps().iter().map(last).sum::<isize>();
-    u32::try_from(largest).is_ok()
+    u32::try_from(shape.largest_index()).is_ok()
 }
 
 /// Positions to indices, in place. (By the vectors that every machine of the target has: memory is slower.)

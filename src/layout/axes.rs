@@ -18,6 +18,13 @@ impl PerAxis {
     pub(crate) fn zeros(rank: usize) -> PerAxis {
         PerAxis { rank, ..PerAxis::NONE }
     }
+
+    /// These numbers. There are at most eight.
+    pub(crate) fn of(numbers: &[usize]) -> PerAxis {
+        let mut per_axis = PerAxis::zeros(numbers.len());
+        per_axis.copy_from_slice(numbers);
+        per_axis
+    }
 }
 
 impl Deref for PerAxis {
@@ -95,6 +102,11 @@ impl AxisSet {
 
     pub(crate) fn all(rank: usize) -> AxisSet {
         AxisSet(((1_u32 << rank) - 1) as u8)
+    }
+
+    /// The lowest of them.
+    pub(crate) fn first(self) -> Option<usize> {
+        (self.0 != 0).then_some(self.0.trailing_zeros() as usize)
     }
 
     pub(crate) fn contains(self, dimension: usize) -> bool {

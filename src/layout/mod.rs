@@ -26,10 +26,8 @@ mod strided;
 mod unravel;
 mod view;
 
-#[cfg(feature = "ndarray")]
-pub(crate) use axes::dimension;
 pub use axes::drop_axes;
-pub(crate) use axes::{AxisError, AxisSet, PerAxis};
+pub(crate) use axes::{AxisError, AxisSet, PerAxis, dimension};
 pub(crate) use overlap::may_overlap;
 pub use strided::Layout;
 pub(crate) use unravel::coordinates_of;

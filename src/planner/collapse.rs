@@ -2,6 +2,7 @@
 //! the folder says. Nothing here knows of element types, index types, kernels or ISAs.
 
 use crate::layout::AxisSet;
+use crate::parts::Window;
 use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
@@ -118,37 +119,69 @@ impl CollapsedShape {
         self.output.reduced_dims()
     }
 
+    /// The index of the element at a position. What overflows on the way wraps back, as the steps of a large whole do.
+    pub(crate) fn index_at(&self, mut position: usize) -> isize {
+        let mut index = self.index_start;
+        for (depth, step) in self.index_steps().iter().enumerate().rev() {
+            // The slowest loop needs no division, and most nests have only that one.
+            let coordinate = if depth == 0 { position } else { position % step.size };
+            index = index.wrapping_add((coordinate as isize).wrapping_mul(step.stride));
+            position /= if depth == 0 { 1 } else { step.size };
+        }
+        index
+    }
+
+    /// The largest index of a visited element: all steps have one direction, so that it is at one of the ends.
+    pub(crate) fn largest_index(&self) -> usize {
+        let last = |l: &LoopDim| (l.size as isize - 1).wrapping_mul(l.stride);
+        let end = self.index_steps().iter().map(last).fold(self.index_start, isize::wrapping_add);
+        (self.index_start as usize).max(end as usize)
+    }
+
     /// The fastest loop over the outputs, in the input.
     pub(crate) fn inner_dim(&self) -> LoopDim {
         self.input.output_dims().last().copied().unwrap_or(LoopDim { size: 1, stride: 0 })
     }
 
     /// Collapses, in place, where nothing was: to move a shape would take as long as to make it. Neither the input nor
-    /// the output is empty, and `output` has the sizes of the input, 1 on the reduced axes.
-    pub(crate) fn collapse(&mut self, input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) {
+    /// the output is empty, `output` has the sizes of the input, 1 on the reduced axes, and the window fits: of it, the
+    /// indices know, and nothing else.
+    pub(crate) fn collapse(
+        &mut self,
+        input: &Layout,
+        axes: AxisSet,
+        direction: AxisDirection,
+        output: &Layout,
+        window: Window<'_>,
+    ) {
         // Filled from the end, as the axes are looked at.
         let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
         let mut first_kept = MAX_RANK;
         let mut reduced = [(0_usize, 0_isize, 0_isize); MAX_RANK];
         let mut first_reduced = MAX_RANK;
         let mut starts = [input.offset() as isize, output.offset() as isize, 0];
-        let mut index_start = 0;
+        let mut index_start: isize = 0;
 
         // From the last axis to the first, because the steps of indices and packed values grow that way.
-        let (mut index_step, mut value_step) = (1, 1);
+        let (mut index_step, mut value_step) = (1_isize, 1);
         for axis in (0..input.sizes().len()).rev() {
             let (size, stride) = (input.sizes()[axis], input.strides()[axis]);
             let last = size as isize - 1;
+            let step = index_step;
+            if axes.contains(axis) {
+                // Modulo 2^64, because the whole may be larger than any memory; indices fit.
+                index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(index_start);
+                index_step = step.wrapping_mul(window.whole[axis] as isize);
+            }
             if size == 1 {
                 continue;
             }
             if axes.contains(axis) {
-                let mut steps = (size, stride, index_step);
-                index_step *= size as isize;
+                let mut steps = (size, stride, step);
                 if direction == AxisDirection::Decreasing {
                     starts[0] += last * steps.1;
-                    index_start += last * steps.2;
-                    steps = (size, -steps.1, -steps.2);
+                    index_start = steps.2.wrapping_mul(last).wrapping_add(index_start);
+                    steps = (size, -steps.1, steps.2.wrapping_neg());
                 }
                 // All elements of a broadcast axis tie, and the first visited one wins: no need to visit the others.
                 if stride != 0 {
@@ -213,7 +246,7 @@ mod tests {
     impl CollapsedShape {
         pub(crate) fn new(input: &Layout, axes: AxisSet, direction: AxisDirection, output: &Layout) -> CollapsedShape {
             let mut shape = CollapsedShape::EMPTY;
-            shape.collapse(input, axes, direction, output);
+            shape.collapse(input, axes, direction, output, Window::of_whole(input.sizes()));
             shape
         }
     }

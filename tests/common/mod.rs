@@ -2,6 +2,8 @@
 //! ISA, function, direction and policy, against the reference.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod problem;
+
 use argreduce::{ArgReduce, AxisDirection, Element, Index, Isa, Layout, NanPolicy, ReduceFunction, reference};
 use argreduce_guard::{Edge, Guarded, is_slow};
 use half::{bf16, f16};
@@ -161,7 +163,7 @@ pub fn places(layout: &Layout) -> Vec<usize> {
 }
 
 /// The bits of the elements that `indices` name.
-fn best_values<T: Sample>(layout: &Layout, reduced: &[bool], indices: &[usize], input: &[T]) -> Vec<u64> {
+pub fn best_values<T: Sample>(layout: &Layout, reduced: &[bool], indices: &[usize], input: &[T]) -> Vec<u64> {
     let part = |keep: bool| {
         let sizes: Vec<usize> = layout
             .sizes()

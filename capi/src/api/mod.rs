@@ -4,10 +4,13 @@ mod codes;
 pub(crate) mod desc;
 mod directml;
 pub(crate) mod failure;
+mod parts;
 mod pointer;
 
 pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};
+#[allow(unused_imports, reason = "the benchmark takes a part of these")]
+pub use self::parts::{argreduce_compile_window, argreduce_execute_partials, argreduce_merge, argreduce_pairs};
 
 use self::failure::{Failure, guarded};
 use ::argreduce::directml::CompiledOperator;
@@ -62,7 +65,7 @@ pub unsafe extern "C" fn argreduce_compile(
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
     // SAFETY: what `compile` and `plan` ask for is what is asked for above.
-    unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc)?))) }
+    unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc, None)?))) }
 }
 
 /// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN,

@@ -5,6 +5,7 @@ mod directml;
 mod header;
 mod hostile;
 mod messages;
+mod parts;
 
 use crate::*;
 use ::argreduce::Isa;

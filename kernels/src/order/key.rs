@@ -102,7 +102,7 @@ macro_rules! nan_acc_by_lanes {
         }
         #[inline(always)]
         fn accumulate_nan<const V: usize>(self, simd: S, nan_acc: S::Mask, vectors: &[S::Vector; V]) -> S::Mask {
-            simd.or(nan_acc, simd.nan_mask(vectors))
+            simd.or_nans(nan_acc, vectors)
         }
     };
 }

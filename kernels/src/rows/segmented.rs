@@ -1,6 +1,5 @@
-//! Segmented rows: outputs whose elements come in several segments: runs of neighbours, or gathered buffers.
-//! Each segment is answered as a row is, and the answers are merged; but segments of a block and more go by in turns,
-//! and are answered together.
+//! Outputs of several segments, or of buffers of gathered elements. Each is searched as a row is, and the results are
+//! merged; but segments of a block and more are [interleaved](super::interleaved).
 
 use super::blocked;
 use super::blocks::block_len;

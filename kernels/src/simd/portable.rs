@@ -79,8 +79,6 @@ macro_rules! portable {
             type IndexLane = $count;
             type IndexArray = [$count; $lanes];
 
-            const LANES: usize = $lanes;
-            const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
             const BITS_PER_LANE: u32 = 1;
 
             #[inline(always)]

@@ -37,8 +37,6 @@ macro_rules! by_width {
         type IndexLane = $count;
         type IndexArray = [$count; 32 / size_of::<$count>()];
 
-        const LANES: usize = 32 / size_of::<$count>();
-        const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = $bits_per_lane;
 
         #[inline(always)]
@@ -215,16 +213,8 @@ macro_rules! integers {
                 self.$gt(a, b)
             }
             #[inline(always)]
-            fn gt_or_unordered(self, a: __m256i, b: __m256i) -> __m256i {
-                self.$gt(a, b)
-            }
-            #[inline(always)]
             fn eq(self, a: __m256i, b: __m256i) -> __m256i {
                 self.$eq(a, b)
-            }
-            #[inline(always)]
-            fn unordered(self, _: __m256i, _: __m256i) -> __m256i {
-                self.0.avx._mm256_setzero_si256()
             }
             #[inline(always)]
             fn max(self, new: __m256i, kept: __m256i) -> __m256i {

@@ -1,0 +1,93 @@
+//! Partial answers, packed in the order of the default output: value and index of each output side by side, or in two
+//! slices. Tile by tile; pairs go through buffers that the L1 cache holds.
+//!
+//! ```text
+//! for each tile of the outputs:
+//!     values, indices = answer(tile)        to buffers, as anywhere else
+//!     partials of the tile = the two, interleaved
+//! ```
+
+use super::elements::{ElementsRef, Slices, zero};
+use super::row::Order;
+use super::run::{run_one_output, run_tiles};
+use super::tiles::{Grid, OutputTile, TILE, for_each_tile};
+use super::write::copy_to_broadcast;
+use crate::index::for_width;
+use crate::parts::Partial;
+use crate::planner::ExecPlan;
+use crate::{Element, Index};
+use argreduce_kernels::LoopDim;
+
+/// Answers every output, each with one partial. `required_len` is what the input's layout needs; the partials are as
+/// many as the outputs.
+pub(crate) fn run_partials<T: Element, I: Index>(
+    plan: &ExecPlan,
+    order: Order,
+    required_len: usize,
+    input: ElementsRef<'_, T>,
+    partials: &mut [Partial<T, I>],
+) {
+    assert!(input.len() >= required_len);
+    if plan.has_one_output {
+        let (mut index, mut value) = ([I::NONE], [zero()]);
+        let slices = &mut Slices { input, indices: I::as_bits(&mut index), values: Some(&mut value) };
+        run_one_output(plan, order, 0, slices);
+        partials[0] = Partial { value: value[0], index: index[0] };
+    } else {
+        run_interleaved(plan, order, input, partials);
+    }
+}
+
+/// As [`run_partials`], for any number of outputs. Outlined, because its buffers make a large frame.
+#[inline(never)]
+fn run_interleaved<T: Element, I: Index>(
+    plan: &ExecPlan,
+    order: Order,
+    input: ElementsRef<'_, T>,
+    partials: &mut [Partial<T, I>],
+) {
+    let (mut indices, mut values) = ([I::NONE; TILE], [zero(); TILE]);
+    for_each_tile(&plan.shape, TILE, &mut |tile| {
+        let [height, width] = tile.input.dims.map(|l| l.size);
+        let rows = LoopDim { size: height, stride: width as isize };
+        let packed = Grid { start: 0, dims: [rows, LoopDim { size: width, stride: 1 }] };
+        let buffered = OutputTile { input: tile.input, output: packed, values: packed };
+        let slices = &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(&mut values) };
+        run_tiles(plan, order, slices, Some(&buffered));
+
+        let Grid { start, dims: [outer, inner] } = tile.values;
+        let rows = values.chunks_exact(width).zip(indices.chunks_exact(width)).take(height);
+        for (o, (values, indices)) in rows.enumerate() {
+            let first = start + o as isize * outer.stride;
+            if inner.stride == 1 {
+                let partials = &mut partials[first as usize..][..width];
+                for ((partial, &value), &index) in partials.iter_mut().zip(values).zip(indices) {
+                    *partial = Partial { value, index };
+                }
+            } else {
+                for (i, (&value, &index)) in values.iter().zip(indices).enumerate() {
+                    partials[(first + i as isize * inner.stride) as usize] = Partial { value, index };
+                }
+            }
+        }
+    });
+    copy_to_broadcast(&plan.shape.values, partials);
+}
+
+/// As [`run_partials`], with values and indices in two slices, whatever the plan's output layout.
+pub(crate) fn run_packed<T: Element>(plan: &ExecPlan, order: Order, required_len: usize, slices: &mut Slices<'_, T>) {
+    let Slices { input, indices, values: Some(values) } = slices else { return };
+    assert!(input.len() >= required_len);
+    let input = *input;
+    if plan.has_one_output {
+        let slices = &mut Slices { input, indices: indices.reborrow(), values: Some(values) };
+        return run_one_output(plan, order, 0, slices);
+    }
+    for_each_tile(&plan.shape, TILE, &mut |tile| {
+        let tile = OutputTile { input: tile.input, output: tile.values, values: tile.values };
+        let slices = &mut Slices { input, indices: indices.reborrow(), values: Some(values) };
+        run_tiles(plan, order, slices, Some(&tile));
+    });
+    for_width!(indices, indices => copy_to_broadcast(&plan.shape.values, indices));
+    copy_to_broadcast(&plan.shape.values, values);
+}

@@ -1,0 +1,175 @@
+//! Merging partial answers: what the caller says, checked, and pairs taken apart. `better.rs` has the loop.
+
+use super::better::{BLOCK, Rule, Width};
+use super::partial::Partial;
+use crate::api::default_isa;
+use crate::exec::{as_bits, as_bits_mut};
+use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, ReduceFunction};
+use std::array::from_fn;
+
+/// Merges partial answers: for each output, the better of two.
+///
+/// It is the order of the whole crate, (class, value, index): ties are decided by the index in the whole, never by
+/// which part came first. So merging is commutative and associative, and any order and grouping gives exactly the
+/// answer for the whole. Merging [`Partial::NONE`] changes nothing.
+///
+/// ```
+/// use argreduce::{ArgReduce, Layout, Partial};
+/// // A matrix of 2 rows and 6 columns is in two places, 3 columns in each.
+/// let (left, right) = ([1.0, 5.0, 2.0, 7.0, 0.0, 7.0], [5.0, 5.0, 0.0, 8.0, 1.0, 8.0]);
+/// let part = Layout::contiguous(&[2, 3])?;
+/// let reduce = ArgReduce::argmax(&part).axes(&[1]);
+/// let (first, second) = (reduce.window(&[2, 6], &[0, 0]).plan()?, reduce.window(&[2, 6], &[0, 3]).plan()?);
+///
+/// let (mut best, mut others) = ([Partial::<f32, u32>::NONE; 2], [Partial::NONE; 2]);
+/// first.run_partials(&left, &mut best)?;
+/// second.run_partials(&right, &mut others)?;
+/// first.merge().partials(&mut best, &others)?;
+/// assert_eq!(best, [Partial { value: 5.0, index: 1 }, Partial { value: 8.0, index: 3 }]);
+///
+/// let mut indices = [0; 2];
+/// first.finish_partials(&best, &mut indices)?;
+/// assert_eq!(indices, [1, 3]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "it merges nothing until it is given partial answers"]
+pub struct Merge {
+    function: ReduceFunction,
+    options: Options,
+    isa: Option<Isa>,
+}
+
+impl Merge {
+    /// For the first of equals, and NaN before all numbers. All parts, and each merge of them, have to have the same
+    /// function, direction and NaN policy: [`Plan::merge`](crate::Plan::merge) has those of the plan.
+    pub const fn new(function: ReduceFunction) -> Merge {
+        Merge { function, options: Options::new(), isa: None }
+    }
+
+    /// Which of equal elements to take; by default the first.
+    pub const fn direction(self, direction: AxisDirection) -> Merge {
+        Merge { options: self.options.direction(direction), ..self }
+    }
+
+    /// Where NaN stands among the numbers; by default before all of them.
+    pub const fn nan_policy(self, nan_policy: NanPolicy) -> Merge {
+        Merge { options: self.options.nan_policy(nan_policy), ..self }
+    }
+
+    /// Forces an instruction set; by default as for a plan, see [`ArgReduce::isa`](crate::ArgReduce::isa). The answer
+    /// never depends on it.
+    pub const fn isa(self, isa: Isa) -> Merge {
+        Merge { isa: Some(isa), ..self }
+    }
+
+    /// Makes each of `acc` the better of itself and its counterpart in `other`.
+    ///
+    /// # Errors
+    /// [`Error::LengthsDiffer`], and [`Error::IsaNotAvailable`] or [`Error::UnknownIsa`] as for a plan; then nothing is
+    /// written.
+    ///
+    /// ```
+    /// use argreduce::{AxisDirection, Merge, Partial, ReduceFunction};
+    /// let merge = Merge::new(ReduceFunction::ArgMin).direction(AxisDirection::Decreasing);
+    /// let mut acc = [Partial { value: 1.0_f64, index: 3_u64 }, Partial { value: -0.0, index: 3 }, Partial::NONE];
+    /// let other = [Partial { value: f64::NAN, index: 8 }, Partial { value: 0.0, index: 8 }, Partial::NONE];
+    /// merge.partials(&mut acc, &other)?;
+    /// assert_eq!(acc.map(|partial| partial.index), [8, 8, u64::MAX]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn partials<T: Element, I: Index>(
+        &self,
+        acc: &mut [Partial<T, I>],
+        other: &[Partial<T, I>],
+    ) -> Result<(), Error> {
+        check_lengths([("acc", acc.len()), ("other", other.len())])?;
+        let isa = self.checked_isa()?;
+        for (acc, other) in acc.chunks_mut(BLOCK).zip(other.chunks(BLOCK)) {
+            let split = |partials: &[Partial<T, I>]| {
+                let at = |n: usize| partials.get(n).copied().unwrap_or(Partial::NONE);
+                (from_fn(|n| at(n).value), from_fn(|n| at(n).index))
+            };
+            let ((mut values, mut indices), (other_values, other_indices)): (([T; BLOCK], [I; BLOCK]), _) =
+                (split(acc), split(other));
+            self.enter(isa, &mut values, &mut indices, &other_values, &other_indices);
+            for ((acc, value), index) in acc.iter_mut().zip(values).zip(indices) {
+                *acc = Partial { value, index };
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Merge::partials`], of values and indices in slices of their own: faster, and what travels has no padding.
+    ///
+    /// # Errors
+    /// As [`Merge::partials`].
+    ///
+    /// ```
+    /// use argreduce::{Merge, ReduceFunction};
+    /// let (mut values, mut indices) = ([3_i16, 5, 0], [0_u32, 9, u32::MAX]);
+    /// let (other_values, other_indices) = ([4, 5, -1], [7, 8, 6]);
+    /// Merge::new(ReduceFunction::ArgMax).arrays(&mut values, &mut indices, &other_values, &other_indices)?;
+    /// assert_eq!((values, indices), ([4, 5, -1], [7, 8, 6]));
+    ///
+    /// let error =
+    ///     Merge::new(ReduceFunction::ArgMax).arrays(&mut values, &mut indices, &other_values, &other_indices[1..]);
+    /// assert_eq!(
+    ///     error.unwrap_err().to_string(),
+    ///     "the other_indices slice has 2 elements: another has 3, and all have to be as long"
+    /// );
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn arrays<T: Element, I: Index>(
+        &self,
+        values: &mut [T],
+        indices: &mut [I],
+        other_values: &[T],
+        other_indices: &[I],
+    ) -> Result<(), Error> {
+        check_lengths([
+            ("values", values.len()),
+            ("indices", indices.len()),
+            ("other_values", other_values.len()),
+            ("other_indices", other_indices.len()),
+        ])?;
+        self.enter(self.checked_isa()?, values, indices, other_values, other_indices);
+        Ok(())
+    }
+
+    fn checked_isa(&self) -> Result<Isa, Error> {
+        match self.isa {
+            Some(isa) if isa.is_available() => Ok(isa),
+            Some(isa) => Err(Error::IsaNotAvailable { isa }),
+            None => default_isa().map(|isa| isa.widest),
+        }
+    }
+
+    /// Merges slices of one length, by the vectors of an ISA that is available.
+    fn enter<T: Element, I: Index>(
+        &self,
+        isa: Isa,
+        values: &mut [T],
+        indices: &mut [I],
+        other_values: &[T],
+        other_indices: &[I],
+    ) {
+        let (indices, others) = (I::as_bits(indices), I::as_bytes(other_indices));
+        let rule = Rule { data_type: T::DATA_TYPE, function: self.function, options: self.options, isa };
+        match size_of::<T>() {
+            1 => u8::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
+            2 => u16::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
+            4 => u32::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
+            _ => u64::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
+        }
+    }
+}
+
+/// Which slice is too short, if any.
+fn check_lengths<const N: usize>(slices: [(&'static str, usize); N]) -> Result<(), Error> {
+    let longest = slices.iter().map(|&(_, len)| len).max().unwrap_or(0);
+    match slices.into_iter().find(|&(_, len)| len < longest) {
+        Some((slice, len)) => Err(Error::LengthsDiffer { slice, len, longest }),
+        None => Ok(()),
+    }
+}

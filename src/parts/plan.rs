@@ -1,0 +1,152 @@
+//! Plans that give partial answers, and indices from them.
+
+use super::merge::Merge;
+use super::partial::Partial;
+use crate::api::{ErasedPlan, check_len};
+use crate::exec::{ElementsRef, Slices, run_packed, run_partials};
+use crate::index::{Indices, for_width};
+use crate::{Element, Error, Index, Layout, Plan};
+use argreduce_kernels::{LoopDim, StridedIter};
+
+impl<T: Element, I: Index> Plan<T, I> {
+    /// Writes the best element of each output and its index, side by side: packed as the default output, whatever the
+    /// [output layout](Plan::output_layout).
+    ///
+    /// An empty part, which has a reduced axis of size 0 and a [window](crate::ArgReduce::window), gives
+    /// [`Partial::NONE`].
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] for a short slice, and [`Error::IndexTooLarge`] if the largest index of the whole has all
+    /// bits set, because that index means that nothing was seen; then nothing is written.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, Partial};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// let mut partials = [Partial::NONE; 2];
+    /// plan.run_partials(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0], &mut partials)?;
+    /// assert_eq!(partials, [Partial { value: 5.0, index: 1 }, Partial { value: 7.0, index: 0 }]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_partials(&self, input: &[T], partials: &mut [Partial<T, I>]) -> Result<(), Error> {
+        let erased = &self.erased;
+        let (input, outputs) = (ElementsRef::from(input), erased.output.element_count());
+        erased.check_partials::<T>(I::NAME, I::as_bits(&mut []).none(), input)?;
+        check_len("partials", "Partial", partials.len(), outputs)?;
+        let partials = &mut partials[..outputs];
+        if erased.empty_axis().is_some() {
+            partials.fill(Partial::NONE);
+        } else if outputs > 0 {
+            let order = (erased.function, erased.nan_policy);
+            run_partials(&erased.exec, order, erased.required_len, input, partials);
+        }
+        Ok(())
+    }
+
+    /// What merges the partial answers of this plan and of those for other parts: with its function, direction, NaN
+    /// policy and ISA.
+    pub fn merge(&self) -> Merge {
+        self.erased.merge()
+    }
+
+    /// Writes the index of each partial answer, at the places of [`Plan::output_layout`].
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] for a short slice, [`Error::EmptyReduction`] for a [`Partial::NONE`] (it names the first
+    /// reduced axis), and [`Error::IndexOutOfRange`] for an index that the whole does not have; then nothing is
+    /// written.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, Partial};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// let mut indices = [0; 2];
+    /// plan.finish_partials(&[Partial { value: 5.0, index: 1 }, Partial { value: 7.0, index: 0 }], &mut indices)?;
+    /// assert_eq!(indices, [1, 0]);
+    /// assert!(plan.finish_partials(&[Partial::NONE; 2], &mut indices).is_err());
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn finish_partials(&self, partials: &[Partial<T, I>], indices: &mut [I]) -> Result<(), Error> {
+        let outputs = self.erased.output.element_count();
+        check_len("partials", "Partial", partials.len(), outputs)?;
+        self.erased.finish(I::NAME, &|n| partials[n].index, indices)
+    }
+}
+
+impl ErasedPlan {
+    pub(crate) fn merge(&self) -> Merge {
+        Merge::new(self.function).direction(self.direction).nan_policy(self.nan_policy).isa(self.isa)
+    }
+
+    /// How many elements of the whole each output is chosen from.
+    fn index_count(&self) -> usize {
+        // Where there are outputs, the plan has checked it.
+        (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis)).map(|axis| self.sizes[axis]).product()
+    }
+
+    /// What can be wrong before partials are written.
+    fn check_partials<T: Element>(
+        &self,
+        index_type: &'static str,
+        none: u64,
+        input: ElementsRef<'_, T>,
+    ) -> Result<(), Error> {
+        if self.output.element_count() > 0 && self.index_count() as u64 > none {
+            return Err(Error::IndexTooLarge { largest: self.index_count() - 1, index_type, max: none - 1 });
+        }
+        self.check_input(input)
+    }
+
+    /// As [`Plan::run_partials`], with values and indices in two slices.
+    pub(crate) fn run_packed<T: Element>(
+        &self,
+        index_type: &'static str,
+        input: ElementsRef<'_, T>,
+        values: &mut [T],
+        mut indices: Indices<'_>,
+    ) -> Result<(), Error> {
+        let outputs = self.output.element_count();
+        self.check_partials(index_type, indices.none(), input)?;
+        check_len("values", T::DATA_TYPE.name(), values.len(), outputs)?;
+        check_len("indices", index_type, indices.len(), outputs)?;
+        if self.empty_axis().is_some() {
+            values[..outputs].fill(Partial::<T, u8>::NONE.value);
+            for_width!(&mut indices, indices => indices[..outputs].fill(Index::NONE));
+        } else if outputs > 0 {
+            let order = (self.function, self.nan_policy);
+            run_packed(&self.exec, order, self.required_len, &mut Slices { input, indices, values: Some(values) });
+        }
+        Ok(())
+    }
+
+    /// Writes indices at the places of the output layout, each given by its number among the packed ones.
+    pub(crate) fn finish<I: Index>(
+        &self,
+        index_type: &'static str,
+        index: &dyn Fn(usize) -> I,
+        indices: &mut [I],
+    ) -> Result<(), Error> {
+        check_len("output", index_type, indices.len(), self.output.required_len())?;
+        let count = self.index_count() as u64;
+        for n in 0..self.output.element_count() {
+            let index = index(n);
+            if index == I::NONE {
+                return Err(Error::EmptyReduction { axis: self.empty_axis().or(self.axes.first()).unwrap_or(0) });
+            }
+            if index.value() >= count.into() {
+                return Err(Error::IndexOutOfRange { index: index.value(), count });
+            }
+        }
+        scatter(&self.output, index, indices);
+        Ok(())
+    }
+}
+
+/// Writes packed elements, each given by its number, at the places of a layout.
+fn scatter<X>(layout: &Layout, get: &dyn Fn(usize) -> X, to: &mut [X]) {
+    let mut dims = [LoopDim { size: 1, stride: 0 }; crate::MAX_RANK];
+    for (dim, (&size, &stride)) in dims.iter_mut().zip(layout.sizes().iter().zip(layout.strides())) {
+        *dim = LoopDim { size, stride };
+    }
+    for (n, place) in StridedIter::new(&dims[..layout.sizes().len()]).enumerate() {
+        to[(layout.offset() as isize + place) as usize] = get(n);
+    }
+}

@@ -1,0 +1,157 @@
+//! A reduction whose elements come in chunks along one axis, one after another: each chunk is a part, merged at once.
+//!
+//! ```text
+//! push(chunk):  plan the chunk as the part that begins where the last one ended
+//!               run its partials into the second half of the buffers
+//!               merge them into the first half
+//! ```
+
+use super::window::Window;
+use crate::api::{ErasedPlan, check_len, new_vec};
+use crate::layout::{PerAxis, dimension};
+use crate::{ArgReduce, Element, Error, Index, Layout, Options};
+
+/// A reduction of a tensor that comes in chunks along one axis: the best elements so far. Made by
+/// [`ArgReduce::stream`].
+#[derive(Clone, Debug)]
+pub struct ArgStream<T, I> {
+    /// Of what came so far: along the axis, the sizes of the whole end there, unless a window says where it ends.
+    so_far: ErasedPlan,
+    axis: usize,
+    is_bounded: bool,
+    /// Of a chunk, but for the axis.
+    sizes: PerAxis,
+    /// Where the next chunk begins in the whole.
+    start: PerAxis,
+    /// The best so far, and behind them as many of the last chunk.
+    values: Vec<T>,
+    indices: Vec<I>,
+}
+
+impl ArgReduce<'_> {
+    /// A reduction whose elements come in chunks along `axis`, in order: the layout's extent there is ignored, and its
+    /// strides are. Takes memory for two partial answers of each output, and pushing takes none.
+    ///
+    /// The axis has to be the first of the reduced ones, in ascending order: an index would depend on the extent of the
+    /// whole otherwise. For chunks along other axes, or out of order, see [`ArgReduce::window`] and
+    /// [`Merge`](crate::Merge). With a window, chunks begin at its start along the axis, and end with the whole.
+    ///
+    /// # Errors
+    /// As [`ArgReduce::plan`], and [`Error::StreamAxis`] for an axis that is not the first reduced one,
+    /// [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// // The hottest moment of 3 sensors, from a log that is read 2 lines at a time.
+    /// let log = [[20.5, 21.0, 19.0], [20.7, 21.5, 19.0], [20.6, 21.5, 19.2]];
+    /// let line = Layout::contiguous(&[1, 3])?;
+    /// let mut hottest = ArgReduce::argmax(&line).axes(&[0]).stream::<f64, u64>(0)?;
+    /// for lines in log.chunks(2) {
+    ///     hottest.push(&Layout::contiguous(&[lines.len(), 3])?, lines.as_flattened())?;
+    /// }
+    /// let (mut moments, mut degrees) = ([0; 3], [0.0; 3]);
+    /// hottest.finish_with_values(&mut moments, &mut degrees)?;
+    /// assert_eq!((moments, degrees), ([1, 1, 2], [20.7, 21.5, 19.2]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn stream<T: Element, I: Index>(self, axis: isize) -> Result<ArgStream<T, I>, Error> {
+        let rank = self.input.sizes().len();
+        let axis = dimension(axis, rank)?;
+        let first = self.axes?.first();
+        if first != Some(axis) {
+            return Err(Error::StreamAxis { axis, first });
+        }
+        // As for a chunk of one step, which checks all but what depends on the length.
+        let left = |window: Window<'_>| window.whole.get(axis)?.checked_sub(*window.start.get(axis)?);
+        let mut sizes = PerAxis::of(self.input.sizes());
+        sizes[axis] = self.window.map_or(1, |window| left(window).map_or(0, |left| left.min(1)));
+        let chunk = Layout::contiguous(&sizes)?;
+        let mut so_far = ErasedPlan::EMPTY;
+        ArgReduce { input: &chunk, ..self }.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), &mut so_far)?;
+        let start = so_far.part.as_ref().map_or(PerAxis::zeros(rank), |part| part.start);
+        let is_bounded = self.window.is_some();
+        if !is_bounded {
+            so_far.sizes[axis] = 0;
+        }
+        let (outputs, len) = (so_far.output.element_count(), so_far.output.element_count().saturating_mul(2));
+        let (values, mut indices) = (new_vec("values", T::DATA_TYPE.name(), len)?, new_vec("indices", I::NAME, len)?);
+        indices[..outputs].fill(I::NONE);
+        Ok(ArgStream { so_far, axis, is_bounded, sizes, start, values, indices })
+    }
+}
+
+impl<T: Element, I: Index> ArgStream<T, I> {
+    /// Takes the next chunk: any extent along the axis of the stream, also 0, and the extents of the stream along the
+    /// others. Strides may differ from chunk to chunk.
+    ///
+    /// # Errors
+    /// [`Error::ChunkRank`], [`Error::ChunkSize`] for other extents, [`Error::TooShort`] for a short slice,
+    /// [`Error::IndexTooLarge`] if the chunk has an index that `I` may not hold (or one with all bits set, which means
+    /// that nothing was seen), [`Error::WholeTooLarge`], and [`Error::WindowOutOfRange`] for a chunk that ends beyond
+    /// the whole of a window. Then the chunk was not taken, and all is as before.
+    pub fn push(&mut self, chunk: &Layout, elements: &[T]) -> Result<(), Error> {
+        let (axis, rank) = (self.axis, self.sizes.len());
+        if chunk.sizes().len() != rank {
+            return Err(Error::ChunkRank { expected: rank, found: chunk.sizes().len() });
+        }
+        let is_wrong = |&other: &usize| other != axis && chunk.sizes()[other] != self.sizes[other];
+        if let Some(axis) = (0..rank).find(is_wrong) {
+            return Err(Error::ChunkSize { axis, expected: self.sizes[axis], found: chunk.sizes()[axis] });
+        }
+        let len = chunk.sizes()[axis];
+        if len == 0 {
+            return Ok(());
+        }
+        let mut whole = self.so_far.sizes;
+        if !self.is_bounded {
+            let size = self.start[axis].saturating_add(len);
+            whole[axis] = if size < usize::MAX { size } else { return Err(Error::WholeTooLarge { axis, size }) };
+        }
+        let ErasedPlan { function, direction, nan_policy, axes, isa, ref output, .. } = self.so_far;
+        let reduce = ArgReduce {
+            axes: Ok(axes),
+            options: Options { direction, nan_policy },
+            ..ArgReduce::new(function, chunk).isa(isa).window(&whole, &self.start)
+        };
+        let plan = reduce.plan::<T, I>()?;
+        let outputs = output.element_count();
+        let (values, chunk_values) = self.values.split_at_mut(outputs);
+        let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
+        plan.erased.run_packed(I::NAME, elements.into(), chunk_values, I::as_bits(chunk_indices))?;
+        plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
+        (self.so_far.sizes, self.start[axis]) = (whole, self.start[axis] + len);
+        Ok(())
+    }
+
+    /// Writes the index of the best element of each output in all chunks so far, at the places of
+    /// [`ArgStream::output_layout`]. More chunks may follow.
+    ///
+    /// # Errors
+    /// [`Error::TooShort`], and [`Error::EmptyReduction`] if there was no element yet; then nothing is written.
+    pub fn finish(&self, indices: &mut [I]) -> Result<(), Error> {
+        self.so_far.finish(I::NAME, &|n| self.indices[n], indices)
+    }
+
+    /// As [`ArgStream::finish`], and also copies the best elements themselves, bit for bit, to `values`: packed in
+    /// row-major order.
+    ///
+    /// # Errors
+    /// As [`ArgStream::finish`].
+    pub fn finish_with_values(&self, indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
+        let outputs = self.so_far.output.element_count();
+        check_len("values", T::DATA_TYPE.name(), values.len(), outputs)?;
+        self.finish(indices)?;
+        values[..outputs].copy_from_slice(&self.values[..outputs]);
+        Ok(())
+    }
+
+    /// Where indices are written: as [`Plan::output_layout`](crate::Plan::output_layout).
+    pub fn output_layout(&self) -> &Layout {
+        &self.so_far.output
+    }
+
+    /// How far the chunks so far reach along the axis of the stream: the place of the next one in the whole.
+    pub fn position(&self) -> usize {
+        self.start[self.axis]
+    }
+}

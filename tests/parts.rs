@@ -1,0 +1,189 @@
+//! Parts of a tensor: cut into boxes, each reduced where it is, merged in any order and grouping, against the whole and
+//! the reference. Windows, partial answers, merges, streams, and what is wrong with any of them.
+
+mod common;
+
+use argreduce::{ArgReduce, Error, Index, Isa, Layout, Merge, Partial, reference};
+use argreduce_guard::{Edge, Guarded, is_slow};
+use common::problem::{Problem, problem};
+use common::{Sample, best_values, orders, places, rng, sample};
+use proptest::prelude::*;
+use rand::RngExt;
+use rand::rngs::SmallRng;
+
+/// A box of a tensor: where it begins and how large it is.
+type Part = (Vec<usize>, Vec<usize>);
+
+/// Cuts a tensor into boxes, some of them empty.
+fn cut(rng: &mut SmallRng, sizes: &[usize]) -> Vec<Part> {
+    let mut parts = vec![(vec![0; sizes.len()], sizes.to_vec())];
+    for _ in 0..rng.random_range(0..6) {
+        let (n, axis) = (rng.random_range(0..parts.len()), rng.random_range(0..sizes.len().max(1)));
+        if axis < sizes.len() {
+            let (mut start, mut size) = parts.swap_remove(n);
+            let at = rng.random_range(0..=size[axis]);
+            let first = (start.clone(), size.clone());
+            (start[axis], size[axis]) = (start[axis] + at, size[axis] - at);
+            let (start_of_first, mut size_of_first) = first;
+            size_of_first[axis] = at;
+            parts.extend([(start_of_first, size_of_first), (start, size)]);
+        }
+    }
+    parts
+}
+
+fn view(layout: &Layout, (start, size): &Part) -> Layout {
+    (0..size.len()).fold(*layout, |layout, axis| {
+        layout.slice(axis as isize, start[axis] as isize..(start[axis] + size[axis]) as isize, 1).unwrap()
+    })
+}
+
+fn pick<X: Copy>(rng: &mut SmallRng, from: &[X]) -> X {
+    from[rng.random_range(0..from.len())]
+}
+
+/// Merges a list of partial answers, any two of them at a time, in either way.
+fn merge_all<T: Sample, I: Index>(
+    rng: &mut SmallRng,
+    merge: Merge,
+    mut answers: Vec<Vec<Partial<T, I>>>,
+) -> Vec<Partial<T, I>> {
+    let isas: Vec<Isa> = Isa::available().collect();
+    while answers.len() > 1 {
+        let other = answers.swap_remove(rng.random_range(0..answers.len()));
+        let n = rng.random_range(0..answers.len());
+        let (acc, merge) = (&mut answers[n], merge.isa(pick(rng, &isas)));
+        if rng.random() {
+            merge.partials(acc, &other).unwrap();
+        } else {
+            let split = |partials: &[Partial<T, I>]| -> (Vec<T>, Vec<I>) {
+                partials.iter().map(|partial| (partial.value, partial.index)).unzip()
+            };
+            let ((mut values, mut indices), (other_values, other_indices)) = (split(acc), split(&other));
+            merge.arrays(&mut values, &mut indices, &other_values, &other_indices).unwrap();
+            *acc = values.into_iter().zip(indices).map(|(value, index)| Partial { value, index }).collect();
+        }
+    }
+    answers.pop().unwrap()
+}
+
+/// The partial answers of a part, at their places among those of the whole; `NONE` elsewhere.
+fn partials_of<T: Sample, I: Index>(
+    reduce: ArgReduce<'_>,
+    (start, size): &Part,
+    kept: &Layout,
+    input: &[T],
+) -> Vec<Partial<T, I>> {
+    let plan = reduce.plan::<T, I>().unwrap();
+    let outputs = plan.output_layout().element_count();
+    let mut found = vec![Partial::NONE; outputs];
+    plan.run_partials(input, &mut found).unwrap();
+    // The same as the other ways to run it.
+    let (mut indices, mut values) =
+        (vec![I::default(); plan.output_layout().required_len()], vec![T::default(); outputs]);
+    if found.iter().any(Partial::is_none) {
+        assert!(found.iter().all(Partial::is_none), "{plan}");
+        let error = plan.run_with_values(input, &mut indices, &mut values).unwrap_err();
+        assert!(matches!(error, Error::EmptyReduction { .. }), "{error}");
+        assert_eq!(plan.run(input, &mut indices), Err(error.clone()));
+        assert_eq!(plan.finish_partials(&found, &mut indices), Err(error));
+        assert!(indices.iter().all(|&index| index == I::default()), "{plan}");
+    } else {
+        plan.run_with_values(input, &mut indices, &mut values).unwrap();
+        let mut finished = vec![I::default(); indices.len()];
+        plan.finish_partials(&found, &mut finished).unwrap();
+        assert_eq!(indices, finished, "{plan}");
+        let bits = |value: &T| value.bits();
+        let of_partials: Vec<u64> = found.iter().map(|partial| partial.value.bits()).collect();
+        assert_eq!(values.iter().map(bits).collect::<Vec<_>>(), of_partials, "{plan}");
+        plan.run(input, &mut indices).unwrap();
+        assert_eq!(indices, finished, "{plan}");
+    }
+    let place = |axis: usize| if kept.sizes()[axis] == 1 { 0 } else { start[axis] };
+    let at = |axis: usize| (place(axis), if kept.sizes()[axis] == 1 { size[axis].min(1) } else { size[axis] });
+    let part: Part = (0..size.len()).map(at).unzip();
+    let mut all = vec![Partial::NONE; kept.element_count()];
+    if outputs > 0 {
+        // A reduced axis of size 0 has an output all the same.
+        let part = (part.0, plan.output_layout().sizes().to_vec());
+        places(&view(kept, &part)).into_iter().zip(found).for_each(|(place, partial)| all[place] = partial);
+    }
+    all
+}
+
+/// Cuts a problem into parts and compares what they merge to with the whole and with the reference.
+fn check_parts<T: Sample, I: Index>(problem: &Problem) {
+    let Problem { layout, axes, output, seed, .. } = problem;
+    let (mut rng, rank) = (rng(*seed), layout.sizes().len());
+    let input = Guarded::copy_of(&sample::<T>(&mut rng, layout.required_len()), Edge::End);
+    let mut reduced = vec![false; rank];
+    axes.iter().for_each(|&axis| reduced[if axis < 0 { axis + rank as isize } else { axis } as usize] = true);
+    let kept: Vec<usize> = (0..rank).map(|axis| if reduced[axis] { 1 } else { layout.sizes()[axis] }).collect();
+    let kept = Layout::contiguous(&kept).unwrap();
+    let isas: Vec<Isa> = Isa::available().collect();
+    for order in orders() {
+        let (function, direction, policy) = order;
+        let parts = cut(&mut rng, layout.sizes());
+        let start_of_all = vec![0; rank];
+        let mut answers = vec![];
+        for part in &parts {
+            let view = view(layout, part);
+            let reduce = ArgReduce::new(function, &view).axes(axes).direction(direction).nan_policy(policy);
+            let reduce = reduce.isa(pick(&mut rng, &isas)).window(layout.sizes(), &part.0);
+            answers.push(partials_of::<T, I>(reduce, part, &kept, &input));
+        }
+        let merge = Merge::new(function).direction(direction).nan_policy(policy);
+        let merged = merge_all(&mut rng, merge, answers);
+
+        let expected = reference::arg_reduce(order, layout, &reduced, &input);
+        let wanted: Vec<I> = expected.iter().map(|&index| I::at(index as isize, 0, 0)).collect();
+        let found: Vec<I> = merged.iter().map(|partial| partial.index).collect();
+        assert_eq!(found, wanted, "{order:?} of {parts:?}");
+        let bits: Vec<u64> = merged.iter().map(|partial| partial.value.bits()).collect();
+        assert_eq!(bits, best_values(layout, &reduced, &expected, &input), "{order:?} of {parts:?}");
+
+        let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy);
+        let reduce = reduce.window(layout.sizes(), &start_of_all);
+        let plan =
+            if let Some(output) = output { reduce.output_layout(output) } else { reduce }.plan::<T, I>().unwrap();
+        let (mut indices, mut finished) = (vec![I::default(); plan.output_layout().required_len()], vec![]);
+        finished.clone_from(&indices);
+        plan.run(&input, &mut indices).unwrap();
+        plan.finish_partials(&merged, &mut finished).unwrap();
+        assert_eq!(indices, finished, "{plan}");
+        // Whatever the output layout, partials are packed.
+        let mut partials = vec![Partial::NONE; merged.len()];
+        plan.run_partials(&input, &mut partials).unwrap();
+        assert!(partials.iter().map(|p| (p.value.bits(), p.index)).eq(bits.into_iter().zip(wanted)), "{plan}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if is_slow() { 100 } else { 600 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn parts_merge_to_the_whole(problem in problem()) {
+        fn check_type<T: Sample>(problem: &Problem) {
+            if T::DATA_TYPE == problem.data_type {
+                let sizes = problem.layout.sizes();
+                let size = |&axis: &isize| sizes[axis.rem_euclid(sizes.len() as isize) as usize];
+                let reduced: usize = problem.axes.iter().map(size).product();
+                let check = match problem.seed % 8 {
+                    0 | 1 if reduced < 256 => check_parts::<T, u8>,
+                    2 if reduced < 65536 => check_parts::<T, u16>,
+                    3 => check_parts::<T, i64>,
+                    4 => check_parts::<T, u64>,
+                    5 => check_parts::<T, i32>,
+                    6 => check_parts::<T, usize>,
+                    _ => check_parts::<T, u32>,
+                };
+                check(problem);
+            }
+        }
+        for_each_type!(check_type(&problem));
+    }
+}
