@@ -102,7 +102,9 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
                     first = first.wrapping_offset(args.outer.stride);
                 }
             }
-            panels.iter_mut().for_each(Panel::widen_indices);
+            for panel in panels {
+                panel.widen_indices();
+            }
             done = start + width;
         }
     }
