@@ -7,9 +7,9 @@
 //!         for each output: keep the new element if it is better than the best so far (strictly: the first wins ties)
 //! ```
 
-use super::call::find;
+use super::call::Call;
 use super::elements::Slices;
-use super::tiles::{OutputTile, TILE, for_each_tile};
+use super::tiles::{OutputTile, TILE};
 use crate::MAX_RANK;
 use crate::planner::CollapsedShape;
 use argreduce_kernels::{Kernel, LoopDim, StridedIter, Tuning, offset_at};
@@ -18,19 +18,8 @@ use std::mem::MaybeUninit;
 /// Whether the element at one place is better than that at another.
 pub(super) type IsBetter<'a> = dyn Fn(usize, usize) -> bool + 'a;
 
-/// Answers all outputs, by blocks of at most `max_len` elements.
+/// Answers one tile, of at most [`TILE`] outputs, by blocks of at most `max_len` elements.
 #[cold]
-pub(super) fn run_split<T: Copy>(
-    shape: &CollapsedShape,
-    kernel: Kernel,
-    max_len: usize,
-    is_better: &IsBetter<'_>,
-    slices: &mut Slices<'_, T>,
-) {
-    for_each_tile(shape, TILE, &mut |tile| split_tile(shape, kernel, max_len, is_better, tile, slices));
-}
-
-/// The same of one tile.
 pub(super) fn split_tile<T: Copy>(
     shape: &CollapsedShape,
     kernel: Kernel,
@@ -42,7 +31,7 @@ pub(super) fn split_tile<T: Copy>(
     let mut positions = [0; TILE];
     let positions = &mut positions[..tile.outputs()];
     find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
-    tile.write_values(shape, positions, slices);
+    tile.read_values(shape, positions, slices);
     tile.write_each(shape, positions, &mut slices.indices);
 }
 
@@ -79,8 +68,9 @@ fn find_split(
             let before = ((n * cut_loop.size + first) * inside) as u64;
             let start = tile.input.start + offset + first as isize * cut_loop.stride;
             let mut buffer = [MaybeUninit::uninit(); TILE];
-            let prefetch = Tuning::current().prefetch_far();
-            let positions = find(kernel, address(start), tile.input.dims, block, prefetch, &mut buffer);
+            let (input, prefetch) = (address(start), Tuning::current().prefetch_far());
+            let call = Call { kernel, input, outputs: tile.input.dims, reduced: block, prefetch };
+            let positions = call.find_positions(&mut buffer[..tile.outputs()]);
             for (n, &position) in positions.iter().enumerate() {
                 let [outer, inner] = tile.input.dims;
                 let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
@@ -97,6 +87,7 @@ fn find_split(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::tiles::for_each_tile;
     use crate::index::Indices;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, ReduceFunction};
     use argreduce_kernels::{Strategy, better, kernel};
@@ -129,17 +120,15 @@ mod tests {
                             });
                             for strategy in strategies {
                                 let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();
-                                run_split(
-                                    shape,
-                                    kernel,
-                                    max_len,
-                                    &|a, b| better(function, policy, data[a], data[b]),
-                                    &mut Slices {
-                                        input: data[..].into(),
-                                        indices: Indices::U64(&mut found),
-                                        values: Some(&mut values),
-                                    },
-                                );
+                                let is_better = |a, b| better(function, policy, data[a], data[b]);
+                                let slices = &mut Slices {
+                                    input: data[..].into(),
+                                    indices: Indices::U64(&mut found),
+                                    values: Some(&mut values),
+                                };
+                                for_each_tile(shape, TILE, &mut |tile| {
+                                    split_tile(shape, kernel, max_len, &is_better, tile, slices);
+                                });
                                 assert_eq!(found, expected, "{plan}, blocks of {max_len}");
                                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
                                 assert_eq!(bits(&values), bits(&expected_values), "{plan}, blocks of {max_len}");

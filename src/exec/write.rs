@@ -7,12 +7,9 @@ use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, IndexWriter, LoopDim, StridedIter, offset_at};
 
 impl OutputTile {
-    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Separately,
-    /// because an index does not depend on the type of the elements, nor they on the type of the index.)
-    pub(super) fn write<T: Copy>(&self, plan: &ExecPlan, positions: &mut [u32], slices: &mut Slices<'_, T>) {
+    /// Writes the indices of the tile from its positions.
+    pub(super) fn write_indices(&self, plan: &ExecPlan, positions: &mut [u32], indices: &mut Indices<'_>) {
         let shape = &plan.shape;
-        self.write_values(shape, positions, slices);
-        let indices = &mut slices.indices;
         let map = match affine(shape) {
             Some(map) => map,
             None if fits_32_bits(shape) => {
@@ -23,39 +20,19 @@ impl OutputTile {
             }
             None => return self.write_each(shape, positions, indices),
         };
-        for_width!(indices, indices => self.write_rows(plan.writer, map, is_transposed(shape), positions, indices));
+        for_width!(indices, indices => self.write_rows(plan.writer, map, positions, indices));
     }
 
     /// Writes indices that fit 32 bits.
-    fn write_rows<I: IndexBits>(
-        &self,
-        writer: &IndexWriter,
-        map: Affine,
-        is_transposed: bool,
-        positions: &[u32],
-        indices: &mut [I],
-    ) {
-        let Grid { start, dims: [outer, inner] } = self.output;
-        if is_transposed {
-            // In the order of the output, so that a cache line is written as a whole.
-            for i in 0..inner.size {
-                let first = start + i as isize * inner.stride;
-                for (o, row) in positions.chunks_exact(inner.size).enumerate() {
-                    indices[(first + o as isize * outer.stride) as usize] = I::of(map.at(row[i]));
-                }
-            }
-            return;
+    fn write_rows<I: IndexBits>(&self, writer: &IndexWriter, map: Affine, positions: &[u32], indices: &mut [I]) {
+        let Grid { start, dims: dims @ [outer, inner] } = self.output;
+        let row_len = if are_packed(dims) { positions.len() } else { inner.size };
+        if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
+            return write_strided(self.output, positions, indices, |position| I::of(map.at(position)));
         }
-        let row_len = if are_packed(self.output.dims) { positions.len() } else { inner.size };
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
-            if inner.stride == 1 && row_len >= MIN_VECTOR_WRITE {
-                writer.write(map, row, &mut indices[first as usize..][..row_len]);
-            } else {
-                for (i, &position) in row.iter().enumerate() {
-                    indices[(first + i as isize * inner.stride) as usize] = I::of(map.at(position));
-                }
-            }
+            writer.write(map, row, &mut indices[first as usize..][..row_len]);
         }
     }
 
@@ -78,7 +55,7 @@ impl OutputTile {
     }
 
     /// Writes the elements at the positions, if there are values to write.
-    pub(super) fn write_values<T: Copy, P: Copy + Into<u64>>(
+    pub(super) fn read_values<T: Copy, P: Copy + Into<u64>>(
         &self,
         shape: &CollapsedShape,
         positions: &[P],
@@ -93,6 +70,54 @@ impl OutputTile {
                 let from = from + i as isize * self.input.dims[1].stride + reduced;
                 values[(to + i as isize * self.values.dims[1].stride) as usize] = input.get(from as usize);
             }
+        }
+    }
+}
+
+/// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, some lines at a
+/// time, so that a cache line is not written place by place.
+pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut [Y], of: impl Fn(X) -> Y) {
+    const LINES: usize = 4;
+    let Grid { start, dims: [outer, inner] } = grid;
+    let (mut found, mut first) = (found, start);
+    if is_transposed(grid.dims) {
+        while let Some((lines, others)) = found.split_at_checked(LINES * inner.size) {
+            let lines: [&[X]; LINES] = std::array::from_fn(|n| &lines[n * inner.size..][..inner.size]);
+            let mut at = first;
+            for i in 0..inner.size {
+                for (n, line) in lines.iter().enumerate() {
+                    to[(at + n as isize * outer.stride) as usize] = of(line[i]);
+                }
+                at += inner.stride;
+            }
+            (found, first) = (others, first + LINES as isize * outer.stride);
+        }
+    }
+    for line in found.chunks_exact(inner.size) {
+        let last = first + (inner.size - 1) as isize * inner.stride;
+        let (low, high) = (first.min(last) as usize, first.max(last) as usize);
+        spread(&mut to[low..=high], inner.stride, line, &of);
+        first += outer.stride;
+    }
+}
+
+/// Writes a line to every so manieth place, from the first on to the last, or backwards.
+fn spread<X: Copy, Y>(to: &mut [Y], stride: isize, line: &[X], of: impl Fn(X) -> Y) {
+    let Some((&end, rest)) = line.split_last() else { return };
+    match (stride, to) {
+        (..=0, to) => {
+            let places = to.chunks_mut(stride.unsigned_abs().max(1));
+            places.zip(line.iter().rev()).for_each(|(places, &found)| places[0] = of(found));
+        }
+        (2, [to @ .., last]) => {
+            // A step that is known, for a loop without a question for each place.
+            let (places, _) = to.as_chunks_mut::<2>();
+            places.iter_mut().zip(rest).for_each(|([place, _], &found)| *place = of(found));
+            *last = of(end);
+        }
+        (_, to) => {
+            let places = to.chunks_mut(stride.unsigned_abs());
+            places.zip(line).for_each(|(places, &found)| places[0] = of(found));
         }
     }
 }
@@ -114,24 +139,6 @@ pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
 /// Whether the largest index does.
 fn fits_32_bits(shape: &CollapsedShape) -> bool {
     u32::try_from(shape.largest_index()).is_ok()
-}
-
-/// Positions to indices, in place. (By the vectors that every machine of the target has: memory is slower.)
-pub(super) fn positions_to_indices<I: IndexBits + Into<u64>>(map: Affine, positions: &mut [I]) {
-    if map == Affine::IDENTITY {
-        return;
-    }
-    // Ties to the last index go backwards: many targets cannot multiply lanes of 32 bits.
-    if map.step == u32::MAX {
-        map_each(positions, |position| map.start.wrapping_sub(position));
-    } else {
-        map_each(positions, |position| map.at(position));
-    }
-}
-
-#[inline(always)]
-fn map_each<I: IndexBits + Into<u64>>(positions: &mut [I], index: impl Fn(u32) -> u32) {
-    positions.iter_mut().for_each(|position| *position = I::of(index((*position).into() as u32)));
 }
 
 /// Copies each output along the axes that are broadcast in the input.

@@ -17,12 +17,13 @@ use super::panel::{PANEL_TILES, Panel, Traversal};
 use super::reduce::{ColumnState, reduce};
 use super::tile::{StridedRows, TILE_VECTORS};
 use crate::gather::transpose::{TransposeSource, is_shuffled};
-use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, interleave};
+use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, interleave, interleave_values};
 use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::prefetch::{Hint, PrefetchCursor};
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
+use crate::outputs::{Outputs, Written};
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
@@ -35,7 +36,7 @@ pub(crate) struct GatheredColumns;
 
 impl KernelImpl for GatheredColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut all_outputs: Outputs<'_>) -> Written {
         let input = args.input.cast::<O::Lane>();
         let end = args.end_of_block().map(|end| input.wrapping_offset(end));
         let layout = match (args.step(), blocks::<O>(args)) {
@@ -50,8 +51,11 @@ impl KernelImpl for GatheredColumns {
         };
         // Lanes that are gathered together are of the same row of outputs, unless the next one continues the same step,
         // or rows of outputs are short.
-        let line =
-            if let (LaneLayout::Strided(_), None) = (layout, args.step()) { args.inner.size } else { positions.len() };
+        let line = if let (LaneLayout::Strided(_), None) = (layout, args.step()) {
+            args.inner.size
+        } else {
+            all_outputs.len()
+        };
         let tile_width = match layout {
             LaneLayout::Blocks(blocks) => O::Simd::LANES * blocks.width,
             _ if line < TILE_VECTORS * O::Simd::LANES => O::Simd::LANES,
@@ -74,6 +78,7 @@ impl KernelImpl for GatheredColumns {
         let mut scratch = Scratch::new();
         let mut offsets = [const { MaybeUninit::uninit() }; TILE_VECTORS * MAX_VECTOR_BYTES];
         let mut lane_positions = [const { MaybeUninit::<u32>::uninit() }; BLOCK_OUTPUTS];
+        let mut lane_values = [const { MaybeUninit::<O::Lane>::uninit() }; BLOCK_OUTPUTS];
         // Each lane is read a little at a time, which no hardware prefetcher follows: so the next lanes are prefetched.
         // Where all elements of a lane are close together, hardware prefetchers do follow.
         let tuning = &args.tuning.gather;
@@ -86,7 +91,7 @@ impl KernelImpl for GatheredColumns {
                 && is_known;
         let mut state = ColumnState::default();
         let (mut done, mut end_of_line, hint) = (0, 0, args.tuning.prefetch.hint);
-        while done < positions.len() {
+        while done < all_outputs.len() {
             if done == end_of_line {
                 end_of_line += line;
             }
@@ -97,7 +102,7 @@ impl KernelImpl for GatheredColumns {
             if let LaneLayout::Blocks(blocks) = layout {
                 width -= width % blocks.width;
             }
-            let mut outputs = positions.reborrow().part(start, width);
+            let mut outputs = all_outputs.reborrow().part(start, width);
             done = start + width;
 
             let is_short = width < tile_width;
@@ -123,7 +128,14 @@ impl KernelImpl for GatheredColumns {
             };
             let is_staged = is_short || matches!(layout, LaneLayout::Blocks(blocks) if blocks.width > 1);
             let answers = match is_staged {
-                true => Positions::from(&mut lane_positions[..width.max(tile_width)]),
+                true => {
+                    let staged = width.max(tile_width);
+                    let positions = Positions::from(&mut lane_positions[..staged]);
+                    match outputs.value_bytes() {
+                        0 => positions.into(),
+                        _ => Outputs::with_values(positions, &mut lane_values[..staged]),
+                    }
+                }
                 false => outputs.reborrow(),
             };
             let prefetch_cursor = match prefetches && done < args.outputs() {
@@ -162,18 +174,32 @@ impl KernelImpl for GatheredColumns {
                     let rows = StridedRows { first, stride, count, hint };
                     state = reduce(order, (rows, LoopDim { size: 1, stride: 0 }), answers, None, false, state);
                 } else {
-                    gathered.reduce(order, answers, hint);
+                    state.has_lost |= gathered.reduce(order, answers, hint);
                 }
             }
             if is_staged {
                 // SAFETY: the reduction has written at least as many.
                 let found = unsafe { &*(&raw const lane_positions[..width] as *const [u32]) };
+                let found_values = &lane_values[..width];
+                // SAFETY: values are of elements, as the caller promises.
+                let values = unsafe { outputs.values::<O::Lane>() };
                 match layout {
-                    LaneLayout::Blocks(blocks) if !is_short => interleave(order.simd(), outputs, found, blocks.width),
-                    _ => outputs.write_all(found),
+                    LaneLayout::Blocks(blocks) if !is_short => {
+                        if let Some(values) = values {
+                            interleave_values(order.simd(), values, found_values, blocks.width);
+                        }
+                        interleave(order.simd(), outputs.positions, found, blocks.width);
+                    }
+                    _ => {
+                        if let Some(values) = values {
+                            values.copy_from_slice(found_values);
+                        }
+                        outputs.positions.write_all(found);
+                    }
                 }
             }
         }
+        Written::all(state.has_lost)
     }
 }
 
@@ -253,15 +279,16 @@ enum GatherSource<'a, T> {
 }
 
 impl<T: Copy> GatheredRows<'_, T> {
-    /// Reduces all rows, as many at a time as the buffer holds, by a panel.
+    /// Reduces all rows, as many at a time as the buffer holds, by a panel, and tells whether bits of
+    /// values are lost.
     ///
     /// # Safety
-    /// - As for [`GatheredRows::next`]; there is a position for each lane.
+    /// - As for [`GatheredRows::next`]; there is an output for each lane, and values are of elements.
     #[inline(always)]
-    unsafe fn reduce<O: ArgOrder<Lane = T>>(mut self, order: O, positions: Positions<'_>, hint: Hint) {
-        let stride = positions.len() as isize;
+    unsafe fn reduce<O: ArgOrder<Lane = T>>(mut self, order: O, outputs: Outputs<'_>, hint: Hint) -> bool {
+        let stride = outputs.len() as isize;
         let mut tiles = [const { MaybeUninit::uninit() }; PANEL_TILES];
-        let mut panel = Panel::<O, 1>::new(order, &mut tiles, positions);
+        let mut panel = Panel::<O, 1>::new(order, &mut tiles, outputs);
         // SAFETY: the caller's promise; the rows were gathered just now.
         unsafe {
             loop {
@@ -272,7 +299,7 @@ impl<T: Copy> GatheredRows<'_, T> {
                 panel.rows(StridedRows { first, stride, count, hint }, None, Traversal::Resident);
             }
         }
-        panel.widen_indices();
+        panel.finish()
     }
 
     /// The next rows, and how many. No more rows means no more elements.

@@ -6,7 +6,8 @@ use super::nan_tracker::NanTracker;
 use super::tile::{ColumnTile, PANEL_BLOCK_ROWS, StridedRows, TILE_VECTORS, extent_bytes};
 use crate::order::ArgOrder;
 use crate::order::key::LaneElem;
-use crate::positions::{Position, Positions, for_places};
+use crate::outputs::Outputs;
+use crate::positions::{Position, for_places};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 use core::mem::MaybeUninit;
@@ -63,8 +64,8 @@ const L1_BYTES: usize = 32 << 10;
 pub(super) struct Panel<'a, O: ArgOrder, const U: usize> {
     order: O,
     tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>],
-    /// Written when row numbers are first widened.
-    positions: Positions<'a>,
+    /// Positions are written when row numbers are first widened, values in the end.
+    outputs: Outputs<'a>,
     /// Rows since row numbers were last widened, and before that. Row numbers count from 1 since then; 0 is no change.
     rows: u32,
     widened: u32,
@@ -78,22 +79,22 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     /// Before the first row. There is a tile for each `TILE_WIDTH` of the positions, and there are at least as many
     /// positions as one tile has; for tiles of two vectors, more than one vector has.
     #[inline(always)]
-    pub(super) fn new(order: O, tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>], positions: Positions<'a>) -> Self {
-        let tiles = &mut tiles[..positions.len().div_ceil(Self::TILE_WIDTH)];
-        Panel { order, tiles, positions, rows: 0, widened: 0, has_nan: false }
+    pub(super) fn new(order: O, tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>], outputs: Outputs<'a>) -> Self {
+        let tiles = &mut tiles[..outputs.len().div_ceil(Self::TILE_WIDTH)];
+        Panel { order, tiles, outputs, rows: 0, widened: 0, has_nan: false }
     }
 
     /// The outputs of each tile. A constant, which makes the loop much faster, but for a single tile of two vectors: it
     /// may have fewer, and more than a vector.
     #[inline(always)]
     fn width(&self) -> usize {
-        if const { U == 2 } { Self::TILE_WIDTH.min(self.positions.len()) } else { Self::TILE_WIDTH }
+        if const { U == 2 } { Self::TILE_WIDTH.min(self.outputs.len()) } else { Self::TILE_WIDTH }
     }
 
     /// The first output of a tile. The last tile overlaps the previous one where the width is no multiple.
     #[inline(always)]
     fn start_of(&self, tile: usize) -> usize {
-        (tile * Self::TILE_WIDTH).min(self.positions.len() - self.width())
+        (tile * Self::TILE_WIDTH).min(self.outputs.len() - self.width())
     }
 
     /// Reduces some more rows, and prefetches what is `prefetch_distance` elements further on. Row numbers go on from
@@ -234,9 +235,24 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         self.tiles[tile].write(after);
     }
 
+    /// Writes what was found in all rows, and tells whether bits of values are lost.
+    #[inline(always)]
+    pub(super) fn finish(&mut self) -> bool {
+        self.widen_indices();
+        let (width, mut has_lost) = (self.width(), false);
+        for n in 0..self.tiles.len() {
+            let start = self.start_of(n);
+            // SAFETY: a flush comes after the first rows, which have written every group; values are of elements.
+            let (tile, values) = unsafe { (self.tiles[n].assume_init_ref(), self.outputs.values::<O::Lane>()) };
+            let Some(values) = values else { break };
+            has_lost |= tile.write_values(self.order, &mut values[start..][..width]);
+        }
+        has_lost
+    }
+
     /// Widens the row numbers into the positions.
     #[inline(always)]
-    pub(super) fn widen_indices(&mut self) {
+    fn widen_indices(&mut self) {
         let simd = self.order.simd();
         for tile in 0..self.tiles.len() {
             let (start, width) = (self.start_of(tile), self.width());
@@ -245,7 +261,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
             for u in 0..U {
                 let (rows, widened) = (simd.index_array(tile.row_of_best[u]), self.widened);
                 let (rows, at) = (rows.as_ref(), start + ColumnTile::<O, U>::start_of(u, width));
-                for_places!(self.positions, positions => {
+                for_places!(self.outputs.positions, positions => {
                     let positions = &raw mut positions[at..][..O::Simd::LANES];
                     // SAFETY: a mutable borrow, which nothing else uses meanwhile.
                     unsafe { simd.call_outlined(WidenIndices { rows, positions, widened }) };

@@ -11,7 +11,7 @@ use crate::memory::args::LoopDim;
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::ArgOrder;
 use crate::order::key::LaneElem;
-use crate::positions::Positions;
+use crate::outputs::Outputs;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 
@@ -21,26 +21,26 @@ use crate::simd::token::{Simd, SimdOp};
 /// returned, whether there was one.
 ///
 /// # Safety
-/// - Each row, as wide as there are positions for a row of outputs, may be read. There is at least one row, and at most
-///   as many as a lane can count.
+/// - Each row, as wide as there are outputs in a row of them, may be read. There is at least one row, and at most
+///   as many as a lane can count. Values are of elements.
 #[inline(always)]
 pub(super) unsafe fn reduce<O: ArgOrder>(
     order: O,
     (rows, lines): (StridedRows<O::Lane>, LoopDim),
-    mut positions: Positions<'_>,
+    mut outputs: Outputs<'_>,
     prefetch_distance: Option<isize>,
     is_row_blocked: bool,
     state: ColumnState,
 ) -> ColumnState {
-    let (positions, simd) = (&raw mut positions, order.simd());
+    let (outputs, simd) = (&raw mut outputs, order.simd());
     // Outlined, because strategies share it; with row blocks another function, because to ask at each tile would slow
     // few rows down.
     // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
     unsafe {
         if const { has_row_blocks::<O>() } && is_row_blocked {
-            simd.call_outlined(OnePass::<O, true> { order, rows, lines, positions, prefetch_distance, state })
+            simd.call_outlined(OnePass::<O, true> { order, rows, lines, outputs, prefetch_distance, state })
         } else {
-            simd.call_outlined(OnePass::<O, false> { order, rows, lines, positions, prefetch_distance, state })
+            simd.call_outlined(OnePass::<O, false> { order, rows, lines, outputs, prefetch_distance, state })
         }
     }
 }
@@ -51,7 +51,7 @@ struct OnePass<'a, O: ArgOrder, const ROW_BLOCKED: bool> {
     order: O,
     rows: StridedRows<O::Lane>,
     lines: LoopDim,
-    positions: *mut Positions<'a>,
+    outputs: *mut Outputs<'a>,
     prefetch_distance: Option<isize>,
     state: ColumnState,
 }
@@ -62,16 +62,16 @@ impl<O: ArgOrder, const ROW_BLOCKED: bool> SimdOp for OnePass<'_, O, ROW_BLOCKED
     #[inline(always)]
     unsafe fn eval(self) -> ColumnState {
         let OnePass { order, mut rows, lines, prefetch_distance, mut state, .. } = self;
-        // SAFETY: the caller's promise; it has lent the positions.
+        // SAFETY: the caller's promise; it has lent the outputs.
         unsafe {
-            let mut positions = (*self.positions).reborrow();
-            let width = positions.len() / lines.size.max(1);
+            let mut outputs = (*self.outputs).reborrow();
+            let width = outputs.len() / lines.size.max(1);
             for _ in 0..lines.size {
-                let positions = positions.take(width);
+                let outputs = outputs.take(width);
                 if const { has_tiles::<O>() } {
-                    reduce_by::<O, TILE_VECTORS, ROW_BLOCKED>(order, rows, positions, prefetch_distance, &mut state);
+                    reduce_by::<O, TILE_VECTORS, ROW_BLOCKED>(order, rows, outputs, prefetch_distance, &mut state);
                 } else {
-                    reduce_by::<O, 1, ROW_BLOCKED>(order, rows, positions, prefetch_distance, &mut state);
+                    reduce_by::<O, 1, ROW_BLOCKED>(order, rows, outputs, prefetch_distance, &mut state);
                 }
                 rows.first = rows.first.wrapping_offset(lines.stride);
             }
@@ -95,39 +95,31 @@ pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
 unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
     rows: StridedRows<O::Lane>,
-    mut positions: Positions<'_>,
+    mut outputs: Outputs<'_>,
     prefetch_distance: Option<isize>,
     state: &mut ColumnState,
 ) {
     let lanes = O::Simd::LANES;
-    let width = positions.len();
+    let width = outputs.len();
     assert!(width >= lanes);
     let mut start = 0;
     // SAFETY: the caller's promise; each tile lies within the rows.
     unsafe {
         // Most tiles are in a loop of their own, where the compiler knows their width: that is much faster.
         while start + U * lanes <= width {
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut positions, start, U * lanes, prefetch_distance, state);
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut outputs, start, U * lanes, prefetch_distance, state);
             start += U * lanes;
         }
         // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left goes
         // into one tile if it fills more than half of it, because vectors side by side need not wait for each other.
         if const { U > 1 } && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut positions, at, width - at, prefetch_distance, state);
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut outputs, at, width - at, prefetch_distance, state);
         } else if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
             let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, &mut positions, at, width - at, prefetch_distance, state);
+            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, &mut outputs, at, width - at, prefetch_distance, state);
         } else if !ROW_BLOCKED && start < width {
-            reduce_part::<O, 1, ROW_BLOCKED>(
-                order,
-                rows,
-                &mut positions,
-                width - lanes,
-                lanes,
-                prefetch_distance,
-                state,
-            );
+            reduce_part::<O, 1, ROW_BLOCKED>(order, rows, &mut outputs, width - lanes, lanes, prefetch_distance, state);
         }
     }
 }
@@ -140,7 +132,7 @@ unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
 unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
     rows: StridedRows<O::Lane>,
-    positions: &mut Positions<'_>,
+    outputs: &mut Outputs<'_>,
     start: usize,
     width: usize,
     prefetch_distance: Option<isize>,
@@ -149,8 +141,10 @@ unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     let rows = rows.at(start);
     rows.prefetch(width, prefetch_distance);
     // SAFETY: the caller's promise.
-    let tile = unsafe { reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state) };
-    tile.write(order, positions, start, width);
+    unsafe {
+        let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
+        tile.write(order, rows, outputs, start, width);
+    }
 }
 
 /// A tile of `width` outputs, at least a vector of them, over some rows and then some others.
@@ -267,4 +261,6 @@ impl<O: ArgOrder, const U: usize, const P: usize> SimdOp for NanExactReduce<O, U
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColumnState {
     has_nan: bool,
+    /// Whether bits of values [are lost](ArgOrder::lost), of those that [`reduce`] did not write.
+    pub(super) has_lost: bool,
 }

@@ -11,7 +11,7 @@ use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
-use crate::positions::Positions;
+use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
@@ -21,7 +21,7 @@ pub(crate) struct Columns;
 
 impl KernelImpl for Columns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(line.size);
@@ -34,24 +34,26 @@ impl KernelImpl for Columns {
         };
         let (schedule, hint) = (ColumnSchedule::new(args, geometry), args.tuning.prefetch.hint);
         // SAFETY: the caller promises all elements of all outputs.
-        unsafe {
+        let has_lost = unsafe {
             if schedule.is_one_pass {
                 let rows = StridedRows { first: args.input.cast(), stride: line.stride, count: line.size, hint };
                 let (distance, state) = (schedule.prefetch_distance, ColumnState::default());
-                reduce(order, (rows, args.outer), positions, distance, is_row_blocked, state);
+                reduce(order, (rows, args.outer), outputs, distance, is_row_blocked, state);
+                false
             } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
-                reduce_panels::<O, TILE_VECTORS>(order, args, schedule, positions);
+                reduce_panels::<O, TILE_VECTORS>(order, args, schedule, outputs)
             } else if const { has_tiles::<O>() } && width > O::Simd::LANES {
                 // Two vectors side by side are faster than one after another.
-                reduce_panels::<O, 2>(order, args, schedule, positions);
+                reduce_panels::<O, 2>(order, args, schedule, outputs)
             } else {
-                reduce_panels::<O, 1>(order, args, schedule, positions);
+                reduce_panels::<O, 1>(order, args, schedule, outputs)
             }
-        }
+        };
+        Written::all(has_lost)
     }
 }
 
-/// Reduces rows of outputs in panels of tiles of `U` vectors.
+/// Reduces rows of outputs in panels of tiles of `U` vectors, and tells whether bits of values are lost.
 ///
 /// # Safety
 /// - As [`KernelImpl::run`]; a row of outputs is at least a tile, or for tiles of two vectors, longer than one vector.
@@ -60,16 +62,16 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
     order: O,
     args: &KernelArgs<'_>,
     schedule: ColumnSchedule,
-    mut positions: Positions<'_>,
-) {
+    mut outputs: Outputs<'_>,
+) -> bool {
     let (lanes, line) = (O::Simd::LANES, args.inner.size);
     let tile_width = if const { U == 2 } { (2 * lanes).min(line) } else { U * lanes };
     let (mut workspace, hint) = (Workspace::new(), args.tuning.prefetch.hint);
-    let mut answered = 0;
+    let (mut answered, mut has_lost) = (0, false);
     while answered < args.outer.size {
         let first = args.input.cast::<O::Lane>().wrapping_offset(answered as isize * args.outer.stride);
         let lines = schedule.interleaved_lines.min(args.outer.size - answered);
-        let mut lines_positions = positions.take(lines * line);
+        let mut lines_outputs = outputs.take(lines * line);
         answered += lines;
         let mut done = 0;
         while done < line {
@@ -78,10 +80,10 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
             let width = (line - start).min(schedule.widest);
             let mut panels = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED_LINES];
             let mut tiles = workspace.tiles::<O, U>();
-            let mut positions = lines_positions.reborrow();
+            let mut outputs = lines_outputs.reborrow();
             for panel in &mut panels[..lines] {
                 let (some, others) = tiles.split_at_mut(width.div_ceil(tile_width));
-                panel.write(Panel::new(order, some, positions.take(line).part(start, width)));
+                panel.write(Panel::new(order, some, outputs.take(line).part(start, width)));
                 tiles = others;
             }
             // SAFETY: the loop above has written as many.
@@ -103,9 +105,10 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
                 }
             }
             for panel in panels {
-                panel.widen_indices();
+                has_lost |= panel.finish();
             }
             done = start + width;
         }
     }
+    has_lost
 }

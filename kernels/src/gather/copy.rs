@@ -82,7 +82,13 @@ impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
                             let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
                             prefetch_cursor.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
                         }
-                        copy_strided(&mut out[row * len..], from.wrapping_offset(row as isize * stride), len, step);
+                        let mut from = from.wrapping_offset(row as isize * stride);
+                        if stride < 0 {
+                            // Hidden, or the compiler asks once for all rows whether they overlap `out`, by the range
+                            // that they span upwards, and then copies element by element.
+                            from = core::hint::black_box(from);
+                        }
+                        copy_strided(&mut out[row * len..], from, len, step);
                     }
                 }
             }

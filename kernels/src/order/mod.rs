@@ -46,6 +46,11 @@ pub(crate) trait ArgOrder: Copy {
     /// # Safety
     /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
     unsafe fn load_first_n(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
+    /// The elements that became these lanes, bit for bit where they are not [lost](ArgOrder::lost).
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self>;
+    /// Where lanes, or the best that came of some, may not have all bits of the element: a NaN is some NaN then, and a
+    /// zero of a 16-bit float has some sign.
+    fn lost(self, lanes: Vec<Self>) -> Mask<Self>;
     /// Where `a` is strictly better than `b`.
     fn gt_total_order(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// Where `a` is strictly better than `b`, and neither is NaN.
@@ -192,6 +197,16 @@ impl<S: SimdOps<K::Lane>, K: SortKey<S>, F: Function, P: Policy> ArgOrder for Ke
     unsafe fn load_first_n(self, at: *const K::Lane, n: usize) -> Vec<Self> {
         // SAFETY: the caller's promise.
         self.key.encode(self.simd, unsafe { self.simd.load_first_n(at, n) })
+    }
+
+    #[inline(always)]
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self> {
+        self.key.decode(self.simd, lanes)
+    }
+
+    #[inline(always)]
+    fn lost(self, lanes: Vec<Self>) -> Mask<Self> {
+        self.key.lost(self.simd, lanes)
     }
 
     #[inline(always)]

@@ -10,7 +10,7 @@ use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, RowPrefetcher, prefetch_distance};
 use crate::order::ArgOrder;
-use crate::positions::Positions;
+use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp, repeat};
 use crate::strategy::Strategy;
@@ -22,18 +22,18 @@ pub(crate) struct Rows<R>(PhantomData<R>);
 
 impl<R: OrderFactory> KernelImpl for Rows<R> {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
-        unsafe { each_by_length::<O, false>(order, args, positions) }
+        unsafe { each_by_length::<O, false>(order, args, outputs) }
     }
 
-    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, positions: Positions<'_>) {
+    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
         unsafe {
             if args.innermost_reduced().stride < 0 {
-                crate::kernel::enter::<R, ReversedRows>(args, positions);
+                crate::kernel::enter::<R, ReversedRows>(args, outputs)
             } else {
-                crate::kernel::enter::<M, Self>(args, positions);
+                crate::kernel::enter::<M, Self>(args, outputs)
             }
         }
     }
@@ -44,9 +44,9 @@ pub(crate) struct ReversedRows;
 
 impl KernelImpl for ReversedRows {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
-        unsafe { each_by_length::<O, true>(order, args, positions) }
+        unsafe { each_by_length::<O, true>(order, args, outputs) }
     }
 }
 
@@ -56,8 +56,8 @@ impl KernelImpl for ReversedRows {
 unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
     order: O,
     args: &KernelArgs<'_>,
-    mut positions: Positions<'_>,
-) {
+    mut outputs: Outputs<'_>,
+) -> Written {
     let len = args.innermost_reduced().size;
     assert!(Strategy::Rows.takes(args.inner, args.reduced, O::Simd::LANES));
     // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not
@@ -65,7 +65,7 @@ unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
     let jumps = REVERSED && (MIN_JUMP_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
     let prefetches = args.prefetch.should_prefetch(jumps);
     // By rows, a branch on the width of positions would be paid for each.
-    let narrow = positions.half_width();
+    let narrow = outputs.positions.half_width();
     let all = AllRows::<'_, O, REVERSED> { order, args, positions: narrow.as_mut_ptr(), prefetches };
     let vectors = len.div_ceil(O::Simd::LANES);
     // SAFETY: the caller's promise, each of the lengths is one that its search takes, and then all positions were
@@ -81,8 +81,9 @@ unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
             _ if vectors <= AllRows::<'_, O, REVERSED>::MAX_VECTORS => in_registers(len, all),
             _ => all.search::<BlockedSearch>(),
         }
-        positions.widen(order.simd());
+        outputs.positions.widen(order.simd());
     }
+    Written::Nothing
 }
 
 /// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped.

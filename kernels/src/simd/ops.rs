@@ -45,6 +45,16 @@ pub(crate) trait SimdOps<T>: TransposeOps {
         unsafe { self.load(PaddedTail::new(at, n).as_ptr()) }
     }
 
+    /// Writes all lanes.
+    ///
+    /// # Safety
+    /// - `LANES` elements may be written to `at` on.
+    #[inline(always)]
+    unsafe fn store_lanes(self, at: *mut T, v: Self::Vector) {
+        // SAFETY: the caller's promise: a vector is its lanes.
+        unsafe { at.cast::<Self::Vector>().write_unaligned(v) };
+    }
+
     /// `a > b`; false where either is NaN.
     fn gt(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
     /// `a > b`, and true where either is NaN: of floats, something else.
@@ -178,6 +188,8 @@ pub(crate) trait F16KeyOps: SimdOps<i16> {
     /// 2. Plus `bias` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers.
     /// 3. Plus `saturating_bias`, saturating, by which all of those become the last integer.
     fn encode_f16(self, raw: Self::Vector, bias: i16, saturating_bias: i16) -> Self::Vector;
+    /// `bias` less in each lane, modulo 2^16.
+    fn minus(self, v: Self::Vector, bias: i16) -> Self::Vector;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }

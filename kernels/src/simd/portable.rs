@@ -212,6 +212,10 @@ macro_rules! portable {
                 })
             }
             #[inline(always)]
+            fn minus(self, v: Self::Vector, bias: i16) -> Self::Vector {
+                v.map(|lane| lane.wrapping_sub(bias))
+            }
+            #[inline(always)]
             fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
                 from_fn(|i| (a[i] as u16).max(b[i] as u16) as i16)
             }

@@ -316,6 +316,11 @@ impl F16KeyOps for Avx2 {
     }
 
     #[inline(always)]
+    fn minus(self, v: __m256i, bias: i16) -> __m256i {
+        self.0.avx2._mm256_sub_epi16(v, self.0.avx._mm256_set1_epi16(bias))
+    }
+
+    #[inline(always)]
     fn max_unsigned(self, a: __m256i, b: __m256i) -> __m256i {
         self._mm256_max_epu16(a, b)
     }

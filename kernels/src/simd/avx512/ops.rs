@@ -285,6 +285,11 @@ impl F16KeyOps for Avx512 {
     }
 
     #[inline(always)]
+    fn minus(self, v: __m512i, bias: i16) -> __m512i {
+        self.0.avx512bw._mm512_sub_epi16(v, self.0.avx512f._mm512_set1_epi16(bias))
+    }
+
+    #[inline(always)]
     fn max_unsigned(self, a: __m512i, b: __m512i) -> __m512i {
         self.0.avx512bw._mm512_max_epu16(a, b)
     }

@@ -224,6 +224,11 @@ impl F16KeyOps for Neon {
     }
 
     #[inline(always)]
+    fn minus(self, v: int16x8_t, bias: i16) -> int16x8_t {
+        self.0.neon.vsubq_s16(v, self.0.neon.vdupq_n_s16(bias))
+    }
+
+    #[inline(always)]
     fn max_unsigned(self, a: int16x8_t, b: int16x8_t) -> int16x8_t {
         let neon = self.0.neon;
         neon.vreinterpretq_s16_u16(neon.vmaxq_u16(neon.vreinterpretq_u16_s16(a), neon.vreinterpretq_u16_s16(b)))
