@@ -31,9 +31,6 @@ use core::mem::MaybeUninit;
 /// See the file.
 pub(crate) struct NarrowColumns;
 
-/// How many bytes to prefetch at a time, of columns beyond L2. See docs/tuning.md#narrow-columns-1-kib-at-a-time.
-const PREFETCH_BYTES: usize = 1024;
-
 impl KernelImpl for NarrowColumns {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
@@ -42,7 +39,7 @@ impl KernelImpl for NarrowColumns {
         let input = args.input.cast::<O::Lane>();
         let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
         let prefetched_rows = if args.prefetch.should_prefetch(false) {
-            PREFETCH_BYTES / (rows_per_wide * width * size_of::<O::Lane>())
+            args.tuning.columns.narrow_prefetch_bytes / (rows_per_wide * width * size_of::<O::Lane>())
         } else {
             usize::MAX
         };

@@ -50,14 +50,8 @@ pub(super) enum Traversal {
     Resident,
     /// Eight rows at a time, tile by tile.
     RowBlocked,
-    /// The same, of rows that are longer than the panel: meanwhile, the next row of the panel is prefetched, and after
-    /// the last one, the first row of the next panel.
-    RowBlockedAcross,
-    /// Streaming: one row at a time, from end to end of the panel.
+    /// One row at a time, from end to end of the panel.
     Streaming,
-    /// The same, of rows that are longer than the panel: meanwhile, the next row of the panel is prefetched, and after
-    /// the last one, the first row of the next panel.
-    StreamingAcross,
 }
 
 /// The L1 cache of most cores.
@@ -103,12 +97,6 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         (tile * Self::TILE_WIDTH).min(self.outputs.len() - self.width())
     }
 
-    /// How far it is from the next row to the first row of the panel beside this one, in elements.
-    #[inline(always)]
-    fn to_next_panel(&self, stride: isize) -> isize {
-        (self.outputs.len() as isize).wrapping_sub(stride.wrapping_mul((self.rows + self.widened) as isize))
-    }
-
     /// Reduces some more rows, and prefetches what is `prefetch_distance` elements further on. Row numbers go on from
     /// segment to segment.
     ///
@@ -117,23 +105,38 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     #[inline(always)]
     pub(super) unsafe fn rows(
         &mut self,
+        rows: StridedRows<O::Lane>,
+        prefetch_distance: Option<isize>,
+        traversal: Traversal,
+    ) {
+        // SAFETY: the caller's promise, and a mutable borrow that nothing else uses meanwhile.
+        unsafe {
+            if const { U == TILE_VECTORS } {
+                self.visit_rows(rows, prefetch_distance, traversal);
+            } else {
+                // Outlined: two strategies share it.
+                let (simd, panel) = (self.order.simd(), &raw mut *self);
+                simd.call_outlined(VisitRows { panel, rows, prefetch_distance, traversal });
+            }
+        }
+    }
+
+    /// [`Panel::rows`], inlined.
+    ///
+    /// # Safety
+    /// - As for [`Panel::rows`].
+    #[inline(always)]
+    unsafe fn visit_rows(
+        &mut self,
         mut rows: StridedRows<O::Lane>,
         prefetch_distance: Option<isize>,
         traversal: Traversal,
     ) {
-        let is_streaming =
-            const { U == TILE_VECTORS } && matches!(traversal, Traversal::Streaming | Traversal::StreamingAcross);
+        let is_streaming = const { U == TILE_VECTORS } && traversal == Traversal::Streaming;
         while rows.count > 0 {
             if self.rows == O::Simd::MAX_INDEX {
                 self.widen_indices();
             }
-            let are_last = match traversal {
-                Traversal::StreamingAcross => rows.count == 1,
-                Traversal::RowBlockedAcross => rows.count <= PANEL_BLOCK_ROWS,
-                _ => false,
-            };
-            let prefetch_distance =
-                if are_last { prefetch_distance.map(|_| self.to_next_panel(rows.stride)) } else { prefetch_distance };
             // SAFETY: the caller's promise.
             if const { U == TILE_VECTORS } && is_streaming && unsafe { self.streaming_pass(rows, prefetch_distance) } {
                 self.rows += 1;
@@ -268,6 +271,25 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         }
         self.widened += self.rows;
         self.rows = 0;
+    }
+}
+
+/// [`Panel::rows`], outlined.
+#[derive(Clone, Copy)]
+struct VisitRows<'a, O: ArgOrder, const U: usize> {
+    panel: *mut Panel<'a, O, U>,
+    rows: StridedRows<O::Lane>,
+    prefetch_distance: Option<isize>,
+    traversal: Traversal,
+}
+
+impl<O: ArgOrder, const U: usize> SimdOp for VisitRows<'_, O, U> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn eval(self) {
+        // SAFETY: the caller's promise; it has lent the panel.
+        unsafe { (*self.panel).visit_rows(self.rows, self.prefetch_distance, self.traversal) };
     }
 }
 

@@ -2,9 +2,9 @@
 //! lane. It hands each row of outputs to one pass or to panels, as the schedule says. Knows nothing of how either is
 //! done.
 
-use super::panel::{Panel, Traversal, Workspace};
-use super::reduce::{ColumnState, has_tiles, reduce, reduce_row_blocked};
-use super::row_blocks::{has_row_blocks, is_row_blocked};
+use super::panel::{Panel, Workspace};
+use super::reduce::{ColumnState, has_tiles, reduce};
+use super::row_blocks::is_row_blocked;
 use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_LINES};
 use super::tile::{StridedRows, TILE_VECTORS};
 use crate::kernel::KernelImpl;
@@ -21,7 +21,7 @@ pub(crate) struct Columns;
 
 impl KernelImpl for Columns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(line.size);
@@ -36,17 +36,9 @@ impl KernelImpl for Columns {
         // SAFETY: the caller promises all elements of all outputs.
         let has_lost = unsafe {
             if schedule.is_one_pass {
-                let mut state = ColumnState::default();
-                for o in 0..args.outer.size {
-                    let outputs = outputs.take(width);
-                    let first = args.input.cast::<O::Lane>().wrapping_offset(o as isize * args.outer.stride);
-                    let rows = StridedRows { first, stride: line.stride, count: line.size, hint };
-                    if const { has_row_blocks::<O>() } && is_row_blocked {
-                        reduce_row_blocked(order, rows, outputs, schedule.prefetch_distance, &mut state);
-                    } else {
-                        reduce(order, rows, outputs, schedule.prefetch_distance, &mut state);
-                    }
-                }
+                let rows = StridedRows { first: args.input.cast(), stride: line.stride, count: line.size, hint };
+                let (distance, state) = (schedule.prefetch_distance, ColumnState::default());
+                reduce(order, (rows, args.outer), outputs, distance, is_row_blocked, state);
                 false
             } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
                 reduce_panels::<O, TILE_VECTORS>(order, args, schedule, outputs)
@@ -97,13 +89,7 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
             // SAFETY: the loop above has written as many.
             let panels = unsafe { &mut *(&raw mut panels[..lines] as *mut [Panel<'_, O, U>]) };
             let mut segments = SegmentIter::new(args);
-            let mut next = segments.next(usize::MAX);
-            while let Some((offset, count)) = next {
-                next = segments.next(usize::MAX);
-                let (prefetch_distance, traversal) = match next {
-                    Some((next, _)) if schedule.prefetches_next => (Some(next - offset), Traversal::RowBlocked),
-                    _ => (schedule.prefetch_distance, schedule.traversal),
-                };
+            while let Some((offset, count)) = segments.next(usize::MAX) {
                 let mut first = first.wrapping_offset(start as isize + offset);
                 for panel in &mut *panels {
                     // SAFETY: a segment of the reduced loops, from each output of the panel (`start` and `width` stay
@@ -111,8 +97,8 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
                     unsafe {
                         panel.rows(
                             StridedRows { first, stride: args.innermost_reduced().stride, count, hint },
-                            prefetch_distance,
-                            traversal,
+                            schedule.prefetch_distance,
+                            schedule.traversal,
                         )
                     };
                     first = first.wrapping_offset(args.outer.stride);

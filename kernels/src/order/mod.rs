@@ -57,8 +57,6 @@ pub(crate) trait ArgOrder: Copy {
     fn gt(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// The better of both, in the fewest operations: `kept` must not be NaN, NaN in `new` is dropped.
     fn max(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
-    /// Whether NaN wins, also of an order of [either policy](crate::order::key::RuntimeNanPolicy).
-    fn nan_wins(self) -> bool;
     /// A number that no number is worse than, to start a fold with.
     fn identity(self) -> Vec<Self>;
     /// What nothing is worse than.
@@ -247,11 +245,6 @@ impl<S: SimdOps<K::Lane>, K: SortKey<S>, F: Function, P: Policy> ArgOrder for Ke
     #[inline(always)]
     fn padding(self) -> Vec<Self> {
         if Self::NAN_LOSES { self.simd.splat(K::Lane::NAN) } else { self.identity() }
-    }
-
-    #[inline(always)]
-    fn nan_wins(self) -> bool {
-        self.policy.nan_wins()
     }
 
     #[inline(always)]
