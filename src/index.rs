@@ -2,7 +2,6 @@
 
 use crate::DataType;
 use crate::exec::Outputs;
-use std::ops::BitXor;
 
 mod sealed {
     pub trait Sealed {}
@@ -25,9 +24,7 @@ mod sealed {
     label = "indices cannot be written as this",
     note = "the index types are `i32`, `i64`, `u32`, `u64`, `u8`, `u16` and `usize`"
 )]
-pub trait Index:
-    sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + BitXor<Output = Self> + Send + Sync + 'static
-{
+pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + Send + Sync + 'static {
     /// The type, as in Rust.
     const NAME: &'static str;
     /// The largest index that fits.
@@ -43,6 +40,10 @@ pub trait Index:
     /// The same memory as unsigned integers of this width.
     #[doc(hidden)]
     fn as_bits(indices: &mut [Self]) -> Indices<'_>;
+
+    /// The same memory as bytes.
+    #[doc(hidden)]
+    fn as_bytes(indices: &[Self]) -> &[u8];
 
     /// `start + position * step`, which fits; what overflows on the way wraps back.
     #[doc(hidden)]
@@ -146,6 +147,11 @@ macro_rules! indices {
             #[inline(always)]
             fn as_bits(indices: &mut [Self]) -> Indices<'_> {
                 Indices::$width(bytemuck::cast_slice_mut::<$t, $bits>(indices).into())
+            }
+
+            #[inline(always)]
+            fn as_bytes(indices: &[Self]) -> &[u8] {
+                bytemuck::cast_slice(indices)
             }
 
             #[inline(always)]

@@ -107,6 +107,11 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// And so are those of the page on parts.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/parts.md")]
+struct Parts;
+
 mod api;
 pub mod directml;
 mod error;

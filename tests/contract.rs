@@ -8,7 +8,7 @@ use argreduce::{
     with_element_type,
 };
 use argreduce_guard::is_slow;
-use bytemuck::{NoUninit, bytes_of_mut, cast_slice};
+use bytemuck::{NoUninit, bytes_of_mut, cast_slice, cast_slice_mut};
 use common::{Sample, check, orders};
 use half::{bf16, f16};
 use std::fmt::Debug;
@@ -244,6 +244,27 @@ fn options() {
     for_each_type!(agree());
     assert_eq!(Options::from(Ignore), Options::default().nan_policy(Ignore));
     assert_eq!(Options::from(Decreasing), Options::default().direction(Decreasing));
+}
+
+/// `bool` as a value is bytes: all of them are ordered, and come back as values, along each way that there is.
+#[test]
+fn every_byte_of_bool_is_a_value() {
+    for (sizes, axis) in [([1, 3, 5000], 1), ([5000, 3, 1], 1), ([200, 10, 5], 1), ([30, 100, 1], 1), ([3, 400, 2], 1)]
+    {
+        let layout = Layout::contiguous(&sizes).unwrap();
+        let input: Vec<u8> = (0..layout.element_count()).map(|n| (n * n % 251 + n % 5) as u8).collect();
+        for isa in Isa::available() {
+            let reduce = ArgReduce::argmax(&layout).axes(&[axis]).isa(isa);
+            let plan = reduce.plan_untyped(DataType::Bool, DataType::U32).unwrap();
+            let outputs = plan.output_layout().element_count();
+            let (mut indices, mut values) = (vec![9_u32; outputs], vec![9_u8; outputs]);
+            plan.run_with_values(&input, cast_slice_mut(&mut indices), &mut values).unwrap();
+            let (mut expected, mut best) = (vec![9_u32; outputs], vec![9_u8; outputs]);
+            reduce.plan::<u8, u32>().unwrap().run_with_values(&input, &mut expected, &mut best).unwrap();
+            assert!((indices, &values) == (expected, &best), "{plan}");
+            assert!(values.iter().any(|&value| value > 1), "{plan}");
+        }
+    }
 }
 
 /// Vectors of an output with gaps are as long as it, and 0 between the places; values are packed.

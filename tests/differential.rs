@@ -94,7 +94,7 @@ fn every_index_type() {
     fn all<T: Sample, I: Index>() {
         let mut rng = rng(6);
         type Case = (&'static [usize], Option<&'static [isize]>, &'static [isize], Option<&'static [isize]>);
-        let cases: [Case; 13] = [
+        let cases: [Case; 16] = [
             (&[2, 4100], None, &[0], None),
             (&[4500, 2], None, &[1], None),
             (&[300, 9], None, &[1], None),
@@ -106,6 +106,10 @@ fn every_index_type() {
             // In the order of the input's memory, which is not that of the output.
             (&[70, 3, 80], Some(&[1, 70, 210]), &[1], None),
             (&[200, 3], None, &[1], Some(&[-1, 0])),
+            // Every third place, and the other way around, more lines than are written at a time.
+            (&[400, 3], None, &[1], Some(&[-3, 0])),
+            (&[400, 2], None, &[1], Some(&[3, 0])),
+            (&[7, 3, 300], None, &[1], Some(&[1, 0, 7])),
             // A broadcast axis between reduced ones, and after them.
             (&[50, 3, 4, 5], Some(&[15, 5, 0, 1]), &[1, 2, 3], None),
             (&[50, 3, 5], Some(&[3, 1, 0]), &[1, 2], None),
@@ -118,7 +122,7 @@ fn every_index_type() {
                 let sizes: Vec<usize> = (0..sizes.len())
                     .map(|axis| if axes.contains(&(axis as isize)) { 1 } else { sizes[axis] })
                     .collect();
-                let first = if strides[0] < 0 { sizes[0] - 1 } else { 0 };
+                let first = (sizes[0] - 1) * strides[0].min(0).unsigned_abs();
                 Layout::strided(&sizes, strides, first).unwrap()
             });
             check::<T, I>(&sample(&mut rng, layout.required_len()), &layout, axes, output.as_ref());
@@ -142,6 +146,7 @@ fn beyond_one_direct_tile() {
     for sizes in few(0..cases.len(), 2).map(|n| cases[n]) {
         let layout = Layout::contiguous(&sizes).unwrap();
         check::<u8, u32>(&sample(&mut rng(4), layout.required_len()), &layout, &[1], None);
+        check::<half::f16, i64>(&sample(&mut rng(4), layout.required_len()), &layout, &[1], None);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Planning and running take no heap memory, for any strategy.
 
 use allocation_counter::measure;
-use argreduce::{ArgReduce, Executor, Isa, Layout, unravel};
+use argreduce::{ArgReduce, Executor, Isa, Layout, Partial, unravel};
 
 /// Several threads, as far as the library knows.
 struct Several;
@@ -48,6 +48,8 @@ fn planning_and_running_allocate_nothing() {
     ];
     let input = vec![1.0_f32; 50_000];
     let (mut indices, mut values) = (vec![0_u32; 50_000], vec![0.0; 50_000]);
+    let (mut partials, others) = (vec![Partial::<f32, u32>::NONE; 50_000], vec![Partial::NONE; 50_000]);
+    let (other_indices, other_values) = (indices.clone(), values.clone());
     for isa in Isa::available() {
         for (strategy, axes) in cases {
             let (sizes, strides) = (axes.map(|axis| axis.0), axes.map(|axis| axis.1));
@@ -59,6 +61,10 @@ fn planning_and_running_allocate_nothing() {
                 plan.run_with_values(&input, &mut indices, &mut values).unwrap();
                 plan.run_on(&Several, &input, &mut indices).unwrap();
                 plan.run_with_values_on(&Several, &input, &mut indices, &mut values).unwrap();
+                plan.run_partials(&input, &mut partials).unwrap();
+                plan.merge().partials(&mut partials, &others).unwrap();
+                plan.finish_partials(&partials, &mut indices).unwrap();
+                plan.merge().arrays(&mut values, &mut indices, &other_values, &other_indices).unwrap();
             });
             assert_eq!(info.count_total, 0, "{strategy} on {isa}");
             let layout = Layout::strided(&sizes, &strides, 0).unwrap();

@@ -170,7 +170,8 @@ proptest! {
         fn check_type<T: Sample>(problem: &Problem) {
             if T::DATA_TYPE == problem.data_type {
                 let sizes = problem.layout.sizes();
-                let reduced: usize = problem.axes.iter().map(|&axis| sizes[axis.rem_euclid(sizes.len() as isize) as usize]).product();
+                let size = |&axis: &isize| sizes[axis.rem_euclid(sizes.len() as isize) as usize];
+                let reduced: usize = problem.axes.iter().map(size).product();
                 let check = match problem.seed % 8 {
                     0 | 1 if reduced < 256 => check_parts::<T, u8>,
                     2 if reduced < 65536 => check_parts::<T, u16>,

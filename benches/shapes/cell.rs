@@ -77,9 +77,20 @@ pub enum Options {
     Decreasing,
     Ignore,
     ArgMin,
+    /// Indices, and the elements there.
     Values,
     /// Indices as `i64`.
     I64,
+    /// Both.
+    I64Values,
+    /// Both, and the last of equals.
+    I64ValuesDecreasing,
+    /// Indices to every second place.
+    Strided,
+    /// The same as `i64`, and values.
+    StridedI64Values,
+    /// Indices in the order of the axes turned around, and values.
+    TransposedValues,
 }
 
 impl Options {
@@ -88,16 +99,37 @@ impl Options {
     }
 
     pub fn direction(self) -> AxisDirection {
-        if self == Options::Decreasing { AxisDirection::Decreasing } else { AxisDirection::Increasing }
+        match self {
+            Options::Decreasing | Options::I64ValuesDecreasing => AxisDirection::Decreasing,
+            _ => AxisDirection::Increasing,
+        }
     }
 
     pub fn nan_policy(self) -> NanPolicy {
         if self == Options::Ignore { NanPolicy::Ignore } else { NanPolicy::Propagate }
     }
 
-    /// Bytes in one index.
-    pub fn index_bytes(self) -> usize {
-        if self == Options::I64 { size_of::<i64>() } else { size_of::<u32>() }
+    /// Whether indices are `i64`.
+    pub fn is_wide(self) -> bool {
+        use Options::{I64, I64Values, I64ValuesDecreasing, StridedI64Values};
+        matches!(self, I64 | I64Values | I64ValuesDecreasing | StridedI64Values)
+    }
+
+    pub fn has_values(self) -> bool {
+        use Options::{I64Values, I64ValuesDecreasing, StridedI64Values, TransposedValues, Values};
+        matches!(self, Values | I64Values | I64ValuesDecreasing | StridedI64Values | TransposedValues)
+    }
+
+    /// Where indices go, which are of these sizes.
+    pub fn output_layout(self, sizes: &[usize]) -> Layout {
+        let mut strides = vec![1; sizes.len()];
+        let mut step = if matches!(self, Options::Strided | Options::StridedI64Values) { 2 } else { 1 };
+        for n in 0..sizes.len() {
+            let axis = if self == Options::TransposedValues { n } else { sizes.len() - 1 - n };
+            strides[axis] = step;
+            step *= sizes[axis] as isize;
+        }
+        Layout::strided(sizes, &strides, 0).expect("a small rank")
     }
 }
 
@@ -177,6 +209,13 @@ impl Cell {
     pub fn plain(&self) -> Option<Cell> {
         let plain = Cell { pattern: Pattern::Random, options: Options::Plain, ..*self };
         (plain != *self).then_some(plain)
+    }
+
+    /// Where indices go.
+    pub fn output_layout(&self, geometry: &Geometry) -> Layout {
+        let one = |(axis, &size)| if geometry.axes.contains(&(axis as isize)) { 1 } else { size };
+        let sizes: Vec<usize> = geometry.layout.sizes().iter().enumerate().map(one).collect();
+        self.options.output_layout(&sizes)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::cell::{Geometry, Options};
 use crate::element::Sample;
-use argreduce::{Layout, NanPolicy, ReduceFunction, reference};
+use argreduce::{AxisDirection, Layout, NanPolicy, ReduceFunction, reference};
 
 /// Of one cell: so many elements are looked at, in so many outputs, but at least three outputs.
 const ELEMENTS: usize = 1 << 17;
@@ -57,7 +57,7 @@ pub fn mistake<T: Sample>(
 }
 
 /// Where element `index` of a layout is, in row-major order.
-fn place(layout: &Layout, mut index: usize) -> usize {
+pub fn place(layout: &Layout, mut index: usize) -> usize {
     let mut place = layout.offset() as isize;
     for (&size, &stride) in layout.sizes().iter().zip(layout.strides()).rev() {
         place += (index % size) as isize * stride;
@@ -68,7 +68,7 @@ fn place(layout: &Layout, mut index: usize) -> usize {
 
 /// The best of a whole layout.
 fn by_loop<T: Sample>(options: Options, layout: &Layout, input: &[T]) -> usize {
-    let takes_ties = options == Options::Decreasing;
+    let takes_ties = options.direction() == AxisDirection::Decreasing;
     let nan_wins = options.nan_policy() == NanPolicy::Propagate;
     let is_max = options.function() == ReduceFunction::ArgMax;
     // The innermost axis that is not 1, and how often it is run through.

@@ -59,14 +59,31 @@ const REPRESENTATIVES: [Shape; 7] = [
     Shape::Columns { r: 1000, inner: 16 },
 ];
 
-/// Where answers are many beside what is read, so that it matters how wide their indices are.
-const MANY_OUTPUTS: [Shape; 6] = [
+/// Where answers are many beside what is read, so that it matters how wide their indices are, and where they go.
+const MANY_OUTPUTS: [Shape; 11] = [
     Shape::Rows(2),
+    Shape::Rows(3),
     Shape::Rows(7),
+    Shape::Rows(21),
     Shape::Columns { r: 2, inner: 32_768 },
     Shape::Columns { r: 3, inner: 1000 },
     Shape::Columns { r: 7, inner: 64 },
+    Shape::Columns { r: 10, inner: 5 },
+    Shape::Columns { r: 10, inner: 17 },
     Shape::View(View::Permuted),
+    Shape::View(View::EverySecondColumn),
+];
+
+/// What is asked for there.
+const OUTPUTS: [Options; 8] = [
+    Options::I64,
+    Options::Values,
+    Options::I64Values,
+    Options::I64ValuesDecreasing,
+    Options::Decreasing,
+    Options::Strided,
+    Options::StridedI64Values,
+    Options::TransposedValues,
 ];
 
 /// The cells of a type.
@@ -96,8 +113,12 @@ pub fn cells(data_type: DataType, is_full: bool) -> Vec<Cell> {
         grid.plain(View::ALL.map(Shape::View), &both);
     }
     if is_full || is_one_of(&[DataType::F32, DataType::U8, DataType::F16, DataType::I64]) {
-        for shape in MANY_OUTPUTS {
-            grid.add(shape, Pattern::Random, Options::I64, &both);
+        for (n, (shape, options)) in
+            MANY_OUTPUTS.iter().flat_map(|&shape| OUTPUTS.map(|options| (shape, options))).enumerate()
+        {
+            // From memory, a part of them by turns: those take long.
+            let is_far = is_full || n % 3 == 0;
+            grid.add(shape, Pattern::Random, options, if is_far { &both } else { &both[..1] });
         }
     }
     for (_, shape) in NAMED.into_iter().filter(|&(named, _)| named == data_type) {
@@ -151,6 +172,11 @@ impl Grid {
 
     fn add(&mut self, shape: Shape, pattern: Pattern, options: Options, sizes: &[Size]) {
         let data_type = self.data_type;
-        self.cells.extend(sizes.iter().map(|&size| Cell { data_type, shape, pattern, options, size }));
+        for &size in sizes {
+            let cell = Cell { data_type, shape, pattern, options, size };
+            if !self.cells.contains(&cell) {
+                self.cells.push(cell);
+            }
+        }
     }
 }

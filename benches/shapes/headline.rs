@@ -24,9 +24,10 @@ pub fn run() {
 fn group<T: Sample>(criterion: &mut Criterion, data_type: DataType, shape: Shape) {
     let cell = Cell { data_type, shape, pattern: Pattern::Random, options: Options::Plain, size: Size::Own };
     let geometry = cell.geometry(false).expect("a named shape has one size");
-    let plan =
-        ArgReduce::argmax(&geometry.layout).axes(&geometry.axes).plan::<T, u32>().expect("a plan for a named shape");
-    let mut indices = vec![0_u32; geometry.outputs];
+    let reduce = ArgReduce::argmax(&geometry.layout).axes(&geometry.axes);
+    let plan = reduce.plan::<T, u32>().expect("a plan for a named shape");
+    let wide = reduce.plan::<T, i64>().expect("a plan for a named shape");
+    let (mut indices, mut wide_indices) = (vec![0_u32; geometry.outputs], vec![0_i64; geometry.outputs]);
     let mut input = Buffer::default();
 
     let mut group = criterion.benchmark_group(shape.to_string());
@@ -40,9 +41,13 @@ fn group<T: Sample>(criterion: &mut Criterion, data_type: DataType, shape: Shape
         }
     };
     let id = |name: &str| BenchmarkId::new(name, data_type);
-    group.bench_function(id("argreduce"), |bencher| {
+    group.bench_function(id("argreduce-u32"), |bencher| {
         prepared(&mut input);
         bencher.iter(|| plan.run(&input, &mut indices));
+    });
+    group.bench_function(id("argreduce-i64"), |bencher| {
+        prepared(&mut input);
+        bencher.iter(|| wide.run(&input, &mut wide_indices));
     });
     if let Some(row) = geometry.peer_row {
         group.bench_function(id("argminmax"), |bencher| {

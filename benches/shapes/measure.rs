@@ -67,16 +67,17 @@ impl Outcome {
         (if size == Size::Own { Size::Bytes(self.input_bytes) } else { size }).to_string()
     }
 
-    /// The time of indices as `i64` over that of indices as `u32`, and that over what the bytes say.
-    pub fn price_of_i64(&self) -> Option<[f64; 2]> {
-        let time = 1.0 / self.ratio(Who::Plain).filter(|_| self.cell.options == Options::I64)?;
-        Some([time, time / self.bytes_of_i64()])
+    /// The time over that of the plain cell, and that over what the bytes say: of other outputs.
+    pub fn price(&self) -> Option<[f64; 2]> {
+        let is_plain = matches!(self.cell.options, Options::Plain | Options::Ignore | Options::ArgMin);
+        let time = 1.0 / self.ratio(Who::Plain).filter(|_| self.cell.pattern == Pattern::Random && !is_plain)?;
+        Some([time, time / self.bytes_of_plain()])
     }
 
-    /// The bytes of input and output over those with indices as `u32`.
-    pub fn bytes_of_i64(&self) -> f64 {
-        let bytes = |index| (self.input_bytes + self.geometry.outputs * index) as f64;
-        bytes(size_of::<i64>()) / bytes(size_of::<u32>())
+    /// The bytes of input and output over those of the plain cell, with packed indices as `u32`.
+    pub fn bytes_of_plain(&self) -> f64 {
+        let bytes = |output| (self.input_bytes + output) as f64;
+        bytes(self.output_bytes) / bytes(self.geometry.outputs * size_of::<u32>())
     }
 
     pub fn gb_per_s(&self) -> f64 {
@@ -117,11 +118,12 @@ impl<T: Sample> Stage<T> {
             self.special.grow_to(len);
             fill(cell.pattern, geometry.row, &mut self.rng, &mut self.special[..len]);
         }
-        self.indices.resize(self.indices.len().max(geometry.outputs), 0);
-        if cell.options == Options::I64 {
-            self.wide_indices.resize(self.wide_indices.len().max(geometry.outputs), 0);
+        let places = cell.output_layout(geometry).required_len();
+        self.indices.resize(self.indices.len().max(places), 0);
+        if cell.options.is_wide() {
+            self.wide_indices.resize(self.wide_indices.len().max(places), 0);
         }
-        if cell.options == Options::Values {
+        if cell.options.has_values() {
             self.values.resize(self.values.len().max(geometry.outputs), T::default());
         }
     }
@@ -138,6 +140,8 @@ struct Job<'a, T> {
     plain: Option<Plan<T, u32>>,
     len: usize,
     has_values: bool,
+    /// As many indices reach from the first to the last that is written.
+    places: usize,
     /// How often a timed call runs: more than once where it would be too short for the clock.
     repeats: usize,
 }
@@ -191,9 +195,10 @@ impl<'a, T: Sample> Job<'a, T> {
         fn plan_of<T: Element, I: Index>(cell: &Cell, geometry: &Geometry) -> Result<Plan<T, I>> {
             let reduce = ArgReduce::new(cell.options.function(), &geometry.layout).axes(&geometry.axes);
             let reduce = reduce.direction(cell.options.direction()).nan_policy(cell.options.nan_policy());
-            reduce.plan().with_context(|| format!("planning {cell}"))
+            let output = cell.output_layout(geometry);
+            reduce.output_layout(&output).plan().with_context(|| format!("planning {cell}"))
         }
-        let is_wide = cell.options == Options::I64;
+        let is_wide = cell.options.is_wide();
         Ok(Job {
             cell,
             geometry,
@@ -201,7 +206,8 @@ impl<'a, T: Sample> Job<'a, T> {
             wide: is_wide.then(|| plan_of(cell, geometry)).transpose()?,
             plain: cell.plain().map(|plain| plan_of(&plain, geometry)).transpose()?,
             len: geometry.layout.required_len(),
-            has_values: cell.options == Options::Values,
+            has_values: cell.options.has_values(),
+            places: cell.output_layout(geometry).required_len(),
             repeats: (TIMED_BYTES / (geometry.touched * size_of::<T>())).max(1),
         })
     }
@@ -220,12 +226,13 @@ impl<'a, T: Sample> Job<'a, T> {
     }
 
     fn output_bytes(&self) -> usize {
-        self.geometry.outputs * (self.cell.options.index_bytes() + if self.has_values { size_of::<T>() } else { 0 })
+        let index = if self.wide.is_some() { size_of::<i64>() } else { size_of::<u32>() };
+        self.places * index + if self.has_values { self.geometry.outputs * size_of::<T>() } else { 0 }
     }
 
     /// Whether `u32` indices are all that is answered: what `io` and the peer write.
     fn has_u32_only(&self) -> bool {
-        !self.has_values && self.wide.is_none()
+        !self.has_values && self.wide.is_none() && self.places == self.geometry.outputs
     }
 
     /// Whether what this contender reads are the values that all cells share.
@@ -236,10 +243,11 @@ impl<'a, T: Sample> Job<'a, T> {
     fn call(&self, who: Who, stage: &mut Stage<T>) {
         let input = if self.is_random(who) { &stage.random[..self.len] } else { &stage.special[..self.len] };
         let touched = &input[..self.geometry.touched];
-        let indices = &mut stage.indices[..self.geometry.outputs];
+        let (indices, wide_indices) = (&mut stage.indices[..self.places], &mut stage.wide_indices);
         match who {
             Who::Ours => match &self.wide {
-                Some(wide) => wide.run(input, &mut stage.wide_indices),
+                Some(wide) if self.has_values => wide.run_with_values(input, wide_indices, &mut stage.values),
+                Some(wide) => wide.run(input, wide_indices),
                 None if self.has_values => self.plan.run_with_values(input, indices, &mut stage.values),
                 None => self.plan.run(input, indices),
             }
@@ -266,9 +274,9 @@ impl<'a, T: Sample> Job<'a, T> {
     /// The indices that this contender writes, or has to read in their place.
     fn indices<'s>(&self, who: Who, stage: &'s Stage<T>) -> &'s [u8] {
         if self.wide.is_some() && who != Who::Plain {
-            bytes_of(&stage.wide_indices[..self.geometry.outputs])
+            bytes_of(&stage.wide_indices[..self.places])
         } else {
-            bytes_of(&stage.indices[..self.geometry.outputs])
+            bytes_of(&stage.indices[..if who == Who::Plain { self.geometry.outputs } else { self.places }])
         }
     }
 
@@ -287,9 +295,10 @@ impl<'a, T: Sample> Job<'a, T> {
         self.call(who, stage);
         let input = if self.is_random(who) { &stage.random } else { &stage.special };
         let values = self.has_values.then_some(&stage.values[..]);
-        let index = |output: usize| match self.wide {
-            Some(_) => stage.wide_indices[output] as usize,
-            None => stage.indices[output] as usize,
+        let layout = self.cell.output_layout(self.geometry);
+        let index = |output: usize| {
+            let place = check::place(&layout, output);
+            if self.wide.is_some() { stage.wide_indices[place] as usize } else { stage.indices[place] as usize }
         };
         let mistake = check::mistake(self.geometry, self.cell.options, input, index, values);
         mistake.map(|mistake| format!("{who:?}: {mistake}"))

@@ -35,7 +35,7 @@ const COLUMNS: [Column; 19] = [
     digits("sizes", 18, "the sizes of the tensor"),
     word("axes", 7, "the axes that are reduced"),
     word("data", 10, "what the elements are: random, ascending, all equal, with NaN, ..."),
-    word("options", 10, "what is asked for; plain: argmax, the first of equals, NaN wins, indices alone, as u32"),
+    word("options", 19, "what is asked for; plain: argmax, the first of equals, NaN wins, indices alone, as u32"),
     digits("level", 6, "where the input is: the L2 cache, memory (DRAM), or so many bytes of it"),
     digits("GB/s", 6, "the bytes of input and output, over the time"),
     digits("read", 6, "our speed over that of reading these bytes, with nothing computed"),
@@ -43,8 +43,8 @@ const COLUMNS: [Column; 19] = [
     digits("io", 6, "our speed over that of reading the input and writing the output, with nothing computed"),
     digits("argmm", 7, "our speed over that of the crate argminmax, where it has the case"),
     digits("plain", 6, "our speed over that of the plain cell: the same shape, random data, no options"),
-    digits("i64", 6, "the time of indices as i64 over that of indices as u32"),
-    digits("bytes", 6, "that over what the bytes say: (input + 8 * outputs) / (input + 4 * outputs)"),
+    digits("time", 6, "of other outputs than indices as u32: the time over that of the plain cell"),
+    digits("bytes", 6, "that over what the bytes say: (input + outputs) / (input + 4 * number of outputs)"),
     digits("goal", 5, "what `read` should be"),
     digits("met", 5, "the worst of all goals of the cell, as a part of the goal: from 1 on all are met"),
     digits("±%", 5, "how far the middle half of the trials is from the median of `read`"),
@@ -100,7 +100,7 @@ impl Report {
         let score = demands.iter().map(|demand| demand.score).reduce(f64::min);
         let (sizes, axes) = (joined(outcome.geometry.layout.sizes(), "x"), joined(&outcome.geometry.axes, ";"));
         let ratio = |who, digits| number(outcome.ratio(who), digits);
-        let price = outcome.price_of_i64();
+        let price = outcome.price();
         if self.outcomes.is_empty() {
             self.heading();
         }

@@ -75,7 +75,7 @@ fn level(outcome: &Outcome) -> Level {
 /// The table. It speaks of random data; what patterns cost has rules of its own.
 fn of_read(outcome: &Outcome) -> Option<f64> {
     let cell = &outcome.cell;
-    if cell.pattern != Pattern::Random || matches!(cell.options, Options::Values | Options::I64) {
+    if cell.pattern != Pattern::Random || outcome.price().is_some() && cell.options != Options::Decreasing {
         return None;
     }
     let size = cell.data_type.size();
@@ -110,14 +110,15 @@ fn long_row(data_type: DataType) -> f64 {
 }
 
 /// Patterns run within 20 % of random data, NaNs cost at most twice, values at most 20 % in rows of 64 elements and
-/// more, and indices of 64 bits, where they are many, at most 30 % more than their bytes.
+/// more, and other outputs, where they are many, not much more than their bytes.
 fn of_plain(outcome: &Outcome) -> Option<f64> {
     let cell = &outcome.cell;
     let has_long_rows = matches!(outcome.geometry.class, Class::Row | Class::Rows { run: 64.. });
     match (cell.pattern, cell.options) {
-        (Pattern::Random, Options::Values) => has_long_rows.then_some(1.0 / 1.20),
-        (_, Options::I64) => {
-            (outcome.geometry.outputs >= MANY_OUTPUTS).then(|| 1.0 / (MOST_OF_BYTES * outcome.bytes_of_i64()))
+        (Pattern::Random, Options::Values) if has_long_rows => Some(1.0 / 1.20),
+        (Pattern::Random, options) if outcome.price().is_some() && outcome.geometry.outputs >= MANY_OUTPUTS => {
+            let elements = outcome.input_bytes / cell.data_type.size() / outcome.geometry.outputs;
+            Some(1.0 / (most_of_bytes(options, elements) * outcome.bytes_of_plain()))
         }
         (Pattern::Random, _) => None,
         (pattern, _) if pattern.has_nan() => Some(0.50),
@@ -125,9 +126,19 @@ fn of_plain(outcome: &Outcome) -> Option<f64> {
     }
 }
 
-/// From so many outputs on there is a goal for indices of 64 bits: this part of what the bytes say.
+/// From so many outputs on there is a goal for what is written.
 const MANY_OUTPUTS: usize = 4096;
-const MOST_OF_BYTES: f64 = 1.3;
+
+/// The most that the time may be of what the bytes say, where each output is chosen from so many elements.
+fn most_of_bytes(options: Options, elements: usize) -> f64 {
+    let most = match options.has_values() {
+        true if elements < 3 => 1.8,
+        true => 1.4,
+        false => 1.2,
+    };
+    // Both together, the last of equals, and outputs that are not packed.
+    if matches!(options, Options::I64 | Options::Values) { most } else { 1.25 * most }
+}
 
 /// `Ignore` may not be faster than the default by more than 15 %; beyond L3 by nothing, but the noise.
 fn most_of_plain(outcome: &Outcome) -> Option<f64> {

@@ -64,6 +64,14 @@ pub struct Arguments {
     #[arg(long)]
     pub bench: bool,
 
+    /// How many bytes of the array are read at a time
+    ///
+    /// Up to 8 times as many where many outputs need them. Partial answers take up to twice as many again. Outputs are
+    /// written as they come; those of an array in Fortran order that come in another order than C's are held in memory
+    /// until the end. A pipe that is not to be read from first to last is copied to a temporary file.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 21)]
+    pub chunk: usize,
+
     /// Instruction set: portable, avx2, avx512, neon [default: the best this machine has]
     #[arg(long)]
     pub isa: Option<Isa>,

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use same_file::Handle;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
 pub struct Input {
@@ -11,23 +11,86 @@ pub struct Input {
     pub name: String,
     /// Which file it is, whatever it is called.
     pub handle: Handle,
-    pub bytes: Box<dyn Read>,
+    pub source: Source,
 }
 
 impl Input {
     /// `-` is standard input.
     pub fn open(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            let name = "standard input".to_string();
-            let handle = Handle::stdin().context("standard input")?;
-            return Ok(Input { name, handle, bytes: Box::new(std::io::stdin().lock()) });
-        }
-        let name = path.display().to_string();
+        let is_stdin = path == Path::new("-");
+        let name = if is_stdin { "standard input".to_string() } else { path.display().to_string() };
         let open = || {
-            let file = File::open(path)?;
-            Ok((Handle::from_file(file.try_clone()?)?, Box::new(file)))
+            let handle = if is_stdin { Handle::stdin()? } else { Handle::from_file(File::open(path)?)? };
+            let source = Source::new(handle.as_file().try_clone()?)?;
+            io::Result::Ok((handle, source))
         };
-        let (handle, bytes) = open().map_err(|error: std::io::Error| error).with_context(|| name.clone())?;
-        Ok(Input { name, handle, bytes })
+        let (handle, source) = open().with_context(|| name.clone())?;
+        Ok(Input { name, handle, source })
+    }
+}
+
+/// Bytes that come one after another, or, in a file, in any order. Read and not mapped, so that a file that others cut
+/// short is an error.
+pub struct Source {
+    file: File,
+    /// How many bytes are before the next one, from where the file stood at first.
+    position: u64,
+    is_pipe: bool,
+}
+
+impl Source {
+    pub fn new(file: File) -> io::Result<Self> {
+        let is_pipe = !file.metadata()?.is_file();
+        Ok(Source { file, position: 0, is_pipe })
+    }
+
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// How many bytes there are from where the file stood at first; of a pipe, nobody knows.
+    pub fn len(&mut self) -> io::Result<Option<u64>> {
+        if self.is_pipe {
+            return Ok(None);
+        }
+        let first = self.file.stream_position()?.saturating_sub(self.position);
+        Ok(Some(self.file.metadata()?.len().saturating_sub(first)))
+    }
+
+    /// From now on, the next `len` bytes may be read in any order: those of a pipe are copied to a temporary file.
+    pub fn keep(&mut self, len: u64) -> Result<()> {
+        if self.is_pipe {
+            let mut file = tempfile::tempfile().context("a temporary file")?;
+            io::copy(&mut (&self.file).take(len), &mut file).context("copied to a temporary file")?;
+            file.rewind()?;
+            (self.file, self.is_pipe) = (file, false);
+        }
+        Ok(())
+    }
+
+    /// Reads from that position on, and tells how many bytes there were: fewer than asked for at the end only.
+    pub fn read_at(&mut self, position: u64, bytes: &mut [u8]) -> io::Result<usize> {
+        if position != self.position {
+            self.file.seek_relative(position as i64 - self.position as i64)?;
+            self.position = position;
+        }
+        let mut count = 0;
+        while count < bytes.len() {
+            match self.read(&mut bytes[count..]) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(count)
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(bytes)?;
+        self.position += count as u64;
+        Ok(count)
     }
 }

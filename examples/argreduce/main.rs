@@ -4,6 +4,7 @@
 //! This file only joins the parts: arguments, answer, report, outputs. It must not know file formats, types or axes.
 
 mod arguments;
+mod grid;
 mod header;
 mod input;
 mod job;
@@ -11,17 +12,19 @@ mod memory;
 mod npy;
 mod outputs;
 mod picture;
+mod progress;
+mod reduce;
 mod sample;
 mod signals;
+mod unnamed;
 
 use anyhow::{Context, Result};
 use arguments::Arguments;
 use clap::Parser;
-use input::Input;
-use job::Answer;
-use outputs::{Existing, Outputs, Slot};
-use std::io::Write;
-use std::iter;
+use input::{Input, Source};
+use job::Job;
+use outputs::{Existing, Outputs};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -41,51 +44,48 @@ fn main() -> ExitCode {
 }
 
 fn on_file(arguments: &Arguments) -> Result<()> {
-    let Input { name, handle, mut bytes } = Input::open(&arguments.file)?;
+    let Input { name, handle, source } = Input::open(&arguments.file)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
-    deliver(arguments, Outputs::new(existing, Some(handle))?, || job::run(arguments, &mut bytes).context(name))
+    deliver(arguments, &name, source, Outputs::new(existing, Some(handle))?, "")
 }
 
-/// The same way as a user's file, but for where the bytes come from; they are written out too, to be tried again.
+/// The same way as a user's file, but for where the array comes from; it is written out too, to be tried again.
 fn on_sample() -> Result<()> {
     let arguments = Arguments::try_parse_from(sample::COMMAND)?;
-    let scores = sample::scores()?;
-    let mut file = memory::room((1 << 10) + size_of_val(&scores[..]))?;
-    npy::encode(&sample::SIZES, &scores, &mut file)?;
-    drop(scores);
     let mut outputs = Outputs::new(Existing::Keep, None)?;
-    let slot = outputs.open("sample", &arguments.file)?;
-    outputs.write(slot, |output| Ok(output.write_all(&file)?))?;
-    deliver(&arguments, outputs, || {
-        let mut answer = job::run(&arguments, &mut &file[..])?;
-        let command = sample::COMMAND.join(" ").replacen(' ', " -- ", 1);
-        answer.report += &format!("\nthe same again: cargo run --release --example {command} --force");
-        Ok(answer)
-    })
+    let mut file = outputs.open("sample", &arguments.file)?;
+    npy::write_header(&sample::SIZES, npy::dtype("f4")?, &mut file)?;
+    file.write_all(bytemuck::cast_slice(&sample::scores()?))?;
+    let source = Source::new(file.read_from(0)?)?;
+    let command = sample::COMMAND.join(" ").replacen(' ', " -- ", 1);
+    let again = format!("\nthe same again: cargo run --release --example {command} --force");
+    deliver(&arguments, "sample", source, outputs, &again)
 }
 
-fn deliver(arguments: &Arguments, mut outputs: Outputs, answer: impl FnOnce() -> Result<Answer>) -> Result<()> {
+fn deliver(arguments: &Arguments, name: &str, source: Source, mut outputs: Outputs, more: &str) -> Result<()> {
     // Before the answer, which may take long: what cannot be an output is refused at once.
-    let indices = outputs.open("--output", &arguments.output)?;
+    let mut indices = outputs.open("--output", &arguments.output)?;
     let mut open = |option, path: &Option<PathBuf>| path.as_ref().map(|path| outputs.open(option, path)).transpose();
-    let values = open("--values", &arguments.values)?;
+    let mut values = open("--values", &arguments.values)?;
     let picture = open("--picture", &arguments.picture)?;
 
-    let answer = answer()?;
-    let all = iter::once((indices, answer.indices)).chain(values.zip(answer.values)).chain(picture.zip(answer.picture));
-    let (last, files): (Vec<_>, Vec<_>) = all.partition(|(slot, _)| *slot == Slot::Stdout);
-    for (slot, encode) in files {
-        outputs.write(slot, encode)?;
+    let mut job = Job::open(arguments, source).with_context(|| name.to_string())?;
+    let start = npy::write_header(&job.sizes, job.index_dtype.clone(), &mut indices)?;
+    if let Some(values) = &mut values {
+        npy::write_header(&job.sizes, job.value_dtype.clone(), values)?;
     }
-    // Before the files appear, so that it can fail like any of them (a closed pipe, a full disk).
-    let report = format!("{}\nfiles: {}\n", answer.report, outputs.names());
-    if last.is_empty() {
-        std::io::stdout().write_all(report.as_bytes()).context("standard output")?;
-    } else {
-        std::io::stderr().write_all(report.as_bytes()).context("standard error")?;
+    while let Some(piece) = job.next().with_context(|| name.to_string())? {
+        indices.write_all(piece.indices)?;
+        if let Some(values) = &mut values {
+            values.write_all(piece.values)?;
+        }
     }
-    for (slot, encode) in last {
-        outputs.write(slot, encode)?;
+    if let Some((file, pixels)) = picture.zip(job.pixels) {
+        let mut labels = BufReader::new(indices.read_from(start)?);
+        let size = job.index_dtype.num_bytes().context("indices of unknown size")?;
+        picture::encode(pixels, &mut labels, size, &mut BufWriter::new(file))?;
     }
+    outputs.finish()?;
+    outputs.print(&(job.report() + more))?;
     outputs.persist()
 }

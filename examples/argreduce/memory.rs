@@ -1,6 +1,18 @@
 //! Memory that may be refused: an error, where a plain `Vec` would abort. It must not know what the memory is for.
 
 use anyhow::{Result, anyhow};
+use std::hint::black_box;
+
+/// Kept free while all that is large is allocated, for all that is small: that would abort without memory.
+const SPARE_BYTES: usize = 1 << 22;
+
+/// Allocates what is large, and leaves room for what is small.
+pub fn large<T>(allocate: impl FnOnce() -> Result<T>) -> Result<T> {
+    let spare = black_box(room::<u8>(SPARE_BYTES)?);
+    let large = allocate();
+    drop(spare);
+    large
+}
 
 /// Makes room for so many elements more.
 pub fn reserve<T>(elements: &mut Vec<T>, more: usize) -> Result<()> {

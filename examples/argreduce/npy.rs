@@ -1,74 +1,100 @@
 //! Arrays in `.npy` files, bytes to elements and back. It must not know what is computed from them, nor where the bytes
 //! come from or go.
 
-use crate::{header, memory};
-use anyhow::{Context, Result, ensure};
+use crate::header;
+use crate::input::Source;
+use anyhow::{Context, Result, bail, ensure};
 use argreduce::Layout;
-use npyz::{AutoSerialize, DType, Deserialize, TypeRead, TypeStr, WriteOptions, WriterBuilder};
-use std::io::{Read, Write};
-
-/// How many elements are decoded at a time: enough to forget the calls, and no second copy of the file in memory.
-const CHUNK: usize = 1 << 16;
+use bytemuck::Pod;
+use npyz::{DType, Endianness, TypeChar, TypeStr, WriteOptions, WriterBuilder};
+use std::io::Write;
 
 /// A file whose header has been read; its elements are still to come.
-pub struct Array<'a> {
-    pub layout: Layout,
+pub struct Array {
+    pub sizes: Vec<usize>,
     pub dtype: TypeStr,
-    file: &'a mut dyn Read,
+    is_fortran: bool,
+    file: Source,
+    /// Where the elements begin.
+    start: u64,
 }
 
-impl<'a> Array<'a> {
-    pub fn open(file: &'a mut dyn Read) -> Result<Self> {
-        let header = header::read(file)?;
-        let layout = layout(&header.sizes, header.fortran_order)?;
-        Ok(Array { layout, dtype: header.dtype, file })
+impl Array {
+    pub fn open(mut file: Source) -> Result<Self> {
+        let header = header::read(&mut file)?;
+        let start = file.position();
+        Ok(Array { sizes: header.sizes, dtype: header.dtype, is_fortran: header.fortran_order, file, start })
     }
 
-    /// The elements in the order of the file, which is that of the layout's strides. Either byte order will do.
-    pub fn elements<T: Deserialize>(self) -> Result<Vec<T>> {
-        let count = self.layout.element_count();
+    /// The axes in the order of the file, the slowest first.
+    pub fn order(&self) -> Vec<usize> {
+        let axes = 0..self.sizes.len();
+        if self.is_fortran { axes.rev().collect() } else { axes.collect() }
+    }
+
+    /// How the elements lie in the file: a matter of strides, so that none has to move.
+    pub fn layout(&self) -> Result<Layout> {
+        // Either order is its own inverse.
+        let order: Vec<isize> = self.order().into_iter().map(|axis| axis as isize).collect();
+        let packed: Vec<usize> = self.order().into_iter().map(|axis| self.sizes[axis]).collect();
+        Ok(Layout::contiguous(&packed)?.permute(&order)?)
+    }
+
+    /// From now on, elements may be read in any order.
+    pub fn keep(&mut self) -> Result<()> {
         let size = self.dtype.num_bytes().context("elements of unknown size")?;
-        let reader = T::reader(&DType::Plain(self.dtype))?;
-        // A header can promise any number of elements: memory is taken for those that came.
-        let mut elements = Vec::new();
-        let mut chunk = Vec::new();
-        while elements.len() < count {
-            let missing = count - elements.len();
-            if elements.capacity() - elements.len() < CHUNK.min(missing) {
-                // As much again, so that few elements are moved twice; and no more than was promised.
-                let more = missing.min(CHUNK.max(elements.len()));
-                memory::reserve(&mut elements, more)?;
-            }
-            let wanted = size * CHUNK.min(missing);
-            chunk.clear();
-            let got = self.file.take(wanted as u64).read_to_end(&mut chunk)?;
-            ensure!(got == wanted, "the file ends after {} of {count} elements", elements.len() + got / size);
-            let mut bytes = &chunk[..];
-            while !bytes.is_empty() {
-                elements.push(reader.read_one(&mut bytes)?);
-            }
+        self.file.keep((self.count() as u64).saturating_mul(size as u64))
+    }
+
+    /// Whether a file has as many elements as its header promises; of a pipe, nobody knows.
+    pub fn check_length(&mut self) -> Result<()> {
+        let size = self.dtype.num_bytes().context("elements of unknown size")?;
+        let found = self.file.len()?.map_or(u64::MAX, |len| len.saturating_sub(self.start) / size as u64);
+        ensure!(found >= self.count() as u64, self.ends_after(found));
+        Ok(())
+    }
+
+    fn ends_after(&self, found: u64) -> String {
+        format!("the file ends after {found} of {} elements", self.count())
+    }
+
+    fn count(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// Reads the elements from number `at` on, counted in the order of the file. Either byte order will do.
+    pub fn read<T: Pod>(&mut self, at: usize, elements: &mut [T]) -> Result<()> {
+        let (size, len) = (size_of::<T>(), size_of_val(elements));
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(elements);
+        let place = at.checked_mul(size).and_then(|place| self.start.checked_add(place as u64));
+        let got = self.file.read_at(place.context("more bytes than can be counted")?, bytes)?;
+        if got < len {
+            // Others may have cut the file short, also before this place.
+            self.check_length()?;
+            bail!(self.ends_after((at + got / size) as u64));
         }
-        Ok(elements)
+        if ![Endianness::Irrelevant, Endianness::of_machine()].contains(&self.dtype.endianness()) {
+            bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        }
+        if self.dtype.type_char() == TypeChar::Bool {
+            let wrong = bytes.iter().find(|&&byte| byte > 1);
+            ensure!(wrong.is_none(), "a bool is {}: 0 and 1 are allowed", wrong.unwrap_or(&0));
+        }
+        Ok(())
     }
 }
 
-/// Fortran order is C order with the axes reversed: a matter of strides, so that no element has to move.
-fn layout(sizes: &[usize], fortran_order: bool) -> Result<Layout> {
-    if !fortran_order {
-        return Ok(Layout::contiguous(sizes)?);
-    }
-    let reversed: Vec<usize> = sizes.iter().rev().copied().collect();
-    let packed = Layout::contiguous(&reversed)?;
-    let strides: Vec<isize> = packed.strides().iter().rev().copied().collect();
-    Ok(Layout::strided(sizes, &strides, 0)?)
+/// Bytes of elements as this machine has them, the kind given as in `f4`.
+pub fn dtype(kind: &str) -> Result<TypeStr> {
+    let order = if kind.ends_with('1') { Endianness::Irrelevant } else { Endianness::of_machine() };
+    Ok(format!("{}{kind}", order.to_str()).parse()?)
 }
 
-/// A whole file in C order.
-pub fn encode<T: AutoSerialize>(sizes: &[usize], elements: &[T], file: &mut dyn Write) -> Result<()> {
+/// Writes what stands before elements in C order, and tells how many bytes that is.
+pub fn write_header(sizes: &[usize], dtype: TypeStr, file: &mut dyn Write) -> Result<u64> {
     let shape: Vec<u64> = sizes.iter().map(|&size| size as u64).collect();
-    let mut writer = WriteOptions::new().default_dtype().shape(&shape).writer(file).begin_nd()?;
-    for element in elements {
-        writer.push(element)?;
-    }
-    Ok(writer.finish()?)
+    let options = WriteOptions::new_header_only().dtype(DType::Plain(dtype)).shape(&shape);
+    let header = options.writer(Vec::new()).write_header_only()?;
+    file.write_all(&header)?;
+    Ok(header.len() as u64)
 }

@@ -1,10 +1,11 @@
 //! The files a run leaves behind: all of them, or none, however it ends. It must not know what is in them.
 
 use crate::signals;
+use crate::unnamed::{self, Unnamed};
 use anyhow::{Context, Result, ensure};
 use same_file::Handle;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::TempPath;
@@ -18,12 +19,10 @@ pub enum Existing {
     Keep,
 }
 
-/// One of the outputs.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Slot {
-    File(usize),
-    /// Best written last: what went there cannot be taken back.
-    Stdout,
+/// Where an output is written to. Its errors name it.
+pub struct Writer {
+    name: String,
+    file: File,
 }
 
 /// Outputs that do not have their names yet, and vanish unless [`persist`](Outputs::persist) is called.
@@ -32,7 +31,8 @@ pub struct Outputs {
     input: Option<Handle>,
     /// What no other output may be.
     taken: Vec<Handle>,
-    has_stdout: bool,
+    /// What goes to standard output, once all is there: it cannot be taken back.
+    stdout: Option<File>,
     names: Vec<String>,
     /// Shared with the thread that waits for signals.
     files: Arc<Mutex<Vec<Output>>>,
@@ -61,30 +61,31 @@ impl Outputs {
             std::mem::forget(files);
         };
         signals::clean_up_by(clean).context("signals cannot be caught")?;
-        Ok(Outputs { existing, input, taken: Vec::new(), has_stdout: false, names: Vec::new(), files })
+        Ok(Outputs { existing, input, taken: Vec::new(), stdout: None, names: Vec::new(), files })
     }
 
     /// Takes this path for an output, or standard output for `-`, before there is anything to write. `option` is what
     /// the user knows it by.
-    pub fn open(&mut self, option: &str, path: &Path) -> Result<Slot> {
+    pub fn open(&mut self, option: &str, path: &Path) -> Result<Writer> {
         let name = format!("{option} {}", path.display());
-        let slot = if path == Path::new("-") { self.open_stdout() } else { self.open_file(&name, path) };
+        let file = if path == Path::new("-") { self.open_stdout() } else { self.open_file(&name, path) };
         self.names.push(path.display().to_string());
-        slot.context(name)
+        Ok(Writer { file: file.with_context(|| name.clone())?, name })
     }
 
-    fn open_stdout(&mut self) -> Result<Slot> {
-        ensure!(!self.has_stdout, TWICE);
-        self.has_stdout = true;
+    fn open_stdout(&mut self) -> Result<File> {
+        ensure!(self.stdout.is_none(), TWICE);
         let stdout = Handle::stdout()?;
         // A terminal or /dev/null may be both.
         if stdout.as_file().metadata()?.is_file() {
             self.take(stdout)?;
         }
-        Ok(Slot::Stdout)
+        let file = tempfile::tempfile().context("a temporary file")?;
+        self.stdout = Some(file.try_clone()?);
+        Ok(file)
     }
 
-    fn open_file(&mut self, name: &str, path: &Path) -> Result<Slot> {
+    fn open_file(&mut self, name: &str, path: &Path) -> Result<File> {
         let place = Place::of(path, self.existing == Existing::Keep)?;
         if place.exists {
             self.take(Handle::from_path(&place.destination)?)?;
@@ -94,8 +95,9 @@ impl Outputs {
         let mut files = lock(&self.files);
         ensure!(files.iter().all(|file| file.place.destination != place.destination), TWICE);
         let file = Unnamed::create(&place.folder)?;
+        let writer = file.file.try_clone()?;
         files.push(Output { name: name.into(), place, file, stays: false });
-        Ok(Slot::File(files.len() - 1))
+        Ok(writer)
     }
 
     fn take(&mut self, handle: Handle) -> Result<()> {
@@ -105,22 +107,22 @@ impl Outputs {
         Ok(())
     }
 
-    pub fn write(&self, slot: Slot, encode: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-        match slot {
-            Slot::Stdout => buffered(io::stdout().lock(), encode).context("standard output"),
-            Slot::File(index) => {
-                let name = lock(&self.files)[index].name.clone();
-                self.write_file(index, encode).context(name)
-            }
+    /// Called when all is written.
+    pub fn finish(&self) -> Result<()> {
+        for index in 0.. {
+            let files = lock(&self.files);
+            let Some(output) = files.get(index) else { break };
+            let (name, file) = (output.name.clone(), output.file.file.try_clone()?);
+            // Writing may take long.
+            drop(files);
+            self.finish_file(index, file).context(name)?;
         }
+        Ok(())
     }
 
-    fn write_file(&self, index: usize, encode: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-        let mut file = lock(&self.files)[index].file.file.try_clone()?;
-        buffered(&file, encode)?;
+    fn finish_file(&self, index: usize, mut file: File) -> Result<()> {
         // Some disks tell only now that they are full.
         file.sync_data()?;
-        // Locked only now: writing may take long.
         let output = &mut lock(&self.files)[index];
         if self.existing == Existing::Keep && output.place.exists {
             file.rewind()?;
@@ -132,9 +134,20 @@ impl Outputs {
         Ok(())
     }
 
-    /// The names as the user gave them.
-    pub fn names(&self) -> String {
-        self.names.join(", ")
+    /// Prints the report, and what goes to standard output: before files appear, so that it can fail like any of them
+    /// (a closed pipe, a full disk).
+    pub fn print(&mut self, report: &str) -> Result<()> {
+        let report = format!("{report}\nfiles: {}\n", self.names.join(", "));
+        let Some(mut file) = self.stdout.take() else {
+            return io::stdout().write_all(report.as_bytes()).context("standard output");
+        };
+        io::stderr().write_all(report.as_bytes()).context("standard error")?;
+        let mut copy = || {
+            file.rewind()?;
+            io::copy(&mut file, &mut io::stdout().lock())?;
+            io::stdout().flush()
+        };
+        copy().context("standard output")
     }
 
     /// Gives the files their names. Should one of them be refused, what was done before is undone.
@@ -153,6 +166,26 @@ impl Outputs {
     }
 }
 
+impl Writer {
+    /// The same file, to be read from this place on.
+    pub fn read_from(&self, place: u64) -> io::Result<File> {
+        let mut file = self.file.try_clone()?;
+        file.seek(io::SeekFrom::Start(place))?;
+        Ok(file)
+    }
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let error = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.name));
+        self.file.write(bytes).map_err(error)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Drop for Outputs {
     fn drop(&mut self) {
         // The thread would keep them.
@@ -163,12 +196,6 @@ impl Drop for Outputs {
 /// What a panic in another thread left is still a list of files.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn buffered(file: impl Write, encode: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let mut file = BufWriter::with_capacity(1 << 16, file);
-    encode(&mut file)?;
-    Ok(file.flush()?)
 }
 
 /// Where a file will be.
@@ -223,7 +250,8 @@ impl Place {
             return Ok(());
         }
         // Not every disk can give a second name.
-        let second_name = || builder().make_in(&self.folder, |path| fs::hard_link(&self.destination, path)).ok();
+        let second_name =
+            || unnamed::builder().make_in(&self.folder, |path| fs::hard_link(&self.destination, path)).ok();
         let old = if more { second_name() } else { None };
         file.replace(&self.destination, &self.folder)?;
         done.extend(old.map(|old| Undo::Replaced(old.into_temp_path(), to())));
@@ -251,101 +279,5 @@ impl Undo {
             Undo::New(path) => fs::remove_file(path),
             Undo::Replaced(old, path) => old.persist(path).map_err(io::Error::from),
         };
-    }
-}
-
-/// A file without a name, which the system forgets with the process. Where there is no such thing, it has a name
-/// that is removed.
-struct Unnamed {
-    file: File,
-    path: Option<TempPath>,
-}
-
-impl Unnamed {
-    fn create(folder: &Path) -> io::Result<Self> {
-        if let Some(file) = nameless::create(folder)? {
-            return Ok(Unnamed { file, path: None });
-        }
-        let (file, path) = builder().tempfile_in(folder)?.into_parts();
-        Ok(Unnamed { file, path: Some(path) })
-    }
-
-    /// Fails if the name is taken.
-    fn name(self, destination: &Path) -> io::Result<()> {
-        match self.path {
-            Some(path) => Ok(path.persist_noclobber(destination)?),
-            None => nameless::link(&self.file, destination),
-        }
-    }
-
-    /// A reader sees the old file or the new one, whole.
-    fn replace(self, destination: &Path, folder: &Path) -> io::Result<()> {
-        let path = match self.path {
-            Some(path) => path,
-            None => builder().make_in(folder, |path| nameless::link(&self.file, path))?.into_temp_path(),
-        };
-        Ok(path.persist(destination)?)
-    }
-}
-
-#[cfg(unix)]
-fn builder() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(MODE));
-    builder
-}
-
-#[cfg(not(unix))]
-fn builder() -> tempfile::Builder<'static, 'static> {
-    tempfile::Builder::new()
-}
-
-/// As of any new file: temporary ones are private, results are not.
-#[cfg(unix)]
-const MODE: u32 = 0o666;
-
-#[cfg(target_os = "linux")]
-mod nameless {
-    use super::MODE;
-    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
-    use std::fs::{File, OpenOptions};
-    use std::io::{self, ErrorKind};
-    use std::os::fd::AsRawFd;
-    use std::os::unix::fs::OpenOptionsExt;
-    use std::path::{Path, PathBuf};
-
-    /// None where the kernel or the disk does not have it.
-    pub fn create(folder: &Path) -> io::Result<Option<File>> {
-        let flags = OFlags::TMPFILE.bits() as i32;
-        match OpenOptions::new().read(true).write(true).mode(MODE).custom_flags(flags).open(folder) {
-            Ok(file) => Ok(Some(file).filter(|file| path(file).exists())),
-            Err(error) => match error.kind() {
-                ErrorKind::Unsupported | ErrorKind::IsADirectory | ErrorKind::InvalidInput => Ok(None),
-                _ => Err(error),
-            },
-        }
-    }
-
-    pub fn link(file: &File, to: &Path) -> io::Result<()> {
-        Ok(linkat(CWD, path(file), CWD, to, AtFlags::SYMLINK_FOLLOW)?)
-    }
-
-    fn path(file: &File) -> PathBuf {
-        format!("/proc/self/fd/{}", file.as_raw_fd()).into()
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod nameless {
-    use std::fs::File;
-    use std::io;
-    use std::path::Path;
-
-    pub fn create(_: &Path) -> io::Result<Option<File>> {
-        Ok(None)
-    }
-
-    pub fn link(_: &File, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }

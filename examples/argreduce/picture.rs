@@ -3,7 +3,7 @@
 use crate::memory;
 use anyhow::{Result, bail, ensure};
 use png::{BitDepth, ColorType, Encoder};
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// Width and height of the picture of a result with these sizes.
 pub fn pixels(sizes: &[usize]) -> Result<[u32; 2]> {
@@ -19,8 +19,8 @@ pub fn pixels(sizes: &[usize]) -> Result<[u32; 2]> {
     Ok([u32::try_from(width)?, u32::try_from(height)?])
 }
 
-/// A whole file.
-pub fn encode([width, height]: [u32; 2], labels: impl Iterator<Item = i128>, file: &mut dyn Write) -> Result<()> {
+/// A whole file, of labels that have `size` bytes each.
+pub fn encode([width, height]: [u32; 2], labels: &mut dyn Read, size: usize, file: &mut dyn Write) -> Result<()> {
     // The encoder keeps a few rows, and would abort without memory for them: so it is asked for once before.
     drop(memory::room::<[u8; 12]>(width as usize)?);
     let mut encoder = Encoder::new(file, width, height);
@@ -28,8 +28,13 @@ pub fn encode([width, height]: [u32; 2], labels: impl Iterator<Item = i128>, fil
     encoder.set_depth(BitDepth::Eight);
     let mut writer = encoder.write_header()?;
     let mut pixels = writer.stream_writer()?;
-    for label in labels {
-        pixels.write_all(&colour(label))?;
+    for _ in 0..u64::from(width) * u64::from(height) {
+        let mut label = [0; 8];
+        labels.read_exact(&mut label[..size])?;
+        if cfg!(target_endian = "big") {
+            label[..size].reverse();
+        }
+        pixels.write_all(&colour(u64::from_le_bytes(label)))?;
     }
     pixels.finish()?;
     Ok(writer.finish()?)
@@ -37,6 +42,6 @@ pub fn encode([width, height]: [u32; 2], labels: impl Iterator<Item = i128>, fil
 
 /// The colour map of PASCAL VOC, which has one for each of 2^24 labels: every third bit of the label goes to the same
 /// channel, the lowest ones to the highest, so that neighbouring labels look different.
-fn colour(label: i128) -> [u8; 3] {
+fn colour(label: u64) -> [u8; 3] {
     [0, 1, 2].map(|channel| (0..8).map(|i| ((label >> (3 * i + channel) & 1) as u8) << (7 - i)).sum())
 }

@@ -6,12 +6,13 @@ use crate::kernel::{KernelImpl, OrderFactory};
 use crate::memory::args::KernelArgs;
 use crate::order::elements::ElementOrders;
 use crate::order::key::{Function, Ignore, Max, Min, Policy, Propagate};
-use crate::positions::Positions;
+use crate::outputs::{Outputs, Written};
 use crate::simd::portable::Portable;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::Tuning;
 use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
+use crate::values::read_values;
 use crate::{columns, rows};
 use core::marker::PhantomData;
 
@@ -104,26 +105,41 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 =
 /// A kernel, made for one ISA, strategy, element type and order.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    of_args: unsafe fn(args: &KernelArgs<'_>, positions: Positions<'_>),
+    of_args: unsafe fn(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written,
     of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
+    element: DataType,
 }
 
 impl Kernel {
-    /// Writes to place `n` of `positions` the position of the first best element of output `n` of the call.
+    /// Writes to place `n` of the positions that of the first best of output `n` of the call, and if values are asked
+    /// for, the element there, bit for bit.
     ///
     /// # Safety
     /// - The ISA that the kernel was made for is there (as [`kernel`] checks).
     /// - `args.input` was cast from a pointer to the element type that the kernel was made for, and every element that
-    ///   the loops of the call reach from it may be read.
+    ///   the loops of the call reach from it may be read. Nothing is written there meanwhile.
+    /// - Values are of that type, or of one as large that has the same alignment and takes any of its elements.
     /// - The reduced loops have no size 0, and the product of their sizes is below 2^32.
     ///
     /// # Panics
-    /// If `positions` is not as long as the call has outputs, or the strategy does not [take](Strategy::takes) the
-    /// call. (With [`Isa::Portable`], narrow columns are gathered: that kernel takes any call.)
+    /// If there are not as many positions as the call has outputs, values have another size than elements, or the
+    /// strategy does not [take](Strategy::takes) the call. (With [`Isa::Portable`], narrow columns are gathered: that
+    /// kernel takes any call.)
     #[inline(always)]
-    pub unsafe fn run(self, args: &KernelArgs<'_>, positions: Positions<'_>) {
+    pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) {
+        let value_bytes = outputs.value_bytes();
         // SAFETY: the caller's promise.
-        unsafe { (self.of_args)(args, positions) }
+        unsafe {
+            if value_bytes == 0 {
+                (self.of_args)(args, outputs);
+            } else {
+                assert_eq!(value_bytes, self.element.size());
+                let written = (self.of_args)(args, outputs.reborrow());
+                if written != Written::All {
+                    read_values(self.element, args, outputs, written);
+                }
+            }
+        }
     }
 
     /// The position of the first best of `len` neighbours: a call of one row, but faster. Any strategy's kernel answers
@@ -241,7 +257,7 @@ macro_rules! with_isa {
 }
 pub(crate) use with_isa;
 
-pub(crate) fn by_isa<T: EveryIsa + WidePortable>(
+pub(crate) fn by_isa<T: Element + EveryIsa + WidePortable>(
     isa: Isa,
     strategy: Strategy,
     function: ReduceFunction,
@@ -250,7 +266,7 @@ pub(crate) fn by_isa<T: EveryIsa + WidePortable>(
     with_isa!(isa, S => by_order::<S, T>(strategy, function, policy))
 }
 
-pub(crate) fn by_order<S: Simd, T: ElementOrders<S>>(
+pub(crate) fn by_order<S: Simd, T: Element + ElementOrders<S>>(
     strategy: Strategy,
     function: ReduceFunction,
     policy: NanPolicy,
@@ -266,7 +282,7 @@ pub(crate) fn by_order<S: Simd, T: ElementOrders<S>>(
 /// An order of its own where it is faster: in rows, where a vector takes one operation or two. An operation more for
 /// each vector is not to be seen in columns, which take four, or where elements are gathered first; and rows against
 /// the direction of memory are too rare to be worth the code.
-fn by_strategy<S: Simd, T: ElementOrders<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
+fn by_strategy<S: Simd, T: Element + ElementOrders<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
     let of_args = match strategy {
         Strategy::Rows if const { S::TUNING.specializes } && T::HAS_SPECIALIZED => {
             rows::Rows::<SharedOrder<S, T, F, P>>::enter::<SpecializedOrder<S, T, F, P>>
@@ -286,7 +302,7 @@ fn by_strategy<S: Simd, T: ElementOrders<S>, F: Function, P: Policy>(strategy: S
     } else {
         rows::SingleRow::enter::<SharedOrder<S, T, F, P>>
     };
-    Kernel { of_args, of_row }
+    Kernel { of_args, of_row, element: T::DATA_TYPE }
 }
 
 /// [`ElementOrders::specialized`].

@@ -36,13 +36,21 @@ pub trait IndexBits: sealed::Sealed + Copy + 'static {
     #[doc(hidden)]
     fn of(index: u32) -> Self;
 
+    /// The position that was written in its place.
     #[doc(hidden)]
-    fn write_of(writer: &IndexWriter) -> Write<Self>;
+    fn position(self) -> u32;
+
+    #[doc(hidden)]
+    fn loops_of(writer: &IndexWriter) -> Loops<Self>;
 }
 
-/// The loop of an ISA for one width.
+/// The loops of an ISA for one width.
 #[doc(hidden)]
-pub type Write<I> = unsafe fn(map: Affine, positions: &[u32], indices: &mut [I]);
+#[derive(Clone, Copy, Debug)]
+pub struct Loops<I> {
+    write: unsafe fn(map: Affine, positions: &[u32], indices: &mut [I]),
+    write_in_place: unsafe fn(map: Affine, positions: &mut [I]),
+}
 
 macro_rules! widths {
     ($($t:ident)+) => {
@@ -57,11 +65,13 @@ macro_rules! widths {
         /// ```
         #[derive(Clone, Copy, Debug)]
         pub struct IndexWriter {
-            $($t: Write<$t>,)+
+            $($t: Loops<$t>,)+
         }
 
         impl<S: Simd> Of<S> {
-            const WRITER: &'static IndexWriter = &IndexWriter { $($t: enter::<S, $t>,)+ };
+            const WRITER: &'static IndexWriter = &IndexWriter {
+                $($t: Loops { write: enter::<S, $t>, write_in_place: enter_in_place::<S, $t> },)+
+            };
         }
 
         $(
@@ -73,7 +83,12 @@ macro_rules! widths {
                 }
 
                 #[inline(always)]
-                fn write_of(writer: &IndexWriter) -> Write<$t> {
+                fn position(self) -> u32 {
+                    self as u32
+                }
+
+                #[inline(always)]
+                fn loops_of(writer: &IndexWriter) -> Loops<$t> {
                     writer.$t
                 }
             }
@@ -103,7 +118,23 @@ impl IndexWriter {
     pub fn write<I: IndexBits>(&self, map: Affine, positions: &[u32], indices: &mut [I]) {
         assert_eq!(positions.len(), indices.len());
         // SAFETY: the ISA is there: `of` gives no writer without, and nothing else but `PORTABLE` does.
-        unsafe { I::write_of(self)(map, positions, indices) }
+        unsafe { (I::loops_of(self).write)(map, positions, indices) }
+    }
+
+    /// Writes the index of each position in its place. All of both fit.
+    ///
+    /// ```
+    /// use argreduce_kernels::{Affine, IndexWriter};
+    /// let mut indices = [2_u64, 0, 5];
+    /// IndexWriter::PORTABLE.write_in_place(Affine { start: 100, step: 10 }, &mut indices);
+    /// assert_eq!(indices, [120, 100, 150]);
+    /// ```
+    #[inline]
+    pub fn write_in_place<I: IndexBits>(&self, map: Affine, positions: &mut [I]) {
+        if map != Affine::IDENTITY {
+            // SAFETY: as in `write`.
+            unsafe { (I::loops_of(self).write_in_place)(map, positions) }
+        }
     }
 }
 
@@ -114,6 +145,34 @@ unsafe fn enter<S: Simd, I: IndexBits>(map: Affine, positions: &[u32], indices: 
     let simd = unsafe { S::assume() };
     // SAFETY: the operation requires nothing.
     unsafe { simd.vectorize(IndexRow { map, positions, indices }) };
+}
+
+/// # Safety
+/// - The machine has the ISA.
+unsafe fn enter_in_place<S: Simd, I: IndexBits>(map: Affine, positions: &mut [I]) {
+    // SAFETY: the caller's promise.
+    let simd = unsafe { S::assume() };
+    // SAFETY: the operation requires nothing.
+    unsafe { simd.vectorize(InPlace { map, positions }) };
+}
+
+struct InPlace<'a, I> {
+    map: Affine,
+    positions: &'a mut [I],
+}
+
+impl<I: IndexBits> SimdOp for InPlace<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn eval(self) {
+        let InPlace { map, positions } = self;
+        if map.step == u32::MAX {
+            positions.iter_mut().for_each(|index| *index = I::of(map.start.wrapping_sub(index.position())));
+        } else {
+            positions.iter_mut().for_each(|index| *index = I::of(map.at(index.position())));
+        }
+    }
 }
 
 struct IndexRow<'a, I> {
@@ -128,8 +187,11 @@ impl<I: IndexBits> SimdOp for IndexRow<'_, I> {
     #[inline(always)]
     unsafe fn eval(self) {
         let IndexRow { map, positions, indices } = self;
+        // Ties to the last index go backwards: a multiplication takes several operations.
         if map == Affine::IDENTITY {
             each(positions, indices, I::of);
+        } else if map.step == u32::MAX {
+            each(positions, indices, |position| I::of(map.start.wrapping_sub(position)));
         } else {
             each(positions, indices, |position| I::of(map.at(position)));
         }

@@ -7,7 +7,7 @@
 
 use crate::memory::args::KernelArgs;
 use crate::order::ArgOrder;
-use crate::positions::Positions;
+use crate::outputs::{Outputs, Written};
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
 
@@ -22,11 +22,11 @@ pub(crate) trait OrderFactory {
 
 /// A strategy as a type.
 pub(crate) trait KernelImpl: Sized {
-    /// Answers every output of the call.
+    /// Writes the position of every output of the call, and where values are asked for, which of those it says.
     ///
     /// # Safety
     /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, positions: Positions<'_>);
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written;
 
     /// What every [`crate::Kernel`] points to.
     ///
@@ -35,9 +35,9 @@ pub(crate) trait KernelImpl: Sized {
     ///
     /// # Safety
     /// - As a [`crate::Kernel`].
-    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, positions: Positions<'_>) {
+    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
-        unsafe { enter::<M, Self>(args, positions) }
+        unsafe { enter::<M, Self>(args, outputs) }
     }
 
     /// [`SimdOp::eval_outlined`], here for the same reason.
@@ -45,9 +45,9 @@ pub(crate) trait KernelImpl: Sized {
     /// # Safety
     /// - As for [`KernelImpl::run`].
     #[inline(never)]
-    unsafe fn eval_outlined<O: ArgOrder>(call: Call<'_, O, Self>) {
+    unsafe fn eval_outlined<O: ArgOrder>(call: Call<'_, O, Self>) -> Written {
         // SAFETY: the caller's promise.
-        unsafe { call.eval() };
+        unsafe { call.eval() }
     }
 }
 
@@ -56,12 +56,12 @@ pub(crate) trait KernelImpl: Sized {
 /// # Safety
 /// - As a [`crate::Kernel`].
 #[inline(always)]
-pub(crate) unsafe fn enter<M: OrderFactory, B: KernelImpl>(args: &KernelArgs<'_>, positions: Positions<'_>) {
-    assert_eq!(positions.len(), args.outputs());
+pub(crate) unsafe fn enter<M: OrderFactory, B: KernelImpl>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+    assert_eq!(outputs.len(), args.outputs());
     // SAFETY: the caller promises that the ISA is there, and all that a body requires.
     unsafe {
         let order = M::make();
-        order.simd().vectorize(Call { order, args, positions, body: PhantomData::<B> });
+        order.simd().vectorize(Call { order, args, outputs, body: PhantomData::<B> })
     }
 }
 
@@ -69,22 +69,22 @@ pub(crate) unsafe fn enter<M: OrderFactory, B: KernelImpl>(args: &KernelArgs<'_>
 pub(crate) struct Call<'a, O, B> {
     order: O,
     args: &'a KernelArgs<'a>,
-    positions: Positions<'a>,
+    outputs: Outputs<'a>,
     body: PhantomData<B>,
 }
 
 impl<O: ArgOrder, B: KernelImpl> SimdOp for Call<'_, O, B> {
-    type Output = ();
+    type Output = Written;
 
     #[inline(always)]
-    unsafe fn eval(self) {
+    unsafe fn eval(self) -> Written {
         // SAFETY: the caller's promise.
-        unsafe { B::run(self.order, self.args, self.positions) }
+        unsafe { B::run(self.order, self.args, self.outputs) }
     }
 
     #[inline(always)]
-    unsafe fn eval_outlined(self) {
+    unsafe fn eval_outlined(self) -> Written {
         // SAFETY: the caller's promise.
-        unsafe { B::eval_outlined(self) };
+        unsafe { B::eval_outlined(self) }
     }
 }

@@ -18,6 +18,7 @@
 //! | `simd/` | the table of vector operations, which each ISA fills in |
 //! | [`tuning`] | the numbers that depend on the CPU |
 //! | `memory/` | what a kernel is given, and how memory is traversed and prefetched |
+//! | `outputs.rs`, `positions.rs`, `values.rs` | where a kernel writes; values that it does not write by itself |
 //! | `types.rs`, `index.rs` | element types; from positions to indices |
 //!
 //! The `mod.rs` of each folder explains its algorithm.
@@ -39,7 +40,7 @@
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
 //! let mut positions = [0_u32; 2];
 //! // SAFETY: every element that the loops reach lies in `rows`.
-//! unsafe { argmax.run(&args, Positions::from(&mut positions[..])) };
+//! unsafe { argmax.run(&args, Positions::from(&mut positions[..]).into()) };
 //! assert_eq!(positions, [1, 0]);
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -57,11 +58,13 @@ mod kernel;
 mod memory;
 mod names;
 mod order;
+mod outputs;
 mod positions;
 mod rows;
 mod simd;
 mod strategy;
 pub mod tuning;
+mod values;
 
 #[doc(hidden)]
 pub use columns::{PANEL_BYTES, PANEL_VECTORS};
@@ -73,6 +76,7 @@ pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
 pub use memory::prefetch::{Hint, Prefetch};
 pub use memory::walk::{StridedIter, offset_at};
 pub use names::UnknownName;
+pub use outputs::Outputs;
 pub use positions::Positions;
 pub use strategy::Strategy;
 pub use tuning::Tuning;

@@ -27,6 +27,7 @@ pub struct Positions<'a> {
 pub(crate) trait Position: Copy {
     /// From a number that is a position, and so has no more than 32 bits.
     fn of(number: u64) -> Self;
+    fn number(self) -> u64;
 }
 
 /// The same places by their type.
@@ -68,6 +69,10 @@ macro_rules! widths {
             #[inline(always)]
             fn of(number: u64) -> $t {
                 number as $t
+            }
+            #[inline(always)]
+            fn number(self) -> u64 {
+                self.into()
             }
         }
     )+};
@@ -134,6 +139,16 @@ impl<'a> Positions<'a> {
     #[inline(always)]
     pub(crate) fn write(&mut self, n: usize, position: u32) {
         self.reborrow().part(n, 1).write_all(&[position]);
+    }
+
+    /// The position of output `n`.
+    ///
+    /// # Safety
+    /// - It was written.
+    #[inline(always)]
+    pub(crate) unsafe fn read(&mut self, n: usize) -> u64 {
+        // SAFETY: the caller's promise.
+        for_places!(self, places => unsafe { places[n].assume_init() }.number())
     }
 
     /// Writes as many of them as there are numbers.

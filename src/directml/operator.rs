@@ -223,6 +223,16 @@ impl CompiledOperator {
         RequiredBytes { input: bytes(self.input_bytes), output: bytes(self.output_bytes), ..self.plan.required_bytes() }
     }
 
+    /// The type of the elements.
+    pub fn data_type(&self) -> DataType {
+        self.plan.data_type()
+    }
+
+    /// The type of the indices.
+    pub fn index_type(&self) -> DataType {
+        self.plan.index_type()
+    }
+
     /// The instruction set that was chosen.
     pub fn isa(&self) -> Isa {
         self.plan.isa()

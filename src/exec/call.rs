@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::planner::MAX_REDUCTION_LEN;
-use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Positions, Prefetch, Tuning};
+use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Prefetch, Tuning};
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
@@ -13,38 +13,92 @@ pub(super) fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
     unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
 
-/// The positions of the best elements of a tile, whose first element is at `input`, in a buffer.
-#[inline(always)]
-pub(super) fn find<'a>(
-    kernel: Kernel,
-    input: *const (),
-    outputs: [LoopDim; 2],
-    reduced: &[LoopDim],
-    prefetch: Prefetch,
-    buffer: &'a mut [MaybeUninit<u32>],
-) -> &'a mut [u32] {
-    let positions = &mut buffer[..outputs[0].size * outputs[1].size];
-    find_to(kernel, input, outputs, reduced, prefetch, Positions::from(&mut *positions));
-    // SAFETY: a kernel writes every position, as `Kernel` says; the kernels' tests check it over memory that held none.
-    unsafe { &mut *(&raw mut *positions as *mut [u32]) }
+/// Places that a kernel writes to: those of a caller, or a buffer, which need not be initialised.
+pub(super) struct Places<'a, X>(&'a mut [MaybeUninit<X>]);
+
+impl<'a, X> From<&'a mut [MaybeUninit<X>]> for Places<'a, X> {
+    #[inline(always)]
+    fn from(buffer: &'a mut [MaybeUninit<X>]) -> Self {
+        Places(buffer)
+    }
 }
 
-/// As [`find`], to where they are wanted.
-#[inline(always)]
-pub(super) fn find_to(
-    kernel: Kernel,
-    input: *const (),
-    [outer, inner]: [LoopDim; 2],
-    reduced: &[LoopDim],
-    prefetch: Prefetch,
-    positions: Positions<'_>,
-) {
-    // SAFETY:
-    // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent ISA.
-    // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len`
-    //   elements, and `run` that the input has those. Collapsing drops, merges and reverses loops, and a tile is a part
-    //   of them, so that none reaches what the layout does not (a test of `planner/collapse.rs` compares the elements).
-    // - Fewer than 2^32 positions, and no reduced loop of size 0: else there is no plan for one output, and many are
-    //   split (`split.rs`); empty reductions are refused when a plan is made (`check_index_range` in `api/builder.rs`).
-    unsafe { kernel.run(&KernelArgs { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, positions) };
+impl<'a, X> From<&'a mut [X]> for Places<'a, X> {
+    #[inline(always)]
+    fn from(places: &'a mut [X]) -> Self {
+        // SAFETY: the same memory. Nobody makes it uninitialised: only kernels write to places, and not until they know
+        // what.
+        Places(unsafe { &mut *(&raw mut *places as *mut [MaybeUninit<X>]) })
+    }
+}
+
+/// What a kernel is called with, beside its outputs.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) kernel: Kernel,
+    /// The first element of the first output.
+    pub(super) input: *const (),
+    /// The two loops over the outputs, and those over the elements of each.
+    pub(super) outputs: [LoopDim; 2],
+    pub(super) reduced: &'a [LoopDim],
+    pub(super) prefetch: Prefetch,
+}
+
+impl Call<'_> {
+    /// The positions of the best elements, in a buffer that has a place for each.
+    #[inline(always)]
+    pub(super) fn find_positions(self, buffer: &mut [MaybeUninit<u32>]) -> &mut [u32] {
+        self.find(Places::from(buffer), None::<Places<'_, ()>>).0
+    }
+
+    /// The positions of the best elements, and if there are places for them, those elements themselves: there is a
+    /// place for each. `T` is the type of the elements, or as large and takes their bits.
+    #[inline(always)]
+    pub(super) fn find<'p, 'v, P, T: Copy>(
+        self,
+        Places(positions): Places<'p, P>,
+        values: Option<Places<'v, T>>,
+    ) -> (&'p mut [P], Option<&'v mut [T]>)
+    where
+        for<'a> Positions<'a>: From<&'a mut [MaybeUninit<P>]>,
+    {
+        let places = Positions::from(&mut *positions);
+        let values = match values {
+            Some(Places(values)) => {
+                self.run(Outputs::with_values(places, &mut *values));
+                Some(values)
+            }
+            None => {
+                self.run(places.into());
+                None
+            }
+        };
+        // SAFETY: a kernel writes every position and value, as `Kernel` says; the kernels' tests check it over memory
+        // that held others.
+        unsafe {
+            let values = values.map(|values| &mut *(&raw mut *values as *mut [T]));
+            (&mut *(&raw mut *positions as *mut [P]), values)
+        }
+    }
+
+    /// A function: there is one for all types.
+    #[inline(never)]
+    fn run(self, outputs: Outputs<'_>) {
+        let Call { kernel, input, outputs: [outer, inner], reduced, prefetch } = self;
+        // SAFETY:
+        // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent
+        //   ISA.
+        // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len`
+        //   elements, and `run` that the input has those. Collapsing drops, merges and reverses loops, and a tile is a
+        //   part of them, so that none reaches what the layout does not (a test of `planner/collapse.rs` compares the
+        //   elements).
+        // - Values: they are of the type of the elements, or of `Bits` of their size, which a plan's caller has as
+        //   values of that type; a kernel writes nothing there but elements that it has read.
+        // - Fewer than 2^32 positions, and no reduced loop of size 0: else there is no plan for one output, and many
+        //   are split (`split.rs`); empty reductions are refused when a plan is made (`check_index_range` in
+        //   `api/builder.rs`).
+        unsafe {
+            kernel.run(&KernelArgs { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, outputs)
+        };
+    }
 }

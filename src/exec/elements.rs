@@ -32,8 +32,31 @@ pub(crate) const fn zero<T: Element>() -> T {
 /// that is written as a value is a valid element again.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-#[allow(dead_code, reason = "nothing looks at the bits")]
 pub(crate) struct Bits<B>(B);
+
+impl<B: Copy> Bits<B> {
+    #[inline(always)]
+    pub(crate) fn get(self) -> B {
+        self.0
+    }
+}
+
+/// Elements as bits.
+#[inline(always)]
+pub(crate) fn as_bits<T: Element, B: Copy>(elements: &[T]) -> &[Bits<B>] {
+    assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
+    // SAFETY: `Bits<B>` has the size and alignment of `T`, and all bits are an integer.
+    unsafe { &*(&raw const *elements as *const [Bits<B>]) }
+}
+
+/// The same, to write to.
+#[inline(always)]
+pub(crate) fn as_bits_mut<T: Element, B: Copy>(elements: &mut [T]) -> &mut [Bits<B>] {
+    assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
+    // SAFETY: `Bits<B>` has the size and alignment of `T`. What is written there was read from elements of the same
+    // call, all of which are of one type.
+    unsafe { &mut *(&raw mut *elements as *mut [Bits<B>]) }
+}
 
 /// A slice that answers are written to. Unlike a `&mut` slice, it can be [lent](Outputs::lend) to several tasks at
 /// once, each of which writes elements of its own: only what is being written is borrowed.
@@ -90,9 +113,20 @@ impl<'a, T> Outputs<'a, T> {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(first), len) }
     }
 
+    /// Writes a line to every so manieth place, from the first on. Borrows none of the places between them.
+    #[inline(always)]
+    pub(super) fn spread<X: Copy>(&mut self, first: isize, stride: isize, line: &[X], of: impl Fn(X) -> T) {
+        let last = first + line.len().saturating_sub(1) as isize * stride;
+        assert!(first.min(last) >= 0 && (first.max(last) as usize) < self.len);
+        for (i, &found) in line.iter().enumerate() {
+            // SAFETY: between the first place and the last, which are within the slice; else as in `part`.
+            unsafe { *self.start.offset(first + i as isize * stride) = of(found) };
+        }
+    }
+
     /// All of them.
     #[inline(always)]
-    pub(super) fn all(&mut self) -> &mut [T] {
+    pub(crate) fn all(&mut self) -> &mut [T] {
         self.part(0, self.len)
     }
 

@@ -11,19 +11,18 @@
 //!         write start + position * step, and the element at the position
 //!     else
 //!         for each tile of the outputs:
-//!             positions = kernel(input, tile)
-//!             values of the tile  = the elements of the input at the positions
+//!             positions, values = kernel(input, tile)       values only if they are asked for
 //!             indices of the tile = start + position * step
 //!         copy outputs along the axes that are broadcast in the input
 //! ```
 //!
-//! There are four ways to answer a tile, and a plan takes one of them for all of its tiles:
+//! There are three ways to answer a tile, and a plan takes one of them for all of its tiles:
 //!
 //! - *Trivial*: one element per output. All positions are 0, and no kernel is called.
 //! - *Split*: a position would not fit 32 bits. The reduction is cut into blocks, and their answers are merged.
-//! - *Direct*: packed outputs of 32 bits, without values. The kernel writes positions where the indices go, and these
-//!   are turned into indices in place.
-//! - *Buffered*: all else. The kernel writes positions to a buffer on the stack.
+//! - *By a kernel*: all else. Where the outputs are packed, the kernel writes to them: values, and positions as wide as
+//!   indices of 32 or 64 bits, which are turned into indices in place. What is not packed, or has another width, the
+//!   kernel writes to a buffer on the stack, from where it is copied.
 //!
 //! An element goes downwards through these files, and never back:
 //!
@@ -35,7 +34,7 @@
 //! | `split.rs` | reductions of more elements than a position counts |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `call.rs` | the two calls of kernels: for a tile, for a row |
-//! | `write.rs` | positions to indices, values, copies |
+//! | `write.rs` | positions to indices, copies |
 //! | `partials.rs` | partial answers: index and value, side by side or packed |
 //! | `slices.rs` | the slices of a call |
 //! | `elements.rs` | reading one element; writing outputs, also from several threads |
@@ -53,7 +52,7 @@ mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{ElementsRef, Outputs, zero};
+pub(crate) use elements::{Bits, ElementsRef, Outputs, as_bits, as_bits_mut, zero};
 pub(crate) use parallel::{run_on, run_packed_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};

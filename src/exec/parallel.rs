@@ -1,7 +1,7 @@
 //! Runs a plan on threads that the caller lends. Which thread does what changes no answer: each part is done once, and
 //! writes what no other part does.
 
-use super::call::find_to;
+use super::call::{Call, Places};
 use super::elements::{ElementsRef, Outputs, zero};
 use super::partials::{run_interleaved, run_partials};
 use super::row::Order;
@@ -14,7 +14,7 @@ use crate::parts::Partial;
 use crate::planner::{Division, ExecPlan, LoopNest, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 use crate::threads::{Executor, claims::Claims};
 use crate::{Element, Index};
-use argreduce_kernels::{Positions, Prefetch, StridedIter, Tuning, offset_at};
+use argreduce_kernels::{Prefetch, StridedIter, Tuning, offset_at};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
@@ -180,8 +180,9 @@ impl Lent<'_> {
             move |n| {
                 let tile = group(n / blocks.count());
                 let input = input.address(tile.input.start + blocks.start(n % blocks.count()).1);
-                let positions = Positions::from(partials.part(n * parts.group_outputs, parts.group_outputs));
-                find_to(kernel, input, tile.input.dims, blocks.dims(), plan.prefetch, positions);
+                let positions = Places::from(partials.part(n * parts.group_outputs, parts.group_outputs));
+                let (outputs, reduced, prefetch) = (tile.input.dims, blocks.dims(), plan.prefetch);
+                Call { kernel, input, outputs, reduced, prefetch }.find(positions, None::<Places<'_, ()>>);
             }
         });
         let mut positions = positions.chunks_exact(parts.group_outputs);

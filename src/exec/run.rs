@@ -1,17 +1,16 @@
 //! Runs a plan: one output by a single call, many by tiles, each tile in one of four ways.
 
-use super::call::{find, find_to};
-use super::elements::{ElementsRef, Outputs};
+use super::call::{Call, Places};
 use super::row::{Order, find_in_contiguous};
 use super::slices::Slices;
-use super::split::{IsBetter, run_split, split_tile};
-use super::tiles::{DIRECT_TILE, INDEX_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
+use super::split::{IsBetter, split_tile};
+use super::tiles::{DIRECT_TILE, INDEX_TILE, MAPPED_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
-use super::write::{affine, copy_to_broadcast, positions_to_indices};
+use super::write::{affine, copy_to_broadcast, write_strided};
 use crate::Element;
 use crate::index::{Indices, for_width};
-use crate::planner::{CollapsedShape, ExecPlan, MAX_REDUCTION_LEN};
-use argreduce_kernels::{Affine, IndexBits, Kernel, Positions, better};
+use crate::planner::{CollapsedShape, ExecPlan, LoopNest, MAX_REDUCTION_LEN};
+use argreduce_kernels::{Affine, IndexBits, IndexWriter, Kernel, LoopDim, Positions, Strategy, better};
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 
@@ -34,8 +33,9 @@ pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, output: 
     let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
     let position = match plan.kernel {
         Some((.., kernel)) if !plan.is_contiguous_row => {
-            let (input, mut buffer) = (input.address(start as isize), [MaybeUninit::uninit()]);
-            find(kernel, input, [ONE; 2], from_ref(&row), plan.prefetch, &mut buffer)[0]
+            let (input, mut buffer) = (input.address(start as isize), [MaybeUninit::<u32>::uninit()]);
+            let (outputs, reduced, prefetch) = ([ONE; 2], from_ref(&row), plan.prefetch);
+            Call { kernel, input, outputs, reduced, prefetch }.find_positions(&mut buffer)[0]
         }
         Some((.., kernel)) => find_in_contiguous(kernel, order, input.contiguous(start, row.size)),
         None => 0,
@@ -101,41 +101,28 @@ pub(super) fn copy_all<T: Copy>(shape: &CollapsedShape, slices: &mut Slices<'_, 
     }
 }
 
-/// Answers those outputs that are no copies of others. Outlined, because its buffers make a large frame.
-#[inline(never)]
+/// Answers those outputs that are no copies of others.
 pub(super) fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
     let shape = &plan.shape;
-    let Some((.., kernel)) = plan.kernel else {
-        return for_each_tile(shape, TILE, &mut |tile| {
-            tile.write(plan, &mut [0; TILE][..tile.outputs()], slices);
-        });
-    };
-    if plan.reduction_len > MAX_REDUCTION_LEN {
-        return run_split(plan, kernel, MAX_REDUCTION_LEN, is_better, slices);
-    }
-    if slices.values.is_none()
-        && let Some(map) = affine(shape)
-        && are_packed(split(shape.output.output_dims()).1)
-    {
-        match &mut slices.indices {
-            Indices::U32(indices) => return run_direct(plan, kernel, map, slices.input, indices),
-            Indices::U64(indices) => return run_direct(plan, kernel, map, slices.input, indices),
-            _ => {}
+    let max_outputs = match plan.kernel {
+        Some((_, strategy, _)) if plan.reduction_len <= MAX_REDUCTION_LEN => {
+            let of = |nest: &LoopNest| split(nest.output_dims()).1;
+            Targets::of(plan, &slices.indices, of(&shape.output), of(&shape.values)).max_outputs(plan, strategy, slices)
         }
-    }
-    let max_outputs = match (is_transposed(shape), slices.values.is_some()) {
-        (true, _) => TRANSPOSED_TILE,
-        (_, true) => TILE,
-        _ => INDEX_TILE,
+        _ => TILE,
     };
-    for_each_tile(shape, max_outputs, &mut |tile| answer_tile(plan, kernel, tile, slices));
+    for_each_tile(shape, max_outputs, &mut |tile| run_tile(plan, is_better, tile, slices));
 }
 
-/// Answers one tile of at most [`TILE`] outputs: in any of the ways but directly.
+/// Answers one tile, in any of the ways: one of at most [`TILE`] outputs, or as many as [`Targets::max_outputs`] says.
 #[inline(never)]
 fn run_tile<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, tile: &OutputTile, slices: &mut Slices<'_, T>) {
     match plan.kernel {
-        None => tile.write(plan, &mut [0; TILE][..tile.outputs()], slices),
+        None => {
+            let positions = &mut [0; TILE][..tile.outputs()];
+            tile.read_values(&plan.shape, positions, slices);
+            tile.write_indices(plan, positions, &mut slices.indices);
+        }
         Some((.., kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
             split_tile(plan, kernel, MAX_REDUCTION_LEN, is_better, tile, slices);
         }
@@ -143,30 +130,105 @@ fn run_tile<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, tile: &OutputTil
     }
 }
 
-/// The same where kernels write to the output: positions, which then become indices.
-fn run_direct<T: Copy, I: IndexBits + Into<u64>>(
-    plan: &ExecPlan,
-    kernel: Kernel,
-    map: Affine,
-    input: ElementsRef<'_, T>,
-    indices: &mut Outputs<'_, I>,
-) where
-    for<'a> Positions<'a>: From<&'a mut [I]>,
-{
-    let shape = &plan.shape;
-    for_each_tile(shape, DIRECT_TILE, &mut |tile| {
-        let indices = indices.part(tile.output.start as usize, tile.outputs());
-        let (input, positions) = (input.address(tile.input.start), Positions::from(&mut *indices));
-        find_to(kernel, input, tile.input.dims, shape.reduced_dims(), plan.prefetch, positions);
-        positions_to_indices(map, indices);
-    });
+/// What kernels write to the output themselves. All else goes through buffers.
+#[derive(Clone, Copy)]
+struct Targets {
+    /// Positions, which then become indices in place: how. Only where these are as wide, and packed.
+    direct: Option<Affine>,
+    /// Values, if there are any.
+    are_values_packed: bool,
+}
+
+impl Targets {
+    /// Of indices and values that are written along these loops.
+    fn of(plan: &ExecPlan, indices: &Indices<'_>, output: [LoopDim; 2], values: [LoopDim; 2]) -> Self {
+        let direct = match indices {
+            Indices::U32(_) | Indices::U64(_) if are_packed(output) => affine(&plan.shape),
+            _ => None,
+        };
+        Targets { direct, are_values_packed: are_packed(values) }
+    }
+
+    /// Outputs per tile.
+    fn max_outputs<T>(self, plan: &ExecPlan, strategy: Strategy, slices: &Slices<'_, T>) -> usize {
+        let has_values = slices.values.is_some();
+        let most = match self.direct {
+            _ if is_transposed(split(plan.shape.output.output_dims()).1) => TRANSPOSED_TILE,
+            Some(Affine::IDENTITY) if self.are_values_packed || !has_values => DIRECT_TILE,
+            Some(_) if self.are_values_packed || !has_values => MAPPED_TILE,
+            _ if has_values => TILE,
+            _ => INDEX_TILE,
+        };
+        match strategy {
+            // Those read each best element again: soon enough for it to be near.
+            Strategy::Rows | Strategy::SegmentedRows if has_values => {
+                let near = NEAR_BYTES / (plan.reduction_len * size_of::<T>());
+                let (most, line) = (most.min(near.max(MIN_READ_OUTPUTS)), plan.shape.inner_dim().size);
+                // As many in each tile, because the last one is as long.
+                if line > most { line.div_ceil(line.div_ceil(most)) } else { most }
+            }
+            _ => most,
+        }
+    }
 }
 
 /// Answers one tile, from its elements to what is written.
 #[inline(always)]
-fn answer_tile<T: Copy>(plan: &ExecPlan, kernel: Kernel, tile: &OutputTile, slices: &mut Slices<'_, T>) {
+fn answer_tile<T: Copy>(
+    plan: &ExecPlan,
+    kernel: Kernel,
+    tile: &OutputTile,
+    Slices { input, indices, values }: &mut Slices<'_, T>,
+) {
+    let Targets { direct, are_values_packed } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
+    let (outputs, first) = (tile.outputs(), tile.output.start as usize);
+    let (input, reduced) = (input.address(tile.input.start), plan.shape.reduced_dims());
+    let call = Call { kernel, input, outputs: tile.input.dims, reduced, prefetch: plan.prefetch };
+    let (packed, strided) = if are_values_packed { (values.as_mut(), None) } else { (None, values.as_mut()) };
     let mut buffer = [MaybeUninit::uninit(); TRANSPOSED_TILE];
-    let (input, reduced) = (slices.input.address(tile.input.start), plan.shape.reduced_dims());
-    let positions = find(kernel, input, tile.input.dims, reduced, plan.prefetch, &mut buffer);
-    tile.write(plan, positions, slices);
+    let places = match packed {
+        Some(values) => Some(Places::from(values.part(tile.values.start as usize, outputs))),
+        None if strided.is_some() => Some(Places::from(&mut buffer[..outputs])),
+        None => None,
+    };
+    let found = match (direct, indices) {
+        (Some(map), Indices::U32(indices)) => {
+            answer_directly(call, plan.writer, map, indices.part(first, outputs), places)
+        }
+        (Some(map), Indices::U64(indices)) => {
+            answer_directly(call, plan.writer, map, indices.part(first, outputs), places)
+        }
+        (_, indices) => {
+            let mut buffer = [MaybeUninit::<u32>::uninit(); TRANSPOSED_TILE];
+            let (positions, values) = call.find(Places::from(&mut buffer[..outputs]), places);
+            tile.write_indices(plan, positions, indices);
+            values
+        }
+    };
+    if let (Some(found), Some(values)) = (found, strided) {
+        write_strided(tile.values, found, values, |value| value);
+    }
 }
+
+/// The same where kernels write positions to the output, which then become indices.
+#[inline(always)]
+fn answer_directly<'v, T: Copy, I: IndexBits>(
+    call: Call<'_>,
+    writer: &IndexWriter,
+    map: Affine,
+    indices: &mut [I],
+    values: Option<Places<'v, T>>,
+) -> Option<&'v mut [T]>
+where
+    for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
+{
+    let (positions, values) = call.find(Places::from(indices), values);
+    writer.write_in_place(map, positions);
+    values
+}
+
+/// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near.
+const NEAR_BYTES: usize = 128 << 10;
+
+/// The fewest outputs of such a tile: with fewer, a call would be a large part of its time.
+const MIN_READ_OUTPUTS: usize = 64;

@@ -9,9 +9,9 @@
 //!
 //! Where threads share a reduction, they find the positions of blocks, and the caller merges those (`parallel.rs`).
 
-use super::call::find;
+use super::call::Call;
 use super::slices::Slices;
-use super::tiles::{OutputTile, TILE, for_each_tile};
+use super::tiles::{OutputTile, TILE};
 use crate::planner::{Blocks, CollapsedShape, ExecPlan};
 use argreduce_kernels::{Kernel, offset_at};
 use std::mem::MaybeUninit;
@@ -19,19 +19,8 @@ use std::mem::MaybeUninit;
 /// Whether the element at one place is better than that at another.
 pub(super) type IsBetter<'a> = dyn Fn(usize, usize) -> bool + Sync + 'a;
 
-/// Answers all outputs, by blocks of at most `max_len` elements.
+/// Answers one tile, of at most [`TILE`] outputs, by blocks of at most `max_len` elements.
 #[cold]
-pub(super) fn run_split<T: Copy>(
-    plan: &ExecPlan,
-    kernel: Kernel,
-    max_len: usize,
-    is_better: &IsBetter<'_>,
-    slices: &mut Slices<'_, T>,
-) {
-    for_each_tile(&plan.shape, TILE, &mut |tile| split_tile(plan, kernel, max_len, is_better, tile, slices));
-}
-
-/// The same of one tile.
 pub(super) fn split_tile<T: Copy>(
     plan: &ExecPlan,
     kernel: Kernel,
@@ -45,7 +34,9 @@ pub(super) fn split_tile<T: Copy>(
     for n in 0..blocks.count() {
         let mut buffer = [MaybeUninit::uninit(); TILE];
         let input = slices.input.address(tile.input.start + blocks.start(n).1);
-        let positions = find(kernel, input, tile.input.dims, blocks.dims(), plan.prefetch, &mut buffer);
+        let (outputs, reduced, prefetch) = (tile.input.dims, blocks.dims(), plan.prefetch);
+        let call = Call { kernel, input, outputs, reduced, prefetch };
+        let positions = call.find_positions(&mut buffer[..tile.outputs()]);
         best.merge(&blocks, n, positions, is_better);
     }
     best.write(&plan.shape, slices);
@@ -80,7 +71,7 @@ impl Best<'_> {
     /// Writes them.
     pub(super) fn write<T: Copy>(&self, shape: &CollapsedShape, slices: &mut Slices<'_, T>) {
         let positions = &self.positions[..self.tile.outputs()];
-        self.tile.write_values(shape, positions, slices);
+        self.tile.read_values(shape, positions, slices);
         self.tile.write_each(shape, positions, &mut slices.indices);
     }
 }
@@ -88,6 +79,7 @@ impl Best<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::tiles::for_each_tile;
     use crate::index::Indices;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, ReduceFunction};
     use argreduce_kernels::{Strategy, better, kernel};
@@ -120,17 +112,15 @@ mod tests {
                             });
                             for strategy in strategies {
                                 let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();
-                                run_split(
-                                    plan.exec(),
-                                    kernel,
-                                    max_len,
-                                    &|a, b| better(function, policy, data[a], data[b]),
-                                    &mut Slices {
-                                        input: data[..].into(),
-                                        indices: Indices::U64(found[..].as_mut().into()),
-                                        values: Some(values[..].as_mut().into()),
-                                    },
-                                );
+                                let is_better = |a, b| better(function, policy, data[a], data[b]);
+                                let slices = &mut Slices {
+                                    input: data[..].into(),
+                                    indices: Indices::U64(found[..].as_mut().into()),
+                                    values: Some(values[..].as_mut().into()),
+                                };
+                                for_each_tile(shape, TILE, &mut |tile| {
+                                    split_tile(plan.exec(), kernel, max_len, &is_better, tile, slices);
+                                });
                                 assert_eq!(found, expected, "{plan}, blocks of {max_len}");
                                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
                                 assert_eq!(bits(&values), bits(&expected_values), "{plan}, blocks of {max_len}");

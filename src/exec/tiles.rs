@@ -12,9 +12,11 @@ pub(super) const INDEX_TILE: usize = 2048;
 /// stack.
 pub(super) const TRANSPOSED_TILE: usize = 4096;
 
-/// Outputs per tile, where their positions go straight to the output: few calls, and what was written is still in the
-/// L2 cache if it has to be turned into indices.
+/// Outputs per tile, where their positions go straight to the output: few calls.
 pub(super) const DIRECT_TILE: usize = 1 << 14;
+
+/// The same where they have to be turned into indices, in the L1 cache.
+pub(super) const MAPPED_TILE: usize = 1 << 12;
 
 /// Some of the outputs: a part of the two fastest loops over them.
 pub(super) struct OutputTile {
@@ -85,11 +87,9 @@ pub(super) fn split(loops: &[LoopDim]) -> (&[LoopDim], [LoopDim; 2]) {
     }
 }
 
-/// Whether the output has another order than the input: neighbours along the fastest loop are farther apart in the
-/// output than those along the second. (A call: one copy for all types.)
-#[inline(never)]
-pub(super) fn is_transposed(shape: &CollapsedShape) -> bool {
-    let (_, [outer, inner]) = split(shape.output.output_dims());
+/// Whether places have another order than the input: neighbours along the fastest loop are farther apart than those
+/// along the second.
+pub(super) fn is_transposed([outer, inner]: [LoopDim; 2]) -> bool {
     outer.size > 1 && outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
 }
 

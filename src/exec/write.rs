@@ -8,12 +8,9 @@ use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, IndexWriter, LoopDim, StridedIter, offset_at};
 
 impl OutputTile {
-    /// Writes the answers of the tile: indices from positions, and the elements at those positions. (Separately,
-    /// because an index does not depend on the type of the elements, nor they on the type of the index.)
-    pub(super) fn write<T: Copy>(&self, plan: &ExecPlan, positions: &mut [u32], slices: &mut Slices<'_, T>) {
+    /// Writes the indices of the tile from its positions.
+    pub(super) fn write_indices(&self, plan: &ExecPlan, positions: &mut [u32], indices: &mut Indices<'_>) {
         let shape = &plan.shape;
-        self.write_values(shape, positions, slices);
-        let indices = &mut slices.indices;
         let map = match affine(shape) {
             Some(map) => map,
             None if fits_32_bits(shape) => {
@@ -24,7 +21,7 @@ impl OutputTile {
             }
             None => return self.write_each(shape, positions, indices),
         };
-        for_width!(indices, indices => self.write_rows(plan.writer, map, is_transposed(shape), positions, indices));
+        for_width!(indices, indices => self.write_rows(plan.writer, map, positions, indices));
     }
 
     /// Writes indices that fit 32 bits.
@@ -32,31 +29,17 @@ impl OutputTile {
         &self,
         writer: &IndexWriter,
         map: Affine,
-        is_transposed: bool,
         positions: &[u32],
         indices: &mut Outputs<'_, I>,
     ) {
-        let Grid { start, dims: [outer, inner] } = self.output;
-        if is_transposed {
-            // In the order of the output, so that a cache line is written as a whole.
-            for i in 0..inner.size {
-                let first = start + i as isize * inner.stride;
-                for (o, row) in positions.chunks_exact(inner.size).enumerate() {
-                    indices[(first + o as isize * outer.stride) as usize] = I::of(map.at(row[i]));
-                }
-            }
-            return;
+        let Grid { start, dims: dims @ [outer, inner] } = self.output;
+        let row_len = if are_packed(dims) { positions.len() } else { inner.size };
+        if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
+            return write_strided(self.output, positions, indices, |position| I::of(map.at(position)));
         }
-        let row_len = if are_packed(self.output.dims) { positions.len() } else { inner.size };
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
-            if inner.stride == 1 && row_len >= MIN_VECTOR_WRITE {
-                writer.write(map, row, indices.part(first as usize, row_len));
-            } else {
-                for (i, &position) in row.iter().enumerate() {
-                    indices[(first + i as isize * inner.stride) as usize] = I::of(map.at(position));
-                }
-            }
+            writer.write(map, row, indices.part(first as usize, row_len));
         }
     }
 
@@ -79,7 +62,7 @@ impl OutputTile {
     }
 
     /// Writes the elements at the positions, if there are values to write.
-    pub(super) fn write_values<T: Copy, P: Copy + Into<u64>>(
+    pub(super) fn read_values<T: Copy, P: Copy + Into<u64>>(
         &self,
         shape: &CollapsedShape,
         positions: &[P],
@@ -95,6 +78,31 @@ impl OutputTile {
                 values[(to + i as isize * self.values.dims[1].stride) as usize] = input.get(from as usize);
             }
         }
+    }
+}
+
+/// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, some lines at a
+/// time, so that a cache line is not written place by place.
+pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut Outputs<'_, Y>, of: impl Fn(X) -> Y) {
+    const LINES: usize = 4;
+    let Grid { start, dims: [outer, inner] } = grid;
+    let (mut found, mut first) = (found, start);
+    if is_transposed(grid.dims) {
+        while let Some((lines, others)) = found.split_at_checked(LINES * inner.size) {
+            let lines: [&[X]; LINES] = std::array::from_fn(|n| &lines[n * inner.size..][..inner.size]);
+            let mut at = first;
+            for i in 0..inner.size {
+                for (n, line) in lines.iter().enumerate() {
+                    to[(at + n as isize * outer.stride) as usize] = of(line[i]);
+                }
+                at += inner.stride;
+            }
+            (found, first) = (others, first + LINES as isize * outer.stride);
+        }
+    }
+    for line in found.chunks_exact(inner.size) {
+        to.spread(first, inner.stride, line, &of);
+        first += outer.stride;
     }
 }
 
@@ -115,24 +123,6 @@ pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
 /// Whether the largest index does.
 fn fits_32_bits(shape: &CollapsedShape) -> bool {
     u32::try_from(shape.largest_index()).is_ok()
-}
-
-/// Positions to indices, in place. (By the vectors that every machine of the target has: memory is slower.)
-pub(super) fn positions_to_indices<I: IndexBits + Into<u64>>(map: Affine, positions: &mut [I]) {
-    if map == Affine::IDENTITY {
-        return;
-    }
-    // Ties to the last index go backwards: many targets cannot multiply lanes of 32 bits.
-    if map.step == u32::MAX {
-        map_each(positions, |position| map.start.wrapping_sub(position));
-    } else {
-        map_each(positions, |position| map.at(position));
-    }
-}
-
-#[inline(always)]
-fn map_each<I: IndexBits + Into<u64>>(positions: &mut [I], index: impl Fn(u32) -> u32) {
-    positions.iter_mut().for_each(|position| *position = I::of(index((*position).into() as u32)));
 }
 
 /// Copies each output along the axes that are broadcast in the input.

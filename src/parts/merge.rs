@@ -1,20 +1,10 @@
-//! Merging partial answers, value and index beside value and index: which of two is better, a block at a time, without
-//! a branch that depends on data. Nothing here knows where the answers came from.
-//!
-//! ```text
-//! for each block of partials:
-//!     won    = sign(key(other value) - key(value))              the order of values as integers: NaN and -0 included
-//!     before = other index < index, or > for the last of equals
-//!     takes  = (won > 0, or won = 0 and before, or nothing here yet) and something there
-//!     value, index = select(takes, other value, value), select(takes, other index, index)
-//! ```
-//!
-//! Each line is a loop over the block, which the compiler turns into vectors of the ISA: keys are as wide as the value,
-//! `won` and `takes` are bytes, so that values and indices of different widths meet halfway.
+//! Merging partial answers: what the caller says, checked, and pairs taken apart. `better.rs` has the loop.
 
+use super::better::{BLOCK, Rule, Width};
 use super::partial::Partial;
 use crate::api::default_isa;
-use crate::{AxisDirection, DataType, Element, Error, Index, Isa, NanPolicy, Options, ReduceFunction};
+use crate::exec::{as_bits, as_bits_mut};
+use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, ReduceFunction};
 use std::array::from_fn;
 
 /// Merges partial answers: for each output, the better of two.
@@ -95,12 +85,12 @@ impl Merge {
     ) -> Result<(), Error> {
         check_lengths([("acc", acc.len()), ("other", other.len())])?;
         let isa = self.checked_isa()?;
-        for (acc, other) in acc.chunks_mut(PAIRS).zip(other.chunks(PAIRS)) {
+        for (acc, other) in acc.chunks_mut(BLOCK).zip(other.chunks(BLOCK)) {
             let split = |partials: &[Partial<T, I>]| {
                 let at = |n: usize| partials.get(n).copied().unwrap_or(Partial::NONE);
                 (from_fn(|n| at(n).value), from_fn(|n| at(n).index))
             };
-            let ((mut values, mut indices), (other_values, other_indices)): (([T; PAIRS], [I; PAIRS]), _) =
+            let ((mut values, mut indices), (other_values, other_indices)): (([T; BLOCK], [I; BLOCK]), _) =
                 (split(acc), split(other));
             self.enter(isa, &mut values, &mut indices, &other_values, &other_indices);
             for ((acc, value), index) in acc.iter_mut().zip(values).zip(indices) {
@@ -164,62 +154,16 @@ impl Merge {
         other_values: &[T],
         other_indices: &[I],
     ) {
+        let (indices, others) = (I::as_bits(indices), I::as_bytes(other_indices));
+        let rule = Rule { data_type: T::DATA_TYPE, function: self.function, options: self.options, isa };
         match size_of::<T>() {
-            1 => vectorize(isa, Blocks { rule: self.rule::<T, I, i8>(), values, indices, other_values, other_indices }),
-            2 => {
-                vectorize(isa, Blocks { rule: self.rule::<T, I, i16>(), values, indices, other_values, other_indices })
-            }
-            4 => {
-                vectorize(isa, Blocks { rule: self.rule::<T, I, i32>(), values, indices, other_values, other_indices })
-            }
-            _ => {
-                vectorize(isa, Blocks { rule: self.rule::<T, I, i64>(), values, indices, other_values, other_indices })
-            }
+            1 => u8::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
+            2 => u16::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
+            4 => u32::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
+            _ => u64::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
         }
     }
-
-    fn rule<T: Element, I: Index, K: Key>(&self) -> Rule<K, I> {
-        let flip = if self.function == ReduceFunction::ArgMin { -1 } else { 0 };
-        let nan = if self.options.nan_policy == NanPolicy::Propagate { K::MAX } else { K::MIN };
-        // `Element::key` moves unsigned numbers down by half of 64 bits: those that are narrower, by half of their own.
-        let is_unsigned = matches!(T::DATA_TYPE, DataType::U8 | DataType::U16 | DataType::U32);
-        let index_flip = if self.options.direction == AxisDirection::Decreasing { I::NONE } else { I::default() };
-        Rule { nan: nan ^ flip, flip: K::of(flip ^ if is_unsigned { K::MIN } else { 0 }), index_flip }
-    }
 }
-
-/// What the better of two depends on, beside the two.
-#[derive(Clone, Copy)]
-struct Rule<K, I> {
-    /// The key of a NaN, before it is flipped.
-    nan: i64,
-    /// What keys are xored with, so that the larger is better.
-    flip: K,
-    /// What indices are xored with, so that the smaller wins ties.
-    index_flip: I,
-}
-
-/// An integer as wide as an element.
-trait Key: Copy + Ord + std::ops::BitXor<Output = Self> {
-    const MIN: i64;
-    const MAX: i64;
-    /// The lowest bits.
-    fn of(key: i64) -> Self;
-}
-
-macro_rules! keys {
-    ($($t:ident)+) => {$(
-        impl Key for $t {
-            const MIN: i64 = $t::MIN as i64;
-            const MAX: i64 = $t::MAX as i64;
-            #[inline(always)]
-            fn of(key: i64) -> $t {
-                key as $t
-            }
-        }
-    )+};
-}
-keys!(i8 i16 i32 i64);
 
 /// Which slice is too short, if any.
 fn check_lengths<const N: usize>(slices: [(&'static str, usize); N]) -> Result<(), Error> {
@@ -228,111 +172,4 @@ fn check_lengths<const N: usize>(slices: [(&'static str, usize); N]) -> Result<(
         Some((slice, len)) => Err(Error::LengthsDiffer { slice, len, longest }),
         None => Ok(()),
     }
-}
-
-impl<K: Key, I> Rule<K, I> {
-    /// The larger key is the better element: as [`argreduce_kernels::key`], but as narrow as the element.
-    #[inline(always)]
-    fn key<T: Element>(&self, element: T) -> K {
-        K::of(element.key(self.nan)) ^ self.flip
-    }
-}
-
-/// How many partials are merged at a time: a few vectors of the widest elements.
-const BLOCK: usize = 64;
-
-/// How many pairs are taken apart at a time.
-const PAIRS: usize = 4 * BLOCK;
-
-/// What is to be merged: slices of one length.
-struct Blocks<'a, T, I, K> {
-    rule: Rule<K, I>,
-    values: &'a mut [T],
-    indices: &'a mut [I],
-    other_values: &'a [T],
-    other_indices: &'a [I],
-}
-
-impl<T: Element, I: Index, K: Key> Blocks<'_, T, I, K> {
-    #[inline(always)]
-    fn merge(self) {
-        let Blocks { rule, values, indices, other_values, other_indices } = self;
-        let ((values, last_values), (indices, last_indices)) =
-            (values.as_chunks_mut::<BLOCK>(), indices.as_chunks_mut::<BLOCK>());
-        let ((others, last_others), (other_indices, last_other_indices)) =
-            (other_values.as_chunks::<BLOCK>(), other_indices.as_chunks::<BLOCK>());
-        for (((values, indices), others), other_indices) in
-            values.iter_mut().zip(indices).zip(others).zip(other_indices)
-        {
-            merge_block(rule, values, indices, others, other_indices);
-        }
-        if !last_values.is_empty() {
-            merge_block(rule, last_values, last_indices, last_others, last_other_indices);
-        }
-    }
-}
-
-/// Merges at most [`BLOCK`] partials.
-#[inline(always)]
-#[allow(clippy::needless_range_loop, reason = "several slices in step, which the compiler knows to be as long")]
-fn merge_block<T: Element, I: Index, K: Key>(
-    rule: Rule<K, I>,
-    values: &mut [T],
-    indices: &mut [I],
-    other_values: &[T],
-    other_indices: &[I],
-) {
-    let n = values.len();
-    let (indices, other_values, other_indices) = (&mut indices[..n], &other_values[..n], &other_indices[..n]);
-    let mut won = [0_i8; BLOCK];
-    let won = &mut won[..n];
-    for n in 0..n {
-        let (here, there) = (rule.key(values[n]), rule.key(other_values[n]));
-        won[n] = i8::from(there > here) - i8::from(there < here);
-    }
-    for n in 0..n {
-        let (here, there) = (indices[n], other_indices[n]);
-        let is_before = (there ^ rule.index_flip) < (here ^ rule.index_flip);
-        let is_better = (won[n] > 0) | ((won[n] == 0) & is_before) | (here == I::NONE);
-        let takes = is_better & (there != I::NONE);
-        won[n] = -i8::from(takes);
-        indices[n] = if takes { there } else { here };
-    }
-    for n in 0..n {
-        values[n] = if won[n] != 0 { other_values[n] } else { values[n] };
-    }
-}
-
-impl<T: Element, I: Index, K: Key> pulp::NullaryFnOnce for Blocks<'_, T, I, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        self.merge();
-    }
-}
-
-/// Merges inside a function that has the ISA's target features, or without any.
-fn vectorize<T: Element, I: Index, K: Key>(isa: Isa, blocks: Blocks<'_, T, I, K>) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if isa == Isa::Avx512
-            && let Some(simd) = pulp::x86::V4::try_new()
-        {
-            return simd.vectorize(blocks);
-        }
-        if isa == Isa::Avx2
-            && let Some(simd) = pulp::x86::V3::try_new()
-        {
-            return simd.vectorize(blocks);
-        }
-    }
-    #[cfg(target_arch = "aarch64")]
-    if isa == Isa::Neon
-        && let Some(simd) = pulp::aarch64::Neon::try_new()
-    {
-        return simd.vectorize(blocks);
-    }
-    let _ = isa;
-    blocks.merge();
 }

@@ -134,6 +134,7 @@ pub fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], 
                 } else {
                     None
                 };
+                indices.fill(untouched);
                 let mut values = Guarded::filled(T::default(), expected.len(), edge);
                 plan.run_with_values(input, &mut indices, &mut values).unwrap();
                 assert!(without_values.is_none_or(|found| found == *indices), "{plan}\n{layout:?}\n{:?}", &**input);

@@ -70,6 +70,10 @@ pub const ARGREDUCE_UNSUPPORTED_OPERATOR: argreduce_status = 26;
 pub const ARGREDUCE_TENSOR_FLAGS: argreduce_status = 27;
 /// DirectML: a GuaranteedBaseOffsetAlignment that is no power of two, or less than an element.
 pub const ARGREDUCE_BASE_OFFSET_ALIGNMENT: argreduce_status = 28;
+/// A part that does not fit the whole.
+pub const ARGREDUCE_WINDOW: argreduce_status = 29;
+/// A stride of partial answers that is no multiple of an element, or shorter than one where they are written.
+pub const ARGREDUCE_PAIR_STRIDE: argreduce_status = 30;
 
 /// `function`: the index of the largest element. (DML_REDUCE_FUNCTION_ARGMAX)
 pub const ARGREDUCE_ARGMAX: u32 = 0;

@@ -45,9 +45,14 @@ pub struct argreduce_desc {
     pub nan_policy: u32,
 }
 
+/// With the sizes of the whole and the start of the part, if it is one.
+///
 /// # Safety
 /// Pointers are null or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
-pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<UntypedPlan, Failure> {
+pub(super) unsafe fn plan(
+    desc: *const argreduce_desc,
+    window: Option<[*const i64; 2]>,
+) -> Result<UntypedPlan, Failure> {
     // SAFETY: NULL or a description, as `argreduce_compile` asks for; `get` tells NULL and misaligned ones.
     let desc = unsafe { pointer::get(desc, "desc") }?;
     let function = function(desc.function, "desc->function")?;
@@ -65,6 +70,19 @@ pub(super) unsafe fn plan(desc: *const argreduce_desc) -> Result<UntypedPlan, Fa
     let axes: Vec<isize> = axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
 
     let reduce = ArgReduce::new(function, &input).axes(&axes).direction(direction).nan_policy(nan_policy);
+    let (whole, start);
+    let reduce = if let Some([whole_sizes, window_start]) = window {
+        let rank = desc.input.rank;
+        // SAFETY: NULL or as long as `rank`, as `argreduce_compile_window` asks for; and that is at most 8, as `layout`
+        // has checked.
+        unsafe {
+            whole = sizes(whole_sizes, rank, "whole_sizes", ARGREDUCE_SIZE)?;
+            start = sizes(window_start, rank, "start", ARGREDUCE_WINDOW)?;
+        }
+        reduce.window(&whole, &start)
+    } else {
+        reduce
+    };
     let output = &desc.output;
     if !output.sizes.is_null() {
         // SAFETY: as of the input.
@@ -87,14 +105,7 @@ unsafe fn layout(layout: &argreduce_layout, name: &str) -> Result<Layout, Failur
     }
     // SAFETY: NULL or as long as `rank`, as `argreduce_compile` asks for; and that is at most 8, as was checked just
     // now.
-    let sizes = unsafe { pointer::list(layout.sizes, layout.rank, &format!("{name}.sizes")) }?;
-    let sizes = sizes.iter().enumerate().map(|(axis, &size)| {
-        usize::try_from(size).map_err(|_| {
-            let message = format!("{name}.sizes[{axis}] is {size}: 0 to {} are allowed", isize::MAX);
-            Failure::new(ARGREDUCE_SIZE, message)
-        })
-    });
-    let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
+    let sizes = unsafe { sizes(layout.sizes, layout.rank, &format!("{name}.sizes"), ARGREDUCE_SIZE) }?;
     let offset = usize::try_from(layout.offset).map_err(|_| {
         let message = format!("{name}.offset is {}: 0 to {} are allowed", layout.offset, isize::MAX);
         Failure::new(ARGREDUCE_OFFSET, message)
@@ -112,6 +123,20 @@ unsafe fn layout(layout: &argreduce_layout, name: &str) -> Result<Layout, Failur
         })
     });
     Ok(Layout::strided(&sizes, &strides.collect::<Result<Vec<_>, _>>()?, offset)?)
+}
+
+/// Numbers that are not negative, one for each axis; `status` if one is.
+///
+/// # Safety
+/// `numbers` is null or has `rank` numbers, which are at most 8.
+unsafe fn sizes(numbers: *const i64, rank: u32, name: &str, status: argreduce_status) -> Result<Vec<usize>, Failure> {
+    // SAFETY: what is asked for above.
+    let numbers = unsafe { pointer::list(numbers, rank, name) }?;
+    let numbers = numbers.iter().enumerate().map(|(axis, &size)| {
+        usize::try_from(size)
+            .map_err(|_| Failure::new(status, format!("{name}[{axis}] is {size}: 0 to {} are allowed", isize::MAX)))
+    });
+    numbers.collect()
 }
 
 /// Before anything is read by a wild count. More axes than dimensions would repeat one anyway.

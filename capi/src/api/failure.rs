@@ -33,7 +33,8 @@ impl From<Error> for Failure {
 fn status(error: &Error) -> argreduce_status {
     match error {
         Error::RankTooHigh { .. } => ARGREDUCE_RANK,
-        Error::TooManyElements { .. } => ARGREDUCE_TOO_MANY_ELEMENTS,
+        Error::TooManyElements { .. } | Error::WholeTooLarge { .. } => ARGREDUCE_TOO_MANY_ELEMENTS,
+        Error::WindowOutOfRange { .. } => ARGREDUCE_WINDOW,
         Error::OffsetTooLarge { .. } => ARGREDUCE_OFFSET,
         Error::OffsetOverflow { .. } => ARGREDUCE_STRIDE,
         Error::BeforeStart { .. } => ARGREDUCE_BEFORE_START,

@@ -5,11 +5,14 @@ pub(crate) mod desc;
 mod directml;
 mod executor;
 pub(crate) mod failure;
+mod parts;
 mod pointer;
 
 pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};
 pub use self::executor::*;
+#[allow(unused_imports, reason = "the benchmark takes a part of these")]
+pub use self::parts::{argreduce_compile_window, argreduce_execute_partials, argreduce_merge, argreduce_pairs};
 
 use self::executor::Lent;
 use self::failure::{Failure, guarded};
@@ -73,7 +76,7 @@ pub unsafe extern "C" fn argreduce_compile(
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
     // SAFETY: what `compile` and `plan` ask for is what is asked for above.
-    unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc)?))) }
+    unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc, None)?))) }
 }
 
 /// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN,

@@ -6,6 +6,7 @@ mod executor;
 mod header;
 mod hostile;
 mod messages;
+mod parts;
 
 use crate::*;
 use ::argreduce::Isa;

@@ -17,12 +17,13 @@ use super::panel::{PANEL_TILES, Panel, Traversal};
 use super::reduce::{ColumnState, reduce};
 use super::tile::{StridedRows, TILE_VECTORS};
 use crate::gather::transpose::{TransposeSource, is_shuffled};
-use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, interleave};
+use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, interleave, interleave_values};
 use crate::kernel::KernelImpl;
-use crate::memory::args::KernelArgs;
-use crate::memory::prefetch::PrefetchCursor;
+use crate::memory::args::{KernelArgs, LoopDim};
+use crate::memory::prefetch::{Hint, PrefetchCursor};
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
+use crate::outputs::{Outputs, Written};
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
@@ -35,7 +36,7 @@ pub(crate) struct GatheredColumns;
 
 impl KernelImpl for GatheredColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut all_outputs: Outputs<'_>) -> Written {
         let input = args.input.cast::<O::Lane>();
         let end = args.end_of_block().map(|end| input.wrapping_offset(end));
         let layout = match (args.step(), blocks::<O>(args)) {
@@ -50,8 +51,11 @@ impl KernelImpl for GatheredColumns {
         };
         // Lanes that are gathered together are of the same row of outputs, unless the next one continues the same step,
         // or rows of outputs are short.
-        let line =
-            if let (LaneLayout::Strided(_), None) = (layout, args.step()) { args.inner.size } else { positions.len() };
+        let line = if let (LaneLayout::Strided(_), None) = (layout, args.step()) {
+            args.inner.size
+        } else {
+            all_outputs.len()
+        };
         let tile_width = match layout {
             LaneLayout::Blocks(blocks) => O::Simd::LANES * blocks.width,
             _ if line < TILE_VECTORS * O::Simd::LANES => O::Simd::LANES,
@@ -72,21 +76,22 @@ impl KernelImpl for GatheredColumns {
         let most_rows = capacity / most;
         let is_one_pass = args.reduction_len() <= most_rows.min(O::Simd::MAX_INDEX as usize);
         let mut scratch = Scratch::new();
-        let mut tiles = [const { MaybeUninit::uninit() }; PANEL_TILES];
         let mut offsets = [const { MaybeUninit::uninit() }; TILE_VECTORS * MAX_VECTOR_BYTES];
         let mut lane_positions = [const { MaybeUninit::<u32>::uninit() }; BLOCK_OUTPUTS];
+        let mut lane_values = [const { MaybeUninit::<O::Lane>::uninit() }; BLOCK_OUTPUTS];
         // Each lane is read a little at a time, which no hardware prefetcher follows: so the next lanes are prefetched.
-        // Where all elements of a lane are close together, hardware prefetchers do follow. See
-        // docs/tuning.md#gathered-blocks-from-96-bytes and docs/tuning.md#strided-outputs-up-to-4-elements-apart.
+        // Where all elements of a lane are close together, hardware prefetchers do follow.
+        let tuning = &args.tuning.gather;
         let is_known = match layout {
-            LaneLayout::Strided(step) => (1..=MAX_LANE_STEP).contains(&step) && line >= 2 * most,
+            LaneLayout::Strided(step) => (1..=tuning.max_prefetched_step).contains(&step) && line >= 2 * most,
             _ => end.is_some(),
         };
         let prefetches =
-            args.prefetch.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > MIN_JUMP_BYTES) && is_known;
+            args.prefetch.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > tuning.max_followed_bytes)
+                && is_known;
         let mut state = ColumnState::default();
-        let (mut done, mut end_of_line) = (0, 0);
-        while done < positions.len() {
+        let (mut done, mut end_of_line, hint) = (0, 0, args.tuning.prefetch.hint);
+        while done < all_outputs.len() {
             if done == end_of_line {
                 end_of_line += line;
             }
@@ -97,7 +102,7 @@ impl KernelImpl for GatheredColumns {
             if let LaneLayout::Blocks(blocks) = layout {
                 width -= width % blocks.width;
             }
-            let mut outputs = positions.reborrow().part(start, width);
+            let mut outputs = all_outputs.reborrow().part(start, width);
             done = start + width;
 
             let is_short = width < tile_width;
@@ -123,29 +128,34 @@ impl KernelImpl for GatheredColumns {
             };
             let is_staged = is_short || matches!(layout, LaneLayout::Blocks(blocks) if blocks.width > 1);
             let answers = match is_staged {
-                true => Positions::from(&mut lane_positions[..width.max(tile_width)]),
+                true => {
+                    let staged = width.max(tile_width);
+                    let positions = Positions::from(&mut lane_positions[..staged]);
+                    match outputs.value_bytes() {
+                        0 => positions.into(),
+                        _ => Outputs::with_values(positions, &mut lane_values[..staged]),
+                    }
+                }
                 false => outputs.reborrow(),
             };
-            let (stride, hint) = (answers.len() as isize, args.tuning.prefetch.hint);
             let prefetch_cursor = match prefetches && done < args.outputs() {
-                true => Some(PrefetchCursor::new(input.wrapping_offset(args.offset(done)), args.tuning.prefetch.hint)),
+                true => Some(PrefetchCursor::new(input.wrapping_offset(args.offset(done)), hint)),
                 false => None,
             };
             let source = match layout {
                 LaneLayout::Blocks(blocks) if !is_short => {
                     let (rows, reversed) = (args.reduction_len(), args.innermost_reduced().stride < 0);
                     let to_lowest = if reversed { 1 - rows as isize } else { 0 };
-                    GatherSource::Blocks(BlockRows {
-                        first: input.wrapping_offset(args.offset(start) + to_lowest),
-                        step: blocks.step,
+                    let block_width = blocks.width;
+                    let blocks = TransposeSource {
+                        first: input.wrapping_offset(args.offset(start) + to_lowest).cast(),
+                        step: blocks.step * size_of::<O::Lane>() as isize,
                         count: width / blocks.width,
-                        width: blocks.width,
-                        rows,
-                        most: most_rows,
-                        done: 0,
+                        elements: rows * blocks.width,
                         reversed,
                         prefetch_cursor,
-                    })
+                    };
+                    GatherSource::Blocks(BlockRows { blocks, width: block_width, rows, most: most_rows, done: 0 })
                 }
                 _ => GatherSource::Lanes {
                     segments: SegmentIter::new(args).with_prefetch(prefetch_cursor),
@@ -155,54 +165,49 @@ impl KernelImpl for GatheredColumns {
                 },
             };
             let mut gathered = GatheredRows { source, scratch: &mut scratch };
+            let stride = answers.len() as isize;
             // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read;
             // the rows were gathered just now.
             unsafe {
-                let (mut first, mut count) = gathered.next(order.simd());
                 if is_one_pass {
-                    reduce(order, StridedRows { first, stride, count, hint }, answers, None, &mut state);
+                    let (first, count) = gathered.next(order.simd());
+                    let rows = StridedRows { first, stride, count, hint };
+                    state = reduce(order, (rows, LoopDim { size: 1, stride: 0 }), answers, None, false, state);
                 } else {
-                    let mut panel = Panel::<O, 1>::new(order, &mut tiles, answers);
-                    while count > 0 {
-                        panel.rows(StridedRows { first, stride, count, hint }, None, Traversal::Resident);
-                        (first, count) = gathered.next(order.simd());
-                    }
-                    panel.widen_indices();
+                    state.has_lost |= gathered.reduce(order, answers, hint);
                 }
             }
             if is_staged {
                 // SAFETY: the reduction has written at least as many.
                 let found = unsafe { &*(&raw const lane_positions[..width] as *const [u32]) };
+                let found_values = &lane_values[..width];
+                // SAFETY: values are of elements, as the caller promises.
+                let values = unsafe { outputs.values::<O::Lane>() };
                 match layout {
-                    LaneLayout::Blocks(blocks) if !is_short => interleave(order.simd(), outputs, found, blocks.width),
-                    _ => outputs.write_all(found),
+                    LaneLayout::Blocks(blocks) if !is_short => {
+                        if let Some(values) = values {
+                            interleave_values(order.simd(), values, found_values, blocks.width);
+                        }
+                        interleave(order.simd(), outputs.positions, found, blocks.width);
+                    }
+                    _ => {
+                        if let Some(values) = values {
+                            values.copy_from_slice(found_values);
+                        }
+                        outputs.positions.write_all(found);
+                    }
                 }
             }
         }
+        Written::all(state.has_lost)
     }
 }
-
-/// The longest lanes, in bytes, that hardware prefetchers follow. See docs/tuning.md#gathered-blocks-from-96-bytes.
-const MIN_JUMP_BYTES: usize = 96;
-
-/// How far apart, in elements, lanes may be for all memory between them to be prefetched.
-const MAX_LANE_STEP: isize = 4;
 
 /// The most rows for which gathering in blocks does not pay.
 const MAX_UNBLOCKED_ROWS: usize = 8;
 
 /// The most outputs of the blocks that are transposed at a time.
 const BLOCK_OUTPUTS: usize = 1024;
-
-/// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved back,
-/// too. See docs/tuning.md#runs-by-perfect-shuffles-up-to-4-outputs.
-const fn max_run_bytes(size: usize, rows: usize) -> usize {
-    if size == 1 && rows <= 24 { 12 } else { 24 }
-}
-
-/// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved back,
-/// too. See docs/tuning.md#runs-by-perfect-shuffles-up-to-4-outputs.
-const MAX_SHUFFLED_WIDTH: usize = 4;
 
 /// How blocks are laid out, each of which has the elements of `width` outputs: the contiguous rows of one run of
 /// outputs, or one row.
@@ -238,8 +243,11 @@ fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
         }
         _ if args.inner.stride == 1 && line.stride == args.inner.size as isize => {
             let (width, step, count) = (args.inner.size, args.outer.stride, args.outer.size);
-            let is_narrow = rows > MAX_UNBLOCKED_ROWS && (2..=max_run_bytes(size, rows) / size).contains(&width);
-            let is_short = width <= MAX_SHUFFLED_WIDTH && step == (rows * width) as isize && is_shuffled(rows * width);
+            let tuning = &args.tuning.gather;
+            let longest = if size == 1 && rows <= 24 { tuning.max_run_bytes / 2 } else { tuning.max_run_bytes };
+            let is_narrow = rows > MAX_UNBLOCKED_ROWS && (2..=longest / size).contains(&width);
+            let is_short =
+                width <= tuning.max_shuffled_width && step == (rows * width) as isize && is_shuffled(rows * width);
             if !is_narrow && !is_short {
                 return None;
             }
@@ -260,7 +268,7 @@ struct GatheredRows<'a, T> {
 }
 
 enum GatherSource<'a, T> {
-    Blocks(BlockRows<T>),
+    Blocks(BlockRows),
     /// Elements of each lane. What follows each before `end` may be read too, if there is an end.
     Lanes {
         segments: SegmentIter<'a>,
@@ -271,6 +279,29 @@ enum GatherSource<'a, T> {
 }
 
 impl<T: Copy> GatheredRows<'_, T> {
+    /// Reduces all rows, as many at a time as the buffer holds, by a panel, and tells whether bits of
+    /// values are lost.
+    ///
+    /// # Safety
+    /// - As for [`GatheredRows::next`]; there is an output for each lane, and values are of elements.
+    #[inline(always)]
+    unsafe fn reduce<O: ArgOrder<Lane = T>>(mut self, order: O, outputs: Outputs<'_>, hint: Hint) -> bool {
+        let stride = outputs.len() as isize;
+        let mut tiles = [const { MaybeUninit::uninit() }; PANEL_TILES];
+        let mut panel = Panel::<O, 1>::new(order, &mut tiles, outputs);
+        // SAFETY: the caller's promise; the rows were gathered just now.
+        unsafe {
+            loop {
+                let (first, count) = self.next(order.simd());
+                if count == 0 {
+                    break;
+                }
+                panel.rows(StridedRows { first, stride, count, hint }, None, Traversal::Resident);
+            }
+        }
+        panel.finish()
+    }
+
     /// The next rows, and how many. No more rows means no more elements.
     ///
     /// # Safety
@@ -289,53 +320,44 @@ impl<T: Copy> GatheredRows<'_, T> {
     }
 }
 
-/// The rows of some blocks, in elements.
-struct BlockRows<T> {
-    first: *const T,
-    /// From one block to the next, how many there are, how wide they are, and how many rows they have.
-    step: isize,
-    count: usize,
+/// The rows of some blocks.
+struct BlockRows {
+    /// With all of their rows; the last one comes first only where all rows are gathered together.
+    blocks: TransposeSource,
+    /// How wide blocks are, in elements, and how many rows they have.
     width: usize,
     rows: usize,
     /// How many rows are gathered at a time, and how many were.
     most: usize,
     done: usize,
-    /// Whether the last row comes first; only where all rows are gathered together.
-    reversed: bool,
-    /// What to prefetch meanwhile, if anything.
-    prefetch_cursor: Option<PrefetchCursor>,
 }
 
-impl<T> BlockRows<T> {
+impl BlockRows {
     /// Gathers as many rows as the buffer holds, of all blocks, and tells how many. No more rows means no more
     /// elements.
     ///
     /// # Safety
     /// - The blocks may be read; they have more than [`MAX_UNBLOCKED_ROWS`], or are short enough for [`is_shuffled`],
-    ///   and are as many as a vector has lanes, or more.
+    ///   and are as many as a vector has lanes, or more. Elements have the size of `T`.
     #[inline(always)]
-    unsafe fn next<S: TransposeOps>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
+    unsafe fn next<S: TransposeOps, T>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
         const { assert!(2 * MAX_UNBLOCKED_ROWS >= BLOCK_BYTES && BLOCK_OUTPUTS * MAX_UNBLOCKED_ROWS <= SCRATCH_BYTES) };
-        let some = (self.rows - self.done).min(self.most);
+        let BlockRows { blocks, width, rows, most, done } = *self;
+        let some = (rows - done).min(most);
         if some == 0 {
             return (null(), 0);
         }
         // Fewer rows may be less than 16 bytes of a block: then some of the rows before are gathered again.
-        let before = MAX_UNBLOCKED_ROWS.saturating_sub(some).min(self.done);
-        let blocks = TransposeSource {
-            first: self.first.wrapping_add((self.done - before) * self.width).cast(),
-            step: self.step * size_of::<T>() as isize,
-            count: self.count,
-            elements: (before + some) * self.width,
-            reversed: self.reversed,
-            prefetch_cursor: self.prefetch_cursor,
-        };
-        let bytes = some * self.count * self.width * size_of::<T>();
-        self.prefetch_cursor = self.prefetch_cursor.map(|prefetch_cursor| prefetch_cursor.moved(bytes as isize));
+        let before = MAX_UNBLOCKED_ROWS.saturating_sub(some).min(done);
+        let first = blocks.first.wrapping_add((done - before) * width * size_of::<T>());
+        let bytes = some * blocks.count * width * size_of::<T>();
+        self.blocks.prefetch_cursor = blocks.prefetch_cursor.map(|cursor| cursor.moved(bytes as isize));
         self.done += some;
         // SAFETY: the caller's promise.
-        let first = unsafe { scratch.fill_blocks::<S, T>(simd, blocks) };
-        (first.wrapping_add(before * self.count * self.width), some)
+        let first = unsafe {
+            scratch.fill_blocks::<S, T>(simd, TransposeSource { first, elements: (before + some) * width, ..blocks })
+        };
+        (first.wrapping_add(before * blocks.count * width), some)
     }
 }
 

@@ -20,7 +20,8 @@ use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Hint;
 use crate::order::{ArgOrder, IndexVec, Mask, Vec};
-use crate::positions::{Positions, for_places, write_all};
+use crate::outputs::{Outputs, Written};
+use crate::positions::{for_places, write_all};
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
@@ -30,22 +31,19 @@ use core::mem::MaybeUninit;
 /// See the file.
 pub(crate) struct NarrowColumns;
 
-/// How many bytes to prefetch at a time, of columns beyond L2. See docs/tuning.md#narrow-columns-1-kib-at-a-time.
-const PREFETCH_BYTES: usize = 1024;
-
 impl KernelImpl for NarrowColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
         assert!(Strategy::NarrowColumns.takes(args.inner, args.reduced, O::Simd::LANES));
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let input = args.input.cast::<O::Lane>();
         let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
         let prefetched_rows = if args.prefetch.should_prefetch(false) {
-            PREFETCH_BYTES / (rows_per_wide * width * size_of::<O::Lane>())
+            args.tuning.columns.narrow_prefetch_bytes / (rows_per_wide * width * size_of::<O::Lane>())
         } else {
             usize::MAX
         };
-        let mut state = ColumnState::default();
+        let (mut state, mut written) = (ColumnState::default(), Written::All);
         for o in 0..args.outer.size {
             let first = input.wrapping_offset(o as isize * args.outer.stride);
             let columns = DenseColumns {
@@ -58,8 +56,9 @@ impl KernelImpl for NarrowColumns {
                 hint: args.tuning.prefetch.hint,
             };
             // SAFETY: the caller promises all elements of all outputs.
-            unsafe { columns.reduce(line.size, positions.take(width), &mut state) };
+            written = unsafe { columns.reduce(line.size, outputs.take(width), &mut state) };
         }
+        written
     }
 }
 
@@ -79,12 +78,13 @@ struct DenseColumns<O: ArgOrder> {
 }
 
 impl<O: ArgOrder> DenseColumns<O> {
-    /// Writes the position of the first best of each column.
+    /// Writes the position of the first best of each column, and the value, if the rows are no more than can be counted
+    /// at a time.
     ///
     /// # Safety
-    /// - The rows may be read; they are enough for one wide row.
+    /// - The rows may be read; they are enough for one wide row. Values are of elements.
     #[inline(always)]
-    unsafe fn reduce(self, rows: usize, mut positions: Positions<'_>, state: &mut ColumnState) {
+    unsafe fn reduce(self, rows: usize, mut outputs: Outputs<'_>, state: &mut ColumnState) -> Written {
         let most = self.rows_per_wide.saturating_mul(O::Simd::MAX_INDEX as usize);
         let mut best = [const { MaybeUninit::<u32>::uninit() }; MAX_VECTOR_BYTES];
         let best = &mut best[..self.width];
@@ -95,7 +95,13 @@ impl<O: ArgOrder> DenseColumns<O> {
             // SAFETY: the caller's promise.
             let block = unsafe { self.reduce_block(from, (rows - from).min(most), state) };
             if rows <= most {
-                return for_places!(positions, positions => write_all(positions, block.positions()));
+                for_places!(outputs.positions, positions => write_all(positions, block.positions()));
+                // SAFETY: the caller's promise.
+                if let Some(values) = unsafe { outputs.values::<O::Lane>() } {
+                    self.write_values(values, block.values);
+                    state.has_lost |= self.order.simd().movemask(self.order.lost(block.values)) != 0;
+                }
+                return Written::all(state.has_lost);
             }
             if start == 0 {
                 write_all(best, block.positions());
@@ -109,7 +115,17 @@ impl<O: ArgOrder> DenseColumns<O> {
             }
         }
         // SAFETY: as above.
-        positions.write_all(unsafe { &*(&raw const *best as *const [u32]) });
+        outputs.positions.write_all(unsafe { &*(&raw const *best as *const [u32]) });
+        Written::Nothing
+    }
+
+    /// Writes the value of each column, from lanes of which the first are columns.
+    #[inline(always)]
+    fn write_values(self, values: &mut [MaybeUninit<O::Lane>], best: Vec<O>) {
+        let mut lanes = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
+        // SAFETY: there is room for any vector.
+        unsafe { self.order.simd().store_lanes(lanes.as_mut_ptr().cast(), self.order.decode(best)) };
+        values.copy_from_slice(&lanes[..self.width]);
     }
 
     /// The first best of each column in some rows, as many as can be counted.
@@ -139,6 +155,7 @@ impl<O: ArgOrder> DenseColumns<O> {
             start,
             rows,
             rows_per_wide,
+            values: best.values,
             wide_rows: simd.index_array(best.wide_rows),
             row_in_wide: simd.index_array(best.row_in_wide),
         }
@@ -255,6 +272,7 @@ struct Block<O: ArgOrder> {
     rows: usize,
     rows_per_wide: usize,
     /// For each column.
+    values: Vec<O>,
     wide_rows: IndexArray<O>,
     row_in_wide: IndexArray<O>,
 }

@@ -6,7 +6,8 @@ use super::nan_tracker::NanTracker;
 use super::tile::{ColumnTile, PANEL_BLOCK_ROWS, StridedRows, TILE_VECTORS, extent_bytes};
 use crate::order::ArgOrder;
 use crate::order::key::LaneElem;
-use crate::positions::{Position, Positions, for_places};
+use crate::outputs::Outputs;
+use crate::positions::{Position, for_places};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 use core::mem::MaybeUninit;
@@ -49,14 +50,8 @@ pub(super) enum Traversal {
     Resident,
     /// Eight rows at a time, tile by tile.
     RowBlocked,
-    /// The same, of rows that are longer than the panel: meanwhile, the next row of the panel is prefetched, and after
-    /// the last one, the first row of the next panel.
-    RowBlockedAcross,
-    /// Streaming: one row at a time, from end to end of the panel.
+    /// One row at a time, from end to end of the panel.
     Streaming,
-    /// The same, of rows that are longer than the panel: meanwhile, the next row of the panel is prefetched, and after
-    /// the last one, the first row of the next panel.
-    StreamingAcross,
 }
 
 /// The L1 cache of most cores.
@@ -69,8 +64,8 @@ const L1_BYTES: usize = 32 << 10;
 pub(super) struct Panel<'a, O: ArgOrder, const U: usize> {
     order: O,
     tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>],
-    /// Written when row numbers are first widened.
-    positions: Positions<'a>,
+    /// Positions are written when row numbers are first widened, values in the end.
+    outputs: Outputs<'a>,
     /// Rows since row numbers were last widened, and before that. Row numbers count from 1 since then; 0 is no change.
     rows: u32,
     widened: u32,
@@ -84,28 +79,22 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     /// Before the first row. There is a tile for each `TILE_WIDTH` of the positions, and there are at least as many
     /// positions as one tile has; for tiles of two vectors, more than one vector has.
     #[inline(always)]
-    pub(super) fn new(order: O, tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>], positions: Positions<'a>) -> Self {
-        let tiles = &mut tiles[..positions.len().div_ceil(Self::TILE_WIDTH)];
-        Panel { order, tiles, positions, rows: 0, widened: 0, has_nan: false }
+    pub(super) fn new(order: O, tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>], outputs: Outputs<'a>) -> Self {
+        let tiles = &mut tiles[..outputs.len().div_ceil(Self::TILE_WIDTH)];
+        Panel { order, tiles, outputs, rows: 0, widened: 0, has_nan: false }
     }
 
     /// The outputs of each tile. A constant, which makes the loop much faster, but for a single tile of two vectors: it
     /// may have fewer, and more than a vector.
     #[inline(always)]
     fn width(&self) -> usize {
-        if const { U == 2 } { Self::TILE_WIDTH.min(self.positions.len()) } else { Self::TILE_WIDTH }
+        if const { U == 2 } { Self::TILE_WIDTH.min(self.outputs.len()) } else { Self::TILE_WIDTH }
     }
 
     /// The first output of a tile. The last tile overlaps the previous one where the width is no multiple.
     #[inline(always)]
     fn start_of(&self, tile: usize) -> usize {
-        (tile * Self::TILE_WIDTH).min(self.positions.len() - self.width())
-    }
-
-    /// How far it is from the next row to the first row of the panel beside this one, in elements.
-    #[inline(always)]
-    fn to_next_panel(&self, stride: isize) -> isize {
-        (self.positions.len() as isize).wrapping_sub(stride.wrapping_mul((self.rows + self.widened) as isize))
+        (tile * Self::TILE_WIDTH).min(self.outputs.len() - self.width())
     }
 
     /// Reduces some more rows, and prefetches what is `prefetch_distance` elements further on. Row numbers go on from
@@ -116,23 +105,38 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     #[inline(always)]
     pub(super) unsafe fn rows(
         &mut self,
+        rows: StridedRows<O::Lane>,
+        prefetch_distance: Option<isize>,
+        traversal: Traversal,
+    ) {
+        // SAFETY: the caller's promise, and a mutable borrow that nothing else uses meanwhile.
+        unsafe {
+            if const { U == TILE_VECTORS } {
+                self.visit_rows(rows, prefetch_distance, traversal);
+            } else {
+                // Outlined: two strategies share it.
+                let (simd, panel) = (self.order.simd(), &raw mut *self);
+                simd.call_outlined(VisitRows { panel, rows, prefetch_distance, traversal });
+            }
+        }
+    }
+
+    /// [`Panel::rows`], inlined.
+    ///
+    /// # Safety
+    /// - As for [`Panel::rows`].
+    #[inline(always)]
+    unsafe fn visit_rows(
+        &mut self,
         mut rows: StridedRows<O::Lane>,
         prefetch_distance: Option<isize>,
         traversal: Traversal,
     ) {
-        let is_streaming =
-            const { U == TILE_VECTORS } && matches!(traversal, Traversal::Streaming | Traversal::StreamingAcross);
+        let is_streaming = const { U == TILE_VECTORS } && traversal == Traversal::Streaming;
         while rows.count > 0 {
             if self.rows == O::Simd::MAX_INDEX {
                 self.widen_indices();
             }
-            let are_last = match traversal {
-                Traversal::StreamingAcross => rows.count == 1,
-                Traversal::RowBlockedAcross => rows.count <= PANEL_BLOCK_ROWS,
-                _ => false,
-            };
-            let prefetch_distance =
-                if are_last { prefetch_distance.map(|_| self.to_next_panel(rows.stride)) } else { prefetch_distance };
             // SAFETY: the caller's promise.
             if const { U == TILE_VECTORS } && is_streaming && unsafe { self.streaming_pass(rows, prefetch_distance) } {
                 self.rows += 1;
@@ -231,9 +235,24 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         self.tiles[tile].write(after);
     }
 
+    /// Writes what was found in all rows, and tells whether bits of values are lost.
+    #[inline(always)]
+    pub(super) fn finish(&mut self) -> bool {
+        self.widen_indices();
+        let (width, mut has_lost) = (self.width(), false);
+        for n in 0..self.tiles.len() {
+            let start = self.start_of(n);
+            // SAFETY: a flush comes after the first rows, which have written every group; values are of elements.
+            let (tile, values) = unsafe { (self.tiles[n].assume_init_ref(), self.outputs.values::<O::Lane>()) };
+            let Some(values) = values else { break };
+            has_lost |= tile.write_values(self.order, &mut values[start..][..width]);
+        }
+        has_lost
+    }
+
     /// Widens the row numbers into the positions.
     #[inline(always)]
-    pub(super) fn widen_indices(&mut self) {
+    fn widen_indices(&mut self) {
         let simd = self.order.simd();
         for tile in 0..self.tiles.len() {
             let (start, width) = (self.start_of(tile), self.width());
@@ -242,7 +261,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
             for u in 0..U {
                 let (rows, widened) = (simd.index_array(tile.row_of_best[u]), self.widened);
                 let (rows, at) = (rows.as_ref(), start + ColumnTile::<O, U>::start_of(u, width));
-                for_places!(self.positions, positions => {
+                for_places!(self.outputs.positions, positions => {
                     let positions = &raw mut positions[at..][..O::Simd::LANES];
                     // SAFETY: a mutable borrow, which nothing else uses meanwhile.
                     unsafe { simd.call_outlined(WidenIndices { rows, positions, widened }) };
@@ -252,6 +271,25 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         }
         self.widened += self.rows;
         self.rows = 0;
+    }
+}
+
+/// [`Panel::rows`], outlined.
+#[derive(Clone, Copy)]
+struct VisitRows<'a, O: ArgOrder, const U: usize> {
+    panel: *mut Panel<'a, O, U>,
+    rows: StridedRows<O::Lane>,
+    prefetch_distance: Option<isize>,
+    traversal: Traversal,
+}
+
+impl<O: ArgOrder, const U: usize> SimdOp for VisitRows<'_, O, U> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn eval(self) {
+        // SAFETY: the caller's promise; it has lent the panel.
+        unsafe { (*self.panel).visit_rows(self.rows, self.prefetch_distance, self.traversal) };
     }
 }
 

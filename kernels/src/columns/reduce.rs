@@ -7,81 +7,76 @@
 use super::nan_tracker::NanTracker;
 use super::row_blocks::{has_row_blocks, is_row_blocked};
 use super::tile::{ColumnTile, StridedRows, TILE_VECTORS};
+use crate::memory::args::LoopDim;
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::ArgOrder;
 use crate::order::key::LaneElem;
-use crate::positions::Positions;
+use crate::outputs::Outputs;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 
-/// Answers a row of outputs, at least a vector of them, and prefetches what is `prefetch_distance` elements further on.
-/// `state` says whether to expect NaN, and learns whether there was one.
+/// Answers some rows of outputs, `lines` apart, each at least a vector of outputs, by one pass over the rows of each;
+/// `rows` are those of the first. Prefetches what is `prefetch_distance` elements further on. If `is_row_blocked`, rows
+/// [are many](is_row_blocked), and outputs more than a vector. `state` says whether to expect NaN, and what is
+/// returned, whether there was one.
 ///
 /// # Safety
-/// - Each row, as wide as there are positions, may be read. There is at least one row, and at most as many as a lane
-///   can count.
+/// - Each row, as wide as there are outputs in a row of them, may be read. There is at least one row, and at most
+///   as many as a lane can count. Values are of elements.
 #[inline(always)]
 pub(super) unsafe fn reduce<O: ArgOrder>(
     order: O,
-    rows: StridedRows<O::Lane>,
-    positions: Positions<'_>,
+    (rows, lines): (StridedRows<O::Lane>, LoopDim),
+    mut outputs: Outputs<'_>,
     prefetch_distance: Option<isize>,
-    state: &mut ColumnState,
-) {
-    // SAFETY: the caller's promise.
+    is_row_blocked: bool,
+    state: ColumnState,
+) -> ColumnState {
+    let (outputs, simd) = (&raw mut outputs, order.simd());
+    // Outlined, because strategies share it; with row blocks another function, because to ask at each tile would slow
+    // few rows down.
+    // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
     unsafe {
-        if const { has_tiles::<O>() } {
-            reduce_by::<O, TILE_VECTORS, false>(order, rows, positions, prefetch_distance, state);
+        if const { has_row_blocks::<O>() } && is_row_blocked {
+            simd.call_outlined(OnePass::<O, true> { order, rows, lines, outputs, prefetch_distance, state })
         } else {
-            reduce_by::<O, 1, false>(order, rows, positions, prefetch_distance, state);
+            simd.call_outlined(OnePass::<O, false> { order, rows, lines, outputs, prefetch_distance, state })
         }
     }
 }
 
-/// [`reduce`] of rows that [are many](is_row_blocked), in row blocks. This is a separate outlined loop, because asking
-/// at each tile would slow few rows down. It has no tiles of one vector, and no [pairs](ColumnTile::visit) for the rows
-/// that blocks leave, to save code.
-///
-/// # Safety
-/// - As for [`reduce`], of more than a vector of outputs.
-#[inline(always)]
-pub(super) unsafe fn reduce_row_blocked<O: ArgOrder>(
-    order: O,
-    rows: StridedRows<O::Lane>,
-    mut positions: Positions<'_>,
-    prefetch_distance: Option<isize>,
-    state: &mut ColumnState,
-) {
-    let (positions, state) = (&raw mut positions, &raw mut *state);
-    // SAFETY: the caller's promise, and two borrows that nothing else uses meanwhile.
-    unsafe { order.simd().call_outlined(RowBlockedReduce { order, rows, positions, prefetch_distance, state }) };
-}
-
+/// [`reduce`].
 #[derive(Clone, Copy)]
-struct RowBlockedReduce<'a, O: ArgOrder> {
+struct OnePass<'a, O: ArgOrder, const ROW_BLOCKED: bool> {
     order: O,
     rows: StridedRows<O::Lane>,
-    positions: *mut Positions<'a>,
+    lines: LoopDim,
+    outputs: *mut Outputs<'a>,
     prefetch_distance: Option<isize>,
-    state: *mut ColumnState,
+    state: ColumnState,
 }
 
-impl<O: ArgOrder> SimdOp for RowBlockedReduce<'_, O> {
-    type Output = ();
+impl<O: ArgOrder, const ROW_BLOCKED: bool> SimdOp for OnePass<'_, O, ROW_BLOCKED> {
+    type Output = ColumnState;
 
     #[inline(always)]
-    unsafe fn eval(self) {
-        let RowBlockedReduce { order, rows, prefetch_distance, .. } = self;
-        // SAFETY: the caller's promise; it has lent both borrows.
+    unsafe fn eval(self) -> ColumnState {
+        let OnePass { order, mut rows, lines, prefetch_distance, mut state, .. } = self;
+        // SAFETY: the caller's promise; it has lent the outputs.
         unsafe {
-            reduce_by::<O, TILE_VECTORS, true>(
-                order,
-                rows,
-                (*self.positions).reborrow(),
-                prefetch_distance,
-                &mut *self.state,
-            )
-        };
+            let mut outputs = (*self.outputs).reborrow();
+            let width = outputs.len() / lines.size.max(1);
+            for _ in 0..lines.size {
+                let outputs = outputs.take(width);
+                if const { has_tiles::<O>() } {
+                    reduce_by::<O, TILE_VECTORS, ROW_BLOCKED>(order, rows, outputs, prefetch_distance, &mut state);
+                } else {
+                    reduce_by::<O, 1, ROW_BLOCKED>(order, rows, outputs, prefetch_distance, &mut state);
+                }
+                rows.first = rows.first.wrapping_offset(lines.stride);
+            }
+        }
+        state
     }
 }
 
@@ -100,42 +95,36 @@ pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
 unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
     rows: StridedRows<O::Lane>,
-    mut positions: Positions<'_>,
+    mut outputs: Outputs<'_>,
     prefetch_distance: Option<isize>,
     state: &mut ColumnState,
 ) {
     let lanes = O::Simd::LANES;
-    let width = positions.len();
-    assert!(width >= if ROW_BLOCKED { lanes + 1 } else { lanes });
+    let width = outputs.len();
+    assert!(width >= lanes);
     let mut start = 0;
-    // SAFETY: the caller's promise; each group lies within the rows.
+    // SAFETY: the caller's promise; each tile lies within the rows.
     unsafe {
         // Most tiles are in a loop of their own, where the compiler knows their width: that is much faster.
-        while const { U > 1 } && start + U * lanes <= width {
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut positions, start, U * lanes, prefetch_distance, state);
+        while start + U * lanes <= width {
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut outputs, start, U * lanes, prefetch_distance, state);
             start += U * lanes;
         }
         // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left goes
         // into one tile if it fills more than half of it, because vectors side by side need not wait for each other.
         if const { U > 1 } && width - start > U / 2 * lanes {
             let at = width.saturating_sub(U * lanes);
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut positions, at, width - at, prefetch_distance, state);
-            start = width;
-        }
-        if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut outputs, at, width - at, prefetch_distance, state);
+        } else if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
             let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, &mut positions, at, width - at, prefetch_distance, state);
-            start = width;
-        }
-        while !ROW_BLOCKED && start < width {
-            let at = start.min(width - lanes);
-            reduce_part::<O, 1, ROW_BLOCKED>(order, rows, &mut positions, at, lanes, prefetch_distance, state);
-            start += lanes;
+            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, &mut outputs, at, width - at, prefetch_distance, state);
+        } else if !ROW_BLOCKED && start < width {
+            reduce_part::<O, 1, ROW_BLOCKED>(order, rows, &mut outputs, width - lanes, lanes, prefetch_distance, state);
         }
     }
 }
 
-/// Answers the outputs from `start` on by one tile of `U` vectors, more than half of which they fill.
+/// Answers the outputs from `start` on, at least a vector of them, by one tile of `U` vectors.
 ///
 /// # Safety
 /// - As for [`reduce`].
@@ -143,7 +132,7 @@ unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
 unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
     rows: StridedRows<O::Lane>,
-    positions: &mut Positions<'_>,
+    outputs: &mut Outputs<'_>,
     start: usize,
     width: usize,
     prefetch_distance: Option<isize>,
@@ -152,11 +141,13 @@ unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     let rows = rows.at(start);
     rows.prefetch(width, prefetch_distance);
     // SAFETY: the caller's promise.
-    let tile = unsafe { reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state) };
-    tile.write(order, positions, start, width);
+    unsafe {
+        let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
+        tile.write(order, rows, outputs, start, width);
+    }
 }
 
-/// A tile of `width` outputs, more than fit half of `U` vectors, over some rows and then some others.
+/// A tile of `width` outputs, at least a vector of them, over some rows and then some others.
 ///
 /// Unless `most` is `usize::MAX`, the rows are contiguous, are taken `most` at a time, and what comes later is
 /// prefetched meanwhile. `state` is as for [`reduce`], `ROW_BLOCKED` as for [`reduce_by`].
@@ -181,7 +172,7 @@ pub(super) unsafe fn reduce_tile<O: ArgOrder, const U: usize, const P: usize, co
             }
             state.has_nan = true;
         }
-        let exact = order.simd().call_outlined(NanExactReduce::<O, U, P, ROW_BLOCKED> { order, parts, width });
+        let exact = order.simd().call_outlined(NanExactReduce::<O, U, P> { order, parts, width });
         // Copied vector by vector. Otherwise, the tile above would not stay in registers, because the call writes to
         // memory.
         let mut tile = ColumnTile { best: [order.identity(); U], row_of_best: [order.simd().splat_index(0); U] };
@@ -219,7 +210,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
             {
                 let all_rows = rows.count;
                 // SAFETY: the caller's promise.
-                rows = unsafe { tile.visit_blocks::<NAN_EXACT>(order, rows, width, &mut nan_tracker) };
+                rows = unsafe { tile.visit_blocks(order, rows, width, &mut nan_tracker) };
                 before = (all_rows - rows.count) as u32;
             }
             loop {
@@ -250,31 +241,19 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
 
 /// The exact way, outlined, because NaN is rare.
 #[derive(Clone, Copy)]
-struct NanExactReduce<O: ArgOrder, const U: usize, const P: usize, const ROW_BLOCKED: bool> {
+struct NanExactReduce<O: ArgOrder, const U: usize, const P: usize> {
     order: O,
     parts: [StridedRows<O::Lane>; P],
     width: usize,
 }
 
-impl<O: ArgOrder, const U: usize, const P: usize, const ROW_BLOCKED: bool> SimdOp
-    for NanExactReduce<O, U, P, ROW_BLOCKED>
-{
+impl<O: ArgOrder, const U: usize, const P: usize> SimdOp for NanExactReduce<O, U, P> {
     type Output = ColumnTile<O, U>;
 
     #[inline(always)]
     unsafe fn eval(self) -> ColumnTile<O, U> {
-        let NanExactReduce { order, parts, width } = self;
         // SAFETY: the caller's promise.
-        unsafe {
-            if const { ROW_BLOCKED && O::Lane::HAS_NAN && has_row_blocks::<O>() } && is_row_blocked::<O>(parts[0].count)
-            {
-                let (tile, nan_tracker) = ColumnTile::reduce_rows::<true, P, true>(order, parts, width, usize::MAX);
-                if nan_tracker.is_exact(order) {
-                    return tile;
-                }
-            }
-            ColumnTile::reduce_rows::<true, P, false>(order, parts, width, usize::MAX).0
-        }
+        unsafe { ColumnTile::reduce_rows::<true, P, false>(self.order, self.parts, self.width, usize::MAX).0 }
     }
 }
 
@@ -282,4 +261,6 @@ impl<O: ArgOrder, const U: usize, const P: usize, const ROW_BLOCKED: bool> SimdO
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColumnState {
     has_nan: bool,
+    /// Whether bits of values [are lost](ArgOrder::lost), of those that [`reduce`] did not write.
+    pub(super) has_lost: bool,
 }

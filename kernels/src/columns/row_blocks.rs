@@ -14,7 +14,6 @@
 
 use super::nan_tracker::NanTracker;
 use super::tile::{ColumnTile, StridedRows};
-use crate::order::key::LaneElem;
 use crate::order::{ArgOrder, IndexVec, Vec, max_all};
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
@@ -47,33 +46,23 @@ const fn min_blocked_rows<O: ArgOrder>() -> usize {
 const MIN_BLOCKED_ROWS: usize = 128;
 
 impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
-    /// Reduces the whole blocks of some rows, the first of which has number 1, and gives the rows that are left.
-    ///
-    /// The answer is right only if `nan_tracker` is sure afterwards. If `NAN_EXACT`, it is so but for one case: NaN
-    /// loses, and a lane has nothing better than the worst number.
+    /// Reduces the whole blocks of some rows, the first of which has number 1, and gives the rows that are left. The
+    /// answer is right only if `nan_tracker` is sure afterwards.
     ///
     /// # Safety
     /// - As for [`ColumnTile::load`], for each row; they are at least a block.
     #[inline(always)]
-    pub(super) unsafe fn visit_blocks<const NAN_EXACT: bool>(
+    pub(super) unsafe fn visit_blocks(
         &mut self,
         order: O,
         rows: StridedRows<O::Lane>,
         width: usize,
         nan_tracker: &mut NanTracker<O>,
     ) -> StridedRows<O::Lane> {
-        // Copies: what a call writes to would not stay in registers before and after it.
-        let (mut tile, mut state) = (*self, *nan_tracker);
-        let blocks = RowBlocks { order, rows, width, tile: &raw mut tile, nan_tracker: &raw mut state };
-        // SAFETY: the caller's promise, and two locals that nothing else uses meanwhile.
-        unsafe {
-            if NAN_EXACT {
-                blocks.visit::<true>();
-            } else {
-                order.simd().call_outlined(blocks);
-            }
-        }
-        (*self, *nan_tracker) = (tile, state);
+        // SAFETY: the caller's promise.
+        (*self, *nan_tracker) = unsafe {
+            order.simd().call_outlined(RowBlocks { order, rows, width, tile: *self, nan_tracker: *nan_tracker })
+        };
         rows.skip(rows.count / BLOCK_ROWS * BLOCK_ROWS)
     }
 }
@@ -84,42 +73,17 @@ struct RowBlocks<O: ArgOrder, const U: usize> {
     order: O,
     rows: StridedRows<O::Lane>,
     width: usize,
-    tile: *mut ColumnTile<O, U>,
-    nan_tracker: *mut NanTracker<O>,
+    tile: ColumnTile<O, U>,
+    nan_tracker: NanTracker<O>,
 }
 
 impl<O: ArgOrder, const U: usize> SimdOp for RowBlocks<O, U> {
-    type Output = ();
+    type Output = (ColumnTile<O, U>, NanTracker<O>);
 
     #[inline(always)]
-    unsafe fn eval(self) {
-        // SAFETY: the caller's promise.
-        unsafe { self.visit::<false>() };
-    }
-}
-
-impl<O: ArgOrder, const U: usize> RowBlocks<O, U> {
-    /// # Safety
-    /// - As for [`ColumnTile::visit_blocks`]; both pointers are borrows that nothing else uses meanwhile.
-    #[inline(always)]
-    unsafe fn visit<const NAN_EXACT: bool>(self) {
-        let RowBlocks { order, rows, width, .. } = self;
+    unsafe fn eval(self) -> Self::Output {
+        let RowBlocks { order, rows, width, tile: ColumnTile { mut best, mut row_of_best }, mut nan_tracker } = self;
         let simd = order.simd();
-        // SAFETY: the caller's promise.
-        let (tile, nan_tracker) = unsafe { (&mut *self.tile, &mut *self.nan_tracker) };
-        let (ColumnTile { mut best, mut row_of_best }, mut state) = (*tile, *nan_tracker);
-        let nan_wins = order.nan_wins();
-        // A mask in place of branches, for which the compiler would make two loops.
-        let losing = simd.first_n_mask(if nan_wins { 0 } else { O::Simd::LANES });
-        if NAN_EXACT {
-            state = NanTracker::empty(order);
-            // In the first row, NaN is the best there is, or no better than the worst number.
-            let mut u = 0;
-            while !nan_wins && u < U {
-                best[u] = order.max(best[u], order.identity());
-                u += 1;
-            }
-        }
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
         let (mut at, mut row) = (rows.first, simd.splat_index(1));
         for _ in 0..rows.count / BLOCK_ROWS {
@@ -135,18 +99,7 @@ impl<O: ArgOrder, const U: usize> RowBlocks<O, U> {
                     at = at.wrapping_byte_offset(stride);
                     n += 1;
                 }
-                if !NAN_EXACT {
-                    state.observe(order, &vectors);
-                } else {
-                    // Where NaN wins, the first one of a lane is kept, and no number is above it. This is not in the
-                    // other loop, where it would cost data without NaN.
-                    let first =
-                        simd.and_not(simd.nan_mask(&vectors), simd.or(simd.unordered(best[u], best[u]), losing));
-                    best[u] = simd.select(first, order.simd().splat(O::Lane::NAN), best[u]);
-                    row_of_best[u] = simd.select_index(first, row, row_of_best[u]);
-                    // The maximum drops NaN, if it starts with a number.
-                    vectors[0] = order.max(vectors[0], order.identity());
-                }
+                nan_tracker.observe(order, &vectors);
                 let new = max_all(order, &vectors);
                 let better = order.gt(new, best[u]);
                 best[u] = order.max(new, best[u]);
@@ -155,17 +108,14 @@ impl<O: ArgOrder, const U: usize> RowBlocks<O, U> {
             row = simd.add(row, simd.splat_index(BLOCK_ROWS as u32));
             at = at.wrapping_byte_offset(BLOCK_ROWS as isize * stride);
         }
-        *tile = ColumnTile { best, row_of_best };
+        let mut tile = ColumnTile { best, row_of_best };
         for (u, (&best, row_of_best)) in best.iter().zip(&mut tile.row_of_best).enumerate() {
             let first = rows.first.wrapping_add(ColumnTile::<O, U>::start_of(u, width));
             // SAFETY: the caller's promise: the number is that of a block of the rows, or 0.
             *row_of_best =
                 unsafe { simd.call_outlined(RecoverRow { order, first, stride, best, first_row: *row_of_best }) };
-            if NAN_EXACT && !nan_wins && simd.movemask(simd.eq(best, order.identity())) != 0 {
-                state.observe(order, &[order.simd().splat(O::Lane::NAN)]);
-            }
         }
-        *nan_tracker = state;
+        (tile, nan_tracker)
     }
 }
 
@@ -205,7 +155,6 @@ impl<O: ArgOrder> SimdOp for RecoverRow<O> {
                 n += 1;
             }
         }
-        let finds_nan = O::Lane::HAS_NAN && order.nan_wins();
         // If it is in none of the others, it is in the last.
         let mut n = BLOCK_ROWS - 1;
         let mut row_in_block = simd.splat_index(n as u32);
@@ -213,10 +162,7 @@ impl<O: ArgOrder> SimdOp for RecoverRow<O> {
             n -= 1;
             // SAFETY: all of them were written above.
             let elements = unsafe { order.load(elements.add(n * lanes)) };
-            let is_best = simd.eq(elements, best);
-            // Where NaN wins, one is the best of its block; where it loses, none is.
-            let is_best = if finds_nan { simd.or(is_best, simd.unordered(elements, elements)) } else { is_best };
-            row_in_block = simd.select_index(is_best, simd.splat_index(n as u32), row_in_block);
+            row_in_block = simd.select_index(simd.eq(elements, best), simd.splat_index(n as u32), row_in_block);
         }
         let is_better = simd.index_gt(first_row, simd.splat_index(0));
         simd.add(first_row, simd.and_mask(is_better, row_in_block))

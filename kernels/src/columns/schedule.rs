@@ -5,7 +5,7 @@
 use super::panel::{MAX_PANEL_BYTES, PANEL_TILES, STREAMING_PANEL_BYTES, Traversal};
 use super::tile::{PANEL_BLOCK_ROWS, TILE_VECTORS};
 use crate::memory::args::KernelArgs;
-use crate::memory::prefetch::{CACHE_LINE_BYTES, Prefetch};
+use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_distance};
 
 /// What the vectors of a kernel are like.
@@ -31,36 +31,13 @@ pub(super) struct ColumnSchedule {
     pub(super) widest: usize,
     /// How many rows of outputs are interleaved, segment after segment.
     pub(super) interleaved_lines: usize,
-    /// How far ahead to prefetch, and whether to prefetch the next segment instead.
+    /// How far ahead to prefetch.
     pub(super) prefetch_distance: Option<isize>,
-    pub(super) prefetches_next: bool,
     pub(super) traversal: Traversal,
 }
 
-/// How far ahead to prefetch along rows that are long and not contiguous, in bytes. Further ahead is slower. See
-/// docs/tuning.md#columnsprefetch_next_rows.
-const ROW_PREFETCH_DISTANCE_BYTES: usize = 1024;
-
-/// The largest blocks of few contiguous rows, none wider than a tile, that are reduced in one pass, each prefetched as
-/// a whole; in bytes. See docs/tuning.md#columnsmax_tall_block_bytes.
-const MAX_BLOCK_BYTES: usize = 2 << 10;
-
-/// The longest segments, in bytes, at whose end the next one is prefetched. In longer ones, the hardware prefetcher
-/// finds more on the way than it loses at the end. See docs/tuning.md#segments-of-columns-up-to-8-kib.
-const MAX_JUMP_BYTES: usize = 8 << 10;
-
-/// Rows of interleaved segments are streamed if they are longer, in bytes. Of shorter ones, the hardware prefetchers
-/// can follow eight at a time. See docs/tuning.md#interleaved-segments-are-streamed-from-384-bytes-on.
-const MIN_STREAMING_BYTES: usize = 384;
-
-/// Contiguous rows of at most this many bytes are reduced in one pass, even where longer ones would be streamed.
-const MAX_LINE_BYTES: usize = 1024;
-
 /// The most rows of outputs that are interleaved.
 pub(super) const MAX_INTERLEAVED_LINES: usize = 16;
-
-/// Columns that span no more bytes are taken to be in the L2 cache of current cores.
-const MAX_NEAR_BYTES: usize = 256 << 10;
 
 impl ColumnSchedule {
     /// The schedule of a call. Not inlined: nothing in it depends on types.
@@ -81,31 +58,28 @@ impl ColumnSchedule {
         // where rows are contiguous and none is longer than a tile.
         let is_block = slower.is_empty() && geometry.is_block(args, reduced_bytes);
         let most_rows = if exceeds_l2 { tuning.max_streams } else { PANEL_BLOCK_ROWS };
-        let is_for_panels =
-            exceeds_l2 && !is_block && (line.size > most_rows || reduced_bytes > MAX_LINE_BYTES && is_streaming);
+        let is_for_panels = exceeds_l2
+            && !is_block
+            && (line.size > most_rows || reduced_bytes > tuning.max_one_pass_bytes && is_streaming);
         // A tile reads a few cache lines of each row. Of many rows beyond L2, that is another page each time, which is
         // much slower than reading in long runs.
-        let is_near = line.size <= most_rows || line.size <= geometry.most_rows && reduced_bytes <= MAX_NEAR_BYTES;
+        let is_near =
+            line.size <= most_rows || line.size <= geometry.most_rows && reduced_bytes <= tuning.max_resident_bytes;
         let widest = match exceeds_l2 {
             true if !args.prefetch.should_prefetch(false) => MAX_PANEL_BYTES / geometry.size,
             true if is_streaming => STREAMING_PANEL_BYTES / geometry.size,
             _ => PANEL_TILES * tile_width,
         };
         let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
-        let next_rows = tuning.prefetch_next_rows;
-        let is_in_order = is_one_pass && exceeds_l2 && line.stride.unsigned_abs() == width && next_rows;
-        let spans_panels = width > widest;
-        let row_distance = ROW_PREFETCH_DISTANCE_BYTES / geometry.size;
-        let prefetches_rows = !is_one_pass && next_rows;
+        let row_distance = tuning.row_prefetch_bytes / geometry.size;
+        let (is_long, next_rows) = (width >= 2 * row_distance, tuning.prefetch_next_rows);
+        let is_in_order = is_one_pass && exceeds_l2 && line.stride.unsigned_abs() == width;
         let prefetch_distance = match is_streaming {
-            true if spans_panels => line.stride,
-            // The next rows, because hardware prefetchers begin anew at each row. See
-            // docs/tuning.md#columnsprefetch_next_rows.
-            false if prefetches_rows && width >= 2 * row_distance => {
-                line.stride.wrapping_mul(PANEL_BLOCK_ROWS as isize)
-            }
+            true if width > widest => line.stride,
+            // The next rows, because hardware prefetchers begin anew at each row.
+            false if is_long && next_rows && !is_one_pass => line.stride.wrapping_mul(PANEL_BLOCK_ROWS as isize),
             // A little further along the same rows.
-            false if width >= 2 * row_distance && !is_in_order => row_distance as isize,
+            false if is_long && !(next_rows && is_in_order) => row_distance as isize,
             _ => by_rows(args, reduced_bytes, geometry.size),
         };
         ColumnSchedule {
@@ -117,14 +91,8 @@ impl ColumnSchedule {
                 1
             },
             prefetch_distance: prefetches.then_some(prefetch_distance),
-            // Hardware prefetchers follow one segment, and stop at its end.
-            prefetches_next: args.prefetch.should_prefetch(reduced_bytes <= MAX_JUMP_BYTES)
-                && !is_interleaved
-                && !is_streaming,
             traversal: match exceeds_l2 {
-                _ if is_streaming && spans_panels => Traversal::StreamingAcross,
                 _ if is_streaming => Traversal::Streaming,
-                true if prefetches_rows && spans_panels => Traversal::RowBlockedAcross,
                 true => Traversal::RowBlocked,
                 false => Traversal::Resident,
             },
@@ -135,22 +103,11 @@ impl ColumnSchedule {
 /// How far ahead to prefetch for rows that are not long. Later rows of outputs are prefetched if a column spans no more
 /// than the prefetch distance, or some more if its rows go down while outputs go up; otherwise, later rows of the
 /// column.
-///
-/// In crops of images, the next row of outputs is nearer in memory than the next row of a column. It is prefetched, but
-/// not many rows of outputs further on, because there may be few before the next image.
 fn by_rows(args: &KernelArgs<'_>, reduced_bytes: usize, size: usize) -> isize {
     let (line, outer) = (args.innermost_reduced(), args.outer);
-    let apart = outer.stride.unsigned_abs();
-    if outer.size >= MIN_LINES_PER_PREFETCH && apart * size > CACHE_LINE_BYTES && apart < line.stride.unsigned_abs() {
-        let lines = PREFETCH_DISTANCE_BYTES / 8 / (apart * size);
-        return outer.stride * lines.clamp(1, outer.size / MIN_LINES_PER_PREFETCH) as isize;
-    }
     let is_near = reduced_bytes <= if line.stride < 0 { 8 * PREFETCH_DISTANCE_BYTES } else { PREFETCH_DISTANCE_BYTES };
     prefetch_distance(if is_near { outer.stride } else { line.stride }, size, PREFETCH_DISTANCE_BYTES)
 }
-
-/// The fewest rows of outputs for each that is prefetched ahead, so that few of those are beyond the last.
-const MIN_LINES_PER_PREFETCH: usize = 12;
 
 impl KernelGeometry {
     /// The outputs of a tile in a panel of rows as wide.
@@ -168,14 +125,15 @@ impl KernelGeometry {
     fn is_streaming(self, args: &KernelArgs<'_>, is_interleaved: bool) -> bool {
         let (width, line, tile_width) = (args.inner.size, args.innermost_reduced(), TILE_VECTORS * self.lanes);
         let panel = PANEL_TILES * tile_width * self.size;
+        let is_long = width * self.size > args.tuning.columns.min_streaming_bytes;
         // What L3 holds is as fast eight rows at a time, where a panel is narrower.
         let longest = if args.prefetch == Prefetch::Everything { STREAMING_PANEL_BYTES } else { panel };
-        let is_whole = args.reduced.len() == 1 || is_interleaved && width * self.size > MIN_STREAMING_BYTES;
+        let is_whole = args.reduced.len() == 1 || is_interleaved && is_long;
         let is_sequence = is_whole && line.stride.unsigned_abs() == width && width * self.size <= longest;
         let is_one_place = args.prefetch.should_prefetch(false)
             && longest >= STREAMING_PANEL_BYTES
             && line.size > PANEL_BLOCK_ROWS
-            && width * self.size > MIN_STREAMING_BYTES;
+            && is_long;
         let is_wide = self.has_tiles && width > tile_width;
         args.exceeds_l2() && args.tuning.columns.row_by_row && is_wide && (is_sequence || is_one_place)
     }
@@ -185,7 +143,8 @@ impl KernelGeometry {
     fn is_block(self, args: &KernelArgs<'_>, reduced_bytes: usize) -> bool {
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let is_sequence = line.stride.unsigned_abs() == width && line.size > 1;
-        let largest = if self.is_row_blocked { args.tuning.columns.max_tall_block_bytes } else { MAX_BLOCK_BYTES };
+        let tuning = &args.tuning.columns;
+        let largest = if self.is_row_blocked { tuning.max_tall_block_bytes } else { tuning.max_block_bytes };
         self.has_tiles && is_sequence && width <= TILE_VECTORS * self.lanes && reduced_bytes <= largest
     }
 }

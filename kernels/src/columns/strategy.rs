@@ -2,16 +2,16 @@
 //! lane. It hands each row of outputs to one pass or to panels, as the schedule says. Knows nothing of how either is
 //! done.
 
-use super::panel::{Panel, Traversal, Workspace};
-use super::reduce::{ColumnState, has_tiles, reduce, reduce_row_blocked};
-use super::row_blocks::{has_row_blocks, is_row_blocked};
+use super::panel::{Panel, Workspace};
+use super::reduce::{ColumnState, has_tiles, reduce};
+use super::row_blocks::is_row_blocked;
 use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_LINES};
 use super::tile::{StridedRows, TILE_VECTORS};
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
-use crate::positions::Positions;
+use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
@@ -21,7 +21,7 @@ pub(crate) struct Columns;
 
 impl KernelImpl for Columns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(line.size);
@@ -34,32 +34,26 @@ impl KernelImpl for Columns {
         };
         let (schedule, hint) = (ColumnSchedule::new(args, geometry), args.tuning.prefetch.hint);
         // SAFETY: the caller promises all elements of all outputs.
-        unsafe {
+        let has_lost = unsafe {
             if schedule.is_one_pass {
-                let mut state = ColumnState::default();
-                for o in 0..args.outer.size {
-                    let positions = positions.take(width);
-                    let first = args.input.cast::<O::Lane>().wrapping_offset(o as isize * args.outer.stride);
-                    let rows = StridedRows { first, stride: line.stride, count: line.size, hint };
-                    if const { has_row_blocks::<O>() } && is_row_blocked {
-                        reduce_row_blocked(order, rows, positions, schedule.prefetch_distance, &mut state);
-                    } else {
-                        reduce(order, rows, positions, schedule.prefetch_distance, &mut state);
-                    }
-                }
+                let rows = StridedRows { first: args.input.cast(), stride: line.stride, count: line.size, hint };
+                let (distance, state) = (schedule.prefetch_distance, ColumnState::default());
+                reduce(order, (rows, args.outer), outputs, distance, is_row_blocked, state);
+                false
             } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
-                reduce_panels::<O, TILE_VECTORS>(order, args, schedule, positions);
+                reduce_panels::<O, TILE_VECTORS>(order, args, schedule, outputs)
             } else if const { has_tiles::<O>() } && width > O::Simd::LANES {
                 // Two vectors side by side are faster than one after another.
-                reduce_panels::<O, 2>(order, args, schedule, positions);
+                reduce_panels::<O, 2>(order, args, schedule, outputs)
             } else {
-                reduce_panels::<O, 1>(order, args, schedule, positions);
+                reduce_panels::<O, 1>(order, args, schedule, outputs)
             }
-        }
+        };
+        Written::all(has_lost)
     }
 }
 
-/// Reduces rows of outputs in panels of tiles of `U` vectors.
+/// Reduces rows of outputs in panels of tiles of `U` vectors, and tells whether bits of values are lost.
 ///
 /// # Safety
 /// - As [`KernelImpl::run`]; a row of outputs is at least a tile, or for tiles of two vectors, longer than one vector.
@@ -68,16 +62,16 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
     order: O,
     args: &KernelArgs<'_>,
     schedule: ColumnSchedule,
-    mut positions: Positions<'_>,
-) {
+    mut outputs: Outputs<'_>,
+) -> bool {
     let (lanes, line) = (O::Simd::LANES, args.inner.size);
     let tile_width = if const { U == 2 } { (2 * lanes).min(line) } else { U * lanes };
     let (mut workspace, hint) = (Workspace::new(), args.tuning.prefetch.hint);
-    let mut answered = 0;
+    let (mut answered, mut has_lost) = (0, false);
     while answered < args.outer.size {
         let first = args.input.cast::<O::Lane>().wrapping_offset(answered as isize * args.outer.stride);
         let lines = schedule.interleaved_lines.min(args.outer.size - answered);
-        let mut lines_positions = positions.take(lines * line);
+        let mut lines_outputs = outputs.take(lines * line);
         answered += lines;
         let mut done = 0;
         while done < line {
@@ -86,22 +80,16 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
             let width = (line - start).min(schedule.widest);
             let mut panels = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED_LINES];
             let mut tiles = workspace.tiles::<O, U>();
-            let mut positions = lines_positions.reborrow();
+            let mut outputs = lines_outputs.reborrow();
             for panel in &mut panels[..lines] {
                 let (some, others) = tiles.split_at_mut(width.div_ceil(tile_width));
-                panel.write(Panel::new(order, some, positions.take(line).part(start, width)));
+                panel.write(Panel::new(order, some, outputs.take(line).part(start, width)));
                 tiles = others;
             }
             // SAFETY: the loop above has written as many.
             let panels = unsafe { &mut *(&raw mut panels[..lines] as *mut [Panel<'_, O, U>]) };
             let mut segments = SegmentIter::new(args);
-            let mut next = segments.next(usize::MAX);
-            while let Some((offset, count)) = next {
-                next = segments.next(usize::MAX);
-                let (prefetch_distance, traversal) = match next {
-                    Some((next, _)) if schedule.prefetches_next => (Some(next - offset), Traversal::RowBlocked),
-                    _ => (schedule.prefetch_distance, schedule.traversal),
-                };
+            while let Some((offset, count)) = segments.next(usize::MAX) {
                 let mut first = first.wrapping_offset(start as isize + offset);
                 for panel in &mut *panels {
                     // SAFETY: a segment of the reduced loops, from each output of the panel (`start` and `width` stay
@@ -109,15 +97,18 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
                     unsafe {
                         panel.rows(
                             StridedRows { first, stride: args.innermost_reduced().stride, count, hint },
-                            prefetch_distance,
-                            traversal,
+                            schedule.prefetch_distance,
+                            schedule.traversal,
                         )
                     };
                     first = first.wrapping_offset(args.outer.stride);
                 }
             }
-            panels.iter_mut().for_each(Panel::widen_indices);
+            for panel in panels {
+                has_lost |= panel.finish();
+            }
             done = start + width;
         }
     }
+    has_lost
 }

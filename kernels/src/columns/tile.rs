@@ -8,9 +8,11 @@ use super::nan_tracker::NanTracker;
 use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
 use crate::order::{ArgOrder, IndexVec, Vec};
-use crate::positions::{Positions, for_places, write_counts};
+use crate::outputs::Outputs;
+use crate::positions::{for_places, write_counts};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
+use core::mem::MaybeUninit;
 
 /// Vectors in a tile, unless fewer are left. See docs/tuning.md#register-tiles-4-vectors-or-2.
 pub(super) const TILE_VECTORS: usize = 4;
@@ -172,15 +174,84 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
         *nan_tracker = state;
     }
 
-    /// Writes the row numbers as positions, one for each output of the tile.
+    /// Writes the row numbers as positions, one for each output of the tile, and the best as values, which are of the
+    /// numbered rows.
+    ///
+    /// # Safety
+    /// - Values are of elements; the rows may be read.
     #[inline(always)]
-    pub(super) fn write(&self, order: O, positions: &mut Positions<'_>, start: usize, width: usize) {
-        for_places!(positions, positions => {
+    pub(super) unsafe fn write(
+        &self,
+        order: O,
+        rows: StridedRows<O::Lane>,
+        outputs: &mut Outputs<'_>,
+        start: usize,
+        width: usize,
+    ) {
+        for_places!(outputs.positions, positions => {
             let positions = &mut positions[start..][..width];
             for (u, rows) in self.row_of_best.iter().enumerate() {
                 let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
                 write_counts(positions, order.simd().index_array(*rows).as_ref());
             }
         });
+        // SAFETY: the caller's promise.
+        let Some(values) = (unsafe { outputs.values::<O::Lane>() }) else { return };
+        let values = &mut values[start..][..width];
+        if self.write_values(order, values) {
+            for (u, &best) in self.best.iter().enumerate() {
+                let start = Self::start_of(u, width);
+                let lost = Lost {
+                    bits: order.simd().movemask(order.lost(best)),
+                    bits_per_lane: O::Simd::BITS_PER_LANE,
+                    first: rows.first.wrapping_add(start),
+                    stride: rows.stride,
+                };
+                // SAFETY: the caller's promise, and the numbers are of rows.
+                unsafe { lost.read(order.simd().index_array(self.row_of_best[u]).as_ref(), &mut values[start..]) };
+            }
+        }
+    }
+
+    /// Writes the best of each output of the tile, and tells whether bits are lost.
+    #[inline(always)]
+    pub(super) fn write_values(&self, order: O, values: &mut [MaybeUninit<O::Lane>]) -> bool {
+        let mut lost = order.simd().mask_none();
+        for (u, &best) in self.best.iter().enumerate() {
+            let start = Self::start_of(u, values.len());
+            let values = &mut values[start..][..O::Simd::LANES];
+            // SAFETY: a vector may be written there.
+            unsafe { order.simd().store_lanes(values.as_mut_ptr().cast(), order.decode(best)) };
+            lost = order.simd().or(lost, order.lost(best));
+        }
+        order.simd().movemask(lost) != 0
+    }
+}
+
+/// Those lanes of a vector of which bits are lost.
+struct Lost<L> {
+    /// As [`SimdOps::movemask`] has them.
+    bits: u64,
+    bits_per_lane: u32,
+    /// Where the vector is in row 0, and from one row to the next.
+    first: *const L,
+    stride: isize,
+}
+
+impl<L: Copy> Lost<L> {
+    /// Reads their values from the rows that they are of. A function, because it is rare.
+    ///
+    /// # Safety
+    /// - The rows may be read.
+    #[cold]
+    #[inline(never)]
+    unsafe fn read<C: Copy + Into<u64>>(mut self, rows: &[C], values: &mut [MaybeUninit<L>]) {
+        while self.bits != 0 {
+            let lane = (self.bits.trailing_zeros() / self.bits_per_lane) as usize;
+            let row: u64 = rows[lane].into();
+            // SAFETY: the caller's promise.
+            values[lane].write(unsafe { self.first.offset(row as isize * self.stride).add(lane).read() });
+            self.bits &= !(((1 << self.bits_per_lane) - 1) << (lane as u32 * self.bits_per_lane));
+        }
     }
 }

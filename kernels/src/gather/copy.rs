@@ -69,28 +69,26 @@ impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
                 // SAFETY: the caller's promise, and the length of `out`.
                 unsafe {
                     match (rows, stride, step) {
-                        // Pairs. Against the direction of memory, they are the same columns, the last one first.
-                        (2, 1, 2) => transpose(out, from, 2, lanes, (0, lanes as isize), (1, 2)),
-                        (2, -1, 2) => {
-                            transpose(out, from.wrapping_sub(1), 2, lanes, (lanes, -(lanes as isize)), (1, 2))
+                        // Against the direction of memory, pairs are the same two rows, the last one first.
+                        (2, 1, 2) => return copy_pairs(out, from, lanes, [0, lanes]),
+                        (2, -1, 2) => return copy_pairs(out, from.wrapping_sub(1), lanes, [lanes, 0]),
+                        _ => {}
+                    }
+                    // Row by row, because then at least the writes are in order; a single lane is one row.
+                    let (rows, len, stride, step) =
+                        if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
+                    for row in 0..rows {
+                        if let Some(prefetch_cursor) = prefetch_cursor {
+                            let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
+                            prefetch_cursor.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
                         }
-                        _ => {
-                            // Row by row, because then at least the writes are in order; a single lane is one row.
-                            let (rows, len, stride, step) =
-                                if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
-                            for row in 0..rows {
-                                if let Some(prefetch_cursor) = prefetch_cursor {
-                                    let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
-                                    prefetch_cursor.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
-                                }
-                                copy_strided(
-                                    &mut out[row * len..],
-                                    from.wrapping_offset(row as isize * stride),
-                                    len,
-                                    step,
-                                );
-                            }
+                        let mut from = from.wrapping_offset(row as isize * stride);
+                        if stride < 0 {
+                            // Hidden, or the compiler asks once for all rows whether they overlap `out`, by the range
+                            // that they span upwards, and then copies element by element.
+                            from = core::hint::black_box(from);
                         }
+                        copy_strided(&mut out[row * len..], from, len, step);
                     }
                 }
             }
@@ -252,7 +250,11 @@ unsafe fn copy_strided<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, len:
             4 => copy_every::<T, 4>(out, from, len),
             -1 => copy_every::<T, -1>(out, from, len),
             -2 => copy_every::<T, -2>(out, from, len),
-            _ => transpose(out, from, len, 1, (0, 1), (step, 0)),
+            _ => {
+                for (n, element) in out[..len].iter_mut().enumerate() {
+                    element.write(*from.wrapping_offset(n as isize * step));
+                }
+            }
         }
     }
 }
@@ -269,27 +271,16 @@ unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], fro
     }
 }
 
-/// `out[first + row * to_next + lane] = from[row * stride + lane * step]`.
+/// Element `e` of pair `n` to `out[to[e] + n]`.
 ///
 /// # Safety
-/// - All of those elements may be read, and those of `out` are there.
+/// - The pairs may be read, and those places of `out` are there.
 #[inline(always)]
-unsafe fn transpose<T: Copy>(
-    out: &mut [MaybeUninit<T>],
-    from: *const T,
-    rows: usize,
-    lanes: usize,
-    (first, to_next): (usize, isize),
-    (stride, step): (isize, isize),
-) {
-    for lane in 0..lanes {
-        for row in 0..rows {
-            // SAFETY: the caller's promises.
-            unsafe {
-                let element = *from.wrapping_offset(row as isize * stride + lane as isize * step);
-                let place = first.wrapping_add_signed(row as isize * to_next) + lane;
-                out.get_unchecked_mut(place).write(element);
-            }
+unsafe fn copy_pairs<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, pairs: usize, to: [usize; 2]) {
+    for n in 0..pairs {
+        for (element, to) in to.into_iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { out.get_unchecked_mut(to + n).write(*from.add(2 * n + element)) };
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Positions that were found column by column of some blocks, back in the order of the outputs. Knows nothing of how
-//! they were found.
+//! What was found column by column of some blocks, back in the order of the outputs. Knows nothing of how it was found.
 
 use crate::positions::{Position, Positions, for_places};
 use crate::simd::token::{Simd, SimdOp};
@@ -11,6 +10,35 @@ use core::mem::MaybeUninit;
 pub(crate) fn interleave<'a, S: TransposeOps>(simd: S, mut to: Positions<'a>, from: &'a [u32], width: usize) {
     // SAFETY: a borrow that nothing else uses meanwhile.
     unsafe { simd.half_width().call_outlined(Interleave { to: &raw mut to, from, width }) };
+}
+
+/// The same of values. They do not depend on types: one instance for each size is enough.
+#[inline(always)]
+pub(crate) fn interleave_values<S: TransposeOps, T: Copy>(
+    simd: S,
+    to: &mut [MaybeUninit<T>],
+    from: &[MaybeUninit<T>],
+    width: usize,
+) {
+    #[inline(always)]
+    fn by_size<S: TransposeOps, B: Copy + 'static, T>(
+        simd: S,
+        to: &mut [MaybeUninit<T>],
+        from: &[MaybeUninit<T>],
+        width: usize,
+    ) {
+        let to = core::ptr::slice_from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<B>>(), to.len());
+        let from = core::ptr::slice_from_raw_parts(from.as_ptr().cast::<MaybeUninit<B>>(), from.len());
+        // SAFETY: elements of the same size and alignment, and borrows that nothing else uses meanwhile.
+        unsafe { simd.half_width().call_outlined(InterleaveValues { to, from, width }) };
+    }
+    const { assert!(align_of::<T>() <= 8 && size_of::<T>() <= 8) };
+    match size_of::<T>() {
+        1 => by_size::<_, u8, T>(simd, to, from, width),
+        2 => by_size::<_, u16, T>(simd, to, from, width),
+        4 => by_size::<_, u32, T>(simd, to, from, width),
+        _ => by_size::<_, u64, T>(simd, to, from, width),
+    }
 }
 
 /// To run it is safe if `to` is a borrow that nothing else uses meanwhile.
@@ -28,30 +56,50 @@ impl SimdOp for Interleave<'_> {
     unsafe fn eval(self) {
         // SAFETY: the caller's promise.
         let to = unsafe { &mut *self.to };
-        for_places!(to, to => self.write(to));
+        for_places!(to, to => write(to, self.from, self.width, place_of));
     }
 }
 
-impl Interleave<'_> {
+#[inline(always)]
+fn place_of<P: Position>(position: u32) -> MaybeUninit<P> {
+    MaybeUninit::new(P::of(position.into()))
+}
+
+/// To run it is safe if both are borrows, and nothing else uses `to` meanwhile.
+#[derive(Clone, Copy)]
+struct InterleaveValues<B> {
+    to: *mut [MaybeUninit<B>],
+    from: *const [MaybeUninit<B>],
+    width: usize,
+}
+
+impl<B: Copy> SimdOp for InterleaveValues<B> {
+    type Output = ();
+
     #[inline(always)]
-    fn write<P: Position>(self, to: &mut [MaybeUninit<P>]) {
-        let Interleave { from, width, .. } = self;
-        match width {
-            2 => interleave_by::<2, P>(to, from),
-            3 => interleave_by::<3, P>(to, from),
-            4 => interleave_by::<4, P>(to, from),
-            5 => interleave_by::<5, P>(to, from),
-            6 => interleave_by::<6, P>(to, from),
-            7 => interleave_by::<7, P>(to, from),
-            8 => interleave_by::<8, P>(to, from),
-            _ => {
-                // Plain loops: the compiler makes a function of its own of an iterator that is not inlined.
-                for (column, from) in from.chunks_exact(to.len() / width).enumerate() {
-                    let mut at = column;
-                    for &position in from {
-                        to[at].write(P::of(position.into()));
-                        at += width;
-                    }
+    unsafe fn eval(self) {
+        // SAFETY: the caller's promise.
+        unsafe { write(&mut *self.to, &*self.from, self.width, |value| value) };
+    }
+}
+
+#[inline(always)]
+fn write<F: Copy, P>(to: &mut [P], from: &[F], width: usize, of: impl Fn(F) -> P + Copy) {
+    match width {
+        2 => write_by::<2, F, P>(to, from, of),
+        3 => write_by::<3, F, P>(to, from, of),
+        4 => write_by::<4, F, P>(to, from, of),
+        5 => write_by::<5, F, P>(to, from, of),
+        6 => write_by::<6, F, P>(to, from, of),
+        7 => write_by::<7, F, P>(to, from, of),
+        8 => write_by::<8, F, P>(to, from, of),
+        _ => {
+            // Plain loops: the compiler makes a function of its own of an iterator that is not inlined.
+            for (column, from) in from.chunks_exact(to.len() / width).enumerate() {
+                let mut at = column;
+                for &found in from {
+                    to[at] = of(found);
+                    at += width;
                 }
             }
         }
@@ -60,13 +108,13 @@ impl Interleave<'_> {
 
 /// The same for a width that is a constant.
 #[inline(always)]
-fn interleave_by<const WIDTH: usize, P: Position>(to: &mut [MaybeUninit<P>], from: &[u32]) {
+fn write_by<const WIDTH: usize, F: Copy, P>(to: &mut [P], from: &[F], of: impl Fn(F) -> P) {
     let (to, _) = to.as_chunks_mut::<WIDTH>();
     let blocks = to.len();
     let from = &from[..WIDTH * blocks];
     for (block, to) in to.iter_mut().enumerate() {
         for (column, to) in to.iter_mut().enumerate() {
-            to.write(P::of(from[column * blocks + block].into()));
+            *to = of(from[column * blocks + block]);
         }
     }
 }

@@ -60,6 +60,6 @@ mod scratch;
 pub(crate) mod transpose;
 
 pub(crate) use copy::LaneOffsets;
-pub(crate) use interleave::interleave;
+pub(crate) use interleave::{interleave, interleave_values};
 pub use scratch::SCRATCH_BYTES;
 pub(crate) use scratch::Scratch;

@@ -33,6 +33,12 @@ impl<const FLIPS: bool> F16Key<FLIPS> {
         if self.saturating_bias > 0 { i16::MAX } else { i16::MIN }
     }
 
+    /// What a zero becomes.
+    #[inline(always)]
+    fn zero(self) -> i16 {
+        self.bias.wrapping_add(self.saturating_bias)
+    }
+
     /// Whether NaN is the best where the largest key is, or the smallest.
     #[inline(always)]
     fn nan_wins(self, largest: bool) -> bool {
@@ -51,6 +57,19 @@ impl<S: F16KeyOps, const FLIPS: bool> SortKey<S> for F16Key<FLIPS> {
     fn encode(self, simd: S, raw: S::Vector) -> S::Vector {
         let raw = if FLIPS { simd.xor(raw, simd.splat(self.sign)) } else { raw };
         simd.encode_f16(raw, self.bias, self.saturating_bias)
+    }
+
+    #[inline(always)]
+    fn decode(self, simd: S, keys: S::Vector) -> S::Vector {
+        // The first step of encoding is its own inverse.
+        let raw = simd.encode_f16(simd.minus(keys, self.zero()), 0, 0);
+        if FLIPS { simd.xor(raw, simd.splat(self.sign)) } else { raw }
+    }
+
+    /// A zero has no sign, and every NaN is the same.
+    #[inline(always)]
+    fn lost(self, simd: S, keys: S::Vector) -> S::Mask {
+        simd.or(simd.eq(keys, simd.splat(self.zero())), simd.eq(keys, simd.splat(self.nan())))
     }
 
     #[inline(always)]
@@ -88,6 +107,11 @@ impl<S: F16KeyOps> SortKey<S> for RawBits {
     #[inline(always)]
     fn encode(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.sign))
+    }
+
+    #[inline(always)]
+    fn decode(self, simd: S, lanes: S::Vector) -> S::Vector {
+        self.encode(simd, lanes)
     }
 
     /// The largest as unsigned integers.

@@ -77,6 +77,13 @@ pub(crate) trait SortKey<S: SimdOps<Self::Lane>>: Copy {
     const MAY_EXIT_EARLY: bool = false;
 
     fn encode(self, simd: S, raw: S::Vector) -> S::Vector;
+    /// Back to elements: see [`ArgOrder::decode`](super::ArgOrder::decode).
+    fn decode(self, simd: S, lanes: S::Vector) -> S::Vector;
+    /// See [`ArgOrder::lost`](super::ArgOrder::lost).
+    #[inline(always)]
+    fn lost(self, simd: S, lanes: S::Vector) -> S::Mask {
+        if Self::Lane::HAS_NAN { simd.unordered(lanes, lanes) } else { simd.mask_none() }
+    }
     fn fast(self, largest: bool) -> Self::Fast;
     /// See [`ArgOrder::NanAcc`].
     type NanAcc: Copy;
@@ -102,7 +109,7 @@ macro_rules! nan_acc_by_lanes {
         }
         #[inline(always)]
         fn accumulate_nan<const V: usize>(self, simd: S, nan_acc: S::Mask, vectors: &[S::Vector; V]) -> S::Mask {
-            simd.or(nan_acc, simd.nan_mask(vectors))
+            simd.or_nans(nan_acc, vectors)
         }
     };
 }
@@ -132,6 +139,10 @@ impl<S: SimdOps<L>, L: LaneElem> SortKey<S> for IdentityKey<L> {
     fn encode(self, _: S, raw: S::Vector) -> S::Vector {
         raw
     }
+    #[inline(always)]
+    fn decode(self, _: S, lanes: S::Vector) -> S::Vector {
+        lanes
+    }
     nan_acc_by_lanes!();
 
     #[inline(always)]
@@ -151,6 +162,10 @@ impl<S: SimdOps<L>, L: LaneElem> SortKey<S> for XorKey<L> {
     #[inline(always)]
     fn encode(self, simd: S, raw: S::Vector) -> S::Vector {
         simd.xor(raw, simd.splat(self.0))
+    }
+    #[inline(always)]
+    fn decode(self, simd: S, lanes: S::Vector) -> S::Vector {
+        self.encode(simd, lanes)
     }
     nan_acc_by_lanes!();
 

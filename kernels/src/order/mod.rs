@@ -46,14 +46,17 @@ pub(crate) trait ArgOrder: Copy {
     /// # Safety
     /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
     unsafe fn load_first_n(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
+    /// The elements that became these lanes, bit for bit where they are not [lost](ArgOrder::lost).
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self>;
+    /// Where lanes, or the best that came of some, may not have all bits of the element: a NaN is some NaN then, and a
+    /// zero of a 16-bit float has some sign.
+    fn lost(self, lanes: Vec<Self>) -> Mask<Self>;
     /// Where `a` is strictly better than `b`.
     fn gt_total_order(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// Where `a` is strictly better than `b`, and neither is NaN.
     fn gt(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self>;
     /// The better of both, in the fewest operations: `kept` must not be NaN, NaN in `new` is dropped.
     fn max(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self>;
-    /// Whether NaN wins, also of an order of [either policy](crate::order::key::RuntimeNanPolicy).
-    fn nan_wins(self) -> bool;
     /// A number that no number is worse than, to start a fold with.
     fn identity(self) -> Vec<Self>;
     /// What nothing is worse than.
@@ -197,6 +200,16 @@ impl<S: SimdOps<K::Lane>, K: SortKey<S>, F: Function, P: Policy> ArgOrder for Ke
     }
 
     #[inline(always)]
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self> {
+        self.key.decode(self.simd, lanes)
+    }
+
+    #[inline(always)]
+    fn lost(self, lanes: Vec<Self>) -> Mask<Self> {
+        self.key.lost(self.simd, lanes)
+    }
+
+    #[inline(always)]
     fn gt_total_order(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
         let (high, low) = if F::IS_MAX { (a, b) } else { (b, a) };
         if !K::Lane::HAS_NAN {
@@ -232,11 +245,6 @@ impl<S: SimdOps<K::Lane>, K: SortKey<S>, F: Function, P: Policy> ArgOrder for Ke
     #[inline(always)]
     fn padding(self) -> Vec<Self> {
         if Self::NAN_LOSES { self.simd.splat(K::Lane::NAN) } else { self.identity() }
-    }
-
-    #[inline(always)]
-    fn nan_wins(self) -> bool {
-        self.policy.nan_wins()
     }
 
     #[inline(always)]

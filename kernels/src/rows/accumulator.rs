@@ -1,5 +1,5 @@
-//! What is kept of the blocks of a segment, while they go by, and how the answer comes of it: see `blocked.rs`. Nothing
-//! here knows how a segment is cut into pieces, or how many go by at a time.
+//! The running state over the blocks of a segment, and how the answer comes of it: see `mod.rs`. Nothing here knows how
+//! a segment is cut into blocks, or how many segments are interleaved.
 
 use super::blocks::{BlockMap, BlockedSegment, LONG, SHORT, block_len, has_long_blocks, may_shift};
 use super::segment::{ArgResult, Equals, IsNan, LanePredicate, Segment, first_of};
@@ -66,24 +66,16 @@ impl<O: ArgOrder> BlockAccumulator<O> {
     /// - The segment may be read, and is at least a block.
     #[inline(always)]
     pub(super) unsafe fn of<const SCALED: bool>(order: O, segment: BlockedSegment<O::Lane>) -> Self {
-        let (mut accumulator, first) = (BlockAccumulator::new(order), segment.start_of_first());
+        let (mut accumulator, mut at, mut block) = (BlockAccumulator::new(order), segment.start_of_first(), 0);
         // SAFETY: the caller's promise; the second block is where the segment says, if there is one.
         unsafe {
-            if const { may_shift::<O>() } && segment.may_shift {
-                // The first by itself, because the second may be nearer than others.
-                accumulator.init(order, first);
-                // (The only one is seen twice.)
-                let second = (segment.count() - 1).min(1);
-                accumulator.accumulate_from::<SCALED>(
-                    order,
-                    segment,
-                    0,
-                    second,
-                    first.wrapping_add(segment.block_len - segment.shift),
-                );
-            } else {
-                accumulator.accumulate_from::<SCALED>(order, segment, 0, 0, first);
+            if const { may_shift::<O>() } {
+                // The first by itself, because the second may be nearer than others. (The only one is seen twice.)
+                accumulator.init(order, at);
+                at = at.wrapping_offset(segment.step()).wrapping_sub(segment.shift);
+                block = (segment.count() - 1).min(1);
             }
+            accumulator.accumulate_from::<SCALED>(order, segment, 0, block, at);
         }
         accumulator
     }
@@ -128,24 +120,18 @@ impl<O: ArgOrder> BlockAccumulator<O> {
         let interval = if O::MAY_EXIT_EARLY { NAN_CHECK_INTERVAL } else { last };
         let mut next = Segment { at, ..segment.segment.part(0, segment.block_len) };
         loop {
-            // Of longer blocks, the last one is a turn of the same loop: by itself, it would be another copy of it.
-            let is_last = block == last;
-            if const { !(SCALED && O::Simd::TUNING.blends_may_be_slow) } && is_last {
-                // SAFETY: as below.
-                unsafe { self.accumulate_block::<false>(order, segment.last()) };
-                break;
-            }
-            let next_check = if is_last { last + 1 } else { last.min(block + interval) };
-            if is_last {
+            // The last one is a turn of the same loop: by itself, it would be another copy of it.
+            let end = if block == last { last + 1 } else { last.min(block + interval) };
+            if block == last {
                 next = segment.last();
             }
-            while block < next_check {
+            while block < end {
                 // SAFETY: the caller promises the segment; each block lies in it, the last by reaching back.
                 unsafe { self.accumulate_block::<SCALED>(order, next) };
                 next = next.moved(segment.step());
                 block += 1;
             }
-            if is_last {
+            if block > last {
                 break;
             }
             if O::MAY_EXIT_EARLY {

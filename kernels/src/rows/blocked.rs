@@ -1,19 +1,6 @@
-//! Segments that do not fit the registers. A block of four or eight vectors is folded with maxima, and only the fold is
-//! compared with the best so far: one comparison and two blends per block, not per vector, which is what lets this run
-//! at the speed of a plain maximum. What the blends keep is the *number of the block*, per lane. At the end the best
-//! lane with the smallest block number wins, and one look into that block gives the position.
-//!
-//! Block numbers are as wide as the elements, so a segment of 8-bit elements is answered in pieces of 256 blocks.
-//!
-//! Where a blend takes several operations, a block of a long segment is several such blocks, one after another. The
-//! best of them is found once the segment is, by one question for each.
-//!
-//! A segment beyond the L1 or the L2 cache asks for what is ahead where that helps; one that is far enough,
-//! `interleaved.rs` reads in several places at once where that is faster.
-//!
-//! The last block overlaps the one before instead of leaving a remainder: what is seen twice is never strictly better
-//! than itself. A segment against the direction of memory is read block by block from its end; only the look into the
-//! block has to know.
+//! Segments that do not fit the registers, block by block: see `mod.rs`. A segment beyond the L1 or the L2 cache is
+//! prefetched where that helps; one beyond all of them is read by `interleaved.rs` in several streams where that is
+//! faster.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, block_len};
@@ -51,7 +38,7 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> A
     unsafe {
         let is_short = is_one_segment::<O>(segment.len) && block_factor::<O>(segment) == 1;
         if (const { O::Simd::TUNING.specializes } || !segment.reversed) && is_short {
-            find_segment::<O, true, false>(order, segment, 1)
+            find_segment::<O, false>(order, segment, 1)
         } else {
             find_long(order, segment)
         }
@@ -65,7 +52,7 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> A
 /// # Safety
 /// - The elements of the segment may be read.
 #[inline(always)]
-unsafe fn find_segment<O: ArgOrder, const ALIGNS: bool, const SCALED: bool>(
+unsafe fn find_segment<O: ArgOrder, const SCALED: bool>(
     order: O,
     segment: Segment<O::Lane>,
     block_factor: usize,
@@ -73,14 +60,11 @@ unsafe fn find_segment<O: ArgOrder, const ALIGNS: bool, const SCALED: bool>(
     // SAFETY: the caller's promise.
     unsafe {
         if const { !has_fast_path::<O>() } {
-            return accumulate::<_, SCALED>(
-                order,
-                BlockedSegment::aligned(order, segment, ALIGNS).scaled(block_factor),
-            );
+            return accumulate::<_, SCALED>(order, BlockedSegment::aligned(order, segment).scaled(block_factor));
         }
         let fast = order.fast();
         if fast.accepts(fast.load(segment.part(0, O::Simd::LANES).at), fast.empty_nan_acc()) {
-            let blocks = BlockedSegment::aligned(fast, segment, ALIGNS).scaled(block_factor);
+            let blocks = BlockedSegment::aligned(fast, segment).scaled(block_factor);
             if let Some(found) = BlockAccumulator::of::<SCALED>(fast, blocks).finalize_speculative(order, fast, blocks)
             {
                 return found;
@@ -107,23 +91,6 @@ impl<O: ArgOrder, const SCALED: bool> SimdOp for Exact<O, SCALED> {
         // SAFETY: the promise of the caller of `find_segment`.
         unsafe {
             accumulate::<_, SCALED>(self.order, BlockedSegment::new(self.order, self.segment).scaled(self.block_factor))
-        }
-    }
-}
-
-/// The same of a piece of a segment that is beyond the L2 cache, unless its elements have 8 bits: then it is not worth
-/// it to align blocks.
-///
-/// # Safety
-/// - As for [`find_segment`].
-#[inline(always)]
-unsafe fn find_segment_of_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>, block_factor: usize) -> ArgResult<O> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if const { size_of::<O::Lane>() == 1 } {
-            find_segment::<O, true, true>(order, segment, block_factor)
-        } else {
-            find_segment::<O, false, true>(order, segment, block_factor)
         }
     }
 }
@@ -166,9 +133,19 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
                 let len = longest.min(segment.len - start).max(block_len::<O>() * block_factor);
                 // The last piece may reach back, for the same reason as the last block.
                 start = start.min(segment.len - len);
+                let part = segment.part(start, len);
                 // SAFETY: `start` leaves room for the piece in the segment, which the caller promises, and `len` was
                 // chosen to be at least a block.
-                best.update(unsafe { find_segment_of_long(order, segment.part(start, len), block_factor) }, start);
+                best.update(
+                    unsafe {
+                        if const { O::Simd::TUNING.blends_may_be_slow } {
+                            find_segment::<O, true>(order, part, block_factor)
+                        } else {
+                            find_segment::<O, false>(order, part, 1)
+                        }
+                    },
+                    start,
+                );
                 start += len;
             }
             best.found()

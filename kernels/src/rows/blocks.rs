@@ -44,8 +44,7 @@ pub(super) trait BlockMap: Copy {
 pub(super) struct BlockedSegment<L> {
     pub(super) segment: Segment<L>,
     pub(super) block_len: usize,
-    /// Whether all but the first may reach back, too, and how far.
-    pub(super) may_shift: bool,
+    /// How far all but the first reach back, too.
     pub(super) shift: usize,
 }
 
@@ -72,21 +71,17 @@ impl<L: Copy> BlockedSegment<L> {
     #[inline(always)]
     pub(super) fn of_length(segment: Segment<L>, block_len: usize) -> Self {
         debug_assert!(block_len.is_power_of_two());
-        BlockedSegment { segment, block_len, may_shift: false, shift: 0 }
+        BlockedSegment { segment, block_len, shift: 0 }
     }
 
-    /// The same, but if asked for, the segment is long, and vectors as long as cache lines, all blocks between the
-    /// first and the last begin where lines do. (Not against the direction of memory.)
+    /// The same, but if the segment is long, and vectors as long as cache lines, all blocks between the first and the
+    /// last begin where lines do. (Not against the direction of memory.)
     #[inline(always)]
-    pub(super) fn aligned<O: ArgOrder<Lane = L>>(order: O, segment: Segment<L>, aligns: bool) -> Self {
-        let (blocks, lanes) = (BlockedSegment::new(order, segment), O::Simd::LANES);
-        let may_shift = const { may_shift::<O>() } && aligns && !segment.reversed;
-        let shifts = may_shift && segment.len >= MIN_ALIGNED_BLOCKS * blocks.block_len;
-        BlockedSegment {
-            may_shift,
-            shift: if shifts { segment.at.addr() / size_of::<L>() % lanes } else { 0 },
-            ..blocks
-        }
+    pub(super) fn aligned<O: ArgOrder<Lane = L>>(order: O, segment: Segment<L>) -> Self {
+        let blocks = BlockedSegment::new(order, segment);
+        let is_long = segment.len >= MIN_ALIGNED_BLOCKS * blocks.block_len;
+        let shifts = const { may_shift::<O>() } && !segment.reversed && is_long;
+        BlockedSegment { shift: if shifts { segment.at.addr() / size_of::<L>() % O::Simd::LANES } else { 0 }, ..blocks }
     }
 
     /// From one block to the next, up or down, because the direction is not known when this is compiled.

@@ -1,10 +1,7 @@
-//! Outputs whose elements are in several segments of neighbours, block after block, as if they were in one: what a
-//! fold knows of one segment, it takes along to the next, and looks for the place of the best at the end only. Where
-//! the next segment in memory belongs to the next output, some outputs take turns, each with a fold of its own, so that
-//! memory is read in its order. So do some places of one segment that is far, if several at once are read faster.
-//!
-//! With a look after each segment, and segment by segment of one output, images over their batch and both spatial axes
-//! would run at half of the speed.
+//! Outputs of several segments, as if they were in one: an accumulator goes on from one segment to the next, and the
+//! block of the best is looked at in the end only. Where the next segment in memory belongs to the next output, outputs
+//! are interleaved, each with its accumulator, so that memory is read in its order; so are several streams of one long
+//! segment.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::is_one_segment;

@@ -1,11 +1,8 @@
-//! Segments of five vectors and more, up to a limit for each ISA. Each lane keeps the position of its best: a
-//! comparison and a blend for each vector, where [blocks](super::blocked) take them for each four. But then nothing is
-//! looked at twice: the smallest position of the lanes that hold the best is the answer, and bits are made of one mask,
-//! not of all.
+//! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. Nothing
+//! is looked at twice: the smallest position of the lanes that hold the best is the answer.
 //!
-//! What such a segment waits for is the step before, and so it is read in two places at once, from its start and from
-//! its middle: half as many steps, and as both share the number of the step, fewer operations too. Decides nothing
-//! about calls.
+//! Such a segment waits for the step before, so it is read as two chains, from its start and from its middle, which
+//! share the number of the step. Decides nothing about calls.
 
 use super::segment::{Equals, IsNan, LanePredicate, MAX_VECTORS, Segment};
 use crate::order::{ArgOrder, IndexVec, Vec};

@@ -1,10 +1,81 @@
-//! Outputs whose elements are neighbours, or are gathered to be: vectors run along them.
+//! Horizontal reductions: the elements of one output are neighbours, or are gathered to be, and vectors run along them.
+//!
+//! # Segments (`segment.rs`)
+//!
+//! A segment is a span of contiguous elements with a direction: a row, or a part of one. Each search below takes a
+//! segment of some lengths and returns the position of its best. Which one is taken depends on the length alone:
+//!
+//! ```text
+//! less than a vector     one vector, padded with what nothing is worse than
+//! up to 8 vectors        in registers: maximum of all lanes, then the first lane that is equal to it
+//! 5 vectors to a limit   lane-indexed, where an ISA is faster that way
+//! longer                 blocked
+//! ```
+//!
+//! The last vector or block of a segment overlaps the previous one instead of leaving a remainder. Re-reading is
+//! harmless, because the comparison is strict. A search in registers has no branch that depends on data, so the CPU
+//! works on several rows at once.
+//!
+//! # Lane-indexed (`lane_indexed.rs`)
+//!
+//! Each lane keeps the position of its best, as a column does: a comparison and a select for each vector. Two halves of
+//! the segment are two independent chains.
+//!
+//! # Blocked (`blocked.rs`, `blocks.rs`, `accumulator.rs`)
+//!
+//! A block of four or eight vectors is first reduced by `max` alone. That leaves one comparison and one select for the
+//! block, which is why this runs at the speed of a plain maximum:
+//!
+//! ```text
+//! best = worst; block_of_best = 0
+//! for each block n:
+//!     new           = max of the vectors of the block         lane by lane
+//!     better        = new > best                              strictly: of equals, the first one stays
+//!     best          = max(new, best)
+//!     block_of_best = select(better, n, block_of_best)
+//!     nans         |= is any lane of the block NaN
+//! value = max of all lanes of best
+//! block = smallest block_of_best among the lanes equal to value
+//! return the first element of that block that is equal to value
+//! ```
+//!
+//! Block numbers are as wide as the elements, so a long segment of 8-bit elements is searched in parts of 256 blocks
+//! (`blocked.rs`). Vectors as long as a cache line are aligned (`blocks.rs`). Where a select takes several operations,
+//! a block is several times longer.
+//!
+//! `max` drops NaN. Every few blocks, and at the end, `nans` is asked. If NaN wins and one was seen, the answer is the
+//! first NaN, and the rest of the segment is not read. If NaN loses and no lane left `worst`, the answer is the first
+//! element equal to `worst`, if there is one. 16-bit floats have a fast path: the same loop on the raw bits, whose
+//! result counts only if it is known to be right. Otherwise the segment is searched again by exact keys.
+//!
+//! # Many rows (`strategy.rs`, `search.rs`, `tree.rs`)
+//!
+//! `strategy.rs` is the loop over rows, and prefetches those ahead. `search.rs` selects the search. Short rows of
+//! 32-bit elements are searched as many at a time as a vector has lanes, by a tree that transposes as it reduces.
+//! `single.rs` is one row without the loop.
+//!
+//! # Outputs of several segments (`segmented.rs`, `interleaved.rs`)
+//!
+//! Reduced loops that are not contiguous leave several segments for each output, or a buffer that elements are gathered
+//! into. Each is searched as a row, and the results are merged. If the next segment in memory belongs to the next
+//! output, segments are read in the order of memory, and each output keeps its own accumulator (interleaved). So are
+//! several parts of one long row, where several streams are read faster than one.
+//!
+//! # Who calls whom
+//!
+//! ```text
+//! strategy.rs, single.rs ──> search.rs ──> segment.rs, tree.rs, lane_indexed.rs
+//!                                └───────> blocked.rs ─────────┐
+//! segmented.rs ────────────────────────────────┘               ├──> accumulator.rs ──> blocks.rs
+//!      └───────────────────────────────────> interleaved.rs ───┘
+//! ```
 
 mod accumulator;
 mod blocked;
 mod blocks;
 mod interleaved;
 mod lane_indexed;
+mod search;
 mod segment;
 mod segmented;
 mod single;

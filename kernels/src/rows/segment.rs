@@ -16,39 +16,38 @@ pub(super) struct Segment<L> {
     pub(super) at: *const L,
     pub(super) len: usize,
     pub(super) reversed: bool,
-    /// How far from each element that is, in elements, which to ask for meanwhile; 0 for none. Only segments that are
-    /// [folded](super::accumulator) ask.
+    /// How many elements ahead of each [block](super::blocked) to prefetch; 0 for none.
     pub(super) prefetch_distance: isize,
     pub(super) tuning: &'static Tuning,
 }
 
 impl<L: Copy> Segment<L> {
-    /// Asks for nothing.
+    /// Without prefetches.
     #[inline(always)]
     pub(super) fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
         Segment { at, len, reversed, prefetch_distance: 0, tuning }
     }
 
-    /// Asks for what is `bytes` further along the segment.
+    /// Prefetches what is `bytes` further along the segment.
     #[inline(always)]
     pub(super) fn with_prefetch_bytes(self, bytes: usize) -> Self {
         let prefetch_distance = (bytes / size_of::<L>()) as isize;
         self.with_prefetch_distance(if self.reversed { -prefetch_distance } else { prefetch_distance })
     }
 
-    /// Asks for what is so many elements from there.
+    /// Prefetches what is that many elements further up in memory.
     #[inline(always)]
     pub(super) fn with_prefetch_distance(self, prefetch_distance: isize) -> Self {
         Segment { prefetch_distance, ..self }
     }
 
-    /// Asks for what is further along the segment, if that is to be asked for.
+    /// Prefetches what is further along the segment, where that helps.
     #[inline(always)]
     pub(super) fn with_prefetch(self, prefetch: Prefetch) -> Self {
         if prefetch.should_prefetch(false) { self.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES) } else { self }
     }
 
-    /// Asks for what is ahead of its elements, if anything is.
+    /// Prefetches what is ahead of its elements.
     #[inline(always)]
     pub(super) fn issue_prefetch<O: ArgOrder<Lane = L>>(self, _: O) {
         if self.prefetch_distance != 0 {
@@ -195,7 +194,7 @@ pub(super) unsafe fn load_partial<O: ArgOrder, const OVER_READ: bool>(order: O, 
     let simd = order.simd();
     // SAFETY: the caller's promise.
     let vector = unsafe {
-        if OVER_READ && !O::Simd::HAS_MASKED_LOAD {
+        if OVER_READ && !O::Simd::TUNING.has_masks {
             order.load(segment.at)
         } else {
             order.load_first_n(segment.at, segment.len)

@@ -1,6 +1,5 @@
-//! Segmented rows: outputs whose elements come in several segments: runs of neighbours, or gathered buffers.
-//! Each segment is answered as a row is, and the answers are merged; but segments of a block and more go by in turns,
-//! and are answered together.
+//! Outputs of several segments, or of buffers of gathered elements. Each is searched as a row is, and the results are
+//! merged; but segments of a block and more are [interleaved](super::interleaved).
 
 use super::blocked;
 use super::blocks::block_len;
@@ -12,7 +11,7 @@ use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
-use crate::positions::Positions;
+use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
@@ -22,12 +21,14 @@ pub(crate) struct SegmentedRows;
 
 impl KernelImpl for SegmentedRows {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+        let mut positions = outputs.positions;
         let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
         let line = args.innermost_reduced();
         if is_in_place && interleaved::takes::<O>(line.size) {
             // SAFETY: the caller's promise, and segments are in place.
-            return unsafe { interleaved::answer(order, args, positions) };
+            unsafe { interleaved::answer(order, args, positions) };
+            return Written::Nothing;
         }
         let reversed = is_in_place && line.stride < 0;
         let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
@@ -59,6 +60,7 @@ impl KernelImpl for SegmentedRows {
             }
             positions.write(n, best.position());
         }
+        Written::Nothing
     }
 }
 

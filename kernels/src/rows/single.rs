@@ -1,10 +1,11 @@
-//! One row, for single calls: the searches of [`super::strategy`], without the loops around them, and the position in a
-//! register. This file decides nothing.
+//! One row, for single calls: the searches of `search.rs` without a loop around them, and the position in a register.
+//! This file decides nothing.
 
 use super::blocked;
 use super::lane_indexed;
+use super::search::{RowLoop, RowSearch, in_registers};
 use super::segment::Segment;
-use super::strategy::{RowLoop, RowSearch, Rows, in_registers};
+use super::strategy::Rows;
 use crate::kernel::{KernelImpl, OrderFactory};
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::prefetch::Prefetch;
@@ -44,7 +45,7 @@ impl SingleRow {
         let args = KernelArgs { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing, tuning };
         let mut position = [0_u32];
         // SAFETY: the caller's promise.
-        unsafe { Rows::<M>::enter::<M>(&args, Positions::from(&mut position[..])) };
+        unsafe { Rows::<M>::enter::<M>(&args, Positions::from(&mut position[..]).into()) };
         position[0]
     }
 }

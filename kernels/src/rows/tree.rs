@@ -1,8 +1,7 @@
-//! Rows of a few vectors, as many side by side as a vector has lanes: a tournament. Neighbouring elements of a row
-//! meet, then the winners of neighbouring pairs, and so on; two rows share a vector after the first round, four after
-//! the second, and in the end each lane has the winner of one row. A round takes half of the operations of the one
-//! before, where a row alone fills fewer of its lanes with each round and takes as many, and no step depends on data:
-//! with NaN, rows take as long as without.
+//! As many rows of a few vectors as a vector has lanes: a reduction that transposes. Neighbouring elements of a row are
+//! compared, then the winners of neighbouring pairs, and so on. Two rows share a vector after the first step, four
+//! after the second, and in the end each lane has the winner of one row. A step takes half of the operations of the
+//! one before, where a row alone takes as many; and none depends on data.
 
 use super::segment::{self, Segment};
 use crate::order::{ArgOrder, IndexVec, Vec};
@@ -113,7 +112,7 @@ trait Tree {
     ///
     /// # Safety
     /// - A vector of each row may be read; if they are less than that, but an ISA does not [load
-    ///   parts](SimdOps::HAS_MASKED_LOAD), what follows too.
+    ///   parts, what follows too.
     unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O>;
 }
 

@@ -19,9 +19,9 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     type IndexArray: AsRef<[Self::IndexLane]>;
 
     /// Lanes in a vector.
-    const LANES: usize;
+    const LANES: usize = size_of::<Self::Vector>() / size_of::<T>();
     /// The largest index (cut to 32 bits).
-    const MAX_INDEX: u32;
+    const MAX_INDEX: u32 = if size_of::<T>() < 4 { (1 << (8 * size_of::<T>())) - 1 } else { u32::MAX };
     /// Bits per lane in [`SimdOps::movemask`].
     const BITS_PER_LANE: u32;
     /// Whether a maximum is one operation. Otherwise it is a comparison and a select, whose result takes longer to
@@ -35,8 +35,6 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     /// # Safety
     /// - `at` points to `LANES` readable elements; it need not be aligned to the vector.
     unsafe fn load(self, at: *const T) -> Self::Vector;
-    /// Whether [`SimdOps::load_first_n`] takes no longer than [`SimdOps::load`].
-    const HAS_MASKED_LOAD: bool = false;
     /// The first `n` elements of a vector, and zeros; nothing else is read.
     ///
     /// # Safety
@@ -47,13 +45,29 @@ pub(crate) trait SimdOps<T>: TransposeOps {
         unsafe { self.load(PaddedTail::new(at, n).as_ptr()) }
     }
 
+    /// Writes all lanes.
+    ///
+    /// # Safety
+    /// - `LANES` elements may be written to `at` on.
+    #[inline(always)]
+    unsafe fn store_lanes(self, at: *mut T, v: Self::Vector) {
+        // SAFETY: the caller's promise: a vector is its lanes.
+        unsafe { at.cast::<Self::Vector>().write_unaligned(v) };
+    }
+
     /// `a > b`; false where either is NaN.
     fn gt(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
-    /// `a > b`, and true where either is NaN.
-    fn gt_or_unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// `a > b`, and true where either is NaN: of floats, something else.
+    #[inline(always)]
+    fn gt_or_unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
+        self.gt(a, b)
+    }
     fn eq(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
-    /// True where `a` or `b` is NaN.
-    fn unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// True where `a` or `b` is NaN: of floats, something else.
+    #[inline(always)]
+    fn unordered(self, _: Self::Vector, _: Self::Vector) -> Self::Mask {
+        self.mask_none()
+    }
     /// True where one of some vectors is NaN.
     #[inline(always)]
     fn nan_mask<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Mask {
@@ -65,6 +79,11 @@ pub(crate) trait SimdOps<T>: TransposeOps {
             n += 2;
         }
         nans
+    }
+    /// Not [none](SimdOps::mask_none) if `acc` is not, or a lane of the vectors is NaN; the lanes may be any.
+    #[inline(always)]
+    fn or_nans<const V: usize>(self, acc: Self::Mask, vectors: &[Self::Vector; V]) -> Self::Mask {
+        self.or(acc, self.nan_mask(vectors))
     }
     /// `new > kept ? new : kept`: equals and NaN in `new` leave `kept`, bit for bit.
     fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
@@ -169,6 +188,8 @@ pub(crate) trait F16KeyOps: SimdOps<i16> {
     /// 2. Plus `bias` modulo 2^16, by which NaNs of both signs come to follow each other at the end of all integers.
     /// 3. Plus `saturating_bias`, saturating, by which all of those become the last integer.
     fn encode_f16(self, raw: Self::Vector, bias: i16, saturating_bias: i16) -> Self::Vector;
+    /// `bias` less in each lane, modulo 2^16.
+    fn minus(self, v: Self::Vector, bias: i16) -> Self::Vector;
     /// The larger of both as unsigned integers.
     fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }

@@ -79,8 +79,6 @@ macro_rules! portable {
             type IndexLane = $count;
             type IndexArray = [$count; $lanes];
 
-            const LANES: usize = $lanes;
-            const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
             const BITS_PER_LANE: u32 = 1;
 
             #[inline(always)]
@@ -212,6 +210,10 @@ macro_rules! portable {
                     let key = (magnitude ^ sign) - sign;
                     key.wrapping_add(bias).saturating_add(saturating_bias)
                 })
+            }
+            #[inline(always)]
+            fn minus(self, v: Self::Vector, bias: i16) -> Self::Vector {
+                v.map(|lane| lane.wrapping_sub(bias))
             }
             #[inline(always)]
             fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {

@@ -2,7 +2,7 @@
 //! few rows are read side by side, and nothing is done in several places at once.
 
 use super::table::{
-    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+    ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
 };
 use crate::memory::prefetch::Hint;
 
@@ -15,12 +15,8 @@ pub(super) static TUNING: Tuning = Tuning {
         min_memory_bytes: 16 << 20,
     },
     rows: RowTuning { block_factor: 1, read_streams: 1, stream_bytes: 2 << 10, stream_distance: 0 },
-    columns: ColumnTuning {
-        max_streams: 8,
-        row_by_row: false,
-        prefetch_next_rows: false,
-        max_tall_block_bytes: 2 << 10,
-    },
+    columns: ColumnTuning::COMMON,
+    gather: GatherTuning::COMMON,
     half_vectors: HalfVectorTuning { far_rows: false, far_columns: false, far_gathers: false, small_gathers: false },
     select: SelectTuning::COMMON,
 }

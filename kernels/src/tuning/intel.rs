@@ -1,7 +1,7 @@
 //! Intel's cores. All was measured on Granite Rapids.
 
 use super::table::{
-    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+    ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
 };
 use crate::memory::prefetch::Hint;
 
@@ -22,10 +22,11 @@ const fn with_far_bytes(min_far_bytes: usize) -> Tuning {
         rows: RowTuning { block_factor: 8, read_streams: 6, stream_bytes: 512, stream_distance: 1 << 10 },
         columns: ColumnTuning {
             max_streams: 24,
-            row_by_row: false,
             prefetch_next_rows: true,
             max_tall_block_bytes: 128 << 10,
+            ..ColumnTuning::COMMON
         },
+        gather: GatherTuning::COMMON,
         half_vectors: HalfVectorTuning {
             far_rows: false,
             far_columns: false,

@@ -7,7 +7,7 @@ pub(crate) struct IsaTuning {
     /// Whether the blocks of a long row are of eight vectors, or of four: see `rows/blocks.rs`.
     pub(crate) has_long_blocks: bool,
     /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend
-    /// takes no longer than a maximum: see `rows/lane_indexed.rs`.
+    /// takes no longer than a maximum (see `rows/lane_indexed.rs`), and a load of part of a vector than one of all.
     pub(crate) has_masks: bool,
     /// Whether some cores take several operations for a blend: see
     /// [`RowTuning::block_factor`](super::RowTuning::block_factor).

@@ -16,7 +16,8 @@ mod zen4;
 mod zen5;
 
 pub use table::{
-    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, SelectTuning, Tuning,
+    ColumnTuning, GatherTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning,
+    SelectTuning, Tuning,
 };
 
 impl Tuning {

@@ -13,6 +13,8 @@ pub struct Tuning {
     pub rows: RowTuning,
     /// Outputs that are neighbours.
     pub columns: ColumnTuning,
+    /// Outputs whose elements are gathered.
+    pub gather: GatherTuning,
     /// Which kernels vectors of half the width take, where an ISA has wider ones.
     pub half_vectors: HalfVectorTuning,
     /// From where on one strategy is faster than another.
@@ -59,8 +61,57 @@ pub struct ColumnTuning {
     pub row_by_row: bool,
     /// Whether to prefetch the rows that come next, and not what follows along the same rows.
     pub prefetch_next_rows: bool,
-    /// The most bytes of tall blocks of rows beyond L2, none wider than a group of vectors, that go by in one pass.
+    /// The most bytes of tall blocks of rows beyond L2, none wider than a tile, that are reduced in one pass.
     pub max_tall_block_bytes: usize,
+    /// The same of blocks of few rows.
+    pub max_block_bytes: usize,
+    /// How far ahead to prefetch along rows that are long and not contiguous.
+    pub row_prefetch_bytes: usize,
+    /// Rows of interleaved segments are streamed if they have more bytes. Of shorter ones, hardware prefetchers can
+    /// follow eight at a time.
+    pub min_streaming_bytes: usize,
+    /// The most bytes of contiguous rows that are reduced in one pass even where longer ones would be streamed.
+    pub max_one_pass_bytes: usize,
+    /// The most bytes that many rows span which are reduced in one pass.
+    pub max_resident_bytes: usize,
+    /// How many bytes of narrow columns beyond L2 are prefetched at a time.
+    pub narrow_prefetch_bytes: usize,
+}
+
+impl ColumnTuning {
+    /// Of all CPUs so far, or of those that are not known.
+    pub(super) const COMMON: ColumnTuning = ColumnTuning {
+        max_streams: 8,
+        row_by_row: false,
+        prefetch_next_rows: false,
+        max_tall_block_bytes: 2 << 10,
+        max_block_bytes: 2 << 10,
+        row_prefetch_bytes: 1 << 10,
+        min_streaming_bytes: 384,
+        max_one_pass_bytes: 1 << 10,
+        max_resident_bytes: 256 << 10,
+        narrow_prefetch_bytes: 1 << 10,
+    };
+}
+
+/// Outputs whose elements are gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatherTuning {
+    /// The longest lanes, in bytes, that hardware prefetchers follow.
+    pub max_followed_bytes: usize,
+    /// How far apart lanes may be, in elements, for all memory between them to be prefetched.
+    pub max_prefetched_step: isize,
+    /// The widest runs of outputs, in bytes, that are transposed in 128-bit blocks: half of it for few rows of 8 bits.
+    pub max_run_bytes: usize,
+    /// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved
+    /// back, too.
+    pub max_shuffled_width: usize,
+}
+
+impl GatherTuning {
+    /// Of all CPUs so far.
+    pub(super) const COMMON: GatherTuning =
+        GatherTuning { max_followed_bytes: 96, max_prefetched_step: 4, max_run_bytes: 24, max_shuffled_width: 4 };
 }
 
 /// Which kernels vectors of half the width take, where an ISA has wider ones.

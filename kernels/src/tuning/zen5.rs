@@ -1,7 +1,7 @@
 //! AMD's cores from Zen 5 on.
 
 use super::table::{
-    ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
+    ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
 };
 use crate::memory::prefetch::Hint;
 
@@ -14,12 +14,8 @@ pub(super) static TUNING: Tuning = Tuning {
         min_memory_bytes: 16 << 20,
     },
     rows: RowTuning { block_factor: 1, read_streams: 1, stream_bytes: 2 << 10, stream_distance: 0 },
-    columns: ColumnTuning {
-        max_streams: 8,
-        row_by_row: true,
-        prefetch_next_rows: false,
-        max_tall_block_bytes: 2 << 10,
-    },
+    columns: ColumnTuning { row_by_row: true, ..ColumnTuning::COMMON },
+    gather: GatherTuning::COMMON,
     half_vectors: HalfVectorTuning { far_rows: false, far_columns: true, far_gathers: false, small_gathers: false },
     select: SelectTuning::COMMON,
 }

@@ -5,7 +5,9 @@ use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
-use argreduce_kernels::{Isa, KernelArgs, LoopDim, Positions, Prefetch, Strategy, StridedIter, Tuning, better, kernel};
+use argreduce_kernels::{
+    Isa, KernelArgs, LoopDim, Outputs, Positions, Prefetch, Strategy, StridedIter, Tuning, better, kernel, offset_at,
+};
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
 
@@ -85,7 +87,8 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// What a kernel finds, in memory that held no position before: the same by positions of both widths.
+    /// What a kernel finds, in memory that held nothing of it before: the same by positions of both widths, with values
+    /// or without, by turns; and values are the elements there, bit for bit.
     ///
     /// # Safety
     /// - The elements of the tile may be read.
@@ -97,22 +100,41 @@ impl<T: Sample> Case<T> {
         args: &KernelArgs<'_>,
     ) -> Vec<u32> {
         let kernel = kernel::<T>(self.isa, strategy, function, policy).expect("an ISA that is there");
-        let mut positions = Guarded::filled(u32::MAX, args.outputs(), Edge::End);
-        let mut wide = Guarded::filled(u64::MAX, args.outputs(), Edge::ALL[usize::from(function == ArgMax)]);
+        let (outputs, turn) = (args.outputs(), usize::from(function == ArgMax));
+        let mut positions = Guarded::filled(u32::MAX, outputs, Edge::ALL[1 - turn]);
+        let mut wide = Guarded::filled(u64::MAX, outputs, Edge::ALL[turn]);
+        let mut values = Guarded::filled(T::VALUES[outputs % T::VALUES.len()], outputs, Edge::ALL[outputs % 2]);
+        let (narrow, wider) = (Positions::from(&mut positions[..]), Positions::from(&mut wide[..]));
         // SAFETY: the kernel is for `T`, and the caller's promise.
         unsafe {
-            kernel.run(args, Positions::from(&mut positions[..]));
-            kernel.run(args, Positions::from(&mut wide[..]));
+            if (turn + outputs) % 2 == 0 {
+                kernel.run(args, Outputs::with_values(narrow, &mut values));
+                kernel.run(args, wider.into());
+            } else {
+                kernel.run(args, narrow.into());
+                kernel.run(args, Outputs::with_values(wider, &mut values));
+            }
         }
         let found = positions.to_vec();
+        let how = format!("{function} {policy} by {strategy} of {} on {}", T::DATA_TYPE, self.isa);
         let widened: Vec<u64> = found.iter().map(|&position| position.into()).collect();
-        assert_eq!(wide[..], widened, "{function} {policy} by {strategy} of {} on {}: 64 bits", T::DATA_TYPE, self.isa);
+        assert_eq!(wide[..], widened, "{how}: 64 bits");
+        for ((output, value), &position) in StridedIter::new(&[args.outer, args.inner]).zip(&values[..]).zip(&found) {
+            let place = output + offset_at(args.reduced, position as usize);
+            // SAFETY: the element of an output.
+            let expected = unsafe { args.input.cast::<T>().offset(place).read() };
+            let (value, expected) = (bytes_of(value), bytes_of(&expected));
+            assert!(
+                value == expected,
+                "{how}: {value:?} instead of {expected:?} for the output at {output} of {args:?}"
+            );
+        }
         if let (Strategy::Rows, &[LoopDim { size, stride: 1 }]) = (strategy, args.reduced) {
             let first = |output| args.input.cast::<T>().wrapping_offset(output).cast();
             // SAFETY: the same, of each row for itself.
             let of_row = |output| unsafe { kernel.of_row(first(output), size, args.tuning) };
             let of_rows: Vec<u32> = StridedIter::new(&[args.outer, args.inner]).map(of_row).collect();
-            assert_eq!(of_rows, found, "{function} {policy} of single rows of {size} {} on {}", T::DATA_TYPE, self.isa);
+            assert_eq!(of_rows, found, "{how}, single rows of {size}");
         }
         found
     }

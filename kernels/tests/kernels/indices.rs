@@ -42,6 +42,20 @@ fn check<I: IndexBits + Debug + PartialEq + TryFrom<u64> + Default>(isa: Isa, la
                     writer.write(map, &positions[skipped..], &mut indices[skipped..]);
                     assert_eq!(indices[..skipped], vec![I::default(); skipped], "{isa}: {len} from {skipped}");
                     assert_eq!(indices[skipped..], expected[skipped..], "{isa}: {len} from {skipped}, {map:?}");
+                    // And in their place, as far as they fit there.
+                    let narrow: Result<Vec<I>, _> =
+                        positions.iter().map(|&position| I::try_from(position.into())).collect();
+                    let Ok(narrow) = narrow else {
+                        continue;
+                    };
+                    let mut indices = Guarded::copy_of(&narrow, edge);
+                    writer.write_in_place(map, &mut indices[skipped..]);
+                    assert_eq!(indices[..skipped], narrow[..skipped], "{isa}: {len} from {skipped}, in place");
+                    assert_eq!(
+                        indices[skipped..],
+                        expected[skipped..],
+                        "{isa}: {len} from {skipped}, {map:?}, in place"
+                    );
                 }
             }
         }

@@ -291,15 +291,15 @@ fn out_of_memory() {
         shell.output().unwrap()
     };
     let array = Folder::new().with("in.npy", u1("(1000, 2000)", &vec![7; 2_000_000]));
-    let command = words("argmax in.npy --axes= --values best.npy --picture p.png");
-    for (folder, arguments, step) in [(array, command, 1 << 10), (Folder::new(), vec![], 1 << 11)] {
+    let command = words("argmax in.npy --axes= --values best.npy --picture p.png --chunk 16777216");
+    for (folder, arguments) in [(array, command), (Folder::new(), vec![])] {
         // What the program needs for itself, and a little more.
         let starts = |limit: &usize| limited(&folder, *limit, &["--help"]).status.success();
         let least = (4..).map(|mebibytes| mebibytes << 10).find(starts).unwrap() + 4096;
         let before = folder.names();
         let mut refusals = 0;
         loop {
-            let limit = least + step * refusals;
+            let limit = least + (refusals << 8);
             let output = limited(&folder, limit, &arguments);
             if output.status.success() {
                 break;

@@ -1,6 +1,7 @@
 //! The example program, run as its users run it: command lines and files in, files and messages out. Files are made
 //! here byte by byte and read back by npyz, so that no code of the example judges itself.
 
+mod chunks;
 mod endings;
 
 use half::f16;

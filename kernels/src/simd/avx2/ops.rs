@@ -37,8 +37,6 @@ macro_rules! by_width {
         type IndexLane = $count;
         type IndexArray = [$count; 32 / size_of::<$count>()];
 
-        const LANES: usize = 32 / size_of::<$count>();
-        const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = $bits_per_lane;
 
         #[inline(always)]
@@ -215,16 +213,8 @@ macro_rules! integers {
                 self.$gt(a, b)
             }
             #[inline(always)]
-            fn gt_or_unordered(self, a: __m256i, b: __m256i) -> __m256i {
-                self.$gt(a, b)
-            }
-            #[inline(always)]
             fn eq(self, a: __m256i, b: __m256i) -> __m256i {
                 self.$eq(a, b)
-            }
-            #[inline(always)]
-            fn unordered(self, _: __m256i, _: __m256i) -> __m256i {
-                self.0.avx._mm256_setzero_si256()
             }
             #[inline(always)]
             fn max(self, new: __m256i, kept: __m256i) -> __m256i {
@@ -323,6 +313,11 @@ impl F16KeyOps for Avx2 {
         let keys = avx2._mm256_sign_epi16(magnitude, raw);
         let biased = avx2._mm256_add_epi16(keys, avx._mm256_set1_epi16(bias));
         avx2._mm256_adds_epi16(biased, avx._mm256_set1_epi16(saturating_bias))
+    }
+
+    #[inline(always)]
+    fn minus(self, v: __m256i, bias: i16) -> __m256i {
+        self.0.avx2._mm256_sub_epi16(v, self.0.avx._mm256_set1_epi16(bias))
     }
 
     #[inline(always)]

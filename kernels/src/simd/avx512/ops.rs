@@ -8,58 +8,23 @@ use core::arch::x86_64::*;
 use pulp::x86::V4;
 
 /// What depends on the width of a lane alone.
+#[rustfmt::skip]
 macro_rules! by_width {
     (8, $lane:ident) => {
-        by_width!(
-            $lane,
-            u8 as i8,
-            __mmask64,
-            avx512bw,
-            _mm512_set1_epi8,
-            _mm512_add_epi8,
-            _mm512_cmpgt_epu8_mask,
-            _mm512_mask_blend_epi8,
-            _mm512_maskz_loadu_epi8
-        );
+        by_width!($lane, u8 as i8, __mmask64, avx512bw, _mm512_set1_epi8, _mm512_add_epi8, _mm512_cmpgt_epu8_mask,
+            _mm512_mask_blend_epi8, _mm512_maskz_loadu_epi8);
     };
     (16, $lane:ident) => {
-        by_width!(
-            $lane,
-            u16 as i16,
-            __mmask32,
-            avx512bw,
-            _mm512_set1_epi16,
-            _mm512_add_epi16,
-            _mm512_cmpgt_epu16_mask,
-            _mm512_mask_blend_epi16,
-            _mm512_maskz_loadu_epi16
-        );
+        by_width!($lane, u16 as i16, __mmask32, avx512bw, _mm512_set1_epi16, _mm512_add_epi16, _mm512_cmpgt_epu16_mask,
+            _mm512_mask_blend_epi16, _mm512_maskz_loadu_epi16);
     };
     (32, $lane:ident) => {
-        by_width!(
-            $lane,
-            u32 as i32,
-            __mmask16,
-            avx512f,
-            _mm512_set1_epi32,
-            _mm512_add_epi32,
-            _mm512_cmpgt_epu32_mask,
-            _mm512_mask_blend_epi32,
-            _mm512_maskz_loadu_epi32
-        );
+        by_width!($lane, u32 as i32, __mmask16, avx512f, _mm512_set1_epi32, _mm512_add_epi32, _mm512_cmpgt_epu32_mask,
+            _mm512_mask_blend_epi32, _mm512_maskz_loadu_epi32);
     };
     (64, $lane:ident) => {
-        by_width!(
-            $lane,
-            u64 as i64,
-            __mmask8,
-            avx512f,
-            _mm512_set1_epi64,
-            _mm512_add_epi64,
-            _mm512_cmpgt_epu64_mask,
-            _mm512_mask_blend_epi64,
-            _mm512_maskz_loadu_epi64
-        );
+        by_width!($lane, u64 as i64, __mmask8, avx512f, _mm512_set1_epi64, _mm512_add_epi64, _mm512_cmpgt_epu64_mask,
+            _mm512_mask_blend_epi64, _mm512_maskz_loadu_epi64);
     };
     ($lane:ident, $count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $gt:ident,
         $blend:ident, $load:ident) => {
@@ -69,11 +34,13 @@ macro_rules! by_width {
         type IndexLane = $count;
         type IndexArray = [$count; 64 / size_of::<$count>()];
 
-        const LANES: usize = 64 / size_of::<$count>();
-        const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = 1;
-        const HAS_MASKED_LOAD: bool = true;
 
+        #[inline(always)]
+        unsafe fn load(self, at: *const $lane) -> __m512i {
+            // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
+            unsafe { self.0.avx512f._mm512_loadu_si512(at.cast()) }
+        }
         #[inline(always)]
         unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m512i {
             // SAFETY: the caller promises the elements that are not masked off; the others are not read.
@@ -118,6 +85,19 @@ macro_rules! by_width {
         #[inline(always)]
         fn and_not(self, a: $mask, b: $mask) -> $mask {
             a & !b
+        }
+        // The rotation keeps the compiler from joining masks before they are moved to a general register: few of the
+        // registers that hold masks can be in use, and rows would wait for one. See
+        // docs/tuning.md#reasons-behind-the-shape-of-the-code.
+        #[inline(always)]
+        fn or_nans<const V: usize>(self, mut acc: $mask, vectors: &[__m512i; V]) -> $mask {
+            let mut n = 0;
+            while n < V {
+                let pair = <Self as SimdOps<$lane>>::unordered(self, vectors[n], vectors[(n + 1).min(V - 1)]);
+                acc = acc.rotate_left(1) | pair;
+                n += 2;
+            }
+            acc
         }
         #[inline(always)]
         fn movemask(self, mask: $mask) -> u64 {
@@ -198,25 +178,12 @@ macro_rules! integers {
                 self.0.avx512f.$splat(value as $signed)
             }
             #[inline(always)]
-            unsafe fn load(self, at: *const $lane) -> __m512i {
-                // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
-                unsafe { self.0.avx512f._mm512_loadu_si512(at.cast()) }
-            }
-            #[inline(always)]
             fn gt(self, a: __m512i, b: __m512i) -> $mask {
-                self.0.$feature.$gt(a, b)
-            }
-            #[inline(always)]
-            fn gt_or_unordered(self, a: __m512i, b: __m512i) -> $mask {
                 self.0.$feature.$gt(a, b)
             }
             #[inline(always)]
             fn eq(self, a: __m512i, b: __m512i) -> $mask {
                 self.0.$feature.$eq(a, b)
-            }
-            #[inline(always)]
-            fn unordered(self, _: __m512i, _: __m512i) -> $mask {
-                0
             }
             #[inline(always)]
             fn max(self, new: __m512i, kept: __m512i) -> __m512i {
@@ -261,11 +228,6 @@ macro_rules! floats {
             fn splat(self, value: $lane) -> __m512i {
                 let V4 { avx512f, .. } = self.0;
                 avx512f.$to(avx512f.$splat(value))
-            }
-            #[inline(always)]
-            unsafe fn load(self, at: *const $lane) -> __m512i {
-                // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
-                unsafe { self.0.avx512f._mm512_loadu_si512(at.cast()) }
             }
             #[inline(always)]
             fn gt(self, a: __m512i, b: __m512i) -> $mask {
@@ -320,6 +282,11 @@ impl F16KeyOps for Avx512 {
         let negative_bias = avx512f._mm512_set1_epi16(bias ^ i16::MIN);
         let biased = avx512bw._mm512_mask_sub_epi16(biased, is_negative, negative_bias, raw);
         avx512bw._mm512_adds_epi16(biased, avx512f._mm512_set1_epi16(saturating_bias))
+    }
+
+    #[inline(always)]
+    fn minus(self, v: __m512i, bias: i16) -> __m512i {
+        self.0.avx512bw._mm512_sub_epi16(v, self.0.avx512f._mm512_set1_epi16(bias))
     }
 
     #[inline(always)]

@@ -6,62 +6,23 @@ use crate::simd::ops::{F16KeyOps, SimdOps, iota};
 use core::arch::aarch64::*;
 
 /// What depends on the width of a lane alone.
+#[rustfmt::skip]
 macro_rules! by_width {
     (8) => {
-        by_width!(
-            u8,
-            uint8x16_t,
-            vreinterpretq_u16_u8,
-            vdupq_n_u8,
-            vaddq_u8,
-            vcgtq_u8,
-            vbslq_u8,
-            vorrq_u8,
-            vbicq_u8,
-            (vuzp1q_u8, vuzp2q_u8)
-        );
+        by_width!(u8, uint8x16_t, vreinterpretq_u16_u8, vdupq_n_u8, vaddq_u8, vcgtq_u8, vbslq_u8, vorrq_u8, vbicq_u8,
+            (vuzp1q_u8, vuzp2q_u8));
     };
     (16) => {
-        by_width!(
-            u16,
-            uint16x8_t,
-            same,
-            vdupq_n_u16,
-            vaddq_u16,
-            vcgtq_u16,
-            vbslq_u16,
-            vorrq_u16,
-            vbicq_u16,
-            (vuzp1q_u16, vuzp2q_u16)
-        );
+        by_width!(u16, uint16x8_t, same, vdupq_n_u16, vaddq_u16, vcgtq_u16, vbslq_u16, vorrq_u16, vbicq_u16,
+            (vuzp1q_u16, vuzp2q_u16));
     };
     (32) => {
-        by_width!(
-            u32,
-            uint32x4_t,
-            vreinterpretq_u16_u32,
-            vdupq_n_u32,
-            vaddq_u32,
-            vcgtq_u32,
-            vbslq_u32,
-            vorrq_u32,
-            vbicq_u32,
-            (vuzp1q_u32, vuzp2q_u32)
-        );
+        by_width!(u32, uint32x4_t, vreinterpretq_u16_u32, vdupq_n_u32, vaddq_u32, vcgtq_u32, vbslq_u32, vorrq_u32,
+            vbicq_u32, (vuzp1q_u32, vuzp2q_u32));
     };
     (64) => {
-        by_width!(
-            u64,
-            uint64x2_t,
-            vreinterpretq_u16_u64,
-            vdupq_n_u64,
-            vaddq_u64,
-            vcgtq_u64,
-            vbslq_u64,
-            vorrq_u64,
-            vbicq_u64,
-            (vuzp1q_u64, vuzp2q_u64)
-        );
+        by_width!(u64, uint64x2_t, vreinterpretq_u16_u64, vdupq_n_u64, vaddq_u64, vcgtq_u64, vbslq_u64, vorrq_u64,
+            vbicq_u64, (vuzp1q_u64, vuzp2q_u64));
     };
     ($count:ident, $unsigned:ident, $as_u16:ident, $splat:ident, $add:ident, $gt:ident, $select:ident, $or:ident,
         $and_not:ident, ($even:ident, $odd:ident)) => {
@@ -70,8 +31,6 @@ macro_rules! by_width {
         type IndexLane = $count;
         type IndexArray = [$count; 16 / size_of::<$count>()];
 
-        const LANES: usize = 16 / size_of::<$count>();
-        const MAX_INDEX: u32 = if $count::BITS < 32 { $count::MAX as u32 } else { u32::MAX };
         const BITS_PER_LANE: u32 = 4 * size_of::<$count>() as u32;
 
         #[inline(always)]
@@ -193,15 +152,6 @@ macro_rules! integers {
         impl SimdOps<$lane> for Neon {
             const HAS_MAX: bool = $bits < 64;
             integers!($lane, $bits, $($name),+);
-
-            #[inline(always)]
-            fn gt_or_unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
-                <Self as SimdOps<$lane>>::gt(self, a, b)
-            }
-            #[inline(always)]
-            fn unordered(self, _: Self::Vector, _: Self::Vector) -> Self::Mask {
-                <Self as SimdOps<$lane>>::mask_none(self)
-            }
         }
     )+};
     ($lane:ident, $bits:tt, $vector:ident, $($name:ident),+) => {
@@ -271,6 +221,11 @@ impl F16KeyOps for Neon {
         let biased = neon.vaddq_s16(raw, neon.vdupq_n_s16(bias));
         let biased = neon.vbslq_s16(neon.vcltzq_s16(raw), negative_biased, biased);
         neon.vqaddq_s16(biased, neon.vdupq_n_s16(saturating_bias))
+    }
+
+    #[inline(always)]
+    fn minus(self, v: int16x8_t, bias: i16) -> int16x8_t {
+        self.0.neon.vsubq_s16(v, self.0.neon.vdupq_n_s16(bias))
     }
 
     #[inline(always)]

@@ -1,0 +1,33 @@
+"""argmin and argmax over any axes.
+
+For NumPy arrays of any strides, and without a copy; for whatever has ``__dlpack__`` in the CPU's memory; and, in
+:mod:`argreduce.dask`, for dask arrays. Ties go to the first or to the last of equals, and NaN wins or loses, as you say.
+
+>>> import numpy as np
+>>> import argreduce
+>>> scores = np.array([[1.0, 5.0, 2.0], [7.0, 0.0, 7.0]])
+>>> argreduce.argmax(scores, axis=1)
+array([1, 0])
+>>> argreduce.max_argmax(scores, axis=1)
+ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))
+"""
+
+from __future__ import annotations
+
+from ._argreduce import argmax, argmin, max_argmax, merge, min_argmin, nanargmax, nanargmin, partial
+from ._interop import Partial, ValuesAndIndices
+from ._unravel import unravel
+
+__all__ = [
+    "Partial",
+    "ValuesAndIndices",
+    "argmax",
+    "argmin",
+    "max_argmax",
+    "merge",
+    "min_argmin",
+    "nanargmax",
+    "nanargmin",
+    "partial",
+    "unravel",
+]

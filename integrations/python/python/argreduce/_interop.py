@@ -1,0 +1,82 @@
+"""What the extension module leaves to Python: result types, arrays of other libraries, arrays of many axes."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+Nan = Literal["propagate", "ignore"]
+Function = Literal["argmax", "argmin"]
+
+
+class ValuesAndIndices(NamedTuple):
+    """The best elements, and where they are."""
+
+    values: Any
+    indices: Any
+
+
+class Partial(NamedTuple):
+    """The best elements of a part of a larger array, and where they are in the whole: -1 where nothing was seen."""
+
+    values: Any
+    indices: Any
+
+
+def give_back(result: Any, x: Any, is_bfloat16: bool) -> Any:
+    """The result as an array of the library that ``x`` is from, if that takes one; as it is otherwise."""
+    if isinstance(result, ValuesAndIndices):
+        values = give_back(np.asarray(result.values), x, is_bfloat16)
+        return ValuesAndIndices(values, give_back(np.asarray(result.indices), x, False))
+    from_dlpack = _from_dlpack(x)
+    if from_dlpack is None:
+        return result
+    try:
+        array = from_dlpack(np.asarray(result))
+    except (TypeError, ValueError, BufferError, RuntimeError):
+        # A library need not have every type of indices.
+        return result
+    # The bits of bfloat16, which NumPy does not have: all libraries that do have `view`.
+    return array.view(x.dtype) if is_bfloat16 else array
+
+
+def _from_dlpack(x: Any) -> Any:
+    """The function of a library that makes one of its arrays."""
+    if hasattr(x, "__array_namespace__"):
+        return getattr(x.__array_namespace__(), "from_dlpack", None)
+    library = type(x).__module__.partition(".")[0]
+    return getattr(importlib.import_module(library), "from_dlpack", None)
+
+
+def many_axes(name: str, x: np.ndarray[Any, Any], axis: Any, keepdims: bool, out: Any, **options: Any) -> Any:
+    """A function of the package for an array of more axes than it takes: they are merged to two first."""
+    from . import _argreduce
+
+    rank = x.ndim
+    if axis is None:
+        axis = range(rank)
+    reduced = np.lib.array_utils.normalize_axis_tuple(axis, rank)
+    kept = [axis for axis in range(rank) if axis not in reduced]
+    sizes = [x.shape[axis] for axis in kept]
+    count = math.prod(x.shape[axis] for axis in reduced)
+    merged = x.transpose(kept + sorted(reduced)).reshape(math.prod(sizes), count)
+    shape = [1 if axis in reduced else x.shape[axis] for axis in range(rank)] if keepdims else sizes
+    if out is not None:
+        if out.shape != tuple(shape):
+            raise ValueError(f"output array does not match result of {name}: its shape is {out.shape}")
+        # Of any strides: written at the end.
+        flat = np.empty(merged.shape[0], out.dtype)
+        getattr(_argreduce, name)(merged, 1, out=flat, **options)
+        out[...] = flat.reshape(shape)
+        return out
+    result = getattr(_argreduce, name)(merged, 1, **options)
+    if isinstance(result, ValuesAndIndices):
+        return ValuesAndIndices(*(_shaped(part, shape) for part in result))
+    return _shaped(result, shape)
+
+
+def _shaped(flat: np.ndarray[Any, Any], shape: list[int]) -> Any:
+    return flat.reshape(shape) if shape else flat[0]

@@ -1,0 +1,194 @@
+//! Tensors of other libraries in the CPU's memory, by the DLPack protocol: read-only and versioned ones too.
+
+use crate::view::Shape;
+use argreduce::DataType;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyCapsule, PyCapsuleMethods};
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
+
+/// `DLTensor`.
+#[repr(C)]
+pub(crate) struct DlTensor {
+    data: *mut c_void,
+    device_type: i32,
+    device_id: i32,
+    ndim: i32,
+    type_code: u8,
+    type_bits: u8,
+    type_lanes: u16,
+    shape: *const i64,
+    strides: *const i64,
+    byte_offset: u64,
+}
+
+/// `DLManagedTensor`.
+#[repr(C)]
+pub(crate) struct Managed {
+    tensor: DlTensor,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+}
+
+/// `DLManagedTensorVersioned`.
+#[repr(C)]
+pub(crate) struct ManagedVersioned {
+    major: u32,
+    minor: u32,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut ManagedVersioned)>,
+    flags: u64,
+    tensor: DlTensor,
+}
+
+/// A tensor that was taken from its capsule. Its producer gets it back when this is dropped.
+pub(crate) enum Tensor {
+    Plain(NonNull<Managed>),
+    Versioned(NonNull<ManagedVersioned>),
+}
+
+const NAME: &CStr = c"dltensor";
+const VERSIONED: &CStr = c"dltensor_versioned";
+
+/// `kDLCPU`, and `kDLCUDAHost`: memory that the CPU reads too.
+const CPU_DEVICES: [i32; 2] = [1, 3];
+
+/// The largest major version of the protocol whose fields are those above.
+const MAX_MAJOR: u32 = 1;
+
+impl Tensor {
+    /// Asks an object for its tensor. What it raises is passed on.
+    pub(crate) fn new(name: &str, x: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+        let py = x.py();
+        let (device, _): (i32, i32) = x.call_method0(intern!(py, "__dlpack_device__"))?.extract()?;
+        if !CPU_DEVICES.contains(&device) {
+            return Err(PyBufferError::new_err(format!(
+                "{name} reads arrays in the CPU's memory: this one is on a device of DLPack's type {device}"
+            )));
+        }
+        let method = intern!(py, "__dlpack__");
+        let capsule = match x.call_method(method, (), Some(&[("max_version", (MAX_MAJOR, 0))].into_py_dict(py)?)) {
+            // Of before versions.
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => x.call_method0(method)?,
+            capsule => capsule?,
+        };
+        let capsule = capsule.cast_into::<PyCapsule>()?;
+        if capsule.is_valid_checked(Some(VERSIONED)) {
+            let tensor: NonNull<ManagedVersioned> = capsule.pointer_checked(Some(VERSIONED))?.cast();
+            // SAFETY: a capsule of that name holds that struct, and its first field never changes its place.
+            let major = unsafe { tensor.as_ref().major };
+            if major > MAX_MAJOR {
+                return Err(PyBufferError::new_err(format!(
+                    "{name} reads version {MAX_MAJOR} of DLPack, and this tensor is of version {major}"
+                )));
+            }
+            rename(&capsule, c"used_dltensor_versioned")?;
+            return Ok(Tensor::Versioned(tensor));
+        }
+        let tensor = capsule.pointer_checked(Some(NAME))?.cast();
+        rename(&capsule, c"used_dltensor")?;
+        Ok(Tensor::Plain(tensor))
+    }
+
+    fn tensor(&self) -> &DlTensor {
+        // SAFETY: as in `new`; the producer keeps it until the deleter is called, which is when this is dropped.
+        unsafe {
+            match self {
+                Tensor::Plain(managed) => &(*managed.as_ptr()).tensor,
+                Tensor::Versioned(managed) => &(*managed.as_ptr()).tensor,
+            }
+        }
+    }
+
+    /// Where element `[0, .., 0]` is, sizes and strides, and the type.
+    pub(crate) fn parts(&self, name: &str) -> PyResult<(*const u8, Shape, DataType)> {
+        let tensor = self.tensor();
+        let data_type = match (tensor.type_code, tensor.type_bits, tensor.type_lanes) {
+            (0, 8, 1) => DataType::I8,
+            (0, 16, 1) => DataType::I16,
+            (0, 32, 1) => DataType::I32,
+            (0, 64, 1) => DataType::I64,
+            (1, 8, 1) => DataType::U8,
+            (1, 16, 1) => DataType::U16,
+            (1, 32, 1) => DataType::U32,
+            (1, 64, 1) => DataType::U64,
+            (2, 16, 1) => DataType::F16,
+            (2, 32, 1) => DataType::F32,
+            (2, 64, 1) => DataType::F64,
+            (4, 16, 1) => DataType::Bf16,
+            (6, 8, 1) => DataType::Bool,
+            (code, bits, lanes) => {
+                return Err(PyTypeError::new_err(format!(
+                    "{name} takes bool, integers, float16, bfloat16, float32 and float64, not DLPack's type {code} of \
+                     {bits} bits and {lanes} lanes"
+                )));
+            }
+        };
+        let rank = usize::try_from(tensor.ndim).unwrap_or(usize::MAX);
+        if rank > argreduce::MAX_RANK {
+            return Err(PyTypeError::new_err(format!(
+                "{name} takes tensors of at most {} axes by DLPack, not {rank}",
+                argreduce::MAX_RANK
+            )));
+        }
+        // SAFETY: the protocol: as many sizes as there are axes, and as many strides, unless the tensor is packed.
+        let (sizes, strides) = unsafe {
+            let list = |first: *const i64| (0..rank).map(move |n| first.add(n).read());
+            let sizes: Vec<i64> = if rank == 0 { Vec::new() } else { list(tensor.shape).collect() };
+            let strides =
+                if tensor.strides.is_null() || rank == 0 { None } else { Some(list(tensor.strides).collect()) };
+            (sizes, strides)
+        };
+        let strides: Vec<i64> = strides.unwrap_or_else(|| packed(&sizes));
+        let axes = sizes.iter().zip(&strides).map(|(&size, &stride)| (size as usize, stride as isize));
+        let shape = Shape::new(axes.collect::<Vec<_>>().into_iter()).expect("the rank was checked");
+        let first = tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize);
+        if !first.addr().is_multiple_of(data_type.size()) {
+            return Err(PyBufferError::new_err(format!(
+                "{name} reads aligned tensors: the address of this one is no multiple of {} bytes",
+                data_type.size()
+            )));
+        }
+        Ok((first, shape, data_type))
+    }
+}
+
+fn packed(sizes: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; sizes.len()];
+    for axis in (1..sizes.len()).rev() {
+        strides[axis - 1] = strides[axis] * sizes[axis].max(1);
+    }
+    strides
+}
+
+/// So that the capsule does not delete the tensor too.
+fn rename(capsule: &Bound<'_, PyCapsule>, name: &'static CStr) -> PyResult<()> {
+    // SAFETY: a capsule, and a name that lives for ever.
+    match unsafe { ffi::PyCapsule_SetName(capsule.as_ptr(), name.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(capsule.py())),
+    }
+}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        // SAFETY: the protocol: who took a tensor calls its deleter once, if there is one.
+        unsafe {
+            match self {
+                Tensor::Plain(managed) => {
+                    if let Some(deleter) = managed.as_ref().deleter {
+                        deleter(managed.as_ptr());
+                    }
+                }
+                Tensor::Versioned(managed) => {
+                    if let Some(deleter) = managed.as_ref().deleter {
+                        deleter(managed.as_ptr());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The extension module behind the Python package `argreduce`: argmin and argmax over any axes.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `arguments.rs` | Python's arguments become axes, types and options |
+//! | `view.rs` | an array of any library becomes an address, sizes and strides: nothing is copied |
+//! | `dlpack.rs` | the same for objects with `__dlpack__` |
+//! | `reduce.rs` | a plan is made, or found among the last ones, and run |
+//! | `output.rs` | the arrays that are given back, or written to |
+//! | `parts.rs` | partial answers and merging |
+//!
+//! All is untyped on this side: element types are values, so that there is one copy of the code.
+
+mod arguments;
+mod dlpack;
+mod output;
+mod parts;
+mod reduce;
+mod view;
+
+use argreduce::{NanPolicy, ReduceFunction};
+use pyo3::prelude::*;
+use reduce::{Answer, Call};
+
+/// The part of the docs that all functions share, as NumPy's docs have it.
+macro_rules! parameters {
+    ($nan:literal, $returns:literal, $raises:literal, $example:literal) => {
+        concat!(
+            "\n\nParameters\n----------\n",
+            "x : array\n",
+            "    A NumPy array of any shape and any strides, or anything with ``__dlpack__`` in the CPU's memory:\n",
+            "    neither is copied, but for byte-swapped and misaligned ones. Or what ``numpy.asarray`` takes.\n",
+            "    Elements are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``.\n",
+            "axis : None, int or tuple of int\n",
+            "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
+            "    in ascending order: see :func:`argreduce.unravel`.\n",
+            "keepdims : bool\n    Reduced axes keep size 1, and are not dropped.\n",
+            "out : None or array of integers\n",
+            "    Where to write the indices: of the shape of the result, of any strides. It may overlap ``x``.\n",
+            "dtype : None, or the type of the indices\n\
+                \x20   int64 (the default), int32, uint8, uint16, uint32 or uint64.\n",
+            "select_last : bool\n    Of equals, the last one wins, and not the first one.\n",
+            $nan,
+            "threads : None or int\n",
+            "    How many threads may work on it. None is ``ARGREDUCE_NUM_THREADS`` from the environment, or else\n",
+            "    1. The answer does not depend on it.\n",
+            "\nReturns\n-------\n",
+            $returns,
+            "\nRaises\n------\n",
+            $raises,
+            "ValueError\n",
+            "    A reduced axis is empty, an axis is given twice, an index does not fit the type, or ``out`` has\n",
+            "    another shape or is read-only.\n",
+            "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
+            "TypeError\n    Elements or indices of other types; a masked array.\n",
+            "\nExamples\n--------\n>>> import numpy as np, argreduce\n",
+            $example,
+        )
+    };
+}
+
+/// The same for functions with a choice of the rule for NaN.
+macro_rules! with_nan {
+    ($returns:literal, $example:literal) => {
+        parameters!(
+            "nan : \"propagate\" or \"ignore\"\n\
+                \x20   A NaN beats every number, as in NumPy; or every number beats a NaN.\n",
+            $returns,
+            "",
+            $example
+        )
+    };
+}
+
+/// A function of this module: what all of them share is a [`Call`], and what is different is what they ask for.
+macro_rules! reductions {
+    ($(#[doc = $doc:expr] $name:ident = $function:ident, $answer:ident;)+) => {$(
+        #[doc = $doc]
+        #[pyfunction]
+        #[pyo3(signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false,
+            nan="propagate", threads=None))]
+        #[expect(clippy::too_many_arguments, reason = "Python's signature")]
+        fn $name<'py>(
+            x: &Bound<'py, PyAny>,
+            axis: Option<&Bound<'py, PyAny>>,
+            keepdims: bool,
+            out: Option<&Bound<'py, PyAny>>,
+            dtype: Option<&Bound<'py, PyAny>>,
+            select_last: bool,
+            nan: &str,
+            threads: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let function = ReduceFunction::$function;
+            let nan_policy = arguments::nan_policy(nan)?;
+            let name = stringify!($name);
+            let answer = Answer::$answer;
+            Call { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
+        }
+    )+};
+}
+
+reductions! {
+    #[doc = concat!(
+        "Where the largest elements are along any axes.",
+        with_nan!(
+            "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
+            ">>> argreduce.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\narray([1, 0])\n"
+        )
+    )]
+    argmax = ArgMax, Indices;
+    #[doc = concat!(
+        "Where the smallest elements are along any axes.",
+        with_nan!(
+            "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
+            ">>> argreduce.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=(0, 1))\nnp.int64(4)\n"
+        )
+    )]
+    argmin = ArgMin, Indices;
+    #[doc = concat!(
+        "The largest elements along any axes, and where they are.",
+        with_nan!(
+            "ValuesAndIndices\n\
+                \x20   A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
+            ">>> argreduce.max_argmax(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
+                ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))\n"
+        )
+    )]
+    max_argmax = ArgMax, ValuesAndIndices;
+    #[doc = concat!(
+        "The smallest elements along any axes, and where they are.",
+        with_nan!(
+            "ValuesAndIndices\n\
+                \x20   A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
+            ">>> argreduce.min_argmin(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
+                ValuesAndIndices(values=array([1., 0.]), indices=array([0, 1]))\n"
+        )
+    )]
+    min_argmin = ArgMin, ValuesAndIndices;
+}
+
+/// As [`reductions`], without the choice of the rule for NaN.
+macro_rules! nan_reductions {
+    ($(#[doc = $doc:expr] $name:ident = $function:ident;)+) => {$(
+        #[doc = $doc]
+        #[pyfunction]
+        #[pyo3(signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false, threads=None))]
+        fn $name<'py>(
+            x: &Bound<'py, PyAny>,
+            axis: Option<&Bound<'py, PyAny>>,
+            keepdims: bool,
+            out: Option<&Bound<'py, PyAny>>,
+            dtype: Option<&Bound<'py, PyAny>>,
+            select_last: bool,
+            threads: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let (function, nan_policy) = (ReduceFunction::$function, NanPolicy::Ignore);
+            let (name, answer) = (stringify!($name), Answer::IndicesOfNumbers);
+            Call { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
+        }
+    )+};
+}
+
+nan_reductions! {
+    #[doc = concat!(
+        "Where the largest numbers are along any axes: NaN is ignored.",
+        parameters!(
+            "",
+            "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
+            "ValueError\n    Somewhere there is nothing but NaN, as in NumPy.\n",
+            ">>> argreduce.nanargmax(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 1])\n"
+        )
+    )]
+    nanargmax = ArgMax;
+    #[doc = concat!(
+        "Where the smallest numbers are along any axes: NaN is ignored.",
+        parameters!(
+            "",
+            "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
+            "ValueError\n    Somewhere there is nothing but NaN, as in NumPy.\n",
+            ">>> argreduce.nanargmin(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 0])\n"
+        )
+    )]
+    nanargmin = ArgMin;
+}
+
+#[pymodule]
+mod _argreduce {
+    #[pymodule_export]
+    use super::parts::{merge, partial};
+    #[pymodule_export]
+    use super::{argmax, argmin, max_argmax, min_argmin, nanargmax, nanargmin};
+}

@@ -1,0 +1,166 @@
+//! The arrays that are given back, or written to.
+
+use crate::arguments::element_type;
+use crate::view::descr_of;
+use argreduce::DataType;
+use numpy::npyffi::{NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::ptr::null_mut;
+
+/// A packed array that nothing was written to yet, and nothing else knows.
+pub(crate) struct NewArray<'py> {
+    pub(crate) array: Bound<'py, PyUntypedArray>,
+    bytes: usize,
+}
+
+impl<'py> NewArray<'py> {
+    pub(crate) fn new(descr: Bound<'py, PyArrayDescr>, sizes: &[usize]) -> PyResult<NewArray<'py>> {
+        let py = descr.py();
+        let bytes = sizes.iter().product::<usize>() * descr.itemsize();
+        let mut sizes: Vec<npy_intp> = sizes.iter().map(|&size| size as npy_intp).collect();
+        // SAFETY: a type, which the function takes over, and as many sizes as there are axes. What it gives is an array
+        // or null.
+        let array = unsafe {
+            let array = PY_ARRAY_API.PyArray_NewFromDescr(
+                py,
+                get_type_object(py, NpyTypes::PyArray_Type),
+                descr.into_dtype_ptr(),
+                sizes.len() as _,
+                sizes.as_mut_ptr(),
+                null_mut(),
+                null_mut(),
+                0,
+                null_mut(),
+            );
+            Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked::<PyUntypedArray>()
+        };
+        Ok(NewArray { array, bytes })
+    }
+
+    /// Its elements.
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        if self.bytes == 0 {
+            return &mut [];
+        }
+        // SAFETY: the array is packed, and was made here, so nothing else knows it. Its memory may not be initialised:
+        // bytes of any value, of which none is read before it is written.
+        unsafe { std::slice::from_raw_parts_mut((*self.array.as_array_ptr()).fields.data.cast(), self.bytes) }
+    }
+}
+
+/// A number as NumPy has it: `numpy.int64` and others.
+pub(crate) fn scalar<'py>(descr: &Bound<'py, PyArrayDescr>, bytes: &mut [u8]) -> PyResult<Bound<'py, PyAny>> {
+    assert!(bytes.len() >= descr.itemsize());
+    let py = descr.py();
+    // SAFETY: as many bytes as an element of that type has.
+    unsafe {
+        let scalar = PY_ARRAY_API.PyArray_Scalar(py, bytes.as_mut_ptr().cast(), descr.as_dtype_ptr(), null_mut());
+        Bound::from_owned_ptr_or_err(py, scalar)
+    }
+}
+
+/// An array of the caller's for the indices.
+pub(crate) struct Out<'a, 'py> {
+    array: &'a Bound<'py, PyUntypedArray>,
+    /// The type of the indices that are computed for it.
+    pub(crate) index_type: DataType,
+}
+
+impl<'a, 'py> Out<'a, 'py> {
+    /// Checks it: its shape, its type, and that the largest index, `count - 1`, fits it.
+    pub(crate) fn new(
+        name: &str,
+        out: &'a Bound<'py, PyAny>,
+        dtype: Option<DataType>,
+        sizes: &[usize],
+        count: usize,
+    ) -> PyResult<Out<'a, 'py>> {
+        let not_an_array =
+            |_| PyTypeError::new_err(format!("out is of type {}: {name} writes to arrays", out.get_type()));
+        let array = out.cast::<PyUntypedArray>().map_err(not_an_array)?;
+        if array.shape() != sizes {
+            return Err(PyValueError::new_err(format!(
+                "output array does not match result of {name}: its shape is {:?}, and that of the result is {sizes:?}",
+                array.shape()
+            )));
+        }
+        if flags(array) & NPY_ARRAY_WRITEABLE == 0 {
+            return Err(PyValueError::new_err("output array is read-only"));
+        }
+        let descr = array.dtype();
+        let (out_type, swapped) = match element_type(&descr) {
+            None if matches!(descr.kind(), b'i' | b'u') => (None, true),
+            found => (found, false),
+        };
+        let (index_type, max) = match out_type {
+            Some(
+                t @ (DataType::I32 | DataType::I64 | DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64),
+            ) => (t, usize::MAX),
+            Some(DataType::I8) => (DataType::I64, i8::MAX as usize),
+            Some(DataType::I16) => (DataType::I64, i16::MAX as usize),
+            None if swapped => (DataType::I64, (1_u128 << (8 * descr.itemsize().min(7) - 1)) as usize - 1),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "out is an array of {}: indices are written to arrays of integers",
+                    descr.str()?
+                )));
+            }
+        };
+        if count.saturating_sub(1) > max {
+            return Err(PyValueError::new_err(format!(
+                "out is an array of {}: the largest index, {}, does not fit it",
+                descr.str()?,
+                count - 1
+            )));
+        }
+        if dtype.is_some_and(|dtype| Some(dtype) != out_type) {
+            return Err(PyTypeError::new_err(format!(
+                "out is an array of {}, and dtype is another type",
+                descr.str()?
+            )));
+        }
+        Ok(Out { array, index_type })
+    }
+
+    /// Its memory, if indices can be written there one after another, without a change of what is read between `low`
+    /// and `high`.
+    ///
+    /// # Safety
+    /// - Nothing else uses the array meanwhile.
+    pub(crate) unsafe fn direct(&self, read: &[u8]) -> Option<&'a mut [u8]> {
+        let (descr, size) = (self.array.dtype(), self.index_type.size());
+        if flags(self.array) & NPY_ARRAY_C_CONTIGUOUS == 0 || element_type(&descr) != Some(self.index_type) {
+            return None;
+        }
+        // SAFETY: the array is held.
+        let first: *mut u8 = unsafe { (*self.array.as_array_ptr()).fields.data.cast() };
+        let bytes = self.array.shape().iter().product::<usize>() * size;
+        let apart = first.addr() >= read.as_ptr_range().end.addr() || first.addr() + bytes <= read.as_ptr().addr();
+        if bytes == 0 || !apart || !first.addr().is_multiple_of(size) {
+            return None;
+        }
+        // SAFETY: the array is packed and held; the caller promises the rest.
+        Some(unsafe { std::slice::from_raw_parts_mut(first, bytes) })
+    }
+
+    /// Copies indices to it: they were checked to fit.
+    pub(crate) fn copy(&self, indices: &Bound<'py, PyUntypedArray>) -> PyResult<()> {
+        let py = indices.py();
+        let native = indices.call_method1(intern!(py, "astype"), (self.array.dtype(),))?;
+        py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "copyto"), (self.array, native))?;
+        Ok(())
+    }
+}
+
+fn flags(array: &Bound<'_, PyUntypedArray>) -> i32 {
+    // SAFETY: the array is held, and only a field is read.
+    unsafe { (*array.as_array_ptr()).fields.flags }
+}
+
+/// The NumPy type of indices.
+pub(crate) fn index_descr(py: Python<'_>, index_type: DataType) -> PyResult<Bound<'_, PyArrayDescr>> {
+    descr_of(py, index_type)
+}

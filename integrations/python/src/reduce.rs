@@ -1,0 +1,262 @@
+//! A plan is made, or found among the last ones, and run.
+
+use crate::arguments::{self, Axes};
+use crate::output::{NewArray, Out, index_descr, scalar};
+use crate::view::{Shape, Source, View};
+use argreduce::{ArgReduce, DataType, Error, NanPolicy, ReduceFunction, UntypedPlan};
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use std::cell::RefCell;
+
+/// What a function gives back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Indices,
+    /// The same, or an error if there is nothing but NaN somewhere.
+    IndicesOfNumbers,
+    ValuesAndIndices,
+}
+
+/// A call of one of the functions.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a, 'py> {
+    pub(crate) name: &'static str,
+    pub(crate) function: ReduceFunction,
+    pub(crate) answer: Answer,
+    pub(crate) axis: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) keepdims: bool,
+    pub(crate) out: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) dtype: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) select_last: bool,
+    pub(crate) nan_policy: NanPolicy,
+    pub(crate) threads: Option<&'a Bound<'py, PyAny>>,
+}
+
+/// Below so many bytes the lock of the interpreter is kept: to let it go and take it again costs more than the work.
+const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
+
+impl<'py> Call<'_, 'py> {
+    pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        match Source::new(self.name, x)? {
+            Source::View(view) if view.descr.is_some() => self.run_view(x.py(), &view),
+            Source::View(view) => {
+                // Results come back as arrays of the library that the input is from.
+                let py = x.py();
+                let result = self.run_view(py, &view)?;
+                interop(py)?.call_method1(intern!(py, "give_back"), (result, x, view.data_type == DataType::Bf16))
+            }
+            Source::ManyAxes(array) => self.run_many_axes(&array),
+        }
+    }
+
+    fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let sizes = view.shape.sizes();
+        let axes = Axes::new(self.axis, sizes.len())?;
+        arguments::check_threads(self.threads)?;
+        let result_sizes = axes.result_sizes(sizes, self.keepdims);
+        let mut count = 1_usize;
+        for axis in axes.iter() {
+            count *= sizes[axis as usize];
+        }
+        if count == 0 {
+            // As NumPy: even if there are no outputs.
+            return Err(PyValueError::new_err(format!("attempt to get {} of an empty sequence", self.name)));
+        }
+        let asked_type = self.dtype.map(|dtype| arguments::index_type(Some(dtype))).transpose()?;
+        let out = match self.out {
+            Some(out) => Some(Out::new(self.name, out, asked_type, &result_sizes, count)?),
+            None => None,
+        };
+        let index_type = match &out {
+            Some(out) => out.index_type,
+            None => asked_type.unwrap_or(DataType::I64),
+        };
+        let key = Key {
+            shape: view.shape,
+            axes,
+            data_type: view.data_type,
+            index_type,
+            function: self.function,
+            select_last: self.select_last,
+            nan_policy: self.nan_policy,
+        };
+        let plan = key.plan()?;
+        // SAFETY: nothing here writes to the input: an `out` that is (a part of) it is written after it was read.
+        let input = unsafe { view.bytes() };
+        let run = Run { py, plan: &plan, input };
+        if result_sizes.is_empty() && out.is_none() && self.answer == Answer::Indices {
+            let mut index = [0_u64];
+            let bytes = &mut index_bytes(&mut index)[..index_type.size()];
+            run.run(bytes, None)?;
+            return scalar(&index_descr(py, index_type)?, bytes);
+        }
+        let mut values = match self.answer {
+            Answer::ValuesAndIndices => Some(NewArray::new(view.value_type(py)?, &result_sizes)?),
+            Answer::IndicesOfNumbers if is_float(view.data_type) => {
+                let descr = crate::view::descr_of(py, view.data_type)?;
+                Some(NewArray::new(descr, &result_sizes)?)
+            }
+            _ => None,
+        };
+        if let (Some(out), None) = (&out, &values)
+            // SAFETY: Python's lock is held, or the caller shares its array with another thread: as with NumPy.
+            && let Some(bytes) = unsafe { out.direct(input) }
+        {
+            run.run(bytes, None)?;
+            return Ok(self.out.expect("it was checked").clone());
+        }
+        let mut indices = NewArray::new(index_descr(py, index_type)?, &result_sizes)?;
+        run.run(indices.bytes(), values.as_mut().map(NewArray::bytes))?;
+        if self.answer == Answer::IndicesOfNumbers
+            && let Some(values) = &mut values
+            && has_nan(view.data_type, values.bytes())
+        {
+            return Err(PyValueError::new_err("All-NaN slice encountered"));
+        }
+        let indices = match &out {
+            Some(out) => {
+                out.copy(&indices.array)?;
+                self.out.expect("it was checked").clone()
+            }
+            None => number_or_array(&index_descr(py, index_type)?, &mut indices, result_sizes.is_empty())?,
+        };
+        match (self.answer, values) {
+            (Answer::ValuesAndIndices, Some(mut values)) => {
+                let values = number_or_array(&view.value_type(py)?, &mut values, result_sizes.is_empty())?;
+                interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
+            }
+            _ => Ok(indices),
+        }
+    }
+
+    /// Of more axes than the library takes: kept ones are merged to one, and reduced ones to another.
+    fn run_many_axes(&self, array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
+        let py = array.py();
+        let options = PyDict::new(py);
+        options.set_item("dtype", self.dtype)?;
+        options.set_item("select_last", self.select_last)?;
+        options.set_item("threads", self.threads)?;
+        if self.answer != Answer::IndicesOfNumbers {
+            options.set_item("nan", if self.nan_policy == NanPolicy::Ignore { "ignore" } else { "propagate" })?;
+        }
+        let args = (self.name, array, self.axis, self.keepdims, self.out);
+        interop(py)?.call_method(intern!(py, "many_axes"), args, Some(&options))
+    }
+}
+
+fn number_or_array<'py>(
+    descr: &Bound<'py, PyArrayDescr>,
+    array: &mut NewArray<'py>,
+    is_number: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    if is_number { scalar(descr, array.bytes()) } else { Ok(array.array.clone().into_any()) }
+}
+
+/// What is written in Python.
+pub(crate) fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static INTEROP: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let module = INTEROP.get_or_try_init(py, || py.import("argreduce._interop").map(Bound::unbind))?;
+    Ok(module.bind(py))
+}
+
+fn index_bytes(index: &mut [u64; 1]) -> &mut [u8] {
+    let len = size_of_val(index);
+    // SAFETY: the bytes of an integer, which any bytes are.
+    unsafe { std::slice::from_raw_parts_mut(index.as_mut_ptr().cast(), len) }
+}
+
+/// A plan with what it reads.
+pub(crate) struct Run<'a, 'py> {
+    pub(crate) py: Python<'py>,
+    pub(crate) plan: &'a UntypedPlan,
+    pub(crate) input: &'a [u8],
+}
+
+impl Run<'_, '_> {
+    fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
+        let Run { py, plan, input } = *self;
+        let run = move || match values {
+            None => plan.run(input, indices),
+            Some(values) => plan.run_with_values(input, indices, values),
+        };
+        let is_large = input.len() >= MIN_BYTES_WITHOUT_LOCK;
+        if is_large { py.detach(run) } else { run() }.map_err(value_error)
+    }
+}
+
+/// What is wrong with a call that NumPy has no other exception for.
+pub(crate) fn value_error(error: Error) -> PyErr {
+    match error {
+        Error::Misaligned { .. } => PyTypeError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// All that a plan depends on.
+#[derive(Clone, Copy, PartialEq)]
+struct Key {
+    shape: Shape,
+    axes: Axes,
+    data_type: DataType,
+    index_type: DataType,
+    function: ReduceFunction,
+    select_last: bool,
+    nan_policy: NanPolicy,
+}
+
+thread_local! {
+    /// The last plans of this thread, the latest one last.
+    static PLANS: RefCell<Vec<(Key, UntypedPlan)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many plans a thread keeps.
+const KEPT_PLANS: usize = 4;
+
+impl Key {
+    /// The plan, from the last ones if it is there: to make one takes longer than a short row.
+    fn plan(&self) -> PyResult<UntypedPlan> {
+        PLANS.with_borrow_mut(|plans| {
+            if let Some((_, plan)) = plans.iter().find(|(key, _)| key == self) {
+                return Ok(plan.clone());
+            }
+            let plan = self.make_plan().map_err(value_error)?;
+            if plans.len() == KEPT_PLANS {
+                plans.remove(0);
+            }
+            plans.push((*self, plan.clone()));
+            Ok(plan)
+        })
+    }
+
+    fn make_plan(&self) -> Result<UntypedPlan, Error> {
+        let layout = self.shape.layout()?;
+        ArgReduce::new(self.function, &layout)
+            .axes_from(self.axes.iter())
+            .direction(arguments::direction(self.select_last))
+            .nan_policy(self.nan_policy)
+            .plan_untyped(self.data_type, self.index_type)
+    }
+}
+
+fn is_float(data_type: DataType) -> bool {
+    matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
+}
+
+/// Whether there is a NaN among floats.
+fn has_nan(data_type: DataType, bytes: &[u8]) -> bool {
+    /// By the bits: a NaN is what lies above infinity.
+    fn any<const N: usize>(bytes: &[u8], is_nan: impl Fn([u8; N]) -> bool) -> bool {
+        bytes.as_chunks().0.iter().any(|&bytes| is_nan(bytes))
+    }
+    match data_type {
+        DataType::F32 => any(bytes, |bytes| f32::from_ne_bytes(bytes).is_nan()),
+        DataType::F64 => any(bytes, |bytes| f64::from_ne_bytes(bytes).is_nan()),
+        DataType::F16 => any(bytes, |bytes| argreduce::half::f16::from_ne_bytes(bytes).is_nan()),
+        DataType::Bf16 => any(bytes, |bytes| argreduce::half::bf16::from_ne_bytes(bytes).is_nan()),
+        _ => false,
+    }
+}

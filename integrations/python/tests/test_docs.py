@@ -1,0 +1,33 @@
+"""The examples in docstrings and in README.md are run. (Those of the extension module too: doctest does not find them.)"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+from pathlib import Path
+
+import argreduce
+import pytest
+
+
+@pytest.mark.parametrize("name", argreduce.__all__)
+def test_docstrings(name):
+    what = getattr(argreduce, name)
+    finder = doctest.DocTestParser()
+    examples = finder.get_doctest(what.__doc__, {}, name, None, 0)
+    assert examples.examples or isinstance(what, type), f"{name} has no example"
+    assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+@pytest.mark.parametrize("module", ["argreduce", "argreduce.dask"])
+def test_modules(module):
+    pytest.importorskip(module)
+    result = doctest.testmod(importlib.import_module(module))
+    assert result.failed == 0 and result.attempted > 0
+
+
+def test_readme():
+    pytest.importorskip("dask.array")
+    readme = Path(__file__).parent.parent / "README.md"
+    result = doctest.testfile(str(readme), module_relative=False)
+    assert result.failed == 0 and result.attempted > 20

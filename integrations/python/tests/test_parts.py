@@ -1,0 +1,69 @@
+"""Partial answers merge to the answer for the whole."""
+
+from __future__ import annotations
+
+import argreduce
+import numpy as np
+import pytest
+from conftest import DTYPES, random_array
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_random_cuts(rng, dtype):
+    for _ in range(40):
+        shape = tuple(int(n) for n in rng.integers(1, 7, rng.integers(1, 4)))
+        x = random_array(rng, shape, dtype)
+        axes = tuple(int(a) for a in np.flatnonzero(rng.random(len(shape)) < 0.6))
+        options = {
+            "select_last": bool(rng.integers(2)),
+            "nan": ("propagate", "ignore")[rng.integers(2)],
+        }
+        function = ("argmax", "argmin")[rng.integers(2)]
+        # Cut along each reduced axis; empty parts too.
+        boxes = [[]]
+        for axis, size in enumerate(shape):
+            cuts = sorted(rng.integers(0, size + 1, 2).tolist()) if axis in axes else []
+            edges = [0, *cuts, size]
+            boxes = [box + [slice(a, b)] for box in boxes for a, b in zip(edges, edges[1:])]
+        parts = [
+            argreduce.partial(
+                x[tuple(box)], axes, start=[s.start for s in box], whole=shape, function=function, **options
+            )
+            for box in boxes
+        ]
+        rng.shuffle(order := list(range(len(parts))))
+        acc = parts[order[0]]
+        for n in order[1:]:
+            acc = argreduce.merge(acc, parts[n], function=function, **options)
+        name = {"argmax": argreduce.max_argmax, "argmin": argreduce.min_argmin}[function]
+        values, indices = name(x, axes, **options)
+        np.testing.assert_array_equal(acc.indices, indices)
+        assert np.ascontiguousarray(acc.values).tobytes() == np.ascontiguousarray(values).tobytes()
+
+
+def test_nothing_seen():
+    part = argreduce.partial(np.zeros((2, 0)), 1, start=(0, 3), whole=(2, 5))
+    assert part.indices.tolist() == [-1, -1]
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="axis 1"):
+        argreduce.partial(np.zeros((2, 3)), 1, start=(0, 3), whole=(2, 5))
+    with pytest.raises(ValueError):
+        argreduce.partial(np.zeros((2, 3)), 1, start=(0,), whole=(2, 5))
+    a = (np.zeros(2), np.zeros(2, int))
+    with pytest.raises(ValueError, match="shape"):
+        argreduce.merge(a, (np.zeros(3), np.zeros(3, int)))
+    with pytest.raises(TypeError, match="int64"):
+        argreduce.merge(a, (np.zeros(2), np.zeros(2, "i4")))
+    with pytest.raises(TypeError, match="values"):
+        argreduce.merge(a, (np.zeros(2, "f4"), np.zeros(2, int)))
+    with pytest.raises(ValueError, match="function"):
+        argreduce.merge(a, a, function="sum")
+
+
+def test_merge_changes_neither():
+    a = (np.array([1.0]), np.array([0]))
+    b = (np.array([2.0]), np.array([1]))
+    assert argreduce.merge(a, b).values.tolist() == [2.0]
+    assert a[0].tolist() == [1.0] and b[0].tolist() == [2.0]

@@ -1,0 +1,172 @@
+//! Where a kernel writes all that it finds: for each output a position and, if it is asked for, the element there.
+//! Nothing here knows of calls or orders.
+
+use crate::positions::Positions;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr::null_mut;
+
+/// A place for the position of each output, and for the element there, if that is asked for.
+///
+/// Whether it is, is known at run time only, so that one kernel serves both: it is asked once for some vectors of
+/// outputs.
+///
+/// ```
+/// use argreduce_kernels::{Outputs, Positions};
+/// let (mut indices, mut values) = ([0_u64; 3], [0.0_f32; 3]);
+/// let outputs = Outputs::with_values(Positions::from(&mut indices[..]), &mut values);
+/// assert_eq!(outputs.len(), 3);
+/// ```
+#[derive(Debug)]
+pub struct Outputs<'a> {
+    pub(crate) positions: Positions<'a>,
+    /// Null where no values are asked for.
+    values: *mut (),
+    /// The bytes of one, or 0.
+    value_bytes: usize,
+    lifetime: PhantomData<&'a mut [MaybeUninit<u64>]>,
+}
+
+impl<'a> From<Positions<'a>> for Outputs<'a> {
+    /// Without values.
+    #[inline(always)]
+    fn from(positions: Positions<'a>) -> Self {
+        Outputs { positions, values: null_mut(), value_bytes: 0, lifetime: PhantomData }
+    }
+}
+
+impl<'a> Outputs<'a> {
+    /// With a place for each value: the type of the elements, or one of its size and alignment that takes all of their
+    /// bits. It may be one that need not be initialised.
+    ///
+    /// # Panics
+    /// If there are not as many places for values as for positions.
+    #[inline(always)]
+    pub fn with_values<T: Copy>(positions: Positions<'a>, values: &'a mut [T]) -> Self {
+        assert_eq!(positions.len(), values.len());
+        Outputs { positions, values: values.as_mut_ptr().cast(), value_bytes: size_of::<T>(), lifetime: PhantomData }
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of a value, or 0 where none are asked for.
+    #[inline(always)]
+    pub(crate) fn value_bytes(&self) -> usize {
+        self.value_bytes
+    }
+
+    /// All of them.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> Outputs<'_> {
+        Outputs { positions: self.positions.reborrow(), ..*self }
+    }
+
+    /// Those from `start` on, `len` of them.
+    #[inline(always)]
+    pub(crate) fn part(self, start: usize, len: usize) -> Self {
+        let values = self.values.wrapping_byte_add(start * self.value_bytes);
+        Outputs { positions: self.positions.part(start, len), values, ..self }
+    }
+
+    /// The first `n` of them; the others stay.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, n: usize) -> Self {
+        let values = self.values;
+        let positions = self.positions.take(n);
+        self.values = values.wrapping_byte_add(n * self.value_bytes);
+        Outputs { positions, values, ..*self }
+    }
+
+    /// The places for values, none if they are not asked for.
+    ///
+    /// # Safety
+    /// - They are for elements of the size and alignment of `L`.
+    #[inline(always)]
+    pub(crate) unsafe fn values<L>(&mut self) -> Option<&mut [MaybeUninit<L>]> {
+        // SAFETY: the caller's promise.
+        if self.value_bytes > 0 { Some(unsafe { self.reborrow().split() }.1) } else { None }
+    }
+
+    /// Places for positions, and as many for values, which are asked for.
+    ///
+    /// # Safety
+    /// - Values are asked for, of elements of the size and alignment of `L`.
+    #[inline(always)]
+    pub(crate) unsafe fn split<L>(self) -> (Positions<'a>, &'a mut [MaybeUninit<L>]) {
+        debug_assert_eq!(self.value_bytes, size_of::<L>());
+        // SAFETY: they are (a part of) a slice of as many elements, which is borrowed for `'a`, and the caller promises
+        // the type. No place becomes uninitialised: all that write here write elements.
+        let values = unsafe { core::slice::from_raw_parts_mut(self.values.cast(), self.len()) };
+        (self.positions, values)
+    }
+}
+
+/// Which values a kernel has written, where they are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// None of them.
+    Nothing,
+    /// All of them, but of some it [has not kept](crate::order::ArgOrder::lost) all bits.
+    SomeBits,
+    /// All of them, bit for bit.
+    All,
+}
+
+impl Written {
+    /// All of them; if some bits are lost, of some values.
+    #[inline(always)]
+    pub(crate) fn all(has_lost: bool) -> Self {
+        if has_lost { Written::SomeBits } else { Written::All }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_beside_their_positions() {
+        let (mut positions, mut values) = ([0_u64; 8], [0_u16; 8]);
+        let mut outputs = Outputs::with_values(Positions::from(&mut positions[1..]), &mut values[1..]);
+        let write = |mut outputs: Outputs<'_>, first: u16| {
+            outputs.positions.write(0, first.into());
+            // SAFETY: the values above.
+            unsafe { outputs.values().unwrap()[0].write(first) };
+        };
+        write(outputs.take(2), 1);
+        write(outputs.reborrow().part(3, 2), 6);
+        write(outputs.reborrow(), 3);
+        assert_eq!(outputs.len(), 5);
+        assert_eq!(positions, [0, 1, 0, 3, 0, 0, 6, 0]);
+        assert_eq!(values, [0, 1, 0, 3, 0, 0, 6, 0]);
+    }
+
+    #[test]
+    fn no_values_stay_none() {
+        let mut positions = [0_u32; 4];
+        let mut outputs = Outputs::from(Positions::from(&mut positions[..]));
+        assert_eq!(outputs.value_bytes(), 0);
+        // SAFETY: there are none.
+        unsafe {
+            assert!(outputs.take(1).values::<u64>().is_none());
+            assert!(outputs.reborrow().part(1, 2).values::<u64>().is_none());
+        }
+    }
+
+    #[test]
+    #[should_panic]
+    fn as_many_values_as_positions() {
+        let (mut positions, mut values) = ([0_u32; 4], [0_u8; 3]);
+        Outputs::with_values(Positions::from(&mut positions[..]), &mut values[..]);
+    }
+}

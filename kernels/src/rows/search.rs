@@ -1,0 +1,187 @@
+//! The searches of a row, as types, and which of them takes a length. Knows nothing of loops over rows.
+
+use super::blocked;
+use super::lane_indexed;
+use super::segment::{self, ArgBest, MAX_VECTORS, Segment};
+use super::tree;
+use crate::order::{ArgOrder, IndexVec};
+use crate::simd::ops::SimdOps;
+use crate::simd::token::Simd;
+
+/// Takes the search for rows of a length, up to [`RowLoop::MAX_VECTORS`]. (It compares elements: to count the vectors
+/// takes as many instructions as there are to load one and compare it.)
+///
+/// # Safety
+/// - The caller may [search](RowLoop::search) rows of that length.
+#[inline(always)]
+pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit: V) -> V::Output {
+    let lanes = O::Simd::LANES;
+    // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
+    unsafe {
+        match len {
+            _ if const { O::Simd::MINPOS_LANES > 0 && !V::REVERSED } && len <= O::Simd::MINPOS_LANES => {
+                visit.search::<MinposRow>()
+            }
+            _ if O::Simd::HAS_MINPOS_INDEX && len < lanes => visit.search::<MinposPartialRow>(),
+            _ if len < lanes => visit.search::<PartialVector>(),
+            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of
+            // memory.
+            _ if !const { O::Simd::TUNING.specializes } => visit.search::<OneVectorAtATime>(),
+            _ if !V::REVERSED && len <= lanes => visit.search::<InRegisters<1, 1>>(),
+            _ if len <= 2 * lanes => visit.search::<InRegisters<1, 2>>(),
+            _ if const { V::MAX_VECTORS <= 4 } || len <= 4 * lanes => visit.search::<InRegisters<2, 4>>(),
+            _ => visit.search::<InRegisters<4, MAX_VECTORS>>(),
+        }
+    }
+}
+
+/// What is done with a search: a closure, but generic.
+pub(super) trait RowLoop<O: ArgOrder> {
+    /// Whether rows run against the direction of memory.
+    const REVERSED: bool;
+    /// The most vectors that are searched in registers.
+    const MAX_VECTORS: usize;
+    type Output;
+
+    /// # Safety
+    /// - The elements of the rows may be read, and rows are as long as `S` asks for.
+    unsafe fn search<S: RowSearch<O>>(self) -> Self::Output;
+}
+
+/// A way to find the best element of a row.
+pub(super) trait RowSearch<O: ArgOrder> {
+    /// Whether a row is shorter than the vector that it is loaded as, and so needs more elements to follow it.
+    const OVER_READS: bool = false;
+    /// Whether it goes through a row block by block, and asks for others by itself.
+    const IS_BLOCKED: bool = false;
+    /// Whether a search is as short as a [loop that is unrolled](repeat).
+    const IS_SHORT: bool = false;
+    /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be
+    /// answered side by side.
+    const VECTORS: Option<usize> = None;
+
+    /// The position, 0 if there is none.
+    ///
+    /// # Safety
+    /// - The elements of the segment may be read; if `OVER_READ`, those that follow it in a vector may be too.
+    /// - It is as long as the search asks for.
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32;
+
+    /// The positions in a group of rows, from one to the next `stride` elements.
+    ///
+    /// # Safety
+    /// - As for [`RowSearch::find`] with `OVER_READ`, of each row.
+    #[inline(always)]
+    unsafe fn find_group(order: O, _first: Segment<O::Lane>, _stride: isize) -> IndexVec<O> {
+        order.simd().splat_index(0)
+    }
+}
+
+/// So few that one operation finds the first best of them; the other lanes of the vector hold the worst value.
+struct MinposRow;
+impl<O: ArgOrder> RowSearch<O> for MinposRow {
+    const IS_SHORT: bool = true;
+    const OVER_READS: bool = !O::Simd::TUNING.has_masks;
+
+    #[inline(always)]
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        let value = unsafe { segment::load_partial::<O, OVER_READ>(order, segment) };
+        order.simd().minpos(value, O::IS_MAX) as u32
+    }
+}
+
+/// Less than a vector, where one operation finds the first best of one.
+struct MinposPartialRow;
+impl<O: ArgOrder> RowSearch<O> for MinposPartialRow {
+    const IS_SHORT: bool = true;
+    const OVER_READS: bool = !O::Simd::TUNING.has_masks;
+
+    #[inline(always)]
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        let (simd, value) = (order.simd(), unsafe { segment::load_partial::<O, OVER_READ>(order, segment) });
+        // What is beyond the row is no better, and comes after it.
+        let beyond = simd.splat_index(O::Simd::MAX_INDEX);
+        let numbers = simd.select_index(simd.first_n_mask(segment.len), simd.iota(segment.reversed), beyond);
+        let number = simd.minpos_index(value, numbers, O::IS_MAX);
+        (if segment.reversed { number - (O::Simd::LANES - segment.len) } else { number }) as u32
+    }
+}
+
+/// Less than a vector.
+struct PartialVector;
+impl<O: ArgOrder> RowSearch<O> for PartialVector {
+    const OVER_READS: bool = !O::Simd::TUNING.has_masks;
+    const VECTORS: Option<usize> = Some(0);
+
+    #[inline(always)]
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { segment::find_partial::<O, OVER_READ>(order, segment) }.position()
+    }
+
+    #[inline(always)]
+    unsafe fn find_group(order: O, first: Segment<O::Lane>, stride: isize) -> IndexVec<O> {
+        // SAFETY: the caller's promise.
+        unsafe { tree::find::<O, 0>(order, first, stride) }
+    }
+}
+
+/// At least `MIN` vectors, and at most `V`.
+struct InRegisters<const MIN: usize, const V: usize>;
+impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters<MIN, V> {
+    const IS_SHORT: bool = V <= 2;
+    const VECTORS: Option<usize> = Some(V);
+
+    #[inline(always)]
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { segment::find::<O, MIN, V>(order, segment) }.position()
+    }
+
+    #[inline(always)]
+    unsafe fn find_group(order: O, first: Segment<O::Lane>, stride: isize) -> IndexVec<O> {
+        // SAFETY: the caller's promise.
+        unsafe { tree::find::<O, V>(order, first, stride) }
+    }
+}
+
+/// A few vectors, one after another.
+struct OneVectorAtATime;
+impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
+    #[inline(always)]
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
+        let lanes = O::Simd::LANES;
+        let mut best = ArgBest::new(order);
+        for start in (0..segment.len).step_by(lanes) {
+            // The last one reaches back: what is seen twice is never better than itself.
+            let start = start.min(segment.len - lanes);
+            // SAFETY: the caller's promise: a part of the segment, one vector long.
+            best.update(unsafe { segment::find::<O, 1, 1>(order, segment.part(start, lanes)) }, start);
+        }
+        best.position()
+    }
+}
+
+/// Each lane by itself.
+pub(super) struct LaneIndexed;
+impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
+    #[inline(always)]
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { lane_indexed::find(order, segment) }
+    }
+}
+
+/// Any number of blocks.
+pub(super) struct BlockedSearch;
+impl<O: ArgOrder> RowSearch<O> for BlockedSearch {
+    const IS_BLOCKED: bool = true;
+
+    #[inline(always)]
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { blocked::find(order, segment) }.position()
+    }
+}
