@@ -223,7 +223,10 @@ pub enum Error(f) {
     } => {
         write!(f, "a stream cannot come along axis {axis}: ")?;
         match first {
-            Some(first) => write!(f, "only along the first reduced axis, {first}, indices do not depend on its end"),
+            Some(first) => write!(
+                f,
+                "it has to come along the first reduced axis, {first}, or indices would depend on where it ends"
+            ),
             None => f.write_str("no axis is reduced"),
         }
     },

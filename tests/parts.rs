@@ -3,7 +3,7 @@
 
 mod common;
 
-use argreduce::{ArgReduce, Error, Index, Isa, Layout, Merge, Partial, reference};
+use argreduce::{ArgReduce, ArgStream, Error, Index, Isa, Layout, Merge, Partial, reference};
 use argreduce_guard::{Edge, Guarded, is_slow};
 use common::problem::{Problem, problem};
 use common::{Sample, best_values, orders, places, rng, sample};
@@ -158,6 +158,126 @@ fn check_parts<T: Sample, I: Index>(problem: &Problem) {
     }
 }
 
+/// Pushes a tensor in random chunks along its first reduced axis, with chunks in between that are refused, and compares
+/// with the reference on the way and at the end.
+fn check_stream<T: Sample, I: Index>(problem: &Problem) {
+    let Problem { layout, axes, output, seed, .. } = problem;
+    let (mut rng, sizes) = (rng(*seed), layout.sizes());
+    let mut reduced = vec![false; sizes.len()];
+    axes.iter().for_each(|&axis| reduced[axis.rem_euclid(sizes.len() as isize) as usize] = true);
+    let Some(axis) = reduced.iter().position(|&is_reduced| is_reduced) else { return };
+    let order = pick(&mut rng, &orders().collect::<Vec<_>>());
+    let (function, direction, policy) = order;
+    let input = sample::<T>(&mut rng, layout.required_len());
+    let isas: Vec<Isa> = Isa::available().collect();
+
+    let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy);
+    let reduce = reduce.isa(pick(&mut rng, &isas));
+    let reduce = if let Some(output) = output { reduce.output_layout(output) } else { reduce };
+    let (zeros, is_bounded) = (vec![0; sizes.len()], rng.random());
+    let reduce = if is_bounded { reduce.window(sizes, &zeros) } else { reduce };
+    let wrong = (0..sizes.len()).find(|&other| other != axis);
+    if let Some(wrong) = wrong {
+        let error = reduce.stream::<T, I>(wrong as isize).unwrap_err();
+        assert_eq!(error, Error::StreamAxis { axis: wrong, first: Some(axis) });
+    }
+    let mut stream = reduce.stream::<T, I>(axis as isize - pick(&mut rng, &[0, sizes.len() as isize])).unwrap();
+
+    // What was pushed so far, in row-major order of the outputs.
+    let check = |stream: &ArgStream<T, I>, end: usize| {
+        let outputs = places(stream.output_layout());
+        let untouched = I::at(-77, 0, 0);
+        let mut indices = vec![untouched; stream.output_layout().required_len()];
+        let mut values = vec![T::default(); outputs.len()];
+        assert_eq!(stream.position(), end);
+        if end == 0 {
+            let none = Error::EmptyReduction { axis };
+            assert_eq!(stream.finish(&mut indices), Err(none.clone()));
+            assert_eq!(stream.finish_with_values(&mut indices, &mut values), Err(none));
+            assert!(indices.iter().all(|&index| index == untouched));
+            return;
+        }
+        stream.finish_with_values(&mut indices, &mut values).unwrap();
+        let so_far = layout.slice(axis as isize, 0..end as isize, 1).unwrap();
+        let expected = reference::arg_reduce(order, &so_far, &reduced, &input);
+        let bits: Vec<u64> = values.iter().map(|value| value.bits()).collect();
+        assert_eq!(bits, best_values(&so_far, &reduced, &expected, &input), "{order:?} of {end} of {layout:?}");
+        let mut wanted = vec![untouched; indices.len()];
+        let expected = expected.iter().map(|&index| I::at(index as isize, 0, 0));
+        outputs.iter().zip(expected).for_each(|(&place, index)| wanted[place] = index);
+        assert_eq!(indices, wanted, "{order:?} of {end} of {layout:?}");
+        indices.fill(untouched);
+        stream.finish(&mut indices).unwrap();
+        assert_eq!(indices, wanted, "{order:?} of {end} of {layout:?}");
+    };
+    let (mut end, longest) = (0, rng.random_range(1..=sizes[axis]));
+    loop {
+        let len = rng.random_range(0..=longest.min(sizes[axis] - end));
+        let chunk = layout.slice(axis as isize, end as isize..(end + len) as isize, 1).unwrap();
+        let packed: Vec<T> = places(&chunk).into_iter().map(|place| input[place]).collect();
+        let packed_layout = Layout::contiguous(chunk.sizes()).unwrap();
+        match rng.random_range(0..6) {
+            0 => check(&stream, end),
+            1 if len > 0 => {
+                let error = stream.push(&packed_layout, &packed[1..]).unwrap_err();
+                assert!(matches!(error, Error::TooShort { slice: "input", .. }), "{error}");
+            }
+            2 => {
+                let error = stream.push(&Layout::contiguous(&[1; 9][sizes.len()..]).unwrap(), &input).unwrap_err();
+                let (expected, found) = (sizes.len(), 9 - sizes.len());
+                assert_eq!(error, Error::ChunkRank { expected, found });
+            }
+            3 => {
+                if let Some(axis) = wrong {
+                    let (mut other, expected) = (chunk.sizes().to_vec(), sizes[axis]);
+                    other[axis] += 1;
+                    let error = stream.push(&Layout::contiguous(&other).unwrap(), &input).unwrap_err();
+                    assert_eq!(error, Error::ChunkSize { axis, expected, found: expected + 1 });
+                }
+            }
+            4 if is_bounded => {
+                let mut other = chunk.sizes().to_vec();
+                other[axis] = sizes[axis] - end + 1;
+                let error = stream.push(&Layout::contiguous(&other).unwrap(), &input).unwrap_err();
+                assert!(matches!(error, Error::WindowOutOfRange { axis: found, .. } if found == axis), "{error}");
+            }
+            _ => {
+                let pushed =
+                    if rng.random() { stream.push(&packed_layout, &packed) } else { stream.push(&chunk, &input) };
+                pushed.unwrap();
+                end += len;
+            }
+        }
+        if end == sizes[axis] {
+            break check(&stream, end);
+        }
+    }
+}
+
+/// Checks a problem with its type of elements, and one of indices that holds those of the whole.
+macro_rules! check_by_types {
+    ($check:ident, $problem:expr) => {{
+        fn check_type<T: Sample>(problem: &Problem) {
+            if T::DATA_TYPE == problem.data_type {
+                let sizes = problem.layout.sizes();
+                let size = |&axis: &isize| sizes[axis.rem_euclid(sizes.len() as isize) as usize];
+                let reduced: usize = problem.axes.iter().map(size).product();
+                let check = match problem.seed % 8 {
+                    0 | 1 if reduced < 256 => $check::<T, u8>,
+                    2 if reduced < 65536 => $check::<T, u16>,
+                    3 => $check::<T, i64>,
+                    4 => $check::<T, u64>,
+                    5 => $check::<T, i32>,
+                    6 => $check::<T, usize>,
+                    _ => $check::<T, u32>,
+                };
+                check(problem);
+            }
+        }
+        for_each_type!(check_type($problem));
+    }};
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: if is_slow() { 100 } else { 600 },
@@ -167,23 +287,47 @@ proptest! {
 
     #[test]
     fn parts_merge_to_the_whole(problem in problem()) {
-        fn check_type<T: Sample>(problem: &Problem) {
-            if T::DATA_TYPE == problem.data_type {
-                let sizes = problem.layout.sizes();
-                let size = |&axis: &isize| sizes[axis.rem_euclid(sizes.len() as isize) as usize];
-                let reduced: usize = problem.axes.iter().map(size).product();
-                let check = match problem.seed % 8 {
-                    0 | 1 if reduced < 256 => check_parts::<T, u8>,
-                    2 if reduced < 65536 => check_parts::<T, u16>,
-                    3 => check_parts::<T, i64>,
-                    4 => check_parts::<T, u64>,
-                    5 => check_parts::<T, i32>,
-                    6 => check_parts::<T, usize>,
-                    _ => check_parts::<T, u32>,
-                };
-                check(problem);
-            }
-        }
-        for_each_type!(check_type(&problem));
+        check_by_types!(check_parts, &problem);
     }
+
+    #[test]
+    fn streams_give_the_answer_of_the_whole(problem in problem()) {
+        check_by_types!(check_stream, &problem);
+    }
+}
+
+/// What indices cannot hold is refused when it comes, and all is as before; so is the one that says that nothing was
+/// seen.
+#[test]
+fn streams_end_where_indices_do() {
+    let bytes = |len| Layout::contiguous(&[len]).unwrap();
+    let mut stream = ArgReduce::argmax(&bytes(9)).all_axes().stream::<i8, u8>(0).unwrap();
+    stream.push(&bytes(200), &[1; 200]).unwrap();
+    let too_large = |largest, max| Error::IndexTooLarge { largest, index_type: "u8", max };
+    assert_eq!(stream.push(&bytes(57), &[2; 57]), Err(too_large(256, 255)));
+    assert_eq!(stream.push(&bytes(56), &[2; 56]), Err(too_large(255, 254)));
+    assert_eq!(stream.position(), 200);
+    let mut index = [9];
+    stream.finish(&mut index).unwrap();
+    assert_eq!(index, [0]);
+    stream.push(&bytes(55), &[2; 55]).unwrap();
+    stream.finish(&mut index).unwrap();
+    assert_eq!(index, [200]);
+}
+
+/// A stream of a window begins where the window does, and ends with the whole.
+#[test]
+fn streams_of_windows() {
+    let line = Layout::contiguous(&[1, 2]).unwrap();
+    let reduce = ArgReduce::argmin(&line).axes(&[0]).window(&[5, 8], &[3, 4]);
+    let mut stream = reduce.stream::<f32, u32>(0).unwrap();
+    assert_eq!(stream.position(), 3);
+    stream.push(&line, &[1.0, 2.0]).unwrap();
+    let three = Layout::contiguous(&[2, 2]).unwrap();
+    let error = stream.push(&three, &[0.0; 4]).unwrap_err();
+    assert_eq!(error, Error::WindowOutOfRange { axis: 0, start: 4, size: 2, whole: 5 });
+    stream.push(&line, &[1.0, -2.0]).unwrap();
+    let mut indices = [0; 2];
+    stream.finish(&mut indices).unwrap();
+    assert_eq!((indices, stream.position()), ([3, 4], 5));
 }

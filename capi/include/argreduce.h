@@ -136,6 +136,7 @@ typedef struct argreduce_executor {
     // The fewest KiB of input that are worth a task; 0 stands for 256.
     uint32_t min_task_kib;
 } argreduce_executor;
+
 // Partial answers: a value and an index for each, at strides in bytes. Pairs of arrays and arrays of structs both fit.
 // An index with all bits set says that nothing was seen yet.
 typedef struct argreduce_pairs {
@@ -366,43 +367,17 @@ argreduce_status argreduce_execute_partials(const struct argreduce_operator *op,
                                             void *indices,
                                             size_t index_bytes);
 
-// Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
-// the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and
-// an index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The
-// strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no
-// element. If `count` is 0, `acc` and `other` may be NULL.
+// As argreduce_execute_partials(), on the threads of an executor; if that is NULL, on the caller's alone.
 //
-// The caller promises: `op` is NULL or compiled and not released yet; `acc` and `other` are NULL or point to what their types say; their
-// elements are there, and nobody else writes them meanwhile (nor reads those of `acc`). What lies between elements is
-// not touched.
-argreduce_status argreduce_merge(const struct argreduce_operator *op,
-                                 size_t count,
-                                 const struct argreduce_pairs *acc,
-                                 const struct argreduce_pairs *other);
-
-// As argreduce_compile(), for a part of a larger tensor: of `whole_sizes`, beginning at `start`, each with one
-// number for each axis. Indices are those in the whole. The sizes of the whole may multiply to more than memory
-// holds, but not to more than 64 bits. A part may have reduced axes of size 0: then argreduce_execute_partials()
-// gives indices with all bits set, and argreduce_execute() fails.
-//
-// The caller promises: Pointers are NULL or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
-argreduce_status argreduce_compile_window(const struct argreduce_desc *desc,
-                                          const int64_t *whole_sizes,
-                                          const int64_t *start,
-                                          struct argreduce_operator **out);
-
-// Writes the best element of each output and its index, to two packed arrays in row-major order, whatever the output's
-// layout: partial answers, for argreduce_merge(). `values` needs as many bytes as argreduce_operator_bytes() says, and
-// `indices` one index for each value.
-//
-// The caller promises: As argreduce_execute().
-argreduce_status argreduce_execute_partials(const struct argreduce_operator *op,
-                                            const void *input,
-                                            size_t input_bytes,
-                                            void *values,
-                                            size_t value_bytes,
-                                            void *indices,
-                                            size_t index_bytes);
+// The caller promises: As argreduce_execute_on().
+argreduce_status argreduce_execute_partials_on(const struct argreduce_operator *op,
+                                               const struct argreduce_executor *executor,
+                                               const void *input,
+                                               size_t input_bytes,
+                                               void *values,
+                                               size_t value_bytes,
+                                               void *indices,
+                                               size_t index_bytes);
 
 // Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
 // the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and

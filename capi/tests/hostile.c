@@ -423,6 +423,103 @@ static void directml(void) {
     expect(argreduce_compile_directml(NULL, 0, &op) == ARGREDUCE_NULL_POINTER && op == NULL, "no descriptor");
 }
 
+/* A row of the whole, packed partial answers of it, and an array of structs, all at their exact size. */
+static void parts(void) {
+    typedef struct { float value; uint32_t index; } partial;
+    enum { COUNT = 8, INPUT = 24 * sizeof(float), PACKED = COUNT * sizeof(float), STRUCTS = COUNT * sizeof(partial) };
+    const int64_t start[] = {0, 3, 0}, too_far[] = {0, 4, 0}, before[] = {0, -1, 0};
+    const int64_t whole[] = {2, 6, 4}, small[] = {2, 2, 4}, wrong[] = {2, -6, 4}, large[] = {2, INT64_C(1) << 33, 4};
+    int64_t *exact = copy(whole, sizeof whole);
+    const int64_t *odd = (const int64_t *)(const void *)((const char *)exact + 4);
+    argreduce_desc desc = good();
+    argreduce_operator *op = (argreduce_operator *)&passed;
+#define REFUSED(status, call) expect((call) == (status) && op == NULL, #call)
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_compile_window(NULL, exact, start, &op));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_compile_window(&desc, NULL, start, &op));
+    REFUSED(ARGREDUCE_NULL_POINTER, argreduce_compile_window(&desc, exact, NULL, &op));
+    REFUSED(ARGREDUCE_MISALIGNED, argreduce_compile_window(&desc, odd, start, &op));
+    REFUSED(ARGREDUCE_MISALIGNED, argreduce_compile_window(&desc, exact, odd, &op));
+    REFUSED(ARGREDUCE_WINDOW, argreduce_compile_window(&desc, exact, too_far, &op));
+    REFUSED(ARGREDUCE_WINDOW, argreduce_compile_window(&desc, exact, before, &op));
+    REFUSED(ARGREDUCE_WINDOW, argreduce_compile_window(&desc, small, start, &op));
+    REFUSED(ARGREDUCE_SIZE, argreduce_compile_window(&desc, wrong, start, &op));
+    REFUSED(ARGREDUCE_INDEX_TOO_LARGE, argreduce_compile_window(&desc, large, start, &op));
+#undef REFUSED
+    expect(argreduce_compile_window(&desc, exact, start, NULL) == ARGREDUCE_NULL_POINTER, "a window without out");
+    expect(argreduce_compile_window(&desc, exact, start, &op) == ARGREDUCE_OK, "a window");
+
+    char *input = calloc(1, INPUT), *values = malloc(PACKED), *indices = malloc(PACKED);
+    partial *structs = malloc(STRUCTS), *others = malloc(STRUCTS);
+    if (!input || !values || !indices || !structs || !others) {
+        abort();
+    }
+    memset(values, 0xa5, PACKED), memset(indices, 0xa5, PACKED);
+    void *old_values = copy(values, PACKED), *old_indices = copy(indices, PACKED);
+#define PARTIALS(...) argreduce_execute_partials(__VA_ARGS__)
+#define REFUSED(status, ...) expect(PARTIALS(__VA_ARGS__) == (status), #__VA_ARGS__)
+    REFUSED(ARGREDUCE_NULL_POINTER, NULL, input, INPUT, values, PACKED, indices, PACKED);
+    REFUSED(ARGREDUCE_NULL_POINTER, op, NULL, INPUT, values, PACKED, indices, PACKED);
+    REFUSED(ARGREDUCE_NULL_POINTER, op, input, INPUT, NULL, PACKED, indices, PACKED);
+    REFUSED(ARGREDUCE_NULL_POINTER, op, input, INPUT, values, PACKED, NULL, PACKED);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, input, INPUT - 1, values, PACKED, indices, PACKED);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, input, INPUT, values, PACKED - 1, indices, PACKED);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, op, input, INPUT, values, PACKED, indices, PACKED - 1);
+    REFUSED(ARGREDUCE_MISALIGNED, op, input + 1, INPUT - 1, values, PACKED, indices, PACKED);
+    REFUSED(ARGREDUCE_MISALIGNED, op, input, INPUT, values + 2, PACKED - 2, indices, PACKED);
+    REFUSED(ARGREDUCE_MISALIGNED, op, input, INPUT, values, PACKED, indices + 1, PACKED - 1);
+    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, op, input, INPUT, values, PACKED, values, PACKED);
+    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, op, input, INPUT, input, PACKED, indices, PACKED);
+#undef REFUSED
+    expect(memcmp(values, old_values, PACKED) == 0 && memcmp(indices, old_indices, PACKED) == 0, "nothing is written");
+    expect(PARTIALS(op, input, INPUT, values, PACKED, indices, PACKED) == ARGREDUCE_OK, "exact buffers of partials");
+#undef PARTIALS
+
+    /* Half of the structs have seen nothing yet, and so has one of the others. */
+    for (uint32_t n = 0; n < COUNT; ++n) {
+        structs[n] = (partial){n % 2 ? 0 : 1, n % 2 ? UINT32_MAX : 3};
+        others[n] = (partial){1, n == 5 ? UINT32_MAX : 2};
+    }
+    partial *old = copy(structs, STRUCTS);
+    enum { SPAN = STRUCTS - sizeof(float), STEP = sizeof(partial) };
+    const argreduce_pairs acc = {&structs->value, STEP, SPAN, &structs->index, STEP, SPAN};
+    const argreduce_pairs other = {&others->value, STEP, SPAN, &others->index, STEP, SPAN};
+    argreduce_pairs bad;
+#define REFUSED(status, side, change)                                                                                  \
+    do {                                                                                                               \
+        bad = side, change;                                                                                            \
+        const argreduce_pairs *to = &side == &acc ? &bad : &acc, *from = &side == &acc ? &other : &bad;                \
+        expect(argreduce_merge(op, COUNT, to, from) == (status), #side ": " #change);                                  \
+    } while (0)
+    expect(argreduce_merge(NULL, COUNT, &acc, &other) == ARGREDUCE_NULL_POINTER, "no operator");
+    expect(argreduce_merge(op, COUNT, NULL, &other) == ARGREDUCE_NULL_POINTER, "acc is NULL");
+    expect(argreduce_merge(op, COUNT, &acc, NULL) == ARGREDUCE_NULL_POINTER, "other is NULL");
+    REFUSED(ARGREDUCE_NULL_POINTER, acc, bad.values = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, other, bad.indices = NULL);
+    REFUSED(ARGREDUCE_MISALIGNED, acc, bad.indices = (char *)bad.indices + 2);
+    REFUSED(ARGREDUCE_MISALIGNED, other, bad.values = (char *)bad.values + 1);
+    REFUSED(ARGREDUCE_PAIR_STRIDE, acc, bad.value_stride = STEP - 1);
+    REFUSED(ARGREDUCE_PAIR_STRIDE, acc, bad.index_stride = 0);
+    REFUSED(ARGREDUCE_PAIR_STRIDE, other, bad.index_stride = 2);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, acc, bad.value_bytes = SPAN - 1);
+    REFUSED(ARGREDUCE_BUFFER_TOO_SHORT, other, bad.index_bytes = 0);
+    REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, acc, bad.index_stride = PTRDIFF_MIN);
+    REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, other, (bad.value_stride = PTRDIFF_MAX - 3, bad.value_bytes = SIZE_MAX));
+    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, acc, bad.indices = bad.values);
+    REFUSED(ARGREDUCE_BUFFERS_OVERLAP, other, bad.values = &structs[COUNT - 1].index);
+#undef REFUSED
+    expect(argreduce_merge(op, SIZE_MAX, &acc, &other) == ARGREDUCE_BUFFER_TOO_LARGE, "more than memory holds");
+    expect(argreduce_merge(op, 0, NULL, NULL) == ARGREDUCE_OK, "nothing to merge");
+    expect(memcmp(structs, old, STRUCTS) == 0, "nothing is merged");
+    expect(argreduce_merge(op, COUNT, &acc, &other) == ARGREDUCE_OK, "two arrays of structs");
+    for (uint32_t n = 0; n < COUNT; ++n) {
+        const partial expected = {n == 5 ? 0 : 1, n == 5 ? UINT32_MAX : 2};
+        expect(memcmp(&structs[n], &expected, sizeof expected) == 0, "the better of two structs");
+    }
+    argreduce_release(op);
+    free(input), free(values), free(indices), free(structs), free(others);
+    free(exact), free(old), free(old_values), free(old_indices);
+}
+
 int main(void) {
     expect(strcmp(argreduce_last_error(), "") == 0, "no message at first");
     a_long_message();
@@ -436,6 +533,7 @@ int main(void) {
     narrow_indices();
     threads();
     directml();
+    parts();
     printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

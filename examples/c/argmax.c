@@ -1,5 +1,5 @@
-/* Class scores to labels, from plain C11: once by argreduce's own description, once by DirectML's, on threads, and what an error looks
- * like.
+/* Class scores to labels, from plain C11: once by argreduce's own description, once by DirectML's, once
+ * from two parts, once on threads, and what an error looks like.
  *
  *     cc -std=c11 -o argmax argmax.c $(pkg-config --cflags --libs argreduce) && ./argmax
  */
@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Two images, three classes, two by four pixels. */
 enum { IMAGES = 2, CLASSES = 3, HEIGHT = 2, WIDTH = 4, PIXELS = IMAGES * HEIGHT * WIDTH };
@@ -96,6 +97,44 @@ static void by_directml(void) {
     argreduce_release(argmax);
 }
 
+/* Each image in two parts: its first two classes, and its last one. */
+static void by_parts(void) {
+    enum { LEFT = 2, RIGHT = CLASSES - LEFT };
+    float left[IMAGES][LEFT][HEIGHT][WIDTH], right[IMAGES][RIGHT][HEIGHT][WIDTH];
+    for (int image = 0; image < IMAGES; ++image) {
+        memcpy(left[image], scores[image], sizeof left[image]);
+        memcpy(right[image], scores[image][LEFT], sizeof right[image]);
+    }
+    const int64_t whole[] = {IMAGES, CLASSES, HEIGHT, WIDTH}, axes[] = {1};
+    const int64_t left_sizes[] = {IMAGES, LEFT, HEIGHT, WIDTH}, left_start[] = {0, 0, 0, 0};
+    const int64_t right_sizes[] = {IMAGES, RIGHT, HEIGHT, WIDTH}, right_start[] = {0, LEFT, 0, 0};
+    argreduce_desc desc = {
+        .input_type = ARGREDUCE_FLOAT32,
+        .input = {.rank = 4, .sizes = left_sizes},
+        .output_type = ARGREDUCE_UINT32,
+        .axis_count = 1,
+        .axes = axes,
+    };
+    argreduce_operator *of_left, *of_right;
+    check(argreduce_compile_window(&desc, whole, left_start, &of_left), "compile the first part");
+    desc.input.sizes = right_sizes;
+    check(argreduce_compile_window(&desc, whole, right_start, &of_right), "compile the second part");
+
+    /* The scores and labels of a part lie in two arrays here; an array of structs would do as well. */
+    uint32_t labels[PIXELS], right_labels[PIXELS];
+    float best[PIXELS], right_best[PIXELS];
+    check(argreduce_execute_partials(of_left, left, sizeof left, best, sizeof best, labels, sizeof labels), "left");
+    check(argreduce_execute_partials(of_right, right, sizeof right, right_best, sizeof right_best, right_labels,
+                                     sizeof right_labels), "right");
+    const argreduce_pairs acc = {best, sizeof *best, sizeof best, labels, sizeof *labels, sizeof labels};
+    const argreduce_pairs other = {right_best, sizeof *right_best, sizeof right_best,
+                                   right_labels, sizeof *right_labels, sizeof right_labels};
+    check(argreduce_merge(of_left, PIXELS, &acc, &other), "merge");
+    print("the first best class of each pixel, from two parts:", labels);
+    argreduce_release(of_left);
+    argreduce_release(of_right);
+}
+
 /* Threads that are started for a call. (A pool would hand tasks to threads that wait.) */
 enum { THREADS = 3 };
 
@@ -154,15 +193,18 @@ static void on_threads(void) {
     int calls = 0;
     const argreduce_executor executor = {
         .size = sizeof executor, .context = &calls, .parallel_for = parallel_for, .width = THREADS, .min_task_kib = 64};
-    int64_t first = -1, again = -1;
-    float loudest = 0;
+    int64_t first = -1, again = -1, part = -1;
+    float loudest = 0, best = 0;
     check(argreduce_execute_on(argmax, &executor, samples, sizeof samples, &first, sizeof first), "execute on threads");
     check(argreduce_execute_with_values_on(argmax, &executor, samples, sizeof samples, &again, sizeof again, &loudest,
                                            sizeof loudest),
           "execute on threads");
+    check(argreduce_execute_partials_on(argmax, &executor, samples, sizeof samples, &best, sizeof best, &part,
+                                        sizeof part),
+          "execute on threads");
     argreduce_release(argmax);
-    if (calls != 2 || again != first) {
-        fprintf(stderr, "expected the threads to be asked twice, with one answer\n");
+    if (calls != 3 || again != first || part != first || best != loudest) {
+        fprintf(stderr, "expected the threads to be asked three times, with one answer\n");
         exit(EXIT_FAILURE);
     }
     printf("the first of the loudest samples, on threads: %" PRId64 ", which is %g\n\n", first, loudest);
@@ -189,6 +231,7 @@ static void an_error(void) {
 int main(void) {
     by_description();
     by_directml();
+    by_parts();
     on_threads();
     an_error();
     return EXIT_SUCCESS;

@@ -5,22 +5,38 @@
 use crate::draw::Problem;
 use crate::model;
 use crate::sample::Sample;
-use argreduce::{ArgReduce, DataType, Error, Index, Isa, Layout, with_element_type};
+use argreduce::{ArgReduce, Error, Index, Isa, Layout, with_element_type};
 use argreduce_guard::{Edge, Guarded};
+
+/// An expression with `$I` for the type of indices.
+macro_rules! with_index_type {
+    ($index_type:expr, $I:ident => $body:expr) => {{
+        macro_rules! body {
+            ($t:ty) => {{
+                type $I = $t;
+                $body
+            }};
+        }
+        match $index_type {
+            argreduce::DataType::I32 => body!(i32),
+            argreduce::DataType::I64 => body!(i64),
+            argreduce::DataType::U32 => body!(u32),
+            argreduce::DataType::U8 => body!(u8),
+            argreduce::DataType::U16 => body!(u16),
+            _ => body!(u64),
+        }
+    }};
+}
+pub(crate) use with_index_type;
 
 /// Checks a reduction.
 ///
 /// # Panics
 /// If anything is wrong; and what reads or writes beyond a slice ends the process.
 pub fn check(problem: &Problem) {
-    match problem.index_type {
-        DataType::I32 => with_element_type!(problem.data_type, T => check_typed::<T, i32>(problem)),
-        DataType::I64 => with_element_type!(problem.data_type, T => check_typed::<T, i64>(problem)),
-        DataType::U32 => with_element_type!(problem.data_type, T => check_typed::<T, u32>(problem)),
-        DataType::U8 => with_element_type!(problem.data_type, T => check_typed::<T, u8>(problem)),
-        DataType::U16 => with_element_type!(problem.data_type, T => check_typed::<T, u16>(problem)),
-        _ => with_element_type!(problem.data_type, T => check_typed::<T, u64>(problem)),
-    }
+    with_index_type!(problem.index_type, I => {
+        with_element_type!(problem.data_type, T => check_typed::<T, I>(problem));
+    });
 }
 
 fn check_typed<T: Sample, I: Index>(problem: &Problem) {

@@ -7,6 +7,7 @@ mod descriptors;
 mod draw;
 mod layouts;
 mod model;
+mod parts;
 mod sample;
 
 // The C interface has no Rust library of its own, so its sources are a part of this one.
@@ -18,6 +19,7 @@ pub use check::check;
 pub use descriptors::descriptors;
 pub use draw::Problem;
 pub use layouts::layouts;
+pub use parts::parts;
 
 use arbitrary::{Arbitrary, Unstructured};
 
@@ -46,5 +48,5 @@ fn drawn(bytes: &[u8], draw: fn(&mut Unstructured<'_>) -> arbitrary::Result<Prob
 }
 
 /// All targets by name.
-pub const TARGETS: [(&str, fn(&[u8]) -> Outcome); 4] =
-    [("slices", slices), ("tensors", tensors), ("layouts", layouts), ("descriptors", descriptors)];
+pub const TARGETS: [(&str, fn(&[u8]) -> Outcome); 5] =
+    [("slices", slices), ("tensors", tensors), ("layouts", layouts), ("parts", parts), ("descriptors", descriptors)];

@@ -167,11 +167,7 @@ impl<'a> ArgReduce<'a> {
         (index_type, max_index): (&'static str, u64),
         erased: &mut ErasedPlan,
     ) -> Result<(), Error> {
-        let isa = match self.isa {
-            Some(isa) if isa.is_available() => PlanIsa { widest: isa, is_forced: true },
-            Some(isa) => return Err(Error::IsaNotAvailable { isa }),
-            None => default_isa()?,
-        };
+        let isa = plan_isa(self.isa)?;
         erased.isa = isa.widest;
         let sizes = self.input.sizes();
         erased.axes = self.axes?;
@@ -199,15 +195,23 @@ impl<'a> ArgReduce<'a> {
     }
 }
 
+/// The ISA that is forced, if it is available, or else the default.
+pub(crate) fn plan_isa(forced: Option<Isa>) -> Result<PlanIsa, Error> {
+    match forced {
+        Some(isa) if isa.is_available() => Ok(PlanIsa { widest: isa, is_forced: true }),
+        Some(isa) => Err(Error::IsaNotAvailable { isa }),
+        None => default_isa(),
+    }
+}
+
 /// The ISA for plans that do not force one.
-pub(crate) fn default_isa() -> Result<PlanIsa, Error> {
+pub(super) fn default_isa() -> Result<PlanIsa, Error> {
     static FROM_ENVIRONMENT: OnceLock<Result<PlanIsa, Error>> = OnceLock::new();
     // As with most variables, an empty one is as good as none.
     let from_environment = || match std::env::var_os("ARGREDUCE_ISA").filter(|name| !name.is_empty()) {
         None => Ok(PlanIsa { widest: Isa::detect(), is_forced: false }),
         Some(name) => match name.to_str().and_then(|name| name.parse::<Isa>().ok()) {
-            Some(isa) if isa.is_available() => Ok(PlanIsa { widest: isa, is_forced: true }),
-            Some(isa) => Err(Error::IsaNotAvailable { isa }),
+            Some(isa) => plan_isa(Some(isa)),
             None => Err(Error::UnknownIsa { name: name.to_string_lossy().into_owned() }),
         },
     };

@@ -23,7 +23,7 @@ mod slice;
 mod untyped;
 
 pub use builder::ArgReduce;
-pub(crate) use builder::default_isa;
+pub(crate) use builder::plan_isa;
 pub use plan::Plan;
 pub(crate) use plan::{ErasedPlan, check_len, new_vec};
 pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};

@@ -2,7 +2,7 @@
 
 use super::better::{BLOCK, Rule, Width};
 use super::partial::Partial;
-use crate::api::default_isa;
+use crate::api::plan_isa;
 use crate::exec::{as_bits, as_bits_mut};
 use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, ReduceFunction};
 use std::array::from_fn;
@@ -84,7 +84,7 @@ impl Merge {
         other: &[Partial<T, I>],
     ) -> Result<(), Error> {
         check_lengths([("acc", acc.len()), ("other", other.len())])?;
-        let isa = self.checked_isa()?;
+        let isa = plan_isa(self.isa)?.widest;
         for (acc, other) in acc.chunks_mut(BLOCK).zip(other.chunks(BLOCK)) {
             let split = |partials: &[Partial<T, I>]| {
                 let at = |n: usize| partials.get(n).copied().unwrap_or(Partial::NONE);
@@ -133,16 +133,8 @@ impl Merge {
             ("other_values", other_values.len()),
             ("other_indices", other_indices.len()),
         ])?;
-        self.enter(self.checked_isa()?, values, indices, other_values, other_indices);
+        self.enter(plan_isa(self.isa)?.widest, values, indices, other_values, other_indices);
         Ok(())
-    }
-
-    fn checked_isa(&self) -> Result<Isa, Error> {
-        match self.isa {
-            Some(isa) if isa.is_available() => Ok(isa),
-            Some(isa) => Err(Error::IsaNotAvailable { isa }),
-            None => default_isa().map(|isa| isa.widest),
-        }
     }
 
     /// Merges slices of one length, by the vectors of an ISA that is available.

@@ -15,8 +15,9 @@ use crate::{Element, Index};
 /// assert!(!best.is_none());
 /// assert!(Partial::<f32, u32>::NONE.is_none());
 /// assert_eq!(Partial::<f32, i32>::NONE, Partial { value: 0.0, index: -1 });
+/// assert!(Partial::<f32, u32>::default().is_none());
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Partial<T, I> {
     /// The element, bit for bit.
@@ -34,5 +35,12 @@ impl<T: Element, I: Index> Partial<T, I> {
     #[inline(always)]
     pub fn is_none(&self) -> bool {
         self.index == I::NONE
+    }
+}
+
+/// [`Partial::NONE`].
+impl<T: Element, I: Index> Default for Partial<T, I> {
+    fn default() -> Self {
+        Partial::NONE
     }
 }

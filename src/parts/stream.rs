@@ -29,8 +29,8 @@ pub struct ArgStream<T, I> {
 }
 
 impl ArgReduce<'_> {
-    /// A reduction whose elements come in chunks along `axis`, in order: the layout's extent there is ignored, and its
-    /// strides are. Takes memory for two partial answers of each output, and pushing takes none.
+    /// A reduction whose elements come in chunks along `axis`, in order: the layout's extent there, and its
+    /// strides, are ignored. Takes memory for two partial answers of each output, and pushing takes none.
     ///
     /// The axis has to be the first of the reduced ones, in ascending order: an index would depend on the extent of the
     /// whole otherwise. For chunks along other axes, or out of order, see [`ArgReduce::window`] and

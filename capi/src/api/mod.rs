@@ -12,7 +12,10 @@ pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};
 pub use self::executor::*;
 #[allow(unused_imports, reason = "the benchmark takes a part of these")]
-pub use self::parts::{argreduce_compile_window, argreduce_execute_partials, argreduce_merge, argreduce_pairs};
+pub use self::parts::{
+    argreduce_compile_window, argreduce_execute_partials, argreduce_execute_partials_on, argreduce_merge,
+    argreduce_pairs,
+};
 
 use self::executor::Lent;
 use self::failure::{Failure, guarded};

@@ -2,9 +2,10 @@
 //! somebody else's memory between them: only the elements are read and written.
 
 use super::codes::*;
+use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
 use super::{Plan, argreduce_desc, argreduce_operator, compile, desc, pointer};
-use ::argreduce::{DataType, Merge};
+use ::argreduce::{DataType, Executor, Merge, Sequential};
 use std::ffi::c_void;
 
 /// Partial answers: a value and an index for each, at strides in bytes. Pairs of arrays and arrays of structs both fit.
@@ -60,22 +61,58 @@ pub unsafe extern "C" fn argreduce_execute_partials(
     indices: *mut c_void,
     index_bytes: usize,
 ) -> argreduce_status {
-    guarded(|| {
-        pointer::check_apart(("input", input, input_bytes), ("values", values, value_bytes))?;
-        pointer::check_apart(("input", input, input_bytes), ("indices", indices, index_bytes))?;
-        pointer::check_apart(("values", values, value_bytes), ("indices", indices, index_bytes))?;
-        // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
-        // `check_apart` has found each to share none with the others, so that two of them may be `mut`.
-        unsafe {
-            let values = pointer::buffer_mut(values, value_bytes, "values")?;
-            let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
-            let input = pointer::buffer(input, input_bytes, "input")?;
-            match &pointer::get(op, "op")?.plan {
-                Plan::Own(plan) => Ok(plan.run_partials(input, values, indices)?),
-                Plan::DirectMl(operator) => Ok(operator.run_partials(input, values, indices)?),
-            }
-        }
+    // SAFETY: what is asked for above is what `execute_partials_on` asks for.
+    guarded(|| unsafe {
+        execute_partials_on(op, &Sequential, (input, input_bytes), (values, value_bytes), (indices, index_bytes))
     })
+}
+
+/// As argreduce_execute_partials(), on the threads of an executor; if that is NULL, on the caller's alone.
+///
+/// # Safety
+/// As argreduce_execute_on().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_execute_partials_on(
+    op: *const argreduce_operator,
+    executor: *const argreduce_executor,
+    input: *const c_void,
+    input_bytes: usize,
+    values: *mut c_void,
+    value_bytes: usize,
+    indices: *mut c_void,
+    index_bytes: usize,
+) -> argreduce_status {
+    // SAFETY: what is asked for above is what both ask for.
+    guarded(|| unsafe {
+        let lent = executor::lent(executor)?;
+        let (values, indices) = ((values, value_bytes), (indices, index_bytes));
+        execute_partials_on(op, Lent::or_sequential(&lent), (input, input_bytes), values, indices)
+    })
+}
+
+/// # Safety
+/// As argreduce_execute().
+unsafe fn execute_partials_on(
+    op: *const argreduce_operator,
+    executor: &dyn Executor,
+    (input, input_bytes): (*const c_void, usize),
+    (values, value_bytes): (*mut c_void, usize),
+    (indices, index_bytes): (*mut c_void, usize),
+) -> Result<(), Failure> {
+    pointer::check_apart(("input", input, input_bytes), ("values", values, value_bytes))?;
+    pointer::check_apart(("input", input, input_bytes), ("indices", indices, index_bytes))?;
+    pointer::check_apart(("values", values, value_bytes), ("indices", indices, index_bytes))?;
+    // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
+    // `check_apart` has found each to share none with the others, so that two of them may be `mut`.
+    unsafe {
+        let values = pointer::buffer_mut(values, value_bytes, "values")?;
+        let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
+        let input = pointer::buffer(input, input_bytes, "input")?;
+        match &pointer::get(op, "op")?.plan {
+            Plan::Own(plan) => Ok(plan.run_partials_on(executor, input, values, indices)?),
+            Plan::DirectMl(operator) => Ok(operator.run_partials_on(executor, input, values, indices)?),
+        }
+    }
 }
 
 /// Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
@@ -183,8 +220,8 @@ fn columns(
     Ok([values.0, indices.0])
 }
 
-/// That no element of one shares a byte with one of the other. Exact for equal strides; columns of different strides
-/// that reach across each other have to keep apart also where one of them ends.
+/// That no element of one shares a byte with one of the other. Most columns are told apart by where they begin and end,
+/// or by their strides; the elements of others are looked at one by one.
 fn check_distinct(one: &Column, other: &Column, count: usize) -> Result<(), Failure> {
     let span = |column: &Column| {
         let last = column.start as i128 + (count - 1) as i128 * column.stride as i128;
@@ -201,6 +238,11 @@ fn check_distinct(one: &Column, other: &Column, count: usize) -> Result<(), Fail
     }
     let ahead = (one.start as i128 - other.start as i128).rem_euclid(step.max(1) as i128) as usize;
     if ahead >= other.size && step - ahead >= one.size {
+        return Ok(());
+    }
+    let one_start = one.start as i128;
+    let is_apart = |n: usize| other.is_apart(one_start + n as i128 * one.stride as i128, one.size, count);
+    if one.stride.unsigned_abs() != other.stride.unsigned_abs() && (0..count).all(is_apart) {
         return Ok(());
     }
     let message = format!("{} and {} overlap: they must not share an element", one.name, other.name);
@@ -255,6 +297,16 @@ impl Column {
     /// Where an element is.
     fn at(&self, n: usize) -> *mut u8 {
         self.start.wrapping_offset(n as isize * self.stride)
+    }
+
+    /// Whether none of its elements shares a byte with so many from an address on.
+    fn is_apart(&self, address: i128, size: usize, count: usize) -> bool {
+        let (stride, last) = (self.stride.unsigned_abs() as i128, count as i128 - 1);
+        let lowest = self.start as i128 + last * (self.stride as i128).min(0);
+        // The highest that begins before the end.
+        let ahead = address + size as i128 - 1 - lowest;
+        let n = if stride == 0 { 0 } else { ahead.div_euclid(stride).min(last) };
+        ahead < 0 || lowest + n * stride + self.size as i128 <= address
     }
 }
 

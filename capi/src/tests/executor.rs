@@ -40,7 +40,7 @@ fn every_executor_has_the_answer() {
     let threads = executor(&calls, 4);
     let too_few_bytes = argreduce_executor { min_task_kib: 0, ..threads };
     let cases: [(*const argreduce_executor, usize); 5] = [
-        (&threads, 2),
+        (&threads, 3),
         (&argreduce_executor { parallel_for: Some(nothing), ..threads }, 0),
         (&argreduce_executor { width: 0, ..threads }, 0),
         (&too_few_bytes, 0),
@@ -48,6 +48,7 @@ fn every_executor_has_the_answer() {
     ];
     for (executor, expected_calls) in cases {
         let (mut output, mut again, mut values) = ([9_u32; 3], [9_u32; 3], [9.0_f32; 3]);
+        let (mut part, mut part_values) = ([9_u32; 3], [9.0_f32; 3]);
         calls.store(0, Relaxed);
         let (from, bytes) = (input.as_ptr().cast(), size_of_val(&input));
         // SAFETY: the buffers are as long as said.
@@ -57,8 +58,12 @@ fn every_executor_has_the_answer() {
             let (to, values) = (again.as_mut_ptr().cast(), values.as_mut_ptr().cast());
             let status = argreduce_execute_with_values_on(operator.0, executor, from, bytes, to, 12, values, 12);
             assert_eq!(status, ARGREDUCE_OK);
+            let (to, values) = (part.as_mut_ptr().cast(), part_values.as_mut_ptr().cast());
+            let status = argreduce_execute_partials_on(operator.0, executor, from, bytes, values, 12, to, 12);
+            assert_eq!(status, ARGREDUCE_OK);
         }
-        assert_eq!((output, again, values), ([4999, 0, 2345], [4999, 0, 2345], [1.0, 2.0, 3.0]));
+        let (indices, bests) = ([4999, 0, 2345], [1.0, 2.0, 3.0]);
+        assert_eq!((output, again, values, part, part_values), (indices, indices, bests, indices, bests));
         assert_eq!(calls.load(Relaxed), expected_calls);
     }
 }
@@ -77,6 +82,8 @@ fn a_wrong_executor_is_refused() {
         unsafe {
             refused(argreduce_execute_on(operator.0, executor, from, 24, to, 8), status, expected);
             let found = argreduce_execute_with_values_on(operator.0, executor, from, 24, to, 8, values_to, 8);
+            refused(found, status, expected);
+            let found = argreduce_execute_partials_on(operator.0, executor, from, 24, values_to, 8, to, 8);
             refused(found, status, expected);
         }
         assert_eq!((output, values), ([9; 2], [9.0; 2]));

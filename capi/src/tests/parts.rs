@@ -90,6 +90,55 @@ fn merges_at_any_strides() {
     }
 }
 
+/// Values and indices side by side, in two arrays of structs or taking turns in one, and columns of different strides
+/// that reach across each other: where no element is shared, all of them merge.
+#[test]
+fn merges_columns_that_reach_across_each_other() {
+    const COUNT: usize = 4;
+    let operator = compile(&desc(&[2, 3], &[1])).unwrap();
+    // In words of 4 bytes: where the values, the indices, and those of the other side begin, and their strides.
+    for [values, indices, other_values, other_indices] in [
+        // Two arrays of structs, one behind the other.
+        [(0, 2), (1, 2), (8, 2), (9, 2)],
+        [(0, 2), (1, 2), (14, -2), (15, -2)],
+        // One array of both, and the other side between.
+        [(0, 4), (1, 4), (2, 4), (3, 4)],
+        [(12, -4), (1, 4), (2, 4), (15, -4)],
+        // One pair for all, in a gap.
+        [(0, 4), (1, 4), (2, 0), (7, 0)],
+        // Neither the strides nor where they end tell these apart: 0 5 10 15 and 3 6 9 12, or 4 8 12 16.
+        [(0, 5), (20, 1), (16, 1), (3, 3)],
+        [(15, -5), (20, 1), (24, 1), (16, -4)],
+    ] {
+        let mut words = [77_u32; 32];
+        let place = |(start, stride): (isize, isize), n: usize| (start + n as isize * stride) as usize;
+        for n in 0..COUNT {
+            (words[place(values, n)], words[place(indices, n)]) = ((n as f32).to_bits(), n as u32);
+            (words[place(other_values, n)], words[place(other_indices, n)]) = (1.5_f32.to_bits(), 9);
+        }
+        let before = words;
+        let first = words.as_mut_ptr();
+        let at = |(start, _): (isize, isize)| first.wrapping_offset(start).cast::<c_void>();
+        let bytes = |(_, stride): (isize, isize)| (COUNT - 1) * stride.unsigned_abs() * 4 + 4;
+        let pairs = |values: (isize, isize), indices: (isize, isize)| argreduce_pairs {
+            values: at(values),
+            value_stride: values.1 * 4,
+            value_bytes: bytes(values),
+            indices: at(indices),
+            index_stride: indices.1 * 4,
+            index_bytes: bytes(indices),
+        };
+        let (acc, other) = (pairs(values, indices), pairs(other_values, other_indices));
+        // SAFETY: as in `parts_merge`; all of it lies in `words`.
+        assert_eq!(unsafe { argreduce_merge(operator.0, COUNT, &acc, &other) }, ARGREDUCE_OK, "{}", message());
+        let mut expected = before;
+        for n in 0..2 {
+            (expected[place(values, n)], expected[place(indices, n)]) = (1.5_f32.to_bits(), 9);
+        }
+        assert_eq!(words, expected, "{values:?} {indices:?} {other_values:?} {other_indices:?}");
+    }
+}
+
 #[test]
 fn bad_windows() {
     let desc = desc(&[2, 3], &[1]);
@@ -181,6 +230,15 @@ fn bad_merges() {
             ARGREDUCE_BUFFERS_OVERLAP,
             "acc->values and other->values overlap: they must not share an element",
         );
+        // The elements 0 5 10 15 and 3 7 11 15 share the last; 15 10 5 0 and 0 4 8 12, one of each end.
+        let mut words = [0_u32; 16];
+        let mut word = |n: usize| words.as_mut_ptr().wrapping_add(n).cast::<c_void>();
+        for (start, stride, other_start) in [(word(0), 20, word(3)), (word(15), -20, word(0))] {
+            let bad = argreduce_pairs { values: start, value_stride: stride, value_bytes: 64, ..acc };
+            let other = argreduce_pairs { values: other_start, value_stride: 16, value_bytes: 52, ..other };
+            let message = "acc->values and other->values overlap: they must not share an element";
+            fails(bad, other, ARGREDUCE_BUFFERS_OVERLAP, message);
+        }
         let bad = argreduce_pairs { indices: acc.values, ..acc };
         fails(
             bad,

@@ -1,7 +1,6 @@
 //! The arrays that are given back, or written to.
 
 use crate::arguments::element_type;
-use crate::view::descr_of;
 use argreduce::DataType;
 use numpy::npyffi::{NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -158,9 +157,4 @@ impl<'a, 'py> Out<'a, 'py> {
 fn flags(array: &Bound<'_, PyUntypedArray>) -> i32 {
     // SAFETY: the array is held, and only a field is read.
     unsafe { (*array.as_array_ptr()).fields.flags }
-}
-
-/// The NumPy type of indices.
-pub(crate) fn index_descr(py: Python<'_>, index_type: DataType) -> PyResult<Bound<'_, PyArrayDescr>> {
-    descr_of(py, index_type)
 }

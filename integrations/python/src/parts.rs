@@ -1,14 +1,15 @@
 //! Partial answers for parts of a larger tensor, and merging them.
 
 use crate::arguments::{self, Axes};
-use crate::output::{NewArray, index_descr};
+use crate::output::NewArray;
 use crate::reduce::{interop, value_error};
-use crate::view::{Source, View};
+use crate::view::{Source, View, descr_of};
 use argreduce::{ArgReduce, DataType, MAX_RANK};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::IntoPyDict;
 
 /// Partial answers hold indices of this type: -1 is "nothing seen yet".
 const INDEX_TYPE: DataType = DataType::I64;
@@ -71,7 +72,7 @@ pub(crate) fn partial<'py>(
         .map_err(value_error)?;
     let result_sizes = axes.result_sizes(sizes, false);
     let mut values = NewArray::new(view.value_type(py)?, &result_sizes)?;
-    let mut indices = NewArray::new(index_descr(py, INDEX_TYPE)?, &result_sizes)?;
+    let mut indices = NewArray::new(descr_of(py, INDEX_TYPE)?, &result_sizes)?;
     // SAFETY: nothing here writes to the input.
     let input = unsafe { view.bytes() };
     let (value_bytes, index_bytes) = (values.bytes(), indices.bytes());
@@ -167,17 +168,15 @@ fn view<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<View<'py>> {
 
 /// A packed array of the same elements, the array itself if it is one.
 fn packed<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = x.py();
-    let array = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "ascontiguousarray"), (x,))?;
-    // A number becomes an array of one axis there.
-    array.call_method1(intern!(py, "reshape"), (x.getattr(intern!(py, "shape")).ok(),)).or(Ok(array))
+    let options = [("order", "C")].into_py_dict(x.py())?;
+    x.py().import(intern!(x.py(), "numpy"))?.call_method(intern!(x.py(), "asarray"), (x,), Some(&options))
 }
 
+/// The same, and always another array.
 fn copy<'py>(x: &Bound<'py, PyAny>) -> PyResult<NewArray<'py>> {
     let py = x.py();
-    let array = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (x,))?;
-    let array = array.cast_into::<PyUntypedArray>()?;
-    let copy = NewArray::new(array.dtype(), array.shape())?;
-    py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "copyto"), (&copy.array, array))?;
+    let view = view("merge", &packed(x)?)?;
+    let copy = NewArray::new(view.value_type(py)?, view.shape.sizes())?;
+    py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "copyto"), (&copy.array, x))?;
     Ok(copy)
 }

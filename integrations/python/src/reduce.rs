@@ -1,8 +1,8 @@
 //! A plan is made, or found among the last ones, and run.
 
 use crate::arguments::{self, Axes};
-use crate::output::{NewArray, Out, index_descr, scalar};
-use crate::view::{Shape, Source, View};
+use crate::output::{NewArray, Out, scalar};
+use crate::view::{Shape, Source, View, descr_of};
 use argreduce::{ArgReduce, DataType, Error, NanPolicy, ReduceFunction, UntypedPlan};
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -89,15 +89,15 @@ impl<'py> Call<'_, 'py> {
         let input = unsafe { view.bytes() };
         let run = Run { py, plan: &plan, input };
         if result_sizes.is_empty() && out.is_none() && self.answer == Answer::Indices {
-            let mut index = [0_u64];
-            let bytes = &mut index_bytes(&mut index)[..index_type.size()];
+            let mut index = 0_u64;
+            let bytes = &mut bytemuck::bytes_of_mut(&mut index)[..index_type.size()];
             run.run(bytes, None)?;
-            return scalar(&index_descr(py, index_type)?, bytes);
+            return scalar(&descr_of(py, index_type)?, bytes);
         }
         let mut values = match self.answer {
             Answer::ValuesAndIndices => Some(NewArray::new(view.value_type(py)?, &result_sizes)?),
             Answer::IndicesOfNumbers if is_float(view.data_type) => {
-                let descr = crate::view::descr_of(py, view.data_type)?;
+                let descr = descr_of(py, view.data_type)?;
                 Some(NewArray::new(descr, &result_sizes)?)
             }
             _ => None,
@@ -109,7 +109,7 @@ impl<'py> Call<'_, 'py> {
             run.run(bytes, None)?;
             return Ok(self.out.expect("it was checked").clone());
         }
-        let mut indices = NewArray::new(index_descr(py, index_type)?, &result_sizes)?;
+        let mut indices = NewArray::new(descr_of(py, index_type)?, &result_sizes)?;
         run.run(indices.bytes(), values.as_mut().map(NewArray::bytes))?;
         if self.answer == Answer::IndicesOfNumbers
             && let Some(values) = &mut values
@@ -122,7 +122,7 @@ impl<'py> Call<'_, 'py> {
                 out.copy(&indices.array)?;
                 self.out.expect("it was checked").clone()
             }
-            None => number_or_array(&index_descr(py, index_type)?, &mut indices, result_sizes.is_empty())?,
+            None => number_or_array(&descr_of(py, index_type)?, &mut indices, result_sizes.is_empty())?,
         };
         match (self.answer, values) {
             (Answer::ValuesAndIndices, Some(mut values)) => {
@@ -161,12 +161,6 @@ pub(crate) fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static INTEROP: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module = INTEROP.get_or_try_init(py, || py.import("argreduce._interop").map(Bound::unbind))?;
     Ok(module.bind(py))
-}
-
-fn index_bytes(index: &mut [u64; 1]) -> &mut [u8] {
-    let len = size_of_val(index);
-    // SAFETY: the bytes of an integer, which any bytes are.
-    unsafe { std::slice::from_raw_parts_mut(index.as_mut_ptr().cast(), len) }
 }
 
 /// A plan with what it reads.

@@ -67,3 +67,11 @@ def test_merge_changes_neither():
     b = (np.array([2.0]), np.array([1]))
     assert argreduce.merge(a, b).values.tolist() == [2.0]
     assert a[0].tolist() == [1.0] and b[0].tolist() == [2.0]
+
+
+def test_merge_of_byte_swapped_values():
+    a = (np.array([1.0, 3.0], ">f8"), np.array([0, 1]))
+    b = (np.array([2.0, 2.0]), np.array([2, 3]))
+    for acc, other in ((a, b), (b, a)):
+        found = argreduce.merge(acc, other)
+        assert found.values.tolist() == [2.0, 3.0] and found.indices.tolist() == [2, 1]

@@ -224,10 +224,11 @@ def _reduce(
     return of_best(_indices_of_numbers if answer == "numbers" else _indices, np.int64)
 
 
-def _pairs(part: Any, shape: tuple[int, ...]) -> Any:
+def _pairs(part: tuple[Any, Any], shape: tuple[int, ...]) -> Any:
     """Values and indices in one array: dask's reductions know one array for each chunk."""
-    pairs = np.empty(shape, [("value", part.values.dtype), ("index", np.int64)])
-    pairs["value"], pairs["index"] = np.reshape(part.values, shape), np.reshape(part.indices, shape)
+    values, indices = part
+    pairs = np.empty(shape, [("value", values.dtype), ("index", np.int64)])
+    pairs["value"], pairs["index"] = np.reshape(values, shape), np.reshape(indices, shape)
     return pairs
 
 
@@ -247,12 +248,11 @@ def _as_it_is(block: Any, axis: Any, keepdims: bool) -> Any:
 
 def _merge(blocks: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
     """Merges a list, or lists of lists, of partial answers."""
-    acc: Any = None
-    for block in _flat(blocks):
-        part = (block["value"], block["index"])
-        acc = part if acc is None else _argreduce.merge(acc, part, **options)
-        shape = block.shape
-    return _pairs(_argreduce.merge(acc, acc, **options), shape)
+    first, *others = _flat(blocks)
+    acc = (first["value"], first["index"])
+    for block in others:
+        acc = _argreduce.merge(acc, (block["value"], block["index"]), **options)
+    return _pairs(acc, first.shape)
 
 
 def _flat(blocks: Any) -> Any:
