@@ -4,6 +4,7 @@
 //! ```text
 //! cargo bench --bench threads             # not pinned: it needs two cores
 //! cargo bench --bench threads -- row      # shapes with that in their name
+//! ci/instructions                         # what a call pays that is too small to be divided
 //! ```
 //!
 //! The fastest of several calls counts, one thread and two in turn: what else the machine does makes some slower.
@@ -151,9 +152,44 @@ const SHAPES: [Shape; 17] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_test = arguments.iter().any(|argument| argument == "--test");
+    if let Some(name) = arguments.iter().find_map(|argument| argument.strip_prefix("--small=")) {
+        return small_calls(name);
+    }
     let filter = arguments.into_iter().find(|argument| !argument.starts_with("--")).unwrap_or_default();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build().unwrap();
     pool.install(|| measure(is_test, &filter));
+}
+
+/// Calls that are too small to be divided, on threads and on none, for `ci/instructions` to count.
+fn small_calls(name: &str) {
+    const SMALL: [(&str, &[usize], isize); 5] = [
+        ("one row", &[100], 0),
+        ("rows", &[8, 16], 1),
+        ("columns", &[8, 16], 0),
+        ("images", &[2, 3, 64], 1),
+        ("narrow columns", &[100, 5], 0),
+    ];
+    let Some((_, sizes, axis)) = SMALL.iter().find(|small| small.0 == name) else {
+        return SMALL.iter().for_each(|small| println!("{}", small.0));
+    };
+    let plan: Plan<f32, i64> = ArgReduce::argmax(&Layout::contiguous(sizes).unwrap()).axes(&[*axis]).plan().unwrap();
+    let input = vec![0.0; sizes.iter().product()];
+    let mut indices = vec![0; plan.output_layout().required_len()];
+    let executor = ScopedThreads::new(THREADS);
+    for _ in 0..100 {
+        call_alone(&plan, &input, &mut indices);
+        call_with_threads(&plan, &executor, &input, &mut indices);
+    }
+}
+
+#[inline(never)]
+fn call_alone(plan: &Plan<f32, i64>, input: &[f32], indices: &mut [i64]) {
+    plan.run(black_box(input), indices).unwrap();
+}
+
+#[inline(never)]
+fn call_with_threads(plan: &Plan<f32, i64>, executor: &dyn Executor, input: &[f32], indices: &mut [i64]) {
+    plan.run_on(executor, black_box(input), indices).unwrap();
 }
 
 fn measure(is_test: bool, filter: &str) {
