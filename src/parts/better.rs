@@ -10,9 +10,10 @@
 //!     indices = select(takes, other indices, indices)
 //! ```
 //!
-//! Three kinds of passes: ranks, by values; takes, by indices; and select. Each is a plain loop over lanes of one width,
-//! and from one to the next goes one byte for each partial. So vectors are full whatever the widths of elements and of
-//! indices are, and there is one pass for each width, not for each pair of widths.
+//! Three kinds of passes: ranks, by values; takes, by indices; and select. Each is a plain loop over lanes of one
+//! width, and from one to the next goes one byte for each partial. So vectors are full whatever the widths of elements
+//! and of indices are, and there is one pass for each width, not for each pair of widths. Where vectors have masks of
+//! one bit for each lane, whatever its width, all is one loop.
 
 use super::lanes::{Bytes, CHUNK, Lane, Narrow, Pass, Vectors};
 use crate::exec::{Bits, SelectBits, as_bits, as_bits_mut};
@@ -93,34 +94,69 @@ pub(super) fn merge<B: Width, J: Width>(rule: Rule, values: Sides<'_, Bits<B>>, 
     let vectors = Vectors::of(rule.isa);
     let ((mut values, last_values), (mut indices, last_indices)) = (values.split(), indices.split());
     let chunks = BLOCK_BYTES / 2 / CHUNK / (size_of::<B>() + size_of::<J>());
+    let flip = if rule.options.direction == AxisDirection::Decreasing { J::MAX } else { J::SIGN };
     let bytes = &mut [[0; CHUNK]; MAX_CHUNKS];
     for (values, indices) in values.blocks(chunks).zip(indices.blocks(chunks)) {
-        merge_block(rule, vectors, values, indices, bytes);
+        B::with_order(rule, Block { vectors, values, indices, flip, bytes });
     }
     if let (Some([mut value, other_value]), Some([mut index, other_index])) = (last_values.fill(), last_indices.fill())
     {
         let values = Sides { here: from_mut(&mut value), there: &[other_value] };
-        merge_block(rule, vectors, values, Sides { here: from_mut(&mut index), there: &[other_index] }, bytes);
+        let indices = Sides { here: from_mut(&mut index), there: &[other_index] };
+        B::with_order(rule, Block { vectors, values, indices, flip, bytes });
         let len = last_values.here.len();
         last_values.here.copy_from_slice(&value[..len]);
         last_indices.here.copy_from_slice(&index[..len]);
     }
 }
 
-/// Merges at most [`MAX_CHUNKS`] chunks.
-fn merge_block<B: Width, J: Width>(
-    rule: Rule,
+/// At most [`MAX_CHUNKS`] chunks.
+struct Block<'a, B, J: Width> {
     vectors: Vectors,
-    values: Sides<'_, Chunk<B>>,
-    indices: Sides<'_, Chunk<J>>,
-    bytes: &mut [Bytes; MAX_CHUNKS],
-) {
-    let bytes = &mut bytes[..values.here.len()];
-    B::rank(rule, vectors, &values, bytes);
-    let flip = if rule.options.direction == AxisDirection::Decreasing { J::MAX } else { J::SIGN };
-    vectors.run(Take { flip, here: indices.here, there: indices.there, bytes });
-    vectors.run(Select { sides: values, takes: bytes });
-    vectors.run(Select { sides: indices, takes: bytes });
+    values: Sides<'a, Chunk<B>>,
+    indices: Sides<'a, Chunk<J>>,
+    /// What indices are xored with, so that the smaller one, as signed numbers, wins ties.
+    flip: J::Signed,
+    /// One for each partial.
+    bytes: &'a mut [Bytes; MAX_CHUNKS],
+}
+
+impl<B: Width, J: Width> WithOrder<B> for Block<'_, B, J> {
+    fn run<O: Order<B>>(self, order: O, is_reversed: bool) {
+        let Block { vectors, values, indices, flip, bytes } = self;
+        let at_once = AtOnce { order, is_reversed, values, indices, flip };
+        let Err(AtOnce { values, indices, .. }) = vectors.run_by_masks(at_once) else { return };
+        let bytes = &mut bytes[..values.here.len()];
+        let (here, there) = if is_reversed { (values.there, &*values.here) } else { (&*values.here, values.there) };
+        vectors.run(Rank { order, here, there, ranks: bytes });
+        vectors.run(Take { flip, here: indices.here, there: indices.there, bytes });
+        vectors.run(Select { sides: values, takes: bytes });
+        vectors.run(Select { sides: indices, takes: bytes });
+    }
+}
+
+/// All passes as one, for vectors that have masks of their own, which go with lanes of any width.
+struct AtOnce<'a, B, J: Width, O> {
+    order: O,
+    is_reversed: bool,
+    values: Sides<'a, Chunk<B>>,
+    indices: Sides<'a, Chunk<J>>,
+    flip: J::Signed,
+}
+
+impl<B: Width, J: Width, O: Order<B>> Pass for AtOnce<'_, B, J, O> {
+    #[inline(always)]
+    fn run<N: Narrow>(self, _: N) {
+        let AtOnce { order, is_reversed, values, indices, flip } = self;
+        let values = values.here.as_flattened_mut().iter_mut().zip(values.there.as_flattened());
+        let indices = indices.here.as_flattened_mut().iter_mut().zip(indices.there.as_flattened());
+        for ((value, other_value), (index, other_index)) in values.zip(indices) {
+            let (here, there) = if is_reversed { (*other_value, *value) } else { (*value, *other_value) };
+            let better = order.compare(here.get(), there.get());
+            let takes = J::is_taken(index.get(), other_index.get(), better, flip);
+            (*value, *index) = if takes { (*other_value, *other_index) } else { (*value, *index) };
+        }
+    }
 }
 
 /// An unsigned integer as wide as elements or indices.
@@ -131,11 +167,22 @@ pub(super) trait Width: SelectBits {
     /// All bits but the sign.
     const MAX: Self::Signed;
 
-    /// Ranks the values of chunks: see [`Order::rank`].
-    fn rank(rule: Rule, vectors: Vectors, sides: &Sides<'_, Chunk<Self>>, ranks: &mut [Bytes]);
+    /// Goes on with the order of the values.
+    fn with_order<W: WithOrder<Self>>(rule: Rule, with: W);
+
+    /// -2 for the better, -1 for what is as good, 0 for the worse.
+    fn rank(is_better: bool, is_as_good: bool) -> Self::Signed;
 
     /// All bits if the other index is to be taken, or none.
     fn takes(here: Self, there: Self, rank: i8, flip: Self::Signed) -> Self::Signed;
+
+    /// Whether the other index is to be taken.
+    fn is_taken(here: Self, there: Self, better: (bool, bool), flip: Self::Signed) -> bool;
+}
+
+/// What goes on with an order; if that is reversed, with the sides exchanged.
+pub(super) trait WithOrder<B> {
+    fn run<O: Order<B>>(self, order: O, is_reversed: bool);
 }
 
 macro_rules! widths {
@@ -145,21 +192,31 @@ macro_rules! widths {
             const SIGN: $signed = $signed::MIN;
             const MAX: $signed = $signed::MAX;
 
-            fn rank(rule: Rule, vectors: Vectors, sides: &Sides<'_, Chunk<$bits>>, ranks: &mut [Bytes]) {
-                let (here, there, is_min) = (&*sides.here, sides.there, rule.function == ReduceFunction::ArgMin);
+            fn with_order<W: WithOrder<$bits>>(rule: Rule, with: W) {
+                let is_min = rule.function == ReduceFunction::ArgMin;
                 match rule.data_type {
                     $(DataType::$float => {
                         // Where NaN is the worst, it is the best of the reverse order: that of the sides exchanged.
                         let is_reversed = rule.options.nan_policy == NanPolicy::Ignore;
-                        let (here, there) = if is_reversed { (there, here) } else { (here, there) };
-                        let order = Floats { flip: if is_min ^ is_reversed { 1 << ($bits::BITS - 1) } else { 0 }, kind: $order };
-                        vectors.run(Rank { order, here, there, ranks });
+                        let flip = if is_min ^ is_reversed { 1 << ($bits::BITS - 1) } else { 0 };
+                        with.run(Floats { flip, kind: $order }, is_reversed);
                     })*
                     _ => {
                         let flip = (if is_min { -1 } else { 0 }) ^ (if rule.is_unsigned() { $signed::MIN } else { 0 });
-                        vectors.run(Rank { order: Integers { flip }, here, there, ranks });
+                        with.run(Integers { flip }, false);
                     }
                 }
+            }
+
+            #[inline(always)]
+            fn rank(is_better: bool, is_as_good: bool) -> $signed {
+                -$signed::from(is_better) - $signed::from(is_as_good)
+            }
+
+            #[inline(always)]
+            fn is_taken(here: $bits, there: $bits, (is_better, is_as_good): (bool, bool), flip: $signed) -> bool {
+                let is_before = (there as $signed ^ flip) < (here as $signed ^ flip);
+                (is_better | (is_as_good & is_before) | (here == $bits::MAX)) & (there != $bits::MAX)
             }
 
             #[inline(always)]
@@ -172,9 +229,9 @@ macro_rules! widths {
 
         impl Order<$bits> for Integers<$signed> {
             #[inline(always)]
-            fn rank(self, here: $bits, there: $bits) -> $signed {
+            fn compare(self, here: $bits, there: $bits) -> (bool, bool) {
                 let (here, there) = (here as $signed ^ self.flip, there as $signed ^ self.flip);
-                -$signed::from(there > here) - $signed::from(there >= here)
+                (there > here, there >= here)
             }
         }
     )+};
@@ -186,9 +243,9 @@ widths! {
     u64 as i64, F64 => Full;
 }
 
-/// From the bits of two elements to -2 if the other one is better, -1 if both are equal, 0 if it is worse.
-trait Order<B: Width>: Copy {
-    fn rank(self, here: B, there: B) -> B::Signed;
+/// From the bits of two elements to whether the other one is better, and whether it is as good or better.
+pub(super) trait Order<B>: Copy {
+    fn compare(self, here: B, there: B) -> (bool, bool);
 }
 
 /// That of integers: the larger is better, once these bits are flipped. All, where the smaller is better; and the sign,
@@ -216,31 +273,31 @@ struct Half {
 }
 
 macro_rules! floats {
-    ($($float:ident: $bits:ident as $signed:ident)+) => {$(
+    ($($float:ident: $bits:ident)+) => {$(
         impl Order<$bits> for Floats<$bits, Full> {
             #[inline(always)]
-            fn rank(self, here: $bits, there: $bits) -> $signed {
+            fn compare(self, here: $bits, there: $bits) -> (bool, bool) {
                 let (here, there) = ($float::from_bits(here ^ self.flip), $float::from_bits(there ^ self.flip));
                 // Of what is compared with a NaN, only the negation is true.
                 let is_better = !(there <= here) & !here.is_nan();
-                let is_as_good = !(there < here) & (!here.is_nan() | there.is_nan());
-                -$signed::from(is_better) - $signed::from(is_as_good)
+                (is_better, !(there < here) & (!here.is_nan() | there.is_nan()))
             }
         }
     )+};
 }
-floats!(f32: u32 as i32 f64: u64 as i64);
+floats!(f32: u32 f64: u64);
 
 impl Order<u16> for Floats<u16, Half> {
     #[inline(always)]
-    fn rank(self, here: u16, there: u16) -> i16 {
+    fn compare(self, here: u16, there: u16) -> (bool, bool) {
         // The magnitude, negated where the sign is set, so that -0 equals +0; and one key for all NaNs.
-        let key = |bits: u16| {
+        let [here, there] = [here, there].map(|bits| {
             let bits = (bits ^ self.flip) as i16;
             let (magnitude, sign) = (bits & i16::MAX, bits >> 15);
-            if magnitude > self.kind.infinity { i16::MAX } else { (magnitude ^ sign) - sign }
-        };
-        Integers { flip: 0_i16 }.rank(key(here) as u16, key(there) as u16)
+            let nan = -i16::from(magnitude > self.kind.infinity);
+            (((magnitude ^ sign) - sign) & !nan) | (i16::MAX & nan)
+        });
+        (there > here, there >= here)
     }
 }
 
@@ -258,7 +315,8 @@ impl<B: Width, O: Order<B>> Pass for Rank<'_, B, O> {
         for ((here, there), ranks) in self.here.iter().zip(self.there).zip(self.ranks) {
             let mut lanes = [B::Signed::from(0); CHUNK];
             for n in 0..CHUNK {
-                lanes[n] = self.order.rank(here[n].get(), there[n].get());
+                let (is_better, is_as_good) = self.order.compare(here[n].get(), there[n].get());
+                lanes[n] = B::rank(is_better, is_as_good);
             }
             *ranks = narrow.narrow(lanes);
         }

@@ -126,16 +126,27 @@ impl Vectors {
         vectors.unwrap_or(Vectors::Portable)
     }
 
-    /// Runs a loop inside a function that has the ISA's target features.
+    /// Runs a loop inside a function that has the ISA's target features. Without those for which there is
+    /// [`Vectors::run_by_masks`].
     pub(super) fn run<P: Pass>(self, pass: P) {
         match self {
-            Vectors::Portable => pass.run(Plain),
             #[cfg(target_arch = "x86_64")]
             Vectors::Avx2(simd) => simd.vectorize(Entered { pass, narrow: simd }),
-            #[cfg(target_arch = "x86_64")]
-            Vectors::Avx512(simd) => simd.vectorize(Entered { pass, narrow: Plain }),
             #[cfg(target_arch = "aarch64")]
             Vectors::Neon(simd) => simd.vectorize(Entered { pass, narrow: Plain }),
+            _ => pass.run(Plain),
+        }
+    }
+
+    /// The same by vectors that have masks, one bit for each lane whatever its width; or the loop, if these have none.
+    pub(super) fn run_by_masks<P: Pass>(self, pass: P) -> Result<(), P> {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Vectors::Avx512(simd) => {
+                simd.vectorize(Entered { pass, narrow: Plain });
+                Ok(())
+            }
+            _ => Err(pass),
         }
     }
 }
@@ -172,7 +183,9 @@ mod tests {
                 }
             }
             for isa in Isa::available() {
-                Vectors::of(isa).run(Check(bytes.map(L::from), bytes));
+                let check = || Check(bytes.map(L::from), bytes);
+                Vectors::of(isa).run(check());
+                assert_eq!(Vectors::of(isa).run_by_masks(check()).is_ok(), isa == Isa::Avx512);
             }
         }
         check::<i8>();
