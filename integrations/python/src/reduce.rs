@@ -63,8 +63,9 @@ impl<'py> Call<'_, 'py> {
             count *= sizes[axis as usize];
         }
         if count == 0 {
-            // As NumPy: even if there are no outputs.
-            return Err(PyValueError::new_err(format!("attempt to get {} of an empty sequence", self.name)));
+            // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
+            let name = if self.function == ReduceFunction::ArgMin { "argmin" } else { "argmax" };
+            return Err(PyValueError::new_err(format!("attempt to get {name} of an empty sequence")));
         }
         let asked_type = self.dtype.map(|dtype| arguments::index_type(Some(dtype))).transpose()?;
         let out = match self.out {

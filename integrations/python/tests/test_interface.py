@@ -40,8 +40,11 @@ def test_empty(function):
         with pytest.raises(ValueError, match="empty sequence"):
             function(np.zeros(shape))
     # As NumPy has it, even where there are no outputs.
-    with pytest.raises(ValueError, match=f"attempt to get {function.__name__} of an empty sequence"):
+    with pytest.raises(ValueError) as theirs:
+        getattr(np, function.__name__)(np.zeros((0, 0)), 1)
+    with pytest.raises(ValueError) as ours:
         function(np.zeros((0, 0)), 1)
+    assert str(ours.value) == str(theirs.value)
     assert function(np.zeros((0, 3)), 1).shape == (0,)
 
 
