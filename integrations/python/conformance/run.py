@@ -190,7 +190,7 @@ def main() -> int:
             if "--cases" in sys.argv:
                 for case, said in outcome["others"].items():
                     print(f"{case}: {last_line(said)}")
-    print(*wrong, sep="\n")
+    print(*wrong or [f"all as {page.PAGE.name} says"], sep="\n")
     return 1 if wrong else 0
 
 

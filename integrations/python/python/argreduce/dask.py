@@ -166,7 +166,7 @@ def min_argmin(
 
 def _reduce(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None,
+    axis: Any,
     answer: str,
     function: Function,
     keepdims: bool,
@@ -247,7 +247,7 @@ def _partial(
     # is refused.
     block = np.asanyarray(block)
     start = [first for first, _ in block_info[0]["array-location"]]
-    sizes = list(whole)
+    sizes: list[Any] = list(whole)
     for axis, size in enumerate(block.shape):
         # Of a size that was not known, there is one chunk if the axis is reduced. On a kept axis, an index does not depend
         # on where the chunk is.
