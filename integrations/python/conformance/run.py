@@ -173,6 +173,8 @@ def main() -> int:
     """Runs suites beside each other, and checks them."""
     names = [name for name in SUITES if name in sys.argv] or list(SUITES)
     sections = page.read()
+    if missing := [name for name in names if name not in sections]:
+        raise SystemExit(f"{page.PAGE.name} has no row of counts for {missing}")
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         reports = {name: Path(folder, name) for name in names}
