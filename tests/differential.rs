@@ -65,7 +65,7 @@ fn hostile_states() {
     for_each_type!(hostile());
 }
 
-/// More outputs than a tile, more rows than a narrow lane counts, longer rows than a narrow lane counts chunks.
+/// More outputs than a tile, more rows than a narrow lane counts, longer rows than a narrow lane counts blocks.
 #[test]
 fn beyond_one_tile() {
     fn large<T: Sample>() {

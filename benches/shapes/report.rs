@@ -192,7 +192,7 @@ impl Report {
         self.csv_line(name, plan, format_args!(",,,,{run:.2}"), ratio, PLAN_IN_RUNS)
     }
 
-    /// Of what is a matter of nanoseconds. In place of the peer or of the plain cell stands what it is held against.
+    /// Of what is a matter of nanoseconds. In place of the peer or of the plain cell stands what it is compared with.
     fn csv_line(
         &mut self,
         name: std::fmt::Arguments,
