@@ -1,5 +1,5 @@
 //! One row, for single calls: the searches of `search.rs` without a loop around them, and the position in a register.
-//! This file decides nothing.
+//! The length alone decides which search the row takes.
 
 use super::blocked;
 use super::lane_indexed;

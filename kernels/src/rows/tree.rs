@@ -111,8 +111,8 @@ trait Tree {
     /// says.
     ///
     /// # Safety
-    /// - A vector of each row may be read; if they are less than that, but an ISA does not [load
-    ///   parts, what follows too.
+    /// - A vector of each row may be read. If rows are shorter, that is what follows them, unless the ISA has masked
+    ///   loads.
     unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O>;
 }
 
