@@ -78,9 +78,9 @@
 //!
 //! # Threads and systems
 //!
-//! One call runs on the thread that makes it, and no other. A plan is `Send` and `Sync`: many threads may run it at
-//! once, each on slices of its own. The library asks nothing of a system but the standard library. It is tested on
-//! Linux; for Windows and macOS it compiles by reading, and was not run.
+//! One call runs on the thread that makes it, and no other. A plan is `Send` and `Sync`: many threads may run it at the
+//! same time, each on slices of its own. Of the system, the library needs only what the standard library has. It is
+//! tested on Linux; for Windows and macOS the code was read, not run.
 //!
 //! # The way of the data
 //!
@@ -88,7 +88,7 @@
 //!
 //! | folder | what happens there |
 //! |---|---|
-//! | `api/` | what the caller says is checked and becomes a plan; a plan is run |
+//! | `api/` | what the caller asks for is checked and becomes a plan; a plan is run |
 //! | `layout/` | sizes, strides and axes are checked |
 //! | `planner/` | axes collapse to few loops; their shape selects a strategy and a kernel |
 //! | `parts/` | where a part lies in the whole; partial answers are merged; streams |

@@ -1,4 +1,4 @@
-//! The choices that every way in has, as one value.
+//! The options that all calls share, as one value: which of equal elements to take, and where NaN stands.
 
 use crate::NanPolicy;
 

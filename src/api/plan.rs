@@ -1,4 +1,4 @@
-//! A plan: what was asked, checked, with its shape collapsed and its kernel selected. Running it checks the slices.
+//! A plan: a checked reduction, with its shape collapsed and its kernel selected. Running it checks the slices.
 
 use crate::exec::{ElementsRef, Slices, run, run_one_output};
 use crate::index::Indices;
@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 /// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its
 /// kernel chosen.
 ///
-/// Holds no heap memory, and running it allocates nothing. Displays what was asked, what it collapsed to, and how it
+/// Holds no heap memory, and running it allocates nothing. Displays what it reduces, what that collapsed to, and how it
 /// will run:
 ///
 /// ```
@@ -177,8 +177,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 }
 
-/// A vector to write answers to. Sizes of which no element need exist, as those of broadcast layouts, may ask for any
-/// amount of memory.
+/// A vector to write answers to. A layout may have more outputs than memory, because a broadcast input has far fewer
+/// elements: then this is an error.
 pub(crate) fn new_vec<T: Copy + Default>(
     slice: &'static str,
     element_type: &'static str,
@@ -240,7 +240,7 @@ impl ErasedPlan {
     ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
         let is_fast = exec.is_contiguous_row && values.is_none();
-        // One contiguous row is answered here: what is done beside that takes as long as a few elements.
+        // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
             let slices = &mut Slices { input, indices, values: None };
             run_one_output(exec, (*function, *nan_policy), exec.shape.output.start, slices);

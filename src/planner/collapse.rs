@@ -7,9 +7,9 @@ use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 
-/// Loops over a tensor: first those over kept axes that are broadcast in the input, then those over the other kept
-/// axes, then those over reduced axes; of each kind from the slowest to the fastest. One list, because plans are
-/// copied.
+/// Loops over a tensor, of three kinds in this order: over kept axes that are broadcast in the input, over the other
+/// kept axes, over reduced axes. Within a kind, the slowest loop comes first. All are in one list, which keeps plans
+/// small: they are copied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoopNest {
     /// Where the walk starts, in elements.
@@ -21,7 +21,7 @@ pub(crate) struct LoopNest {
     len: u8,
 }
 
-/// One for each axis; and where all axes are kept, one of a single step over what is reduced.
+/// One for each axis, and one more if no axis is reduced: a loop of one step over the element itself.
 const MAX_LOOPS: usize = MAX_RANK + 1;
 
 impl LoopNest {
@@ -119,7 +119,8 @@ impl CollapsedShape {
         self.output.reduced_dims()
     }
 
-    /// The index of the element at a position. What overflows on the way wraps back, as the steps of a large whole do.
+    /// The index of the element at a position. Steps may wrap around where the whole is larger than any memory; their
+    /// sum wraps back to the right index.
     pub(crate) fn index_at(&self, mut position: usize) -> isize {
         let mut index = self.index_start;
         for (depth, step) in self.index_steps().iter().enumerate().rev() {
@@ -131,7 +132,7 @@ impl CollapsedShape {
         index
     }
 
-    /// The largest index of a visited element: all steps have one direction, so that it is at one of the ends.
+    /// The largest index of a visited element. All steps go in one direction, so it is that of the first or the last.
     pub(crate) fn largest_index(&self) -> usize {
         let last = |l: &LoopDim| (l.size as isize - 1).wrapping_mul(l.stride);
         let end = self.index_steps().iter().map(last).fold(self.index_start, isize::wrapping_add);
@@ -143,9 +144,11 @@ impl CollapsedShape {
         self.input.output_dims().last().copied().unwrap_or(LoopDim { size: 1, stride: 0 })
     }
 
-    /// Collapses, in place, where nothing was: to move a shape would take as long as to make it. Neither the input nor
-    /// the output is empty, `output` has the sizes of the input, 1 on the reduced axes, and the window fits: of it, the
-    /// indices know, and nothing else.
+    /// Collapses a reduction into this shape, which is [`CollapsedShape::EMPTY`]. In place, because to move a shape
+    /// would take as long as to make it.
+    ///
+    /// Neither the input nor the output is empty. `output` has the sizes of the input, but 1 on the reduced axes. The
+    /// window fits; only the indices depend on it.
     pub(crate) fn collapse(
         &mut self,
         input: &Layout,
@@ -154,7 +157,7 @@ impl CollapsedShape {
         output: &Layout,
         window: Window<'_>,
     ) {
-        // Filled from the end, as the axes are looked at.
+        // Filled from the end, because the axes are visited from the last to the first.
         let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
         let mut first_kept = MAX_RANK;
         let mut reduced = [(0_usize, 0_isize, 0_isize); MAX_RANK];
@@ -169,7 +172,7 @@ impl CollapsedShape {
             let last = size as isize - 1;
             let step = index_step;
             if axes.contains(axis) {
-                // Modulo 2^64, because the whole may be larger than any memory; indices fit.
+                // Wrapping, because the whole may be larger than any memory. Indices of visited elements fit.
                 index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(index_start);
                 index_step = step.wrapping_mul(window.whole[axis] as isize);
             }
@@ -183,7 +186,7 @@ impl CollapsedShape {
                     index_start = steps.2.wrapping_mul(last).wrapping_add(index_start);
                     steps = (size, -steps.1, steps.2.wrapping_neg());
                 }
-                // All elements of a broadcast axis tie, and the first visited one wins: no need to visit the others.
+                // All elements along a broadcast axis tie, and the first visited one wins: the others are not visited.
                 if stride != 0 {
                     first_reduced -= 1;
                     reduced[first_reduced] = steps;

@@ -17,12 +17,12 @@ pub(crate) struct ExecPlan {
     pub(crate) kernel: Option<(Isa, Strategy, Kernel)>,
     /// What writes indices, given positions.
     pub(crate) writer: &'static IndexWriter,
-    /// For tiles: whether the elements likely exceed the L2 cache, and then what to prefetch.
+    /// What kernels prefetch for tiles: nothing if all elements likely fit the L2 cache.
     pub(crate) prefetch: Prefetch,
-    /// Whether there is one output, chosen from one loop: then the loops around a tile would cost as much as a short
-    /// row.
+    /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost
+    /// as much as a short row.
     pub(crate) has_one_output: bool,
-    /// And this from neighbours in the order of their addresses, or from one element.
+    /// Whether that loop goes upwards over contiguous elements, or has one element.
     pub(crate) is_contiguous_row: bool,
 }
 
