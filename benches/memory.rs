@@ -25,8 +25,8 @@ use std::time::Instant;
 /// What is read before the next row is: four vectors of 32 bytes, which is what columns are reduced by.
 const STEP: usize = 128;
 
-/// Blocks of so many bytes, one after the other, each of which is rows that follow each other in memory, read across
-/// panels of so many bytes, some rows at a time, step by step.
+/// Blocks of `block` bytes, one after the other. Each is `rows` rows that follow each other in memory, read across
+/// panels of `panel` bytes, `at_once` rows at a time, step by step.
 struct Order {
     name: &'static str,
     block: usize,
@@ -42,7 +42,7 @@ struct Order {
 #[derive(Clone, Copy, PartialEq)]
 enum Ahead {
     Nothing,
-    /// What is so many bytes further on in memory, the way that it is read.
+    /// What is that many bytes further on in memory, in the direction of reading.
     Along(usize),
     /// The same place of the rows that come next, or after the last ones, of the first of the next panel.
     NextRows,
@@ -135,7 +135,7 @@ const ORDERS: [Order; 33] = [
     Order { name: "8 streams, the same", rows: 8, at_once: 8, prefetch: Ahead::Along(1 << 10), ..FROM_ITS_END },
 ];
 
-/// Until so many trials are done.
+/// How many trials are done.
 const TRIALS: usize = 15;
 
 fn main() {

@@ -25,7 +25,7 @@
 //! |---|---|
 //! | the best of a slice | [`SliceExt`]: `xs.argmax()` |
 //! | one reduction of a packed tensor | [`argmin`], [`argmax`], [`argmax_with_values`] |
-//! | the last of equals, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
+//! | ties to the last, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
 //! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
 //! | a part of a larger tensor: chunks, processes, streams | [`ArgReduce::window`], [`Merge`], [`ArgReduce::stream`] |
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |

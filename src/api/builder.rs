@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 /// let plan = ArgReduce::argmax(&scores).axes(&[1]).direction(AxisDirection::Decreasing).plan::<f32, u32>()?;
 /// let mut classes = [0; 8];
 /// plan.run(&[1.0; 24], &mut classes)?;
-/// assert_eq!(classes, [2; 8]); // the last of equals
+/// assert_eq!(classes, [2; 8]); // all are equal: the last one
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use crate::exec::{find_in_slice, find_scalar};
 use crate::planner::{MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
 use crate::{Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
 
-/// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
+/// `argmin` and `argmax` on slices of any [`Element`]: ties go to the first, and NaN is before all numbers.
 ///
 /// ```
 /// use argreduce::SliceExt;
@@ -88,7 +88,7 @@ fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T
 /// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept
 /// axes.
 ///
-/// The first of equals, NaN before all numbers; for others see [`arg_reduce`], and for views [`ArgReduce`].
+/// Ties go to the first, and NaN is before all numbers. For other rules see [`arg_reduce`], for views [`ArgReduce`].
 ///
 /// # Errors
 /// Those of [`Layout::contiguous`], [`ArgReduce::plan`] and [`Plan::run_to_vec`](crate::Plan::run_to_vec), and
@@ -161,7 +161,7 @@ pub fn argmax_with_values<T: Element, I: Index>(
     arg_reduce_with_values(ReduceFunction::ArgMax, Options::new(), input, sizes, axes)
 }
 
-/// [`argmin`] or [`argmax`], by other [`Options`]: last of equals, NaN ignored, or both.
+/// [`argmin`] or [`argmax`], by other [`Options`]: ties to the last, NaN ignored, or both.
 ///
 /// # Errors
 /// As [`argmin`].

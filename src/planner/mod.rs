@@ -9,7 +9,7 @@
 //! for each axis, from the last to the first:
 //!     size 1                        dropped
 //!     reduced, stride 0             dropped, but counted in the index: all of its elements tie
-//!     reduced, ties to the last     reversed: the last one of equals is the first one backwards
+//!     reduced, ties to the last     reversed: the last of equal elements is the first one backwards
 //!     kept, stride below 0          reversed, in input and output: the order of the outputs is free
 //! sort the kept axes by the stride of the input, so that memory is read in its order
 //! merge neighbours that walk memory as one loop would

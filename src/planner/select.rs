@@ -295,7 +295,7 @@ mod tests {
         let cases: [Case; 47] = [
             (&[100, 1], &[1], F32, None),
             (&[100, 2], &[1], F32, Some(GatheredColumns)),
-            // Rows, or so many short ones that it is worth it.
+            // Rows, unless they are short, and enough of them that transposing pays.
             (&[100, 6], &[1], F32, Some(GatheredColumns)),
             (&[100, 7], &[1], F32, Some(Rows)),
             (&[100, 8], &[1], F32, Some(Rows)),
