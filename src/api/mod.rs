@@ -16,6 +16,7 @@
 //! executor without a plan, because making one takes longer than they do.
 
 mod builder;
+mod display;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod plan;

@@ -35,10 +35,12 @@ mod blocks;
 mod collapse;
 mod division;
 mod limits;
+mod nest;
 mod select;
 
 pub(crate) use blocks::Blocks;
-pub(crate) use collapse::{CollapsedShape, LoopNest};
+pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
+pub(crate) use nest::LoopNest;
 pub(crate) use select::{ExecPlan, PlanIsa};

@@ -1,8 +1,9 @@
 //! Which strategy and which kernel run a shape, by the shape, the type of its elements and the ISA. Thresholds that
 //! depend on the CPU are fields of [`SelectTuning`]; the others are here, beside what they decide.
 
-use super::collapse::{CollapsedShape, count};
+use super::collapse::CollapsedShape;
 use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
+use super::nest::count;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::tuning::SelectTuning;
 use argreduce_kernels::{IndexWriter, Kernel, Prefetch, Strategy, Tuning, kernel_of};
