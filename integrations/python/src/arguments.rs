@@ -125,7 +125,7 @@ pub(crate) fn function(name: &str) -> PyResult<ReduceFunction> {
     }
 }
 
-/// Which of equals wins.
+/// Which of equal elements wins.
 pub(crate) fn direction(select_last: bool) -> AxisDirection {
     if select_last { AxisDirection::Decreasing } else { AxisDirection::Increasing }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Call<'a, 'py> {
     pub(crate) threads: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// Below so many bytes the lock of the interpreter is kept: to let it go and take it again costs more than the work.
+/// Below this many bytes the lock of the interpreter is kept: to release and take it again costs more than the work.
 const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
 
 impl<'py> Call<'_, 'py> {

@@ -190,8 +190,8 @@ fn perfect_shuffle<S: TransposeOps, const SIZE: usize, const V: usize>(simd: S, 
 /// Transposes 16 bytes of as many blocks as a vector has lanes. Each element is a vector then, `row` bytes after the
 /// one before.
 ///
-/// Each round of `zip`s moves one more bit of the number of a block into the number of its lane. Rounds are written
-/// out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
+/// Each round of interleaving moves one more bit of the number of a block into the number of its lane. Rounds are
+/// written out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
 ///
 /// # Safety
 /// - It may be read, and the vectors written.

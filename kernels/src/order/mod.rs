@@ -1,5 +1,6 @@
 //! The one order of the contract, as vectors see it: a [`KeyedOrder`] is an ISA, an element type, a function and a NaN
-//! policy, and answers which of two vectors is better in each lane. Strategies see nothing else of any of the four.
+//! policy, and answers which of two vectors is better in each lane. Strategies know none of the four by name. They take
+//! vector operations and the numbers that shape code from the order's ISA, and from its lane type whether it has NaN.
 
 pub(crate) mod elements;
 pub(crate) mod f16;

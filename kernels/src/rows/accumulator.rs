@@ -1,5 +1,5 @@
-//! The running state over the blocks of a segment, and how the answer comes of it: see `mod.rs`. Nothing here knows how
-//! a segment is cut into blocks, or how many segments are interleaved.
+//! The running state over the blocks of a segment, and how the answer comes of it: see `mod.rs`. `blocks.rs` says where
+//! blocks lie. Knows nothing of how many segments are interleaved.
 
 use super::blocks::{BlockMap, BlockedSegment, LONG, SHORT, block_len, has_long_blocks, may_shift};
 use super::segment::{ArgResult, Equals, IsNan, LanePredicate, Segment, first_of};

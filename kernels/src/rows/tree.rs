@@ -40,11 +40,11 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
         // SAFETY: the caller's promise.
         return unsafe { all::<O, false>(order, rows) }.positions;
     }
-    // What is no better than the least may as well be the first.
+    // If nothing is better than the padding, position 0 is right.
     let mut best = RowBests { values: order.padding(), positions: simd.splat_index(0) };
     let mut start = 0;
     while start < first.len {
-        // The last vector reaches back: what is seen twice is never better than itself.
+        // The last vector overlaps the previous one. Re-reading is harmless: the comparison is strict.
         let at = start.min(first.len - lanes);
         rows.first = first.part(at, lanes);
         // SAFETY: the caller's promise.
@@ -90,7 +90,7 @@ struct RowBests<O: ArgOrder> {
 }
 
 impl<O: ArgOrder> RowBests<O> {
-    /// The better of these and others, which are so many elements later.
+    /// The better of these and others, which are `distance` elements later.
     #[inline(always)]
     fn merge_later(self, order: O, later: Self, distance: usize) -> Self {
         let simd = order.simd();
@@ -111,8 +111,8 @@ trait Tree {
     /// says.
     ///
     /// # Safety
-    /// - A vector of each row may be read; if they are less than that, but an ISA does not [load
-    ///   parts, what follows too.
+    /// - A vector of each row may be read. If rows are shorter, that is what follows them, unless the ISA has masked
+    ///   loads.
     unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O>;
 }
 
