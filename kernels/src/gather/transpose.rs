@@ -167,7 +167,11 @@ impl TransposeSource {
             while n < V {
                 let element = if self.reversed { LEN - 1 - n / groups } else { n / groups };
                 // SAFETY: the caller's promise.
-                unsafe { simd.store(to.wrapping_add((element * self.count + blocks[n % groups]) * SIZE), v[n]) };
+                unsafe {
+                    to.wrapping_add((element * self.count + blocks[n % groups]) * SIZE)
+                        .cast::<S::Bytes>()
+                        .write_unaligned(v[n])
+                };
                 n += 1;
             }
             done += groups * lanes;
@@ -274,7 +278,7 @@ impl<S: TransposeOps, const SIZE: usize> BlockTransposer<S, SIZE> {
     #[inline(always)]
     unsafe fn store(self, n: isize, v: S::Bytes) {
         // SAFETY: as above.
-        unsafe { self.simd.store(self.to.wrapping_offset(n * self.row), v) };
+        unsafe { self.to.wrapping_offset(n * self.row).cast::<S::Bytes>().write_unaligned(v) };
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, block_len};
 use super::segment::{ArgBest, ArgResult, Segment, has_fast_path};
-use crate::order::ArgOrder;
+use crate::order::{ArgOrder, load};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 
@@ -63,7 +63,7 @@ unsafe fn find_segment<O: ArgOrder, const SCALED: bool>(
             return accumulate::<_, SCALED>(order, BlockedSegment::aligned(order, segment).scaled(block_factor));
         }
         let fast = order.fast();
-        if fast.accepts(fast.load(segment.part(0, O::Simd::LANES).at), fast.empty_nan_acc()) {
+        if fast.accepts(load(fast, segment.part(0, O::Simd::LANES).at), fast.empty_nan_acc()) {
             let blocks = BlockedSegment::aligned(fast, segment).scaled(block_factor);
             if let Some(found) = BlockAccumulator::of::<SCALED>(fast, blocks).finalize_speculative(order, fast, blocks)
             {

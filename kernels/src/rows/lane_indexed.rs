@@ -5,7 +5,7 @@
 //! and one from its middle, which share the number of the step. Knows nothing of calls.
 
 use super::segment::{Equals, IsNan, LanePredicate, MAX_VECTORS, Segment};
-use crate::order::{ArgOrder, IndexVec, Vec};
+use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, repeat};
 
@@ -93,7 +93,7 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
         return None;
     }
     let none = simd.splat_index(O::Simd::MAX_INDEX);
-    let winners = simd.select_index(simd.eq(best, value), position_of_best, none);
+    let winners = select_index(order, simd.eq(best, value), position_of_best, none);
     Some(simd.reduce_min_index(winners).into() as u32)
 }
 
@@ -122,7 +122,7 @@ impl Chains {
         let (first, step) = (segment.part(0, O::Simd::LANES).at, if segment.reversed { -1 } else { 1 });
         let at = |start: usize| first.wrapping_offset((start + at) as isize * step);
         // SAFETY: the caller's promise.
-        unsafe { [order.load(at(0)), order.load(at(self.second))] }
+        unsafe { [load(order, at(0)), load(order, at(self.second))] }
     }
 }
 
@@ -149,7 +149,7 @@ impl<O: ArgOrder> LaneAccumulators<O> {
     fn update_one(&mut self, order: O, part: usize, value: Vec<O>, position: IndexVec<O>) {
         let better = order.gt(value, self.values[part]);
         self.values[part] = order.max(value, self.values[part]);
-        self.positions[part] = order.simd().select_index(better, position, self.positions[part]);
+        self.positions[part] = select_index(order, better, position, self.positions[part]);
     }
 
     /// The best of each lane of both parts, and its position in the segment.
@@ -181,9 +181,9 @@ unsafe fn find_first<O: ArgOrder, T: LanePredicate<O>>(order: O, segment: Segmen
             vectors -= 1;
             let at = (start + vectors * lanes).min(segment.len - lanes);
             // SAFETY: the caller's promise.
-            let vector = unsafe { order.load(segment.part(at, lanes).at) };
+            let vector = unsafe { load(order, segment.part(at, lanes).at) };
             let position = simd.add(simd.iota(segment.reversed), simd.splat_index(at as u32));
-            first = simd.select_index(test.mask(order, vector), position, first);
+            first = select_index(order, test.mask(order, vector), position, first);
         }
         let position: u64 = simd.reduce_min_index(first).into();
         if position < u64::from(O::Simd::MAX_INDEX) {

@@ -4,7 +4,7 @@ use super::blocked;
 use super::lane_indexed;
 use super::segment::{self, ArgBest, MAX_VECTORS, Segment};
 use super::tree;
-use crate::order::{ArgOrder, IndexVec};
+use crate::order::{ArgOrder, IndexVec, select_index};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 
@@ -102,7 +102,7 @@ impl<O: ArgOrder> RowSearch<O> for MinposPartialRow {
         let (simd, value) = (order.simd(), unsafe { segment::load_partial::<O, OVER_READ>(order, segment) });
         // Lanes beyond the row are no better, and their numbers are larger.
         let beyond = simd.splat_index(O::Simd::MAX_INDEX);
-        let numbers = simd.select_index(simd.first_n_mask(segment.len), simd.iota(segment.reversed), beyond);
+        let numbers = select_index(order, simd.first_n_mask(segment.len), simd.iota(segment.reversed), beyond);
         let number = simd.minpos_index(value, numbers, O::IS_MAX);
         (if segment.reversed { number - (O::Simd::LANES - segment.len) } else { number }) as u32
     }

@@ -4,7 +4,7 @@
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::key::LaneElem;
-use crate::order::{ArgOrder, Mask, Vec, max_all};
+use crate::order::{ArgOrder, Mask, Vec, load, max_all};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::tuning::Tuning;
@@ -195,9 +195,9 @@ pub(super) unsafe fn load_partial<O: ArgOrder, const OVER_READ: bool>(order: O, 
     // SAFETY: the caller's promise.
     let vector = unsafe {
         if OVER_READ && !O::Simd::TUNING.has_masks {
-            order.load(segment.at)
+            load(order, segment.at)
         } else {
-            order.load_first_n(segment.at, segment.len)
+            order.encode(simd.load_first_n(segment.at, segment.len))
         }
     };
     simd.select(simd.first_n_mask(segment.len), vector, order.padding())
@@ -224,7 +224,7 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
         let mut n = 0;
         while n < V {
             // SAFETY: the caller's promise: each start is a vector before the end of the segment.
-            vectors[n] = unsafe { order.load(segment.at.add(self.start::<O>(n))) };
+            vectors[n] = unsafe { load(order, segment.at.add(self.start::<O>(n))) };
             n += 1;
         }
         vectors
@@ -253,7 +253,10 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
     #[inline(always)]
     fn find<O: ArgOrder>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> ArgResult<O> {
         let value = order.simd().reduce_splat(max_all(order, &vectors), O::IS_MAX);
-        let is_nan = O::NAN_WINS && order.simd().movemask(order.simd().nan_mask(&vectors)) != 0;
+        let is_nan = O::NAN_WINS && {
+            let simd = order.simd();
+            simd.movemask(simd.or_nans(simd.first_n_mask(0), &vectors)) != 0
+        };
         let (position, is_found) = if is_nan {
             cold_path();
             self.first(order, &vectors, IsNan, reversed)

@@ -4,8 +4,8 @@
 //! one before, where a row alone takes as many; and none depends on data.
 
 use super::segment::{self, Segment};
-use crate::order::{ArgOrder, IndexVec, Vec};
-use crate::simd::ops::SimdOps;
+use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
+use crate::simd::ops::{SimdOps, cast_lanes};
 use crate::simd::token::Simd;
 use core::marker::PhantomData;
 
@@ -98,7 +98,7 @@ impl<O: ArgOrder> RowBests<O> {
         let positions = simd.add(later.positions, simd.splat_index(distance as u32));
         RowBests {
             values: simd.select(is_later, later.values, self.values),
-            positions: simd.select_index(is_later, positions, self.positions),
+            positions: select_index(order, is_later, positions, self.positions),
         }
     }
 }
@@ -126,7 +126,7 @@ impl<const PART: bool> Tree for Leaf<PART> {
     unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O> {
         // SAFETY: the caller's promise.
         let values = unsafe {
-            if PART { segment::load_partial::<O, true>(order, rows.first) } else { order.load(rows.first.at) }
+            if PART { segment::load_partial::<O, true>(order, rows.first) } else { load(order, rows.first.at) }
         };
         RowBests { values, positions: order.simd().splat_index(0) }
     }
@@ -151,9 +151,9 @@ impl<B: Tree> Tree for Node<B> {
             let positions = simd.and_mask(is_second, simd.splat_index(1));
             return RowBests { values: simd.select(is_second, second, first), positions };
         }
-        let (even, odd) = simd.deinterleave_indices(a.positions, b.positions, B::ROWS);
+        let (even, odd) = simd.deinterleave(cast_lanes(a.positions), cast_lanes(b.positions), B::ROWS);
         let positions = if rows.first.reversed { (odd, even) } else { (even, odd) };
-        let second = RowBests { values: second, positions: positions.1 };
-        RowBests { values: first, positions: positions.0 }.merge_later(order, second, B::ROWS)
+        let second = RowBests { values: second, positions: cast_lanes(positions.1) };
+        RowBests { values: first, positions: cast_lanes(positions.0) }.merge_later(order, second, B::ROWS)
     }
 }
