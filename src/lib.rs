@@ -31,6 +31,7 @@
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
+//! | several threads for one call | [`Plan::run_on`], [`Executor`]; rayon's by the feature `rayon` |
 //! | DirectML's descriptors | [`directml`] |
 //! | arrays of the crate `ndarray` 0.17 | the feature `ndarray`, and its module |
 //! | the rules as plain loops | [`mod@reference`] |
@@ -78,9 +79,9 @@
 //!
 //! # Threads and systems
 //!
-//! One call runs on the thread that makes it, and no other. A plan is `Send` and `Sync`: many threads may run it at
-//! once, each on slices of its own. The library asks nothing of a system but the standard library. It is tested on
-//! Linux; for Windows and macOS it compiles by reading, and was not run.
+//! One call runs on the thread that makes it, and on others only if they are lent to it: see [`Executor`]. A plan is
+//! `Send` and `Sync`: many threads may run it at once, each on slices of its own. The library asks nothing of a system
+//! but the standard library. It is tested on Linux; for Windows and macOS it compiles by reading, and was not run.
 //!
 //! # The way of the data
 //!
@@ -92,6 +93,7 @@
 //! | `layout/` | sizes, strides and axes are checked |
 //! | `planner/` | axes collapse to few loops; their shape selects a strategy and a kernel |
 //! | `parts/` | where a part lies in the whole; partial answers are merged; streams |
+//! | `threads/` | what callers lend: executors, and who does what |
 //! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
 //! | `directml/` | DirectML's descriptors become plans |
 //!
@@ -121,6 +123,7 @@ mod options;
 mod parts;
 mod planner;
 pub mod reference;
+mod threads;
 
 #[cfg(feature = "ndarray")]
 pub use api::ndarray;
@@ -137,3 +140,6 @@ pub use index::Index;
 pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use options::{AxisDirection, Options};
 pub use parts::{ArgStream, Merge, Partial};
+#[cfg(feature = "rayon")]
+pub use threads::Rayon;
+pub use threads::{Executor, ScopedThreads, Sequential};

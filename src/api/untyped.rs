@@ -4,7 +4,7 @@
 use super::builder::ArgReduce;
 use super::plan::ErasedPlan;
 use crate::index::{Indices, max_index};
-use crate::{DataType, Element, Error, Isa, Layout};
+use crate::{DataType, Element, Error, Executor, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,8 @@ impl ArgReduce<'_> {
 }
 
 /// [`ErasedPlan::run`] on bytes.
-type RunBytes = fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
+type RunBytes =
+    fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>, Option<&dyn Executor>) -> Result<(), Error>;
 
 fn run_bytes<T: Element + Pod>(
     erased: &ErasedPlan,
@@ -38,12 +39,13 @@ fn run_bytes<T: Element + Pod>(
     index_type: DataType,
     indices: &mut [u8],
     values: Option<&mut [u8]>,
+    executor: Option<&dyn Executor>,
 ) -> Result<(), Error> {
     let data_type = T::DATA_TYPE.name();
     let input = elements::<T>("input", data_type, input)?;
     let indices = index_elements("output", index_type, indices)?;
     let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
-    erased.run(index_type.name(), input.into(), indices, values)
+    erased.run(index_type.name(), input.into(), indices, values, executor)
 }
 
 /// The whole indices of a buffer.
@@ -54,10 +56,10 @@ pub(crate) fn index_elements<'a>(
 ) -> Result<Indices<'a>, Error> {
     let name = index_type.name();
     Ok(match index_type.size() {
-        1 => Indices::U8(bytes),
-        2 => Indices::U16(elements_mut(slice, name, bytes)?),
-        4 => Indices::U32(elements_mut(slice, name, bytes)?),
-        _ => Indices::U64(elements_mut(slice, name, bytes)?),
+        1 => Indices::U8(bytes.into()),
+        2 => Indices::U16(elements_mut(slice, name, bytes)?.into()),
+        4 => Indices::U32(elements_mut(slice, name, bytes)?.into()),
+        _ => Indices::U64(elements_mut(slice, name, bytes)?.into()),
     })
 }
 
@@ -91,7 +93,34 @@ impl UntypedPlan {
     /// # Errors
     /// As [`Plan::run`](crate::Plan::run), and [`Error::Misaligned`].
     pub fn run(&self, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.erased, input, self.index_type, indices, None)
+        (self.run)(&self.erased, input, self.index_type, indices, None, None)
+    }
+
+    /// As [`Plan::run_on`](crate::Plan::run_on).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run`].
+    pub fn run_on(&self, executor: &dyn Executor, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
+        (self.run)(&self.erased, input, self.index_type, indices, None, Some(executor))
+    }
+
+    /// As [`Plan::run_with_values_on`](crate::Plan::run_with_values_on).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run`].
+    pub fn run_with_values_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        indices: &mut [u8],
+        values: &mut [u8],
+    ) -> Result<(), Error> {
+        (self.run)(&self.erased, input, self.index_type, indices, Some(values), Some(executor))
+    }
+
+    /// As [`Plan::division_on`](crate::Plan::division_on).
+    pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<> {
+        self.erased.exec.division_on(executor, self.index_type.size())
     }
 
     /// As [`Plan::run_with_values`](crate::Plan::run_with_values).
@@ -99,7 +128,7 @@ impl UntypedPlan {
     /// # Errors
     /// As [`UntypedPlan::run`].
     pub fn run_with_values(&self, input: &[u8], indices: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.erased, input, self.index_type, indices, Some(values))
+        (self.run)(&self.erased, input, self.index_type, indices, Some(values), None)
     }
 
     pub(crate) fn erased(&self) -> &ErasedPlan {

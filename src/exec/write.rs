@@ -1,6 +1,7 @@
 //! What is written once the positions of a tile are known: indices, values, and copies of both.
 
-use super::elements::Slices;
+use super::elements::Outputs;
+use super::slices::Slices;
 use super::tiles::{Grid, ONE, OutputTile, are_packed, is_transposed};
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
@@ -24,7 +25,13 @@ impl OutputTile {
     }
 
     /// Writes indices that fit 32 bits.
-    fn write_rows<I: IndexBits>(&self, writer: &IndexWriter, map: Affine, positions: &[u32], indices: &mut [I]) {
+    fn write_rows<I: IndexBits>(
+        &self,
+        writer: &IndexWriter,
+        map: Affine,
+        positions: &[u32],
+        indices: &mut Outputs<'_, I>,
+    ) {
         let Grid { start, dims: dims @ [outer, inner] } = self.output;
         let row_len = if are_packed(dims) { positions.len() } else { inner.size };
         if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
@@ -32,7 +39,7 @@ impl OutputTile {
         }
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
-            writer.write(map, row, &mut indices[first as usize..][..row_len]);
+            writer.write(map, row, indices.part(first as usize, row_len));
         }
     }
 
@@ -76,7 +83,7 @@ impl OutputTile {
 
 /// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, some lines at a
 /// time, so that a cache line is not written place by place.
-pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut [Y], of: impl Fn(X) -> Y) {
+pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut Outputs<'_, Y>, of: impl Fn(X) -> Y) {
     const LINES: usize = 4;
     let Grid { start, dims: [outer, inner] } = grid;
     let (mut found, mut first) = (found, start);
@@ -94,31 +101,8 @@ pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut [Y], o
         }
     }
     for line in found.chunks_exact(inner.size) {
-        let last = first + (inner.size - 1) as isize * inner.stride;
-        let (low, high) = (first.min(last) as usize, first.max(last) as usize);
-        spread(&mut to[low..=high], inner.stride, line, &of);
+        to.spread(first, inner.stride, line, &of);
         first += outer.stride;
-    }
-}
-
-/// Writes a line to every so manieth place, from the first on to the last, or backwards.
-fn spread<X: Copy, Y>(to: &mut [Y], stride: isize, line: &[X], of: impl Fn(X) -> Y) {
-    let Some((&end, rest)) = line.split_last() else { return };
-    match (stride, to) {
-        (..=0, to) => {
-            let places = to.chunks_mut(stride.unsigned_abs().max(1));
-            places.zip(line.iter().rev()).for_each(|(places, &found)| places[0] = of(found));
-        }
-        (2, [to @ .., last]) => {
-            // A step that is known, for a loop without a question for each place.
-            let (places, _) = to.as_chunks_mut::<2>();
-            places.iter_mut().zip(rest).for_each(|([place, _], &found)| *place = of(found));
-            *last = of(end);
-        }
-        (_, to) => {
-            let places = to.chunks_mut(stride.unsigned_abs());
-            places.zip(line).for_each(|(places, &found)| places[0] = of(found));
-        }
     }
 }
 

@@ -62,14 +62,15 @@ macro_rules! widths {
             fn merge(
                 rule: Rule,
                 values: &mut [Bits<$bits>],
-                indices: Indices<'_>,
+                mut indices: Indices<'_>,
                 other_values: &[Bits<$bits>],
                 other_indices: &[u8],
             ) {
                 let flip = if rule.function == ReduceFunction::ArgMin { -1 } else { 0 };
                 let sign = if rule.is_unsigned() { $key::MIN } else { 0 };
                 let nan = if rule.options.nan_policy == NanPolicy::Propagate { $key::MAX } else { $key::MIN };
-                for_width!(indices, indices => {
+                for_width!(&mut indices, indices => {
+                    let indices = indices.all();
                     let other_indices = bytemuck::cast_slice(other_indices);
                     match rule.infinity() {
                         None => {

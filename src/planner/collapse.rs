@@ -4,8 +4,9 @@
 use crate::layout::AxisSet;
 use crate::parts::Window;
 use crate::{AxisDirection, Layout, MAX_RANK};
-use argreduce_kernels::LoopDim;
+use argreduce_kernels::{LoopDim, offset_at};
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Loops over a tensor: first those over kept axes that are broadcast in the input, then those over the other kept
 /// axes, then those over reduced axes; of each kind from the slowest to the fastest. One list, because plans are
@@ -67,6 +68,23 @@ impl LoopNest {
         stride.checked_mul(size as isize) == Some(self.loops[usize::from(self.len) - 1].stride)
     }
 
+    /// The loops from output loop `cut` on, without copies.
+    fn tail(&self, cut: usize) -> LoopNest {
+        let mut part = LoopNest::EMPTY;
+        part.output_end = self.output_end - self.broadcast_end - cut as u8;
+        part.len = self.len - self.broadcast_end - cut as u8;
+        let first = usize::from(self.broadcast_end) + cut;
+        part.loops[..part.len.into()].copy_from_slice(&self.loops[first..self.len.into()]);
+        part
+    }
+
+    /// Those, at some steps of the first of them, and at step `slower` of the walk along those before it.
+    fn move_to(&mut self, whole: &LoopNest, cut: usize, slower: usize, steps: &Range<usize>) {
+        let offset = offset_at(&whole.output_dims()[..cut], slower) + steps.start as isize * self.loops[0].stride;
+        self.start = (whole.start as isize + offset) as usize;
+        self.loops[0].size = steps.len();
+    }
+
     /// Adds a faster loop, or makes the last one faster.
     fn push(&mut self, size: usize, stride: isize, merges: bool) {
         if merges {
@@ -117,6 +135,43 @@ impl CollapsedShape {
     #[inline(always)]
     pub(crate) fn index_steps(&self) -> &[LoopDim] {
         self.output.reduced_dims()
+    }
+
+    /// The same with indices packed as values are: as those, or as if there were no copies.
+    pub(crate) fn packed(&self, has_copies: bool) -> CollapsedShape {
+        let tail = if has_copies { *self } else { self.tail(0) };
+        let CollapsedShape { mut values, output, .. } = tail;
+        if !has_copies {
+            values.start = 0;
+            let mut stride = 1;
+            for l in values.loops[..values.output_end.into()].iter_mut().rev() {
+                l.stride = stride;
+                stride *= l.size as isize;
+            }
+        }
+        let mut indices = values;
+        indices.len = output.len;
+        let reduced = usize::from(output.output_end)..output.len.into();
+        indices.loops[reduced.clone()].copy_from_slice(&output.loops[reduced]);
+        let input = LoopNest { start: self.input.start, ..tail.input };
+        CollapsedShape { input, output: indices, values, ..tail }
+    }
+
+    /// See [`LoopNest::tail`].
+    pub(crate) fn tail(&self, cut: usize) -> CollapsedShape {
+        CollapsedShape {
+            input: self.input.tail(cut),
+            output: self.output.tail(cut),
+            values: self.values.tail(cut),
+            index_start: self.index_start,
+        }
+    }
+
+    /// Some of the outputs: see [`LoopNest::move_to`].
+    pub(crate) fn move_to(&mut self, whole: &CollapsedShape, cut: usize, slower: usize, steps: Range<usize>) {
+        self.input.move_to(&whole.input, cut, slower, &steps);
+        self.output.move_to(&whole.output, cut, slower, &steps);
+        self.values.move_to(&whole.values, cut, slower, &steps);
     }
 
     /// The index of the element at a position. What overflows on the way wraps back, as the steps of a large whole do.
@@ -240,7 +295,7 @@ impl CollapsedShape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use argreduce_kernels::{StridedIter, offset_at};
+    use argreduce_kernels::StridedIter;
     use proptest::prelude::*;
 
     impl CollapsedShape {

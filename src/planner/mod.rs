@@ -26,13 +26,19 @@
 //! | fewer outputs, and many elements of each | narrow columns: several rows per vector |
 //! | little: short rows, or few outputs | gathered columns: gathered to a small buffer first |
 //!
+//! For threads that a caller lends, `division.rs` decides what is cut: the outputs, or the reduction.
+//!
 //! The numbers that tell "many" from "few" are fields of `argreduce_kernels::Tuning`, by CPU; `docs/tuning.md` has the
 //! measurement behind each.
 
+mod blocks;
 mod collapse;
+mod division;
 mod limits;
 mod select;
 
+pub(crate) use blocks::Blocks;
 pub(crate) use collapse::{CollapsedShape, LoopNest};
-pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
+pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
+pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
 pub(crate) use select::{ExecPlan, PlanIsa};

@@ -11,6 +11,10 @@ use argreduce_kernels::{IndexWriter, Kernel, Prefetch, Strategy, Tuning, kernel_
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExecPlan {
     pub(crate) shape: CollapsedShape,
+    /// The bytes of all elements that are visited.
+    pub(crate) input_bytes: usize,
+    /// Half of that: what each of two tasks would read. (To halve it for each call would be an instruction more.)
+    pub(crate) half_input_bytes: usize,
     /// How many elements are visited for each output.
     pub(crate) reduction_len: usize,
     /// The kernel, and which it is. `None` where each output has a single element to choose from.
@@ -30,6 +34,8 @@ impl ExecPlan {
     /// For no outputs.
     pub(crate) const EMPTY: ExecPlan = ExecPlan {
         shape: CollapsedShape::EMPTY,
+        input_bytes: 0,
+        half_input_bytes: 0,
         reduction_len: 0,
         kernel: None,
         writer: IndexWriter::PORTABLE,
@@ -50,7 +56,9 @@ impl ExecPlan {
         let select = Selection { shape, reduction_len, element, tuning: &tuning.select };
         self.reduction_len = reduction_len;
         self.writer = IndexWriter::of(isa.widest)?;
-        self.prefetch = tuning.prefetch(count(shape.input.output_dims()).saturating_mul(select.row_bytes()));
+        self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
+        self.half_input_bytes = self.input_bytes / 2;
+        self.prefetch = tuning.prefetch(self.input_bytes);
         self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.prefetch, element)) {
             Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
             None => None,

@@ -1,6 +1,7 @@
 //! `ArgMax` and `ArgMin`: attributes to a plan, tensors to bytes. Nothing here knows how a library of operators is
 //! registered.
 
+use crate::threads::SessionThreads;
 use argreduce::{ArgReduce, AxisDirection, DataType, Layout, NanPolicy, ReduceFunction, with_element_type};
 use ort::operator::{
     ComputeContext, FromKernelContext, Kernel, KernelContext, Operator, OperatorInput, OperatorOutput,
@@ -250,6 +251,6 @@ impl Kernel for ArgKernel {
             // no other execution provider is named, and outlives the call.
             _ => unsafe { std::slice::from_raw_parts(data.cast(), bytes) },
         };
-        plan.run(data, bytemuck::cast_slice_mut(indices)).map_err(Error::wrap)
+        plan.run_on(&SessionThreads(context), data, bytemuck::cast_slice_mut(indices)).map_err(Error::wrap)
     }
 }
