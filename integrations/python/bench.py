@@ -212,7 +212,7 @@ def table(seconds: float) -> str:
         cells = [shown(times[name]) for name in LIBRARIES]
         lines.append(f"| {case.name} | " + " | ".join([*cells, f"{ratio:.2g}"]) + " |")
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES if name != "argreduce")
-    return "\n".join([*lines, "", f"{about()} Python {platform.python_version()}, {versions}.", ""])
+    return "\n".join([*lines, "", f"{about()}\nPython {platform.python_version()}, {versions}.", ""])
 
 
 def about() -> str:
