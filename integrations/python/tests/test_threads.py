@@ -13,14 +13,14 @@ from conftest import DTYPES, random_array
 
 # Runs before each program below: what the threads of the pool did, in nanoseconds, by the system's account.
 PRELUDE = """
-import glob, os, numpy as np, argreduce
+import glob, os, time, numpy as np, argreduce
 def pool():
     times = []
     for task in glob.glob("/proc/self/task/*"):
         if open(task + "/comm").read().strip() == "argreduce":
             times.append(int(open(task + "/schedstat").read().split()[0]))
     return times
-x = np.zeros((64, 1 << 18), np.float32)
+x = np.zeros((64, 1 << 16), np.float32)
 x[np.arange(64), np.arange(64) * 1000] = 1
 def check(**options):
     assert argreduce.argmax(x, 1, **options).tolist() == [n * 1000 for n in range(64)]
@@ -69,10 +69,12 @@ assert len(pool()) == 1
 check(threads=3); check(threads=2)
 before = pool()
 assert len(before) == 2
-for _ in range(20):
+# On a busy machine, the caller may be done before others wake.
+end = time.monotonic() + 30
+while sum(pool()) - sum(before) < 1_000_000:
+    assert time.monotonic() < end, (before, pool())
     check(threads=3)
-after = pool()
-assert len(after) == 2 and sum(after) - sum(before) > 1_000_000, (before, after)
+assert len(pool()) == 2
 """)
 
 
@@ -98,6 +100,8 @@ def test_a_fork_while_others_call():
     run("""
 import threading, warnings
 warnings.simplefilter("ignore", DeprecationWarning)
+# Not while something is made for the first time.
+check(threads=3)
 done = False
 def work():
     while not done:
@@ -105,7 +109,7 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(2)]
 for thread in threads: thread.start()
 children = []
-for _ in range(20):
+for _ in range(8):
     child = os.fork()
     if not child:
         check(threads=2)
@@ -113,7 +117,7 @@ for _ in range(20):
     children.append(child)
 done = True
 for thread in threads: thread.join()
-assert [os.waitpid(child, 0)[1] for child in children] == [0] * 20
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
 """)
 
 
