@@ -1,5 +1,5 @@
-//! The threads that calls work on where more than one is asked for: a pool of the process, which grows to what was asked
-//! for at most, and stays. Knows nothing of Python, nor of what a task does.
+//! The threads that calls work on where more than one is asked for: a pool of the process, which grows to the most that
+//! was asked for, and stays. Knows nothing of Python, nor of what a task does.
 //!
 //! ```text
 //! parallel_for(tasks, task):
