@@ -9,8 +9,9 @@
 //! ```
 
 use super::blocks::Blocks;
-use super::collapse::{CollapsedShape, count};
+use super::collapse::CollapsedShape;
 use super::limits::{CACHE_LINE_BYTES, MAX_REDUCTION_LEN, MIN_TILE_WIDTH, TILE};
+use super::nest::count;
 use super::select::ExecPlan;
 use crate::threads::Executor;
 use argreduce_kernels::{LoopDim, Prefetch, Strategy, Tuning, offset_at};

@@ -30,7 +30,8 @@ macro_rules! parameters {
             "x : array\n",
             "    A NumPy array of any shape and any strides, or anything with ``__dlpack__`` in the CPU's memory:\n",
             "    neither is copied, but for byte-swapped and misaligned ones. Or what ``numpy.asarray`` takes.\n",
-            "    Elements are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``.\n",
+            "    Elements are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``. The result for a\n",
+            "    subclass of NumPy's array is a plain array.\n",
             "axis : None, int or tuple of int\n",
             "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
             "    in ascending order: see :func:`argreduce.unravel`.\n",
@@ -52,7 +53,7 @@ macro_rules! parameters {
             "    A reduced axis is empty, an axis is given twice, an index does not fit the type, or ``out`` has\n",
             "    another shape or is read-only.\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
-            "TypeError\n    Elements or indices of other types; a masked array.\n",
+            "TypeError\n    Elements or indices of other types; a masked array; an axis that is no integer.\n",
             "\nExamples\n--------\n>>> import numpy as np, argreduce\n",
             $example,
         )
