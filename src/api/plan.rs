@@ -214,8 +214,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     ///     Ok(plan.division_on(&threads).to_string())
     /// };
     /// assert_eq!(how(&[8, 100])?, "1 task");
-    /// assert_eq!(how(&[9000, 1000])?, "2 tasks, 16 parts of the outputs");
-    /// assert_eq!(how(&[2, 5_000_000])?, "2 tasks, 16 blocks of the reduction");
+    /// assert_eq!(how(&[70_000, 1000])?, "2 tasks, 16 parts of the outputs");
+    /// assert_eq!(how(&[1, 70_000_000])?, "2 tasks, 16 blocks of the reduction");
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<T, I> {
