@@ -1,5 +1,6 @@
 //! Python's arguments: axes, types of indices, rules, numbers of threads. Errors are those of NumPy where it has one.
 
+use crate::threads::Threads;
 use argreduce::{AxisDirection, DataType, MAX_RANK, NanPolicy, ReduceFunction};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -176,16 +177,16 @@ fn is_bfloat16(descr: &Bound<'_, PyArrayDescr>) -> bool {
     is("__name__", "bfloat16") && is("__module__", "ml_dtypes")
 }
 
-/// Checks how many threads were asked for: the environment decides if none were.
-pub(crate) fn check_threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+/// How many threads may work on a call: the environment decides if the caller does not.
+pub(crate) fn threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Threads> {
     let (count, what): (isize, _) = match threads {
         Some(threads) => (threads.extract()?, "threads"),
         None => (from_environment()?, "ARGREDUCE_NUM_THREADS"),
     };
-    if count < 1 {
-        return Err(PyValueError::new_err(format!("{what} is {count}: at least 1 is needed")));
+    match usize::try_from(count) {
+        Ok(count @ 1..) => Ok(Threads { count }),
+        _ => Err(PyValueError::new_err(format!("{what} is {count}: at least 1 is needed"))),
     }
-    Ok(())
 }
 
 /// Read once.

@@ -8,6 +8,7 @@
 //! | `reduce.rs` | a plan is made, or found among the last ones, and run |
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
+//! | `threads.rs` | the threads that calls may run on |
 //!
 //! All is untyped on this side: element types are values, so that there is one copy of the code.
 
@@ -16,6 +17,7 @@ mod dlpack;
 mod output;
 mod parts;
 mod reduce;
+mod threads;
 mod view;
 
 use argreduce::{NanPolicy, ReduceFunction};
@@ -43,8 +45,8 @@ macro_rules! parameters {
             "select_last : bool\n    Of equals, the last one wins, and not the first one.\n",
             $nan,
             "threads : None or int\n",
-            "    How many threads may work on it. None is ``ARGREDUCE_NUM_THREADS`` from the environment, or else\n",
-            "    1. The answer does not depend on it.\n",
+            "    How many threads may work on it, where that is worth it. None is ``ARGREDUCE_NUM_THREADS`` from the\n",
+            "    environment, or else 1. The answer does not depend on it.\n",
             "\nReturns\n-------\n",
             $returns,
             "\nRaises\n------\n",

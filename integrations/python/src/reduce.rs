@@ -2,6 +2,7 @@
 
 use crate::arguments::{self, Axes};
 use crate::output::{NewArray, Out, out_array, scalar};
+use crate::threads::Threads;
 use crate::view::{Shape, Source, View, descr_of};
 use argreduce::{ArgReduce, DataType, Error, NanPolicy, ReduceFunction, UntypedPlan};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
@@ -56,7 +57,7 @@ impl<'py> Call<'_, 'py> {
     fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {
         let sizes = view.shape.sizes();
         let axes = Axes::new(self.axis, sizes.len())?;
-        arguments::check_threads(self.threads)?;
+        let threads = arguments::threads(self.threads)?;
         let result_sizes = axes.result_sizes(sizes, self.keepdims);
         let mut count = 1_usize;
         for axis in axes.iter() {
@@ -88,7 +89,7 @@ impl<'py> Call<'_, 'py> {
         let plan = key.plan()?;
         // SAFETY: nothing here writes to the input: an `out` that is (a part of) it is written after it was read.
         let input = unsafe { view.bytes() };
-        let run = Run { py, plan: &plan, input };
+        let run = Run { py, plan: &plan, input, threads };
         if result_sizes.is_empty() && out.is_none() && self.answer == Answer::Indices {
             let mut index = 0_u64;
             let bytes = &mut bytemuck::bytes_of_mut(&mut index)[..index_type.size()];
@@ -171,14 +172,18 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) plan: &'a UntypedPlan,
     pub(crate) input: &'a [u8],
+    pub(crate) threads: Threads,
 }
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let Run { py, plan, input } = *self;
+        let Run { py, plan, input, ref threads } = *self;
+        let is_alone = threads.count == 1;
         let run = move || match values {
-            None => plan.run(input, indices),
-            Some(values) => plan.run_with_values(input, indices, values),
+            None if is_alone => plan.run(input, indices),
+            None => plan.run_on(threads, input, indices),
+            Some(values) if is_alone => plan.run_with_values(input, indices, values),
+            Some(values) => plan.run_with_values_on(threads, input, indices, values),
         };
         let is_large = input.len() >= MIN_BYTES_WITHOUT_LOCK;
         if is_large { py.detach(run) } else { run() }.map_err(value_error)
