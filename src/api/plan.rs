@@ -203,7 +203,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         &self.erased.output
     }
 
-    /// How a call on these threads is divided among them, to print: `2 tasks, 16 parts of the outputs`, or `1 task`.
+    /// How a call on these threads is divided among them, to print: `2 tasks, 4 parts of the outputs`, or `1 task`.
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout, ScopedThreads};
@@ -214,8 +214,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     ///     Ok(plan.division_on(&threads).to_string())
     /// };
     /// assert_eq!(how(&[8, 100])?, "1 task");
-    /// assert_eq!(how(&[70_000, 1000])?, "2 tasks, 16 parts of the outputs");
-    /// assert_eq!(how(&[1, 70_000_000])?, "2 tasks, 16 blocks of the reduction");
+    /// assert_eq!(how(&[70_000, 1000])?, "2 tasks, 4 parts of the outputs");
+    /// assert_eq!(how(&[1, 70_000_000])?, "2 tasks, 4 blocks of the reduction");
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<T, I> {
