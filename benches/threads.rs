@@ -1,5 +1,6 @@
-//! What threads bring: calls on two threads beside the same calls on one, by each way to lend them, and two plain
-//! readers beside one; and from which size on more threads bring more, by a formula.
+//! What threads bring: calls on two threads beside the same calls on one, by each way to lend them; and from which size
+//! on more threads bring more, by a formula. Beside that, what the machine gives: two calls, each of its own thread for
+//! its own half, and two plain readers, both by the spinning pool.
 //!
 //! ```text
 //! cargo bench --bench threads             # not pinned: it needs two cores
@@ -105,12 +106,12 @@ fn read(words: &[f32]) -> u32 {
 fn fastest<const N: usize>(is_test: bool, bytes: usize, mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
     // Of small ones as many rounds as last longer than others keep a core.
     let (rounds, times) =
-        if is_test { (1, 1) } else { (4096 * MIB / bytes.max(16 * MIB) + 5, (4 * MIB / bytes).max(1)) };
+        if is_test { (1, 1) } else { (2048 * MIB / bytes.max(16 * MIB) + 5, (8 * MIB / bytes).max(1)) };
     let mut best = [Duration::MAX; N];
     for _ in 0..rounds {
         for (run, best) in runs.iter_mut().zip(&mut best) {
-            // What the others left in caches does not count.
-            run();
+            // What the others left in caches does not count. (One call does not drive all of it out.)
+            (0..times.min(4)).for_each(|_| run());
             let start = Instant::now();
             (0..times).for_each(|_| run());
             *best = (*best).min(start.elapsed() / times as u32);
@@ -178,7 +179,8 @@ fn small_calls(name: &str) {
     let executor = ScopedThreads::new(THREADS);
     for _ in 0..100 {
         call_alone(&plan, &input, &mut indices);
-        call_with_threads(&plan, &executor, &input, &mut indices);
+        // As a caller has it: of any type.
+        call_with_threads(&plan, black_box(&executor as &dyn Executor), &input, &mut indices);
     }
 }
 
@@ -194,18 +196,30 @@ fn call_with_threads(plan: &Plan<f32, i64>, executor: &dyn Executor, input: &[f3
 
 fn measure(is_test: bool, filter: &str) {
     let scoped = ScopedThreads::new(THREADS);
-    let empty = |executor: &dyn Executor| {
-        let mut call = || executor.parallel_for(THREADS, &|n| _ = black_box(n));
-        fastest(is_test, 64 << 10, [&mut call])[0].as_secs_f64() * 1e6
+    let costs_of = |executor: &dyn Executor| {
+        let mut empty = || executor.parallel_for(THREADS, &|n| _ = black_box(n));
+        let mut meeting = || {
+            let begun = AtomicUsize::new(0);
+            executor.parallel_for(THREADS, &|_| {
+                begun.fetch_add(1, Relaxed);
+                while begun.load(Relaxed) < THREADS {
+                    spin_loop();
+                }
+            });
+        };
+        fastest(is_test, 64 << 10, [&mut empty, &mut meeting]).map(|time| time.as_secs_f64() * 1e6)
     };
     // A pool that spins is there only while it is measured: it keeps its core from the others.
-    let costs = [Spinning::with(|spinning| empty(spinning)), empty(&Rayon), empty(&scoped)];
-    println!("An empty parallel_for of two tasks, in microseconds:\n\n| spinning | rayon | scoped |\n|---|---|---|");
-    println!("| {:.2} | {:.2} | {:.2} |", costs[0], costs[1], costs[2]);
+    let costs = [Spinning::with(|spinning| costs_of(spinning)), costs_of(&Rayon), costs_of(&scoped)];
+    println!("A parallel_for of two tasks, in microseconds: empty ones, and such as wait until both have begun.\n");
+    println!("| | spinning | rayon | scoped |\n|---|---|---|---|");
+    for (n, name) in ["empty", "until both have begun"].into_iter().enumerate() {
+        println!("| {name} | {:.2} | {:.2} | {:.2} |", costs[0][n], costs[1][n], costs[2][n]);
+    }
 
     println!("\nTwo threads over one, f32 to i64; microseconds for one:\n");
-    println!("| shape | divided for two | one thread | spinning | rayon | scoped | plain reading |");
-    println!("|---|---|---|---|---|---|---|");
+    println!("| shape | divided for two | one thread | spinning | rayon | scoped | two halves | plain reading |");
+    println!("|---|---|---|---|---|---|---|---|");
     let (mut rates, largest) = ([0.0_f64; 2], 176 * MIB / 4);
     let input: Vec<f32> = (0..largest as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 8) as f32).collect();
     for Shape { name, sizes, axis } in SHAPES.iter().filter(|shape| shape.name.contains(filter)) {
@@ -221,10 +235,16 @@ fn measure(is_test: bool, filter: &str) {
         let [alone, a, b, c] = &mut outputs;
         let mut run_alone = || plan.run(input, alone).unwrap();
         let half = input.len() / 2;
+        let halves = [0, 1].map(|n| half_of(sizes, *axis, n)).map(|half| {
+            let output = vec![0; half.output_layout().required_len()];
+            (half, Mutex::new(output))
+        });
         let (times, readers, division) = Spinning::with(|spinning| {
             let mut run = || plan.run_on(spinning, input, a).unwrap();
+            let run_half = |n: usize| halves[n].0.run(input, &mut halves[n].1.lock().unwrap()).unwrap();
+            let mut run_halves = || spinning.parallel_for(2, &run_half);
             let mut read_half = || spinning.parallel_for(2, &|n| _ = black_box(read(&input[n * half..][..half])));
-            let times = fastest(is_test, bytes, [&mut run_alone, &mut run]);
+            let times = fastest(is_test, bytes, [&mut run_alone, &mut run, &mut run_halves]);
             let readers = fastest(is_test, bytes, [&mut || _ = black_box(read(input)), &mut read_half]);
             (times, readers, plan.division_on(spinning).to_string())
         });
@@ -238,11 +258,12 @@ fn measure(is_test: bool, filter: &str) {
             _ => format!("{:.2}", ratio(beside[0], two)),
         };
         println!(
-            "| {name} | {division} | {:.1} | {:.2} | {} | {} | {:.2} |",
+            "| {name} | {division} | {:.1} | {:.2} | {} | {} | {:.2} | {:.2} |",
             times[0].as_secs_f64() * 1e6,
             ratio(times[0], times[1]),
             of(&Rayon, beside[1]),
             of(&scoped, beside[2]),
+            ratio(times[0], times[2]),
             ratio(readers[0], readers[1]),
         );
         // Bytes in a microsecond, and how much more two readers get.
@@ -253,10 +274,19 @@ fn measure(is_test: bool, filter: &str) {
             rates[1] = ratio(readers[0], readers[1]);
         }
     }
-    model([256 << 10, Rayon.min_task_bytes(), scoped.min_task_bytes()], costs, rates);
+    model([256 << 10, Rayon.min_task_bytes(), scoped.min_task_bytes()], costs.map(|[_, both]| both), rates);
 }
 
-/// From which size on twice as many threads are faster, if each costs as much as the second one, and each reads from
+/// One of the halves of a tensor, along its first axis of an even size.
+fn half_of(sizes: &[usize], axis: isize, n: usize) -> Plan<f32, i64> {
+    let along = sizes.iter().position(|size| size.is_multiple_of(2)).expect("an axis to halve");
+    let size = sizes[along] / 2;
+    let half =
+        Layout::contiguous(sizes).unwrap().slice(along as isize, (n * size) as isize..((n + 1) * size) as isize, 1);
+    ArgReduce::argmax(&half.unwrap()).axes(&[axis]).plan().unwrap()
+}
+
+/// From which size on twice as many threads are faster, if each costs as much to begin as the second, and reads from
 /// its own L2 cache: `bytes / rate * (2 / n - 1 / n) = cost * n / 2`.
 fn model(min_task_bytes: [usize; 3], costs: [f64; 3], [rate, readers]: [f64; 2]) {
     if rate == 0.0 {

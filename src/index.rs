@@ -45,13 +45,13 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     #[doc(hidden)]
     fn as_bytes(indices: &[Self]) -> &[u8];
 
-    /// `start + position * step`, which fits; what overflows on the way wraps back.
+    /// `start + position * step`, which fits. If the product overflows, the sum wraps back to the right index.
     #[doc(hidden)]
     fn at(start: isize, position: u64, step: isize) -> Self;
 }
 
-/// Where indices go, whatever the type, by the width: all that is behind a plan is there once for each width, and not
-/// for each type. (Public because a method of [`Index`] says it; it has no name outside.)
+/// A slice to write indices to, by their width alone: so the code behind a plan exists once for each width, not for
+/// each type. (Public because a method of [`Index`] returns it; it cannot be named outside this crate.)
 #[derive(Debug)]
 pub enum Indices<'a> {
     U8(Outputs<'a, u8>),
@@ -104,7 +104,7 @@ impl Indices<'_> {
         }
     }
 
-    /// The same, for a shorter time.
+    /// The same slice, borrowed for a shorter time.
     pub(crate) fn reborrow(&mut self) -> Indices<'_> {
         match self {
             Indices::U8(indices) => Indices::U8(indices.reborrow()),

@@ -274,7 +274,7 @@ fn a_panic_resumes_on_the_caller() {
 /// Those that the library brings, on what is worth several threads to them.
 #[test]
 fn threads_of_the_library() {
-    for sizes in [[32, 1 << 20], [1, 1 << 25], [1 << 16, 512]] {
+    for sizes in [[64, 1 << 20], [1, 1 << 26], [1 << 17, 512]] {
         let layout = Layout::contiguous(&sizes).unwrap();
         let input = sample::<u8>(&mut rng(5), layout.required_len());
         let plan = ArgReduce::argmin(&layout).axes(&[1]).plan::<u8, u32>().unwrap();

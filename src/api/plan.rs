@@ -1,18 +1,17 @@
-//! A plan: what was asked, checked, with its shape collapsed and its kernel selected. Running it checks the slices.
+//! A plan: a checked reduction, with its shape collapsed and its kernel selected. Running it checks the slices.
 
 use crate::exec::{ElementsRef, Slices, run, run_on, run_one_output};
 use crate::index::Indices;
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
-use crate::{AxisDirection, DataType, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction};
-use argreduce_kernels::{LoopDim, Strategy};
+use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction};
 use std::fmt;
 use std::marker::PhantomData;
 
 /// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its
 /// kernel chosen.
 ///
-/// Holds no heap memory, and running it allocates nothing. Displays what was asked, what it collapsed to, and how it
+/// Holds no heap memory, and running it allocates nothing. Displays what it reduces, what that collapsed to, and how it
 /// will run:
 ///
 /// ```
@@ -204,7 +203,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         &self.erased.output
     }
 
-    /// How a call on these threads is divided among them, to print: `2 tasks, 16 parts of the outputs`, or `1 task`.
+    /// How a call on these threads is divided among them, to print: `2 tasks, 4 parts of the outputs`, or `1 task`.
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout, ScopedThreads};
@@ -215,8 +214,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     ///     Ok(plan.division_on(&threads).to_string())
     /// };
     /// assert_eq!(how(&[8, 100])?, "1 task");
-    /// assert_eq!(how(&[9000, 1000])?, "2 tasks, 16 parts of the outputs");
-    /// assert_eq!(how(&[2, 5_000_000])?, "2 tasks, 16 blocks of the reduction");
+    /// assert_eq!(how(&[70_000, 1000])?, "2 tasks, 4 parts of the outputs");
+    /// assert_eq!(how(&[1, 70_000_000])?, "2 tasks, 4 blocks of the reduction");
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<T, I> {
@@ -230,8 +229,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 }
 
-/// A vector to write answers to. Sizes of which no element need exist, as those of broadcast layouts, may ask for any
-/// amount of memory.
+/// A vector to write answers to. A layout may have more outputs than memory, because a broadcast input has far fewer
+/// elements: then this is an error.
 pub(crate) fn new_vec<T: Copy + Default>(
     slice: &'static str,
     element_type: &'static str,
@@ -250,12 +249,6 @@ pub(crate) fn check_len(
     required: usize,
 ) -> Result<(), Error> {
     if len < required { Err(Error::TooShort { slice, element_type, required, len }) } else { Ok(()) }
-}
-
-impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.erased.fmt(f, T::DATA_TYPE, I::NAME)
-    }
 }
 
 impl ErasedPlan {
@@ -300,7 +293,7 @@ impl ErasedPlan {
             return self.run_on(index_type, &mut Slices { input, indices, values: values.map(Into::into) }, executor);
         }
         let is_fast = exec.is_contiguous_row && values.is_none();
-        // One contiguous row is answered here: what is done beside that takes as long as a few elements.
+        // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
             let slices = &mut Slices { input, indices, values: None };
             run_one_output(exec, (*function, *nan_policy), exec.shape.output.start, slices);
@@ -347,64 +340,5 @@ impl ErasedPlan {
             Some(axis) if has_outputs => Err(Error::EmptyReduction { axis }),
             _ => Ok(has_outputs),
         }
-    }
-
-    pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
-        let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
-        write!(f, "{} of {} ", self.function, data_type)?;
-        if let Some(Part { sizes, start }) = &self.part {
-            write!(f, "{sizes:?} at {start:?} of ")?;
-        }
-        write!(f, "{:?} over axes ", self.sizes)?;
-        f.debug_list().entries(axes).finish()?;
-        write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
-        if self.output.element_count() == 0 {
-            return f.write_str("no outputs");
-        }
-        if self.empty_axis().is_some() {
-            return f.write_str("nothing to choose from");
-        }
-        let ExecPlan { shape, kernel, .. } = &self.exec;
-        write!(f, "outputs ")?;
-        fmt_sizes(f, shape.input.output_dims())?;
-        f.write_str(" of ")?;
-        fmt_sizes(f, shape.reduced_dims())?;
-        if !shape.output.broadcast_dims().is_empty() {
-            f.write_str(", copied to ")?;
-            fmt_sizes(f, shape.output.broadcast_dims())?;
-        }
-        match kernel {
-            Some((isa, strategy @ Strategy::SegmentedRows, _)) if !strategy.is_in_place(shape.reduced_dims()) => {
-                write!(f, ", gathered segmented rows, {isa}")
-            }
-            Some((isa, strategy, _)) => write!(f, ", {strategy}, {isa}"),
-            None => f.write_str(", trivial"),
-        }
-    }
-}
-
-fn fmt_sizes(f: &mut fmt::Formatter<'_>, loops: &[LoopDim]) -> fmt::Result {
-    f.debug_list().entries(loops.iter().map(|l| l.size)).finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ArgReduce;
-
-    /// What a plan says of how it will run.
-    #[test]
-    fn says_how_it_runs() {
-        let how = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
-            let layout = Layout::strided(sizes, strides, 0).unwrap();
-            let plan = ArgReduce::argmax(&layout).axes(axes).isa(Isa::Portable).plan::<f32, u32>().unwrap();
-            plan.to_string().split_once("propagate: ").unwrap().1.to_string()
-        };
-        assert_eq!(how(&[3, 40], &[40, 1], &[1]), "outputs [3] of [40], rows, portable");
-        assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], segmented rows, portable");
-        assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], gathered segmented rows, portable");
-        assert_eq!(how(&[3, 40], &[0, 1], &[1]), "outputs [] of [40], copied to [3], rows, portable");
-        assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial");
-        assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");
     }
 }

@@ -16,7 +16,7 @@ impl ArgReduce<'_> {
     /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`,
     /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
-        // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
+        // `u8` for `bool`: not every byte is a `bool`, but every byte is a `u8`, in the same order.
         let (element, run): (_, RunBytes) = argreduce_kernels::with_element_type!(data_type, T => {
             (<<T as Element>::Pod as Element>::DATA_TYPE, run_bytes::<<T as Element>::Pod>)
         });
@@ -48,7 +48,7 @@ fn run_bytes<T: Element + Pod>(
     erased.run(index_type.name(), input.into(), indices, values, executor)
 }
 
-/// The whole indices of a buffer.
+/// The whole indices of a buffer, by their width.
 pub(crate) fn index_elements<'a>(
     slice: &'static str,
     index_type: DataType,
@@ -65,7 +65,7 @@ pub(crate) fn index_elements<'a>(
 
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
-/// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at.
+/// Buffers have to be aligned as their elements are. Bytes after the last whole element are not used.
 /// `bool` is ordered as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see
 /// elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
@@ -174,8 +174,8 @@ impl fmt::Display for UntypedPlan {
 }
 
 /// How many bytes the buffers of an [`UntypedPlan`], or of a [`CompiledOperator`](crate::directml::CompiledOperator),
-/// need at least: with fewer in any of them, running is an error. `usize::MAX` also stands for all that is more: no
-/// memory has as much.
+/// need at least: with fewer in any of them, running is an error. `usize::MAX` stands for any larger number, too: no
+/// memory has so many bytes.
 ///
 /// ```
 /// use argreduce::{ArgReduce, DataType, Layout};
@@ -196,7 +196,7 @@ pub struct RequiredBytes {
     pub values: usize,
 }
 
-/// The whole elements of a buffer. That it is too short for a layout, the plan will say.
+/// The whole elements of a buffer. Whether they are enough for the layout is checked by the plan.
 pub(crate) fn elements<'a, T: Pod>(
     slice: &'static str,
     element_type: &'static str,
@@ -204,7 +204,7 @@ pub(crate) fn elements<'a, T: Pod>(
 ) -> Result<&'a [T], Error> {
     let whole = bytes.len() / size_of::<T>() * size_of::<T>();
     if whole == 0 {
-        // Where nothing is read, any address will do.
+        // Nothing is read, so any address is aligned enough.
         return Ok(&[]);
     }
     bytemuck::try_cast_slice(&bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type))

@@ -134,15 +134,22 @@ impl<'a, T> Outputs<'a, T> {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(first), len) }
     }
 
-    /// Writes a line to every so manieth place, from the first on. Borrows none of the places between them.
+    /// Writes a row of outputs, `stride` places apart, from the first on. Borrows none of the places between them.
+    ///
+    /// `of` is moved, not borrowed: for all that the compiler knows, what is written might be where that lies.
     #[inline(always)]
-    pub(super) fn spread<X: Copy>(&mut self, first: isize, stride: isize, line: &[X], of: impl Fn(X) -> T) {
-        let last = first + line.len().saturating_sub(1) as isize * stride;
+    pub(super) fn spread<X: Copy>(&mut self, first: isize, stride: isize, row: &[X], of: impl Fn(X) -> T) {
+        let last = first + row.len().saturating_sub(1) as isize * stride;
         assert!(first.min(last) >= 0 && (first.max(last) as usize) < self.len);
-        for (i, &found) in line.iter().enumerate() {
-            // SAFETY: between the first place and the last, which are within the slice; else as in `part`.
-            unsafe { *self.start.offset(first + i as isize * stride) = of(found) };
-        }
+        let start = self.start.wrapping_offset(first);
+        let write = |stride: isize| {
+            for (i, &found) in row.iter().enumerate() {
+                // SAFETY: between the first place and the last, which are within the slice; else as in `part`.
+                unsafe { *start.offset(i as isize * stride) = of(found) };
+            }
+        };
+        // A stride that is known takes fewer instructions.
+        if stride == 2 { write(2) } else { write(stride) }
     }
 
     /// All of them.

@@ -8,7 +8,7 @@ use super::row::Order;
 use super::run::{Answer, copy_all, run, run_distinct, run_tiles};
 use super::slices::Slices;
 use super::split::{Best, IsBetter};
-use super::tiles::{Grid, OutputTile, split};
+use super::tiles::{Grid, OutputTile, TILE, split};
 use super::write::copy_to_broadcast;
 use crate::parts::Partial;
 use crate::planner::{Division, ExecPlan, LoopNest, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
@@ -61,12 +61,12 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
         return run_partials(plan, order, required_len, input, partials);
     };
     let lent = Lent { division, executor };
-    let packed = &lent.plan(packed);
+    let prefetch = lent.prefetch(packed);
     match &lent.division.parts {
         Parts::Outputs(parts) => {
             let outputs = Outputs::from(&mut *partials);
             lent.for_each_part(parts.count, || {
-                let (mut part, mut lent) = (parts.plan(packed), outputs.lend());
+                let (mut part, mut lent) = (parts.plan(packed, prefetch), outputs.lend());
                 let address = |place| outputs.address(place);
                 move |n| {
                     parts.for_each_plan(packed, n, &address, &mut part, &mut |part| {
@@ -91,6 +91,9 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
     copy_to_broadcast(&plan.shape.values, partials);
 }
 
+/// As many positions as short calls have: larger buffers would take them longer to clear.
+const FEW_PARTIALS: usize = 64;
+
 /// Threads of an executor, and what each does.
 struct Lent<'a> {
     division: Division,
@@ -100,7 +103,6 @@ struct Lent<'a> {
 impl Answer for Lent<'_> {
     #[inline(never)]
     fn answer<T: Copy + Send + Sync>(&self, plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
-        let plan = &self.plan(plan);
         match &self.division.parts {
             Parts::Outputs(parts) => self.run_outputs(parts, plan, is_better, slices),
             Parts::Reduction(parts) => self.run_reduction(parts, plan, is_better, slices),
@@ -110,30 +112,32 @@ impl Answer for Lent<'_> {
 }
 
 impl Lent<'_> {
-    /// The plan for a share: what each thread reads, call after call, may stay in its own L2 cache.
-    fn plan(&self, plan: &ExecPlan) -> ExecPlan {
-        let prefetch = match Tuning::current().prefetch(plan.input_bytes / self.division.tasks) {
+    /// What to prefetch of a share: what each thread reads, call after call, may stay in its own L2 cache.
+    fn prefetch(&self, plan: &ExecPlan) -> Prefetch {
+        match Tuning::current().prefetch(plan.input_bytes / self.division.tasks) {
             Prefetch::Nothing => Prefetch::Nothing,
             _ => plan.prefetch,
-        };
-        ExecPlan { prefetch, ..*plan }
+        }
     }
 
-    /// Does each of so many parts once: on the executor's threads, and what is left then, on this one. Each task has a
-    /// worker of its own.
+    /// Does each of so many parts once: on the executor's threads, and what is left then, on this one. Each task that
+    /// finds one has a worker of its own.
     fn for_each_part<W: FnMut(usize)>(&self, parts: usize, worker: impl Fn() -> W + Sync) {
-        let (claims, done) = (Claims::new(parts, self.division.tasks), AtomicUsize::new(0));
-        let work = |task: usize| {
-            let mut do_part = worker();
-            claims.work(task, |part| {
-                do_part(part);
-                if cfg!(debug_assertions) {
-                    done.fetch_add(1, Relaxed);
-                }
-            });
-        };
-        self.executor.parallel_for(self.division.tasks, &work);
-        work(0);
+        let done = AtomicUsize::new(0);
+        Claims::with(parts, self.division.tasks, |claims| {
+            let work = |task: usize| {
+                // Made for the first part: the caller most often finds that none is left.
+                let mut do_part = None;
+                claims.work(task, |part| {
+                    do_part.get_or_insert_with(&worker)(part);
+                    if cfg!(debug_assertions) {
+                        done.fetch_add(1, Relaxed);
+                    }
+                });
+            };
+            self.executor.parallel_for(self.division.tasks, &work);
+            work(0);
+        });
         debug_assert!(!cfg!(debug_assertions) || done.into_inner() == parts, "each part is done once");
     }
 
@@ -145,8 +149,9 @@ impl Lent<'_> {
         is_better: &IsBetter<'_>,
         slices: &Slices<'_, T>,
     ) {
+        let prefetch = self.prefetch(plan);
         self.for_each_part(parts.count, || {
-            let (mut part, mut lent) = (parts.plan(plan), slices.lend());
+            let (mut part, mut lent) = (parts.plan(plan, prefetch), slices.lend());
             move |n| {
                 let address = |place| slices.indices.address(place);
                 parts.for_each_plan(plan, n, &address, &mut part, &mut |part| {
@@ -164,33 +169,50 @@ impl Lent<'_> {
         is_better: &IsBetter<'_>,
         slices: &mut Slices<'_, T>,
     ) {
+        if parts.count() * parts.group_outputs <= FEW_PARTIALS {
+            let buffers = (&mut [0; FEW_PARTIALS][..], &mut [0; FEW_PARTIALS][..], &mut [0; FEW_PARTIALS][..]);
+            self.run_blocks(parts, plan, is_better, slices, buffers);
+        } else {
+            let buffers = (&mut [0; MAX_PARTIALS][..], &mut [0; TILE][..], &mut [0; TILE][..]);
+            self.run_blocks(parts, plan, is_better, slices, buffers);
+        }
+    }
+
+    /// The same with buffers: for the positions of all blocks; and for a group, for where its best are, and for their
+    /// positions.
+    #[inline(never)]
+    fn run_blocks<T: Copy + Send + Sync>(
+        &self,
+        parts: &ReductionParts,
+        plan: &ExecPlan,
+        is_better: &IsBetter<'_>,
+        slices: &mut Slices<'_, T>,
+        (found, places, positions): (&mut [u32], &mut [usize], &mut [u64]),
+    ) {
         let (Some((.., kernel)), shape, blocks) = (plan.kernel, &plan.shape, &parts.blocks) else { return };
-        let group = |n: usize| {
-            let of = |nest: &LoopNest| {
-                let (around, dims) = nest.output_dims().split_at(parts.around);
-                Grid { start: nest.start as isize + offset_at(around, n), dims: split(dims).1 }
-            };
-            OutputTile { input: of(&shape.input), output: of(&shape.output), values: of(&shape.values) }
+        let group = |nest: &LoopNest, n: usize| {
+            let (around, dims) = nest.output_dims().split_at(parts.around);
+            Grid { start: nest.start as isize + offset_at(around, n), dims: split(dims).1 }
         };
-        let mut positions = [0_u32; MAX_PARTIALS];
-        let partials = Outputs::from(&mut positions[..]);
-        let input = slices.input;
+        let partials = Outputs::from(&mut *found);
+        let (input, prefetch) = (slices.input, self.prefetch(plan));
         self.for_each_part(parts.count(), || {
             let mut partials = partials.lend();
             move |n| {
-                let tile = group(n / blocks.count());
-                let input = input.address(tile.input.start + blocks.start(n % blocks.count()).1);
+                let Grid { start, dims: outputs } = group(&shape.input, n / blocks.count());
+                let input = input.address(start + blocks.start(n % blocks.count()).1);
                 let positions = Places::from(partials.part(n * parts.group_outputs, parts.group_outputs));
-                let (outputs, reduced, prefetch) = (tile.input.dims, blocks.dims(), plan.prefetch);
+                let reduced = blocks.dims();
                 Call { kernel, input, outputs, reduced, prefetch }.find(positions, None::<Places<'_, ()>>);
             }
         });
-        let mut positions = positions.chunks_exact(parts.group_outputs);
+        let mut found = found.chunks_exact(parts.group_outputs);
         for n in 0..parts.groups {
-            let tile = group(n);
-            let mut best = Best::new(&tile);
-            for (block, positions) in positions.by_ref().take(blocks.count()).enumerate() {
-                best.merge(blocks, block, positions, is_better);
+            let [input, output, values] = [&shape.input, &shape.output, &shape.values].map(|nest| group(nest, n));
+            let tile = OutputTile { input, output, values };
+            let mut best = Best::new(&tile, places, positions);
+            for (block, found) in found.by_ref().take(blocks.count()).enumerate() {
+                best.merge(blocks, block, found, is_better);
             }
             best.write(shape, slices);
         }

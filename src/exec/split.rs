@@ -30,7 +30,8 @@ pub(super) fn split_tile<T: Copy>(
     slices: &mut Slices<'_, T>,
 ) {
     let blocks = Blocks::new(plan.shape.reduced_dims(), max_len);
-    let mut best = Best::new(tile);
+    let (mut places, mut positions) = ([0; TILE], [0; TILE]);
+    let mut best = Best::new(tile, &mut places, &mut positions);
     for n in 0..blocks.count() {
         let mut buffer = [MaybeUninit::uninit(); TILE];
         let input = slices.input.address(tile.input.start + blocks.start(n).1);
@@ -45,13 +46,14 @@ pub(super) fn split_tile<T: Copy>(
 /// The best so far of each output of a tile: where it is, and its position.
 pub(super) struct Best<'a> {
     tile: &'a OutputTile,
-    places: [usize; TILE],
-    positions: [u64; TILE],
+    places: &'a mut [usize],
+    positions: &'a mut [u64],
 }
 
-impl Best<'_> {
-    pub(super) fn new(tile: &OutputTile) -> Best<'_> {
-        Best { tile, places: [0; TILE], positions: [0; TILE] }
+impl<'a> Best<'a> {
+    /// None yet; buffers with anything in them, long enough for the tile.
+    pub(super) fn new(tile: &'a OutputTile, places: &'a mut [usize], positions: &'a mut [u64]) -> Best<'a> {
+        Best { tile, places, positions }
     }
 
     /// Merges the positions that were found in a block: of all blocks, in their order.

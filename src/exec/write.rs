@@ -42,7 +42,7 @@ impl OutputTile {
         let Grid { start, dims: dims @ [outer, inner] } = self.output;
         let row_len = if are_packed(dims) { positions.len() } else { inner.size };
         if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
-            return write_strided(self.output, positions, indices, |position| I::of(map.at(position)));
+            return write_strided(self.output, positions, indices, move |position| I::of(map.at(position)));
         }
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
@@ -124,7 +124,7 @@ impl IndexSteps {
 
 /// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, some lines at a
 /// time, so that a cache line is not written place by place.
-pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut Outputs<'_, Y>, of: impl Fn(X) -> Y) {
+pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut Outputs<'_, Y>, of: impl Fn(X) -> Y + Copy) {
     const LINES: usize = 4;
     let Grid { start, dims: [outer, inner] } = grid;
     let (mut found, mut first) = (found, start);
@@ -142,7 +142,7 @@ pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut Output
         }
     }
     for line in found.chunks_exact(inner.size) {
-        to.spread(first, inner.stride, line, &of);
+        to.spread(first, inner.stride, line, of);
         first += outer.stride;
     }
 }

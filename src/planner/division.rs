@@ -9,16 +9,24 @@
 //! ```
 
 use super::blocks::Blocks;
-use super::collapse::{CollapsedShape, count};
+use super::collapse::CollapsedShape;
 use super::limits::{CACHE_LINE_BYTES, MAX_REDUCTION_LEN, MIN_TILE_WIDTH, TILE};
+use super::nest::count;
 use super::select::ExecPlan;
 use crate::threads::Executor;
-use argreduce_kernels::{LoopDim, Strategy, offset_at};
+use argreduce_kernels::{LoopDim, Prefetch, Strategy, Tuning, offset_at};
 use std::fmt;
 
-/// How many parts a task begins with at most, so that others can take some of them where a thread is late. (No part is
-/// less than half of what is worth a task.)
+/// How many parts a task begins with at most, so that others can take some of them where a thread is late.
 const PARTS_PER_TASK: usize = 8;
+
+/// How many times the bytes that are worth a task a part reads at least, unless it is all of its task: each part costs
+/// a little.
+const MIN_PART: usize = 4;
+
+/// How many bytes of each row a part of columns has at least, if the rows are read from memory: of fewer, neighbouring
+/// rows would be read as slowly as elements that are far from each other.
+const MIN_FAR_COLUMN_BYTES: usize = 8 << 10;
 
 /// The longest vectors, in elements: fewer neighbours are no columns.
 const MAX_LANES: usize = 64;
@@ -89,11 +97,19 @@ impl ExecPlan {
         if tasks < 2 {
             return None;
         }
-        let wanted = (self.input_bytes / (min_task_bytes / 2).max(1)).min(tasks.saturating_mul(PARTS_PER_TASK));
-        let outputs = self.output_parts(tasks, wanted, bytes);
-        let (parts, grains) = outputs.map_or((1, 1), |parts| (parts.count, parts.grains(&self.shape)));
-        let is_even = parts >= tasks && grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
+        let most = tasks.saturating_mul(PARTS_PER_TASK);
+        let wanted = (self.input_bytes / min_task_bytes.saturating_mul(MIN_PART).max(1)).clamp(tasks, most);
+        let count_of = |outputs: Option<OutputParts>| outputs.map_or(1, |parts| parts.count);
+        let min_width = self.min_width(tasks);
+        let mut outputs = self.output_parts(tasks, wanted, bytes, min_width);
+        let grains = outputs.map_or(1, |parts| parts.grains(&self.shape));
+        let is_even = count_of(outputs) >= tasks && grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
         let reduction = if is_even { None } else { self.reduction_parts(tasks, wanted) };
+        if !is_even && reduction.is_none() {
+            let width = (self.shape.inner_dim().size / tasks).clamp(MIN_TILE_WIDTH, min_width);
+            outputs = self.output_parts(tasks, wanted, bytes, width);
+        }
+        let parts = count_of(outputs);
         let parts = match (reduction, outputs) {
             (Some(reduction), _) if reduction.count() > parts => Parts::Reduction(reduction),
             (_, Some(outputs)) if parts > 1 => Parts::Outputs(outputs),
@@ -112,8 +128,19 @@ impl ExecPlan {
         Printed(self.divide(executor.width(), executor.min_task_bytes(), bytes))
     }
 
+    /// How wide parts of columns are at least, where there are enough of them for that.
+    fn min_width(&self, tasks: usize) -> usize {
+        match Tuning::current().prefetch(self.input_bytes / tasks) {
+            Prefetch::Nothing | Prefetch::FromL3 => MIN_TILE_WIDTH,
+            Prefetch::Jumps | Prefetch::Everything => {
+                let elements = count(self.shape.input.output_dims()).saturating_mul(self.reduction_len);
+                (MIN_FAR_COLUMN_BYTES / (self.input_bytes / elements).max(1)).max(MIN_TILE_WIDTH)
+            }
+        }
+    }
+
     /// The outputs, in `wanted` parts or in as many as there can be.
-    fn output_parts(&self, tasks: usize, wanted: usize, bytes: OutputBytes) -> Option<OutputParts> {
+    fn output_parts(&self, tasks: usize, wanted: usize, bytes: OutputBytes, min_width: usize) -> Option<OutputParts> {
         let loops = self.shape.input.output_dims();
         let mut found = None;
         for cut in 0..loops.len() {
@@ -126,7 +153,7 @@ impl ExecPlan {
             let (least, part) = match self.kernel {
                 Some((_, Strategy::NarrowColumns, _)) if cut + 1 == loops.len() => break,
                 Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) if cut + 1 == loops.len() => {
-                    (MAX_LANES, MIN_TILE_WIDTH)
+                    (MAX_LANES, min_width)
                 }
                 _ => (1, 1),
             };
@@ -207,8 +234,8 @@ impl OutputParts {
     }
 
     /// A plan for parts, to be moved from one to the next.
-    pub(crate) fn plan(&self, whole: &ExecPlan) -> ExecPlan {
-        ExecPlan { shape: whole.shape.tail(self.cut), ..*whole }
+    pub(crate) fn plan(&self, whole: &ExecPlan, prefetch: Prefetch) -> ExecPlan {
+        ExecPlan { shape: whole.shape.tail(self.cut), prefetch, ..*whole }
     }
 
     /// Part `n`: of each step of the slower loops, the grains that are in it. Parts begin where cache lines do, by the
@@ -277,7 +304,7 @@ impl fmt::Display for Printed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ArgReduce, Layout};
+    use crate::{ArgReduce, Layout, ScopedThreads};
     use argreduce_kernels::StridedIter;
 
     /// Parts are all outputs, each once; and no two parts share a cache line of the indices, wherever the first is.
@@ -300,10 +327,10 @@ mod tests {
             let plan = reduce.plan::<f32, u32>().unwrap();
             let (exec, bytes) = (plan.exec(), OutputBytes { index: 4, value: None });
             for (width, misaligned) in [(2, 0), (3, 4), (7, 12), (64, 60), (1000, 20)] {
-                let parts = exec.output_parts(width, width * PARTS_PER_TASK, bytes).unwrap();
+                let parts = exec.output_parts(width, width * PARTS_PER_TASK, bytes, MIN_TILE_WIDTH).unwrap();
                 let address = |place: usize| misaligned + 4 * place;
                 let mut part_of = vec![None; output.required_len()];
-                let mut part = parts.plan(exec);
+                let mut part = parts.plan(exec, Prefetch::Nothing);
                 for n in 0..parts.count {
                     parts.for_each_plan(exec, n, &address, &mut part, &mut |ExecPlan { shape: part, .. }| {
                         assert!(part.output.broadcast_dims().is_empty());
@@ -326,5 +353,20 @@ mod tests {
                 assert_eq!(shared.count(), 0, "{sizes:?}, {width}, {misaligned}");
             }
         }
+    }
+
+    /// Columns of long rows that are read from memory have wide parts, where there are as many as tasks.
+    #[test]
+    fn far_columns() {
+        let how = |sizes: [usize; 2]| {
+            let layout = Layout::contiguous(&sizes).unwrap();
+            let plan = ArgReduce::argmax(&layout).axes(&[0]).plan::<f32, u32>().unwrap();
+            plan.division_on(&ScopedThreads::new(2)).to_string()
+        };
+        assert_eq!(how([1 << 18, 8192]), "2 tasks, 4 parts of the outputs");
+        assert_eq!(how([1 << 18, 16 * 2048]), "2 tasks, 16 parts of the outputs");
+        // As wide as there are two of them; or blocks of rows.
+        assert_eq!(how([1 << 20, 2048]), "2 tasks, 2 parts of the outputs");
+        assert_eq!(how([1 << 21, 1000]), "2 tasks, 4 blocks of the reduction");
     }
 }

@@ -8,22 +8,41 @@ use super::atomic::{AtomicUsize, Ordering::Relaxed};
 const MAX_SHARES: usize = 64;
 
 /// Parts of a call, numbered from 0, in contiguous shares: one for each task to begin with.
-pub(crate) struct Claims {
-    /// How many of a share are claimed, or more.
-    claimed: [Counter; MAX_SHARES],
-    shares: usize,
+pub(crate) struct Claims<'a> {
+    shares: &'a [Share],
     parts: usize,
 }
 
-/// On two cache lines of its own: lines come in pairs.
+/// How many parts of a share are claimed, or more. On two cache lines of its own: lines come in pairs.
 #[repr(align(128))]
-struct Counter(AtomicUsize);
+pub(crate) struct Share(AtomicUsize);
 
-impl Claims {
-    /// So many parts, none of which is claimed, for so many tasks.
-    pub(crate) fn new(parts: usize, tasks: usize) -> Claims {
-        let claimed = std::array::from_fn(|_| Counter(AtomicUsize::new(0)));
-        Claims { claimed, shares: tasks.clamp(1, MAX_SHARES), parts }
+impl Share {
+    /// None of its parts is claimed.
+    pub(crate) fn new() -> Share {
+        Share(AtomicUsize::new(0))
+    }
+}
+
+impl<'a> Claims<'a> {
+    /// So many parts, in shares that are new.
+    pub(crate) fn new(parts: usize, shares: &'a [Share]) -> Claims<'a> {
+        Claims { shares, parts }
+    }
+
+    /// So many parts for so many tasks, none of which is claimed, while a function runs.
+    pub(crate) fn with(parts: usize, tasks: usize, run: impl FnOnce(&Claims<'_>)) {
+        // Of the many, a short call would take longer to begin.
+        const FEW: usize = 4;
+        let (few, many): ([Share; FEW], [Share; MAX_SHARES]);
+        let shares = if tasks <= FEW {
+            few = std::array::from_fn(|_| Share::new());
+            &few[..tasks.max(1)]
+        } else {
+            many = std::array::from_fn(|_| Share::new());
+            &many[..tasks.min(MAX_SHARES)]
+        };
+        run(&Claims::new(parts, shares));
     }
 
     /// Claims parts until all are, and does each: those of the task's own share first, then what others have left.
@@ -32,10 +51,11 @@ impl Claims {
     /// is claimed once because a counter never goes back. That what was done is seen by whoever waits for it is up to
     /// whoever runs the tasks.
     pub(crate) fn work(&self, task: usize, mut do_part: impl FnMut(usize)) {
-        for share in (0..self.shares).map(|n| (task % self.shares + n) % self.shares) {
-            let bound = |n: usize| (n as u128 * self.parts as u128 / self.shares as u128) as usize;
+        let shares = self.shares.len();
+        for share in (0..shares).map(|n| (task % shares + n) % shares) {
+            let bound = |n: usize| (n as u128 * self.parts as u128 / shares as u128) as usize;
             let (start, end) = (bound(share), bound(share + 1));
-            let claimed = &self.claimed[share].0;
+            let Share(claimed) = &self.shares[share];
             // Asked first, so that no number of calls makes a counter overflow.
             while claimed.load(Relaxed) < end - start {
                 let part = start + claimed.fetch_add(1, Relaxed);

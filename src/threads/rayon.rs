@@ -27,7 +27,7 @@ impl Executor for Rayon {
     }
 
     fn min_task_bytes(&self) -> usize {
-        1 << 20
+        2 << 20
     }
 
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {

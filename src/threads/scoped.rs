@@ -5,8 +5,8 @@ use std::thread::{Builder, scope};
 
 /// Threads that are started for a call and end with it: for one large call now and then, where there is no pool.
 ///
-/// To start a thread takes as long as reading some hundred kilobytes, and so a call is only divided if it reads many
-/// megabytes. If the system gives no more threads, fewer do the work.
+/// To start a thread takes as long as reading a megabyte or more, and so a call is only divided if it reads tens of
+/// them. If the system gives no more threads, fewer do the work.
 ///
 /// ```
 /// use argreduce::{ArgReduce, Layout, ScopedThreads};
@@ -37,7 +37,7 @@ impl Executor for ScopedThreads {
     }
 
     fn min_task_bytes(&self) -> usize {
-        4 << 20
+        16 << 20
     }
 
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {

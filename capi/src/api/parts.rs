@@ -156,7 +156,7 @@ pub unsafe extern "C" fn argreduce_merge(
             check_distinct(&acc[to], &other[from], count)?;
         }
         check_distinct(&acc[0], &acc[1], count)?;
-        // SAFETY: `columns` has found that each has so many elements at aligned places, which are there and which
+        // SAFETY: `columns` has found that each has `count` elements at aligned places, which are there and which
         // nobody else touches, as is asked for above; and `check_distinct`, that none of `acc` is another one.
         unsafe { merge_columns(merge, types, count, acc, other) }
     })
@@ -253,7 +253,7 @@ fn check_distinct(one: &Column, other: &Column, count: usize) -> Result<(), Fail
 const BLOCK: usize = 256;
 
 /// # Safety
-/// The columns have so many elements, at aligned places, which nobody else touches; none of `acc` is another one.
+/// The columns have `count` elements, at aligned places, which nobody else touches; none of `acc` is another one.
 unsafe fn merge_columns(
     merge: Merge,
     types: (DataType, DataType),
@@ -263,7 +263,7 @@ unsafe fn merge_columns(
 ) -> Result<(), Failure> {
     if acc.iter().chain(&other).all(|column| column.stride == column.size as isize) {
         let of = |column: &Column| std::ptr::slice_from_raw_parts_mut(column.start, count * column.size);
-        // SAFETY: they are packed, and so many, as the caller promises; and those of `acc` are apart from all others.
+        // SAFETY: they are packed, and `count`, as the caller promises; and those of `acc` are apart from all others.
         let (values, indices, others) =
             unsafe { (&mut *of(&acc[0]), &mut *of(&acc[1]), (&*of(&other[0]), &*of(&other[1]))) };
         return Ok(merge.arrays_untyped(types, (values, indices), others)?);
@@ -299,7 +299,7 @@ impl Column {
         self.start.wrapping_offset(n as isize * self.stride)
     }
 
-    /// Whether none of its elements shares a byte with so many from an address on.
+    /// Whether none of its elements shares a byte with the `size` bytes from an address on.
     fn is_apart(&self, address: i128, size: usize, count: usize) -> bool {
         let (stride, last) = (self.stride.unsigned_abs() as i128, count as i128 - 1);
         let lowest = self.start as i128 + last * (self.stride as i128).min(0);

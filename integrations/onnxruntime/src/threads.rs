@@ -2,22 +2,30 @@
 
 use argreduce::Executor;
 use ort::operator::ComputeContext;
-use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
 /// The intra-op threads of the session that computes.
-pub struct SessionThreads<'a>(pub &'a ComputeContext);
+pub struct SessionThreads<'a> {
+    pub context: &'a ComputeContext,
+    /// How many tasks to ask for at most.
+    pub width: usize,
+}
+
+/// As many tasks as the machine runs at once. The runtime does not tell how many threads the session has
+/// (`intra_op_num_threads`): with fewer, each does several tasks; with one, the caller does all of them.
+///
+/// Asked where a session is made: a thread that calls may be pinned to one CPU, and what it sees is one.
+pub fn width() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
 
 impl Executor for SessionThreads<'_> {
-    /// As many as the machine runs at once. The runtime does not tell how many threads the session has
-    /// (`intra_op_num_threads`): with fewer, each does several tasks; with one, the caller does all of them.
     fn width(&self) -> usize {
-        static WIDTH: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, usize::from));
-        *WIDTH
+        self.width
     }
 
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         // 0 batches: as many as there are threads. After an error, the caller does what is left.
-        _ = self.0.par_for(tasks, 0, task);
+        _ = self.context.par_for(tasks, 0, task);
     }
 }
