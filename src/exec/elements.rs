@@ -41,6 +41,27 @@ impl<B: Copy> Bits<B> {
     }
 }
 
+/// An integer as wide as an element, of whose [`Bits`] one of two can be selected.
+pub(crate) trait SelectBits: Copy {
+    /// `there` if `takes` has all bits set, `here` if it has none. (No condition, of which the compiler makes branches,
+    /// or stores under a mask.)
+    fn select(here: Bits<Self>, there: Bits<Self>, takes: i8) -> Bits<Self>;
+}
+
+macro_rules! select_bits {
+    ($($bits:ident)+) => {$(
+        impl SelectBits for $bits {
+            #[inline(always)]
+            fn select(here: Bits<$bits>, there: Bits<$bits>, takes: i8) -> Bits<$bits> {
+                // Whatever the mask, a `bool` stays one: no bit is set but where one of the two has it. All bits are a
+                // value of the other types.
+                Bits(here.0 ^ ((here.0 ^ there.0) & takes as $bits))
+            }
+        }
+    )+};
+}
+select_bits!(u8 u16 u32 u64);
+
 /// Elements as bits.
 #[inline(always)]
 pub(crate) fn as_bits<T: Element, B: Copy>(elements: &[T]) -> &[Bits<B>] {

@@ -157,6 +157,8 @@ impl Targets {
             Some(Affine::IDENTITY) if self.are_values_packed || !has_values => DIRECT_TILE,
             Some(_) if self.are_values_packed || !has_values => MAPPED_TILE,
             _ if has_values => TILE,
+            // With several steps of the index, the tiles that there would be with one.
+            None if affine(&plan.shape).is_none() => MAPPED_TILE,
             _ => INDEX_TILE,
         };
         match strategy {

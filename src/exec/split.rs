@@ -74,7 +74,7 @@ impl<'a> Best<'a> {
     pub(super) fn write<T: Copy>(&self, shape: &CollapsedShape, slices: &mut Slices<'_, T>) {
         let positions = &self.positions[..self.tile.outputs()];
         self.tile.read_values(shape, positions, slices);
-        self.tile.write_each(shape, positions, &mut slices.indices);
+        self.tile.write_each(positions, &mut slices.indices, |position| shape.index_at(position as usize));
     }
 }
 
