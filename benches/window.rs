@@ -2,8 +2,8 @@
 //! many outputs, each of few elements, where writing indices is most of the time.
 //!
 //! `cargo bench --bench window`. The columns: nanoseconds an output of a plan without a window; how much more with one;
-//! the time of `run_with_values`, that of `run_partials` over it, and how many bytes the latter writes for each that the
-//! former does (a `Partial` has padding).
+//! the time of `run_with_values`, that of `run_partials` over it, and how many bytes the latter writes for each that
+//! the former does (a `Partial` has padding).
 
 use argreduce::{ArgReduce, Element, Index, Layout, Partial, Plan};
 use std::hint::black_box;

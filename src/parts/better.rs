@@ -275,6 +275,7 @@ struct Half {
 macro_rules! floats {
     ($($float:ident: $bits:ident)+) => {$(
         impl Order<$bits> for Floats<$bits, Full> {
+            #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is compared with a NaN is wanted: see below")]
             #[inline(always)]
             fn compare(self, here: $bits, there: $bits) -> (bool, bool) {
                 let (here, there) = ($float::from_bits(here ^ self.flip), $float::from_bits(there ^ self.flip));

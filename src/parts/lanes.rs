@@ -55,7 +55,7 @@ lanes! {
     };
     i64: |simd, vectors| {
         let low_halves = |n: usize| -> __m256i {
-            let [a, b] = [vectors[2 * n], vectors[2 * n + 1]].map(|vector| bytemuck::cast(vector));
+            let [a, b] = [vectors[2 * n], vectors[2 * n + 1]].map(bytemuck::cast);
             bytemuck::cast(simd.avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b))
         };
         let packed = pack_32(simd, [low_halves(0), low_halves(1), low_halves(2), low_halves(3)]);
