@@ -1,6 +1,6 @@
 //! How fast memory comes in other orders than its own, with nothing computed: what limits the shapes that no cache
-//! holds, whatever a kernel does with them. Each order is held against a plain read of the same bytes, in turn, both of
-//! them flushed before. Knows nothing of kernels.
+//! holds, whatever a kernel does with them. Each order is compared with a plain read of the same bytes, in turn, both
+//! of them flushed before. Knows nothing of kernels.
 //!
 //! ```text
 //! taskset -c 1 cargo bench --bench memory
@@ -25,24 +25,24 @@ use std::time::Instant;
 /// What is read before the next row is: four vectors of 32 bytes, which is what columns are reduced by.
 const STEP: usize = 128;
 
-/// Blocks of so many bytes, one after the other, each of which is rows that follow each other in memory, read across
-/// panels of so many bytes, some rows at a time, step by step.
+/// Blocks of `block` bytes, one after the other. Each is `rows` rows that follow each other in memory, read across
+/// panels of `panel` bytes, `at_once` rows at a time, step by step.
 struct Order {
     name: &'static str,
     block: usize,
     rows: usize,
     panel: usize,
     at_once: usize,
-    asks: Asks,
-    /// Step by step from the end of each panel, against the direction of memory, as the last of equals is looked for.
+    prefetch: Ahead,
+    /// Step by step from the end of each panel, against the direction of memory, as where ties go to the last index.
     from_its_end: bool,
 }
 
-/// What is asked for before a step.
+/// What is prefetched before a step.
 #[derive(Clone, Copy, PartialEq)]
-enum Asks {
+enum Ahead {
     Nothing,
-    /// What is so many bytes further on in memory, the way that it is read.
+    /// What is that many bytes further on in memory, in the direction of reading.
     Along(usize),
     /// The same place of the rows that come next, or after the last ones, of the first of the next panel.
     NextRows,
@@ -60,76 +60,82 @@ const ITS_OWN: Order = Order {
     rows: 1,
     panel: WHOLE,
     at_once: 1,
-    asks: Asks::Nothing,
+    prefetch: Ahead::Nothing,
     from_its_end: false,
 };
 const FROM_ITS_END: Order = Order { from_its_end: true, ..ITS_OWN };
-const TALL: Order = Order { rows: 320, panel: 4 << 10, ..ITS_OWN };
-const SWEPT: Order = Order { asks: Asks::NextRows, ..TALL };
+const MANY_ROWS: Order = Order { rows: 320, panel: 4 << 10, ..ITS_OWN };
+const STREAMING: Order = Order { prefetch: Ahead::NextRows, ..MANY_ROWS };
 /// Every second of 200 columns over 21 rows, of 32 and of 64 bits: as many of each row as the buffer holds for all
-/// rows, and what comes next asked for.
-const EVERY_SECOND: Order = Order { rows: 21, panel: 768, asks: Asks::Along(768), ..ITS_OWN };
+/// rows, and what comes next is prefetched.
+const EVERY_SECOND: Order = Order { rows: 21, panel: 768, prefetch: Ahead::Along(768), ..ITS_OWN };
 
 #[rustfmt::skip]
 const ORDERS: [Order; 33] = [
     ITS_OWN,
-    Order { name: "its own, 16 KiB ahead asked for", asks: Asks::Along(16 << 10), ..ITS_OWN },
-    Order { name: "3 places at once", rows: 3, at_once: 3, ..ITS_OWN },
+    Order { name: "its own, 16 KiB ahead prefetched", prefetch: Ahead::Along(16 << 10), ..ITS_OWN },
+    Order { name: "3 streams", rows: 3, at_once: 3, ..ITS_OWN },
     Order {
-        name: "3 places at once, 1 KiB ahead asked for",
+        name: "3 streams, 1 KiB ahead prefetched",
         rows: 3,
         at_once: 3,
-        asks: Asks::Along(1 << 10),
+        prefetch: Ahead::Along(1 << 10),
         ..ITS_OWN
     },
-    Order { name: "4 places at once", rows: 4, at_once: 4, ..ITS_OWN },
+    Order { name: "4 streams", rows: 4, at_once: 4, ..ITS_OWN },
     Order {
-        name: "4 places at once, 4 KiB ahead asked for",
+        name: "4 streams, 4 KiB ahead prefetched",
         rows: 4,
         at_once: 4,
-        asks: Asks::Along(4 << 10),
+        prefetch: Ahead::Along(4 << 10),
         ..ITS_OWN
     },
-    Order { name: "8 places at once", rows: 8, at_once: 8, ..ITS_OWN },
-    Order { name: "320 rows of 200 KiB, across 4 KiB, 8 at once", at_once: 8, ..TALL },
-    Order { name: "the same, 1 KiB ahead asked for", at_once: 8, asks: Asks::Along(1 << 10), ..TALL },
-    Order { name: "the same, the next 8 asked for", at_once: 8, ..SWEPT },
-    Order { name: "across 16 KiB, 8 at once", panel: 16 << 10, at_once: 8, ..TALL },
-    Order { name: "across 4 KiB, one after another, the next asked for", ..SWEPT },
-    Order { name: "across 8 KiB, the same", panel: 8 << 10, ..SWEPT },
-    Order { name: "across 16 KiB, the same", panel: 16 << 10, ..SWEPT },
-    Order { name: "across 64 KiB, the same", panel: 64 << 10, ..SWEPT },
-    Order { name: "across 8 KiB, 2 at once, the next asked for", panel: 8 << 10, at_once: 2, ..SWEPT },
+    Order { name: "8 streams", rows: 8, at_once: 8, ..ITS_OWN },
+    Order { name: "320 rows of 200 KiB, across 4 KiB, 8 at once", at_once: 8, ..MANY_ROWS },
+    Order { name: "the same, 1 KiB ahead prefetched", at_once: 8, prefetch: Ahead::Along(1 << 10), ..MANY_ROWS },
+    Order { name: "the same, the next 8 prefetched", at_once: 8, ..STREAMING },
+    Order { name: "across 16 KiB, 8 at once", panel: 16 << 10, at_once: 8, ..MANY_ROWS },
+    Order { name: "across 4 KiB, one after another, the next prefetched", ..STREAMING },
+    Order { name: "across 8 KiB, the same", panel: 8 << 10, ..STREAMING },
+    Order { name: "across 16 KiB, the same", panel: 16 << 10, ..STREAMING },
+    Order { name: "across 64 KiB, the same", panel: 64 << 10, ..STREAMING },
+    Order { name: "across 8 KiB, 2 at once, the next prefetched", panel: 8 << 10, at_once: 2, ..STREAMING },
     Order {
-        name: "4096 rows of 16 KiB, across 8 KiB, one after another, the next asked for",
+        name: "4096 rows of 16 KiB, across 8 KiB, one after another, the next prefetched",
         rows: 4096,
         panel: 8 << 10,
-        ..SWEPT
+        ..STREAMING
     },
-    Order { name: "4096 rows of 16 KiB, across 4 KiB, 8 at once", rows: 4096, at_once: 8, ..TALL },
-    Order { name: "the same, the next 8 asked for", rows: 4096, at_once: 8, ..SWEPT },
+    Order { name: "4096 rows of 16 KiB, across 4 KiB, 8 at once", rows: 4096, at_once: 8, ..MANY_ROWS },
+    Order { name: "the same, the next 8 prefetched", rows: 4096, at_once: 8, ..STREAMING },
     Order { name: "2 rows of 4 KiB at once, then the next two", block: 8 << 10, rows: 2, at_once: 2, ..ITS_OWN },
     Order { name: "2 rows of 6 KiB", block: 12 << 10, rows: 2, at_once: 2, ..ITS_OWN },
     Order { name: "2 rows of 8 KiB", block: 16 << 10, rows: 2, at_once: 2, ..ITS_OWN },
     Order { name: "2 rows of 16 KiB", block: 32 << 10, rows: 2, at_once: 2, ..ITS_OWN },
     Order { name: "2 rows of 32 KiB", block: 64 << 10, rows: 2, at_once: 2, ..ITS_OWN },
-    Order { name: "21 rows of 1536 bytes, across 768, the next 768 asked for", block: 21 * 1536, ..EVERY_SECOND },
+    Order { name: "21 rows of 1536 bytes, across 768, the next 768 prefetched", block: 21 * 1536, ..EVERY_SECOND },
     Order { name: "21 rows of 3072 bytes, the same", block: 21 * 3072, ..EVERY_SECOND },
     Order {
-        name: "21 rows of 3072 bytes, across 768, nothing asked for",
+        name: "21 rows of 3072 bytes, across 768, nothing prefetched",
         block: 21 * 3072,
-        asks: Asks::Nothing,
+        prefetch: Ahead::Nothing,
         ..EVERY_SECOND
     },
     Order { name: "from its end", ..FROM_ITS_END },
-    Order { name: "from its end, 16 KiB ahead asked for", asks: Asks::Along(16 << 10), ..FROM_ITS_END },
+    Order { name: "from its end, 16 KiB ahead prefetched", prefetch: Ahead::Along(16 << 10), ..FROM_ITS_END },
     Order { name: "blocks of 64 KiB, each from its end", block: 64 << 10, ..FROM_ITS_END },
-    Order { name: "4 places at once, each from its end", rows: 4, at_once: 4, ..FROM_ITS_END },
-    Order { name: "the same, 1 KiB ahead asked for", rows: 4, at_once: 4, asks: Asks::Along(1 << 10), ..FROM_ITS_END },
-    Order { name: "8 places at once, the same", rows: 8, at_once: 8, asks: Asks::Along(1 << 10), ..FROM_ITS_END },
+    Order { name: "4 streams, each from its end", rows: 4, at_once: 4, ..FROM_ITS_END },
+    Order {
+        name: "the same, 1 KiB ahead prefetched",
+        rows: 4,
+        at_once: 4,
+        prefetch: Ahead::Along(1 << 10),
+        ..FROM_ITS_END
+    },
+    Order { name: "8 streams, the same", rows: 8, at_once: 8, prefetch: Ahead::Along(1 << 10), ..FROM_ITS_END },
 ];
 
-/// Until so many trials are done.
+/// How many trials are done.
 const TRIALS: usize = 15;
 
 fn main() {
@@ -141,7 +147,7 @@ fn main() {
     for order in &ORDERS {
         report(order.name, bytes, trials, 1.0, |bytes| read(order, bytes));
     }
-    let name = "crops of 48 x 48 elements of 32 bits, of 4 planes of 64 x 64 in turn: of what is looked at";
+    let name = "crops of 48 x 48 elements of 32 bits, of 4 planes of 64 x 64 in turn: of what is read";
     report(name, bytes, trials, PART_OF_CROPS, |bytes| read_crops(bytes));
     for (is_apart, places) in [(false, "one after another"), (true, "64 places in turn")] {
         let name = format!("64 answers of 4 bytes for each 21 rows of 64 bytes, stored to {places}");
@@ -160,19 +166,19 @@ fn report(name: &str, bytes: &mut [u8], trials: usize, part: f64, read: impl Fn(
     println!("{:6.1} {:6.2}  {name}", median(&mut speeds), median(&mut ratios));
 }
 
-/// What crops of 48 of 64 lines, and 192 of the 256 bytes of each, are of all bytes.
+/// What crops of 48 of 64 rows, and 192 of the 256 bytes of each, are of all bytes.
 const PART_OF_CROPS: f64 = 0.75 * 0.75;
 
-/// ORs the same 192 bytes of a line of each of four planes, then those of the next line.
+/// ORs the same 192 bytes of a row of each of four planes, then those of the next row.
 #[multiversion(targets("x86_64+avx2"))]
 fn read_crops(bytes: &[u8]) -> Lanes {
-    const LINE: usize = 256;
-    const PLANE: usize = 64 * LINE;
+    const ROW: usize = 256;
+    const PLANE: usize = 64 * ROW;
     let mut so_far = Lanes::default();
     for image in bytes.as_chunks::<{ 4 * PLANE }>().0 {
-        for line in 8..56 {
+        for row in 8..56 {
             for plane in 0..4 {
-                let start = plane * PLANE + line * LINE + 32;
+                let start = plane * PLANE + row * ROW + 32;
                 or(&mut so_far, &image[start..start + STEP]);
                 or(&mut so_far, &image[start + STEP..start + 192]);
             }
@@ -232,11 +238,13 @@ fn read(order: &Order, bytes: &[u8]) -> Lanes {
                     let at = if order.from_its_end { (width - STEP) - at } else { at };
                     for row in first..after.min(order.rows) {
                         let here = first_byte + row * row_bytes + start + at;
-                        match order.asks {
-                            Asks::Nothing => {}
-                            Asks::Along(distance) if order.from_its_end => ask(bytes, here.wrapping_sub(distance)),
-                            Asks::Along(distance) => ask(bytes, here + distance),
-                            Asks::NextRows => ask(bytes, first_byte + next + (row - first) * row_bytes + at),
+                        match order.prefetch {
+                            Ahead::Nothing => {}
+                            Ahead::Along(distance) if order.from_its_end => {
+                                prefetch(bytes, here.wrapping_sub(distance))
+                            }
+                            Ahead::Along(distance) => prefetch(bytes, here + distance),
+                            Ahead::NextRows => prefetch(bytes, first_byte + next + (row - first) * row_bytes + at),
                         }
                         or(&mut so_far, &bytes[here..here + STEP]);
                     }
@@ -267,9 +275,9 @@ fn or(so_far: &mut Lanes, step: &[u8]) {
     }
 }
 
-/// Asks for the cache lines of a step, if they exist, into the cache that kernels ask for.
+/// Prefetches the cache lines of a step, if they exist, into the cache that kernels prefetch into.
 #[inline(always)]
-fn ask(bytes: &[u8], at: usize) {
+fn prefetch(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in bytes.get(at..at.saturating_add(STEP)).unwrap_or_default().chunks(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};

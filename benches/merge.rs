@@ -1,7 +1,8 @@
 //! How fast partial answers are merged, beside copying: `Merge::arrays` of n values and n indices, and the copy of n
 //! values and n indices from one place to another, for every type of elements and indices. What is printed is the speed
-//! of merging as a part of the speed of copying; at half of it beyond the L2 cache, merging costs no more than reading
-//! one side again.
+//! of merging as a part of the speed of copying: in bytes read and written, of which merging has three (it reads both
+//! sides) where copying has two; and in partials, which is two thirds of it. At half of it beyond the L2 cache, merging
+//! costs no more than reading one side again.
 //!
 //! `cargo bench --bench merge`, with words of which one has to be in a line, if not all lines are wanted:
 //! `cargo bench --bench merge -- f16`. `ARGREDUCE_ISA` names the instruction set.
@@ -15,7 +16,7 @@ const SIZES: [(&str, usize); 3] = [("L2", 400 << 10), ("L3", 12 << 20), ("DRAM",
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    println!("merging as a part of copying{:>33}{:>12}", "arrays", "structs");
+    println!("{:<32}{:>24}{:>24}", "merging as a part of copying", "arrays: bytes, partials", "structs: the same");
     for data_type in DataType::ALL {
         macro_rules! each_index {
             ($($I:ident)+) => {$(
@@ -23,7 +24,8 @@ fn main() {
                     let line = format!("{name} {data_type} {}", stringify!($I));
                     if words.is_empty() || words.iter().all(|word| line.split(' ').any(|part| part == word)) {
                         let [arrays, structs] = with_element_type!(data_type, T => ratios::<T, $I>(bytes));
-                        println!("{line:<55}{arrays:>6.2}{structs:>12.2}");
+                        let [arrays_bytes, structs_bytes] = [1.5 * arrays, 1.5 * structs];
+                        println!("{line:<32}{arrays_bytes:>14.2}{arrays:>10.2}{structs_bytes:>14.2}{structs:>10.2}");
                     }
                 }
             )+};

@@ -12,11 +12,11 @@ mod x86_64 {
     use std::time::Instant;
 
     const ROUNDS: usize = 20_000;
-    /// The fastest of so many is told: what else the machine does makes some slower, and none faster.
+    /// The fastest of these is printed: what else the machine does makes some slower, and none faster.
     const TRIALS: usize = 50;
 
-    /// Some instructions over and over, from so many bytes after a multiple of 64 on: a function of how often. They may
-    /// use all vectors, and `rax`, `rsi` (a buffer of 64 bytes) and `rdi` (another).
+    /// Some instructions over and over, from `$offset` bytes after a multiple of 64 on: a function of how often. They
+    /// may use all vectors, and `rax`, `rsi` (a buffer of 64 bytes) and `rdi` (another).
     macro_rules! looped {
         ($offset:literal, $($line:expr),+) => {{
             fn run(times: usize) {

@@ -4,10 +4,10 @@
 #
 #     [DESTDIR=ROOT] capi/install.sh [--prefix] PREFIX [--libdir LIBDIR]
 #
-# The header goes to PREFIX/include, the libraries to LIBDIR, argreduce.pc to LIBDIR/pkgconfig. LIBDIR is `lib` if not
-# given; a relative one is in PREFIX. With DESTDIR, as packages are built, all of it goes to the same places under
-# that folder, and argreduce.pc still names PREFIX. If anything fails, nothing is left behind, and what an earlier
-# installation put there is as it was.
+# The header goes to PREFIX/include, the libraries to LIBDIR, argreduce.pc to LIBDIR/pkgconfig, licences and notices
+# to PREFIX/share/licenses/argreduce. LIBDIR is `lib` if not given; a relative one is in PREFIX. With DESTDIR, as
+# packages are built, all of it goes to the same places under that folder, and argreduce.pc still names PREFIX. If
+# anything fails, nothing is left behind, and what an earlier installation put there is as it was.
 set -euo pipefail
 
 usage='usage: [DESTDIR=ROOT] capi/install.sh [--prefix] PREFIX [--libdir LIBDIR]'
@@ -114,5 +114,8 @@ stage "$libdir/libargreduce.so.$version" install -m 755 "$shared"
 stage "$libdir/libargreduce.so.$abi" ln -s "libargreduce.so.$version"
 stage "$libdir/libargreduce.so" ln -s "libargreduce.so.$version"
 stage "$libdir/pkgconfig/argreduce.pc" install -m 644 "$work/argreduce.pc"
+for file in LICENSE-APACHE LICENSE-MIT THIRD-PARTY-NOTICES; do
+    stage "$prefix/share/licenses/argreduce/$file" install -m 644 "capi/$file"
+done
 trap '' HUP INT TERM
 for n in "${!staged[@]}"; do mv -fT "${staged[n]}" "${places[n]}"; done

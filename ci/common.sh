@@ -46,6 +46,16 @@ install_packages() {
     exec {lock}>&-
 }
 
+# A virtual environment with packages of PyPI: make_environment FOLDER PYTHON PIP'S ARGUMENTS...
+make_environment() {
+    if ! "$2" -m venv "$1" 2>/dev/null; then
+        # Debian has it in a package of its own.
+        install_packages python3-venv
+        "$2" -m venv "$1"
+    fi
+    "$1/bin/pip" install --quiet --disable-pip-version-check "${@:3}"
+}
+
 # Builds a test of the workspace, and says what its program is.
 test_program() {
     cargo test --workspace --test "$1" --no-run --message-format=json |

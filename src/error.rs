@@ -155,11 +155,16 @@ pub enum Error(f) {
         0 => write!(f, "index {index} is out of range: the reduced axes have no elements"),
         _ => write!(f, "index {index} is out of range: the reduced axes allow 0 to {}", count - 1),
     },
-    /// Outputs that would each have to be found among no elements.
+    /// Outputs that would each have to be found among no elements: of a reduced axis of size 0, or of parts none of
+    /// which had one.
     EmptyReduction {
-        /// The reduced axis of size 0.
+        /// The reduced axis of size 0, or else the first reduced axis.
         axis: usize,
-    } => write!(f, "axis {axis} has size 0: a reduced axis needs at least one element, unless the output is empty"),
+    } => write!(
+        f,
+        "axis {axis} has size 0, here or in all parts together: a reduced axis needs at least one element, unless the \
+         output is empty"
+    ),
     /// The index type cannot hold the largest possible index.
     IndexTooLarge {
         /// The largest possible index.

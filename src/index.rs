@@ -1,6 +1,7 @@
 //! The index types. A new one is a word in the list at the end, and one in [`Indices`] if it has another width.
 
 use crate::DataType;
+use crate::exec::Outputs;
 
 mod sealed {
     pub trait Sealed {}
@@ -44,19 +45,19 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     #[doc(hidden)]
     fn as_bytes(indices: &[Self]) -> &[u8];
 
-    /// `start + position * step`, which fits; what overflows on the way wraps back.
+    /// `start + position * step`, which fits. If the product overflows, the sum wraps back to the right index.
     #[doc(hidden)]
     fn at(start: isize, position: u64, step: isize) -> Self;
 }
 
-/// Where indices go, whatever the type, by the width: all that is behind a plan is there once for each width, and not
-/// for each type. (Public because a method of [`Index`] says it; it has no name outside.)
+/// A slice to write indices to, by their width alone: so the code behind a plan exists once for each width, not for
+/// each type. (Public because a method of [`Index`] returns it; it cannot be named outside this crate.)
 #[derive(Debug)]
 pub enum Indices<'a> {
-    U8(&'a mut [u8]),
-    U16(&'a mut [u16]),
-    U32(&'a mut [u32]),
-    U64(&'a mut [u64]),
+    U8(Outputs<'a, u8>),
+    U16(Outputs<'a, u16>),
+    U32(Outputs<'a, u32>),
+    U64(Outputs<'a, u64>),
 }
 
 /// An expression for indices of each width.
@@ -78,13 +79,38 @@ impl Indices<'_> {
         for_width!(self, indices => indices.len())
     }
 
-    /// The same, for a shorter time.
+    /// The bytes of each.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Indices::U8(_) => 1,
+            Indices::U16(_) => 2,
+            Indices::U32(_) => 4,
+            Indices::U64(_) => 8,
+        }
+    }
+
+    /// The address of one.
+    pub(crate) fn address(&self, place: usize) -> usize {
+        for_width!(self, indices => indices.address(place))
+    }
+
+    /// The same for a task: see [`Outputs::lend`].
+    pub(crate) fn lend(&self) -> Indices<'_> {
+        match self {
+            Indices::U8(indices) => Indices::U8(indices.lend()),
+            Indices::U16(indices) => Indices::U16(indices.lend()),
+            Indices::U32(indices) => Indices::U32(indices.lend()),
+            Indices::U64(indices) => Indices::U64(indices.lend()),
+        }
+    }
+
+    /// The same slice, borrowed for a shorter time.
     pub(crate) fn reborrow(&mut self) -> Indices<'_> {
         match self {
-            Indices::U8(indices) => Indices::U8(indices),
-            Indices::U16(indices) => Indices::U16(indices),
-            Indices::U32(indices) => Indices::U32(indices),
-            Indices::U64(indices) => Indices::U64(indices),
+            Indices::U8(indices) => Indices::U8(indices.reborrow()),
+            Indices::U16(indices) => Indices::U16(indices.reborrow()),
+            Indices::U32(indices) => Indices::U32(indices.reborrow()),
+            Indices::U64(indices) => Indices::U64(indices.reborrow()),
         }
     }
 
@@ -120,7 +146,7 @@ macro_rules! indices {
 
             #[inline(always)]
             fn as_bits(indices: &mut [Self]) -> Indices<'_> {
-                Indices::$width(bytemuck::cast_slice_mut::<$t, $bits>(indices))
+                Indices::$width(bytemuck::cast_slice_mut::<$t, $bits>(indices).into())
             }
 
             #[inline(always)]

@@ -25,12 +25,13 @@
 //! |---|---|
 //! | the best of a slice | [`SliceExt`]: `xs.argmax()` |
 //! | one reduction of a packed tensor | [`argmin`], [`argmax`], [`argmax_with_values`] |
-//! | the last of equals, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
+//! | ties to the last, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
 //! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
 //! | a part of a larger tensor: chunks, processes, streams | [`ArgReduce::window`], [`Merge`], [`ArgReduce::stream`] |
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
+//! | several threads for one call | [`Plan::run_on`], [`Executor`]; rayon's by the feature `rayon` |
 //! | DirectML's descriptors | [`directml`] |
 //! | arrays of the crate `ndarray` 0.17 | the feature `ndarray`, and its module |
 //! | the rules as plain loops | [`mod@reference`] |
@@ -78,9 +79,9 @@
 //!
 //! # Threads and systems
 //!
-//! One call runs on the thread that makes it, and no other. A plan is `Send` and `Sync`: many threads may run it at
-//! once, each on slices of its own. The library asks nothing of a system but the standard library. It is tested on
-//! Linux; for Windows and macOS it compiles by reading, and was not run.
+//! One call runs on the thread that makes it, and on others only if they are lent to it: see [`Executor`]. A plan is
+//! `Send` and `Sync`: many threads may run it at the same time, each on slices of its own. Of the system, the library
+//! needs only what the standard library has. It is tested on Linux; for Windows and macOS the code was read, not run.
 //!
 //! # The way of the data
 //!
@@ -88,10 +89,11 @@
 //!
 //! | folder | what happens there |
 //! |---|---|
-//! | `api/` | what the caller says is checked and becomes a plan; a plan is run |
+//! | `api/` | what the caller asks for is checked and becomes a plan; a plan is run |
 //! | `layout/` | sizes, strides and axes are checked |
 //! | `planner/` | axes collapse to few loops; their shape selects a strategy and a kernel |
 //! | `parts/` | where a part lies in the whole; partial answers are merged; streams |
+//! | `threads/` | what callers lend: executors, and who does what |
 //! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
 //! | `directml/` | DirectML's descriptors become plans |
 //!
@@ -121,6 +123,7 @@ mod options;
 mod parts;
 mod planner;
 pub mod reference;
+mod threads;
 
 #[cfg(feature = "ndarray")]
 pub use api::ndarray;
@@ -137,3 +140,6 @@ pub use index::Index;
 pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use options::{AxisDirection, Options};
 pub use parts::{ArgStream, Merge, Partial};
+#[cfg(feature = "rayon")]
+pub use threads::Rayon;
+pub use threads::{Executor, ScopedThreads, Sequential};

@@ -1,4 +1,4 @@
-//! Enums of errors, each variant beside its message.
+//! A macro for enums of errors, in which each variant stands beside its message.
 
 /// An enum of `Variant { fields } => what writes its message to $f`, from the fields by reference.
 macro_rules! error_enum {

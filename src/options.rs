@@ -1,4 +1,4 @@
-//! The choices that every way in has, as one value.
+//! The options that all calls share, as one value: which of equal elements to take, and where NaN stands.
 
 use crate::NanPolicy;
 
@@ -18,8 +18,8 @@ argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing =
 /// Which of equal elements to take, and where NaN stands: for slices, packed tensors, plans, and arrays of the crate
 /// `ndarray`.
 ///
-/// By default the first of equals, and NaN before all numbers. Where options are taken, a direction or a policy alone
-/// will do.
+/// By default ties go to the first, and NaN is before all numbers. Where options are taken, a direction or a policy
+/// alone will do.
 ///
 /// ```
 /// use argreduce::{AxisDirection, NanPolicy, Options, ReduceFunction, SliceExt, arg_reduce};
@@ -40,7 +40,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The first of equals, and NaN before all numbers.
+    /// Ties go to the first, and NaN is before all numbers.
     pub const fn new() -> Self {
         Options { direction: AxisDirection::Increasing, nan_policy: NanPolicy::Propagate }
     }

@@ -65,7 +65,7 @@ fn hostile_states() {
     for_each_type!(hostile());
 }
 
-/// More outputs than a tile, more rows than a narrow lane counts, longer rows than a narrow lane counts chunks.
+/// More outputs than a tile, more rows than a narrow lane counts, longer rows than a narrow lane counts blocks.
 #[test]
 fn beyond_one_tile() {
     fn large<T: Sample>() {
@@ -173,7 +173,7 @@ proptest! {
         fn check_type<T: Sample>(problem: &Problem) {
             if T::DATA_TYPE == problem.data_type {
                 let input = sample::<T>(&mut rng(problem.seed), problem.layout.required_len());
-                // Indices as wide as positions are written where they go at once.
+                // Indices as wide as positions are written straight to their places.
                 let check = if problem.seed & 2 == 0 { check::<T, i64> } else { check::<T, u32> };
                 check(&input, &problem.layout, &problem.axes, problem.output.as_ref());
             }

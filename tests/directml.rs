@@ -1,4 +1,4 @@
-//! DirectML's descriptors: each rule at its limit and one past it, and answers held against the reference.
+//! DirectML's descriptors: each rule at its limit and one past it, and answers checked against the reference.
 
 mod common;
 

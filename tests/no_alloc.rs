@@ -1,7 +1,24 @@
 //! Planning and running take no heap memory, for any strategy.
 
 use allocation_counter::measure;
-use argreduce::{ArgReduce, Isa, Layout, Partial, unravel};
+use argreduce::{ArgReduce, Executor, Isa, Layout, Partial, unravel};
+
+/// Several threads, as far as the library knows.
+struct Several;
+
+impl Executor for Several {
+    fn width(&self) -> usize {
+        7
+    }
+
+    fn min_task_bytes(&self) -> usize {
+        1
+    }
+
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        (1..tasks).for_each(task);
+    }
+}
 
 #[test]
 fn planning_and_running_allocate_nothing() {
@@ -42,6 +59,8 @@ fn planning_and_running_allocate_nothing() {
                 let plan = ArgReduce::argmax(&layout).axes(&reduced).isa(isa).plan::<f32, u32>().unwrap();
                 plan.run(&input, &mut indices).unwrap();
                 plan.run_with_values(&input, &mut indices, &mut values).unwrap();
+                plan.run_on(&Several, &input, &mut indices).unwrap();
+                plan.run_with_values_on(&Several, &input, &mut indices, &mut values).unwrap();
                 plan.run_partials(&input, &mut partials).unwrap();
                 plan.merge().partials(&mut partials, &others).unwrap();
                 plan.finish_partials(&partials, &mut indices).unwrap();

@@ -70,7 +70,7 @@ impl View {
 
 const VIEW_ROW: usize = 1000;
 
-/// What is asked for; [`Options::Plain`] is argmax, the first of equals, NaN propagated, indices only, as `u32`.
+/// The options of a call; [`Options::Plain`] is argmax, ties to the first, NaN propagated, indices only, as `u32`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Options {
     Plain,
@@ -83,7 +83,7 @@ pub enum Options {
     I64,
     /// Both.
     I64Values,
-    /// Both, and the last of equals.
+    /// Both, and ties to the last.
     I64ValuesDecreasing,
     /// Indices to every second place.
     Strided,
@@ -221,7 +221,7 @@ impl Cell {
 
 impl Shape {
     fn geometry(self, elements: usize, round_up: bool) -> Option<Geometry> {
-        // How often a shape of so many elements fits; at least once.
+        // How often a shape of that many elements fits; at least once.
         let times = |unit: usize| if round_up { elements.div_ceil(unit) } else { (elements / unit).max(1) };
         match self {
             Shape::Rows(r) => Some(rows(&[times(r), r], &[1], Class::Rows { run: r }, r)),

@@ -6,7 +6,7 @@ use crate::cell::{Geometry, Options};
 use crate::element::Sample;
 use argreduce::{AxisDirection, Layout, NanPolicy, ReduceFunction, reference};
 
-/// Of one cell: so many elements are looked at, in so many outputs, but at least three outputs.
+/// How many elements of one cell are checked, and in how many outputs, but at least three.
 const ELEMENTS: usize = 1 << 17;
 const OUTPUTS: usize = 1 << 12;
 

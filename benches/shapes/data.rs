@@ -100,8 +100,8 @@ pub fn seeded() -> SmallRng {
     SmallRng::seed_from_u64(1)
 }
 
-/// A vector of numbers that starts at a cache line, so that no contender pays for loads that straddle two; or so many
-/// bytes after it, as what an allocator gives: see [`offset`].
+/// A vector of numbers that starts at a cache line, so that no contender pays for loads that straddle two; or some
+/// bytes after it, as an allocator often places it: see [`offset`].
 #[derive(Default)]
 pub struct Buffer<T> {
     lines: Vec<Line>,

@@ -1,4 +1,4 @@
-//! The crate argminmax, by the instruction set of the kernels that it is held against: by AVX2 it is what a machine
+//! The crate argminmax, by the instruction set of the kernels that it is compared with: by AVX2 it is what a machine
 //! without AVX-512 has. Knows nothing of shapes or of time.
 
 use argreduce::{ArgReduce, Isa, Layout, NanPolicy, ReduceFunction};

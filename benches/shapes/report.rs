@@ -31,12 +31,12 @@ const fn digits(name: &'static str, width: usize, meaning: &'static str) -> Colu
 
 const COLUMNS: [Column; 19] = [
     word("type", 4, "the type of the elements"),
-    word("case", 22, "the kind of shape: rows of so many elements, columns of so many rows by so many elements, ..."),
+    word("case", 22, "the kind of shape: rows of N elements, columns of N rows by M elements, ..."),
     digits("sizes", 18, "the sizes of the tensor"),
     word("axes", 7, "the axes that are reduced"),
     word("data", 10, "what the elements are: random, ascending, all equal, with NaN, ..."),
-    word("options", 19, "what is asked for; plain: argmax, the first of equals, NaN wins, indices alone, as u32"),
-    digits("level", 6, "where the input is: the L2 cache, memory (DRAM), or so many bytes of it"),
+    word("options", 19, "options of the call; plain: argmax, ties to the first, NaN wins, indices alone, as u32"),
+    digits("level", 6, "where the input is: the L2 cache, memory (DRAM), or a number of bytes"),
     digits("GB/s", 6, "the bytes of input and output, over the time"),
     digits("read", 6, "our speed over that of reading these bytes, with nothing computed"),
     digits("max", 6, "our speed over that of the largest element alone, without its index"),
@@ -192,7 +192,7 @@ impl Report {
         self.csv_line(name, plan, format_args!(",,,,{run:.2}"), ratio, PLAN_IN_RUNS)
     }
 
-    /// Of what is a matter of nanoseconds. In place of the peer or of the plain cell stands what it is held against.
+    /// Of what is a matter of nanoseconds. In place of the peer or of the plain cell stands what it is compared with.
     fn csv_line(
         &mut self,
         name: std::fmt::Arguments,

@@ -126,17 +126,17 @@ fn of_plain(outcome: &Outcome) -> Option<f64> {
     }
 }
 
-/// From so many outputs on there is a goal for what is written.
+/// The fewest outputs for which there is a goal for what is written.
 const MANY_OUTPUTS: usize = 4096;
 
-/// The most that the time may be of what the bytes say, where each output is chosen from so many elements.
+/// How many times as long as the bytes say a call may take, by the number of elements that each output is chosen from.
 fn most_of_bytes(options: Options, elements: usize) -> f64 {
     let most = match options.has_values() {
         true if elements < 3 => 1.8,
         true => 1.4,
         false => 1.2,
     };
-    // Both together, the last of equals, and outputs that are not packed.
+    // Both together, ties to the last, and outputs that are not packed.
     if matches!(options, Options::I64 | Options::Values) { most } else { 1.25 * most }
 }
 

@@ -11,8 +11,8 @@ use crate::quiet::is_quiet;
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-/// How long to go on: at least and at most so many trials, and between those until the time is up; three times as long
-/// where the first two contenders differ by more than [`NOISY`], and [`PATIENCE`] times where the core is shared.
+/// How long to go on: the fewest and the most trials, and between those until the time is up; three times as long where
+/// the first two contenders differ by more than [`NOISY`], and [`PATIENCE`] times where the core is shared.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub trials: RangeInclusive<usize>,

@@ -118,6 +118,25 @@ typedef struct argreduce_desc {
     uint32_t nan_policy;
 } argreduce_desc;
 
+// What argreduce_executor::parallel_for calls: task(data, n) for each n below `tasks`. It never throws, longjmps or
+// unwinds.
+typedef void (*argreduce_task)(void *data, size_t n);
+
+// Threads that the caller lends to a call. Which of them does what, and how many there are, never changes an answer.
+typedef struct argreduce_executor {
+    // sizeof(argreduce_executor).
+    size_t size;
+    // Handed to parallel_for; may be NULL.
+    void *context;
+    // Calls task(data, 0), .. task(data, tasks - 1), in any order, on any threads, and returns when all have returned:
+    // not while a task runs or may still start. A task that is called twice, or not at all, is no harm.
+    void (*parallel_for)(void *context, argreduce_task task, size_t tasks, void *data);
+    // How many threads may run at once, that of the caller among them.
+    uint32_t width;
+    // The fewest KiB of input that are worth a task; 0 stands for 256.
+    uint32_t min_task_kib;
+} argreduce_executor;
+
 // Partial answers: a value and an index for each, at strides in bytes. Pairs of arrays and arrays of structs both fit.
 // An index with all bits set says that nothing was seen yet.
 typedef struct argreduce_pairs {
@@ -258,6 +277,16 @@ argreduce_status argreduce_execute(const struct argreduce_operator *op,
                                    void *output,
                                    size_t output_bytes);
 
+// As argreduce_execute(), on the threads of an executor; if that is NULL, on the caller's alone.
+//
+// The caller promises: As argreduce_execute(); and `executor` is NULL or points to one that does what is said there.
+argreduce_status argreduce_execute_on(const struct argreduce_operator *op,
+                                      const struct argreduce_executor *executor,
+                                      const void *input,
+                                      size_t input_bytes,
+                                      void *output,
+                                      size_t output_bytes);
+
 // As argreduce_execute(), and also copies the best elements themselves to `values`: packed in row-major order.
 //
 // The caller promises: As argreduce_execute().
@@ -268,6 +297,18 @@ argreduce_status argreduce_execute_with_values(const struct argreduce_operator *
                                                size_t output_bytes,
                                                void *values,
                                                size_t values_bytes);
+
+// As argreduce_execute_with_values(), on the threads of an executor; if that is NULL, on the caller's alone.
+//
+// The caller promises: As argreduce_execute_on().
+argreduce_status argreduce_execute_with_values_on(const struct argreduce_operator *op,
+                                                  const struct argreduce_executor *executor,
+                                                  const void *input,
+                                                  size_t input_bytes,
+                                                  void *output,
+                                                  size_t output_bytes,
+                                                  void *values,
+                                                  size_t values_bytes);
 
 // How many bytes the buffers of a call need at least: `*input` and `*output` for argreduce_execute(), and `*values`
 // beside them for argreduce_execute_with_values(). All three are written, or none: no pointer may be NULL. More
@@ -325,6 +366,18 @@ argreduce_status argreduce_execute_partials(const struct argreduce_operator *op,
                                             size_t value_bytes,
                                             void *indices,
                                             size_t index_bytes);
+
+// As argreduce_execute_partials(), on the threads of an executor; if that is NULL, on the caller's alone.
+//
+// The caller promises: As argreduce_execute_on().
+argreduce_status argreduce_execute_partials_on(const struct argreduce_operator *op,
+                                               const struct argreduce_executor *executor,
+                                               const void *input,
+                                               size_t input_bytes,
+                                               void *values,
+                                               size_t value_bytes,
+                                               void *indices,
+                                               size_t index_bytes);
 
 // Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
 // the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and

@@ -16,7 +16,7 @@ use npyz::{TypeChar, TypeStr};
 /// How often each chunk is reduced with `--bench`: the first time pays for cold memory, the best one is told.
 const RUNS: usize = 5;
 
-/// A block has at most one output for so many bytes of a chunk: each takes a few times as much memory as an index.
+/// The fewest bytes of a chunk for each output of a block: an output takes a few times as much memory as an index.
 const BYTES_PER_OUTPUT: usize = 32;
 
 /// How much larger chunks are if the file would not be read from first to last otherwise: then its runs are longer at

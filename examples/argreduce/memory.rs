@@ -14,14 +14,14 @@ pub fn large<T>(allocate: impl FnOnce() -> Result<T>) -> Result<T> {
     large
 }
 
-/// Makes room for so many elements more.
+/// Makes room for that many more elements.
 pub fn reserve<T>(elements: &mut Vec<T>, more: usize) -> Result<()> {
     let count = elements.len() + more;
     let refused = |_| anyhow!("not enough memory for {count} elements of {} bytes", size_of::<T>());
     elements.try_reserve_exact(more).map_err(refused)
 }
 
-/// Room for so many elements.
+/// Room for that many elements.
 pub fn room<T>(count: usize) -> Result<Vec<T>> {
     let mut elements = Vec::new();
     reserve(&mut elements, count)?;

@@ -1,10 +1,11 @@
 /* Class scores to labels, from plain C11: once by argreduce's own description, once by DirectML's, once
- * from two parts, and what an error looks like.
+ * from two parts, once on threads, and what an error looks like.
  *
  *     cc -std=c11 -o argmax argmax.c $(pkg-config --cflags --libs argreduce) && ./argmax
  */
 #include <argreduce.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,81 @@ static void by_parts(void) {
     argreduce_release(of_right);
 }
 
+/* Threads that are started for a call. (A pool would hand tasks to threads that wait.) */
+enum { THREADS = 3 };
+
+typedef struct {
+    pthread_t thread;
+    argreduce_task task;
+    void *data;
+    size_t first, tasks;
+} job;
+
+static void *run(void *argument) {
+    const job *job = argument;
+    for (size_t n = job->first; n < job->tasks; n += THREADS) {
+        job->task(job->data, n);
+    }
+    return NULL;
+}
+
+/* Returns when all tasks have returned. */
+static void parallel_for(void *context, argreduce_task task, size_t tasks, void *data) {
+    job jobs[THREADS];
+    size_t started = 0;
+    ++*(int *)context;
+    for (size_t n = 0; n < THREADS; ++n) {
+        jobs[n] = (job){.task = task, .data = data, .first = n, .tasks = tasks};
+    }
+    while (started + 1 < THREADS && pthread_create(&jobs[started].thread, NULL, run, &jobs[started]) == 0) {
+        ++started;
+    }
+    /* What no thread was started for is done here. */
+    for (size_t n = started; n < THREADS; ++n) {
+        run(&jobs[n]);
+    }
+    for (size_t n = 0; n < started; ++n) {
+        pthread_join(jobs[n].thread, NULL);
+    }
+}
+
+enum { SAMPLES = 200000 };
+
+static void on_threads(void) {
+    static float samples[SAMPLES];
+    samples[123456] = 2;
+    samples[160000] = 2;
+    const int64_t sizes[] = {SAMPLES}, axes[] = {0};
+    const argreduce_desc desc = {
+        .function = ARGREDUCE_ARGMAX,
+        .input_type = ARGREDUCE_FLOAT32,
+        .input = {.rank = 1, .sizes = sizes},
+        .output_type = ARGREDUCE_INT64,
+        .axis_count = 1,
+        .axes = axes,
+    };
+    argreduce_operator *argmax;
+    check(argreduce_compile(&desc, &argmax), "compile");
+    int calls = 0;
+    const argreduce_executor executor = {
+        .size = sizeof executor, .context = &calls, .parallel_for = parallel_for, .width = THREADS, .min_task_kib = 64};
+    int64_t first = -1, again = -1, part = -1;
+    float loudest = 0, best = 0;
+    check(argreduce_execute_on(argmax, &executor, samples, sizeof samples, &first, sizeof first), "execute on threads");
+    check(argreduce_execute_with_values_on(argmax, &executor, samples, sizeof samples, &again, sizeof again, &loudest,
+                                           sizeof loudest),
+          "execute on threads");
+    check(argreduce_execute_partials_on(argmax, &executor, samples, sizeof samples, &best, sizeof best, &part,
+                                        sizeof part),
+          "execute on threads");
+    argreduce_release(argmax);
+    if (calls != 3 || again != first || part != first || best != loudest) {
+        fprintf(stderr, "expected the threads to be asked three times, with one answer\n");
+        exit(EXIT_FAILURE);
+    }
+    printf("the first of the loudest samples, on threads: %" PRId64 ", which is %g\n\n", first, loudest);
+}
+
 static void an_error(void) {
     const int64_t sizes[] = {IMAGES, CLASSES}, axes[] = {2};
     const argreduce_desc desc = {
@@ -156,6 +232,7 @@ int main(void) {
     by_description();
     by_directml();
     by_parts();
+    on_threads();
     an_error();
     return EXIT_SUCCESS;
 }

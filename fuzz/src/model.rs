@@ -69,7 +69,7 @@ pub(crate) fn overlaps(sizes: &[usize], strides: &[isize]) -> Option<bool> {
 pub(crate) fn places(sizes: &[usize], strides: &[isize]) -> impl Iterator<Item = i128> {
     let mut coordinates = vec![0; sizes.len()];
     let mut next = 0;
-    (0..count(sizes).expect("so many places were not to be listed")).map(move |_| {
+    (0..count(sizes).expect("too many places to list")).map(move |_| {
         let place = next;
         for axis in (0..sizes.len()).rev() {
             coordinates[axis] += 1;

@@ -70,7 +70,7 @@ impl<T: Copy> Guarded<T> {
     }
 
     fn uninitialised(len: usize, edge: Edge) -> Self {
-        let bytes = len.checked_mul(size_of::<T>()).expect("so many bytes are no memory");
+        let bytes = len.checked_mul(size_of::<T>()).expect("more bytes than memory");
         assert!(align_of::<T>() <= Region::ALIGNMENT);
         let mut region = FREE.with_borrow_mut(|free| {
             let fitting = free.iter().position(|region| region.len() >= bytes);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 const ACCESS: &str = "ARGREDUCE_GUARD_ACCESS";
 
-/// An access `offset` bytes from the start of a guarded slice of so many bytes.
+/// An access `offset` bytes from the start of a guarded slice of `bytes` bytes.
 fn access(bytes: usize, edge: Edge, offset: isize, is_write: bool) {
     // The second of two, in memory that was used before.
     drop(Guarded::filled(1_u8, 2 * bytes, edge));

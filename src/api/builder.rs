@@ -1,4 +1,4 @@
-//! What the caller says: [`ArgReduce`] collects it, checks it, and makes a plan of it.
+//! [`ArgReduce`] collects what the caller asks for, checks it, and makes a plan of it.
 
 use super::plan::{ErasedPlan, Part, Plan};
 use crate::layout::{AxisError, AxisSet, PerAxis, may_overlap};
@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 /// let plan = ArgReduce::argmax(&scores).axes(&[1]).direction(AxisDirection::Decreasing).plan::<f32, u32>()?;
 /// let mut classes = [0; 8];
 /// plan.run(&[1.0; 24], &mut classes)?;
-/// assert_eq!(classes, [2; 8]); // the last of equals
+/// assert_eq!(classes, [2; 8]); // all are equal: the last one
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +149,7 @@ impl<'a> ArgReduce<'a> {
     ///   one, the sizes of the reduced axes and the largest index are those of the whole.
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
-        // In place: to copy a plan a few times takes longer than to make it.
+        // Made in place: to copy a plan a few times would take longer than to make it.
         let mut plan = Ok(Plan { erased: ErasedPlan::EMPTY, types: PhantomData });
         if let Ok(Plan { erased, .. }) = &mut plan
             && let Err(error) = self.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), erased)
@@ -181,7 +181,7 @@ impl<'a> ArgReduce<'a> {
             erased.part = Some(Part { sizes: erased.sizes, start: PerAxis::of(window.start) });
             erased.sizes = PerAxis::of(window.whole);
         }
-        // Where the whole has no outputs, there is no index that could be wrong.
+        // Without outputs there is no index, and so none that could be missing or too large.
         if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !erased.axes.contains(axis)) {
             check_index_range(window.whole, erased.axes, (index_type, max_index))?;
         }
@@ -207,7 +207,7 @@ pub(crate) fn plan_isa(forced: Option<Isa>) -> Result<PlanIsa, Error> {
 /// The ISA for plans that do not force one.
 pub(super) fn default_isa() -> Result<PlanIsa, Error> {
     static FROM_ENVIRONMENT: OnceLock<Result<PlanIsa, Error>> = OnceLock::new();
-    // As with most variables, an empty one is as good as none.
+    // As with most environment variables, an empty one counts as not set.
     let from_environment = || match std::env::var_os("ARGREDUCE_ISA").filter(|name| !name.is_empty()) {
         None => Ok(PlanIsa { widest: Isa::detect(), is_forced: false }),
         Some(name) => match name.to_str().and_then(|name| name.parse::<Isa>().ok()) {

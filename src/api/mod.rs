@@ -1,5 +1,5 @@
-//! The ways in: what a caller says, checked and turned into a plan, and plans that are run. No element is looked at
-//! here.
+//! What callers call. A description of a reduction is checked and turned into a plan, and a plan is run. Nothing here
+//! reads an element.
 //!
 //! ```text
 //! ArgReduce (builder.rs): layout, axes, options, in any order
@@ -9,13 +9,14 @@
 //!     .run(input, indices)      checks the lengths of the slices, then enters the executor
 //! ```
 //!
-//! The types of elements and indices are left out as early as possible: an `ErasedPlan` is all of a plan but these, so
-//! that planning exists once, and running once for each width of element and index.
+//! The types of elements and indices are erased as early as possible: an `ErasedPlan` is a plan without them. So there
+//! is one copy of planning for all types, and one copy of running for each width of elements and indices.
 //!
 //! `slice.rs` and `ndarray.rs` are shortcuts to these for slices, packed tensors and arrays. Short slices go to the
 //! executor without a plan, because making one takes longer than they do.
 
 mod builder;
+mod display;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod plan;

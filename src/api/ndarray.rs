@@ -39,7 +39,7 @@ pub trait ArrayExt: sealed::Sealed {
     /// The dimensions of the array.
     type Dim: Dimension;
 
-    /// The index of the smallest element along `axis`: the first of equals, NaN before all numbers.
+    /// The index of the smallest element along `axis`: ties go to the first, and NaN is before all numbers.
     ///
     /// # Errors
     /// Those of [`Layout::strided`](crate::Layout::strided) and [`ArgReduce::plan`], and [`Error::OutOfMemory`].

@@ -1,18 +1,17 @@
-//! A plan: what was asked, checked, with its shape collapsed and its kernel selected. Running it checks the slices.
+//! A plan: a checked reduction, with its shape collapsed and its kernel selected. Running it checks the slices.
 
-use crate::exec::{ElementsRef, Slices, run, run_one_output};
+use crate::exec::{ElementsRef, Slices, run, run_on, run_one_output};
 use crate::index::Indices;
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
-use crate::{AxisDirection, DataType, Element, Error, Index, Isa, Layout, NanPolicy, ReduceFunction};
-use argreduce_kernels::{LoopDim, Strategy};
+use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction};
 use std::fmt;
 use std::marker::PhantomData;
 
 /// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its
 /// kernel chosen.
 ///
-/// Holds no heap memory, and running it allocates nothing. Displays what was asked, what it collapsed to, and how it
+/// Holds no heap memory, and running it allocates nothing. Displays what it reduces, what that collapsed to, and how it
 /// will run:
 ///
 /// ```
@@ -73,7 +72,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::EmptyReduction`] for an empty [part](crate::ArgReduce::window); then nothing is written.
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        self.erased.run(I::NAME, input.into(), I::as_bits(indices), None)
+        self.erased.run(I::NAME, input.into(), I::as_bits(indices), None, None)
     }
 
     /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major
@@ -83,6 +82,39 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// As [`Plan::run`].
     pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
         self.run_checked(input.into(), indices, Some(values))
+    }
+
+    /// As [`Plan::run`], on the threads of an executor. Which of them does what, and how many there are, never changes
+    /// the answer.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[8, 300_000])?).axes(&[1]).plan::<f32, u32>()?;
+    /// let (input, mut indices) = (vec![1.0; 2_400_000], [9; 8]);
+    /// plan.run_on(&ScopedThreads::new(2), &input, &mut indices)?;
+    /// assert_eq!(indices, [0; 8]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    #[inline]
+    pub fn run_on(&self, executor: &dyn Executor, input: &[T], indices: &mut [I]) -> Result<(), Error> {
+        self.erased.run(I::NAME, input.into(), I::as_bits(indices), None, Some(executor))
+    }
+
+    /// As [`Plan::run_with_values`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    pub fn run_with_values_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[T],
+        indices: &mut [I],
+        values: &mut [T],
+    ) -> Result<(), Error> {
+        self.erased.run(I::NAME, input.into(), I::as_bits(indices), Some(values), Some(executor))
     }
 
     /// As [`Plan::run`], into a new vector, as long as [`Plan::output_layout`] needs: by default packed, one index for
@@ -161,13 +193,33 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
-        self.erased.run_outlined(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values })
+        self.erased
+            .run_outlined(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values: values.map(Into::into) })
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
     /// sizes.
     pub fn output_layout(&self) -> &Layout {
         &self.erased.output
+    }
+
+    /// How a call on these threads is divided among them, to print: `2 tasks, 4 parts of the outputs`, or `1 task`.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
+    /// let threads = ScopedThreads::new(2);
+    /// let how = |sizes: &[usize]| -> Result<String, argreduce::Error> {
+    ///     let layout = Layout::contiguous(sizes)?;
+    ///     let plan = ArgReduce::argmax(&layout).axes(&[1]).plan::<f32, u32>()?;
+    ///     Ok(plan.division_on(&threads).to_string())
+    /// };
+    /// assert_eq!(how(&[8, 100])?, "1 task");
+    /// assert_eq!(how(&[70_000, 1000])?, "2 tasks, 4 parts of the outputs");
+    /// assert_eq!(how(&[1, 70_000_000])?, "2 tasks, 4 blocks of the reduction");
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<T, I> {
+        self.erased.exec.division_on(executor, size_of::<I>())
     }
 
     /// The instruction set that was forced, or [detected](Isa::detect). Without forcing, the kernel may be one of
@@ -177,8 +229,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 }
 
-/// A vector to write answers to. Sizes of which no element need exist, as those of broadcast layouts, may ask for any
-/// amount of memory.
+/// A vector to write answers to. A layout may have more outputs than memory, because a broadcast input has far fewer
+/// elements: then this is an error.
 pub(crate) fn new_vec<T: Copy + Default>(
     slice: &'static str,
     element_type: &'static str,
@@ -197,12 +249,6 @@ pub(crate) fn check_len(
     required: usize,
 ) -> Result<(), Error> {
     if len < required { Err(Error::TooShort { slice, element_type, required, len }) } else { Ok(()) }
-}
-
-impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.erased.fmt(f, T::DATA_TYPE, I::NAME)
-    }
 }
 
 impl ErasedPlan {
@@ -229,7 +275,8 @@ impl ErasedPlan {
         check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)
     }
 
-    /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width.
+    /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width; on the
+    /// threads of an executor, if there is one.
     #[inline(always)]
     pub(super) fn run<T: Element>(
         &self,
@@ -237,91 +284,61 @@ impl ErasedPlan {
         input: ElementsRef<'_, T>,
         indices: Indices<'_>,
         values: Option<&mut [T]>,
+        executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
+        if let Some(executor) = executor
+            && !exec.is_one_task(executor.min_task_bytes())
+        {
+            return self.run_on(index_type, &mut Slices { input, indices, values: values.map(Into::into) }, executor);
+        }
         let is_fast = exec.is_contiguous_row && values.is_none();
-        // One contiguous row is answered here: what is done beside that takes as long as a few elements.
+        // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
             let slices = &mut Slices { input, indices, values: None };
             run_one_output(exec, (*function, *nan_policy), exec.shape.output.start, slices);
             return Ok(());
         }
-        self.run_outlined(index_type, &mut Slices { input, indices, values })
+        self.run_outlined(index_type, &mut Slices { input, indices, values: values.map(Into::into) })
     }
 
     #[inline(never)]
     fn run_outlined<T: Element>(&self, index_type: &'static str, slices: &mut Slices<'_, T>) -> Result<(), Error> {
-        let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
-        if let Some(values) = &slices.values {
-            check_len("values", T::DATA_TYPE.name(), values.len(), output.element_count())?;
-        }
-        self.check_input(slices.input)?;
-        check_len("output", index_type, slices.indices.len(), output.required_len())?;
-        if output.element_count() > 0 {
-            if let Some(axis) = self.empty_axis() {
-                return Err(Error::EmptyReduction { axis });
-            }
+        let ErasedPlan { function, nan_policy, required_len, exec, .. } = self;
+        if self.has_outputs(index_type, slices)? {
             run(exec, (*function, *nan_policy), *required_len, slices);
         }
         Ok(())
     }
 
-    pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
-        let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
-        write!(f, "{} of {} ", self.function, data_type)?;
-        if let Some(Part { sizes, start }) = &self.part {
-            write!(f, "{sizes:?} at {start:?} of ")?;
+    /// As [`Plan::run_on`], or [`Plan::run_with_values_on`] if there are values.
+    #[inline(never)]
+    fn run_on<T: Element>(
+        &self,
+        index_type: &'static str,
+        slices: &mut Slices<'_, T>,
+        executor: &dyn Executor,
+    ) -> Result<(), Error> {
+        let ErasedPlan { function, nan_policy, required_len, exec, .. } = self;
+        if self.has_outputs(index_type, slices)? {
+            run_on(exec, (*function, *nan_policy), *required_len, slices, executor);
         }
-        write!(f, "{:?} over axes ", self.sizes)?;
-        f.debug_list().entries(axes).finish()?;
-        write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
-        if self.output.element_count() == 0 {
-            return f.write_str("no outputs");
-        }
-        if self.empty_axis().is_some() {
-            return f.write_str("nothing to choose from");
-        }
-        let ExecPlan { shape, kernel, .. } = &self.exec;
-        write!(f, "outputs ")?;
-        fmt_sizes(f, shape.input.output_dims())?;
-        f.write_str(" of ")?;
-        fmt_sizes(f, shape.reduced_dims())?;
-        if !shape.output.broadcast_dims().is_empty() {
-            f.write_str(", copied to ")?;
-            fmt_sizes(f, shape.output.broadcast_dims())?;
-        }
-        match kernel {
-            Some((isa, strategy @ Strategy::SegmentedRows, _)) if !strategy.is_in_place(shape.reduced_dims()) => {
-                write!(f, ", gathered segmented rows, {isa}")
-            }
-            Some((isa, strategy, _)) => write!(f, ", {strategy}, {isa}"),
-            None => f.write_str(", trivial"),
-        }
+        Ok(())
     }
-}
 
-fn fmt_sizes(f: &mut fmt::Formatter<'_>, loops: &[LoopDim]) -> fmt::Result {
-    f.debug_list().entries(loops.iter().map(|l| l.size)).finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ArgReduce;
-
-    /// What a plan says of how it will run.
-    #[test]
-    fn says_how_it_runs() {
-        let how = |sizes: &[usize], strides: &[isize], axes: &[isize]| {
-            let layout = Layout::strided(sizes, strides, 0).unwrap();
-            let plan = ArgReduce::argmax(&layout).axes(axes).isa(Isa::Portable).plan::<f32, u32>().unwrap();
-            plan.to_string().split_once("propagate: ").unwrap().1.to_string()
-        };
-        assert_eq!(how(&[3, 40], &[40, 1], &[1]), "outputs [3] of [40], rows, portable");
-        assert_eq!(how(&[2, 100, 32], &[3200, 32, 1], &[0, 2]), "outputs [100] of [2, 32], segmented rows, portable");
-        assert_eq!(how(&[2, 31], &[40, 1], &[0, 1]), "outputs [] of [2, 31], gathered segmented rows, portable");
-        assert_eq!(how(&[3, 40], &[0, 1], &[1]), "outputs [] of [40], copied to [3], rows, portable");
-        assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial");
-        assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");
+    /// Checks the slices. Whether there is anything to do.
+    #[inline(always)]
+    fn has_outputs<T: Element>(&self, index_type: &'static str, slices: &Slices<'_, T>) -> Result<bool, Error> {
+        let ErasedPlan { output, .. } = self;
+        if let Some(values) = &slices.values {
+            check_len("values", T::DATA_TYPE.name(), values.len(), output.element_count())?;
+        }
+        self.check_input(slices.input)?;
+        check_len("output", index_type, slices.indices.len(), output.required_len())?;
+        let has_outputs = output.element_count() > 0;
+        match self.empty_axis() {
+            Some(axis) if has_outputs => Err(Error::EmptyReduction { axis }),
+            _ => Ok(has_outputs),
+        }
     }
 }

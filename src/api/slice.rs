@@ -1,11 +1,11 @@
-//! The shortest way in: `xs.argmax()` on any slice, and one call for a packed tensor.
+//! Shortcuts: `xs.argmax()` on any slice, and one call for a packed tensor.
 
 use super::builder::{ArgReduce, default_isa};
 use crate::exec::{find_in_slice, find_scalar};
 use crate::planner::{MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
 use crate::{Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
 
-/// `argmin` and `argmax` on slices of any [`Element`]: the first of equals, NaN before all numbers.
+/// `argmin` and `argmax` on slices of any [`Element`]: ties go to the first, and NaN is before all numbers.
 ///
 /// ```
 /// use argreduce::SliceExt;
@@ -55,7 +55,7 @@ impl<T: Element> SliceExt for [T] {
     }
 }
 
-/// Without a plan, which would take ten times as long as a short slice.
+/// Without a plan where possible: making one takes several times as long as reducing a short slice.
 fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usize> {
     match elements.len() {
         0 => None,
@@ -65,13 +65,13 @@ fn of_slice<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<usiz
     }
 }
 
-/// That `ARGREDUCE_ISA` names an ISA that is not available is no reason to have no answer.
+/// The ISA for slices. They cannot report an error, so an `ARGREDUCE_ISA` that is not available is ignored.
 fn slice_isa() -> Isa {
     default_isa().map_or_else(|_| Isa::detect(), |isa| isa.widest)
 }
 
-/// For slices so long that the kernel of rows is not the best way or cannot count, and for options that slices have no
-/// kernel for. A call of its own, because plans make a large frame, which short slices would pay for.
+/// By a plan: for slices that are too long for the kernel of rows, or faster with another, and for options other than
+/// the default. Outlined, because a plan makes a large stack frame, which short slices would pay for.
 #[cold]
 #[inline(never)]
 fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T]) -> Option<usize> {
@@ -88,7 +88,7 @@ fn by_plan<T: Element>(function: ReduceFunction, options: Options, elements: &[T
 /// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept
 /// axes.
 ///
-/// The first of equals, NaN before all numbers; for others see [`arg_reduce`], and for views [`ArgReduce`].
+/// Ties go to the first, and NaN is before all numbers. For other rules see [`arg_reduce`], for views [`ArgReduce`].
 ///
 /// # Errors
 /// Those of [`Layout::contiguous`], [`ArgReduce::plan`] and [`Plan::run_to_vec`](crate::Plan::run_to_vec), and
@@ -161,7 +161,7 @@ pub fn argmax_with_values<T: Element, I: Index>(
     arg_reduce_with_values(ReduceFunction::ArgMax, Options::new(), input, sizes, axes)
 }
 
-/// [`argmin`] or [`argmax`], by other [`Options`]: last of equals, NaN ignored, or both.
+/// [`argmin`] or [`argmax`], by other [`Options`]: ties to the last, NaN ignored, or both.
 ///
 /// # Errors
 /// As [`argmin`].

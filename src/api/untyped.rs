@@ -4,7 +4,7 @@
 use super::builder::ArgReduce;
 use super::plan::ErasedPlan;
 use crate::index::{Indices, max_index};
-use crate::{DataType, Element, Error, Isa, Layout};
+use crate::{DataType, Element, Error, Executor, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ impl ArgReduce<'_> {
     /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`,
     /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
-        // `u8` for `bool`: not every byte is a `bool`, and all of them have an order as numbers.
+        // `u8` for `bool`: not every byte is a `bool`, but every byte is a `u8`, in the same order.
         let (element, run): (_, RunBytes) = argreduce_kernels::with_element_type!(data_type, T => {
             (<<T as Element>::Pod as Element>::DATA_TYPE, run_bytes::<<T as Element>::Pod>)
         });
@@ -30,7 +30,8 @@ impl ArgReduce<'_> {
 }
 
 /// [`ErasedPlan::run`] on bytes.
-type RunBytes = fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>) -> Result<(), Error>;
+type RunBytes =
+    fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>, Option<&dyn Executor>) -> Result<(), Error>;
 
 fn run_bytes<T: Element + Pod>(
     erased: &ErasedPlan,
@@ -38,15 +39,16 @@ fn run_bytes<T: Element + Pod>(
     index_type: DataType,
     indices: &mut [u8],
     values: Option<&mut [u8]>,
+    executor: Option<&dyn Executor>,
 ) -> Result<(), Error> {
     let data_type = T::DATA_TYPE.name();
     let input = elements::<T>("input", data_type, input)?;
     let indices = index_elements("output", index_type, indices)?;
     let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
-    erased.run(index_type.name(), input.into(), indices, values)
+    erased.run(index_type.name(), input.into(), indices, values, executor)
 }
 
-/// The whole indices of a buffer.
+/// The whole indices of a buffer, by their width.
 pub(crate) fn index_elements<'a>(
     slice: &'static str,
     index_type: DataType,
@@ -54,16 +56,16 @@ pub(crate) fn index_elements<'a>(
 ) -> Result<Indices<'a>, Error> {
     let name = index_type.name();
     Ok(match index_type.size() {
-        1 => Indices::U8(bytes),
-        2 => Indices::U16(elements_mut(slice, name, bytes)?),
-        4 => Indices::U32(elements_mut(slice, name, bytes)?),
-        _ => Indices::U64(elements_mut(slice, name, bytes)?),
+        1 => Indices::U8(bytes.into()),
+        2 => Indices::U16(elements_mut(slice, name, bytes)?.into()),
+        4 => Indices::U32(elements_mut(slice, name, bytes)?.into()),
+        _ => Indices::U64(elements_mut(slice, name, bytes)?.into()),
     })
 }
 
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
-/// Buffers have to be aligned as their elements are; what is left over behind the last whole element is not looked at.
+/// Buffers have to be aligned as their elements are. Bytes after the last whole element are not used.
 /// `bool` is ordered as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see
 /// elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
@@ -91,7 +93,34 @@ impl UntypedPlan {
     /// # Errors
     /// As [`Plan::run`](crate::Plan::run), and [`Error::Misaligned`].
     pub fn run(&self, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.erased, input, self.index_type, indices, None)
+        (self.run)(&self.erased, input, self.index_type, indices, None, None)
+    }
+
+    /// As [`Plan::run_on`](crate::Plan::run_on).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run`].
+    pub fn run_on(&self, executor: &dyn Executor, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
+        (self.run)(&self.erased, input, self.index_type, indices, None, Some(executor))
+    }
+
+    /// As [`Plan::run_with_values_on`](crate::Plan::run_with_values_on).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run`].
+    pub fn run_with_values_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        indices: &mut [u8],
+        values: &mut [u8],
+    ) -> Result<(), Error> {
+        (self.run)(&self.erased, input, self.index_type, indices, Some(values), Some(executor))
+    }
+
+    /// As [`Plan::division_on`](crate::Plan::division_on).
+    pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<> {
+        self.erased.exec.division_on(executor, self.index_type.size())
     }
 
     /// As [`Plan::run_with_values`](crate::Plan::run_with_values).
@@ -99,7 +128,7 @@ impl UntypedPlan {
     /// # Errors
     /// As [`UntypedPlan::run`].
     pub fn run_with_values(&self, input: &[u8], indices: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.erased, input, self.index_type, indices, Some(values))
+        (self.run)(&self.erased, input, self.index_type, indices, Some(values), None)
     }
 
     pub(crate) fn erased(&self) -> &ErasedPlan {
@@ -145,8 +174,8 @@ impl fmt::Display for UntypedPlan {
 }
 
 /// How many bytes the buffers of an [`UntypedPlan`], or of a [`CompiledOperator`](crate::directml::CompiledOperator),
-/// need at least: with fewer in any of them, running is an error. `usize::MAX` also stands for all that is more: no
-/// memory has as much.
+/// need at least: with fewer in any of them, running is an error. `usize::MAX` stands for any larger number, too: no
+/// memory has so many bytes.
 ///
 /// ```
 /// use argreduce::{ArgReduce, DataType, Layout};
@@ -167,7 +196,7 @@ pub struct RequiredBytes {
     pub values: usize,
 }
 
-/// The whole elements of a buffer. That it is too short for a layout, the plan will say.
+/// The whole elements of a buffer. Whether they are enough for the layout is checked by the plan.
 pub(crate) fn elements<'a, T: Pod>(
     slice: &'static str,
     element_type: &'static str,
@@ -175,7 +204,7 @@ pub(crate) fn elements<'a, T: Pod>(
 ) -> Result<&'a [T], Error> {
     let whole = bytes.len() / size_of::<T>() * size_of::<T>();
     if whole == 0 {
-        // Where nothing is read, any address will do.
+        // Nothing is read, so any address is aligned enough.
         return Ok(&[]);
     }
     bytemuck::try_cast_slice(&bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type))

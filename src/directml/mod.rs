@@ -6,6 +6,15 @@
 //! number (or worse, by `compile_with`), no axes reduce nothing, a duplicate axis is an error. In two points this is
 //! stricter than DirectML: outputs must not share a place, and what lies between them is never written.
 //!
+//! ```text
+//! compile:  each tensor alone (desc.rs)       dimensions, sizes, strides, bytes -> a Layout
+//!           both together (operator.rs)       axes, the output's sizes and type
+//!           ArgReduce::plan_untyped           with the two layouts
+//! execute:  the buffers are as long as TotalTensorSizeInBytes says; then UntypedPlan::run
+//! ```
+//!
+//! The first rule that is broken is the error (`rule.rs`), in the order above.
+//!
 //! [argmax]: https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmax_operator_desc
 //! [tensor]: https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_buffer_tensor_desc
 //!

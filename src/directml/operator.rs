@@ -2,8 +2,8 @@
 
 use super::desc::TensorDesc;
 use super::rule::{BrokenRule, Tensor};
-use crate::UntypedPlan;
-use crate::{ArgReduce, AxisDirection, DataType, Error, Isa, Merge, NanPolicy, ReduceFunction, RequiredBytes};
+use crate::{ArgReduce, AxisDirection, DataType, Error, Executor, Isa, Merge, NanPolicy, ReduceFunction};
+use crate::{RequiredBytes, UntypedPlan};
 
 macro_rules! operator_desc {
     ($(#[$doc:meta])* $name:ident, $function:ident) => {
@@ -153,6 +153,32 @@ impl CompiledOperator {
         self.plan.run_with_values(input, output, values)
     }
 
+    /// As [`CompiledOperator::execute`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+    ///
+    /// # Errors
+    /// As [`CompiledOperator::execute`].
+    pub fn execute_on(&self, executor: &dyn Executor, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        self.check_buffer(Tensor::Input, input)?;
+        self.check_buffer(Tensor::Output, output)?;
+        self.plan.run_on(executor, input, output)
+    }
+
+    /// As [`CompiledOperator::execute_with_values`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`CompiledOperator::execute_with_values`].
+    pub fn execute_with_values_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        output: &mut [u8],
+        values: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check_buffer(Tensor::Input, input)?;
+        self.check_buffer(Tensor::Output, output)?;
+        self.plan.run_with_values_on(executor, input, output, values)
+    }
+
     /// Writes the best elements and their indices, packed in row-major order: as [`UntypedPlan::run_partials`].
     ///
     /// # Errors
@@ -160,6 +186,21 @@ impl CompiledOperator {
     pub fn run_partials(&self, input: &[u8], values: &mut [u8], indices: &mut [u8]) -> Result<(), Error> {
         self.check_buffer(Tensor::Input, input)?;
         self.plan.run_partials(input, values, indices)
+    }
+
+    /// As [`CompiledOperator::run_partials`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`CompiledOperator::run_partials`].
+    pub fn run_partials_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        values: &mut [u8],
+        indices: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check_buffer(Tensor::Input, input)?;
+        self.plan.run_partials_on(executor, input, values, indices)
     }
 
     /// What merges the partial answers of this operator and of those for other parts: as [`UntypedPlan::merge`].

@@ -3,7 +3,6 @@
 #![allow(unsafe_code)]
 
 use crate::Element;
-use crate::index::Indices;
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
 use std::marker::PhantomData;
@@ -42,6 +41,27 @@ impl<B: Copy> Bits<B> {
     }
 }
 
+/// An integer as wide as an element, of whose [`Bits`] one of two can be selected.
+pub(crate) trait SelectBits: Copy {
+    /// `there` if `takes` has all bits set, `here` if it has none. (No condition, of which the compiler makes branches,
+    /// or stores under a mask.)
+    fn select(here: Bits<Self>, there: Bits<Self>, takes: i8) -> Bits<Self>;
+}
+
+macro_rules! select_bits {
+    ($($bits:ident)+) => {$(
+        impl SelectBits for $bits {
+            #[inline(always)]
+            fn select(here: Bits<$bits>, there: Bits<$bits>, takes: i8) -> Bits<$bits> {
+                // Whatever the mask, a `bool` stays one: no bit is set but where one of the two has it. All bits are a
+                // value of the other types.
+                Bits(here.0 ^ ((here.0 ^ there.0) & takes as $bits))
+            }
+        }
+    )+};
+}
+select_bits!(u8 u16 u32 u64);
+
 /// Elements as bits.
 #[inline(always)]
 pub(crate) fn as_bits<T: Element, B: Copy>(elements: &[T]) -> &[Bits<B>] {
@@ -59,22 +79,126 @@ pub(crate) fn as_bits_mut<T: Element, B: Copy>(elements: &mut [T]) -> &mut [Bits
     unsafe { &mut *(&raw mut *elements as *mut [Bits<B>]) }
 }
 
-/// The slices of one call. (Passed by reference: moved, its parts would be read again while they are still being
-/// written.)
-pub(crate) struct Slices<'a, T> {
-    pub(crate) input: ElementsRef<'a, T>,
-    pub(crate) indices: Indices<'a>,
-    /// Where the best elements themselves go, if they are asked for.
-    pub(crate) values: Option<&'a mut [T]>,
+/// A slice that answers are written to. Unlike a `&mut` slice, it can be [lent](Outputs::lend) to several tasks at
+/// once, each of which writes elements of its own: only what is being written is borrowed.
+#[derive(Debug)]
+pub struct Outputs<'a, T> {
+    start: *mut T,
+    len: usize,
+    lifetime: PhantomData<&'a mut [T]>,
 }
 
-impl<'a, T: Element> Slices<'a, T> {
-    /// Takes them, with elements as bits: what only moves these exists once for each size, not for each type.
+// SAFETY: as `&mut [T]`, whose elements another thread may write.
+unsafe impl<T: Send> Send for Outputs<'_, T> {}
+// SAFETY: what several threads can do with a shared one is to lend it: see there.
+unsafe impl<T: Send> Sync for Outputs<'_, T> {}
+// SAFETY: as `&[T]`, whose elements several threads may read.
+unsafe impl<T: Sync> Sync for ElementsRef<'_, T> {}
+
+impl<'a, T> From<&'a mut [T]> for Outputs<'a, T> {
     #[inline(always)]
-    pub(super) fn take_as_bits<B: Copy>(&mut self) -> Slices<'a, Bits<B>> {
-        let values = self.values.take().map(as_bits_mut);
-        let input = ElementsRef { start: self.input.start.cast(), len: self.input.len, lifetime: PhantomData };
-        Slices { input, indices: std::mem::replace(&mut self.indices, Indices::U8(&mut [])), values }
+    fn from(slice: &'a mut [T]) -> Self {
+        Outputs { start: slice.as_mut_ptr(), len: slice.len(), lifetime: PhantomData }
+    }
+}
+
+impl<'a, T> Outputs<'a, T> {
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The same outputs for another task, at the same time.
+    ///
+    /// Only tasks may have it that write no element of another's. That is so of parts of a call (`parallel.rs`): each
+    /// is done once ([`Claims`](crate::threads::Claims), tested by loom), they are disjoint parts of the loops over the
+    /// outputs (a test of `planner/division.rs`), and an output layout has a place for each output (`check_output` in
+    /// `api/builder.rs`).
+    #[inline(always)]
+    pub(crate) fn lend(&self) -> Outputs<'_, T> {
+        Outputs { ..*self }
+    }
+
+    /// The same, for a shorter time.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> Outputs<'_, T> {
+        Outputs { ..*self }
+    }
+
+    /// As a slice of the same places, for as long as nobody else has it.
+    #[inline(always)]
+    pub(crate) fn part(&mut self, first: usize, len: usize) -> &mut [T] {
+        assert!(first <= self.len && len <= self.len - first);
+        // SAFETY: they are within the slice, which is borrowed for as long as `self` lives; other tasks have no borrow
+        // of these elements, as `lend` asks for.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(first), len) }
+    }
+
+    /// Writes a row of outputs, `stride` places apart, from the first on. Borrows none of the places between them.
+    ///
+    /// `of` is moved, not borrowed: for all that the compiler knows, what is written might be where that lies.
+    #[inline(always)]
+    pub(super) fn spread<X: Copy>(&mut self, first: isize, stride: isize, row: &[X], of: impl Fn(X) -> T) {
+        let last = first + row.len().saturating_sub(1) as isize * stride;
+        assert!(first.min(last) >= 0 && (first.max(last) as usize) < self.len);
+        let start = self.start.wrapping_offset(first);
+        let write = |stride: isize| {
+            for (i, &found) in row.iter().enumerate() {
+                // SAFETY: between the first place and the last, which are within the slice; else as in `part`.
+                unsafe { *start.offset(i as isize * stride) = of(found) };
+            }
+        };
+        // A stride that is known takes fewer instructions.
+        if stride == 2 { write(2) } else { write(stride) }
+    }
+
+    /// All of them.
+    #[inline(always)]
+    pub(crate) fn all(&mut self) -> &mut [T] {
+        self.part(0, self.len)
+    }
+
+    /// With elements as bits.
+    #[inline(always)]
+    pub(super) fn into_bits<B>(self) -> Outputs<'a, Bits<B>> {
+        assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
+        // What is written there was read from a `T`: see `Bits`.
+        Outputs { start: self.start.cast(), len: self.len, lifetime: PhantomData }
+    }
+
+    /// The address of an output, for its place in a cache line.
+    #[inline(always)]
+    pub(crate) fn address(&self, place: usize) -> usize {
+        self.start.wrapping_add(place).addr()
+    }
+}
+
+impl<T> std::ops::Index<usize> for Outputs<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, place: usize) -> &T {
+        assert!(place < self.len);
+        // SAFETY: as in `part`.
+        unsafe { &*self.start.add(place) }
+    }
+}
+
+impl<T> std::ops::IndexMut<usize> for Outputs<'_, T> {
+    #[inline(always)]
+    fn index_mut(&mut self, place: usize) -> &mut T {
+        assert!(place < self.len);
+        // SAFETY: as in `part`.
+        unsafe { &mut *self.start.add(place) }
+    }
+}
+
+impl<'a, T> ElementsRef<'a, T> {
+    /// With elements as bits: what only moves these exists once for each size, not for each type.
+    #[inline(always)]
+    pub(super) fn into_bits<B>(self) -> ElementsRef<'a, Bits<B>> {
+        assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
+        ElementsRef { start: self.start.cast(), len: self.len, lifetime: PhantomData }
     }
 }
 

@@ -30,25 +30,31 @@
 //! |---|---|
 //! | `run.rs` | one output or many; which way; a loop over tiles |
 //! | `row.rs` | one contiguous row: a plain loop or a kernel, also for slices without a plan |
+//! | `parallel.rs` | the same on several threads, in parts |
 //! | `split.rs` | reductions of more elements than a position counts |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `call.rs` | the two calls of kernels: for a tile, for a row |
 //! | `write.rs` | positions to indices, copies |
 //! | `partials.rs` | partial answers: index and value, side by side or packed |
-//! | `elements.rs` | reading one element |
+//! | `slices.rs` | the slices of a call |
+//! | `elements.rs` | reading one element; writing outputs, also from several threads |
 //!
 //! All unsafe code of the crate is in `call.rs` and `elements.rs`.
 
 mod call;
 mod elements;
+mod parallel;
 mod partials;
 mod row;
 mod run;
+mod slices;
 mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{Bits, ElementsRef, Slices, as_bits, as_bits_mut, zero};
+pub(crate) use elements::{Bits, ElementsRef, Outputs, SelectBits, as_bits, as_bits_mut, zero};
+pub(crate) use parallel::{run_on, run_packed_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};
+pub(crate) use slices::Slices;

@@ -7,9 +7,10 @@
 //!     partials of the tile = the two, interleaved
 //! ```
 
-use super::elements::{ElementsRef, Slices, zero};
+use super::elements::{ElementsRef, Outputs, zero};
 use super::row::Order;
 use super::run::{run_one_output, run_tiles};
+use super::slices::Slices;
 use super::tiles::{Grid, OutputTile, TILE, for_each_tile};
 use super::write::copy_to_broadcast;
 use crate::index::for_width;
@@ -30,21 +31,22 @@ pub(crate) fn run_partials<T: Element, I: Index>(
     assert!(input.len() >= required_len);
     if plan.has_one_output {
         let (mut index, mut value) = ([I::NONE], [zero()]);
-        let slices = &mut Slices { input, indices: I::as_bits(&mut index), values: Some(&mut value) };
+        let slices = &mut Slices { input, indices: I::as_bits(&mut index), values: Some(value[..].as_mut().into()) };
         run_one_output(plan, order, 0, slices);
         partials[0] = Partial { value: value[0], index: index[0] };
     } else {
-        run_interleaved(plan, order, input, partials);
+        run_interleaved(plan, order, input, &mut partials.into());
+        copy_to_broadcast(&plan.shape.values, partials);
     }
 }
 
-/// As [`run_partials`], for any number of outputs. Outlined, because its buffers make a large frame.
+/// As [`run_partials`], for any number of outputs, without copies. Outlined, because its buffers make a large frame.
 #[inline(never)]
-fn run_interleaved<T: Element, I: Index>(
+pub(super) fn run_interleaved<T: Element, I: Index>(
     plan: &ExecPlan,
     order: Order,
     input: ElementsRef<'_, T>,
-    partials: &mut [Partial<T, I>],
+    partials: &mut Outputs<'_, Partial<T, I>>,
 ) {
     let (mut indices, mut values) = ([I::NONE; TILE], [zero(); TILE]);
     for_each_tile(&plan.shape, TILE, &mut |tile| {
@@ -52,15 +54,15 @@ fn run_interleaved<T: Element, I: Index>(
         let rows = LoopDim { size: height, stride: width as isize };
         let packed = Grid { start: 0, dims: [rows, LoopDim { size: width, stride: 1 }] };
         let buffered = OutputTile { input: tile.input, output: packed, values: packed };
-        let slices = &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(&mut values) };
-        run_tiles(plan, order, slices, Some(&buffered));
+        let slices = &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(values[..].as_mut().into()) };
+        run_tiles(plan, order, slices, &buffered);
 
         let Grid { start, dims: [outer, inner] } = tile.values;
         let rows = values.chunks_exact(width).zip(indices.chunks_exact(width)).take(height);
         for (o, (values, indices)) in rows.enumerate() {
             let first = start + o as isize * outer.stride;
             if inner.stride == 1 {
-                let partials = &mut partials[first as usize..][..width];
+                let partials = partials.part(first as usize, width);
                 for ((partial, &value), &index) in partials.iter_mut().zip(values).zip(indices) {
                     *partial = Partial { value, index };
                 }
@@ -71,7 +73,6 @@ fn run_interleaved<T: Element, I: Index>(
             }
         }
     });
-    copy_to_broadcast(&plan.shape.values, partials);
 }
 
 /// As [`run_partials`], with values and indices in two slices, whatever the plan's output layout.
@@ -80,14 +81,14 @@ pub(crate) fn run_packed<T: Element>(plan: &ExecPlan, order: Order, required_len
     assert!(input.len() >= required_len);
     let input = *input;
     if plan.has_one_output {
-        let slices = &mut Slices { input, indices: indices.reborrow(), values: Some(values) };
+        let slices = &mut Slices { input, indices: indices.reborrow(), values: Some(values.reborrow()) };
         return run_one_output(plan, order, 0, slices);
     }
     for_each_tile(&plan.shape, TILE, &mut |tile| {
         let tile = OutputTile { input: tile.input, output: tile.values, values: tile.values };
-        let slices = &mut Slices { input, indices: indices.reborrow(), values: Some(values) };
-        run_tiles(plan, order, slices, Some(&tile));
+        let slices = &mut Slices { input, indices: indices.reborrow(), values: Some(values.reborrow()) };
+        run_tiles(plan, order, slices, &tile);
     });
-    for_width!(indices, indices => copy_to_broadcast(&plan.shape.values, indices));
-    copy_to_broadcast(&plan.shape.values, values);
+    for_width!(indices, indices => copy_to_broadcast(&plan.shape.values, indices.all()));
+    copy_to_broadcast(&plan.shape.values, values.all());
 }

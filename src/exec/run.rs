@@ -1,8 +1,8 @@
 //! Runs a plan: one output by a single call, many by tiles, each tile in one of four ways.
 
 use super::call::{Call, Places};
-use super::elements::Slices;
 use super::row::{Order, find_in_contiguous};
+use super::slices::Slices;
 use super::split::{IsBetter, split_tile};
 use super::tiles::{DIRECT_TILE, INDEX_TILE, MAPPED_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
@@ -21,7 +21,7 @@ pub(crate) fn run<T: Element>(plan: &ExecPlan, order: Order, required_len: usize
     if plan.has_one_output {
         run_one_output(plan, order, plan.shape.output.start, slices);
     } else {
-        run_tiles(plan, order, slices, None);
+        run_tiles(plan, order, slices, &Alone);
     }
 }
 
@@ -46,42 +46,63 @@ pub(crate) fn run_one_output<T: Element>(plan: &ExecPlan, order: Order, output: 
     }
 }
 
-/// As [`run`], for any number of outputs, or for those of one tile. With elements as integers of their size, as indices
+/// As [`run`], for any number of outputs. With elements as integers of their size, as indices
 /// are: a copy of what is below for every pair of types would be much more code, and no faster.
 #[inline(never)]
 pub(super) fn run_tiles<T: Element>(
     plan: &ExecPlan,
     (function, policy): Order,
     slices: &mut Slices<'_, T>,
-    tile: Option<&OutputTile>,
+    outputs: &impl Answer,
 ) {
     let input = slices.input;
     let is_better = |a: usize, b: usize| better(function, policy, input.get(a), input.get(b));
     match size_of::<T>() {
-        1 => run_bits(plan, &is_better, slices.take_as_bits::<u8>(), tile),
-        2 => run_bits(plan, &is_better, slices.take_as_bits::<u16>(), tile),
-        4 => run_bits(plan, &is_better, slices.take_as_bits::<u32>(), tile),
-        _ => run_bits(plan, &is_better, slices.take_as_bits::<u64>(), tile),
+        1 => outputs.answer(plan, &is_better, &mut slices.take_as_bits::<u8>()),
+        2 => outputs.answer(plan, &is_better, &mut slices.take_as_bits::<u16>()),
+        4 => outputs.answer(plan, &is_better, &mut slices.take_as_bits::<u32>()),
+        _ => outputs.answer(plan, &is_better, &mut slices.take_as_bits::<u64>()),
     }
 }
 
-#[inline(always)]
-fn run_bits<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, mut slices: Slices<'_, T>, tile: Option<&OutputTile>) {
-    if let Some(tile) = tile {
-        return run_tile(plan, is_better, tile, &mut slices);
+/// Which outputs are answered, and on which threads.
+pub(super) trait Answer {
+    fn answer<T: Copy + Send + Sync>(&self, plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>);
+}
+
+/// All of them, on the thread of the caller.
+struct Alone;
+
+impl Answer for Alone {
+    #[inline(always)]
+    fn answer<T: Copy + Send + Sync>(&self, plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
+        run_distinct(plan, is_better, slices);
+        copy_all(&plan.shape, slices);
     }
-    run_distinct(plan, is_better, &mut slices);
-    let CollapsedShape { output, values, .. } = &plan.shape;
+}
+
+/// Those of one tile, without copies.
+impl Answer for OutputTile {
+    #[inline(always)]
+    fn answer<T: Copy + Send + Sync>(&self, plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
+        run_tile(plan, is_better, self, slices);
+    }
+}
+
+/// Copies each output along the axes that are broadcast in the input.
+#[inline(always)]
+pub(super) fn copy_all<T: Copy>(shape: &CollapsedShape, slices: &mut Slices<'_, T>) {
+    let CollapsedShape { output, values, .. } = shape;
     if !output.broadcast_dims().is_empty() {
-        for_width!(slices.indices, indices => copy_to_broadcast(output, indices));
-        if let Some(slice) = slices.values {
-            copy_to_broadcast(values, slice);
+        for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices.all()));
+        if let Some(slice) = &mut slices.values {
+            copy_to_broadcast(values, slice.all());
         }
     }
 }
 
 /// Answers those outputs that are no copies of others.
-fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
+pub(super) fn run_distinct<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
     let shape = &plan.shape;
     let max_outputs = match plan.kernel {
         Some((_, strategy, _)) if plan.reduction_len <= MAX_REDUCTION_LEN => {
@@ -103,7 +124,7 @@ fn run_tile<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, tile: &OutputTil
             tile.write_indices(plan, positions, &mut slices.indices);
         }
         Some((.., kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
-            split_tile(&plan.shape, kernel, MAX_REDUCTION_LEN, is_better, tile, slices);
+            split_tile(plan, kernel, MAX_REDUCTION_LEN, is_better, tile, slices);
         }
         Some((.., kernel)) => answer_tile(plan, kernel, tile, slices),
     }
@@ -136,6 +157,8 @@ impl Targets {
             Some(Affine::IDENTITY) if self.are_values_packed || !has_values => DIRECT_TILE,
             Some(_) if self.are_values_packed || !has_values => MAPPED_TILE,
             _ if has_values => TILE,
+            // With several steps of the index, the tiles that there would be with one.
+            None if affine(&plan.shape).is_none() => MAPPED_TILE,
             _ => INDEX_TILE,
         };
         match strategy {
@@ -163,20 +186,19 @@ fn answer_tile<T: Copy>(
     let (outputs, first) = (tile.outputs(), tile.output.start as usize);
     let (input, reduced) = (input.address(tile.input.start), plan.shape.reduced_dims());
     let call = Call { kernel, input, outputs: tile.input.dims, reduced, prefetch: plan.prefetch };
-    let (packed, strided) =
-        if are_values_packed { (values.as_deref_mut(), None) } else { (None, values.as_deref_mut()) };
+    let (packed, strided) = if are_values_packed { (values.as_mut(), None) } else { (None, values.as_mut()) };
     let mut buffer = [MaybeUninit::uninit(); TRANSPOSED_TILE];
     let places = match packed {
-        Some(values) => Some(Places::from(&mut values[tile.values.start as usize..][..outputs])),
+        Some(values) => Some(Places::from(values.part(tile.values.start as usize, outputs))),
         None if strided.is_some() => Some(Places::from(&mut buffer[..outputs])),
         None => None,
     };
     let found = match (direct, indices) {
         (Some(map), Indices::U32(indices)) => {
-            answer_directly(call, plan.writer, map, &mut indices[first..][..outputs], places)
+            answer_directly(call, plan.writer, map, indices.part(first, outputs), places)
         }
         (Some(map), Indices::U64(indices)) => {
-            answer_directly(call, plan.writer, map, &mut indices[first..][..outputs], places)
+            answer_directly(call, plan.writer, map, indices.part(first, outputs), places)
         }
         (_, indices) => {
             let mut buffer = [MaybeUninit::<u32>::uninit(); TRANSPOSED_TILE];

@@ -6,81 +6,75 @@
 //!         positions = kernel(input at the block)
 //!         for each output: keep the new element if it is better than the best so far (strictly: the first wins ties)
 //! ```
+//!
+//! Where threads share a reduction, they find the positions of blocks, and the caller merges those (`parallel.rs`).
 
 use super::call::Call;
-use super::elements::Slices;
+use super::slices::Slices;
 use super::tiles::{OutputTile, TILE};
-use crate::MAX_RANK;
-use crate::planner::CollapsedShape;
-use argreduce_kernels::{Kernel, LoopDim, StridedIter, Tuning, offset_at};
+use crate::planner::{Blocks, CollapsedShape, ExecPlan};
+use argreduce_kernels::{Kernel, offset_at};
 use std::mem::MaybeUninit;
 
 /// Whether the element at one place is better than that at another.
-pub(super) type IsBetter<'a> = dyn Fn(usize, usize) -> bool + 'a;
+pub(super) type IsBetter<'a> = dyn Fn(usize, usize) -> bool + Sync + 'a;
 
 /// Answers one tile, of at most [`TILE`] outputs, by blocks of at most `max_len` elements.
 #[cold]
 pub(super) fn split_tile<T: Copy>(
-    shape: &CollapsedShape,
+    plan: &ExecPlan,
     kernel: Kernel,
     max_len: usize,
     is_better: &IsBetter<'_>,
     tile: &OutputTile,
     slices: &mut Slices<'_, T>,
 ) {
-    let mut positions = [0; TILE];
-    let positions = &mut positions[..tile.outputs()];
-    find_split(shape, kernel, max_len, is_better, &|start| slices.input.address(start), tile, positions);
-    tile.read_values(shape, positions, slices);
-    tile.write_each(shape, positions, &mut slices.indices);
+    let blocks = Blocks::new(plan.shape.reduced_dims(), max_len);
+    let (mut places, mut positions) = ([0; TILE], [0; TILE]);
+    let mut best = Best::new(tile, &mut places, &mut positions);
+    for n in 0..blocks.count() {
+        let mut buffer = [MaybeUninit::uninit(); TILE];
+        let input = slices.input.address(tile.input.start + blocks.start(n).1);
+        let (outputs, reduced, prefetch) = (tile.input.dims, blocks.dims(), plan.prefetch);
+        let call = Call { kernel, input, outputs, reduced, prefetch };
+        let positions = call.find_positions(&mut buffer[..tile.outputs()]);
+        best.merge(&blocks, n, positions, is_better);
+    }
+    best.write(&plan.shape, slices);
 }
 
-/// The positions in one tile. (It takes addresses by a pointer to a function, so that all types share one copy.)
-fn find_split(
-    shape: &CollapsedShape,
-    kernel: Kernel,
-    max_len: usize,
-    is_better: &IsBetter<'_>,
-    address: &dyn Fn(isize) -> *const (),
-    tile: &OutputTile,
-    best_positions: &mut [u64],
-) {
-    // The loop that is cut: what is inside it fits a block, it as a whole does not.
-    let reduced = shape.reduced_dims();
-    let (mut cut, mut inside) = (reduced.len() - 1, 1);
-    while inside * reduced[cut].size <= max_len && cut > 0 {
-        inside *= reduced[cut].size;
-        cut -= 1;
+/// The best so far of each output of a tile: where it is, and its position.
+pub(super) struct Best<'a> {
+    tile: &'a OutputTile,
+    places: &'a mut [usize],
+    positions: &'a mut [u64],
+}
+
+impl<'a> Best<'a> {
+    /// None yet; buffers with anything in them, long enough for the tile.
+    pub(super) fn new(tile: &'a OutputTile, places: &'a mut [usize], positions: &'a mut [u64]) -> Best<'a> {
+        Best { tile, places, positions }
     }
-    let cut_loop = reduced[cut];
-    let step = (max_len / inside).clamp(1, cut_loop.size);
-    assert!(step * inside <= max_len);
-    let mut block = [LoopDim::default(); MAX_RANK];
-    let block = &mut block[..reduced.len() - cut];
-    block.copy_from_slice(&reduced[cut..]);
-    block[0].size = step;
-    let mut best_places = [0; TILE];
-    for (n, offset) in StridedIter::new(&reduced[..cut]).enumerate() {
-        for first in (0..cut_loop.size).step_by(step) {
-            // The last block overlaps the one before, so that none is too small for a strategy. To see an element twice
-            // is harmless: the comparison is strict.
-            let first = first.min(cut_loop.size - step);
-            let before = ((n * cut_loop.size + first) * inside) as u64;
-            let start = tile.input.start + offset + first as isize * cut_loop.stride;
-            let mut buffer = [MaybeUninit::uninit(); TILE];
-            let (input, prefetch) = (address(start), Tuning::current().prefetch_far());
-            let call = Call { kernel, input, outputs: tile.input.dims, reduced: block, prefetch };
-            let positions = call.find_positions(&mut buffer[..tile.outputs()]);
-            for (n, &position) in positions.iter().enumerate() {
-                let [outer, inner] = tile.input.dims;
-                let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
-                let place = (start + output + offset_at(block, position as usize)) as usize;
-                if before == 0 || is_better(place, best_places[n]) {
-                    best_places[n] = place;
-                    best_positions[n] = before + u64::from(position);
-                }
+
+    /// Merges the positions that were found in a block: of all blocks, in their order.
+    pub(super) fn merge(&mut self, blocks: &Blocks, block: usize, positions: &[u32], is_better: &IsBetter<'_>) {
+        let ([outer, inner], (before, offset)) = (self.tile.input.dims, blocks.start(block));
+        for (n, &position) in positions.iter().enumerate() {
+            let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
+            let in_block = offset_at(blocks.dims(), position as usize);
+            let place = (self.tile.input.start + offset + output + in_block) as usize;
+            if block == 0 || is_better(place, self.places[n]) {
+                self.places[n] = place;
+                self.positions[n] = before + u64::from(position);
             }
         }
+    }
+
+    /// Writes them.
+    pub(super) fn write<T: Copy>(&self, shape: &CollapsedShape, slices: &mut Slices<'_, T>) {
+        let positions = &self.positions[..self.tile.outputs()];
+        self.tile.read_values(shape, positions, slices);
+        self.tile.write_each(positions, &mut slices.indices, |position| shape.index_at(position as usize));
     }
 }
 
@@ -123,11 +117,11 @@ mod tests {
                                 let is_better = |a, b| better(function, policy, data[a], data[b]);
                                 let slices = &mut Slices {
                                     input: data[..].into(),
-                                    indices: Indices::U64(&mut found),
-                                    values: Some(&mut values),
+                                    indices: Indices::U64(found[..].as_mut().into()),
+                                    values: Some(values[..].as_mut().into()),
                                 };
                                 for_each_tile(shape, TILE, &mut |tile| {
-                                    split_tile(shape, kernel, max_len, &is_better, tile, slices);
+                                    split_tile(plan.exec(), kernel, max_len, &is_better, tile, slices);
                                 });
                                 assert_eq!(found, expected, "{plan}, blocks of {max_len}");
                                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();

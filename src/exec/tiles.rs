@@ -1,10 +1,9 @@
 //! The outputs, cut into tiles. Nothing here knows of elements, indices or kernels: sizes and strides are all.
 
-use crate::planner::CollapsedShape;
+use crate::planner::{CollapsedShape, MIN_TILE_WIDTH};
 use argreduce_kernels::{LoopDim, StridedIter};
 
-/// Outputs per tile, where their positions go to a buffer first: 4 KiB on the stack.
-pub(super) const TILE: usize = 1024;
+pub(super) use crate::planner::TILE;
 
 /// The same without values to read: fewer calls, and the L1 cache has room for positions and indices.
 pub(super) const INDEX_TILE: usize = 2048;
@@ -75,9 +74,6 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
         }
     }
 }
-
-/// The least width of a tile: a group of the longest vectors of the narrowest elements.
-const MIN_TILE_WIDTH: usize = 256;
 
 /// A loop of one step.
 pub(super) const ONE: LoopDim = LoopDim { size: 1, stride: 0 };

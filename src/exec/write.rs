@@ -1,7 +1,9 @@
 //! What is written once the positions of a tile are known: indices, values, and copies of both.
 
-use super::elements::Slices;
+use super::elements::Outputs;
+use super::slices::Slices;
 use super::tiles::{Grid, ONE, OutputTile, are_packed, is_transposed};
+use crate::MAX_RANK;
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, IndexWriter, LoopDim, StridedIter, offset_at};
@@ -12,44 +14,54 @@ impl OutputTile {
         let shape = &plan.shape;
         let map = match affine(shape) {
             Some(map) => map,
-            None if fits_32_bits(shape) => {
-                for position in &mut *positions {
-                    *position = shape.index_at(*position as usize) as u32;
+            None => {
+                let steps = IndexSteps::of(shape);
+                if !fits_32_bits(shape) {
+                    return self.write_each(positions, indices, |position| steps.index_at(position, steps.len));
+                }
+                // Numbers that the compiler knows, for loops without one inside.
+                match steps.len {
+                    2 => positions.iter_mut().for_each(|n| *n = steps.index_at(*n, 2) as u32),
+                    3 => positions.iter_mut().for_each(|n| *n = steps.index_at(*n, 3) as u32),
+                    len => positions.iter_mut().for_each(|n| *n = steps.index_at(*n, len) as u32),
                 }
                 Affine::IDENTITY
             }
-            None => return self.write_each(shape, positions, indices),
         };
         for_width!(indices, indices => self.write_rows(plan.writer, map, positions, indices));
     }
 
     /// Writes indices that fit 32 bits.
-    fn write_rows<I: IndexBits>(&self, writer: &IndexWriter, map: Affine, positions: &[u32], indices: &mut [I]) {
+    fn write_rows<I: IndexBits>(
+        &self,
+        writer: &IndexWriter,
+        map: Affine,
+        positions: &[u32],
+        indices: &mut Outputs<'_, I>,
+    ) {
         let Grid { start, dims: dims @ [outer, inner] } = self.output;
         let row_len = if are_packed(dims) { positions.len() } else { inner.size };
         if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
-            return write_strided(self.output, positions, indices, |position| I::of(map.at(position)));
+            return write_strided(self.output, positions, indices, move |position| I::of(map.at(position)));
         }
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
-            writer.write(map, row, &mut indices[first as usize..][..row_len]);
+            writer.write(map, row, indices.part(first as usize, row_len));
         }
     }
 
     /// Writes any indices, one after another.
-    #[cold]
-    pub(super) fn write_each<P: Copy + Into<u64>>(
+    pub(super) fn write_each<P: Copy>(
         &self,
-        shape: &CollapsedShape,
         positions: &[P],
         indices: &mut Indices<'_>,
+        index_at: impl Fn(P) -> isize,
     ) {
         let Grid { start, dims: [outer, inner] } = self.output;
         for (o, row) in positions.chunks_exact(inner.size).enumerate() {
             let first = start + o as isize * outer.stride;
             for (i, &position) in row.iter().enumerate() {
-                let index = shape.index_at(position.into() as usize);
-                indices.set((first + i as isize * inner.stride) as usize, index, 0, 0);
+                indices.set((first + i as isize * inner.stride) as usize, index_at(position), 0, 0);
             }
         }
     }
@@ -74,9 +86,45 @@ impl OutputTile {
     }
 }
 
+/// The steps of the index, for positions of 32 bits: divides by multiplying, because there is a division for each
+/// output and step.
+struct IndexSteps {
+    start: isize,
+    steps: [LoopDim; MAX_RANK],
+    len: usize,
+    /// Of the size of each step, 2^64 over it, rounded up.
+    inverses: [u64; MAX_RANK],
+}
+
+impl IndexSteps {
+    fn of(shape: &CollapsedShape) -> Self {
+        let (of, start) = (shape.index_steps(), shape.index_start);
+        let (mut steps, mut inverses) = ([ONE; MAX_RANK], [0; MAX_RANK]);
+        steps[..of.len()].copy_from_slice(of);
+        for (inverse, step) in inverses.iter_mut().zip(of) {
+            *inverse = (u64::MAX / step.size as u64).wrapping_add(1);
+        }
+        IndexSteps { start, steps, len: of.len(), inverses }
+    }
+
+    /// As [`CollapsedShape::index_at`], of so many steps: all that there are.
+    #[inline(always)]
+    fn index_at(&self, position: u32, len: usize) -> isize {
+        let (mut index, mut left) = (self.start, u64::from(position));
+        for (step, &inverse) in self.steps[1..len].iter().zip(&self.inverses[1..len]).rev() {
+            // Exact: what the inverse is too large by, times the position, is less than 2^64 over the size.
+            let quotient = ((u128::from(left) * u128::from(inverse)) >> 64) as u64;
+            let coordinate = (left - quotient * step.size as u64) as isize;
+            index = index.wrapping_add(coordinate.wrapping_mul(step.stride));
+            left = quotient;
+        }
+        index.wrapping_add((left as isize).wrapping_mul(self.steps[0].stride))
+    }
+}
+
 /// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, some lines at a
 /// time, so that a cache line is not written place by place.
-pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut [Y], of: impl Fn(X) -> Y) {
+pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut Outputs<'_, Y>, of: impl Fn(X) -> Y + Copy) {
     const LINES: usize = 4;
     let Grid { start, dims: [outer, inner] } = grid;
     let (mut found, mut first) = (found, start);
@@ -94,31 +142,8 @@ pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut [Y], o
         }
     }
     for line in found.chunks_exact(inner.size) {
-        let last = first + (inner.size - 1) as isize * inner.stride;
-        let (low, high) = (first.min(last) as usize, first.max(last) as usize);
-        spread(&mut to[low..=high], inner.stride, line, &of);
+        to.spread(first, inner.stride, line, of);
         first += outer.stride;
-    }
-}
-
-/// Writes a line to every so manieth place, from the first on to the last, or backwards.
-fn spread<X: Copy, Y>(to: &mut [Y], stride: isize, line: &[X], of: impl Fn(X) -> Y) {
-    let Some((&end, rest)) = line.split_last() else { return };
-    match (stride, to) {
-        (..=0, to) => {
-            let places = to.chunks_mut(stride.unsigned_abs().max(1));
-            places.zip(line.iter().rev()).for_each(|(places, &found)| places[0] = of(found));
-        }
-        (2, [to @ .., last]) => {
-            // A step that is known, for a loop without a question for each place.
-            let (places, _) = to.as_chunks_mut::<2>();
-            places.iter_mut().zip(rest).for_each(|([place, _], &found)| *place = of(found));
-            *last = of(end);
-        }
-        (_, to) => {
-            let places = to.chunks_mut(stride.unsigned_abs());
-            places.zip(line).for_each(|(places, &found)| places[0] = of(found));
-        }
     }
 }
 
@@ -170,4 +195,41 @@ pub(super) fn copy_to_broadcast<X: Copy>(nest: &LoopNest, outputs: &mut [X]) {
 /// The fastest of some loops, and the others.
 fn split_last(loops: &[LoopDim]) -> (&[LoopDim], LoopDim) {
     loops.split_last().map_or((&[], ONE), |(last, slower)| (slower, *last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::AxisSet;
+    use crate::parts::Window;
+    use crate::{AxisDirection, Layout};
+
+    /// Multiplying gives what dividing gives: small and large steps, and positions up to the last one.
+    #[test]
+    fn steps_of_any_size() {
+        let inner = [1, 2, 3, 5, 7, 641, 65_535, 65_536, 65_537, (1 << 31) - 1, 1 << 31, 3 << 30];
+        for sizes in inner.iter().flat_map(|&b| [[3, b, 1], [1, 7, b], [2, b, 3], [70_000, b, 2]]) {
+            let Some(count) = sizes.iter().try_fold(1_usize, |count, &size: &usize| count.checked_mul(size)) else {
+                continue;
+            };
+            // One element, seen everywhere but for broadcast axes, which are left out: so every stride differs.
+            let strides = [1, 3, 5];
+            let whole = sizes.map(|size| size + 2);
+            for direction in AxisDirection::ALL {
+                let input = Layout::strided(&sizes, &strides, 0).unwrap();
+                let mut shape = CollapsedShape::EMPTY;
+                let (axes, output) = (AxisSet::new(&[0, 1, 2], 3).unwrap(), Layout::contiguous(&[1; 3]).unwrap());
+                let window = Window { whole: &whole, start: &[1, 2, 1] };
+                shape.collapse(&input, axes, direction, &output, window);
+                let steps = IndexSteps::of(&shape);
+                let last = (count - 1).min(u32::MAX as usize);
+                let near = |n: usize| [n.saturating_sub(1), n, n + 1];
+                let some = (0..100).chain(sizes.into_iter().flat_map(near)).chain(near(last)).chain(near(last / 3 * 2));
+                for position in some.filter(|&position| position <= last) {
+                    let expected = shape.index_at(position);
+                    assert_eq!(steps.index_at(position as u32, steps.len), expected, "{sizes:?} at {position}");
+                }
+            }
+        }
+    }
 }

@@ -46,8 +46,8 @@ impl fmt::Debug for PerAxis {
     }
 }
 
-/// Where `n` is in something of `len`; negative numbers count from the end. It may be beyond the end, but not before
-/// the start.
+/// The position that `n` means along an extent of `len`; negative numbers count from the end. `None` before the start;
+/// beyond the end is left to the caller.
 pub(crate) fn from_start(n: isize, len: usize) -> Option<usize> {
     if n < 0 { len.checked_add_signed(n) } else { Some(n as usize) }
 }
@@ -87,7 +87,7 @@ impl AxisSet {
         AxisSet::collect(axes.iter().copied(), rank)
     }
 
-    /// As [`AxisSet::new`]. No more than one axis beyond the rank is taken: one of those is wrong.
+    /// As [`AxisSet::new`]. The iterator may be endless: of more axes than the rank, one is wrong.
     pub(crate) fn collect(axes: impl IntoIterator<Item = isize>, rank: usize) -> Result<AxisSet, AxisError> {
         let mut set = AxisSet::NONE;
         for axis in axes {

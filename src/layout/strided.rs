@@ -42,13 +42,13 @@ impl Layout {
         Ok(layout)
     }
 
-    /// [`Layout::contiguous`] in place of this, which is [`Layout::SCALAR`].
+    /// Makes this, which is [`Layout::SCALAR`], the [`Layout::contiguous`] of these sizes.
     pub(crate) fn pack(&mut self, sizes: &[usize]) -> Result<(), Error> {
         self.set_sizes(sizes)?;
         let mut stride: isize = 1;
         for (axis, &size) in sizes.iter().enumerate().rev() {
             self.strides[axis] = stride;
-            // If that overflows, there are no elements to be strided over.
+            // It overflows only if another size is 0: then there are no elements.
             stride = stride.wrapping_mul(size.max(1) as isize);
         }
         self.required_len = self.element_count;

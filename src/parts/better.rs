@@ -2,21 +2,23 @@
 //! where the answers came from.
 //!
 //! ```text
-//! for each partial:
-//!     here, there = key(value), key(other value)       in whose order the better is larger: NaN and -0 included
-//!     before = other index < index, or > for the last of equals
-//!     takes  = (there > here, or there = here and before, or nothing here yet) and something there
-//!     value, index = select(takes, other value, value), select(takes, other index, index)
+//! for each block of partials, which the L1 cache holds:
+//!     ranks   = -2 where the other value is better, -1 where both are equal, 0 where it is worse
+//!     before  = other index < index, or > for the last of equals
+//!     takes   = (rank -2, or rank -1 and before, or nothing here yet) and something there
+//!     values  = select(takes, other values, values)
+//!     indices = select(takes, other indices, indices)
 //! ```
 //!
-//! One loop, which the compiler turns into vectors of the ISA. All is there once for each width of elements and of
-//! indices, for integers and for floats: keys are as wide as the elements.
+//! Three kinds of passes: ranks, by values; takes, by indices; and select. Each is a plain loop over lanes of one
+//! width, and from one to the next goes one byte for each partial. So vectors are full whatever the widths of elements
+//! and of indices are, and there is one pass for each width, not for each pair of widths. Where vectors have masks of
+//! one bit for each lane, whatever its width, all is one loop.
 
-use crate::exec::Bits;
-use crate::index::{Indices, for_width};
-use crate::{AxisDirection, DataType, Index, Isa, NanPolicy, Options, ReduceFunction};
-use argreduce_kernels::IndexBits;
-use std::ops::BitXor;
+use super::lanes::{Bytes, CHUNK, Lane, Narrow, Pass, Vectors};
+use crate::exec::{Bits, SelectBits, as_bits, as_bits_mut};
+use crate::{AxisDirection, DataType, Element, Isa, NanPolicy, Options, ReduceFunction};
+use std::slice::from_mut;
 
 /// What the better of two depends on, beside the two; and the vectors to use.
 #[derive(Clone, Copy)]
@@ -28,217 +30,337 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Of a float: the bits of infinity.
-    fn infinity(self) -> Option<u64> {
-        Some(match self.data_type {
-            DataType::F16 => half::f16::INFINITY.to_bits().into(),
-            DataType::Bf16 => half::bf16::INFINITY.to_bits().into(),
-            DataType::F32 => f32::INFINITY.to_bits().into(),
-            DataType::F64 => f64::INFINITY.to_bits(),
-            _ => return None,
-        })
-    }
-
     fn is_unsigned(self) -> bool {
         matches!(self.data_type, DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64 | DataType::Bool)
     }
 }
 
-/// An integer as wide as an element. (No generic function, so that its code is in this crate, and once.)
-pub(super) trait Width: Copy {
-    /// Merges elements of that width. The indices of the other side are bytes, of the type that those of this one have.
-    fn merge(
-        rule: Rule,
-        values: &mut [Bits<Self>],
-        indices: Indices<'_>,
-        other_values: &[Bits<Self>],
-        other_indices: &[u8],
-    );
+/// Lanes of a chunk.
+type Chunk<B> = [Bits<B>; CHUNK];
+
+/// The values or the indices of both sides: slices of one length. The better of two goes to `here`.
+pub(super) struct Sides<'a, X> {
+    pub(super) here: &'a mut [X],
+    pub(super) there: &'a [X],
+}
+
+impl<'a, B: Copy> Sides<'a, Bits<B>> {
+    pub(super) fn of<T: Element>(here: &'a mut [T], there: &'a [T]) -> Self {
+        Sides { here: as_bits_mut(here), there: as_bits(there) }
+    }
+
+    /// Those of the other side are bytes, of as many indices.
+    pub(super) fn of_indices(here: &'a mut [B], there: &'a [u8]) -> Self
+    where
+        B: Element + bytemuck::AnyBitPattern,
+    {
+        Sides::of(here, bytemuck::cast_slice(there))
+    }
+
+    /// Whole chunks, and what is left.
+    fn split(self) -> (Sides<'a, Chunk<B>>, Sides<'a, Bits<B>>) {
+        let (here, last_here) = self.here.as_chunks_mut();
+        let (there, last_there) = self.there.as_chunks();
+        (Sides { here, there }, Sides { here: last_here, there: last_there })
+    }
+
+    /// Less than a chunk, filled up with copies of the first of each side; none if there are none.
+    fn fill(&self) -> Option<[Chunk<B>; 2]> {
+        let fill = |lanes: &[Bits<B>]| {
+            let mut chunk = [*lanes.first()?; CHUNK];
+            chunk[..lanes.len()].copy_from_slice(lanes);
+            Some(chunk)
+        };
+        Some([fill(self.here)?, fill(self.there)?])
+    }
+}
+
+impl<B> Sides<'_, Chunk<B>> {
+    /// Some chunks at a time.
+    fn blocks(&mut self, chunks: usize) -> impl Iterator<Item = Sides<'_, Chunk<B>>> {
+        let others = self.there.chunks(chunks);
+        self.here.chunks_mut(chunks).zip(others).map(|(here, there)| Sides { here, there })
+    }
+}
+
+/// The bytes of both sides that all passes go through before the next do.
+const BLOCK_BYTES: usize = 16 << 10;
+
+/// The most chunks in as many bytes: of elements and indices of one byte.
+const MAX_CHUNKS: usize = BLOCK_BYTES / 2 / CHUNK / 2;
+
+/// Merges partials, given by elements of width `B` and indices of width `J`.
+pub(super) fn merge<B: Width, J: Width>(rule: Rule, values: Sides<'_, Bits<B>>, indices: Sides<'_, Bits<J>>) {
+    let vectors = Vectors::of(rule.isa);
+    let ((mut values, last_values), (mut indices, last_indices)) = (values.split(), indices.split());
+    let chunks = BLOCK_BYTES / 2 / CHUNK / (size_of::<B>() + size_of::<J>());
+    let flip = if rule.options.direction == AxisDirection::Decreasing { J::MAX } else { J::SIGN };
+    let bytes = &mut [[0; CHUNK]; MAX_CHUNKS];
+    for (values, indices) in values.blocks(chunks).zip(indices.blocks(chunks)) {
+        B::with_order(rule, Block { vectors, values, indices, flip, bytes });
+    }
+    if let (Some([mut value, other_value]), Some([mut index, other_index])) = (last_values.fill(), last_indices.fill())
+    {
+        let values = Sides { here: from_mut(&mut value), there: &[other_value] };
+        let indices = Sides { here: from_mut(&mut index), there: &[other_index] };
+        B::with_order(rule, Block { vectors, values, indices, flip, bytes });
+        let len = last_values.here.len();
+        last_values.here.copy_from_slice(&value[..len]);
+        last_indices.here.copy_from_slice(&index[..len]);
+    }
+}
+
+/// At most [`MAX_CHUNKS`] chunks.
+struct Block<'a, B, J: Width> {
+    vectors: Vectors,
+    values: Sides<'a, Chunk<B>>,
+    indices: Sides<'a, Chunk<J>>,
+    /// What indices are xored with, so that the smaller one, as signed numbers, wins ties.
+    flip: J::Signed,
+    /// One for each partial.
+    bytes: &'a mut [Bytes; MAX_CHUNKS],
+}
+
+impl<B: Width, J: Width> WithOrder<B> for Block<'_, B, J> {
+    fn run<O: Order<B>>(self, order: O, is_reversed: bool) {
+        let Block { vectors, values, indices, flip, bytes } = self;
+        let at_once = AtOnce { order, is_reversed, values, indices, flip };
+        let Err(AtOnce { values, indices, .. }) = vectors.run_by_masks(at_once) else { return };
+        let bytes = &mut bytes[..values.here.len()];
+        let (here, there) = if is_reversed { (values.there, &*values.here) } else { (&*values.here, values.there) };
+        vectors.run(Rank { order, here, there, ranks: bytes });
+        vectors.run(Take { flip, here: indices.here, there: indices.there, bytes });
+        vectors.run(Select { sides: values, takes: bytes });
+        vectors.run(Select { sides: indices, takes: bytes });
+    }
+}
+
+/// All passes as one, for vectors that have masks of their own, which go with lanes of any width.
+struct AtOnce<'a, B, J: Width, O> {
+    order: O,
+    is_reversed: bool,
+    values: Sides<'a, Chunk<B>>,
+    indices: Sides<'a, Chunk<J>>,
+    flip: J::Signed,
+}
+
+impl<B: Width, J: Width, O: Order<B>> Pass for AtOnce<'_, B, J, O> {
+    #[inline(always)]
+    fn run<N: Narrow>(self, _: N) {
+        let AtOnce { order, is_reversed, values, indices, flip } = self;
+        let values = values.here.as_flattened_mut().iter_mut().zip(values.there.as_flattened());
+        let indices = indices.here.as_flattened_mut().iter_mut().zip(indices.there.as_flattened());
+        for ((value, other_value), (index, other_index)) in values.zip(indices) {
+            let (here, there) = if is_reversed { (*other_value, *value) } else { (*value, *other_value) };
+            let better = order.compare(here.get(), there.get());
+            let takes = J::is_taken(index.get(), other_index.get(), better, flip);
+            (*value, *index) = if takes { (*other_value, *other_index) } else { (*value, *index) };
+        }
+    }
+}
+
+/// An unsigned integer as wide as elements or indices.
+pub(super) trait Width: SelectBits {
+    /// The signed one.
+    type Signed: Lane;
+    const SIGN: Self::Signed;
+    /// All bits but the sign.
+    const MAX: Self::Signed;
+
+    /// Goes on with the order of the values.
+    fn with_order<W: WithOrder<Self>>(rule: Rule, with: W);
+
+    /// -2 for the better, -1 for what is as good, 0 for the worse.
+    fn rank(is_better: bool, is_as_good: bool) -> Self::Signed;
+
+    /// All bits if the other index is to be taken, or none.
+    fn takes(here: Self, there: Self, rank: i8, flip: Self::Signed) -> Self::Signed;
+
+    /// Whether the other index is to be taken.
+    fn is_taken(here: Self, there: Self, better: (bool, bool), flip: Self::Signed) -> bool;
+}
+
+/// What goes on with an order; if that is reversed, with the sides exchanged.
+pub(super) trait WithOrder<B> {
+    fn run<O: Order<B>>(self, order: O, is_reversed: bool);
 }
 
 macro_rules! widths {
-    ($($bits:ident as $key:ident)+) => {$(
+    ($($bits:ident as $signed:ident $(, $float:ident => $order:expr)*;)+) => {$(
         impl Width for $bits {
-            fn merge(
-                rule: Rule,
-                values: &mut [Bits<$bits>],
-                indices: Indices<'_>,
-                other_values: &[Bits<$bits>],
-                other_indices: &[u8],
-            ) {
-                let flip = if rule.function == ReduceFunction::ArgMin { -1 } else { 0 };
-                let sign = if rule.is_unsigned() { $key::MIN } else { 0 };
-                let nan = if rule.options.nan_policy == NanPolicy::Propagate { $key::MAX } else { $key::MIN };
-                for_width!(indices, indices => {
-                    let other_indices = bytemuck::cast_slice(other_indices);
-                    match rule.infinity() {
-                        None => {
-                            let keys = IntegerKeys { flip: flip ^ sign };
-                            vectorize(rule, Sides { keys, values, indices, other_values, other_indices });
-                        }
-                        Some(infinity) => {
-                            let keys = FloatKeys { infinity: infinity as $key, nan: nan ^ flip, flip };
-                            vectorize(rule, Sides { keys, values, indices, other_values, other_indices });
-                        }
+            type Signed = $signed;
+            const SIGN: $signed = $signed::MIN;
+            const MAX: $signed = $signed::MAX;
+
+            fn with_order<W: WithOrder<$bits>>(rule: Rule, with: W) {
+                let is_min = rule.function == ReduceFunction::ArgMin;
+                match rule.data_type {
+                    $(DataType::$float => {
+                        // Where NaN is the worst, it is the best of the reverse order: that of the sides exchanged.
+                        let is_reversed = rule.options.nan_policy == NanPolicy::Ignore;
+                        let flip = if is_min ^ is_reversed { 1 << ($bits::BITS - 1) } else { 0 };
+                        with.run(Floats { flip, kind: $order }, is_reversed);
+                    })*
+                    _ => {
+                        let flip = (if is_min { -1 } else { 0 }) ^ (if rule.is_unsigned() { $signed::MIN } else { 0 });
+                        with.run(Integers { flip }, false);
                     }
-                });
+                }
+            }
+
+            #[inline(always)]
+            fn rank(is_better: bool, is_as_good: bool) -> $signed {
+                -$signed::from(is_better) - $signed::from(is_as_good)
+            }
+
+            #[inline(always)]
+            fn is_taken(here: $bits, there: $bits, (is_better, is_as_good): (bool, bool), flip: $signed) -> bool {
+                let is_before = (there as $signed ^ flip) < (here as $signed ^ flip);
+                (is_better | (is_as_good & is_before) | (here == $bits::MAX)) & (there != $bits::MAX)
+            }
+
+            #[inline(always)]
+            fn takes(here: $bits, there: $bits, rank: i8, flip: $signed) -> $signed {
+                let is_before = (there as $signed ^ flip) < (here as $signed ^ flip);
+                let is_better = ($signed::from(rank) - $signed::from(is_before)) < -1;
+                -$signed::from((is_better | (here == $bits::MAX)) & (there != $bits::MAX))
             }
         }
 
-        impl Keys<$bits> for IntegerKeys<$key> {
-            type Key = $key;
-
+        impl Order<$bits> for Integers<$signed> {
             #[inline(always)]
-            fn key(self, bits: $bits) -> $key {
-                bits as $key ^ self.flip
-            }
-        }
-
-        impl Keys<$bits> for FloatKeys<$key> {
-            type Key = $key;
-
-            #[inline(always)]
-            fn key(self, bits: $bits) -> $key {
-                let (magnitude, sign) = (bits as $key & $key::MAX, bits as $key >> ($key::BITS - 1));
-                let number = (magnitude ^ sign).wrapping_sub(sign);
-                (if magnitude > self.infinity { self.nan } else { number }) ^ self.flip
+            fn compare(self, here: $bits, there: $bits) -> (bool, bool) {
+                let (here, there) = (here as $signed ^ self.flip, there as $signed ^ self.flip);
+                (there > here, there >= here)
             }
         }
     )+};
 }
-widths!(u8 as i8 u16 as i16 u32 as i32 u64 as i64);
-
-/// From the bits of an element to an integer as wide, in whose order the better element is larger: as
-/// [`argreduce_kernels::key`], whose integers are wider.
-trait Keys<B>: Copy {
-    type Key: Ord;
-    fn key(self, bits: B) -> Self::Key;
+widths! {
+    u8 as i8;
+    u16 as i16, F16 => Half { infinity: 0x7c00 }, Bf16 => Half { infinity: 0x7f80 };
+    u32 as i32, F32 => Full;
+    u64 as i64, F64 => Full;
 }
 
-/// Keys of integers.
+/// From the bits of two elements to whether the other one is better, and whether it is as good or better.
+pub(super) trait Order<B>: Copy {
+    fn compare(self, here: B, there: B) -> (bool, bool);
+}
+
+/// That of integers: the larger is better, once these bits are flipped. All, where the smaller is better; and the sign,
+/// where numbers have none.
 #[derive(Clone, Copy)]
-struct IntegerKeys<K> {
-    /// All bits, where the smaller is better; and the sign, where numbers have none.
+struct Integers<K> {
     flip: K,
 }
 
-/// Keys of floats: the magnitude, negated where the sign is set, so that -0 equals +0; and one key for all NaNs.
+/// That of floats: any NaN is better than all numbers, and of these the larger, once the sign is flipped.
 #[derive(Clone, Copy)]
-struct FloatKeys<K> {
-    infinity: K,
-    /// Before it is flipped.
-    nan: K,
-    flip: K,
+struct Floats<B, F> {
+    flip: B,
+    kind: F,
 }
 
-/// How many partials are merged at a time: enough that the compiler makes a loop of it.
-pub(super) const BLOCK: usize = 256;
-
-/// What is to be merged: slices of one length.
-struct Sides<'a, B, J, C> {
-    keys: C,
-    values: &'a mut [Bits<B>],
-    indices: &'a mut [J],
-    other_values: &'a [Bits<B>],
-    other_indices: &'a [J],
-}
-
-/// The same, with what a loop over it needs. If `COPIES`, each block is copied before it is written: where a store
-/// under a mask is slow, the compiler must not see that the old value is there already.
-struct Loop<'a, B, J, C, const COPIES: bool> {
-    sides: Sides<'a, B, J, C>,
-    order: Order<C, J>,
-}
-
-/// Which of two partials is better.
+/// Floats of 32 and 64 bits.
 #[derive(Clone, Copy)]
-struct Order<C, J> {
-    keys: C,
-    /// What indices are xored with, so that the smaller wins ties.
-    index_flip: J,
-    /// The index of nothing.
-    none: J,
+struct Full;
+
+/// Floats of 16 bits: what is above infinity is NaN.
+#[derive(Clone, Copy)]
+struct Half {
+    infinity: i16,
 }
 
-impl<C, J: Copy + Ord + BitXor<Output = J>> Order<C, J> {
-    /// The better of two partials.
-    #[inline(always)]
-    fn better<B: Copy>(self, here: (Bits<B>, J), there: (Bits<B>, J)) -> (Bits<B>, J)
-    where
-        C: Keys<B>,
-    {
-        let (key, other_key) = (self.keys.key(here.0.get()), self.keys.key(there.0.get()));
-        let is_before = (there.1 ^ self.index_flip) < (here.1 ^ self.index_flip);
-        let is_better = (other_key > key) | ((other_key == key) & is_before) | (here.1 == self.none);
-        let takes = is_better & (there.1 != self.none);
-        (if takes { there.0 } else { here.0 }, if takes { there.1 } else { here.1 })
-    }
-}
-
-impl<B, J, C, const COPIES: bool> pulp::NullaryFnOnce for Loop<'_, B, J, C, COPIES>
-where
-    B: Copy,
-    J: Copy + Ord + BitXor<Output = J>,
-    C: Keys<B>,
-{
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Loop { order, sides: Sides { values, indices, other_values, other_indices, .. } } = self;
-        let (values, last_values) = values.as_chunks_mut::<BLOCK>();
-        let (indices, last_indices) = indices.as_chunks_mut::<BLOCK>();
-        let (other_values, last_other_values) = other_values.as_chunks::<BLOCK>();
-        let (other_indices, last_other_indices) = other_indices.as_chunks::<BLOCK>();
-        let others = other_values.iter().zip(other_indices);
-        for ((values, indices), (other_values, other_indices)) in values.iter_mut().zip(indices).zip(others) {
-            if COPIES {
-                let (old_values, old_indices) = (*values, *indices);
-                for n in 0..BLOCK {
-                    let there = (other_values[n], other_indices[n]);
-                    (values[n], indices[n]) = order.better((old_values[n], old_indices[n]), there);
-                }
-            } else {
-                for n in 0..BLOCK {
-                    let there = (other_values[n], other_indices[n]);
-                    (values[n], indices[n]) = order.better((values[n], indices[n]), there);
-                }
+macro_rules! floats {
+    ($($float:ident: $bits:ident)+) => {$(
+        impl Order<$bits> for Floats<$bits, Full> {
+            #[inline(always)]
+            fn compare(self, here: $bits, there: $bits) -> (bool, bool) {
+                let (here, there) = ($float::from_bits(here ^ self.flip), $float::from_bits(there ^ self.flip));
+                // Of what is compared with a NaN, only the negation is true.
+                let is_better = !(there <= here) & !here.is_nan();
+                (is_better, !(there < here) & (!here.is_nan() | there.is_nan()))
             }
         }
-        let others = last_other_values.iter().zip(last_other_indices);
-        for ((value, index), (&other_value, &other_index)) in last_values.iter_mut().zip(last_indices).zip(others) {
-            (*value, *index) = order.better((*value, *index), (other_value, other_index));
+    )+};
+}
+floats!(f32: u32 f64: u64);
+
+impl Order<u16> for Floats<u16, Half> {
+    #[inline(always)]
+    fn compare(self, here: u16, there: u16) -> (bool, bool) {
+        // The magnitude, negated where the sign is set, so that -0 equals +0; and one key for all NaNs.
+        let [here, there] = [here, there].map(|bits| {
+            let bits = (bits ^ self.flip) as i16;
+            let (magnitude, sign) = (bits & i16::MAX, bits >> 15);
+            let nan = -i16::from(magnitude > self.kind.infinity);
+            (((magnitude ^ sign) - sign) & !nan) | (i16::MAX & nan)
+        });
+        (there > here, there >= here)
+    }
+}
+
+/// Ranks, by the values of both sides.
+struct Rank<'a, B, O> {
+    order: O,
+    here: &'a [Chunk<B>],
+    there: &'a [Chunk<B>],
+    ranks: &'a mut [Bytes],
+}
+
+impl<B: Width, O: Order<B>> Pass for Rank<'_, B, O> {
+    #[inline(always)]
+    fn run<N: Narrow>(self, narrow: N) {
+        for ((here, there), ranks) in self.here.iter().zip(self.there).zip(self.ranks) {
+            let mut lanes = [B::Signed::from(0); CHUNK];
+            for n in 0..CHUNK {
+                let (is_better, is_as_good) = self.order.compare(here[n].get(), there[n].get());
+                lanes[n] = B::rank(is_better, is_as_good);
+            }
+            *ranks = narrow.narrow(lanes);
         }
     }
 }
 
-/// Merges inside a function that has the ISA's target features, or without any.
-fn vectorize<B, J, C>(rule: Rule, sides: Sides<'_, B, J, C>)
-where
-    B: Copy,
-    J: Index + IndexBits + BitXor<Output = J>,
-    C: Keys<B>,
-{
-    let index_flip = if rule.options.direction == AxisDirection::Decreasing { J::NONE } else { J::default() };
-    let order = Order { keys: sides.keys, index_flip, none: J::NONE };
-    #[cfg(target_arch = "x86_64")]
-    {
-        if rule.isa == Isa::Avx512
-            && let Some(simd) = pulp::x86::V4::try_new()
-        {
-            return simd.vectorize(Loop::<_, _, _, false> { sides, order });
-        }
-        if rule.isa == Isa::Avx2
-            && let Some(simd) = pulp::x86::V3::try_new()
-        {
-            return simd.vectorize(Loop::<_, _, _, true> { sides, order });
+/// From ranks to whether the other partial is to be taken, by the indices of both sides.
+struct Take<'a, J: Width> {
+    /// What indices are xored with, so that the smaller one, as signed numbers, wins ties.
+    flip: J::Signed,
+    here: &'a [Chunk<J>],
+    there: &'a [Chunk<J>],
+    bytes: &'a mut [Bytes],
+}
+
+impl<J: Width> Pass for Take<'_, J> {
+    #[inline(always)]
+    fn run<N: Narrow>(self, narrow: N) {
+        for ((here, there), bytes) in self.here.iter().zip(self.there).zip(self.bytes) {
+            let mut lanes = [J::Signed::from(0); CHUNK];
+            for n in 0..CHUNK {
+                lanes[n] = J::takes(here[n].get(), there[n].get(), bytes[n], self.flip);
+            }
+            *bytes = narrow.narrow(lanes);
         }
     }
-    #[cfg(target_arch = "aarch64")]
-    if rule.isa == Isa::Neon
-        && let Some(simd) = pulp::aarch64::Neon::try_new()
-    {
-        return simd.vectorize(Loop::<_, _, _, false> { sides, order });
+}
+
+/// The values or the indices of those that are taken.
+struct Select<'a, B> {
+    sides: Sides<'a, Chunk<B>>,
+    takes: &'a [Bytes],
+}
+
+impl<B: Width> Pass for Select<'_, B> {
+    #[inline(always)]
+    fn run<N: Narrow>(self, _: N) {
+        for ((here, there), takes) in self.sides.here.iter_mut().zip(self.sides.there).zip(self.takes) {
+            // Not in place: the compiler does not know that nothing else is there.
+            let mut better = *here;
+            for n in 0..CHUNK {
+                better[n] = B::select(here[n], there[n], takes[n]);
+            }
+            *here = better;
+        }
     }
-    pulp::NullaryFnOnce::call(Loop::<_, _, _, false> { sides, order });
 }

@@ -1,9 +1,9 @@
 //! Merging partial answers: what the caller says, checked, and pairs taken apart. `better.rs` has the loop.
 
-use super::better::{BLOCK, Rule, Width};
+use super::better::{Rule, Sides, Width, merge};
 use super::partial::Partial;
 use crate::api::plan_isa;
-use crate::exec::{as_bits, as_bits_mut};
+use crate::index::{Indices, for_width};
 use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, ReduceFunction};
 use std::array::from_fn;
 
@@ -146,16 +146,34 @@ impl Merge {
         other_values: &[T],
         other_indices: &[I],
     ) {
-        let (indices, others) = (I::as_bits(indices), I::as_bytes(other_indices));
+        let (indices, others) = (&mut I::as_bits(indices), I::as_bytes(other_indices));
         let rule = Rule { data_type: T::DATA_TYPE, function: self.function, options: self.options, isa };
         match size_of::<T>() {
-            1 => u8::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
-            2 => u16::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
-            4 => u32::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
-            _ => u64::merge(rule, as_bits_mut(values), indices, as_bits(other_values), others),
+            1 => merge_values::<T, u8>(rule, values, indices, other_values, others),
+            2 => merge_values::<T, u16>(rule, values, indices, other_values, others),
+            4 => merge_values::<T, u32>(rule, values, indices, other_values, others),
+            _ => merge_values::<T, u64>(rule, values, indices, other_values, others),
         }
     }
 }
+
+/// Merges elements of width `B`. The indices of the other side are bytes, of the type that those of this one have.
+#[inline(always)]
+fn merge_values<T: Element, B: Width>(
+    rule: Rule,
+    values: &mut [T],
+    indices: &mut Indices<'_>,
+    other_values: &[T],
+    other_indices: &[u8],
+) {
+    let values = Sides::of(values, other_values);
+    for_width!(indices, indices => {
+        merge::<B, _>(rule, values, Sides::of_indices(indices.all(), other_indices));
+    });
+}
+
+/// How many partials are taken apart at a time.
+const BLOCK: usize = 256;
 
 /// Which slice is too short, if any.
 fn check_lengths<const N: usize>(slices: [(&'static str, usize); N]) -> Result<(), Error> {

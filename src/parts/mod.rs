@@ -21,12 +21,14 @@
 //! | `window.rs` | where a part lies in the whole, checked |
 //! | `partial.rs` | value and index, and the one that says that nothing was seen |
 //! | `better.rs` | the better of two partials, many at a time, by the vectors of an ISA |
+//! | `lanes.rs` | loops by the vectors of an ISA, and bytes of their lanes |
 //! | `merge.rs` | merging, as callers see it |
 //! | `plan.rs` | plans that give partials, and indices from partials |
 //! | `untyped.rs` | the same for types that are known at run time |
 //! | `stream.rs` | chunks along one axis, one after another |
 
 mod better;
+mod lanes;
 mod merge;
 mod partial;
 mod plan;

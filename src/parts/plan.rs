@@ -3,9 +3,9 @@
 use super::merge::Merge;
 use super::partial::Partial;
 use crate::api::{ErasedPlan, check_len};
-use crate::exec::{ElementsRef, Slices, run_packed, run_partials};
+use crate::exec::{ElementsRef, Slices, run_packed, run_packed_on, run_partials, run_partials_on};
 use crate::index::{Indices, for_width};
-use crate::{Element, Error, Index, Layout, Plan};
+use crate::{Element, Error, Executor, Index, Layout, Plan, Sequential};
 use argreduce_kernels::{LoopDim, StridedIter};
 
 impl<T: Element, I: Index> Plan<T, I> {
@@ -28,6 +28,19 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn run_partials(&self, input: &[T], partials: &mut [Partial<T, I>]) -> Result<(), Error> {
+        self.run_partials_on(&Sequential, input, partials)
+    }
+
+    /// As [`Plan::run_partials`], on the threads of an executor, as [`Plan::run_on`].
+    ///
+    /// # Errors
+    /// As [`Plan::run_partials`].
+    pub fn run_partials_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[T],
+        partials: &mut [Partial<T, I>],
+    ) -> Result<(), Error> {
         let erased = &self.erased;
         let (input, outputs) = (ElementsRef::from(input), erased.output.element_count());
         erased.check_partials::<T>(I::NAME, I::as_bits(&mut []).none(), input)?;
@@ -36,8 +49,12 @@ impl<T: Element, I: Index> Plan<T, I> {
         if erased.empty_axis().is_some() {
             partials.fill(Partial::NONE);
         } else if outputs > 0 {
-            let order = (erased.function, erased.nan_policy);
-            run_partials(&erased.exec, order, erased.required_len, input, partials);
+            let (order, exec) = ((erased.function, erased.nan_policy), &erased.exec);
+            if exec.is_one_task(executor.min_task_bytes()) {
+                run_partials(exec, order, erased.required_len, input, partials);
+            } else {
+                run_partials_on(exec, order, erased.required_len, input, partials, executor);
+            }
         }
         Ok(())
     }
@@ -102,6 +119,7 @@ impl ErasedPlan {
         input: ElementsRef<'_, T>,
         values: &mut [T],
         mut indices: Indices<'_>,
+        executor: &dyn Executor,
     ) -> Result<(), Error> {
         let outputs = self.output.element_count();
         self.check_partials(index_type, indices.none(), input)?;
@@ -109,10 +127,15 @@ impl ErasedPlan {
         check_len("indices", index_type, indices.len(), outputs)?;
         if self.empty_axis().is_some() {
             values[..outputs].fill(Partial::<T, u8>::NONE.value);
-            for_width!(&mut indices, indices => indices[..outputs].fill(Index::NONE));
+            for_width!(&mut indices, indices => indices.part(0, outputs).fill(Index::NONE));
         } else if outputs > 0 {
             let order = (self.function, self.nan_policy);
-            run_packed(&self.exec, order, self.required_len, &mut Slices { input, indices, values: Some(values) });
+            let slices = &mut Slices { input, indices, values: Some(values.into()) };
+            if self.exec.is_one_task(executor.min_task_bytes()) {
+                run_packed(&self.exec, order, self.required_len, slices);
+            } else {
+                run_packed_on(&self.exec, order, self.required_len, slices, executor);
+            }
         }
         Ok(())
     }

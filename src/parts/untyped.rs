@@ -2,7 +2,7 @@
 
 use super::merge::Merge;
 use crate::api::{check_len, elements, elements_mut, index_elements};
-use crate::{DataType, Element, Error, UntypedPlan};
+use crate::{DataType, Element, Error, Executor, Sequential, UntypedPlan};
 use argreduce_kernels::with_element_type;
 
 /// An expression with `$I` for the unsigned integer as wide as an index type.
@@ -54,6 +54,20 @@ impl UntypedPlan {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn run_partials(&self, input: &[u8], values: &mut [u8], indices: &mut [u8]) -> Result<(), Error> {
+        self.run_partials_on(&Sequential, input, values, indices)
+    }
+
+    /// As [`UntypedPlan::run_partials`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run_partials`].
+    pub fn run_partials_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        values: &mut [u8],
+        indices: &mut [u8],
+    ) -> Result<(), Error> {
         let (data_type, index_type) = (self.data_type(), self.index_type());
         let indices = index_elements("indices", index_type, indices)?;
         with_element_type!(data_type, T => {
@@ -61,7 +75,7 @@ impl UntypedPlan {
             type P = <T as Element>::Pod;
             let name = <P as Element>::DATA_TYPE.name();
             let (input, values) = (elements::<P>("input", name, input)?, elements_mut::<P>("values", name, values)?);
-            self.erased().run_packed(index_type.name(), input.into(), values, indices)
+            self.erased().run_packed(index_type.name(), input.into(), values, indices, executor)
         })
     }
 

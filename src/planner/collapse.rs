@@ -1,96 +1,16 @@
 //! From a checked layout and a set of axes to the few loops that really differ: a [`CollapsedShape`], as the page of
 //! the folder says. Nothing here knows of element types, index types, kernels or ISAs.
 
+use super::nest::LoopNest;
 use crate::layout::AxisSet;
 use crate::parts::Window;
 use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
+use std::ops::Range;
 
-/// Loops over a tensor: first those over kept axes that are broadcast in the input, then those over the other kept
-/// axes, then those over reduced axes; of each kind from the slowest to the fastest. One list, because plans are
-/// copied.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LoopNest {
-    /// Where the walk starts, in elements.
-    pub(crate) start: usize,
-    loops: [LoopDim; MAX_LOOPS],
-    /// Where each kind ends.
-    broadcast_end: u8,
-    output_end: u8,
-    len: u8,
-}
-
-/// One for each axis; and where all axes are kept, one of a single step over what is reduced.
-const MAX_LOOPS: usize = MAX_RANK + 1;
-
-impl LoopNest {
-    const EMPTY: LoopNest = LoopNest {
-        start: 0,
-        loops: [LoopDim { size: 0, stride: 0 }; MAX_LOOPS],
-        broadcast_end: 0,
-        output_end: 0,
-        len: 0,
-    };
-
-    /// The loops over kept axes that are broadcast in the input: the outputs along them are copies of the first.
-    #[inline(always)]
-    pub(crate) fn broadcast_dims(&self) -> &[LoopDim] {
-        &self.loops[..self.broadcast_end.into()]
-    }
-
-    /// The loops over the outputs, but for copies.
-    #[inline(always)]
-    pub(crate) fn output_dims(&self) -> &[LoopDim] {
-        &self.loops[self.broadcast_end.into()..self.output_end.into()]
-    }
-
-    /// The loops over what one output is chosen from.
-    #[inline(always)]
-    pub(crate) fn reduced_dims(&self) -> &[LoopDim] {
-        &self.loops[self.output_end.into()..self.len.into()]
-    }
-
-    /// Whether there are no loops.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The first of the loops: the only one, where there is one.
-    #[inline(always)]
-    pub(crate) fn first(&self) -> LoopDim {
-        self.loops[0]
-    }
-
-    /// Whether the last loop and one more inside, of `size` and `stride`, walk memory as a single loop would.
-    fn absorbs(&self, size: usize, stride: isize) -> bool {
-        stride.checked_mul(size as isize) == Some(self.loops[usize::from(self.len) - 1].stride)
-    }
-
-    /// Adds a faster loop, or makes the last one faster.
-    fn push(&mut self, size: usize, stride: isize, merges: bool) {
-        if merges {
-            let last = &mut self.loops[usize::from(self.len) - 1];
-            *last = LoopDim { size: last.size * size, stride };
-        } else {
-            self.loops[usize::from(self.len)] = LoopDim { size, stride };
-            self.len += 1;
-        }
-    }
-
-    /// As [`LoopNest::push`], one over what is reduced.
-    fn push_reduced(&mut self, size: usize, stride: isize) {
-        self.push(size, stride, self.len > self.output_end && self.absorbs(size, stride));
-    }
-}
-
-/// How many elements some loops visit.
-pub(crate) fn count(loops: &[LoopDim]) -> usize {
-    loops.iter().map(|l| l.size).product()
-}
-
-/// The loops that are left of a reduction. Element `n` of the walk over what is reduced has index `index_start +
-/// offset_of(index, n)`.
+/// The loops that are left of a reduction. Element `n` of the walk over what is reduced has index
+/// [`index_at(n)`](CollapsedShape::index_at).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CollapsedShape {
     /// The loops over the outputs, in the input, the output, and the packed values: the same sizes, each with its own
@@ -119,7 +39,45 @@ impl CollapsedShape {
         self.output.reduced_dims()
     }
 
-    /// The index of the element at a position. What overflows on the way wraps back, as the steps of a large whole do.
+    /// The same with indices packed as values are: as those, or as if there were no copies.
+    pub(crate) fn packed(&self, has_copies: bool) -> CollapsedShape {
+        let tail = if has_copies { *self } else { self.tail(0) };
+        let CollapsedShape { mut values, output, .. } = tail;
+        if !has_copies {
+            values.start = 0;
+            let mut stride = 1;
+            for l in values.loops[..values.output_end.into()].iter_mut().rev() {
+                l.stride = stride;
+                stride *= l.size as isize;
+            }
+        }
+        let mut indices = values;
+        indices.len = output.len;
+        let reduced = usize::from(output.output_end)..output.len.into();
+        indices.loops[reduced.clone()].copy_from_slice(&output.loops[reduced]);
+        let input = LoopNest { start: self.input.start, ..tail.input };
+        CollapsedShape { input, output: indices, values, ..tail }
+    }
+
+    /// See [`LoopNest::tail`].
+    pub(crate) fn tail(&self, cut: usize) -> CollapsedShape {
+        CollapsedShape {
+            input: self.input.tail(cut),
+            output: self.output.tail(cut),
+            values: self.values.tail(cut),
+            index_start: self.index_start,
+        }
+    }
+
+    /// Some of the outputs: see [`LoopNest::move_to`].
+    pub(crate) fn move_to(&mut self, whole: &CollapsedShape, cut: usize, slower: usize, steps: Range<usize>) {
+        self.input.move_to(&whole.input, cut, slower, &steps);
+        self.output.move_to(&whole.output, cut, slower, &steps);
+        self.values.move_to(&whole.values, cut, slower, &steps);
+    }
+
+    /// The index of the element at a position. Steps may wrap around where the whole is larger than any memory; their
+    /// sum wraps back to the right index.
     pub(crate) fn index_at(&self, mut position: usize) -> isize {
         let mut index = self.index_start;
         for (depth, step) in self.index_steps().iter().enumerate().rev() {
@@ -131,7 +89,7 @@ impl CollapsedShape {
         index
     }
 
-    /// The largest index of a visited element: all steps have one direction, so that it is at one of the ends.
+    /// The largest index of a visited element. All steps go in one direction, so it is that of the first or the last.
     pub(crate) fn largest_index(&self) -> usize {
         let last = |l: &LoopDim| (l.size as isize - 1).wrapping_mul(l.stride);
         let end = self.index_steps().iter().map(last).fold(self.index_start, isize::wrapping_add);
@@ -143,9 +101,11 @@ impl CollapsedShape {
         self.input.output_dims().last().copied().unwrap_or(LoopDim { size: 1, stride: 0 })
     }
 
-    /// Collapses, in place, where nothing was: to move a shape would take as long as to make it. Neither the input nor
-    /// the output is empty, `output` has the sizes of the input, 1 on the reduced axes, and the window fits: of it, the
-    /// indices know, and nothing else.
+    /// Collapses a reduction into this shape, which is [`CollapsedShape::EMPTY`]. In place, because to move a shape
+    /// would take as long as to make it.
+    ///
+    /// Neither the input nor the output is empty. `output` has the sizes of the input, but 1 on the reduced axes. The
+    /// window fits; only the indices depend on it.
     pub(crate) fn collapse(
         &mut self,
         input: &Layout,
@@ -154,7 +114,7 @@ impl CollapsedShape {
         output: &Layout,
         window: Window<'_>,
     ) {
-        // Filled from the end, as the axes are looked at.
+        // Filled from the end, because the axes are visited from the last to the first.
         let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
         let mut first_kept = MAX_RANK;
         let mut reduced = [(0_usize, 0_isize, 0_isize); MAX_RANK];
@@ -169,7 +129,7 @@ impl CollapsedShape {
             let last = size as isize - 1;
             let step = index_step;
             if axes.contains(axis) {
-                // Modulo 2^64, because the whole may be larger than any memory; indices fit.
+                // Wrapping, because the whole may be larger than any memory. Indices of visited elements fit.
                 index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(index_start);
                 index_step = step.wrapping_mul(window.whole[axis] as isize);
             }
@@ -183,7 +143,7 @@ impl CollapsedShape {
                     index_start = steps.2.wrapping_mul(last).wrapping_add(index_start);
                     steps = (size, -steps.1, steps.2.wrapping_neg());
                 }
-                // All elements of a broadcast axis tie, and the first visited one wins: no need to visit the others.
+                // All elements along a broadcast axis tie, and the first visited one wins: the others are not visited.
                 if stride != 0 {
                     first_reduced -= 1;
                     reduced[first_reduced] = steps;

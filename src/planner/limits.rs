@@ -3,9 +3,18 @@
 /// Positions are 32 bits wide: a kernel never visits more elements than this for one output.
 pub(crate) const MAX_REDUCTION_LEN: usize = u32::MAX as usize;
 
-/// Rows of this many bytes or more are for the kernels of segmented rows, which read several places of a row in turn.
-/// What a cache holds is read faster in one place.
+/// Rows of this many bytes or more are for the kernels of segmented rows, which read several streams of a row in turn.
+/// What a cache holds is read faster in one stream.
 pub(crate) const MIN_SEGMENTED_ROW_BYTES: usize = 32 << 20;
+
+/// Outputs per tile, where their positions go to a buffer first: 4 KiB on the stack.
+pub(crate) const TILE: usize = 1024;
+
+/// The least width of a tile: a group of the longest vectors of the narrowest elements.
+pub(crate) const MIN_TILE_WIDTH: usize = 256;
+
+/// The bytes of a cache line. (Where lines are longer, two threads may write to one.)
+pub(crate) const CACHE_LINE_BYTES: usize = 64;
 
 /// For at most this many elements, of any type, a plain loop is faster than a kernel.
 pub(crate) const MAX_SCALAR_LEN: usize = 4;

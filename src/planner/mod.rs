@@ -9,7 +9,7 @@
 //! for each axis, from the last to the first:
 //!     size 1                        dropped
 //!     reduced, stride 0             dropped, but counted in the index: all of its elements tie
-//!     reduced, ties to the last     reversed: the last one of equals is the first one backwards
+//!     reduced, ties to the last     reversed: the last of equal elements is the first one backwards
 //!     kept, stride below 0          reversed, in input and output: the order of the outputs is free
 //! sort the kept axes by the stride of the input, so that memory is read in its order
 //! merge neighbours that walk memory as one loop would
@@ -26,13 +26,21 @@
 //! | fewer outputs, and many elements of each | narrow columns: several rows per vector |
 //! | little: short rows, or few outputs | gathered columns: gathered to a small buffer first |
 //!
+//! For threads that a caller lends, `division.rs` decides what is cut: the outputs, or the reduction.
+//!
 //! The numbers that tell "many" from "few" are fields of `argreduce_kernels::Tuning`, by CPU; `docs/tuning.md` has the
 //! measurement behind each.
 
+mod blocks;
 mod collapse;
+mod division;
 mod limits;
+mod nest;
 mod select;
 
-pub(crate) use collapse::{CollapsedShape, LoopNest};
-pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
+pub(crate) use blocks::Blocks;
+pub(crate) use collapse::CollapsedShape;
+pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
+pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
+pub(crate) use nest::LoopNest;
 pub(crate) use select::{ExecPlan, PlanIsa};

@@ -1,8 +1,9 @@
-//! How a shape is run: which strategy and which kernel, by the shape and the type of its elements. Thresholds between
-//! strategies that a CPU may move are in [`SelectTuning`].
+//! Which strategy and which kernel run a shape, by the shape, the type of its elements and the ISA. Thresholds that
+//! depend on the CPU are fields of [`SelectTuning`]; the others are here, beside what they decide.
 
-use super::collapse::{CollapsedShape, count};
+use super::collapse::CollapsedShape;
 use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
+use super::nest::count;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::tuning::SelectTuning;
 use argreduce_kernels::{IndexWriter, Kernel, Prefetch, Strategy, Tuning, kernel_of};
@@ -11,18 +12,22 @@ use argreduce_kernels::{IndexWriter, Kernel, Prefetch, Strategy, Tuning, kernel_
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExecPlan {
     pub(crate) shape: CollapsedShape,
+    /// The bytes of all elements that are visited.
+    pub(crate) input_bytes: usize,
+    /// Half of that: what each of two tasks would read. (To halve it for each call would be an instruction more.)
+    pub(crate) half_input_bytes: usize,
     /// How many elements are visited for each output.
     pub(crate) reduction_len: usize,
     /// The kernel, and which it is. `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Isa, Strategy, Kernel)>,
     /// What writes indices, given positions.
     pub(crate) writer: &'static IndexWriter,
-    /// For tiles: whether the elements likely exceed the L2 cache, and then what to prefetch.
+    /// What kernels prefetch for tiles: nothing if all elements likely fit the L2 cache.
     pub(crate) prefetch: Prefetch,
-    /// Whether there is one output, chosen from one loop: then the loops around a tile would cost as much as a short
-    /// row.
+    /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost
+    /// as much as a short row.
     pub(crate) has_one_output: bool,
-    /// And this from neighbours in the order of their addresses, or from one element.
+    /// Whether that loop goes upwards over contiguous elements, or has one element.
     pub(crate) is_contiguous_row: bool,
 }
 
@@ -30,6 +35,8 @@ impl ExecPlan {
     /// For no outputs.
     pub(crate) const EMPTY: ExecPlan = ExecPlan {
         shape: CollapsedShape::EMPTY,
+        input_bytes: 0,
+        half_input_bytes: 0,
         reduction_len: 0,
         kernel: None,
         writer: IndexWriter::PORTABLE,
@@ -50,7 +57,9 @@ impl ExecPlan {
         let select = Selection { shape, reduction_len, element, tuning: &tuning.select };
         self.reduction_len = reduction_len;
         self.writer = IndexWriter::of(isa.widest)?;
-        self.prefetch = tuning.prefetch(count(shape.input.output_dims()).saturating_mul(select.row_bytes()));
+        self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
+        self.half_input_bytes = self.input_bytes / 2;
+        self.prefetch = tuning.prefetch(self.input_bytes);
         self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.prefetch, element)) {
             Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
             None => None,
@@ -67,7 +76,7 @@ impl ExecPlan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlanIsa {
     pub(crate) widest: Isa,
-    /// Whether somebody asked for it, and so for kernels of no other one.
+    /// Whether the caller forced it, so that all kernels have to be of it.
     pub(crate) is_forced: bool,
 }
 
@@ -84,17 +93,19 @@ struct Prefer256Bit {
 
 impl Prefer256Bit {
     fn of(tuning: &Tuning, prefetch: Prefetch, element: DataType) -> Self {
-        let (jumps, is_half) = (prefetch == Prefetch::Jumps, matches!(element, DataType::F16 | DataType::Bf16));
+        let is_f16 = matches!(element, DataType::F16 | DataType::Bf16);
+        // Beyond L2, where the hardware prefetchers do better alone.
+        let exceeds_l2 = prefetch == Prefetch::Jumps;
         let takes = &tuning.half_vectors;
         Prefer256Bit {
-            rows: jumps && takes.far_rows,
+            rows: exceeds_l2 && takes.far_rows,
             columns: prefetch == Prefetch::Everything && takes.far_columns,
-            gathers: jumps && takes.far_gathers || takes.small_gathers && element.size() <= 2 && !is_half,
+            gathers: exceeds_l2 && takes.far_gathers || takes.small_gathers && element.size() <= 2 && !is_f16,
         }
     }
 }
 
-/// What a strategy is selected by.
+/// What a strategy is selected from.
 struct Selection<'a> {
     shape: &'a CollapsedShape,
     reduction_len: usize,
@@ -113,8 +124,9 @@ impl Selection<'_> {
         self.row_bytes().saturating_mul(self.shape.inner_dim().size)
     }
 
-    /// The strategy, and the ISA that is fastest at it: with AVX-512, where vectors of 64 bytes are too wide, AVX2,
-    /// which every machine with AVX-512 has, unless AVX-512 is forced. `None` where there is nothing to choose from.
+    /// The strategy, and the ISA that is fastest at it. Where AVX-512 is not forced, and vectors of 64 bytes are too
+    /// wide for the shape, that is AVX2, which every machine with AVX-512 has. `None` where each output has one
+    /// element.
     fn isa_and_strategy(&self, isa: PlanIsa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
         let (shape, tuning, PlanIsa { widest: isa, is_forced }) = (self.shape, self.tuning, isa);
         let strategy = self.strategy(isa)?;
@@ -127,17 +139,17 @@ impl Selection<'_> {
                 let is_short = self.row_bytes() <= tuning.max_half_vector_row_bytes;
                 if is_short && count(shape.input.output_dims()) > 1 { narrower() } else { None }
             }
-            // A row that is read in several places: rows that are read in one are as fast with either.
+            // A row that is read in several streams: what is read in one stream is as fast with either.
             Strategy::SegmentedRows => {
                 let is_long = self.row_bytes() >= MIN_SEGMENTED_ROW_BYTES && strategy.is_in_place(shape.reduced_dims());
                 (prefer_256_bit.rows && is_long).then_some(strategy)
             }
-            // Long rows, one after another: memory is slower than either.
+            // Columns of long rows: memory is slower than either.
             Strategy::Columns => {
                 let row_bytes = shape.inner_dim().size.saturating_mul(self.element.size());
                 (prefer_256_bit.columns && row_bytes >= tuning.min_half_vector_line_bytes).then_some(strategy)
             }
-            // Fewer blocks are gathered at a time, so that memory is read more nearly in its order.
+            // With shorter vectors, fewer rows are gathered at a time, so that memory is read more nearly in its order.
             Strategy::GatheredColumns if prefer_256_bit.gathers => narrower(),
             // A row that fills the narrower vector need not be gathered, nor share it with others.
             Strategy::GatheredColumns | Strategy::NarrowColumns => narrower().filter(|narrower| match narrower {
@@ -151,7 +163,7 @@ impl Selection<'_> {
         Some(strategy_of_avx2.map_or((isa, strategy), |strategy| (Isa::Avx2, strategy)))
     }
 
-    /// The one place where shapes are told apart. `None` where there is nothing to choose from.
+    /// The strategy that is fastest for the shape, by one ISA. `None` where each output has one element.
     fn strategy(&self, isa: Isa) -> Option<Strategy> {
         if self.reduction_len == 1 {
             return None;
@@ -159,7 +171,8 @@ impl Selection<'_> {
         let (inner, reduced) = (self.shape.inner_dim(), self.shape.reduced_dims());
         let (vector_size, lanes) = (isa.vector_bytes(), isa.vector_bytes() / self.element.size());
         let takes = |strategy: Strategy| strategy.takes(inner, reduced, lanes);
-        // Bytes from which on narrow columns are faster than gathered ones, or, where rows fill a vector, than columns.
+        // The fewest bytes for which narrow columns are faster than gathered ones, or than columns where a row of
+        // outputs fills a vector.
         let min_narrow_bytes = match inner.size {
             width if width == lanes => 2 * vector_size * vector_size,
             width if width * 2 >= lanes => self.tuning.min_narrow_bytes / 2,
@@ -167,7 +180,7 @@ impl Selection<'_> {
         };
         let is_narrow =
             isa != Isa::Portable && takes(Strategy::NarrowColumns) && self.block_bytes() >= min_narrow_bytes;
-        // Few rows of one vector are gathered side by side first.
+        // Of few rows, outputs that fill exactly one vector are gathered instead.
         let has_columns =
             takes(Strategy::Columns) && (inner.size > lanes || self.reduction_len >= self.tuning.min_column_rows);
         let outputs = count(self.shape.input.output_dims());
@@ -193,7 +206,7 @@ impl Selection<'_> {
             (Isa::Avx2, DataType::F16 | DataType::Bf16) => tuning.max_transposed_f16_len - 3,
             _ => 12,
         };
-        // In any number, and only where there are many bytes.
+        // Short lengths are transposed in any case, medium ones only if there are many bytes.
         let (is_short, is_medium) = match self.element.size() {
             1 => (len <= 6, len <= max_len),
             2 => (len <= 4, len <= max_len),
@@ -258,13 +271,13 @@ mod tests {
         assert_eq!(chosen(Avx512, &[100, 18, 7], &[1], F32), Some((Avx512, GatheredColumns)));
         assert_eq!(chosen(Avx512, &[8 << 20], &[0], F32), Some((Avx512, SegmentedRows)));
         let prefer_256_bit = Prefer256Bit { rows: true, columns: true, gathers: true };
-        let far_row = |sizes: &[usize]| chosen_by(prefer_256_bit, Avx512, sizes, &[0], F32);
-        assert_eq!(far_row(&[8 << 20]), Some((Avx2, SegmentedRows)));
-        assert_eq!(far_row(&[(8 << 20) - 1]), Some((Avx512, Rows)));
-        let far = |sizes: &[usize]| chosen_by(prefer_256_bit, Avx512, sizes, &[1], F32);
-        assert_eq!(far(&[2048, 32, 192]), Some((Avx2, Columns)));
-        assert_eq!(far(&[2048, 32, 191]), Some((Avx512, Columns)));
-        assert_eq!(far(&[2048, 18, 7]), Some((Avx2, GatheredColumns)));
+        let row = |sizes: &[usize]| chosen_by(prefer_256_bit, Avx512, sizes, &[0], F32);
+        assert_eq!(row(&[8 << 20]), Some((Avx2, SegmentedRows)));
+        assert_eq!(row(&[(8 << 20) - 1]), Some((Avx512, Rows)));
+        let columns = |sizes: &[usize]| chosen_by(prefer_256_bit, Avx512, sizes, &[1], F32);
+        assert_eq!(columns(&[2048, 32, 192]), Some((Avx2, Columns)));
+        assert_eq!(columns(&[2048, 32, 191]), Some((Avx512, Columns)));
+        assert_eq!(columns(&[2048, 18, 7]), Some((Avx2, GatheredColumns)));
         let tuning = Tuning::ALL.into_iter().find(|tuning| tuning.half_vectors.small_gathers).unwrap();
         let gathered = |element| {
             let prefer_256_bit = Prefer256Bit::of(tuning, Prefetch::Nothing, element);
@@ -291,7 +304,7 @@ mod tests {
         let cases: [Case; 47] = [
             (&[100, 1], &[1], F32, None),
             (&[100, 2], &[1], F32, Some(GatheredColumns)),
-            // Rows, or so many short ones that it is worth it.
+            // Rows, unless they are short, and enough of them that transposing pays.
             (&[100, 6], &[1], F32, Some(GatheredColumns)),
             (&[100, 7], &[1], F32, Some(Rows)),
             (&[100, 8], &[1], F32, Some(Rows)),
@@ -314,7 +327,7 @@ mod tests {
             (&[64, 2], &[1], U8, Some(GatheredColumns)),
             (&[63, 4], &[1], F64, Some(Rows)),
             (&[64, 4], &[1], F64, Some(GatheredColumns)),
-            // Rows that no cache holds.
+            // Rows that exceed the caches.
             (&[1, (32 << 20) - 1], &[1], U8, Some(Rows)),
             (&[1, 32 << 20], &[1], U8, Some(SegmentedRows)),
             (&[10, 8 << 20], &[1], F32, Some(SegmentedRows)),
@@ -324,7 +337,7 @@ mod tests {
             (&[3, 8], &[0], F32, Some(GatheredColumns)),
             (&[4, 8], &[0], F32, Some(Columns)),
             (&[9, 7], &[0], F32, Some(GatheredColumns)),
-            // Folded from 1 KiB on, and from 512 bytes on where rows are half a vector or more.
+            // Narrow from 1 KiB on, and from 512 bytes on where rows are half a vector or more.
             (&[31, 4], &[0], F32, Some(GatheredColumns)),
             (&[32, 4], &[0], F32, Some(NarrowColumns)),
             (&[85, 3], &[0], F32, Some(SegmentedRows)),
@@ -335,7 +348,7 @@ mod tests {
             (&[63, 8], &[0], F32, Some(Columns)),
             (&[64, 8], &[0], F32, Some(NarrowColumns)),
             (&[1000, 9], &[0], F32, Some(Columns)),
-            // Stretches that are long, or elements that are near each other; of few outputs, any.
+            // Segments that are long, or elements that are a few apart; of few outputs, any.
             (&[2, 100, 31], &[0, 2], F32, Some(GatheredColumns)),
             (&[2, 100, 32], &[0, 2], F32, Some(SegmentedRows)),
             (&[2, 3, 31], &[0, 2], F32, Some(SegmentedRows)),

@@ -3,18 +3,24 @@
 mod codes;
 pub(crate) mod desc;
 mod directml;
+mod executor;
 pub(crate) mod failure;
 mod parts;
 mod pointer;
 
 pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};
+pub use self::executor::*;
 #[allow(unused_imports, reason = "the benchmark takes a part of these")]
-pub use self::parts::{argreduce_compile_window, argreduce_execute_partials, argreduce_merge, argreduce_pairs};
+pub use self::parts::{
+    argreduce_compile_window, argreduce_execute_partials, argreduce_execute_partials_on, argreduce_merge,
+    argreduce_pairs,
+};
 
+use self::executor::Lent;
 use self::failure::{Failure, guarded};
 use ::argreduce::directml::CompiledOperator;
-use ::argreduce::{Error, Isa, RequiredBytes, UntypedPlan};
+use ::argreduce::{Error, Executor, Isa, RequiredBytes, Sequential, UntypedPlan};
 use std::ffi::{CString, c_char, c_void};
 
 /// A compiled operator: immutable, usable from any thread.
@@ -44,12 +50,20 @@ impl argreduce_operator {
         }
     }
 
-    fn run(&self, input: &[u8], output: &mut [u8], values: Option<&mut [u8]>) -> Result<(), Error> {
+    fn run_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        output: &mut [u8],
+        values: Option<&mut [u8]>,
+    ) -> Result<(), Error> {
         match (&self.plan, values) {
-            (Plan::Own(plan), None) => plan.run(input, output),
-            (Plan::Own(plan), Some(values)) => plan.run_with_values(input, output, values),
-            (Plan::DirectMl(operator), None) => operator.execute(input, output),
-            (Plan::DirectMl(operator), Some(values)) => operator.execute_with_values(input, output, values),
+            (Plan::Own(plan), None) => plan.run_on(executor, input, output),
+            (Plan::Own(plan), Some(values)) => plan.run_with_values_on(executor, input, output, values),
+            (Plan::DirectMl(operator), None) => operator.execute_on(executor, input, output),
+            (Plan::DirectMl(operator), Some(values)) => {
+                operator.execute_with_values_on(executor, input, output, values)
+            }
         }
     }
 }
@@ -115,15 +129,46 @@ pub unsafe extern "C" fn argreduce_execute(
     output: *mut c_void,
     output_bytes: usize,
 ) -> argreduce_status {
-    guarded(|| {
-        pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
-        // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
-        // `check_apart` has found them to share none, so that one of them may be `mut`.
-        unsafe {
-            let output = pointer::buffer_mut(output, output_bytes, "output")?;
-            Ok(pointer::get(op, "op")?.run(pointer::buffer(input, input_bytes, "input")?, output, None)?)
-        }
+    // SAFETY: what is asked for above is what `execute_on` asks for.
+    guarded(|| unsafe { execute_on(op, &Sequential, (input, input_bytes), (output, output_bytes)) })
+}
+
+/// As argreduce_execute(), on the threads of an executor; if that is NULL, on the caller's alone.
+///
+/// # Safety
+/// As argreduce_execute(); and `executor` is NULL or points to one that does what is said there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_execute_on(
+    op: *const argreduce_operator,
+    executor: *const argreduce_executor,
+    input: *const c_void,
+    input_bytes: usize,
+    output: *mut c_void,
+    output_bytes: usize,
+) -> argreduce_status {
+    // SAFETY: what is asked for above is what both ask for.
+    guarded(|| unsafe {
+        let lent = executor::lent(executor)?;
+        execute_on(op, Lent::or_sequential(&lent), (input, input_bytes), (output, output_bytes))
     })
+}
+
+/// # Safety
+/// As argreduce_execute().
+unsafe fn execute_on(
+    op: *const argreduce_operator,
+    executor: &dyn Executor,
+    (input, input_bytes): (*const c_void, usize),
+    (output, output_bytes): (*mut c_void, usize),
+) -> Result<(), Failure> {
+    pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
+    // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
+    // `check_apart` has found them to share none, so that one of them may be `mut`.
+    unsafe {
+        let output = pointer::buffer_mut(output, output_bytes, "output")?;
+        let (op, input) = (pointer::get(op, "op")?, pointer::buffer(input, input_bytes, "input")?);
+        Ok(op.run_on(executor, input, output, None)?)
+    }
 }
 
 /// As argreduce_execute(), and also copies the best elements themselves to `values`: packed in row-major order.
@@ -140,17 +185,55 @@ pub unsafe extern "C" fn argreduce_execute_with_values(
     values: *mut c_void,
     values_bytes: usize,
 ) -> argreduce_status {
-    guarded(|| {
-        pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
-        pointer::check_apart(("input", input, input_bytes), ("values", values, values_bytes))?;
-        pointer::check_apart(("output", output, output_bytes), ("values", values, values_bytes))?;
-        // SAFETY: as in `argreduce_execute`, each of the three with each other.
-        unsafe {
-            let output = pointer::buffer_mut(output, output_bytes, "output")?;
-            let values = pointer::buffer_mut(values, values_bytes, "values")?;
-            Ok(pointer::get(op, "op")?.run(pointer::buffer(input, input_bytes, "input")?, output, Some(values))?)
-        }
+    // SAFETY: what is asked for above is what `execute_with_values_on` asks for.
+    guarded(|| unsafe {
+        let (output, values) = ((output, output_bytes), (values, values_bytes));
+        execute_with_values_on(op, &Sequential, (input, input_bytes), output, values)
     })
+}
+
+/// As argreduce_execute_with_values(), on the threads of an executor; if that is NULL, on the caller's alone.
+///
+/// # Safety
+/// As argreduce_execute_on().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_execute_with_values_on(
+    op: *const argreduce_operator,
+    executor: *const argreduce_executor,
+    input: *const c_void,
+    input_bytes: usize,
+    output: *mut c_void,
+    output_bytes: usize,
+    values: *mut c_void,
+    values_bytes: usize,
+) -> argreduce_status {
+    // SAFETY: what is asked for above is what both ask for.
+    guarded(|| unsafe {
+        let lent = executor::lent(executor)?;
+        let (output, values) = ((output, output_bytes), (values, values_bytes));
+        execute_with_values_on(op, Lent::or_sequential(&lent), (input, input_bytes), output, values)
+    })
+}
+
+/// # Safety
+/// As argreduce_execute().
+unsafe fn execute_with_values_on(
+    op: *const argreduce_operator,
+    executor: &dyn Executor,
+    (input, input_bytes): (*const c_void, usize),
+    (output, output_bytes): (*mut c_void, usize),
+    (values, values_bytes): (*mut c_void, usize),
+) -> Result<(), Failure> {
+    pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
+    pointer::check_apart(("input", input, input_bytes), ("values", values, values_bytes))?;
+    pointer::check_apart(("output", output, output_bytes), ("values", values, values_bytes))?;
+    // SAFETY: as in `execute_on`, each of the three with each other.
+    unsafe {
+        let output = pointer::buffer_mut(output, output_bytes, "output")?;
+        let values = pointer::buffer_mut(values, values_bytes, "values")?;
+        let (op, input) = (pointer::get(op, "op")?, pointer::buffer(input, input_bytes, "input")?);
+        Ok(op.run_on(executor, input, output, Some(values))?)
+    }
 }
 
 /// How many bytes the buffers of a call need at least: `*input` and `*output` for argreduce_execute(), and `*values`

@@ -2,9 +2,10 @@
 //! somebody else's memory between them: only the elements are read and written.
 
 use super::codes::*;
+use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
 use super::{Plan, argreduce_desc, argreduce_operator, compile, desc, pointer};
-use ::argreduce::{DataType, Merge};
+use ::argreduce::{DataType, Executor, Merge, Sequential};
 use std::ffi::c_void;
 
 /// Partial answers: a value and an index for each, at strides in bytes. Pairs of arrays and arrays of structs both fit.
@@ -60,22 +61,58 @@ pub unsafe extern "C" fn argreduce_execute_partials(
     indices: *mut c_void,
     index_bytes: usize,
 ) -> argreduce_status {
-    guarded(|| {
-        pointer::check_apart(("input", input, input_bytes), ("values", values, value_bytes))?;
-        pointer::check_apart(("input", input, input_bytes), ("indices", indices, index_bytes))?;
-        pointer::check_apart(("values", values, value_bytes), ("indices", indices, index_bytes))?;
-        // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
-        // `check_apart` has found each to share none with the others, so that two of them may be `mut`.
-        unsafe {
-            let values = pointer::buffer_mut(values, value_bytes, "values")?;
-            let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
-            let input = pointer::buffer(input, input_bytes, "input")?;
-            match &pointer::get(op, "op")?.plan {
-                Plan::Own(plan) => Ok(plan.run_partials(input, values, indices)?),
-                Plan::DirectMl(operator) => Ok(operator.run_partials(input, values, indices)?),
-            }
-        }
+    // SAFETY: what is asked for above is what `execute_partials_on` asks for.
+    guarded(|| unsafe {
+        execute_partials_on(op, &Sequential, (input, input_bytes), (values, value_bytes), (indices, index_bytes))
     })
+}
+
+/// As argreduce_execute_partials(), on the threads of an executor; if that is NULL, on the caller's alone.
+///
+/// # Safety
+/// As argreduce_execute_on().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn argreduce_execute_partials_on(
+    op: *const argreduce_operator,
+    executor: *const argreduce_executor,
+    input: *const c_void,
+    input_bytes: usize,
+    values: *mut c_void,
+    value_bytes: usize,
+    indices: *mut c_void,
+    index_bytes: usize,
+) -> argreduce_status {
+    // SAFETY: what is asked for above is what both ask for.
+    guarded(|| unsafe {
+        let lent = executor::lent(executor)?;
+        let (values, indices) = ((values, value_bytes), (indices, index_bytes));
+        execute_partials_on(op, Lent::or_sequential(&lent), (input, input_bytes), values, indices)
+    })
+}
+
+/// # Safety
+/// As argreduce_execute().
+unsafe fn execute_partials_on(
+    op: *const argreduce_operator,
+    executor: &dyn Executor,
+    (input, input_bytes): (*const c_void, usize),
+    (values, value_bytes): (*mut c_void, usize),
+    (indices, index_bytes): (*mut c_void, usize),
+) -> Result<(), Failure> {
+    pointer::check_apart(("input", input, input_bytes), ("values", values, value_bytes))?;
+    pointer::check_apart(("input", input, input_bytes), ("indices", indices, index_bytes))?;
+    pointer::check_apart(("values", values, value_bytes), ("indices", indices, index_bytes))?;
+    // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
+    // `check_apart` has found each to share none with the others, so that two of them may be `mut`.
+    unsafe {
+        let values = pointer::buffer_mut(values, value_bytes, "values")?;
+        let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
+        let input = pointer::buffer(input, input_bytes, "input")?;
+        match &pointer::get(op, "op")?.plan {
+            Plan::Own(plan) => Ok(plan.run_partials_on(executor, input, values, indices)?),
+            Plan::DirectMl(operator) => Ok(operator.run_partials_on(executor, input, values, indices)?),
+        }
+    }
 }
 
 /// Makes each of `count` partial answers of `acc` the better of itself and its counterpart in `other`, by the types,
@@ -119,7 +156,7 @@ pub unsafe extern "C" fn argreduce_merge(
             check_distinct(&acc[to], &other[from], count)?;
         }
         check_distinct(&acc[0], &acc[1], count)?;
-        // SAFETY: `columns` has found that each has so many elements at aligned places, which are there and which
+        // SAFETY: `columns` has found that each has `count` elements at aligned places, which are there and which
         // nobody else touches, as is asked for above; and `check_distinct`, that none of `acc` is another one.
         unsafe { merge_columns(merge, types, count, acc, other) }
     })
@@ -216,7 +253,7 @@ fn check_distinct(one: &Column, other: &Column, count: usize) -> Result<(), Fail
 const BLOCK: usize = 256;
 
 /// # Safety
-/// The columns have so many elements, at aligned places, which nobody else touches; none of `acc` is another one.
+/// The columns have `count` elements, at aligned places, which nobody else touches; none of `acc` is another one.
 unsafe fn merge_columns(
     merge: Merge,
     types: (DataType, DataType),
@@ -226,7 +263,7 @@ unsafe fn merge_columns(
 ) -> Result<(), Failure> {
     if acc.iter().chain(&other).all(|column| column.stride == column.size as isize) {
         let of = |column: &Column| std::ptr::slice_from_raw_parts_mut(column.start, count * column.size);
-        // SAFETY: they are packed, and so many, as the caller promises; and those of `acc` are apart from all others.
+        // SAFETY: they are packed, and `count`, as the caller promises; and those of `acc` are apart from all others.
         let (values, indices, others) =
             unsafe { (&mut *of(&acc[0]), &mut *of(&acc[1]), (&*of(&other[0]), &*of(&other[1]))) };
         return Ok(merge.arrays_untyped(types, (values, indices), others)?);
@@ -262,7 +299,7 @@ impl Column {
         self.start.wrapping_offset(n as isize * self.stride)
     }
 
-    /// Whether none of its elements shares a byte with so many from an address on.
+    /// Whether none of its elements shares a byte with the `size` bytes from an address on.
     fn is_apart(&self, address: i128, size: usize, count: usize) -> bool {
         let (stride, last) = (self.stride.unsigned_abs() as i128, count as i128 - 1);
         let lowest = self.start as i128 + last * (self.stride as i128).min(0);

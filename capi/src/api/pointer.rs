@@ -42,7 +42,7 @@ pub(super) unsafe fn list<'a, T>(pointer: *const T, len: u32, name: &str) -> Res
 }
 
 /// # Safety
-/// `pointer` is null, or points to so many bytes that nobody writes during `'a`.
+/// `pointer` is null, or points to that many bytes, which nobody writes during `'a`.
 pub(super) unsafe fn buffer<'a>(pointer: *const c_void, bytes: usize, name: &str) -> Result<&'a [u8], Failure> {
     if bytes == 0 {
         return Ok(&[]);
@@ -54,7 +54,7 @@ pub(super) unsafe fn buffer<'a>(pointer: *const c_void, bytes: usize, name: &str
 }
 
 /// # Safety
-/// `pointer` is null, or points to so many bytes that nobody else reads or writes during `'a`.
+/// `pointer` is null, or points to that many bytes, which nobody else reads or writes during `'a`.
 pub(super) unsafe fn buffer_mut<'a>(pointer: *mut c_void, bytes: usize, name: &str) -> Result<&'a mut [u8], Failure> {
     if bytes == 0 {
         return Ok(&mut []);
@@ -72,7 +72,7 @@ fn check_buffer(pointer: *const c_void, bytes: usize, name: &str) -> Result<(), 
     if (pointer as usize).checked_add(bytes).is_none() { Err(too_large(bytes, name)) } else { Ok(()) }
 }
 
-/// That memory may have so many bytes in one piece.
+/// Whether memory can have that many bytes in one piece.
 pub(super) fn check_size(bytes: usize, name: &str) -> Result<(), Failure> {
     if isize::try_from(bytes).is_err() { Err(too_large(bytes, name)) } else { Ok(()) }
 }

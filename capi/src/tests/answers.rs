@@ -115,7 +115,7 @@ fn rank_0_no_axes_and_empty() {
     assert_eq!(status, ARGREDUCE_OK);
 }
 
-/// Executes with buffers of just so many bytes, and is refused with one byte less in any of them.
+/// Executes with buffers of exactly the required bytes, and is refused with one byte less in any of them.
 #[track_caller]
 pub(super) fn bytes_are_the_least(operator: &Operator, expected: [usize; 3]) {
     assert_eq!(operator.bytes(), Ok(expected));

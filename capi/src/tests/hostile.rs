@@ -169,7 +169,8 @@ fn sizes_strides_and_offsets() {
         ARGREDUCE_TOO_MANY_ELEMENTS,
         &format!("too many elements: with size {max} on axis 1, the sizes multiply to more than {max}"),
     );
-    let message = "axis 1 has size 0: a reduced axis needs at least one element, unless the output is empty";
+    let message = "axis 1 has size 0, here or in all parts together: a reduced axis needs at least one element, \
+         unless the output is empty";
     compile_fails(desc(&[2, 0], &[1]), ARGREDUCE_EMPTY_REDUCTION, message);
 
     let good = desc(&[2, 3], &[1]);

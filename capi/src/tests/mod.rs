@@ -2,6 +2,7 @@
 
 mod answers;
 mod directml;
+mod executor;
 mod header;
 mod hostile;
 mod messages;

@@ -48,7 +48,7 @@ samples! {
     f16: f16::from_f32, 0x3c00, 0x7e00, 0x7c01, 0xffff;
 }
 
-/// Logits `[batch, vocabulary]`, which of equals is the best and where NaN stands, and the shard of each rank.
+/// Logits `[batch, vocabulary]`, which of equal elements wins and where NaN stands, and the shard of each rank.
 pub struct Case<T> {
     pub sizes: [usize; 2],
     pub logits: Vec<T>,

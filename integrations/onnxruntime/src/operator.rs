@@ -1,6 +1,7 @@
 //! `ArgMax` and `ArgMin`: attributes to a plan, tensors to bytes. Nothing here knows how a library of operators is
 //! registered.
 
+use crate::threads::{SessionThreads, width};
 use argreduce::{ArgReduce, AxisDirection, DataType, Layout, NanPolicy, ReduceFunction, with_element_type};
 use ort::operator::{
     ComputeContext, FromKernelContext, Kernel, KernelContext, Operator, OperatorInput, OperatorOutput,
@@ -54,7 +55,7 @@ impl Operator for ArgOperator {
         if let Some((shape, _)) = context.inputs()?.first().and_then(|input| known_shape(input.dtype())) {
             kept_dimensions(shape.len(), &attributes.axes)?;
         }
-        Ok(ArgKernel { operator: *self, attributes })
+        Ok(ArgKernel { operator: *self, attributes, width: width() })
     }
 
     /// Says nothing of a node that is wrong: the runtime drops errors from here. `create_kernel` gives them soon after.
@@ -219,6 +220,7 @@ fn flag(context: &KernelContext<'_>, name: &str, default: bool) -> Result<bool> 
 pub struct ArgKernel {
     operator: ArgOperator,
     attributes: Attributes,
+    width: usize,
 }
 
 impl Kernel for ArgKernel {
@@ -250,6 +252,7 @@ impl Kernel for ArgKernel {
             // no other execution provider is named, and outlives the call.
             _ => unsafe { std::slice::from_raw_parts(data.cast(), bytes) },
         };
-        plan.run(data, bytemuck::cast_slice_mut(indices)).map_err(Error::wrap)
+        let threads = SessionThreads { context, width: self.width };
+        plan.run_on(&threads, data, bytemuck::cast_slice_mut(indices)).map_err(Error::wrap)
     }
 }

@@ -1,11 +1,12 @@
 //! Python's arguments: axes, types of indices, rules, numbers of threads. Errors are those of NumPy where it has one.
 
+use crate::threads::Threads;
 use argreduce::{AxisDirection, DataType, MAX_RANK, NanPolicy, ReduceFunction};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBool, PyList, PyTuple};
 
 /// Which axes of a tensor are reduced: a bit for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub(crate) struct Axes {
 impl Axes {
     /// As NumPy has it: `None` is all of them, and a tensor of rank 0 has the axes 0 and -1 too.
     pub(crate) fn new(axis: Option<&Bound<'_, PyAny>>, rank: usize) -> PyResult<Axes> {
-        let Some(axis) = axis else { return Ok(Axes { bits: (1_u64 << rank) - 1 }) };
+        let Some(axis) = axis else { return Ok(Axes { bits: u64::MAX.checked_shr(64 - rank as u32).unwrap_or(0) }) };
         let mut axes = Axes { bits: 0 };
         if let Ok(tuple) = axis.cast::<PyTuple>() {
             for axis in tuple.iter_borrowed() {
@@ -33,8 +34,13 @@ impl Axes {
     }
 
     fn add(&mut self, axis: &Bound<'_, PyAny>, rank: usize) -> PyResult<()> {
-        let given: isize = axis.extract()?;
         let py = axis.py();
+        let given = match axis.extract::<isize>() {
+            // To Python it is an integer; to NumPy it is none, and a `keepdims` without its name more likely.
+            Ok(_) if axis.is_instance_of::<PyBool>() => return Err(not_an_axis(axis)?),
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => return Err(not_an_axis(axis)?),
+            given => given?,
+        };
         if rank == 0 && (given == 0 || given == -1) {
             return Ok(());
         }
@@ -87,6 +93,11 @@ impl std::ops::Deref for Sizes {
     }
 }
 
+fn not_an_axis(axis: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    let class = axis.get_type().name()?;
+    Ok(PyTypeError::new_err(format!("axis is of type {class}: None, an integer or a tuple of integers is needed")))
+}
+
 /// `numpy.exceptions.AxisError`.
 fn axis_error(py: Python<'_>, axis: isize, rank: usize) -> PyErr {
     static AXIS_ERROR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -115,7 +126,7 @@ pub(crate) fn function(name: &str) -> PyResult<ReduceFunction> {
     }
 }
 
-/// Which of equals wins.
+/// Which of equal elements wins.
 pub(crate) fn direction(select_last: bool) -> AxisDirection {
     if select_last { AxisDirection::Decreasing } else { AxisDirection::Increasing }
 }
@@ -166,16 +177,16 @@ fn is_bfloat16(descr: &Bound<'_, PyArrayDescr>) -> bool {
     is("__name__", "bfloat16") && is("__module__", "ml_dtypes")
 }
 
-/// Checks how many threads were asked for: the environment decides if none were.
-pub(crate) fn check_threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+/// How many threads may work on a call: the environment decides if the caller does not.
+pub(crate) fn threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Threads> {
     let (count, what): (isize, _) = match threads {
         Some(threads) => (threads.extract()?, "threads"),
         None => (from_environment()?, "ARGREDUCE_NUM_THREADS"),
     };
-    if count < 1 {
-        return Err(PyValueError::new_err(format!("{what} is {count}: at least 1 is needed")));
+    match usize::try_from(count) {
+        Ok(count @ 1..) => Ok(Threads { count }),
+        _ => Err(PyValueError::new_err(format!("{what} is {count}: at least 1 is needed"))),
     }
-    Ok(())
 }
 
 /// Read once.

@@ -8,6 +8,7 @@
 //! | `reduce.rs` | a plan is made, or found among the last ones, and run |
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
+//! | `threads.rs` | the threads that calls may run on |
 //!
 //! All is untyped on this side: element types are values, so that there is one copy of the code.
 
@@ -16,6 +17,7 @@ mod dlpack;
 mod output;
 mod parts;
 mod reduce;
+mod threads;
 mod view;
 
 use argreduce::{NanPolicy, ReduceFunction};
@@ -30,7 +32,8 @@ macro_rules! parameters {
             "x : array\n",
             "    A NumPy array of any shape and any strides, or anything with ``__dlpack__`` in the CPU's memory:\n",
             "    neither is copied, but for byte-swapped and misaligned ones. Or what ``numpy.asarray`` takes.\n",
-            "    Elements are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``.\n",
+            "    Elements are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``. The result for a\n",
+            "    subclass of NumPy's array is a plain array.\n",
             "axis : None, int or tuple of int\n",
             "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
             "    in ascending order: see :func:`argreduce.unravel`.\n",
@@ -42,8 +45,8 @@ macro_rules! parameters {
             "select_last : bool\n    Of equals, the last one wins, and not the first one.\n",
             $nan,
             "threads : None or int\n",
-            "    How many threads may work on it. None is ``ARGREDUCE_NUM_THREADS`` from the environment, or else\n",
-            "    1. The answer does not depend on it.\n",
+            "    How many threads may work on it, where that is worth it. None is ``ARGREDUCE_NUM_THREADS`` from the\n",
+            "    environment, or else 1. The answer does not depend on it.\n",
             "\nReturns\n-------\n",
             $returns,
             "\nRaises\n------\n",
@@ -52,7 +55,7 @@ macro_rules! parameters {
             "    A reduced axis is empty, an axis is given twice, an index does not fit the type, or ``out`` has\n",
             "    another shape or is read-only.\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
-            "TypeError\n    Elements or indices of other types; a masked array.\n",
+            "TypeError\n    Elements or indices of other types; a masked array; an axis that is no integer.\n",
             "\nExamples\n--------\n>>> import numpy as np, argreduce\n",
             $example,
         )

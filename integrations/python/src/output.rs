@@ -61,6 +61,20 @@ pub(crate) fn scalar<'py>(descr: &Bound<'py, PyArrayDescr>, bytes: &mut [u8]) ->
     }
 }
 
+/// Checks that `out` is an array.
+pub(crate) fn out_array<'a, 'py>(name: &str, out: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyUntypedArray>> {
+    let class = out.get_type().name()?;
+    out.cast().map_err(|_| PyTypeError::new_err(format!("out is of type {class}: {name} writes to arrays of NumPy")))
+}
+
+/// Sizes as Python writes them.
+pub(crate) fn shape_text(sizes: &[usize]) -> String {
+    match sizes {
+        [size] => format!("({size},)"),
+        _ => format!("({})", sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
 /// An array of the caller's for the indices.
 pub(crate) struct Out<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
@@ -77,13 +91,12 @@ impl<'a, 'py> Out<'a, 'py> {
         sizes: &[usize],
         count: usize,
     ) -> PyResult<Out<'a, 'py>> {
-        let not_an_array =
-            |_| PyTypeError::new_err(format!("out is of type {}: {name} writes to arrays", out.get_type()));
-        let array = out.cast::<PyUntypedArray>().map_err(not_an_array)?;
+        let array = out_array(name, out)?;
         if array.shape() != sizes {
             return Err(PyValueError::new_err(format!(
-                "output array does not match result of {name}: its shape is {:?}, and that of the result is {sizes:?}",
-                array.shape()
+                "output array does not match result of {name}: its shape is {}, and that of the result is {}",
+                shape_text(array.shape()),
+                shape_text(sizes)
             )));
         }
         if flags(array) & NPY_ARRAY_WRITEABLE == 0 {

@@ -1,7 +1,7 @@
 //! Partial answers for parts of a larger tensor, and merging them.
 
 use crate::arguments::{self, Axes};
-use crate::output::NewArray;
+use crate::output::{NewArray, shape_text};
 use crate::reduce::{interop, value_error};
 use crate::view::{Source, View, descr_of};
 use argreduce::{ArgReduce, DataType, MAX_RANK};
@@ -128,13 +128,15 @@ pub(crate) fn merge<'py>(
     let [other_value_view, other_index_view] = [view("merge", &other_values)?, view("merge", &other_indices)?];
     for (what, view) in [("indices of acc", &index_view), ("indices of other", &other_index_view)] {
         if view.data_type != INDEX_TYPE {
-            return Err(PyTypeError::new_err(format!("{what} are of type {}: int64 is needed", view.data_type)));
+            let descr = view.value_type(py)?;
+            return Err(PyTypeError::new_err(format!("{what} are of type {}: int64 is needed", descr.str()?)));
         }
     }
     if value_view.data_type != other_value_view.data_type {
         return Err(PyTypeError::new_err(format!(
             "values of acc are of type {}, and those of other of type {}",
-            value_view.data_type, other_value_view.data_type
+            value_view.value_type(py)?.str()?,
+            other_value_view.value_type(py)?.str()?
         )));
     }
     for (what, view) in [
@@ -144,9 +146,9 @@ pub(crate) fn merge<'py>(
     ] {
         if view.shape.sizes() != value_view.shape.sizes() {
             return Err(PyValueError::new_err(format!(
-                "{what} have the shape {:?}, and values of acc {:?}",
-                view.shape.sizes(),
-                value_view.shape.sizes()
+                "{what} have the shape {}, and values of acc {}",
+                shape_text(view.shape.sizes()),
+                shape_text(value_view.shape.sizes())
             )));
         }
     }
@@ -166,10 +168,10 @@ fn view<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<View<'py>> {
     }
 }
 
-/// A packed array of the same elements, the array itself if it is one.
+/// A packed array of the same elements, the array itself if it is one. What is masked stays so, and is refused.
 fn packed<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let options = [("order", "C")].into_py_dict(x.py())?;
-    x.py().import(intern!(x.py(), "numpy"))?.call_method(intern!(x.py(), "asarray"), (x,), Some(&options))
+    x.py().import(intern!(x.py(), "numpy"))?.call_method(intern!(x.py(), "asanyarray"), (x,), Some(&options))
 }
 
 /// The same, and always another array.

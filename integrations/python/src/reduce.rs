@@ -1,15 +1,16 @@
 //! A plan is made, or found among the last ones, and run.
 
 use crate::arguments::{self, Axes};
-use crate::output::{NewArray, Out, scalar};
+use crate::output::{NewArray, Out, out_array, scalar};
+use crate::threads::Threads;
 use crate::view::{Shape, Source, View, descr_of};
 use argreduce::{ArgReduce, DataType, Error, NanPolicy, ReduceFunction, UntypedPlan};
-use numpy::{PyArrayDescr, PyUntypedArray};
+use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use std::cell::RefCell;
 
 /// What a function gives back.
@@ -36,7 +37,7 @@ pub(crate) struct Call<'a, 'py> {
     pub(crate) threads: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// Below so many bytes the lock of the interpreter is kept: to let it go and take it again costs more than the work.
+/// Below this many bytes the lock of the interpreter is kept: to release and take it again costs more than the work.
 const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
 
 impl<'py> Call<'_, 'py> {
@@ -56,15 +57,16 @@ impl<'py> Call<'_, 'py> {
     fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {
         let sizes = view.shape.sizes();
         let axes = Axes::new(self.axis, sizes.len())?;
-        arguments::check_threads(self.threads)?;
+        let threads = arguments::threads(self.threads)?;
         let result_sizes = axes.result_sizes(sizes, self.keepdims);
         let mut count = 1_usize;
         for axis in axes.iter() {
             count *= sizes[axis as usize];
         }
         if count == 0 {
-            // As NumPy: even if there are no outputs.
-            return Err(PyValueError::new_err(format!("attempt to get {} of an empty sequence", self.name)));
+            // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
+            let name = if self.function == ReduceFunction::ArgMin { "argmin" } else { "argmax" };
+            return Err(PyValueError::new_err(format!("attempt to get {name} of an empty sequence")));
         }
         let asked_type = self.dtype.map(|dtype| arguments::index_type(Some(dtype))).transpose()?;
         let out = match self.out {
@@ -87,7 +89,7 @@ impl<'py> Call<'_, 'py> {
         let plan = key.plan()?;
         // SAFETY: nothing here writes to the input: an `out` that is (a part of) it is written after it was read.
         let input = unsafe { view.bytes() };
-        let run = Run { py, plan: &plan, input };
+        let run = Run { py, plan: &plan, input, threads };
         if result_sizes.is_empty() && out.is_none() && self.answer == Answer::Indices {
             let mut index = 0_u64;
             let bytes = &mut bytemuck::bytes_of_mut(&mut index)[..index_type.size()];
@@ -143,7 +145,9 @@ impl<'py> Call<'_, 'py> {
         if self.answer != Answer::IndicesOfNumbers {
             options.set_item("nan", if self.nan_policy == NanPolicy::Ignore { "ignore" } else { "propagate" })?;
         }
-        let args = (self.name, array, self.axis, self.keepdims, self.out);
+        let axes: Vec<_> = Axes::new(self.axis, array.ndim())?.iter().collect();
+        let out = self.out.map(|out| out_array(self.name, out)).transpose()?;
+        let args = (self.name, array, PyTuple::new(py, axes)?, self.keepdims, out);
         interop(py)?.call_method(intern!(py, "many_axes"), args, Some(&options))
     }
 }
@@ -168,14 +172,18 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) plan: &'a UntypedPlan,
     pub(crate) input: &'a [u8],
+    pub(crate) threads: Threads,
 }
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let Run { py, plan, input } = *self;
+        let Run { py, plan, input, ref threads } = *self;
+        let is_alone = threads.count == 1;
         let run = move || match values {
-            None => plan.run(input, indices),
-            Some(values) => plan.run_with_values(input, indices, values),
+            None if is_alone => plan.run(input, indices),
+            None => plan.run_on(threads, input, indices),
+            Some(values) if is_alone => plan.run_with_values(input, indices, values),
+            Some(values) => plan.run_with_values_on(threads, input, indices, values),
         };
         let is_large = input.len() >= MIN_BYTES_WITHOUT_LOCK;
         if is_large { py.detach(run) } else { run() }.map_err(value_error)
@@ -186,6 +194,12 @@ impl Run<'_, '_> {
 pub(crate) fn value_error(error: Error) -> PyErr {
     match error {
         Error::Misaligned { .. } => PyTypeError::new_err(error.to_string()),
+        Error::IndexTooLarge { index_type, .. } => {
+            // By NumPy's name.
+            let (long, short) = if index_type.starts_with('u') { ("uint", "u") } else { ("int", "i") };
+            let name = index_type.replacen(short, long, 1);
+            PyValueError::new_err(error.to_string().replacen(index_type, &name, 1))
+        }
         _ => PyValueError::new_err(error.to_string()),
     }
 }

@@ -122,6 +122,39 @@ def test_errors_are_early():
     assert argreduce_dask.argmax(da.zeros((0, 3)), 1).compute(**SYNC).shape == (0,)
 
 
+def test_unknown_sizes_of_chunks():
+    x = np.array([[1.0, 9.0, 2.0], [5.0, 5.0, 8.0], [0.0, 4.0, 3.0]])
+    for chunks in ((2, 2), (3, 3), (3, 1)):
+        y = da.from_array(x, chunks=chunks)
+        y = y[y[:, 0] > 0]
+        np.testing.assert_array_equal(argreduce_dask.argmax(y, 1).compute(**SYNC), [1, 2])
+        if y.numblocks[0] == 1:
+            np.testing.assert_array_equal(argreduce_dask.argmin(y, 0).compute(**SYNC), [0, 1, 0])
+            assert argreduce_dask.argmax(y, (0, 1)).compute(**SYNC) == 1
+            # As it turns out.
+            with pytest.raises(ValueError, match="axis 0 has size 0"):
+                argreduce_dask.argmax(y[y[:, 0] > 7], 0).compute(**SYNC)
+        else:
+            with pytest.raises(ValueError, match="argmax over axis 0 of unknown chunksize"):
+                argreduce_dask.argmax(y, 0)
+
+
+def test_masked_arrays():
+    x = np.ma.masked_greater(np.arange(6.0), 3)
+    with pytest.raises(TypeError, match="masked"):
+        argreduce_dask.argmax(da.from_array(x, chunks=2, asarray=False))
+    # Where dask does not know.
+    y = da.zeros(6, chunks=2).map_blocks(lambda block: np.ma.masked_greater(block, 3), meta=np.empty(0))
+    with pytest.raises(TypeError, match="masked"):
+        argreduce_dask.argmax(y).compute(**SYNC)
+
+
+def test_lists_of_axes():
+    x = np.arange(24.0).reshape(2, 3, 4) % 7
+    found = argreduce_dask.argmax(da.from_array(x, chunks=2), [0, np.int64(-1)]).compute(**SYNC)
+    np.testing.assert_array_equal(found, argreduce.argmax(x, (0, 2)))
+
+
 def test_rank_0():
     assert argreduce_dask.argmax(da.from_array(np.array(3.0))).compute(**SYNC) == 0
 

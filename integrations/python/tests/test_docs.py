@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.metadata
 from pathlib import Path
 
 import argreduce
@@ -31,3 +32,9 @@ def test_readme():
     readme = Path(__file__).parent.parent / "README.md"
     result = doctest.testfile(str(readme), module_relative=False)
     assert result.failed == 0 and result.attempted > 20
+
+
+def test_notices_are_installed():
+    files = {file.name: file for file in importlib.metadata.files("argreduce") or []}
+    assert {"LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-NOTICES"} <= set(files)
+    assert "pyo3" in files["THIRD-PARTY-NOTICES"].read_text()

@@ -34,14 +34,42 @@ def test_axis():
         argreduce.argmax(X, "x")
 
 
+# Of few axes, and of more than the library takes.
+@pytest.mark.parametrize("x", [X, np.zeros((1,) * 10)])
+def test_what_is_no_axis(x):
+    for axis in (True, False, np.True_, 1.0, "1", range(2), {0}, np.array([0, 1]), (0, None), (0, True), [1.0]):
+        with pytest.raises(TypeError, match="axis is of type .*: None, an integer or a tuple of integers is needed"):
+            argreduce.argmax(x, axis)
+    with pytest.raises(OverflowError):
+        argreduce.argmax(x, 10**30)
+    with pytest.raises(ValueError, match="duplicate value in 'axis': -1 is axis"):
+        argreduce.argmax(x, (x.ndim - 1, -1))
+    with pytest.raises(np.exceptions.AxisError):
+        argreduce.argmax(x, [x.ndim])
+    with pytest.raises(TypeError, match="out is of type list: argmax writes to arrays of NumPy"):
+        argreduce.argmax(x, out=[0])
+    assert argreduce.argmax(x[..., :1], (), out=np.ones(x[..., :1].shape, int)).max() == 0
+
+
+def test_64_axes():
+    x = np.zeros((1,) * 63 + (3,))
+    x[..., 1] = 1
+    assert argreduce.argmax(x) == 1
+    assert argreduce.argmax(x, 0).shape == x.shape[1:]
+    assert argreduce.argmax(x, -1, keepdims=True).shape == (1,) * 64
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_empty(function):
     for shape in ((0,), (0, 3), (3, 0)):
         with pytest.raises(ValueError, match="empty sequence"):
             function(np.zeros(shape))
     # As NumPy has it, even where there are no outputs.
-    with pytest.raises(ValueError, match=f"attempt to get {function.__name__} of an empty sequence"):
+    with pytest.raises(ValueError) as theirs:
+        getattr(np, function.__name__)(np.zeros((0, 0)), 1)
+    with pytest.raises(ValueError) as ours:
         function(np.zeros((0, 0)), 1)
+    assert str(ours.value) == str(theirs.value)
     assert function(np.zeros((0, 3)), 1).shape == (0,)
 
 
@@ -70,6 +98,15 @@ def test_masked_arrays():
         argreduce.argmax(np.ma.masked_array([1, 2], [False, True]))
 
 
+def test_subclasses():
+    class Subclass(np.ndarray):
+        pass
+
+    assert type(argreduce.argmax(X.view(Subclass), 0)) is np.ndarray
+    out = np.zeros(3, int, order="F").view(Subclass)
+    assert argreduce.argmax(X, 0, out=out) is out and out.tolist() == [1, 0, 1]
+
+
 def test_what_asarray_takes():
     assert argreduce.argmax([1, 5, 2]) == 1
     assert argreduce.argmax(memoryview(np.array([1.0, 5.0]))) == 1
@@ -95,7 +132,7 @@ def test_result_types():
     for dtype in ("f4", "i1", "i2", "?", ">i4"):
         with pytest.raises(TypeError, match="indices are int32"):
             argreduce.argmax(X, dtype=dtype)
-    with pytest.raises(ValueError, match="u8|255"):
+    with pytest.raises(ValueError, match="the largest possible index is 256: uint8 holds at most 255"):
         argreduce.argmax(np.zeros(257), dtype="u1")
     assert argreduce.argmax(np.zeros(256), dtype="u1") == 0
 
@@ -111,7 +148,7 @@ def test_out(dtype):
 
 
 def test_wrong_out():
-    with pytest.raises(ValueError, match="does not match"):
+    with pytest.raises(ValueError, match=r"does not match .*: its shape is \(4,\), and that of the result is \(3,\)"):
         argreduce.argmax(X, 0, out=np.zeros(4, int))
     with pytest.raises(ValueError, match="does not match"):
         argreduce.argmax(X, 0, out=np.zeros((1, 3), int))
@@ -171,6 +208,7 @@ def test_unravel():
     assert (coordinates[0][0, 2], coordinates[1][0, 2]) == (1, 3)
     assert argreduce.unravel(argreduce.argmax(x), x.shape) == (0, 1, 2, 3)
     assert argreduce.unravel(np.zeros((2, 3)), (2, 3), ()) == ()
+    assert argreduce.unravel(2, 3) == (2,)
     with pytest.raises(ValueError):
         argreduce.unravel(60, x.shape, (1, 2, 3))
     with pytest.raises(np.exceptions.AxisError):

@@ -52,12 +52,16 @@ def test_errors():
     with pytest.raises(ValueError):
         argreduce.partial(np.zeros((2, 3)), 1, start=(0,), whole=(2, 5))
     a = (np.zeros(2), np.zeros(2, int))
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(ValueError, match=r"values of other have the shape \(3,\), and values of acc \(2,\)"):
         argreduce.merge(a, (np.zeros(3), np.zeros(3, int)))
-    with pytest.raises(TypeError, match="int64"):
+    with pytest.raises(TypeError, match="indices of other are of type int32: int64 is needed"):
         argreduce.merge(a, (np.zeros(2), np.zeros(2, "i4")))
-    with pytest.raises(TypeError, match="values"):
+    with pytest.raises(TypeError, match="values of acc are of type float64, and those of other of type float32"):
         argreduce.merge(a, (np.zeros(2, "f4"), np.zeros(2, int)))
+    masked = (np.ma.masked_array(np.zeros(2), [True, False]), np.zeros(2, int))
+    for acc, other in ((a, masked), (masked, a)):
+        with pytest.raises(TypeError, match="masked"):
+            argreduce.merge(acc, other)
     with pytest.raises(ValueError, match="function"):
         argreduce.merge(a, a, function="sum")
 

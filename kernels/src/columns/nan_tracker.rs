@@ -26,17 +26,17 @@ impl<O: ArgOrder> NanTracker<O> {
     /// Of no vectors.
     #[inline(always)]
     pub(super) fn empty(order: O) -> Self {
-        NanTracker { nans: order.simd().mask_none(), nan_bits: 0 }
+        NanTracker { nans: order.simd().first_n_mask(0), nan_bits: 0 }
     }
 
     /// Takes note of some vectors.
     #[inline(always)]
     pub(super) fn observe<const U: usize>(&mut self, order: O, vectors: &[Vec<O>; U]) {
         if O::Lane::HAS_NAN {
-            let nans = order.simd().nan_mask(vectors);
+            let simd = order.simd();
             match const { O::Simd::TUNING.keeps_bits } {
-                true => self.nan_bits |= order.simd().movemask(nans),
-                false => self.nans = order.simd().or(self.nans, nans),
+                true => self.nan_bits |= simd.movemask(simd.or_nans(self.nans, vectors)),
+                false => self.nans = simd.or_nans(self.nans, vectors),
             }
         }
     }

@@ -19,10 +19,10 @@ use super::tile::{ColumnTile, StridedRows};
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Hint;
-use crate::order::{ArgOrder, IndexVec, Mask, Vec};
+use crate::order::{ArgOrder, IndexVec, Mask, Vec, load, select_index};
 use crate::outputs::{Outputs, Written};
 use crate::positions::{for_places, write_all};
-use crate::simd::ops::SimdOps;
+use crate::simd::ops::{SimdOps, cast_lanes};
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
 use crate::strategy::{NARROW_VECTORS, Strategy, rows_per_wide};
@@ -124,7 +124,7 @@ impl<O: ArgOrder> DenseColumns<O> {
     fn write_values(self, values: &mut [MaybeUninit<O::Lane>], best: Vec<O>) {
         let mut lanes = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
         // SAFETY: there is room for any vector.
-        unsafe { self.order.simd().store_lanes(lanes.as_mut_ptr().cast(), self.order.decode(best)) };
+        unsafe { lanes.as_mut_ptr().cast::<Vec<O>>().write_unaligned(self.order.decode(best)) };
         values.copy_from_slice(&lanes[..self.width]);
     }
 
@@ -241,7 +241,7 @@ impl<O: ArgOrder> DenseColumns<O> {
                 let column = lane.min(self.width - 1);
                 value.write(self.first.offset(positions[column] as isize * self.stride).add(column).read());
             }
-            self.order.load(values.as_ptr().cast())
+            load(self.order, values.as_ptr().cast())
         }
     }
 }
@@ -311,7 +311,7 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.rotate(tile.best[vector], lane),
-            wide_rows: simd.rotate_indices(tile.row_of_best[vector], lane),
+            wide_rows: cast_lanes(simd.rotate(cast_lanes(tile.row_of_best[vector]), lane)),
             row_in_wide: simd.splat_index(row as u32),
         }
     }
@@ -322,8 +322,8 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.rotate(self.values, lanes),
-            wide_rows: simd.rotate_indices(self.wide_rows, lanes),
-            row_in_wide: simd.rotate_indices(self.row_in_wide, lanes),
+            wide_rows: cast_lanes(simd.rotate(cast_lanes(self.wide_rows), lanes)),
+            row_in_wide: cast_lanes(simd.rotate(cast_lanes(self.row_in_wide), lanes)),
         }
     }
 
@@ -359,8 +359,8 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.select(mask, self.values, other.values),
-            wide_rows: simd.select_index(mask, self.wide_rows, other.wide_rows),
-            row_in_wide: simd.select_index(mask, self.row_in_wide, other.row_in_wide),
+            wide_rows: select_index(order, mask, self.wide_rows, other.wide_rows),
+            row_in_wide: select_index(order, mask, self.row_in_wide, other.row_in_wide),
         }
     }
 }

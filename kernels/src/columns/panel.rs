@@ -4,8 +4,8 @@
 
 use super::nan_tracker::NanTracker;
 use super::tile::{ColumnTile, PANEL_BLOCK_ROWS, StridedRows, TILE_VECTORS, extent_bytes};
-use crate::order::ArgOrder;
 use crate::order::key::LaneElem;
+use crate::order::{ArgOrder, select_index};
 use crate::outputs::Outputs;
 use crate::positions::{Position, for_places};
 use crate::simd::ops::SimdOps;
@@ -178,7 +178,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
             return false;
         }
         let (is_first, number) = (self.rows + self.widened == 0, simd.splat_index(self.rows + 1));
-        let mut nans = simd.mask_none();
+        let mut nans = simd.first_n_mask(0);
         for tile in 0..self.tiles.len() {
             let row = StridedRows { count: 1, ..rows.at(self.start_of(tile)) };
             if let Some(prefetch_distance) = prefetch_distance {
@@ -188,7 +188,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
             // SAFETY: the caller's promise.
             let new = unsafe { ColumnTile::<O, U>::load(order, row.first, Self::TILE_WIDTH) };
             if O::Lane::HAS_NAN {
-                nans = simd.or(nans, simd.nan_mask(&new));
+                nans = simd.or_nans(nans, &new);
             }
             if is_first {
                 self.tiles[tile].write(ColumnTile { best: new, row_of_best: [simd.splat_index(0); U] });
@@ -197,7 +197,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
             // SAFETY: the first row has written the group.
             let tile = unsafe { self.tiles[tile].assume_init_mut() };
             for ((best, row_of_best), &new) in tile.best.iter_mut().zip(&mut tile.row_of_best).zip(&new) {
-                *row_of_best = simd.select_index(order.gt(new, *best), number, *row_of_best);
+                *row_of_best = select_index(order, order.gt(new, *best), number, *row_of_best);
                 *best = order.max(new, *best);
             }
         }

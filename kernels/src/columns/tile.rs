@@ -7,7 +7,7 @@
 use super::nan_tracker::NanTracker;
 use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
-use crate::order::{ArgOrder, IndexVec, Vec};
+use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
 use crate::outputs::Outputs;
 use crate::positions::{Position, for_places, write_counts};
 use crate::simd::ops::SimdOps;
@@ -86,7 +86,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
         let mut u = 0;
         while u < U {
             // SAFETY: the caller promises a row of that width.
-            vectors[u] = unsafe { order.load(at.add(Self::start_of(u, width))) };
+            vectors[u] = unsafe { load(order, at.add(Self::start_of(u, width))) };
             u += 1;
         }
         vectors
@@ -138,13 +138,13 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
             for u in 0..U {
                 let at = at.wrapping_add(Self::start_of(u, width));
                 // SAFETY: the caller's promise.
-                let (new, newer) = unsafe { (order.load(at), order.load(at.wrapping_byte_offset(stride))) };
+                let (new, newer) = unsafe { (load(order, at), load(order, at.wrapping_byte_offset(stride))) };
                 state.observe(order, &[new, newer]);
                 let row_of_new = simd.sub_mask(order.gt(newer, new), row);
                 let new = order.max(newer, new);
                 let better = order.gt(new, best[u]);
                 best[u] = order.max(new, best[u]);
-                row_of_best[u] = simd.select_index(better, row_of_new, row_of_best[u]);
+                row_of_best[u] = select_index(order, better, row_of_new, row_of_best[u]);
             }
             row = simd.add(row, simd.splat_index(2));
             at = at.wrapping_byte_offset(2 * stride);
@@ -160,11 +160,11 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                 if NAN_EXACT {
                     let better = order.gt_total_order(new[u], best[u]);
                     best[u] = simd.select(better, new[u], best[u]);
-                    row_of_best[u] = simd.select_index(better, row, row_of_best[u]);
+                    row_of_best[u] = select_index(order, better, row, row_of_best[u]);
                 } else {
                     let better = order.gt(new[u], best[u]);
                     best[u] = order.max(new[u], best[u]);
-                    row_of_best[u] = simd.select_index(better, row, row_of_best[u]);
+                    row_of_best[u] = select_index(order, better, row, row_of_best[u]);
                 }
             }
             row = simd.add(row, simd.splat_index(1));
@@ -222,12 +222,12 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// Writes the best of each output of the tile, and tells whether bits are lost.
     #[inline(always)]
     pub(super) fn write_values(&self, order: O, values: &mut [MaybeUninit<O::Lane>]) -> bool {
-        let mut lost = order.simd().mask_none();
+        let mut lost = order.simd().first_n_mask(0);
         for (u, &best) in self.best.iter().enumerate() {
             let start = Self::start_of(u, values.len());
             let values = &mut values[start..][..O::Simd::LANES];
             // SAFETY: a vector may be written there.
-            unsafe { order.simd().store_lanes(values.as_mut_ptr().cast(), order.decode(best)) };
+            unsafe { values.as_mut_ptr().cast::<Vec<O>>().write_unaligned(order.decode(best)) };
             lost = order.simd().or(lost, order.lost(best));
         }
         order.simd().movemask(lost) != 0

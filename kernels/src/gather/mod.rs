@@ -24,11 +24,11 @@
 //!
 //! A block is a few contiguous elements, of one output or of some neighbours. Blocks are transposed so that element `e`
 //! of block `n` comes to place `e * count + n`: the same elements of all blocks are side by side. There are two ways,
-//! both made of one operation, `zip`, which interleaves two vectors: first their lower halves, then their upper ones.
+//! both made of one operation, which interleaves two vectors: first their lower halves, then their upper ones.
 //! It does so in each 16 bytes of a vector, which is what instruction sets have.
 //!
-//! **16 bytes at a time**, each from another block. Each round of `zip`s moves one bit of the number of a block into
-//! the number of its lane; 16 bytes take log2 of their lanes rounds. Of four blocks `a` to `d`, of four elements:
+//! **16 bytes at a time**, each from another block. Each round of interleaving moves one bit of the number of a block
+//! into the number of its lane; 16 bytes take log2 of their lanes rounds. Of four blocks `a` to `d`, of four elements:
 //!
 //! ```text
 //! a0 a1 a2 a3        a0 c0 a1 c1        a0 b0 c0 d0
@@ -48,8 +48,8 @@
 //! after k shuffles p comes to m * p = (LEN * m) * i + m * e = i + m * e    mod (n - 1), because n = LEN * m = 1
 //! ```
 //!
-//! That is the transposed place. A shuffle of an even number of vectors is one `zip` of each vector of the first half
-//! with one of the second. (H. S. Stone, "Parallel processing with the perfect shuffle", 1971.)
+//! That is the transposed place. A shuffle of an even number of vectors is one interleave of each vector of the first
+//! half with one of the second. (H. S. Stone, "Parallel processing with the perfect shuffle", 1971.)
 //!
 //! Of blocks of several outputs, positions are found column by column; `interleave.rs` puts them back in the order of
 //! the outputs.

@@ -167,7 +167,11 @@ impl TransposeSource {
             while n < V {
                 let element = if self.reversed { LEN - 1 - n / groups } else { n / groups };
                 // SAFETY: the caller's promise.
-                unsafe { simd.store(to.wrapping_add((element * self.count + blocks[n % groups]) * SIZE), v[n]) };
+                unsafe {
+                    to.wrapping_add((element * self.count + blocks[n % groups]) * SIZE)
+                        .cast::<S::Bytes>()
+                        .write_unaligned(v[n])
+                };
                 n += 1;
             }
             done += groups * lanes;
@@ -190,8 +194,8 @@ fn perfect_shuffle<S: TransposeOps, const SIZE: usize, const V: usize>(simd: S, 
 /// Transposes 16 bytes of as many blocks as a vector has lanes. Each element is a vector then, `row` bytes after the
 /// one before.
 ///
-/// Each round of `zip`s moves one more bit of the number of a block into the number of its lane. Rounds are written
-/// out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
+/// Each round of interleaving moves one more bit of the number of a block into the number of its lane. Rounds are
+/// written out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
 ///
 /// # Safety
 /// - It may be read, and the vectors written.
@@ -274,7 +278,7 @@ impl<S: TransposeOps, const SIZE: usize> BlockTransposer<S, SIZE> {
     #[inline(always)]
     unsafe fn store(self, n: isize, v: S::Bytes) {
         // SAFETY: as above.
-        unsafe { self.simd.store(self.to.wrapping_offset(n * self.row), v) };
+        unsafe { self.to.wrapping_offset(n * self.row).cast::<S::Bytes>().write_unaligned(v) };
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ pub enum Prefetch {
     Nothing,
     /// What the hardware prefetchers do not follow: discontinuities.
     Jumps,
-    /// Everything, of elements that are likely beyond L3.
+    /// Everything, of elements that are likely beyond L2, but in L3.
     FromL3,
     /// Everything, of elements that are likely beyond L3.
     Everything,

@@ -82,7 +82,7 @@ pub(crate) trait SortKey<S: SimdOps<Self::Lane>>: Copy {
     /// See [`ArgOrder::lost`](super::ArgOrder::lost).
     #[inline(always)]
     fn lost(self, simd: S, lanes: S::Vector) -> S::Mask {
-        if Self::Lane::HAS_NAN { simd.unordered(lanes, lanes) } else { simd.mask_none() }
+        if Self::Lane::HAS_NAN { simd.unordered(lanes, lanes) } else { simd.first_n_mask(0) }
     }
     fn fast(self, largest: bool) -> Self::Fast;
     /// See [`ArgOrder::NanAcc`].
@@ -105,7 +105,7 @@ macro_rules! nan_acc_by_lanes {
 
         #[inline(always)]
         fn empty_nan_acc(self, simd: S) -> S::Mask {
-            simd.mask_none()
+            simd.first_n_mask(0)
         }
         #[inline(always)]
         fn accumulate_nan<const V: usize>(self, simd: S, nan_acc: S::Mask, vectors: &[S::Vector; V]) -> S::Mask {

@@ -1,12 +1,13 @@
 //! The one order of the contract, as vectors see it: a [`KeyedOrder`] is an ISA, an element type, a function and a NaN
-//! policy, and answers which of two vectors is better in each lane. Strategies see nothing else of any of the four.
+//! policy, and answers which of two vectors is better in each lane. Strategies know none of the four by name. They take
+//! vector operations and the numbers that shape code from the order's ISA, and from its lane type whether it has NaN.
 
 pub(crate) mod elements;
 pub(crate) mod f16;
 pub(crate) mod key;
 
 use crate::order::key::{Function, Ignore, LaneElem, Max, Policy, SortKey};
-use crate::simd::ops::SimdOps;
+use crate::simd::ops::{SimdOps, cast_lanes};
 use core::marker::PhantomData;
 
 /// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for
@@ -30,22 +31,12 @@ pub(crate) trait ArgOrder: Copy {
     /// Whether there is one.
     const HAS_FAST: bool;
     fn fast(self) -> Self::Fast;
-    /// A vector of the fast path in this order.
-    fn convert_fast(self, v: Vec<Self>) -> Vec<Self>;
     /// Of a fast path: whether the best of the lanes of `best` is the best of all elements that `nan_acc` is of.
     fn accepts(self, best: Vec<Self>, nan_acc: Self::NanAcc) -> bool;
 
     fn simd(self) -> Self::Simd;
-    /// `LANES` consecutive elements, ready to be ranked.
-    ///
-    /// # Safety
-    /// - `at` points to `LANES` readable elements.
-    unsafe fn load(self, at: *const Self::Lane) -> Vec<Self>;
-    /// The first `n` elements of a vector: see [`SimdOps::load_first_n`]. The other lanes hold anything.
-    ///
-    /// # Safety
-    /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
-    unsafe fn load_first_n(self, at: *const Self::Lane, n: usize) -> Vec<Self>;
+    /// Lanes that compare as the elements do that were loaded.
+    fn encode(self, elements: Vec<Self>) -> Vec<Self>;
     /// The elements that became these lanes, bit for bit where they are not [lost](ArgOrder::lost).
     fn decode(self, lanes: Vec<Self>) -> Vec<Self>;
     /// Where lanes, or the best that came of some, may not have all bits of the element: a NaN is some NaN then, and a
@@ -78,6 +69,12 @@ pub(crate) trait ArgOrder: Copy {
 pub(crate) type Vec<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::Vector;
 pub(crate) type Mask<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::Mask;
 pub(crate) type IndexVec<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::IndexVec;
+
+/// `yes` where the mask is true, and `no` elsewhere.
+#[inline(always)]
+pub(crate) fn select_index<O: ArgOrder>(order: O, mask: Mask<O>, yes: IndexVec<O>, no: IndexVec<O>) -> IndexVec<O> {
+    cast_lanes(order.simd().select(mask, cast_lanes(yes), cast_lanes(no)))
+}
 
 /// The best of some vectors, lane by lane, if there is no NaN in them, or it loses.
 #[inline(always)]
@@ -113,6 +110,16 @@ fn max_pairs<O: ArgOrder, const V: usize>(order: O, vectors: &mut [Vec<O>; V], d
     }
 }
 
+/// `LANES` consecutive elements, as lanes that compare.
+///
+/// # Safety
+/// - `at` points to `LANES` readable elements.
+#[inline(always)]
+pub(crate) unsafe fn load<O: ArgOrder>(order: O, at: *const O::Lane) -> Vec<O> {
+    // SAFETY: the caller's promise.
+    order.encode(unsafe { order.simd().load(at) })
+}
+
 /// `V` vectors of consecutive elements.
 ///
 /// # Safety
@@ -123,7 +130,7 @@ pub(crate) unsafe fn load_several<O: ArgOrder, const V: usize>(order: O, at: *co
     let mut n = 0;
     while n < V {
         // SAFETY: the caller's promise.
-        vectors[n] = unsafe { order.load(at.add(n * O::Simd::LANES)) };
+        vectors[n] = unsafe { load(order, at.add(n * O::Simd::LANES)) };
         n += 1;
     }
     vectors
@@ -172,12 +179,6 @@ impl<S: SimdOps<K::Lane>, K: SortKey<S>, F: Function, P: Policy> ArgOrder for Ke
     }
 
     #[inline(always)]
-    fn convert_fast(self, v: Vec<Self>) -> Vec<Self> {
-        // A fast path flips bits, and so its inverse does.
-        self.key.encode(self.simd, self.key.fast(F::IS_MAX).encode(self.simd, v))
-    }
-
-    #[inline(always)]
     fn accepts(self, best: Vec<Self>, nan_acc: K::NanAcc) -> bool {
         self.key.accepts(self.simd, best, nan_acc)
     }
@@ -188,15 +189,8 @@ impl<S: SimdOps<K::Lane>, K: SortKey<S>, F: Function, P: Policy> ArgOrder for Ke
     }
 
     #[inline(always)]
-    unsafe fn load(self, at: *const K::Lane) -> Vec<Self> {
-        // SAFETY: the caller's promise.
-        self.key.encode(self.simd, unsafe { self.simd.load(at) })
-    }
-
-    #[inline(always)]
-    unsafe fn load_first_n(self, at: *const K::Lane, n: usize) -> Vec<Self> {
-        // SAFETY: the caller's promise.
-        self.key.encode(self.simd, unsafe { self.simd.load_first_n(at, n) })
+    fn encode(self, elements: Vec<Self>) -> Vec<Self> {
+        self.key.encode(self.simd, elements)
     }
 
     #[inline(always)]

@@ -1,10 +1,10 @@
-//! The running state over the blocks of a segment, and how the answer comes of it: see `mod.rs`. Nothing here knows how
-//! a segment is cut into blocks, or how many segments are interleaved.
+//! The running state over the blocks of a segment, and how the answer comes of it: see `mod.rs`. `blocks.rs` says where
+//! blocks lie. Knows nothing of how many segments are interleaved.
 
 use super::blocks::{BlockMap, BlockedSegment, LONG, SHORT, block_len, has_long_blocks, may_shift};
 use super::segment::{ArgResult, Equals, IsNan, LanePredicate, Segment, first_of};
 use crate::memory::prefetch::CACHE_LINE_BYTES;
-use crate::order::{ArgOrder, IndexVec, Vec, load_several, max_all};
+use crate::order::{ArgOrder, IndexVec, Vec, load, load_several, max_all, select_index};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 
@@ -188,7 +188,7 @@ impl<O: ArgOrder> BlockAccumulator<O> {
             self.best = order.max(best, self.best);
             better
         };
-        self.block_of_best = simd.select_index(better, self.block, self.block_of_best);
+        self.block_of_best = select_index(order, better, self.block, self.block_of_best);
         self.block = simd.add(self.block, simd.splat_index(1));
     }
 
@@ -239,7 +239,7 @@ impl<O: ArgOrder> BlockAccumulator<O> {
         }
         let winners = simd.eq(self.best, value);
         let none = simd.splat_index(O::Simd::MAX_INDEX);
-        let number = simd.reduce_min_index(simd.select_index(winners, self.block_of_best, none)).into() as usize;
+        let number = simd.reduce_min_index(select_index(order, winners, self.block_of_best, none)).into() as usize;
         // SAFETY: the caller's promise, and a block of that number was seen.
         let (position, _) = unsafe { find_in_block(order, blocks, number, Equals(value)) };
         ArgResult { value, position: Some(position), is_nan: false }
@@ -264,7 +264,7 @@ impl<O: ArgOrder> BlockAccumulator<O> {
         }
         // SAFETY: the caller's promise.
         let ArgResult { value, position, .. } = unsafe { self.finalize(order, blocks) };
-        Some(ArgResult { value: exact.convert_fast(value), position, is_nan: false })
+        Some(ArgResult { value: exact.encode(order.decode(value)), position, is_nan: false })
     }
 }
 
@@ -275,11 +275,11 @@ impl<O: ArgOrder> BlockAccumulator<O> {
 /// - The block may be read.
 #[inline(always)]
 unsafe fn passes<O: ArgOrder, T: LanePredicate<O>>(order: O, block: Segment<O::Lane>, test: T) -> bool {
-    let mut passes = order.simd().mask_none();
+    let mut passes = order.simd().first_n_mask(0);
     let mut start = 0;
     while start < block.len {
         // SAFETY: the caller's promise.
-        passes = order.simd().or(passes, test.mask(order, unsafe { order.load(block.at.add(start)) }));
+        passes = order.simd().or(passes, test.mask(order, unsafe { load(order, block.at.add(start)) }));
         start += O::Simd::LANES;
     }
     order.simd().movemask(passes) != 0

@@ -5,18 +5,18 @@
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, block_len};
 use super::segment::{ArgBest, ArgResult, Segment, has_fast_path};
-use crate::order::ArgOrder;
+use crate::order::{ArgOrder, load};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 
-/// The longest segment that block numbers suffice for, one of which may be for what is seen twice so that others are
+/// The longest segment whose blocks a lane can count. One number is left for the additional block of a segment that is
 /// aligned.
 #[inline(always)]
 const fn max_segment_len<O: ArgOrder>() -> usize {
     (max_blocks::<O>() - 1).saturating_mul(block_len::<O>())
 }
 
-/// Whether a segment is no longer than that, and not so long that it is known to be far.
+/// Whether a segment is no longer than that, and not so long that it certainly exceeds the L2 cache.
 #[inline(always)]
 pub(super) const fn is_one_segment<O: ArgOrder>(len: usize) -> bool {
     len <= max_segment_len::<O>() && !is_long::<O>(len)
@@ -45,9 +45,9 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> A
     }
 }
 
-/// Finds the first best element of a segment of at least a block and at most the [`max_segment_len`]: by the fast path,
-/// if there is one, the first block has an element that it would accept, and it accepts the best in the end. If
-/// `SCALED`, blocks are so many times longer.
+/// Finds the first best element of a segment of at least a block and at most the [`max_segment_len`]. The fast path is
+/// tried if there is one and it would accept the best of the first vector; its answer counts if it accepts the best of
+/// all. If `SCALED`, blocks are `block_factor` times as long.
 ///
 /// # Safety
 /// - The elements of the segment may be read.
@@ -63,7 +63,7 @@ unsafe fn find_segment<O: ArgOrder, const SCALED: bool>(
             return accumulate::<_, SCALED>(order, BlockedSegment::aligned(order, segment).scaled(block_factor));
         }
         let fast = order.fast();
-        if fast.accepts(fast.load(segment.part(0, O::Simd::LANES).at), fast.empty_nan_acc()) {
+        if fast.accepts(load(fast, segment.part(0, O::Simd::LANES).at), fast.empty_nan_acc()) {
             let blocks = BlockedSegment::aligned(fast, segment).scaled(block_factor);
             if let Some(found) = BlockAccumulator::of::<SCALED>(fast, blocks).finalize_speculative(order, fast, blocks)
             {
@@ -105,7 +105,7 @@ unsafe fn accumulate<O: ArgOrder, const SCALED: bool>(order: O, blocks: BlockedS
     unsafe { BlockAccumulator::of::<SCALED>(order, blocks).finalize(order, blocks) }
 }
 
-/// [`find`] piece by piece. A call too.
+/// [`find`], outlined, in several segments if one is too long to count its blocks.
 ///
 /// # Safety
 /// - The elements of the segment may be read.
@@ -131,10 +131,10 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
             let mut start = 0;
             while start < segment.len && !best.is_absorbing() {
                 let len = longest.min(segment.len - start).max(block_len::<O>() * block_factor);
-                // The last piece may reach back, for the same reason as the last block.
+                // The last part overlaps the previous one, as the last block does.
                 start = start.min(segment.len - len);
                 let part = segment.part(start, len);
-                // SAFETY: `start` leaves room for the piece in the segment, which the caller promises, and `len` was
+                // SAFETY: `start` leaves room for the part in the segment, which the caller promises, and `len` was
                 // chosen to be at least a block.
                 best.update(
                     unsafe {
@@ -155,8 +155,8 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
     unsafe { order.simd().call_outlined(Call { order, segment }) }
 }
 
-/// The shortest segments, in bytes, whose blocks are several times as long where that is faster: a call, and to look
-/// for the best block in so many, take as long as some blends.
+/// The shortest segments, in bytes, whose blocks are joined where that is faster. In shorter ones, the outlined call
+/// and the search within a longer block take longer than the selects that are saved.
 const MIN_SCALED_BYTES: usize = 16 << 10;
 
 /// How many times as long as a [`block_len`] those of a segment are: [more than

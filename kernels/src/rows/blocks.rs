@@ -24,8 +24,8 @@ pub(super) const fn has_long_blocks<O: ArgOrder>() -> bool {
     O::Simd::TUNING.has_long_blocks || !O::Simd::HAS_MAX
 }
 
-/// From how many blocks on segments are [aligned](BlockedSegment::aligned): a vector of 64 bytes that is not lies in
-/// two cache lines, and one block more is soon paid for.
+/// The fewest blocks of a segment that is [aligned](BlockedSegment::aligned). A vector of 64 bytes that is not aligned
+/// lies in two cache lines, which costs more than one additional block.
 const MIN_ALIGNED_BLOCKS: usize = 9;
 
 /// Where blocks lie, by their numbers in the order of visiting.
@@ -39,12 +39,12 @@ pub(super) trait BlockMap: Copy {
     fn block(self, n: usize) -> (usize, Segment<Self::Lane>);
 }
 
-/// A segment as blocks of so many elements; the last one reaches back.
+/// A segment as blocks of `block_len` elements. The last one overlaps the previous one.
 #[derive(Clone, Copy)]
 pub(super) struct BlockedSegment<L> {
     pub(super) segment: Segment<L>,
     pub(super) block_len: usize,
-    /// How far all but the first reach back, too.
+    /// How many elements earlier all blocks but the first begin, so that they are aligned.
     pub(super) shift: usize,
 }
 
@@ -60,22 +60,22 @@ impl<L: Copy> BlockedSegment<L> {
         BlockedSegment::of_length(segment, block_len::<O>())
     }
 
-    /// So many times as long.
+    /// With blocks that are `times` as long.
     #[inline(always)]
     pub(super) fn scaled(self, times: usize) -> Self {
         debug_assert!(times.is_power_of_two());
         BlockedSegment { block_len: self.block_len * times, ..self }
     }
 
-    /// Of so many elements each: a power of two, as whoever calls this asserts when it is compiled.
+    /// Of `block_len` elements each: a power of two, as every caller asserts at compile time.
     #[inline(always)]
     pub(super) fn of_length(segment: Segment<L>, block_len: usize) -> Self {
         debug_assert!(block_len.is_power_of_two());
         BlockedSegment { segment, block_len, shift: 0 }
     }
 
-    /// The same, but if the segment is long, and vectors as long as cache lines, all blocks between the first and the
-    /// last begin where lines do. (Not against the direction of memory.)
+    /// The same, but if the segment is long, and vectors are as long as cache lines, all blocks between the first and
+    /// the last begin at cache line boundaries. (Not backwards.)
     #[inline(always)]
     pub(super) fn aligned<O: ArgOrder<Lane = L>>(order: O, segment: Segment<L>) -> Self {
         let blocks = BlockedSegment::new(order, segment);
@@ -84,7 +84,7 @@ impl<L: Copy> BlockedSegment<L> {
         BlockedSegment { shift: if shifts { segment.at.addr() / size_of::<L>() % O::Simd::LANES } else { 0 }, ..blocks }
     }
 
-    /// From one block to the next, up or down, because the direction is not known when this is compiled.
+    /// From one block to the next, upwards or downwards; the direction is known at run time only.
     #[inline(always)]
     pub(super) fn step(self) -> isize {
         if self.segment.reversed { -(self.block_len as isize) } else { self.block_len as isize }

@@ -1,7 +1,7 @@
-//! Outputs of several segments, as if they were in one: an accumulator goes on from one segment to the next, and the
-//! block of the best is looked at in the end only. Where the next segment in memory belongs to the next output, outputs
-//! are interleaved, each with its accumulator, so that memory is read in its order; so are several streams of one long
-//! segment.
+//! Outputs of several segments, searched as if they were one: an accumulator is carried over from one segment to the
+//! next, and the place of the best is looked up in the end only. Where the next segment in memory belongs to the next
+//! output, outputs are interleaved, each with its own accumulator, so that memory is read in its order. So are several
+//! streams of one long segment.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::is_one_segment;
@@ -16,10 +16,10 @@ use crate::simd::token::{Simd, SimdOp};
 use crate::tuning::{MAX_READ_STREAMS, MIN_STREAM_BYTES};
 use core::mem::MaybeUninit;
 
-/// The most outputs that take turns: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
+/// The most outputs that are interleaved: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
 const MAX_INTERLEAVED: usize = 32;
 
-/// Whether [`answer`] takes segments of so many neighbours: where that is worth its code.
+/// Whether [`answer`] takes segments of `len` elements, where that is worth the code size.
 #[inline(always)]
 pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
     (const { O::Simd::TUNING.specializes }) && len >= block_len::<O>() && is_one_segment::<O>(len)
@@ -64,19 +64,19 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
 /// Some outputs, as many segments of each.
 #[derive(Clone, Copy)]
 struct Interleaved<'a, L> {
-    /// The first segment of each output: whole blocks, or the last reaches back; and one piece.
+    /// The first segment of each output: at least a block, and not too long to count its blocks.
     segments: &'a [Segment<L>],
     /// From there to the others.
     slower: &'a [LoopDim],
     segment_count: usize,
-    /// How many segments ahead to ask for, if any: at most one of each output.
+    /// How many segments ahead to prefetch, if any: at most one of each output.
     prefetch_distance: Option<usize>,
     /// Whether each segment is one block, a [longer](super::blocked) one.
     are_blocks: bool,
 }
 
 impl<L: Copy> Interleaved<'_, L> {
-    /// Finds the best of each output. A call, because there is more than one.
+    /// Finds the best of each output. Outlined, because there are several callers.
     ///
     /// # Safety
     /// - The segments may be read.
@@ -132,23 +132,23 @@ impl<L: Copy> Interleaved<'_, L> {
     }
 }
 
-/// Finds the first best of a segment that is far, in several places at once.
+/// Finds the first best of a segment that exceeds the caches, in several read streams.
 ///
 /// # Safety
-/// - The elements of the segment may be read; it is much longer than a turn in each place.
+/// - The elements of the segment may be read; it is much longer than `stream_bytes` of each stream.
 #[inline(always)]
 pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     let rows = &segment.tuning.rows;
     let (count, prefetches) = (rows.read_streams, segment.tuning.prefetch.sequential);
     let slice_len = rows.stream_bytes / size_of::<O::Lane>();
-    // A turn is a block, or several, or one longer block.
+    // What is read of a stream before the next one is a block, or several, or one joined block.
     const { assert!(MIN_STREAM_BYTES.is_multiple_of(block_len::<O>() * size_of::<O::Lane>())) };
     let are_blocks = const { O::Simd::TUNING.blends_may_be_slow } && prefetches && rows.block_factor > 1;
     let segment_count = segment.len.div_ceil(count * slice_len);
     let (share, stride) =
         (segment_count * slice_len, if segment.reversed { -(slice_len as isize) } else { slice_len as isize });
     let segment = if prefetches { segment.with_prefetch_bytes(rows.stream_distance) } else { segment };
-    // The last may reach back: what is seen twice is never better than itself.
+    // The last stream overlaps the previous one. Re-reading is harmless: the comparison is strict.
     let start = |n: usize| (n * share).min(segment.len - share);
     let mut read_streams = [segment; MAX_READ_STREAMS];
     let read_streams = &mut read_streams[..count];
@@ -167,7 +167,7 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     best.found()
 }
 
-/// A call, because it is asked for in many places.
+/// Outlined, because it is called in many places.
 #[inline(never)]
 fn offset_of_segment(slower: &[LoopDim], n: usize) -> isize {
     offset_at(slower, n)
@@ -185,7 +185,7 @@ struct SegmentGroup<'a, L> {
 }
 
 impl<L: Copy> SegmentGroup<'_, L> {
-    /// Finds the best of each output in these segments, and offers it.
+    /// Finds the best of each output in these segments, and updates its best with it.
     ///
     /// # Safety
     /// - The segments may be read; there is a best for each output.
@@ -193,7 +193,7 @@ impl<L: Copy> SegmentGroup<'_, L> {
     unsafe fn update<O: ArgOrder<Lane = L>>(self, order: O, best: &mut [ArgBest<O>]) {
         let first = self.interleaved.segments[0];
         let before = self.first * first.len;
-        // SAFETY: the caller's promise; each fold was written.
+        // SAFETY: the caller's promise; each accumulator was written.
         unsafe {
             let mut accumulators = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
             self.accumulate(order, &mut accumulators);
@@ -219,7 +219,7 @@ impl<L: Copy> SegmentGroup<'_, L> {
         }
     }
 
-    /// Writes a fold for each output.
+    /// Writes an accumulator for each output.
     ///
     /// # Safety
     /// - The segments may be read.
@@ -248,7 +248,7 @@ impl<L: Copy> SegmentGroup<'_, L> {
                             Some(other) => (other, this),
                             None => (&segments[o + prefetch_distance - segments.len()], next),
                         };
-                        // Between addresses as unsigned numbers, and wrapping: what is asked for need not exist.
+                        // Between addresses as unsigned numbers, and wrapping: a prefetched address need not exist.
                         let bytes = other.moved(offset).at.addr().wrapping_sub(segment.at.addr()).cast_signed();
                         segment.with_prefetch_distance(bytes / size_of::<L>() as isize)
                     }

@@ -1,20 +1,20 @@
-//! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. Nothing
-//! is looked at twice: the smallest position of the lanes that hold the best is the answer.
+//! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. No
+//! element is loaded twice: the smallest position of the lanes that hold the best is the answer.
 //!
-//! Such a segment waits for the step before, so it is read as two chains, from its start and from its middle, which
-//! share the number of the step. Decides nothing about calls.
+//! Each step needs the result of the one before. So the segment is read as two independent chains, one from its start
+//! and one from its middle, which share the number of the step. Knows nothing of calls.
 
 use super::segment::{Equals, IsNan, LanePredicate, MAX_VECTORS, Segment};
-use crate::order::{ArgOrder, IndexVec, Vec};
+use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, repeat};
 
-/// The vectors of the shortest segment that is answered sooner that way, and of the longest: their positions fit the
-/// counts, and beyond, blocks are as fast.
+/// The fewest and the most vectors of a segment that is faster this way. Positions have to fit a lane; beyond the
+/// limit, blocks are as fast.
 #[inline(always)]
 pub(super) const fn vectors<O: ArgOrder>() -> (usize, usize) {
     let most = match O::Simd::TUNING.has_masks {
-        // The blocks that these would be wait longer for each other.
+        // Without a maximum instruction, blocks wait longer for each other.
         _ if !O::Simd::HAS_MAX => 64,
         true => 25,
         false => 16,
@@ -24,8 +24,8 @@ pub(super) const fn vectors<O: ArgOrder>() -> (usize, usize) {
     if O::Simd::TUNING.specializes { (5, most) } else { (1, 0) }
 }
 
-/// Whether a segment of so many vectors is. Those of 7 and 8 fill the registers of a [search
-/// there](super::segment::find), which may then be as fast.
+/// Whether a segment of `number` vectors is searched so. 7 and 8 vectors fill a [search in
+/// registers](super::segment::find), which may then be as fast.
 #[inline(always)]
 pub(super) const fn takes<O: ArgOrder>(number: usize) -> bool {
     let (fewest, most) = vectors::<O>();
@@ -46,7 +46,7 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> u
         match find_by(order, segment) {
             Some(position) => position,
             None if O::NAN_WINS => find_first(order, segment, IsNan).unwrap_or(0),
-            // Nothing is better than the worst.
+            // No number is better than the identity.
             None => find_first(order, segment, Equals(order.identity())).unwrap_or(0),
         }
     }
@@ -87,18 +87,18 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
     );
     let (best, position_of_best) = best.of_both(order, chains);
     let value = simd.reduce_splat(best, O::IS_MAX);
-    // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
+    // A lane of nothing but NaN still holds the identity. If that is the best, the positions may be those of NaNs.
     let is_identity = O::NAN_LOSES && simd.movemask(simd.eq(value, order.identity())) != 0;
     if is_identity || O::NAN_WINS && order.is_absorbing(value, nan_acc) {
         return None;
     }
     let none = simd.splat_index(O::Simd::MAX_INDEX);
-    let winners = simd.select_index(simd.eq(best, value), position_of_best, none);
+    let winners = select_index(order, simd.eq(best, value), position_of_best, none);
     Some(simd.reduce_min_index(winners).into() as u32)
 }
 
-/// Two parts of a segment, both as long, and whole vectors: one from its start, and one to its end. What is seen twice
-/// is never better than itself.
+/// Two parts of a segment, equally long, of whole vectors: one from its start, and one to its end. They may overlap.
+/// Re-reading is harmless: the comparison is strict.
 #[derive(Clone, Copy)]
 struct Chains {
     second: usize,
@@ -122,7 +122,7 @@ impl Chains {
         let (first, step) = (segment.part(0, O::Simd::LANES).at, if segment.reversed { -1 } else { 1 });
         let at = |start: usize| first.wrapping_offset((start + at) as isize * step);
         // SAFETY: the caller's promise.
-        unsafe { [order.load(at(0)), order.load(at(self.second))] }
+        unsafe { [load(order, at(0)), load(order, at(self.second))] }
     }
 }
 
@@ -149,7 +149,7 @@ impl<O: ArgOrder> LaneAccumulators<O> {
     fn update_one(&mut self, order: O, part: usize, value: Vec<O>, position: IndexVec<O>) {
         let better = order.gt(value, self.values[part]);
         self.values[part] = order.max(value, self.values[part]);
-        self.positions[part] = order.simd().select_index(better, position, self.positions[part]);
+        self.positions[part] = select_index(order, better, position, self.positions[part]);
     }
 
     /// The best of each lane of both parts, and its position in the segment.
@@ -163,8 +163,8 @@ impl<O: ArgOrder> LaneAccumulators<O> {
 
 /// The position of the first element that passes the test.
 ///
-/// By lane too, from the end of each eight vectors to their start, so that no branch depends on where it is: vector
-/// after vector, rows of 21 f64 with 5 % of NaN ran at a quarter of the speed without.
+/// Lane by lane, too: of each eight vectors, from the last one to the first, so that no branch depends on where the
+/// element is. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
 ///
 /// # Safety
 /// - As for [`find`].
@@ -181,9 +181,9 @@ unsafe fn find_first<O: ArgOrder, T: LanePredicate<O>>(order: O, segment: Segmen
             vectors -= 1;
             let at = (start + vectors * lanes).min(segment.len - lanes);
             // SAFETY: the caller's promise.
-            let vector = unsafe { order.load(segment.part(at, lanes).at) };
+            let vector = unsafe { load(order, segment.part(at, lanes).at) };
             let position = simd.add(simd.iota(segment.reversed), simd.splat_index(at as u32));
-            first = simd.select_index(test.mask(order, vector), position, first);
+            first = select_index(order, test.mask(order, vector), position, first);
         }
         let position: u64 = simd.reduce_min_index(first).into();
         if position < u64::from(O::Simd::MAX_INDEX) {

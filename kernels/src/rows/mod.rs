@@ -3,7 +3,7 @@
 //! # Segments (`segment.rs`)
 //!
 //! A segment is a span of contiguous elements with a direction: a row, or a part of one. Each search below takes a
-//! segment of some lengths and returns the position of its best. Which one is taken depends on the length alone:
+//! segment of some lengths and returns the position of its best. The length decides which one is taken:
 //!
 //! ```text
 //! less than a vector     one vector, padded with what nothing is worse than

@@ -4,7 +4,7 @@ use super::blocked;
 use super::lane_indexed;
 use super::segment::{self, ArgBest, MAX_VECTORS, Segment};
 use super::tree;
-use crate::order::{ArgOrder, IndexVec};
+use crate::order::{ArgOrder, IndexVec, select_index};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 
@@ -24,8 +24,7 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
             }
             _ if O::Simd::HAS_MINPOS_INDEX && len < lanes => visit.search::<MinposPartialRow>(),
             _ if len < lanes => visit.search::<PartialVector>(),
-            // Fewer copies of the loop where they are not worth their code, and for rows against the direction of
-            // memory.
+            // Fewer copies of the loop where they are not worth the code size, and for backward rows.
             _ if !const { O::Simd::TUNING.specializes } => visit.search::<OneVectorAtATime>(),
             _ if !V::REVERSED && len <= lanes => visit.search::<InRegisters<1, 1>>(),
             _ if len <= 2 * lanes => visit.search::<InRegisters<1, 2>>(),
@@ -44,7 +43,7 @@ pub(super) trait RowLoop<O: ArgOrder> {
     type Output;
 
     /// # Safety
-    /// - The elements of the rows may be read, and rows are as long as `S` asks for.
+    /// - The elements of the rows may be read, and rows have a length that `S` takes.
     unsafe fn search<S: RowSearch<O>>(self) -> Self::Output;
 }
 
@@ -52,7 +51,7 @@ pub(super) trait RowLoop<O: ArgOrder> {
 pub(super) trait RowSearch<O: ArgOrder> {
     /// Whether a row is shorter than the vector that it is loaded as, and so needs more elements to follow it.
     const OVER_READS: bool = false;
-    /// Whether it goes through a row block by block, and asks for others by itself.
+    /// Whether it takes a row block by block, and prefetches by itself.
     const IS_BLOCKED: bool = false;
     /// Whether a search is as short as a [loop that is unrolled](repeat).
     const IS_SHORT: bool = false;
@@ -64,7 +63,7 @@ pub(super) trait RowSearch<O: ArgOrder> {
     ///
     /// # Safety
     /// - The elements of the segment may be read; if `OVER_READ`, those that follow it in a vector may be too.
-    /// - It is as long as the search asks for.
+    /// - It has a length that the search takes.
     unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32;
 
     /// The positions in a group of rows, from one to the next `stride` elements.
@@ -101,9 +100,9 @@ impl<O: ArgOrder> RowSearch<O> for MinposPartialRow {
     unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         let (simd, value) = (order.simd(), unsafe { segment::load_partial::<O, OVER_READ>(order, segment) });
-        // What is beyond the row is no better, and comes after it.
+        // Lanes beyond the row are no better, and their numbers are larger.
         let beyond = simd.splat_index(O::Simd::MAX_INDEX);
-        let numbers = simd.select_index(simd.first_n_mask(segment.len), simd.iota(segment.reversed), beyond);
+        let numbers = select_index(order, simd.first_n_mask(segment.len), simd.iota(segment.reversed), beyond);
         let number = simd.minpos_index(value, numbers, O::IS_MAX);
         (if segment.reversed { number - (O::Simd::LANES - segment.len) } else { number }) as u32
     }
@@ -155,7 +154,7 @@ impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
         let lanes = O::Simd::LANES;
         let mut best = ArgBest::new(order);
         for start in (0..segment.len).step_by(lanes) {
-            // The last one reaches back: what is seen twice is never better than itself.
+            // The last one overlaps the previous one. Re-reading is harmless: the comparison is strict.
             let start = start.min(segment.len - lanes);
             // SAFETY: the caller's promise: a part of the segment, one vector long.
             best.update(unsafe { segment::find::<O, 1, 1>(order, segment.part(start, lanes)) }, start);
@@ -164,7 +163,7 @@ impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
     }
 }
 
-/// Each lane by itself.
+/// Each lane keeps its own best and position.
 pub(super) struct LaneIndexed;
 impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
     #[inline(always)]

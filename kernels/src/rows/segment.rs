@@ -4,7 +4,7 @@
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::key::LaneElem;
-use crate::order::{ArgOrder, Mask, Vec, max_all};
+use crate::order::{ArgOrder, Mask, Vec, load, max_all};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::tuning::Tuning;
@@ -97,7 +97,7 @@ impl<O: ArgOrder> ArgResult<O> {
     }
 }
 
-/// The best of all segments that were offered so far.
+/// The best of all segments so far.
 pub(super) struct ArgBest<O: ArgOrder> {
     order: O,
     found: ArgResult<O>,
@@ -109,8 +109,8 @@ impl<O: ArgOrder> ArgBest<O> {
         ArgBest { order, found: ArgResult::empty(order) }
     }
 
-    /// Compares with what was found in a segment, the first element of which has position `first`. Runs are offered in
-    /// the order of visiting.
+    /// Compares with what was found in a segment, the first element of which has position `first`. Segments come in the
+    /// order of visiting.
     #[inline(always)]
     pub(super) fn update(&mut self, found: ArgResult<O>, first: usize) {
         let simd = self.order.simd();
@@ -165,7 +165,7 @@ pub(super) unsafe fn find<O: ArgOrder, const MIN: usize, const V: usize>(
     row.find(order, unsafe { row.load(order, segment) }, segment.reversed)
 }
 
-/// Whether there is a [fast path](ArgOrder::Fast), and it is worth its code.
+/// Whether there is a [fast path](ArgOrder::Fast), and it is worth the code size.
 #[inline(always)]
 pub(super) const fn has_fast_path<O: ArgOrder>() -> bool {
     O::HAS_FAST && O::Simd::TUNING.specializes
@@ -185,7 +185,7 @@ pub(super) unsafe fn find_partial<O: ArgOrder, const OVER_READ: bool>(
     RegisterRow::<0, 1> { len: segment.len }.find(order, [vector], segment.reversed)
 }
 
-/// A segment that is less than a vector, and what nothing is worse than.
+/// A segment that is less than a vector; the other lanes are the [padding](ArgOrder::padding).
 ///
 /// # Safety
 /// - As for [`find_partial`].
@@ -195,21 +195,21 @@ pub(super) unsafe fn load_partial<O: ArgOrder, const OVER_READ: bool>(order: O, 
     // SAFETY: the caller's promise.
     let vector = unsafe {
         if OVER_READ && !O::Simd::TUNING.has_masks {
-            order.load(segment.at)
+            load(order, segment.at)
         } else {
-            order.load_first_n(segment.at, segment.len)
+            order.encode(simd.load_first_n(segment.at, segment.len))
         }
     };
     simd.select(simd.first_n_mask(segment.len), vector, order.padding())
 }
 
-/// Where it is called, the compiler does not expect to come.
+/// A hint: the compiler takes a branch that calls this to be rare.
 #[cold]
 #[inline]
 pub(super) fn cold_path() {}
 
-/// How a segment lies in vectors: one after another, but those that need not be there reach back to the last place that
-/// the run has.
+/// How a segment lies in vectors: one after another. Vectors beyond the first `MIN` that would not fit overlap the ones
+/// before, so that they end with the segment.
 #[derive(Clone, Copy)]
 struct RegisterRow<const MIN: usize, const V: usize> {
     len: usize,
@@ -224,7 +224,7 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
         let mut n = 0;
         while n < V {
             // SAFETY: the caller's promise: each start is a vector before the end of the segment.
-            vectors[n] = unsafe { order.load(segment.at.add(self.start::<O>(n))) };
+            vectors[n] = unsafe { load(order, segment.at.add(self.start::<O>(n))) };
             n += 1;
         }
         vectors
@@ -253,19 +253,22 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
     #[inline(always)]
     fn find<O: ArgOrder>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> ArgResult<O> {
         let value = order.simd().reduce_splat(max_all(order, &vectors), O::IS_MAX);
-        let is_nan = O::NAN_WINS && order.simd().movemask(order.simd().nan_mask(&vectors)) != 0;
+        let is_nan = O::NAN_WINS && {
+            let simd = order.simd();
+            simd.movemask(simd.or_nans(simd.first_n_mask(0), &vectors)) != 0
+        };
         let (position, is_found) = if is_nan {
             cold_path();
             self.first(order, &vectors, IsNan, reversed)
         } else {
             self.first(order, &vectors, Equals(value), reversed)
         };
-        // Something is equal to the best, unless there was nothing but NaN, and the best is what the fold started with.
+        // Some element is equal to the best, unless there was nothing but NaN, and the best is still the identity.
         let position = if !O::NAN_LOSES || is_found { Some(position) } else { None };
         ArgResult { value, position, is_nan }
     }
 
-    /// The place, in the order of visiting, of the first element that passes the test, and whether there is one.
+    /// The position of the first element that passes the test, and whether there is one.
     #[inline(always)]
     fn first<O: ArgOrder, T: LanePredicate<O>>(
         self,
@@ -292,11 +295,11 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
                 v += 1;
             }
             if const { MIN == 0 } {
-                // Lanes beyond the segment hold the worst value, which may be the best.
+                // Lanes beyond the segment hold the padding, which may equal the best.
                 bits &= u64::MAX >> (64 - self.len as u32 * O::Simd::BITS_PER_LANE);
             }
             let bit = if reversed { 63_u32.wrapping_sub(bits.leading_zeros()) } else { bits.trailing_zeros() };
-            // No bit is no place, and not used; its number may be beyond a `usize` of 32 bits.
+            // Without a bit, the number is not used; it may be beyond a `usize` of 32 bits.
             let here = base.wrapping_add((bit / O::Simd::BITS_PER_LANE) as usize);
             first = if const { Self::words::<O>().1 == 1 } || n == 0 {
                 here
@@ -310,8 +313,7 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
     }
 }
 
-/// The place, in the order of visiting, of the first element of some vectors that passes the test, and whether there is
-/// one.
+/// The position of the first element of some vectors that passes the test, and whether there is one.
 #[inline(always)]
 pub(super) fn first_of<O: ArgOrder, T: LanePredicate<O>, const V: usize>(
     order: O,

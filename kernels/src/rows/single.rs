@@ -1,5 +1,5 @@
 //! One row, for single calls: the searches of `search.rs` without a loop around them, and the position in a register.
-//! This file decides nothing.
+//! The length alone decides which search the row takes.
 
 use super::blocked;
 use super::lane_indexed;
@@ -39,7 +39,7 @@ impl SingleRow {
                 }
             };
         }
-        // Not worth its code: as the only row of a call.
+        // A loop of its own is not worth the code size: as the only row of a call.
         let once = LoopDim { size: 1, stride: 0 };
         let reduced = &[LoopDim { size: len, stride: 1 }];
         let args = KernelArgs { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing, tuning };
@@ -54,8 +54,8 @@ const IN_REGISTERS: u8 = 0;
 const LANE_INDEXED: u8 = 1;
 const BLOCKED: u8 = 2;
 
-/// The search of one row. A function for each, because one that may do any takes 1 ns more, whatever it does: to be
-/// ready to spill vectors, it makes a frame.
+/// The search of one row. A function for each, because a function with all of them makes a stack frame to spill
+/// vectors, which costs every call. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
 struct Call<O: ArgOrder, const SEARCH: u8> {
     order: O,
     row: Segment<O::Lane>,
@@ -67,8 +67,8 @@ impl<O: ArgOrder, const SEARCH: u8> SimdOp for Call<O, SEARCH> {
     #[inline(always)]
     unsafe fn eval(self) -> u32 {
         let Call { order, row } = self;
-        // SAFETY: the caller promises the elements, and that the row is longer than what is searched in registers where
-        // it goes by lane (a hint, so that what is for shorter ones is no part of the function).
+        // SAFETY: the caller promises the elements, and that a lane-indexed row is longer than those that are searched
+        // in registers (a hint, so that code for shorter ones is left out).
         unsafe {
             match SEARCH {
                 IN_REGISTERS => in_registers(row.len, self),

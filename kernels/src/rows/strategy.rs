@@ -1,5 +1,5 @@
-//! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. Which search a
-//! row takes depends on nothing but its length.
+//! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. All rows of a
+//! call take the same search: by their length, by the ISA and the direction, and beyond L2 by what is prefetched.
 
 use super::lane_indexed;
 use super::search::{BlockedSearch, LaneIndexed, RowLoop, RowSearch, in_registers};

@@ -4,8 +4,8 @@
 //! one before, where a row alone takes as many; and none depends on data.
 
 use super::segment::{self, Segment};
-use crate::order::{ArgOrder, IndexVec, Vec};
-use crate::simd::ops::SimdOps;
+use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
+use crate::simd::ops::{SimdOps, cast_lanes};
 use crate::simd::token::Simd;
 use core::marker::PhantomData;
 
@@ -40,11 +40,11 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
         // SAFETY: the caller's promise.
         return unsafe { all::<O, false>(order, rows) }.positions;
     }
-    // What is no better than the least may as well be the first.
+    // If nothing is better than the padding, position 0 is right.
     let mut best = RowBests { values: order.padding(), positions: simd.splat_index(0) };
     let mut start = 0;
     while start < first.len {
-        // The last vector reaches back: what is seen twice is never better than itself.
+        // The last vector overlaps the previous one. Re-reading is harmless: the comparison is strict.
         let at = start.min(first.len - lanes);
         rows.first = first.part(at, lanes);
         // SAFETY: the caller's promise.
@@ -90,7 +90,7 @@ struct RowBests<O: ArgOrder> {
 }
 
 impl<O: ArgOrder> RowBests<O> {
-    /// The better of these and others, which are so many elements later.
+    /// The better of these and others, which are `distance` elements later.
     #[inline(always)]
     fn merge_later(self, order: O, later: Self, distance: usize) -> Self {
         let simd = order.simd();
@@ -98,7 +98,7 @@ impl<O: ArgOrder> RowBests<O> {
         let positions = simd.add(later.positions, simd.splat_index(distance as u32));
         RowBests {
             values: simd.select(is_later, later.values, self.values),
-            positions: simd.select_index(is_later, positions, self.positions),
+            positions: select_index(order, is_later, positions, self.positions),
         }
     }
 }
@@ -111,8 +111,8 @@ trait Tree {
     /// says.
     ///
     /// # Safety
-    /// - A vector of each row may be read; if they are less than that, but an ISA does not [load
-    ///   parts, what follows too.
+    /// - A vector of each row may be read. If rows are shorter, that is what follows them, unless the ISA has masked
+    ///   loads.
     unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O>;
 }
 
@@ -126,7 +126,7 @@ impl<const PART: bool> Tree for Leaf<PART> {
     unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O> {
         // SAFETY: the caller's promise.
         let values = unsafe {
-            if PART { segment::load_partial::<O, true>(order, rows.first) } else { order.load(rows.first.at) }
+            if PART { segment::load_partial::<O, true>(order, rows.first) } else { load(order, rows.first.at) }
         };
         RowBests { values, positions: order.simd().splat_index(0) }
     }
@@ -151,9 +151,9 @@ impl<B: Tree> Tree for Node<B> {
             let positions = simd.and_mask(is_second, simd.splat_index(1));
             return RowBests { values: simd.select(is_second, second, first), positions };
         }
-        let (even, odd) = simd.deinterleave_indices(a.positions, b.positions, B::ROWS);
+        let (even, odd) = simd.deinterleave(cast_lanes(a.positions), cast_lanes(b.positions), B::ROWS);
         let positions = if rows.first.reversed { (odd, even) } else { (even, odd) };
-        let second = RowBests { values: second, positions: positions.1 };
-        RowBests { values: first, positions: positions.0 }.merge_later(order, second, B::ROWS)
+        let second = RowBests { values: second, positions: cast_lanes(positions.1) };
+        RowBests { values: first, positions: cast_lanes(positions.0) }.merge_later(order, second, B::ROWS)
     }
 }

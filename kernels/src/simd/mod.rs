@@ -6,16 +6,15 @@
 //! methods, so that code without a token cannot run them, and generic code is written once:
 //!
 //! ```text
-//! fn best<T, S: Lanes<T>>(simd: S, a: S::Vector, b: S::Vector) -> S::Vector {
+//! fn best<T, S: SimdOps<T>>(simd: S, a: S::Vector, b: S::Vector) -> S::Vector {
 //!     simd.max(b, a)
 //! }
 //! ```
 //!
 //! Such code must become part of a function that has the target features of the ISA; otherwise the compiler turns each
-//! operation into a call. `Simd::vectorize` is that function: it runs a `SimdOp`, a closure whose `run` is always
-//! inlined.
-//! `Simd::call_outlined` does the same from inside, as a separate function, for what is long, rare, or shared by many
-//! callers.
+//! operation into a call. `Simd::vectorize` is that function: it runs a `SimdOp`, a closure whose `eval` is always
+//! inlined. `Simd::call_outlined` does the same from inside, as a separate function, for what is long, rare, or shared
+//! by many callers.
 //!
 //! # The table (`ops.rs`, `transpose.rs`)
 //!

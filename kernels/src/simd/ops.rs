@@ -45,16 +45,6 @@ pub(crate) trait SimdOps<T>: TransposeOps {
         unsafe { self.load(PaddedTail::new(at, n).as_ptr()) }
     }
 
-    /// Writes all lanes.
-    ///
-    /// # Safety
-    /// - `LANES` elements may be written to `at` on.
-    #[inline(always)]
-    unsafe fn store_lanes(self, at: *mut T, v: Self::Vector) {
-        // SAFETY: the caller's promise: a vector is its lanes.
-        unsafe { at.cast::<Self::Vector>().write_unaligned(v) };
-    }
-
     /// `a > b`; false where either is NaN.
     fn gt(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
     /// `a > b`, and true where either is NaN: of floats, something else.
@@ -66,24 +56,19 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     /// True where `a` or `b` is NaN: of floats, something else.
     #[inline(always)]
     fn unordered(self, _: Self::Vector, _: Self::Vector) -> Self::Mask {
-        self.mask_none()
+        self.first_n_mask(0)
     }
-    /// True where one of some vectors is NaN.
+    /// True in some lane if `acc` is, or a lane of the vectors is NaN; in which, an ISA is free.
     #[inline(always)]
-    fn nan_mask<const V: usize>(self, vectors: &[Self::Vector; V]) -> Self::Mask {
+    fn or_nans<const V: usize>(self, acc: Self::Mask, vectors: &[Self::Vector; V]) -> Self::Mask {
         // One test for each pair of them.
-        let mut nans = self.mask_none();
+        let mut nans = acc;
         let mut n = 0;
         while n < V {
             nans = self.or(nans, self.unordered(vectors[n], vectors[if n + 1 < V { n + 1 } else { n }]));
             n += 2;
         }
         nans
-    }
-    /// Not [none](SimdOps::mask_none) if `acc` is not, or a lane of the vectors is NaN; the lanes may be any.
-    #[inline(always)]
-    fn or_nans<const V: usize>(self, acc: Self::Mask, vectors: &[Self::Vector; V]) -> Self::Mask {
-        self.or(acc, self.nan_mask(vectors))
     }
     /// `new > kept ? new : kept`: equals and NaN in `new` leave `kept`, bit for bit.
     fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
@@ -122,23 +107,13 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     fn butterfly(self, v: Self::Vector, lanes: usize) -> Self::Vector;
     /// Lane `i` gets lane `i + lanes`, and the last of them the first; `lanes` is below `LANES`.
     fn rotate(self, v: Self::Vector, lanes: usize) -> Self::Vector;
-    /// The same of indices.
-    fn rotate_indices(self, indices: Self::IndexVec, lanes: usize) -> Self::IndexVec;
 
     /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many:
     /// the first of each two elements of a row that are neighbours there, and the second. In how a row lies, an ISA
     /// is free, but before the first of these steps, a vector is one row in its order, and after the last one, each
     /// lane is a row, in the order of all. For lanes of 32 bits; of others, an ISA may give anything.
     fn deinterleave(self, a: Self::Vector, b: Self::Vector, rows: usize) -> (Self::Vector, Self::Vector);
-    /// The same of indices.
-    fn deinterleave_indices(
-        self,
-        a: Self::IndexVec,
-        b: Self::IndexVec,
-        rows: usize,
-    ) -> (Self::IndexVec, Self::IndexVec);
 
-    fn mask_none(self) -> Self::Mask;
     /// True in the first `n` lanes; `n` is at most `LANES`.
     fn first_n_mask(self, n: usize) -> Self::Mask;
     fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
@@ -154,11 +129,10 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     fn add(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::IndexVec;
     /// `a > b`.
     fn index_gt(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::Mask;
-    fn select_index(self, mask: Self::Mask, yes: Self::IndexVec, no: Self::IndexVec) -> Self::IndexVec;
     /// The index where the mask is true, and 0 elsewhere.
     #[inline(always)]
     fn and_mask(self, mask: Self::Mask, count: Self::IndexVec) -> Self::IndexVec {
-        self.select_index(mask, count, self.splat_index(0))
+        cast_lanes(self.select(mask, cast_lanes(count), cast_lanes(self.splat_index(0))))
     }
     /// One more where the mask is true.
     #[inline(always)]
@@ -177,6 +151,15 @@ pub(crate) trait SimdOps<T>: TransposeOps {
         }
         smallest
     }
+}
+
+/// The bits of a vector as another one, with lanes as wide: what moves lanes never looks at them, so that it moves
+/// indices as it does values.
+#[inline(always)]
+pub(crate) fn cast_lanes<A: Copy, B: Copy>(a: A) -> B {
+    const { assert!(size_of::<A>() == size_of::<B>()) };
+    // SAFETY: both are vectors of one size, of plain numbers, for which any bits do.
+    unsafe { core::mem::transmute_copy(&a) }
 }
 
 /// What 16-bit floats need beyond 16-bit integers.

@@ -44,12 +44,6 @@ impl<const BYTES: usize> TransposeOps for Portable<BYTES> {
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut u8, v: [u8; BYTES]) {
-        // SAFETY: the caller's promise.
-        unsafe { to.cast::<[u8; BYTES]>().write_unaligned(v) };
-    }
-
-    #[inline(always)]
     fn interleave_lo_hi<const SIZE: usize>(self, a: [u8; BYTES], b: [u8; BYTES]) -> ([u8; BYTES], [u8; BYTES]) {
         let half = |half: usize| {
             from_fn(|i| {
@@ -137,27 +131,9 @@ macro_rules! portable {
                 from_fn(|i| v[(i + lanes) % $lanes])
             }
             #[inline(always)]
-            fn rotate_indices(self, indices: Self::IndexVec, lanes: usize) -> Self::IndexVec {
-                from_fn(|i| indices[(i + lanes) % $lanes])
-            }
-            #[inline(always)]
             fn deinterleave(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
                 let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
                 (from_fn(|i| of_both(2 * i)), from_fn(|i| of_both(2 * i + 1)))
-            }
-            #[inline(always)]
-            fn deinterleave_indices(
-                self,
-                a: Self::IndexVec,
-                b: Self::IndexVec,
-                _: usize,
-            ) -> (Self::IndexVec, Self::IndexVec) {
-                let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
-                (from_fn(|i| of_both(2 * i)), from_fn(|i| of_both(2 * i + 1)))
-            }
-            #[inline(always)]
-            fn mask_none(self) -> Self::Mask {
-                [0; $lanes]
             }
             #[inline(always)]
             fn first_n_mask(self, n: usize) -> Self::Mask {
@@ -190,10 +166,6 @@ macro_rules! portable {
             #[inline(always)]
             fn index_gt(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::Mask {
                 mask!($count, |i: usize| a[i] > b[i])
-            }
-            #[inline(always)]
-            fn select_index(self, mask: Self::Mask, yes: Self::IndexVec, no: Self::IndexVec) -> Self::IndexVec {
-                from_fn(|i| if mask[i] != 0 { yes[i] } else { no[i] })
             }
             #[inline(always)]
             fn index_array(self, indices: Self::IndexVec) -> Self::IndexArray {

@@ -23,10 +23,6 @@ pub(crate) trait TransposeOps: Simd {
     /// - They may be read.
     unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> Self::Bytes;
 
-    /// # Safety
-    /// - A vector may be written there.
-    unsafe fn store(self, to: *mut u8, v: Self::Bytes);
-
     /// In each 16 bytes, elements of `SIZE` bytes of `a` and `b` interleaved: those of the lower halves, and those of
     /// the upper halves (x86: `unpacklo`, `unpackhi`).
     fn interleave_lo_hi<const SIZE: usize>(self, a: Self::Bytes, b: Self::Bytes) -> (Self::Bytes, Self::Bytes);

@@ -5,7 +5,8 @@ use super::table::{
 };
 use crate::memory::prefetch::Hint;
 
-/// By what [`with_far_bytes`] takes, in rising order: three quarters of 512 KiB or less, 1, 1.25, 2, 3, 4 MiB and more.
+/// By what [`with_far_bytes`] takes, in rising order: the smallest L2, then three quarters of an L2 of 1, 1.25, 2, 3
+/// and 4 MiB.
 pub(super) static TUNINGS: [Tuning; 6] = [
     with_far_bytes(SMALLEST_L2_BYTES),
     with_far_bytes(768 << 10),

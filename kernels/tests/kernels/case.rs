@@ -11,10 +11,10 @@ use argreduce_kernels::{
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
 
-/// Of these and the tables of all microarchitectures, every pair comes by turns.
+/// Of these and the tables of all microarchitectures, each pair is taken in turn.
 const PREFETCHES: [Prefetch; 4] = [Prefetch::Nothing, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything];
 
-/// What a test holds against the expected answer: one ISA's way of ordering one element type.
+/// What a test compares with the expected answer: one ISA's way of ordering one element type.
 pub struct Case<T> {
     pub isa: Isa,
     /// Elements in a vector.

@@ -2,8 +2,8 @@
 //! this machine can run; with `--cfg wide_portable` also for portable vectors of 32 and 64 bytes, which run the control
 //! flow of wide ISAs anywhere.
 //!
-//! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes every so manieth place, length
-//! or start of each loop: still every kernel, type and order.
+//! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes only some of the places,
+//! lengths or starts of each loop: still every kernel, type and order.
 
 mod case;
 mod indices;

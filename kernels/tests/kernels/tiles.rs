@@ -21,7 +21,7 @@ impl<T: Sample> Case<T> {
         self.run_beyond_panels();
         self.run_beyond_groups();
         self.run_rows_of_columns();
-        self.run_tall_columns();
+        self.run_row_blocks();
         self.run_blocks();
         self.run_short_rows();
         self.run_only_best();
@@ -29,9 +29,9 @@ impl<T: Sample> Case<T> {
         self.run_apart();
         self.run_uneven();
         self.run_long_rows();
-        self.run_longer_chunks();
-        self.run_in_turns();
-        self.run_columns_in_turns();
+        self.run_joined_blocks();
+        self.run_interleaved();
+        self.run_interleaved_columns();
         if size_of::<T>() <= 2 {
             self.run_beyond_counts();
         }
@@ -159,9 +159,9 @@ impl<T: Sample> Case<T> {
                 self.check(&data, 0, ONCE, LoopDim { size: 3, stride: 1 }, &[LoopDim { size: len, stride: 3 }]);
             }
         }
-        // One value, but two others in it, each in a chunk of its own: what one order has doubts about, another one has
-        // to settle. Of a length that goes by lane, and of one that goes by chunks; in several rows, so that those
-        // before have taught a search something, the first of them without the others.
+        // One value, but two others in it, each in a block of its own: what the fast path does not accept, the exact
+        // order has to find. Of a length that is lane-indexed, and of one that is blocked; the first of several rows
+        // without the others.
         let values = T::VALUES;
         for (n, len) in
             few(0..values.len().pow(3), 61).flat_map(|n| [12 * lanes + 2, 33 * lanes + 2].map(|len| (n, len)))
@@ -212,7 +212,7 @@ impl<T: Sample> Case<T> {
         let lanes = self.lanes;
         let extreme = |function, policy| T::VALUES[first_best(function, policy, T::VALUES.iter().copied()) as usize];
         let extremes = (extreme(ArgMin, Ignore), extreme(ArgMax, Ignore));
-        // The last before the last chunk, and NaN, if there is one, in the first alone.
+        // The last before the last block, and NaN, if there is one, in the first alone.
         let edges = |len| [(len - 4 * lanes - 1, extremes), (lanes, (extreme(ArgMax, Propagate), T::VALUES[5]))];
         for len in [vectors * lanes, vectors * lanes + 3] {
             let parts = (0..16).map(|n| n * (len - 1) / 15);
@@ -299,31 +299,31 @@ impl<T: Sample> Case<T> {
         self.check(&data, 0, ONCE, LoopDim { size: 3, stride: 1 }, &[rows]);
     }
 
-    /// More than a narrow lane can count: chunks of four vectors in rows, rows in columns. The best element is the
+    /// More than a narrow lane can count: blocks of four vectors in rows, rows in columns. The best element is the
     /// last, or the one on either side of where the count starts anew.
     fn run_beyond_counts(&self) {
         let counted = 1_usize << (8 * size_of::<T>());
         // Bytes can count so little that all places are tried everywhere.
         let part = |of: usize| if size_of::<T>() == 1 { 1 } else { of };
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
-        // In a chunk, there are four vectors or eight.
-        let chunks = [4, 8].map(|vectors| counted * vectors * self.lanes);
-        let rows = chunks.map(|chunks| [(chunks + 1, chunks), (chunks + 1, chunks - 1), (chunks, chunks - 1)]);
+        // In a block, there are four vectors or eight.
+        let blocks = [4, 8].map(|vectors| counted * vectors * self.lanes);
+        let rows = blocks.map(|len| [(len + 1, len), (len + 1, len - 1), (len, len - 1)]);
         for (len, place) in few(0..6, part(6)).map(|n| rows.as_flattened()[n]) {
             let mut data = vec![default; len];
             data[place] = best;
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, ONCE], &[LoopDim { size: len, stride: 1 }]);
         }
-        // What is seen twice so that others are aligned is a chunk more.
-        for len in chunks.map(|chunks| chunks - 2) {
+        // What is read twice so that other blocks are aligned is one block more.
+        for len in blocks.map(|len| len - 2) {
             let start = self.lanes - 1;
             let mut data = vec![default; start + len];
             data[start + len - 1] = best;
             self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[LoopDim { size: len, stride: 1 }]);
         }
         if size_of::<T>() == 1 {
-            // Longer chunks are counted too.
-            let len = 8 * chunks[0] + 1;
+            // Joined blocks are counted too.
+            let len = 8 * blocks[0] + 1;
             for place in few(0..3, 3).map(|n| [len - 2 - 32 * self.lanes, len - 2, len - 1][n]) {
                 let mut data = vec![default; len];
                 data[place] = best;
@@ -332,21 +332,21 @@ impl<T: Sample> Case<T> {
         }
         if size_of::<T>() == 1 {
             // Several such rows: they are not for the search that takes four at once.
-            let (len, rows) = (chunks[1] + 1, 5);
+            let (len, rows) = (blocks[1] + 1, 5);
             let mut data = vec![default; rows * len];
             (0..rows).for_each(|row| data[row * len + row * 30_011 % len] = best);
             let rows = LoopDim { size: rows, stride: len as isize };
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[LoopDim { size: len, stride: 1 }]);
         }
         if size_of::<T>() == 1 {
-            // Stretches of two outputs that take turns, the best of which is in the last one that is counted together,
-            // and in the first one after it.
-            let (len, stretches) = (8 * self.lanes, counted / 2 + 2);
+            // Segments of two interleaved outputs, the best of which is in the last one that is counted together, and
+            // in the first one after it.
+            let (len, segments) = (8 * self.lanes, counted / 2 + 2);
             for place in [counted / 2 - 1, counted / 2] {
-                let mut data = vec![default; 2 * stretches * len];
+                let mut data = vec![default; 2 * segments * len];
                 (data[2 * place * len + 7], data[(2 * place + 1) * len + 8]) = (best, best);
                 let (inner, slower) =
-                    (LoopDim { size: 2, stride: len as isize }, LoopDim { size: stretches, stride: 2 * len as isize });
+                    (LoopDim { size: 2, stride: len as isize }, LoopDim { size: segments, stride: 2 * len as isize });
                 let reduced = [slower, LoopDim { size: len, stride: 1 }];
                 self.check_by(&[Strategy::SegmentedRows], &data, 0, [ONCE, inner], &reduced);
             }
@@ -424,10 +424,10 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// So many rows that they go by in chunks of eight after the first, and what is left one by one: the best in rows
-    /// at either end of a chunk, again in the same chunk and in the next, and among values that are equal to it or
-    /// doubtful; of as many vectors as go side by side, and of narrow lines.
-    fn run_tall_columns(&self) {
+    /// So many rows that they are taken in blocks of eight after the first, and what is left one by one: the best in
+    /// rows at either end of a block, again in the same block and in the next, and among values that are equal to it;
+    /// of as many vectors as a register tile has, and of narrow columns.
+    fn run_row_blocks(&self) {
         let mut rng = SmallRng::seed_from_u64(17);
         let fewest = (12 * self.lanes).max(128);
         for n in few(0..4, 2) {
@@ -444,7 +444,7 @@ impl<T: Sample> Case<T> {
                     let mut data = vec![*plain; rows * width];
                     for (place, element) in data.iter_mut().enumerate() {
                         let (row, column) = (place / width, place % width);
-                        // A chunk for each column, a row in it, the one after that, which may be in the next chunk, and
+                        // A block for each column, a row in it, the one after that, which may be in the next block, and
                         // one of the last rows.
                         let first = 1 + column * 8 % (rows - 9) + column % 8;
                         if row == first || row == first + 1 || column % 3 == 0 && row + column % 11 + 1 == rows {
@@ -557,11 +557,11 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Long enough to be in several pieces, or places, the best element in each of them, and beyond.
+    /// Long enough for several segments, or read streams, the best element in each of them, and beyond.
     fn run_long_rows(&self) {
         let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
         let specials = [best, T::VALUES[0], T::VALUES[1]];
-        // Those of 16-bit floats for which bits do, by either function, are the second and the third.
+        // Of 16-bit floats, the second and the third are for the fast path, by either function.
         let plains = [default, T::VALUES[2], T::VALUES[3]];
         let strategies = &[Strategy::Rows, Strategy::SegmentedRows];
         let len = (1 << 20) / size_of::<T>() + 5;
@@ -588,9 +588,9 @@ impl<T: Sample> Case<T> {
         self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[LoopDim { size: len, stride: -1 }]);
     }
 
-    /// Rows whose chunks may be longer, of several parts each: the best element in each part of some chunks and on
-    /// either side of where they meet, there again further on, and few values everywhere; by each kind of core.
-    fn run_longer_chunks(&self) {
+    /// Rows whose blocks may be joined: the best element in each part of some joined blocks and on either side of where
+    /// they meet, there again further on, and few values everywhere; by the tuning of each microarchitecture.
+    fn run_joined_blocks(&self) {
         let shortest = (16 << 10) / size_of::<T>();
         let part = 4 * self.lanes;
         let mut rng = SmallRng::seed_from_u64(13);
@@ -611,13 +611,13 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Outputs in several stretches each, next to those of other outputs, so that they take turns, or apart from them:
-    /// more outputs than take turns at a time, a special value in one stretch of each, in another place every time, and
-    /// again in the last.
-    fn run_in_turns(&self) {
+    /// Outputs in several segments each, next to those of other outputs, so that they are interleaved, or apart from
+    /// them: more outputs than are interleaved at a time, a special value in one segment of each, in another place
+    /// every time, and again in the last.
+    fn run_interleaved(&self) {
         let (len, outputs) = (8 * self.lanes + 5, 34);
         let next = len + 1;
-        // Two loops over two stretches each.
+        // Two loops over two segments each.
         let near = ([4 * outputs * next, 2 * outputs * next], next);
         let apart = ([2 * next, next], 4 * next);
         let specials = [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]];
@@ -626,7 +626,7 @@ impl<T: Sample> Case<T> {
         {
             for (strides, output) in few(0..2, 1).map(|n| [near, apart][n]) {
                 let slower = strides.map(|stride| LoopDim { size: 2, stride: stride as isize });
-                let start_of = |o: usize, stretch| o * output + offset_at(&slower, stretch) as usize;
+                let start_of = |o: usize, segment| o * output + offset_at(&slower, segment) as usize;
                 let mut data = vec![plain; start_of(outputs - 1, 3) + len];
                 for o in (0..outputs).filter(|o| o % 5 != n % 5) {
                     data[start_of(o, (o + n) % 4) + o * 37 % len] = special;
@@ -640,23 +640,23 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Lines of columns in several stretches, each next to those of other lines: more lines than take turns at a time,
-    /// with rows beyond what a byte counts, and a special value in one stretch of each, in another place every time,
-    /// and again in the last.
-    fn run_columns_in_turns(&self) {
-        let (rows, stretches, lines) = (45, 7, 18);
+    /// Rows of outputs in several segments, each next to those of other rows of outputs: more than are interleaved at a
+    /// time, with rows beyond what a byte counts, and a special value in one segment of each, in another place every
+    /// time, and again in the last.
+    fn run_interleaved_columns(&self) {
+        let (rows, segments, lines) = (45, 7, 18);
         let specials = [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]];
         for (n, special) in specials.into_iter().enumerate() {
             for width in few(0..3, 2).map(|n| [self.lanes, 3 * self.lanes - 1, 5 * self.lanes + 1][n]) {
-                let (line, stretch) = (rows * width, lines * rows * width);
-                let mut data = vec![T::default(); stretches * stretch];
+                let (line, segment) = (rows * width, lines * rows * width);
+                let mut data = vec![T::default(); segments * segment];
                 for l in (0..lines).filter(|l| l % 5 != n) {
-                    data[(l + n) % stretches * stretch + l * line + l * 31 % line] = special;
-                    data[(stretches - 1) * stretch + (l + 1) * line - 1 - l % width] = special;
+                    data[(l + n) % segments * segment + l * line + l * 31 % line] = special;
+                    data[(segments - 1) * segment + (l + 1) * line - 1 - l % width] = special;
                 }
                 let of = |size, stride: usize| LoopDim { size, stride: stride as isize };
                 let outputs = [of(lines, line), of(width, 1)];
-                self.check_by(&[Strategy::Columns], &data, 0, outputs, &[of(stretches, stretch), of(rows, width)]);
+                self.check_by(&[Strategy::Columns], &data, 0, outputs, &[of(segments, segment), of(rows, width)]);
             }
         }
     }

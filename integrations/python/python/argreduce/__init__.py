@@ -1,7 +1,7 @@
 """argmin and argmax over any axes.
 
 For NumPy arrays of any strides, and without a copy; for whatever has ``__dlpack__`` in the CPU's memory; and, in
-:mod:`argreduce.dask`, for dask arrays. Ties go to the first or to the last of equals, and NaN wins or loses, as you say.
+:mod:`argreduce.dask`, for dask arrays. Ties go to the first or to the last index, and NaN wins or loses, as you say.
 
 >>> import numpy as np
 >>> import argreduce

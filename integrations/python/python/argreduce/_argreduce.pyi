@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._interop import Function, Nan, Partial, ValuesAndIndices
 
-_Axis: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...] | list[SupportsIndex] | None
+_Axis: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...] | list[SupportsIndex] | list[int] | None
 _Pair: TypeAlias = tuple[Any, Any]
 
 __all__ = ["argmax", "argmin", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin", "partial"]

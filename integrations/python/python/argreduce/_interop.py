@@ -51,18 +51,20 @@ def _from_dlpack(x: Any) -> Any:
     return getattr(importlib.import_module(library), "from_dlpack", None)
 
 
-def many_axes(name: str, x: np.ndarray[Any, Any], axis: Any, keepdims: bool, out: Any, **options: Any) -> Any:
-    """A function of the package for an array of more axes than it takes: they are merged to two first."""
+def many_axes(
+    name: str, x: np.ndarray[Any, Any], reduced: tuple[int, ...], keepdims: bool, out: Any, **options: Any
+) -> Any:
+    """A function of the package for an array of more axes than it takes: they are merged to two first.
+
+    ``reduced`` are the axes, from 0, in ascending order.
+    """
     from . import _argreduce
 
     rank = x.ndim
-    if axis is None:
-        axis = range(rank)
-    reduced = np.lib.array_utils.normalize_axis_tuple(axis, rank)
     kept = [axis for axis in range(rank) if axis not in reduced]
     sizes = [x.shape[axis] for axis in kept]
     count = math.prod(x.shape[axis] for axis in reduced)
-    merged = x.transpose(kept + sorted(reduced)).reshape(math.prod(sizes), count)
+    merged = x.transpose(kept + list(reduced)).reshape(math.prod(sizes), count)
     shape = [1 if axis in reduced else x.shape[axis] for axis in range(rank)] if keepdims else sizes
     if out is not None:
         if out.shape != tuple(shape):

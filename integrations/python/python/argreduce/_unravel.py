@@ -14,7 +14,7 @@ def unravel(indices: Any, shape: Any, axis: Any = None) -> tuple[Any, ...]:
     ----------
     indices : array_like of integers
         What ``argmax(x, axis)`` gave, of any shape.
-    shape : tuple of int
+    shape : tuple of int, or int
         The shape of ``x``.
     axis : None, int or tuple of int
         The axes that were reduced.
@@ -42,7 +42,7 @@ def unravel(indices: Any, shape: Any, axis: Any = None) -> tuple[Any, ...]:
     >>> argreduce.unravel(peaks, maps.shape, axis=(1, 2))
     (array([1, 3]), array([2, 4]))
     """
-    shape = tuple(shape)
+    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     rank = len(shape)
     if axis is None:
         axis = range(rank)

@@ -13,6 +13,7 @@ array([1, 0])
 
 from __future__ import annotations
 
+import operator
 from functools import partial as bind
 from typing import Any
 
@@ -30,7 +31,7 @@ __all__ = ["argmax", "argmin", "max_argmax", "min_argmin", "nanargmax", "nanargm
 
 def argmax(
     x: Any,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | tuple[int, ...] | list[int] | None = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -42,7 +43,7 @@ def argmax(
     Parameters
     ----------
     x : dask array
-        Of any chunks whose sizes are known.
+        Of any chunks. Their sizes have to be known along the reduced axes that have more than one.
     axis : None, int or tuple of int
         The axes to reduce.
     keepdims : bool
@@ -59,9 +60,9 @@ def argmax(
     Raises
     ------
     ValueError
-        A reduced axis is empty, or the sizes of chunks are not known: now, and not when it is computed.
+        A reduced axis is empty, or cut into chunks of unknown sizes: now, and not when it is computed.
     TypeError
-        Elements of a type that :func:`argreduce.argmax` does not take.
+        Elements of a type that :func:`argreduce.argmax` does not take; masked arrays.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def argmax(
 
 def argmin(
     x: Any,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | tuple[int, ...] | list[int] | None = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -92,7 +93,7 @@ def argmin(
 
 def nanargmax(
     x: Any,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | tuple[int, ...] | list[int] | None = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -109,7 +110,7 @@ def nanargmax(
 
 def nanargmin(
     x: Any,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | tuple[int, ...] | list[int] | None = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -126,7 +127,7 @@ def nanargmin(
 
 def max_argmax(
     x: Any,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | tuple[int, ...] | list[int] | None = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -146,7 +147,7 @@ def max_argmax(
 
 def min_argmin(
     x: Any,
-    axis: int | tuple[int, ...] | None = None,
+    axis: int | tuple[int, ...] | list[int] | None = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -165,7 +166,7 @@ def min_argmin(
 
 def _reduce(
     x: Any,
-    axis: int | tuple[int, ...] | None,
+    axis: Any,
     answer: str,
     function: Function,
     keepdims: bool,
@@ -174,26 +175,33 @@ def _reduce(
     nan: Nan,
 ) -> Any:
     x = da.asanyarray(x)
-    if any(np.isnan(size) for size in x.shape):
-        raise ValueError(f"the sizes of chunks are not known: shape {x.shape}. See dask's compute_chunk_sizes()")
+    if np.ma.isMaskedArray(x._meta):
+        raise TypeError(f"{function} takes no masked arrays: their mask would be ignored")
+    is_known = [not np.isnan(size) for size in x.shape]
+    whole = tuple(size if known else 1 for size, known in zip(x.shape, is_known))
     # What is wrong with the arguments is said now, by the same code as for one array: for an array of the same shape that
     # takes no memory.
-    likeness = np.broadcast_to(np.zeros((), x.dtype), x.shape)
+    likeness = np.broadcast_to(np.zeros((), x.dtype), whole)
     first = likeness[(slice(0, 1),) * x.ndim]
-    _argreduce.partial(first, axis, start=(0,) * x.ndim, whole=x.shape, function=function, nan=nan)
-    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    _argreduce.partial(first, axis, start=(0,) * x.ndim, whole=whole, function=function, nan=nan)
+    axes = tuple(range(x.ndim)) if axis is None else tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     if x.ndim == 0:
         axes = ()
-    axes = tuple(int(axis) % x.ndim for axis in axes)
+    axes = tuple(operator.index(axis) % x.ndim for axis in axes)
     for axis in axes:
-        if x.shape[axis] == 0:
+        if whole[axis] == 0:
             raise ValueError(f"attempt to get {function} of an empty sequence")
+        if not is_known[axis] and x.numblocks[axis] > 1:
+            raise ValueError(
+                f"{function} over axis {axis} of unknown chunksize: the sizes of its chunks are not known, shape {x.shape}. "
+                "See dask's compute_chunk_sizes()"
+            )
     options = {"function": function, "select_last": select_last, "nan": nan}
     pairs = np.dtype([("value", x.dtype), ("index", np.int64)])
     parts = x.map_blocks(
         _partial,
         axes=axes,
-        whole=x.shape,
+        whole=tuple(size if known else None for size, known in zip(x.shape, is_known)),
         options=options,
         dtype=pairs,
         chunks=tuple((1,) * len(chunks) if n in axes else chunks for n, chunks in enumerate(x.chunks)),
@@ -233,12 +241,19 @@ def _pairs(part: tuple[Any, Any], shape: tuple[int, ...]) -> Any:
 
 
 def _partial(
-    block: Any, axes: tuple[int, ...], whole: tuple[int, ...], options: dict[str, Any], block_info: Any = None
+    block: Any, axes: tuple[int, ...], whole: tuple[int | None, ...], options: dict[str, Any], block_info: Any = None
 ) -> Any:
-    # A number for an array of rank 0; an array of another library for some kinds of chunks.
-    block = np.asarray(block)
-    start = tuple(first for first, _ in block_info[0]["array-location"])
-    part = _argreduce.partial(block, axes, start=start, whole=whole, **options)
+    # A number for an array of rank 0; an array of another library for some kinds of chunks. What is masked stays so, and
+    # is refused.
+    block = np.asanyarray(block)
+    start = [first for first, _ in block_info[0]["array-location"]]
+    sizes: list[Any] = list(whole)
+    for axis, size in enumerate(block.shape):
+        # Of a size that was not known, there is one chunk if the axis is reduced. On a kept axis, an index does not depend
+        # on where the chunk is.
+        if sizes[axis] is None:
+            start[axis], sizes[axis] = 0, size
+    part = _argreduce.partial(block, axes, start=start, whole=sizes, **options)
     return _pairs(part, tuple(1 if axis in axes else size for axis, size in enumerate(block.shape)))
 
 

@@ -261,12 +261,6 @@ impl TransposeOps for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut u8, v: __m256i) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.avx._mm256_storeu_si256(to.cast(), v) };
-    }
-
-    #[inline(always)]
     fn interleave_lo_hi<const SIZE: usize>(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
         let V3 { avx2, .. } = self.0;
         match SIZE {

@@ -56,15 +56,7 @@ macro_rules! by_width {
             self.rotate_lanes::<{ size_of::<$count>() }>(v, lanes)
         }
         #[inline(always)]
-        fn rotate_indices(self, indices: __m256i, lanes: usize) -> __m256i {
-            self.rotate_lanes::<{ size_of::<$count>() }>(indices, lanes)
-        }
-        #[inline(always)]
         fn deinterleave(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
-            self.deinterleave_32(a, b, rows)
-        }
-        #[inline(always)]
-        fn deinterleave_indices(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
             self.deinterleave_32(a, b, rows)
         }
         #[inline(always)]
@@ -74,10 +66,6 @@ macro_rules! by_width {
             let from = &bytes[32 - n * size_of::<$count>()..][..32];
             // SAFETY: the slice has 32 bytes, or slicing had panicked.
             unsafe { self.0.avx._mm256_loadu_si256(from.as_ptr().cast()) }
-        }
-        #[inline(always)]
-        fn mask_none(self) -> __m256i {
-            self.0.avx._mm256_setzero_si256()
         }
         #[inline(always)]
         fn or(self, a: __m256i, b: __m256i) -> __m256i {
@@ -111,10 +99,6 @@ macro_rules! by_width {
         #[inline(always)]
         fn index_gt(self, a: __m256i, b: __m256i) -> __m256i {
             self.$gt(a, b)
-        }
-        #[inline(always)]
-        fn select_index(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
-            self.0.avx2._mm256_blendv_epi8(no, yes, mask)
         }
         // A selection between constants would become two instructions.
         #[inline(always)]

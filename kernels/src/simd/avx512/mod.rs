@@ -150,12 +150,6 @@ impl TransposeOps for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut u8, v: __m512i) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.avx512f._mm512_storeu_si512(to.cast(), v) };
-    }
-
-    #[inline(always)]
     fn interleave_lo_hi<const SIZE: usize>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
         let V4 { avx512f, avx512bw, .. } = self.0;
         match SIZE {

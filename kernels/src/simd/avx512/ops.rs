@@ -63,20 +63,8 @@ macro_rules! by_width {
             self.rotate_lanes::<{ size_of::<$count>() }>(v, lanes)
         }
         #[inline(always)]
-        fn rotate_indices(self, indices: __m512i, lanes: usize) -> __m512i {
-            self.rotate_lanes::<{ size_of::<$count>() }>(indices, lanes)
-        }
-        #[inline(always)]
         fn deinterleave(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
             self.deinterleave_32(a, b, rows)
-        }
-        #[inline(always)]
-        fn deinterleave_indices(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
-            self.deinterleave_32(a, b, rows)
-        }
-        #[inline(always)]
-        fn mask_none(self) -> $mask {
-            0
         }
         #[inline(always)]
         fn or(self, a: $mask, b: $mask) -> $mask {
@@ -122,10 +110,6 @@ macro_rules! by_width {
         #[inline(always)]
         fn index_gt(self, a: __m512i, b: __m512i) -> $mask {
             self.0.$feature.$gt(a, b)
-        }
-        #[inline(always)]
-        fn select_index(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
-            self.0.$feature.$blend(mask, no, yes)
         }
         #[inline(always)]
         fn index_array(self, indices: __m512i) -> Self::IndexArray {

@@ -174,12 +174,6 @@ impl TransposeOps for Neon {
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut u8, v: uint8x16_t) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.neon.vst1q_u8(to, v) };
-    }
-
-    #[inline(always)]
     fn interleave_lo_hi<const SIZE: usize>(self, a: uint8x16_t, b: uint8x16_t) -> (uint8x16_t, uint8x16_t) {
         let neon = self.0.neon;
         match SIZE {

@@ -46,21 +46,9 @@ macro_rules! by_width {
             bytemuck::cast(self.rotate_bytes(bytemuck::cast(v), lanes * size_of::<$count>()))
         }
         #[inline(always)]
-        fn rotate_indices(self, indices: $unsigned, lanes: usize) -> $unsigned {
-            bytemuck::cast(self.rotate_bytes(bytemuck::cast(indices), lanes * size_of::<$count>()))
-        }
-        #[inline(always)]
         fn deinterleave(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
             let (a, b) = (bytemuck::cast(a), bytemuck::cast(b));
             (bytemuck::cast(self.0.neon.$even(a, b)), bytemuck::cast(self.0.neon.$odd(a, b)))
-        }
-        #[inline(always)]
-        fn deinterleave_indices(self, a: $unsigned, b: $unsigned, _: usize) -> ($unsigned, $unsigned) {
-            (self.0.neon.$even(a, b), self.0.neon.$odd(a, b))
-        }
-        #[inline(always)]
-        fn mask_none(self) -> $unsigned {
-            self.0.neon.$splat(0)
         }
         #[inline(always)]
         fn or(self, a: $unsigned, b: $unsigned) -> $unsigned {
@@ -96,10 +84,6 @@ macro_rules! by_width {
         #[inline(always)]
         fn index_gt(self, a: $unsigned, b: $unsigned) -> $unsigned {
             self.0.neon.$gt(a, b)
-        }
-        #[inline(always)]
-        fn select_index(self, mask: $unsigned, yes: $unsigned, no: $unsigned) -> $unsigned {
-            self.0.neon.$select(mask, yes, no)
         }
         #[inline(always)]
         fn index_array(self, indices: $unsigned) -> Self::IndexArray {
@@ -189,13 +173,14 @@ macro_rules! floats {
             }
             // The maximum of the machine is NaN where either operand is: one test for all of them.
             #[inline(always)]
-            fn nan_mask<const V: usize>(self, vectors: &[$vector; V]) -> Self::Mask {
+            fn or_nans<const V: usize>(self, acc: Self::Mask, vectors: &[$vector; V]) -> Self::Mask {
                 let (mut kept, mut n) = (vectors[0], 1);
                 while n + 1 < V {
                     kept = self.$keep_nan(kept, vectors[n]);
                     n += 1;
                 }
-                <Self as SimdOps<$lane>>::unordered(self, kept, vectors[V - 1])
+                let nans = <Self as SimdOps<$lane>>::unordered(self, kept, vectors[V - 1]);
+                <Self as SimdOps<$lane>>::or(self, acc, nans)
             }
         }
     )+};

@@ -1,0 +1,69 @@
+//! Who does what: parts that are claimed, each once, by atomic counters. Knows nothing of what a part is.
+//!
+//! The file is compiled a second time by `guard/tests/claims.rs`, with the counters of loom.
+
+use super::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The most shares that parts are divided into. More tasks than that begin with the share of another.
+const MAX_SHARES: usize = 64;
+
+/// Parts of a call, numbered from 0, in contiguous shares: one for each task to begin with.
+pub(crate) struct Claims<'a> {
+    shares: &'a [Share],
+    parts: usize,
+}
+
+/// How many parts of a share are claimed, or more. On two cache lines of its own: lines come in pairs.
+#[repr(align(128))]
+pub(crate) struct Share(AtomicUsize);
+
+impl Share {
+    /// None of its parts is claimed.
+    pub(crate) fn new() -> Share {
+        Share(AtomicUsize::new(0))
+    }
+}
+
+impl<'a> Claims<'a> {
+    /// So many parts, in shares that are new.
+    pub(crate) fn new(parts: usize, shares: &'a [Share]) -> Claims<'a> {
+        Claims { shares, parts }
+    }
+
+    /// So many parts for so many tasks, none of which is claimed, while a function runs.
+    pub(crate) fn with(parts: usize, tasks: usize, run: impl FnOnce(&Claims<'_>)) {
+        // Of the many, a short call would take longer to begin.
+        const FEW: usize = 4;
+        let (few, many): ([Share; FEW], [Share; MAX_SHARES]);
+        let shares = if tasks <= FEW {
+            few = std::array::from_fn(|_| Share::new());
+            &few[..tasks.max(1)]
+        } else {
+            many = std::array::from_fn(|_| Share::new());
+            &many[..tasks.min(MAX_SHARES)]
+        };
+        run(&Claims::new(parts, shares));
+    }
+
+    /// Claims parts until all are, and does each: those of the task's own share first, then what others have left.
+    ///
+    /// Any task may do so any number of times, on any thread. The counters order nothing else (hence `Relaxed`): a part
+    /// is claimed once because a counter never goes back. That what was done is seen by whoever waits for it is up to
+    /// whoever runs the tasks.
+    pub(crate) fn work(&self, task: usize, mut do_part: impl FnMut(usize)) {
+        let shares = self.shares.len();
+        for share in (0..shares).map(|n| (task % shares + n) % shares) {
+            let bound = |n: usize| (n as u128 * self.parts as u128 / shares as u128) as usize;
+            let (start, end) = (bound(share), bound(share + 1));
+            let Share(claimed) = &self.shares[share];
+            // Asked first, so that no number of calls makes a counter overflow.
+            while claimed.load(Relaxed) < end - start {
+                let part = start + claimed.fetch_add(1, Relaxed);
+                if part >= end {
+                    break;
+                }
+                do_part(part);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a caller lends: the trait, and the one that lends nothing.
+
+/// Threads that a caller lends to a call of [`Plan::run_on`](crate::Plan::run_on) and its sisters.
+///
+/// Safe to implement: a wrong one may cost speed, never memory or the answer. One that runs nothing leaves all work to
+/// the caller; tasks may run twice, in any order, on any threads, with numbers that nobody asked for.
+///
+/// A call is divided into as many tasks as there are threads ([`width`](Executor::width)), but not into tasks that read
+/// less than [`min_task_bytes`](Executor::min_task_bytes) each. Where that leaves one task, the call runs on the
+/// caller's thread, and `parallel_for` is not called.
+///
+/// A panic in `parallel_for` resumes on the caller. The outputs are then unspecified, but initialised.
+///
+/// # A pool of your own
+///
+/// Threads that wait for work, and a call that hands it to them. (That they wait for more than one call is what takes
+/// `unsafe`: a task is borrowed for one.)
+///
+/// ```
+/// use argreduce::{ArgReduce, Executor, Layout};
+/// use std::sync::{Mutex, mpsc};
+///
+/// type Task = &'static (dyn Fn(usize) + Sync);
+///
+/// /// Each thread takes tasks from a channel of its own, and says when one is done.
+/// struct Pool(Vec<mpsc::Sender<(Task, usize)>>, Mutex<mpsc::Receiver<()>>);
+///
+/// impl Pool {
+///     fn new(threads: usize) -> Pool {
+///         let (say_done, done) = mpsc::channel();
+///         let start = |_| {
+///             let ((sender, tasks), say_done) = (mpsc::channel::<(Task, usize)>(), say_done.clone());
+///             std::thread::spawn(move || tasks.iter().for_each(|(task, n)| say_done.send(task(n)).unwrap()));
+///             sender
+///         };
+///         Pool((1..threads).map(start).collect(), Mutex::new(done))
+///     }
+/// }
+///
+/// impl Executor for Pool {
+///     fn width(&self) -> usize {
+///         self.0.len() + 1
+///     }
+///
+///     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+///         let done = self.1.lock().unwrap();
+///         // SAFETY: when this returns, each task that was sent is done.
+///         let task: Task = unsafe { std::mem::transmute(task) };
+///         let sent = self.0.iter().cycle().zip(1..tasks).map(|(thread, n)| thread.send((task, n)).unwrap()).count();
+///         task(0);
+///         (0..sent).for_each(|_| done.recv().unwrap());
+///     }
+/// }
+///
+/// let plan = ArgReduce::argmax(&Layout::contiguous(&[4, 250_000])?).axes(&[1]).plan::<f32, u32>()?;
+/// let (input, mut indices) = (vec![1.0; 1_000_000], [9; 4]);
+/// plan.run_on(&Pool::new(2), &input, &mut indices)?;
+/// assert_eq!(indices, [0; 4]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub trait Executor {
+    /// How many threads may run at once, that of the caller among them.
+    fn width(&self) -> usize;
+
+    /// The fewest bytes of input that are worth a task: below that, another task costs more than it brings.
+    fn min_task_bytes(&self) -> usize {
+        256 << 10
+    }
+
+    /// Calls `task(0)`, .. `task(tasks - 1)`, in any order, on any threads, and returns when all have returned.
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
+}
+
+/// No other thread: everything runs on that of the caller.
+///
+/// ```
+/// use argreduce::{ArgReduce, Layout, Sequential};
+/// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+/// let mut indices = [0; 2];
+/// plan.run_on(&Sequential, &[1.0, 5.0, 2.0, 7.0, 0.0, 7.0], &mut indices)?;
+/// assert_eq!(indices, [1, 0]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sequential;
+
+impl Executor for Sequential {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn min_task_bytes(&self) -> usize {
+        usize::MAX
+    }
+
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..tasks).for_each(task);
+    }
+}

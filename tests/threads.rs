@@ -1,0 +1,313 @@
+//! The answer does not depend on the threads: whatever an executor does, and however many threads there are, against
+//! the reference.
+
+mod common;
+
+use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Partial, Rayon, ScopedThreads, Sequential, reference};
+use argreduce_guard::few;
+use common::{Sample, orders, rng, sample};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+/// What an executor does with its tasks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// Runs nothing.
+    Nothing,
+    /// In their order, on this thread.
+    InOrder,
+    Twice,
+    Reversed,
+    /// Each from eight threads at once, and some that nobody asked for.
+    FromEight,
+    /// After the caller has waited for a while.
+    Late,
+    /// One at a time, with a pause.
+    Slowly,
+    /// On two threads.
+    Beside,
+}
+
+const WAYS: [Way; 8] =
+    [Way::Nothing, Way::InOrder, Way::Twice, Way::Reversed, Way::FromEight, Way::Late, Way::Slowly, Way::Beside];
+
+#[derive(Debug)]
+struct Wayward {
+    way: Way,
+    width: usize,
+    calls: AtomicUsize,
+}
+
+impl Wayward {
+    fn new(way: Way, width: usize) -> Wayward {
+        Wayward { way, width, calls: AtomicUsize::new(0) }
+    }
+}
+
+impl Executor for Wayward {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    /// So that anything is worth a task.
+    fn min_task_bytes(&self) -> usize {
+        1
+    }
+
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        self.calls.fetch_add(1, Relaxed);
+        match self.way {
+            Way::Nothing => {}
+            Way::InOrder => (0..tasks).for_each(task),
+            Way::Twice => (0..tasks).for_each(|n| (task(n), task(n)).1),
+            Way::Reversed => (0..tasks).rev().for_each(task),
+            Way::FromEight => thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| (0..tasks).chain([tasks, usize::MAX]).for_each(task));
+                }
+            }),
+            Way::Late => thread::scope(|scope| {
+                for n in 0..tasks.min(3) {
+                    scope.spawn(move || {
+                        thread::sleep(Duration::from_millis(1));
+                        task(n);
+                    });
+                }
+            }),
+            Way::Slowly => (0..tasks).for_each(|n| {
+                thread::sleep(Duration::from_micros(50));
+                task(n);
+            }),
+            Way::Beside => thread::scope(|scope| {
+                scope.spawn(|| (0..tasks / 2).for_each(task));
+                (tasks / 2..tasks).for_each(task);
+            }),
+        }
+    }
+}
+
+/// How many threads it says it has.
+const WIDTHS: [usize; 5] = [0, 1, 3, 64, 1000];
+
+type Axes = &'static [(usize, isize, bool)]; // size, stride, whether it is reduced
+
+/// Of each strategy some; outputs that are divided along each of their loops; few outputs, down to one; several reduced
+/// loops, backwards too; broadcast on either side.
+const SHAPES: [(&str, Axes); 18] = [
+    ("rows", &[(70, 50, false), (50, 1, true)]),
+    ("rows of three dimensions", &[(5, 3000, false), (30, 71, false), (60, 1, true)]),
+    ("few rows", &[(3, 3000, false), (2900, 1, true)]),
+    ("one row", &[(9000, 1, true)]),
+    ("one row backwards", &[(9000, -1, true)]),
+    ("every second of one row", &[(7000, 2, true)]),
+    ("pieces of one output", &[(40, 300, true), (250, 1, true)]),
+    ("pieces of few outputs", &[(40, 900, true), (3, 300, false), (250, 1, true)]),
+    ("short pieces", &[(300, 40, true), (2, 20, false), (3, 5, true)]),
+    ("columns", &[(3, 7000, false), (7, 1000, true), (1000, 1, false)]),
+    ("wide columns", &[(4, 9000, true), (9000, 1, false)]),
+    ("few columns", &[(500, 70, true), (64, 1, false)]),
+    ("columns of two loops", &[(2, 40_000, false), (600, 65, true), (2, 32, false), (31, 1, false)]),
+    ("narrow columns", &[(3000, 3, true), (3, 1, false)]),
+    ("gathered columns", &[(1500, 12, false), (6, 2, true)]),
+    ("trivial", &[(700, 7, false), (30, 0, true)]),
+    ("broadcast outputs", &[(5, 0, false), (600, 9, false), (9, 1, true), (2, 0, false)]),
+    ("broadcast, one output", &[(5, 0, false), (9000, 1, true)]),
+];
+
+fn layout(axes: &[(usize, isize, bool)]) -> Layout {
+    let (sizes, strides): (Vec<_>, Vec<_>) = axes.iter().map(|&(size, stride, _)| (size, stride)).unzip();
+    let before = axes.iter().map(|&(size, stride, _)| (size - 1) * stride.min(0).unsigned_abs()).sum();
+    Layout::strided(&sizes, &strides, before).unwrap()
+}
+
+fn reduced(axes: &[(usize, isize, bool)]) -> Vec<isize> {
+    (0..axes.len() as isize).filter(|&axis| axes[axis as usize].2).collect()
+}
+
+/// Output layouts: packed, with gaps, and in the other order.
+fn outputs(axes: &[(usize, isize, bool)]) -> [Option<Layout>; 3] {
+    let sizes: Vec<usize> = axes.iter().map(|&(size, _, reduced)| if reduced { 1 } else { size }).collect();
+    let strided = |axes: &mut dyn Iterator<Item = usize>, gap: isize| {
+        let (mut strides, mut stride) = (vec![0; sizes.len()], gap);
+        for axis in axes {
+            strides[axis] = stride;
+            stride *= sizes[axis] as isize;
+        }
+        Layout::strided(&sizes, &strides, 3).ok()
+    };
+    [None, strided(&mut (0..sizes.len()).rev(), 2), strided(&mut (0..sizes.len()), 1)]
+}
+
+/// Runs a reduction by an executor, with and without values, and compares with what is expected.
+fn check<T: Sample>(axes: Axes, executors: &[&dyn Executor], seed: u64) {
+    let layout = layout(axes);
+    let input = sample::<T>(&mut rng(seed), layout.required_len());
+    let flags: Vec<bool> = axes.iter().map(|axis| axis.2).collect();
+    let order = orders().nth(seed as usize % 8).unwrap();
+    let expected = reference::arg_reduce(order, &layout, &flags, &input);
+    for output in outputs(axes) {
+        let (function, direction, policy) = order;
+        let reduce = ArgReduce::new(function, &layout).axes(&reduced(axes)).direction(direction).nan_policy(policy);
+        let reduce = output.as_ref().map_or(reduce, |output| reduce.output_layout(output));
+        let plan = reduce.plan::<T, u32>().unwrap();
+        let len = plan.output_layout().required_len();
+        let (mut alone, mut alone_values) = (vec![77; len], vec![T::default(); expected.len()]);
+        plan.run_with_values(&input, &mut alone, &mut alone_values).unwrap();
+        if output.is_none() {
+            assert!(alone.iter().map(|&index| index as usize).eq(expected.iter().copied()), "{plan}");
+        }
+        for executor in executors {
+            let (mut indices, mut values) = (vec![77; len], vec![T::default(); expected.len()]);
+            plan.run_on(*executor, &input, &mut indices).unwrap();
+            let how = || format!("{plan}, {}", plan.division_on(*executor));
+            assert_eq!(indices, alone, "{}", how());
+            indices.fill(77);
+            plan.run_with_values_on(*executor, &input, &mut indices, &mut values).unwrap();
+            assert_eq!(indices, alone, "{}, values", how());
+            let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&values), bits(&alone_values), "{}, values", how());
+            let mut partials = vec![Partial::NONE; expected.len()];
+            plan.run_partials_on(*executor, &input, &mut partials).unwrap();
+            let (values, packed): (Vec<T>, Vec<u32>) = partials.iter().map(|best| (best.value, best.index)).unzip();
+            assert_eq!(bits(&values), bits(&alone_values), "{}, partials", how());
+            assert!(packed.iter().map(|&index| index as usize).eq(expected.iter().copied()), "{}, partials", how());
+            // Indices of another width.
+            let plan = reduce.plan::<T, u64>().unwrap();
+            let mut wide = vec![77; len];
+            plan.run_on(*executor, &input, &mut wide).unwrap();
+            assert!(wide.iter().zip(&alone).all(|(&wide, &index)| wide == u64::from(index)), "{}, wide", how());
+        }
+    }
+}
+
+/// Every strategy, cut along the outputs and along the reduction.
+#[test]
+fn whatever_an_executor_does() {
+    fn all<T: Sample>() {
+        let element = T::DATA_TYPE as usize;
+        for n in few(0..SHAPES.len(), 6) {
+            for (m, width) in WIDTHS.into_iter().enumerate() {
+                let seed = element + n * WIDTHS.len() + m;
+                // One each time.
+                let ways = [Way::Nothing, WAYS[seed % WAYS.len()]].map(|way| Wayward::new(way, width));
+                check::<T>(SHAPES[n].1, &ways.each_ref().map(|way| way as &dyn Executor), seed as u64);
+                // Four calls for each of three outputs, if there are several threads.
+                let calls = if width < 2 { 0 } else { 12 };
+                assert!(ways.iter().all(|way| way.calls.load(Relaxed) == calls), "{}", SHAPES[n].0);
+            }
+        }
+    }
+    for_each_type!(all());
+}
+
+/// What the shapes above are divided into, so that none of the ways goes untested.
+#[test]
+fn what_is_divided() {
+    let expected = [
+        ["3 tasks, 70 blocks of the reduction", "64 tasks, 70 blocks of the reduction"],
+        ["3 tasks, 150 blocks of the reduction", "64 tasks, 150 blocks of the reduction"],
+        ["3 tasks, 18 blocks of the reduction", "64 tasks, 66 blocks of the reduction"],
+        ["3 tasks, 24 blocks of the reduction", "64 tasks, 64 blocks of the reduction"],
+        ["3 tasks, 24 blocks of the reduction", "64 tasks, 64 blocks of the reduction"],
+        ["3 tasks, 24 blocks of the reduction", "54 tasks, 54 blocks of the reduction"],
+        ["3 tasks, 40 blocks of the reduction", "64 tasks, 80 blocks of the reduction"],
+        ["3 tasks, 40 blocks of the reduction", "64 tasks, 80 blocks of the reduction"],
+        ["3 tasks, 6 blocks of the reduction", "7 tasks, 7 blocks of the reduction"],
+        ["3 tasks, 9 parts of the outputs", "9 tasks, 9 parts of the outputs"],
+        ["3 tasks, 24 parts of the outputs", "35 tasks, 35 parts of the outputs"],
+        ["3 tasks, 3 blocks of the reduction", "3 tasks, 3 blocks of the reduction"],
+        ["3 tasks, 6 blocks of the reduction", "8 tasks, 8 blocks of the reduction"],
+        ["3 tasks, 18 blocks of the reduction", "64 tasks, 69 blocks of the reduction"],
+        ["3 tasks, 3 parts of the outputs", "5 tasks, 5 parts of the outputs"],
+        ["3 tasks, 24 parts of the outputs", "43 tasks, 43 parts of the outputs"],
+        ["2 tasks, 2 parts of the outputs", "2 tasks, 2 parts of the outputs"],
+        ["3 tasks, 24 blocks of the reduction", "64 tasks, 64 blocks of the reduction"],
+    ];
+    for ((name, axes), expected) in SHAPES.into_iter().zip(expected) {
+        let layout = layout(axes);
+        let reduce = ArgReduce::argmax(&layout).axes(&reduced(axes)).isa(Isa::Portable);
+        let (plan, untyped) =
+            (reduce.plan::<f32, u32>().unwrap(), reduce.plan_untyped(DataType::F32, DataType::U32).unwrap());
+        for (width, expected) in [3, 64].into_iter().zip(expected) {
+            let executor = Wayward::new(Way::Nothing, width);
+            assert_eq!(plan.division_on(&executor).to_string(), expected, "{name}");
+            assert_eq!(untyped.division_on(&executor).to_string(), expected, "{name}");
+        }
+        for width in [0, 1] {
+            assert_eq!(plan.division_on(&Wayward::new(Way::Nothing, width)).to_string(), "1 task");
+        }
+    }
+}
+
+/// The panic is that of the executor, and the outputs are some or others.
+#[test]
+fn a_panic_resumes_on_the_caller() {
+    struct Panics(usize);
+    impl Executor for Panics {
+        fn width(&self) -> usize {
+            4
+        }
+        fn min_task_bytes(&self) -> usize {
+            1
+        }
+        fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            thread::scope(|scope| {
+                scope.spawn(|| (0..tasks).take(self.0).for_each(task)).join().unwrap();
+                panic!("in the middle")
+            })
+        }
+    }
+    for (_, axes) in SHAPES {
+        let layout = layout(axes);
+        let input = sample::<f32>(&mut rng(9), layout.required_len());
+        let plan = ArgReduce::argmax(&layout).axes(&reduced(axes)).plan::<f32, u32>().unwrap();
+        for tasks in [0, 2, 4] {
+            let mut indices = vec![0; plan.output_layout().required_len()];
+            let panic = catch_unwind(AssertUnwindSafe(|| plan.run_on(&Panics(tasks), &input, &mut indices)));
+            assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"in the middle"));
+        }
+    }
+}
+
+/// Those that the library brings, on what is worth several threads to them.
+#[test]
+fn threads_of_the_library() {
+    for sizes in [[64, 1 << 20], [1, 1 << 26], [1 << 17, 512]] {
+        let layout = Layout::contiguous(&sizes).unwrap();
+        let input = sample::<u8>(&mut rng(5), layout.required_len());
+        let plan = ArgReduce::argmin(&layout).axes(&[1]).plan::<u8, u32>().unwrap();
+        let alone = plan.run_to_vec(&input).unwrap();
+        for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon] {
+            let mut indices = vec![77; sizes[0]];
+            plan.run_on(executor, &input, &mut indices).unwrap();
+            assert!(indices == alone, "{sizes:?}");
+        }
+        assert_eq!(plan.division_on(&Sequential).to_string(), "1 task");
+        assert!(plan.division_on(&ScopedThreads::new(3)).to_string().starts_with("3 tasks"));
+    }
+    // Each task once, also of more tasks than threads.
+    for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon] {
+        for tasks in [0, 1, 2, 7] {
+            let calls: [AtomicUsize; 8] = Default::default();
+            executor.parallel_for(tasks, &|n| _ = calls[n].fetch_add(1, Relaxed));
+            assert!(calls.iter().enumerate().all(|(n, calls)| calls.load(Relaxed) == usize::from(n < tasks)));
+        }
+    }
+}
+
+/// Slices that are too short are an error before any task begins; an empty output is none.
+#[test]
+fn errors_come_before_tasks() {
+    let executor = Wayward::new(Way::InOrder, 4);
+    let plan = ArgReduce::argmax(&Layout::contiguous(&[100, 100]).unwrap()).axes(&[1]).plan::<u8, u8>().unwrap();
+    let (input, mut indices, mut values) = ([1; 10_000], [7; 100], [7; 100]);
+    plan.run_on(&executor, &input[1..], &mut indices).unwrap_err();
+    plan.run_on(&executor, &input, &mut indices[1..]).unwrap_err();
+    plan.run_with_values_on(&executor, &input, &mut indices, &mut values[1..]).unwrap_err();
+    assert_eq!((indices, values), ([7; 100], [7; 100]));
+    let empty = ArgReduce::argmax(&Layout::contiguous(&[0, 100]).unwrap()).axes(&[1]).plan::<u8, u8>().unwrap();
+    empty.run_on(&executor, &[], &mut []).unwrap();
+    assert_eq!(executor.calls.load(Relaxed), 0);
+}
