@@ -1,7 +1,7 @@
 //! Where a kernel writes all that it finds: for each output a position and, if it is asked for, the element there.
 //! Nothing here knows of calls or orders.
 
-use crate::positions::Positions;
+use crate::positions::{Places, Positions};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
@@ -87,6 +87,15 @@ impl<'a> Outputs<'a> {
         Outputs { positions, values, ..*self }
     }
 
+    /// The places for positions, if they are of 32 bits, and no values are asked for.
+    #[inline(always)]
+    pub(crate) fn only_positions(&mut self) -> Option<&mut [MaybeUninit<u32>]> {
+        match self.positions.places() {
+            Places::U32(places) if self.value_bytes == 0 => Some(places),
+            _ => None,
+        }
+    }
+
     /// The places for values, none if they are not asked for.
     ///
     /// # Safety
@@ -147,6 +156,7 @@ mod tests {
         write(outputs.reborrow().part(3, 2), 6);
         write(outputs.reborrow(), 3);
         assert_eq!(outputs.len(), 5);
+        assert!(outputs.only_positions().is_none());
         assert_eq!(positions, [0, 1, 0, 3, 0, 0, 6, 0]);
         assert_eq!(values, [0, 1, 0, 3, 0, 0, 6, 0]);
     }
@@ -156,6 +166,8 @@ mod tests {
         let mut positions = [0_u32; 4];
         let mut outputs = Outputs::from(Positions::from(&mut positions[..]));
         assert_eq!(outputs.value_bytes(), 0);
+        assert!(outputs.only_positions().is_some());
+        assert!(Outputs::from(Positions::from(&mut [0_u64; 4][..])).only_positions().is_none());
         // SAFETY: there are none.
         unsafe {
             assert!(outputs.take(1).values::<u64>().is_none());

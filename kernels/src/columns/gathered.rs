@@ -14,12 +14,12 @@
 //! and positions are interleaved back in the end.
 
 use super::panel::{PANEL_TILES, Panel, Traversal};
-use super::reduce::{ColumnState, reduce};
+use super::reduce::{ColumnState, OutputRows, reduce};
 use super::tile::{StridedRows, TILE_VECTORS};
 use crate::gather::transpose::{TransposeSource, is_shuffled};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, interleave, interleave_values};
 use crate::kernel::KernelImpl;
-use crate::memory::args::{KernelArgs, LoopDim};
+use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::{Hint, PrefetchCursor};
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
@@ -91,6 +91,9 @@ impl KernelImpl for GatheredColumns {
                 && is_known;
         let mut state = ColumnState::default();
         let (mut done, mut end_of_line, hint) = (0, 0, args.tuning.prefetch.hint);
+        // Without a division, where that is known.
+        let step = args.step();
+        let offset_of = |n: usize| step.map_or_else(|| args.offset(n), |step| n as isize * step);
         while done < all_outputs.len() {
             if done == end_of_line {
                 end_of_line += line;
@@ -108,7 +111,7 @@ impl KernelImpl for GatheredColumns {
             let is_short = width < tile_width;
             let lanes = match layout {
                 LaneLayout::Strided(step) if !is_short => {
-                    LaneOffsets::Strided { first: args.offset(start), step, lanes: width }
+                    LaneOffsets::Strided { first: offset_of(start), step, lanes: width }
                 }
                 LaneLayout::Runs(line) if !is_short => LaneOffsets::Runs {
                     first: (start / line) as isize * args.outer.stride,
@@ -139,7 +142,7 @@ impl KernelImpl for GatheredColumns {
                 false => outputs.reborrow(),
             };
             let prefetch_cursor = match prefetches && done < args.outputs() {
-                true => Some(PrefetchCursor::new(input.wrapping_offset(args.offset(done)), hint)),
+                true => Some(PrefetchCursor::new(input.wrapping_offset(offset_of(done)), hint)),
                 false => None,
             };
             let source = match layout {
@@ -148,7 +151,7 @@ impl KernelImpl for GatheredColumns {
                     let to_lowest = if reversed { 1 - rows as isize } else { 0 };
                     let block_width = blocks.width;
                     let blocks = TransposeSource {
-                        first: input.wrapping_offset(args.offset(start) + to_lowest).cast(),
+                        first: input.wrapping_offset(offset_of(start) + to_lowest).cast(),
                         step: blocks.step * size_of::<O::Lane>() as isize,
                         count: width / blocks.width,
                         elements: rows * blocks.width,
@@ -172,7 +175,8 @@ impl KernelImpl for GatheredColumns {
                 if is_one_pass {
                     let (first, count) = gathered.next(order.simd());
                     let rows = StridedRows { first, stride, count, hint };
-                    state = reduce(order, (rows, LoopDim { size: 1, stride: 0 }), answers, None, false, state);
+                    let output_rows = OutputRows { count: 1, width: answers.len(), step: 0 };
+                    state = reduce(order, (rows, output_rows), answers, None, false, state);
                 } else {
                     state.has_lost |= gathered.reduce(order, answers, hint);
                 }
@@ -258,6 +262,8 @@ fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
     let fitting = (SCRATCH_BYTES / rows.saturating_mul(width).saturating_mul(lanes * size)).max(1);
     let most = if width == 1 { TILE_VECTORS * (PANEL_TILES - 2) } else { BLOCK_OUTPUTS / (width * lanes) };
     let vectors = fitting.min(most).min(count / lanes);
+    // Whole tiles, if there is more than one.
+    let vectors = if vectors > TILE_VECTORS { vectors - vectors % TILE_VECTORS } else { vectors };
     (vectors > 0).then_some(BlockLayout { width, most: vectors * lanes * width, step })
 }
 
@@ -313,7 +319,7 @@ impl<T: Copy> GatheredRows<'_, T> {
             match &mut self.source {
                 GatherSource::Blocks(rows) => rows.next(simd, self.scratch),
                 GatherSource::Lanes { segments, input, end, lanes } => {
-                    self.scratch.fill(simd, segments, *input, *end, *lanes)
+                    self.scratch.fill(simd, segments, *input, *end, lanes)
                 }
             }
         }

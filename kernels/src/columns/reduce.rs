@@ -7,41 +7,103 @@
 use super::nan_tracker::NanTracker;
 use super::row_blocks::{has_row_blocks, is_row_blocked};
 use super::tile::{ColumnTile, StridedRows, TILE_VECTORS};
-use crate::memory::args::LoopDim;
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::ArgOrder;
 use crate::order::key::LaneElem;
 use crate::outputs::Outputs;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
+use core::mem::MaybeUninit;
 
-/// Answers some rows of outputs, `lines` apart, each at least a vector of outputs, by one pass over the rows of each;
-/// `rows` are those of the first. Prefetches what is `prefetch_distance` elements further on. If `is_row_blocked`, rows
-/// [are many](is_row_blocked), and outputs more than a vector. `state` says whether to expect NaN, and what is
-/// returned, whether there was one.
+/// Some rows of outputs.
+#[derive(Clone, Copy)]
+pub(super) struct OutputRows {
+    pub(super) count: usize,
+    /// Of each.
+    pub(super) width: usize,
+    /// From the elements of one to those of the next.
+    pub(super) step: isize,
+}
+
+/// Answers rows of outputs, each at least a vector of them, by one pass over the rows of elements of each; `rows` are
+/// those of the first. Prefetches what is `prefetch_distance` elements further on. If `is_row_blocked`, rows [are
+/// many](is_row_blocked), and outputs more than a vector. `state` says whether to expect NaN, and what is returned,
+/// whether there was one.
 ///
 /// # Safety
-/// - Each row, as wide as there are outputs in a row of them, may be read. There is at least one row, and at most
-///   as many as a lane can count. Values are of elements.
+/// - Each row of elements, as wide as a row of outputs, may be read. There is at least one, and at most as many as a
+///   lane can count. There are as many outputs as those rows have, and values are of elements.
 #[inline(always)]
 pub(super) unsafe fn reduce<O: ArgOrder>(
     order: O,
-    (rows, lines): (StridedRows<O::Lane>, LoopDim),
+    (rows, output_rows): (StridedRows<O::Lane>, OutputRows),
     mut outputs: Outputs<'_>,
     prefetch_distance: Option<isize>,
     is_row_blocked: bool,
     state: ColumnState,
 ) -> ColumnState {
-    let (outputs, simd) = (&raw mut outputs, order.simd());
-    // Outlined, because strategies share it; with row blocks another function, because to ask at each tile would slow
-    // few rows down.
+    let simd = order.simd();
+    let is_whole = output_rows.width.is_multiple_of(TILE_VECTORS * O::Simd::LANES);
+    let is_plain = const { has_tiles::<O>() } && is_whole && prefetch_distance.is_none() && !is_row_blocked;
+    // Outlined, because strategies share it. Three functions: to ask at each tile what is to be done would slow few
+    // rows down.
     // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
     unsafe {
         if const { has_row_blocks::<O>() } && is_row_blocked {
-            simd.call_outlined(OnePass::<O, true> { order, rows, lines, outputs, prefetch_distance, state })
+            let outputs = &raw mut outputs;
+            simd.call_outlined(OnePass::<O, true> { order, rows, output_rows, outputs, prefetch_distance, state })
+        } else if const { has_tiles::<O>() }
+            && is_plain
+            && let Some(positions) = outputs.only_positions()
+        {
+            simd.call_outlined(WholeTiles { order, rows, output_rows, positions: &raw mut *positions, state })
         } else {
-            simd.call_outlined(OnePass::<O, false> { order, rows, lines, outputs, prefetch_distance, state })
+            let outputs = &raw mut outputs;
+            simd.call_outlined(OnePass::<O, false> { order, rows, output_rows, outputs, prefetch_distance, state })
         }
+    }
+}
+
+/// [`reduce`] where rows of outputs are whole tiles, and nothing but their positions is asked for, as 32 bits.
+#[derive(Clone, Copy)]
+struct WholeTiles<O: ArgOrder> {
+    order: O,
+    rows: StridedRows<O::Lane>,
+    output_rows: OutputRows,
+    positions: *mut [MaybeUninit<u32>],
+    state: ColumnState,
+}
+
+impl<O: ArgOrder> SimdOp for WholeTiles<O> {
+    type Output = ColumnState;
+
+    #[inline(always)]
+    unsafe fn eval(self) -> ColumnState {
+        let WholeTiles { order, mut rows, output_rows, mut state, .. } = self;
+        let tile_width = TILE_VECTORS * O::Simd::LANES;
+        // SAFETY: the caller has lent the positions.
+        let mut positions = unsafe { &mut *self.positions };
+        for _ in 0..output_rows.count {
+            let mut start = 0;
+            while start < output_rows.width {
+                let (places, others) = positions.split_at_mut(tile_width);
+                // SAFETY: the caller's promise: the tile lies within the rows.
+                let tile = unsafe {
+                    reduce_tile::<O, TILE_VECTORS, 1, false>(
+                        order,
+                        [rows.at(start)],
+                        tile_width,
+                        usize::MAX,
+                        &mut state,
+                    )
+                };
+                tile.write_positions(order, places);
+                positions = others;
+                start += tile_width;
+            }
+            rows.first = rows.first.wrapping_offset(output_rows.step);
+        }
+        state
     }
 }
 
@@ -50,7 +112,7 @@ pub(super) unsafe fn reduce<O: ArgOrder>(
 struct OnePass<'a, O: ArgOrder, const ROW_BLOCKED: bool> {
     order: O,
     rows: StridedRows<O::Lane>,
-    lines: LoopDim,
+    output_rows: OutputRows,
     outputs: *mut Outputs<'a>,
     prefetch_distance: Option<isize>,
     state: ColumnState,
@@ -61,19 +123,18 @@ impl<O: ArgOrder, const ROW_BLOCKED: bool> SimdOp for OnePass<'_, O, ROW_BLOCKED
 
     #[inline(always)]
     unsafe fn eval(self) -> ColumnState {
-        let OnePass { order, mut rows, lines, prefetch_distance, mut state, .. } = self;
+        let OnePass { order, mut rows, output_rows, prefetch_distance, mut state, .. } = self;
         // SAFETY: the caller's promise; it has lent the outputs.
         unsafe {
-            let mut outputs = (*self.outputs).reborrow();
-            let width = outputs.len() / lines.size.max(1);
-            for _ in 0..lines.size {
-                let outputs = outputs.take(width);
+            let (outputs, width) = (&mut *self.outputs, output_rows.width);
+            for n in 0..output_rows.count {
+                let places = (&mut *outputs, n * width, width);
                 if const { has_tiles::<O>() } {
-                    reduce_by::<O, TILE_VECTORS, ROW_BLOCKED>(order, rows, outputs, prefetch_distance, &mut state);
+                    reduce_by::<O, TILE_VECTORS, ROW_BLOCKED>(order, rows, places, prefetch_distance, &mut state);
                 } else {
-                    reduce_by::<O, 1, ROW_BLOCKED>(order, rows, outputs, prefetch_distance, &mut state);
+                    reduce_by::<O, 1, ROW_BLOCKED>(order, rows, places, prefetch_distance, &mut state);
                 }
-                rows.first = rows.first.wrapping_offset(lines.stride);
+                rows.first = rows.first.wrapping_offset(output_rows.step);
             }
         }
         state
@@ -87,7 +148,8 @@ pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
     O::Simd::TUNING.specializes
 }
 
-/// Cuts a row into tiles of up to `U` vectors. If `ROW_BLOCKED`, rows that are many are taken in row blocks.
+/// Cuts a row of outputs, those from `first` on, `width` of them, into tiles of up to `U` vectors. If `ROW_BLOCKED`,
+/// rows that are many are taken in row blocks.
 ///
 /// # Safety
 /// - As for [`reduce`].
@@ -95,36 +157,51 @@ pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
 unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
     rows: StridedRows<O::Lane>,
-    mut outputs: Outputs<'_>,
+    (outputs, first, width): (&mut Outputs<'_>, usize, usize),
     prefetch_distance: Option<isize>,
     state: &mut ColumnState,
 ) {
     let lanes = O::Simd::LANES;
-    let width = outputs.len();
     assert!(width >= lanes);
     let mut start = 0;
     // SAFETY: the caller's promise; each tile lies within the rows.
     unsafe {
-        // Most tiles are in a loop of their own, where the compiler knows their width: that is much faster.
-        while start + U * lanes <= width {
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut outputs, start, U * lanes, prefetch_distance, state);
+        // Most tiles are in a loop of their own, where the compiler knows their width: of few rows, that is much
+        // faster.
+        while !ROW_BLOCKED && start + U * lanes <= width {
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, (outputs, first), start, U * lanes, prefetch_distance, state);
             start += U * lanes;
         }
         // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left goes
         // into one tile if it fills more than half of it, because vectors side by side need not wait for each other.
-        if const { U > 1 } && width - start > U / 2 * lanes {
-            let at = width.saturating_sub(U * lanes);
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, &mut outputs, at, width - at, prefetch_distance, state);
-        } else if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
+        while const { U > 1 } && width - start > U / 2 * lanes {
+            let at = start.min(width.saturating_sub(U * lanes));
+            let tile_width = (width - at).min(U * lanes);
+            reduce_part::<O, U, ROW_BLOCKED>(order, rows, (outputs, first), at, tile_width, prefetch_distance, state);
+            start = at + tile_width;
+            if const { !ROW_BLOCKED } {
+                return;
+            }
+        }
+        if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
             let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, &mut outputs, at, width - at, prefetch_distance, state);
+            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, (outputs, first), at, width - at, prefetch_distance, state);
         } else if !ROW_BLOCKED && start < width {
-            reduce_part::<O, 1, ROW_BLOCKED>(order, rows, &mut outputs, width - lanes, lanes, prefetch_distance, state);
+            reduce_part::<O, 1, ROW_BLOCKED>(
+                order,
+                rows,
+                (outputs, first),
+                width - lanes,
+                lanes,
+                prefetch_distance,
+                state,
+            );
         }
     }
 }
 
-/// Answers the outputs from `start` on, at least a vector of them, by one tile of `U` vectors.
+/// Answers the outputs from `start` on, at least a vector of them, by one tile of `U` vectors; the row begins with
+/// output `first`.
 ///
 /// # Safety
 /// - As for [`reduce`].
@@ -132,7 +209,7 @@ unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
 unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     order: O,
     rows: StridedRows<O::Lane>,
-    outputs: &mut Outputs<'_>,
+    (outputs, first): (&mut Outputs<'_>, usize),
     start: usize,
     width: usize,
     prefetch_distance: Option<isize>,
@@ -143,7 +220,35 @@ unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     // SAFETY: the caller's promise.
     unsafe {
         let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
-        tile.write(order, rows, outputs, start, width);
+        if const { ROW_BLOCKED } {
+            // One copy is enough: so many rows take longer than a call.
+            let outputs = (&raw mut *outputs).cast();
+            order.simd().call_outlined(WriteTile { order, tile, rows, outputs, start: first + start, width });
+        } else {
+            tile.write(order, rows, outputs, first + start, width);
+        }
+    }
+}
+
+/// [`ColumnTile::write`], outlined.
+#[derive(Clone, Copy)]
+struct WriteTile<'a, O: ArgOrder, const U: usize> {
+    order: O,
+    tile: ColumnTile<O, U>,
+    rows: StridedRows<O::Lane>,
+    outputs: *mut Outputs<'a>,
+    start: usize,
+    width: usize,
+}
+
+impl<O: ArgOrder, const U: usize> SimdOp for WriteTile<'_, O, U> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn eval(self) {
+        let WriteTile { order, tile, rows, outputs, start, width } = self;
+        // SAFETY: the caller's promise; it has lent the outputs.
+        unsafe { tile.write(order, rows, &mut *outputs, start, width) };
     }
 }
 

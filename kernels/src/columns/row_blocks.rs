@@ -59,31 +59,37 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
         width: usize,
         nan_tracker: &mut NanTracker<O>,
     ) -> StridedRows<O::Lane> {
-        // SAFETY: the caller's promise.
-        (*self, *nan_tracker) = unsafe {
-            order.simd().call_outlined(RowBlocks { order, rows, width, tile: *self, nan_tracker: *nan_tracker })
-        };
+        // Copies: what a call writes to does not stay in registers before and after it.
+        let (mut tile, mut tracker) = (*self, *nan_tracker);
+        let blocks = RowBlocks { order, rows, width, tile: &raw mut tile, nan_tracker: &raw mut tracker };
+        // SAFETY: the caller's promise, and borrows that nothing else uses meanwhile.
+        unsafe { order.simd().call_outlined(blocks) };
+        (*self, *nan_tracker) = (tile, tracker);
         rows.skip(rows.count / BLOCK_ROWS * BLOCK_ROWS)
     }
 }
 
-/// The loop, outlined to have one copy for all callers.
+/// The loop, outlined to have one copy for all callers. By pointers: what is passed by value takes registers that the
+/// loop needs.
 #[derive(Clone, Copy)]
 struct RowBlocks<O: ArgOrder, const U: usize> {
     order: O,
     rows: StridedRows<O::Lane>,
     width: usize,
-    tile: ColumnTile<O, U>,
-    nan_tracker: NanTracker<O>,
+    tile: *mut ColumnTile<O, U>,
+    nan_tracker: *mut NanTracker<O>,
 }
 
 impl<O: ArgOrder, const U: usize> SimdOp for RowBlocks<O, U> {
-    type Output = (ColumnTile<O, U>, NanTracker<O>);
+    type Output = ();
 
     #[inline(always)]
-    unsafe fn eval(self) -> Self::Output {
-        let RowBlocks { order, rows, width, tile: ColumnTile { mut best, mut row_of_best }, mut nan_tracker } = self;
+    unsafe fn eval(self) {
+        let RowBlocks { order, rows, width, .. } = self;
         let simd = order.simd();
+        // SAFETY: the caller has lent both.
+        let (tile, all_seen) = unsafe { (&mut *self.tile, &mut *self.nan_tracker) };
+        let (ColumnTile { mut best, mut row_of_best }, mut nan_tracker) = (*tile, *all_seen);
         let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
         let (mut at, mut row) = (rows.first, simd.splat_index(1));
         for _ in 0..rows.count / BLOCK_ROWS {
@@ -108,14 +114,14 @@ impl<O: ArgOrder, const U: usize> SimdOp for RowBlocks<O, U> {
             row = simd.add(row, simd.splat_index(BLOCK_ROWS as u32));
             at = at.wrapping_byte_offset(BLOCK_ROWS as isize * stride);
         }
-        let mut tile = ColumnTile { best, row_of_best };
+        *tile = ColumnTile { best, row_of_best };
+        *all_seen = nan_tracker;
         for (u, (&best, row_of_best)) in best.iter().zip(&mut tile.row_of_best).enumerate() {
             let first = rows.first.wrapping_add(ColumnTile::<O, U>::start_of(u, width));
             // SAFETY: the caller's promise: the number is that of a block of the rows, or 0.
             *row_of_best =
                 unsafe { simd.call_outlined(RecoverRow { order, first, stride, best, first_row: *row_of_best }) };
         }
-        (tile, nan_tracker)
     }
 }
 

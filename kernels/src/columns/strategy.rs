@@ -3,7 +3,7 @@
 //! done.
 
 use super::panel::{Panel, Workspace};
-use super::reduce::{ColumnState, has_tiles, reduce};
+use super::reduce::{ColumnState, OutputRows, has_tiles, reduce};
 use super::row_blocks::is_row_blocked;
 use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_LINES};
 use super::tile::{StridedRows, TILE_VECTORS};
@@ -38,7 +38,8 @@ impl KernelImpl for Columns {
             if schedule.is_one_pass {
                 let rows = StridedRows { first: args.input.cast(), stride: line.stride, count: line.size, hint };
                 let (distance, state) = (schedule.prefetch_distance, ColumnState::default());
-                reduce(order, (rows, args.outer), outputs, distance, is_row_blocked, state);
+                let output_rows = OutputRows { count: args.outer.size, width, step: args.outer.stride };
+                reduce(order, (rows, output_rows), outputs, distance, is_row_blocked, state);
                 false
             } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
                 reduce_panels::<O, TILE_VECTORS>(order, args, schedule, outputs)

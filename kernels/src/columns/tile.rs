@@ -9,7 +9,7 @@ use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
 use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
 use crate::outputs::Outputs;
-use crate::positions::{for_places, write_counts};
+use crate::positions::{Position, for_places, write_counts};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use core::mem::MaybeUninit;
@@ -189,11 +189,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
         width: usize,
     ) {
         for_places!(outputs.positions, positions => {
-            let positions = &mut positions[start..][..width];
-            for (u, rows) in self.row_of_best.iter().enumerate() {
-                let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
-                write_counts(positions, order.simd().index_array(*rows).as_ref());
-            }
+            self.write_positions(order, &mut positions[start..][..width]);
         });
         // SAFETY: the caller's promise.
         let Some(values) = (unsafe { outputs.values::<O::Lane>() }) else { return };
@@ -210,6 +206,16 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                 // SAFETY: the caller's promise, and the numbers are of rows.
                 unsafe { lost.read(order.simd().index_array(self.row_of_best[u]).as_ref(), &mut values[start..]) };
             }
+        }
+    }
+
+    /// Writes the row numbers as positions, one for each output of the tile.
+    #[inline(always)]
+    pub(super) fn write_positions<P: Position>(&self, order: O, positions: &mut [MaybeUninit<P>]) {
+        let width = positions.len();
+        for (u, rows) in self.row_of_best.iter().enumerate() {
+            let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
+            write_counts(positions, order.simd().index_array(*rows).as_ref());
         }
     }
 

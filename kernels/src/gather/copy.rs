@@ -77,19 +77,7 @@ impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
                     // Row by row, because then at least the writes are in order; a single lane is one row.
                     let (rows, len, stride, step) =
                         if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
-                    for row in 0..rows {
-                        if let Some(prefetch_cursor) = prefetch_cursor {
-                            let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
-                            prefetch_cursor.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
-                        }
-                        let mut from = from.wrapping_offset(row as isize * stride);
-                        if stride < 0 {
-                            // Hidden, or the compiler asks once for all rows whether they overlap `out`, by the range
-                            // that they span upwards, and then copies element by element.
-                            from = core::hint::black_box(from);
-                        }
-                        copy_strided(&mut out[row * len..], from, len, step);
-                    }
+                    StridedCopy { from, len, step, rows, stride, prefetch_cursor }.copy(out);
                 }
             }
             LaneOffsets::Runs { first, step, runs, width } => {
@@ -235,39 +223,68 @@ unsafe fn move_bytes<const BYTES: usize>(from: *const u8, to: *mut u8) {
     };
 }
 
-/// `out[n] = from[n * step]`. Small steps are constants, for which the compiler has shuffles.
-///
-/// # Safety
-/// - All of those elements may be read, and `out` is at least `len` long.
-#[inline(always)]
-unsafe fn copy_strided<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, len: usize, step: isize) {
-    // SAFETY: the caller's promises.
-    unsafe {
-        match step {
-            1 => copy_every::<T, 1>(out, from, len),
-            2 => copy_every::<T, 2>(out, from, len),
-            3 => copy_every::<T, 3>(out, from, len),
-            4 => copy_every::<T, 4>(out, from, len),
-            -1 => copy_every::<T, -1>(out, from, len),
-            -2 => copy_every::<T, -2>(out, from, len),
-            _ => {
-                for (n, element) in out[..len].iter_mut().enumerate() {
-                    element.write(*from.wrapping_offset(n as isize * step));
-                }
+/// Rows of `len` elements, which are `step` apart; from one row to the next, `stride`.
+#[derive(Clone, Copy)]
+struct StridedCopy<T> {
+    from: *const T,
+    len: usize,
+    step: isize,
+    rows: usize,
+    stride: isize,
+    prefetch_cursor: Option<PrefetchCursor>,
+}
+
+impl<T: Copy> StridedCopy<T> {
+    /// `out[row * len + n] = from[row * stride + n * step]`. Small steps are constants, for which the compiler has
+    /// shuffles.
+    ///
+    /// # Safety
+    /// - All of those elements may be read.
+    #[inline(always)]
+    unsafe fn copy(self, out: &mut [MaybeUninit<T>]) {
+        // SAFETY: the caller's promises.
+        unsafe {
+            match self.step {
+                1 => self.each_row(out, |out, from| copy_every(out, from, 1)),
+                2 => self.each_row(out, |out, from| copy_every(out, from, 2)),
+                3 => self.each_row(out, |out, from| copy_every(out, from, 3)),
+                4 => self.each_row(out, |out, from| copy_every(out, from, 4)),
+                -1 => self.each_row(out, |out, from| copy_every(out, from, -1)),
+                -2 => self.each_row(out, |out, from| copy_every(out, from, -2)),
+                step => self.each_row(out, |out, from| copy_every(out, from, step)),
             }
+        }
+    }
+
+    /// Copies each row.
+    #[inline(always)]
+    fn each_row(self, out: &mut [MaybeUninit<T>], copy: impl Fn(&mut [MaybeUninit<T>], *const T)) {
+        let StridedCopy { from, len, step, rows, stride, prefetch_cursor } = self;
+        for row in 0..rows {
+            if let Some(prefetch_cursor) = prefetch_cursor {
+                let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
+                prefetch_cursor.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
+            }
+            let mut from = from.wrapping_offset(row as isize * stride);
+            if stride < 0 {
+                // Hidden, or the compiler asks once for all rows whether they overlap `out`, by the range that they
+                // span upwards, and then copies element by element.
+                from = core::hint::black_box(from);
+            }
+            copy(&mut out[row * len..][..len], from);
         }
     }
 }
 
-/// `out[n] = from[n * STEP]`.
+/// `out[n] = from[n * step]`.
 ///
 /// # Safety
-/// - As for [`copy_strided`].
+/// - All of those elements may be read.
 #[inline(always)]
-unsafe fn copy_every<T: Copy, const STEP: isize>(out: &mut [MaybeUninit<T>], from: *const T, len: usize) {
-    for (n, element) in out[..len].iter_mut().enumerate() {
+unsafe fn copy_every<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, step: isize) {
+    for (n, element) in out.iter_mut().enumerate() {
         // SAFETY: the caller's promise.
-        element.write(unsafe { *from.offset(n as isize * STEP) });
+        element.write(unsafe { *from.offset(n as isize * step) });
     }
 }
 

@@ -43,7 +43,7 @@ impl Scratch {
         segments: &mut SegmentIter<'_>,
         from: *const T,
         end: Option<*const T>,
-        lanes: LaneOffsets<'_>,
+        lanes: &LaneOffsets<'_>,
     ) -> (*const T, usize) {
         let simd = simd.half_width();
         // Copies do not depend on types: one instance for each size is enough.
@@ -90,7 +90,7 @@ impl Scratch {
         segments: &mut SegmentIter<'_>,
         from: *const B,
         end: Option<*const B>,
-        lanes: LaneOffsets<'_>,
+        lanes: &LaneOffsets<'_>,
     ) -> usize {
         let elements = self.elements::<B>();
         let pad = OVERWRITE_PAD / size_of::<B>();
@@ -110,7 +110,16 @@ impl Scratch {
             let (from, stride) = (from.wrapping_offset(offset), segments.line.stride);
             // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
             unsafe {
-                simd.call_outlined(Gather { simd, out: &raw mut *out, from, end, stride, rows, lanes, prefetch_cursor })
+                simd.call_outlined(Gather {
+                    simd,
+                    out: &raw mut *out,
+                    from,
+                    end,
+                    stride,
+                    rows,
+                    lanes: *lanes,
+                    prefetch_cursor,
+                })
             };
             filled += rows;
         }

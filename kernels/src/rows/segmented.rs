@@ -45,7 +45,7 @@ impl KernelImpl for SegmentedRows {
                     (output.wrapping_offset(offset + to_lowest), len)
                 } else {
                     // SAFETY: the caller promises that all elements which the loops reach may be read.
-                    match unsafe { scratch.fill(order.simd(), &mut segments, output, end, LaneOffsets::ONE) } {
+                    match unsafe { scratch.fill(order.simd(), &mut segments, output, end, &LaneOffsets::ONE) } {
                         (_, 0) => break,
                         filled => filled,
                     }
