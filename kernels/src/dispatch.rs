@@ -2,19 +2,18 @@
 //! all of them become types, and the only one above `simd/` that lists the ISAs. `simd/mod.rs` says what a new ISA adds
 //! here; a new strategy is a variant of [`Strategy`] and a line in `by_strategy`.
 
-use crate::kernel::{KernelImpl, OrderFactory};
+use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
-use crate::order::elements::ElementOrders;
-use crate::order::key::{Function, Ignore, Max, Min, Policy, Propagate};
+use crate::order::elements::{OfColumns, OrderFactory, Shared, Specialized};
+use crate::order::number::{IGNORE, PROPAGATE};
+use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
-use crate::simd::portable::Portable;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::Tuning;
 use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
 use crate::values::read_values;
 use crate::{columns, rows};
-use core::marker::PhantomData;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use crate::simd::neon::Neon;
@@ -179,7 +178,7 @@ pub fn kernel_of(
     if !isa.is_available() {
         return None;
     }
-    with_element_type!(element, T => by_isa::<<T as Element>::Pod>(isa, strategy, function, policy))
+    with_element_type!(element, T => with_isa!(isa, S => by_order!(S, <T as Element>::Pod, strategy, function, policy)))
 }
 
 impl Isa {
@@ -196,35 +195,6 @@ impl Isa {
         }
     }
 }
-
-/// Elements that have orders on each ISA of this build.
-macro_rules! every_isa {
-    ($(#[$cfg:meta] $($isa:ty),+;)+) => {$(
-        #[$cfg]
-        pub(crate) trait EveryIsa: $(ElementOrders<$isa> +)+ {}
-        #[$cfg]
-        impl<T: $(ElementOrders<$isa> +)+> EveryIsa for T {}
-    )+};
-}
-
-every_isa! {
-    #[cfg(target_arch = "x86_64")]
-    Portable<16>, Avx2, Avx512;
-    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-    Portable<16>, Neon;
-    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
-    Portable<16>;
-}
-
-/// And on those ISAs that only some builds have.
-#[cfg(wide_portable)]
-pub(crate) trait WidePortable: ElementOrders<Portable<32>> + ElementOrders<Portable<64>> {}
-#[cfg(wide_portable)]
-impl<T: ElementOrders<Portable<32>> + ElementOrders<Portable<64>>> WidePortable for T {}
-#[cfg(not(wide_portable))]
-pub(crate) trait WidePortable {}
-#[cfg(not(wide_portable))]
-impl<T> WidePortable for T {}
 
 /// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that
 /// this build has no kernels for.
@@ -257,86 +227,57 @@ macro_rules! with_isa {
 }
 pub(crate) use with_isa;
 
-pub(crate) fn by_isa<T: Element + EveryIsa + WidePortable>(
-    isa: Isa,
-    strategy: Strategy,
-    function: ReduceFunction,
-    policy: NanPolicy,
-) -> Option<Kernel> {
-    with_isa!(isa, S => by_order::<S, T>(strategy, function, policy))
-}
-
-pub(crate) fn by_order<S: Simd, T: Element + ElementOrders<S>>(
-    strategy: Strategy,
-    function: ReduceFunction,
-    policy: NanPolicy,
-) -> Kernel {
-    match (function, policy) {
-        (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, T, Max, Propagate>(strategy),
-        (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, T, Max, Ignore>(strategy),
-        (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<S, T, Min, Propagate>(strategy),
-        (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, T, Min, Ignore>(strategy),
-    }
-}
-
-/// An order of its own where it is faster: in rows, where a vector takes one operation or two. An operation more for
-/// each vector is not to be seen in columns, which take four, or where elements are gathered first; and rows against
-/// the direction of memory are too rare to be worth the code.
-fn by_strategy<S: Simd, T: Element + ElementOrders<S>, F: Function, P: Policy>(strategy: Strategy) -> Kernel {
-    let of_args = match strategy {
-        Strategy::Rows if const { S::TUNING.specializes } && T::HAS_SPECIALIZED => {
-            rows::Rows::<SharedOrder<S, T, F, P>>::enter::<SpecializedOrder<S, T, F, P>>
-        }
-        Strategy::Rows => rows::Rows::<SharedOrder<S, T, F, P>>::enter::<SharedOrder<S, T, F, P>>,
-        Strategy::Columns => columns::Columns::enter::<ColumnOrder<S, T, F, P>>,
-        Strategy::SegmentedRows => rows::SegmentedRows::enter::<SharedOrder<S, T, F, P>>,
-        Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
-            columns::NarrowColumns::enter::<ColumnOrder<S, T, F, P>>
-        }
-        Strategy::NarrowColumns | Strategy::GatheredColumns => {
-            columns::GatheredColumns::enter::<ColumnOrder<S, T, F, P>>
+/// From a function and a policy to an order as a type.
+macro_rules! by_order {
+    ($S:ty, $T:ty, $strategy:expr, $function:expr, $policy:expr) => {
+        match ($function, $policy) {
+            (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<$S, $T, true, PROPAGATE>($strategy),
+            (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<$S, $T, true, IGNORE>($strategy),
+            (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<$S, $T, false, PROPAGATE>($strategy),
+            (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<$S, $T, false, IGNORE>($strategy),
         }
     };
-    let of_row = if const { S::TUNING.specializes } && T::SPECIALIZES_SINGLE_ROWS {
-        rows::SingleRow::enter::<SpecializedOrder<S, T, F, P>>
+}
+use by_order;
+
+/// An order of its own where it is faster: in rows, where a vector takes one operation or two; but of integers only
+/// where comparisons make masks, and not of 64 bits. An operation more for each vector is not to be seen in columns,
+/// which take four, or where elements are gathered first; and rows against the direction of memory are too rare to be
+/// worth the code. See docs/tuning.md#specialized-orders.
+fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> Kernel
+where
+    Specialized<S, T, MAX, NAN>: OrderFactory,
+    Shared<S, T, MAX, NAN>: OrderFactory,
+    OfColumns<S, T, MAX, NAN>: OrderFactory,
+{
+    let of_args = match strategy {
+        Strategy::Rows
+            if const {
+                S::TUNING.specializes
+                    && (is_float::<Shared<S, T, MAX, NAN>>() || S::TUNING.has_masks && size_of::<T>() < 8)
+            } =>
+        {
+            rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Specialized<S, T, MAX, NAN>>
+        }
+        Strategy::Rows => rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Shared<S, T, MAX, NAN>>,
+        Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, MAX, NAN>>,
+        Strategy::SegmentedRows => rows::SegmentedRows::enter::<Shared<S, T, MAX, NAN>>,
+        Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
+            columns::NarrowColumns::enter::<OfColumns<S, T, MAX, NAN>>
+        }
+        Strategy::NarrowColumns | Strategy::GatheredColumns => {
+            columns::GatheredColumns::enter::<OfColumns<S, T, MAX, NAN>>
+        }
+    };
+    let of_row = if const { S::TUNING.specializes && is_float::<Shared<S, T, MAX, NAN>>() } {
+        rows::SingleRow::enter::<Specialized<S, T, MAX, NAN>>
     } else {
-        rows::SingleRow::enter::<SharedOrder<S, T, F, P>>
+        rows::SingleRow::enter::<Shared<S, T, MAX, NAN>>
     };
     Kernel { of_args, of_row, element: T::DATA_TYPE }
 }
 
-/// [`ElementOrders::specialized`].
-struct SpecializedOrder<S, T, F, P>(PhantomData<(S, T, F, P)>);
-impl<S: Simd, T: ElementOrders<S>, F: Function, P: Policy> OrderFactory for SpecializedOrder<S, T, F, P> {
-    type Order = T::Specialized<F, P>;
-
-    #[inline(always)]
-    unsafe fn make() -> Self::Order {
-        // SAFETY: the caller's promise.
-        T::specialized(unsafe { S::assume() })
-    }
-}
-
-/// [`ElementOrders::shared`].
-struct SharedOrder<S, T, F, P>(PhantomData<(S, T, F, P)>);
-impl<S: Simd, T: ElementOrders<S>, F: Function, P: Policy> OrderFactory for SharedOrder<S, T, F, P> {
-    type Order = T::Shared<F, P>;
-
-    #[inline(always)]
-    unsafe fn make() -> Self::Order {
-        // SAFETY: the caller's promise.
-        T::shared(unsafe { S::assume() })
-    }
-}
-
-/// [`ElementOrders::columns`].
-struct ColumnOrder<S, T, F, P>(PhantomData<(S, T, F, P)>);
-impl<S: Simd, T: ElementOrders<S>, F: Function, P: Policy> OrderFactory for ColumnOrder<S, T, F, P> {
-    type Order = T::Columns<F>;
-
-    #[inline(always)]
-    unsafe fn make() -> Self::Order {
-        // SAFETY: the caller's promise.
-        T::columns::<F, P>(unsafe { S::assume() })
-    }
+/// Floats of 16 bits have a fast path, and no others.
+const fn is_float<F: OrderFactory>() -> bool {
+    <F::Order as ArgOrder>::Lane::HAS_NAN || F::Order::HAS_FAST
 }

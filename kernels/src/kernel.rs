@@ -7,18 +7,10 @@
 
 use crate::memory::args::KernelArgs;
 use crate::order::ArgOrder;
+use crate::order::elements::OrderFactory;
 use crate::outputs::{Outputs, Written};
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
-
-/// An order as a type without values: what a function pointer can be made for.
-pub(crate) trait OrderFactory {
-    type Order: ArgOrder;
-
-    /// # Safety
-    /// - The machine has the ISA of the order.
-    unsafe fn make() -> Self::Order;
-}
 
 /// A strategy as a type.
 pub(crate) trait KernelImpl: Sized {

@@ -27,6 +27,7 @@ use crate::outputs::{Outputs, Written};
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
+use crate::simd::token::Simd;
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use core::mem::MaybeUninit;
 use core::ptr::null;
@@ -231,9 +232,9 @@ struct BlockLayout {
 fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
     let &[line] = args.reduced else { return None };
     let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, line.size);
-    let is_shuffled = |elements: usize| O::Simd::SHUFFLES && is_shuffled(elements, size);
+    let is_shuffled = |elements: usize| O::Simd::TUNING.has_shuffles && is_shuffled(elements, size);
     let has_whole_blocks = |elements: usize| {
-        O::Simd::SHUFFLES
+        O::Simd::TUNING.has_shuffles
             && elements > MAX_UNBLOCKED_ROWS
             && elements * size >= BLOCK_BYTES
             && elements.saturating_mul(lanes * size) <= SCRATCH_BYTES

@@ -19,10 +19,10 @@ use super::tile::{ColumnTile, StridedRows};
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Hint;
-use crate::order::{ArgOrder, IndexVec, Mask, Vec, load, select_index};
+use crate::order::{ArgOrder, IndexVec, Mask, Vec, load};
 use crate::outputs::{Outputs, Written};
 use crate::positions::{for_places, write_all};
-use crate::simd::ops::{SimdOps, cast_lanes};
+use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
 use crate::strategy::{NARROW_VECTORS, Strategy, rows_per_wide};
@@ -311,7 +311,7 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.rotate(tile.best[vector], lane),
-            wide_rows: cast_lanes(simd.rotate(cast_lanes(tile.row_of_best[vector]), lane)),
+            wide_rows: simd.rotate(tile.row_of_best[vector], lane),
             row_in_wide: simd.splat_index(row as u32),
         }
     }
@@ -322,8 +322,8 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.rotate(self.values, lanes),
-            wide_rows: cast_lanes(simd.rotate(cast_lanes(self.wide_rows), lanes)),
-            row_in_wide: cast_lanes(simd.rotate(cast_lanes(self.row_in_wide), lanes)),
+            wide_rows: simd.rotate(self.wide_rows, lanes),
+            row_in_wide: simd.rotate(self.row_in_wide, lanes),
         }
     }
 
@@ -359,8 +359,8 @@ impl<O: ArgOrder> LaneBest<O> {
         let simd = order.simd();
         LaneBest {
             values: simd.select(mask, self.values, other.values),
-            wide_rows: select_index(order, mask, self.wide_rows, other.wide_rows),
-            row_in_wide: select_index(order, mask, self.row_in_wide, other.row_in_wide),
+            wide_rows: simd.select(mask, self.wide_rows, other.wide_rows),
+            row_in_wide: simd.select(mask, self.row_in_wide, other.row_in_wide),
         }
     }
 }

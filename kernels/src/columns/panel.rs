@@ -4,8 +4,7 @@
 
 use super::nan_tracker::NanTracker;
 use super::tile::{ColumnTile, PANEL_BLOCK_ROWS, StridedRows, TILE_VECTORS, extent_bytes};
-use crate::order::key::LaneElem;
-use crate::order::{ArgOrder, select_index};
+use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::Outputs;
 use crate::positions::{Position, for_places};
 use crate::simd::ops::SimdOps;
@@ -197,7 +196,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
             // SAFETY: the first row has written the group.
             let tile = unsafe { self.tiles[tile].assume_init_mut() };
             for ((best, row_of_best), &new) in tile.best.iter_mut().zip(&mut tile.row_of_best).zip(&new) {
-                *row_of_best = select_index(order, order.gt(new, *best), number, *row_of_best);
+                *row_of_best = simd.select(order.gt(new, *best), number, *row_of_best);
                 *best = order.max(new, *best);
             }
         }

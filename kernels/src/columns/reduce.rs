@@ -9,7 +9,7 @@ use super::row_blocks::{has_row_blocks, is_row_blocked};
 use super::tile::{ColumnTile, StridedRows, TILE_VECTORS};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::ArgOrder;
-use crate::order::key::LaneElem;
+use crate::order::LaneElem;
 use crate::outputs::Outputs;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};

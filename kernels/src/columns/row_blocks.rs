@@ -14,8 +14,8 @@
 
 use super::nan_tracker::NanTracker;
 use super::tile::{ColumnTile, StridedRows};
-use crate::order::{ArgOrder, IndexVec, Vec, load, max_all, select_index};
-use crate::simd::ops::SimdOps;
+use crate::order::{ArgOrder, IndexVec, Vec, load, max_all};
+use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
 use core::mem::MaybeUninit;
@@ -109,7 +109,7 @@ impl<O: ArgOrder, const U: usize> SimdOp for RowBlocks<O, U> {
                 let new = max_all(order, &vectors);
                 let better = order.gt(new, best[u]);
                 best[u] = order.max(new, best[u]);
-                row_of_best[u] = select_index(order, better, row, row_of_best[u]);
+                row_of_best[u] = simd.select(better, row, row_of_best[u]);
             }
             row = simd.add(row, simd.splat_index(BLOCK_ROWS as u32));
             at = at.wrapping_byte_offset(BLOCK_ROWS as isize * stride);
@@ -168,10 +168,10 @@ impl<O: ArgOrder> SimdOp for RecoverRow<O> {
             n -= 1;
             // SAFETY: all of them were written above.
             let elements = unsafe { load(order, elements.add(n * lanes)) };
-            row_in_block = select_index(order, simd.eq(elements, best), simd.splat_index(n as u32), row_in_block);
+            row_in_block = simd.select(simd.compare::<EQ>(elements, best), simd.splat_index(n as u32), row_in_block);
         }
         let is_better = simd.index_gt(first_row, simd.splat_index(0));
-        simd.add(first_row, simd.and_mask(is_better, row_in_block))
+        simd.add(first_row, simd.select(is_better, row_in_block, simd.splat_index(0)))
     }
 }
 

@@ -7,7 +7,7 @@
 use super::nan_tracker::NanTracker;
 use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
-use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
+use crate::order::{ArgOrder, IndexVec, Vec, load};
 use crate::outputs::Outputs;
 use crate::positions::{Position, for_places, write_counts};
 use crate::simd::ops::SimdOps;
@@ -144,7 +144,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                 let new = order.max(newer, new);
                 let better = order.gt(new, best[u]);
                 best[u] = order.max(new, best[u]);
-                row_of_best[u] = select_index(order, better, row_of_new, row_of_best[u]);
+                row_of_best[u] = simd.select(better, row_of_new, row_of_best[u]);
             }
             row = simd.add(row, simd.splat_index(2));
             at = at.wrapping_byte_offset(2 * stride);
@@ -160,11 +160,11 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                 if NAN_EXACT {
                     let better = order.gt_total_order(new[u], best[u]);
                     best[u] = simd.select(better, new[u], best[u]);
-                    row_of_best[u] = select_index(order, better, row, row_of_best[u]);
+                    row_of_best[u] = simd.select(better, row, row_of_best[u]);
                 } else {
                     let better = order.gt(new[u], best[u]);
                     best[u] = order.max(new[u], best[u]);
-                    row_of_best[u] = select_index(order, better, row, row_of_best[u]);
+                    row_of_best[u] = simd.select(better, row, row_of_best[u]);
                 }
             }
             row = simd.add(row, simd.splat_index(1));

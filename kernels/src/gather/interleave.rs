@@ -9,7 +9,7 @@ use core::mem::MaybeUninit;
 #[inline(always)]
 pub(crate) fn interleave<'a, S: TransposeOps>(simd: S, mut to: Positions<'a>, from: &'a [u32], width: usize) {
     // SAFETY: a borrow that nothing else uses meanwhile.
-    unsafe { simd.half_width().call_outlined(Interleave { to: &raw mut to, from, width }) };
+    unsafe { S::HalfWidth::from(simd).call_outlined(Interleave { to: &raw mut to, from, width }) };
 }
 
 /// The same of values. They do not depend on types: one instance for each size is enough.
@@ -30,7 +30,7 @@ pub(crate) fn interleave_values<S: TransposeOps, T: Copy>(
         let to = core::ptr::slice_from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<B>>(), to.len());
         let from = core::ptr::slice_from_raw_parts(from.as_ptr().cast::<MaybeUninit<B>>(), from.len());
         // SAFETY: elements of the same size and alignment, and borrows that nothing else uses meanwhile.
-        unsafe { simd.half_width().call_outlined(InterleaveValues { to, from, width }) };
+        unsafe { S::HalfWidth::from(simd).call_outlined(InterleaveValues { to, from, width }) };
     }
     const { assert!(align_of::<T>() <= 8 && size_of::<T>() <= 8) };
     match size_of::<T>() {

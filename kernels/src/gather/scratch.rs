@@ -45,7 +45,7 @@ impl Scratch {
         end: Option<*const T>,
         lanes: &LaneOffsets<'_>,
     ) -> (*const T, usize) {
-        let simd = simd.half_width();
+        let simd = S::HalfWidth::from(simd);
         // Copies do not depend on types: one instance for each size is enough.
         // SAFETY: the caller's promise.
         let rows = unsafe {

@@ -62,8 +62,12 @@ impl TransposeSource {
         }
         // SAFETY: the caller's promise.
         unsafe {
-            if S::SHUFFLES && self.step == (self.elements * SIZE) as isize && is_shuffled(self.elements, SIZE) {
-                simd.half_width().call_outlined(Call::<_, SIZE, true> { simd: simd.half_width(), blocks: self, to });
+            if const { S::TUNING.has_shuffles }
+                && self.step == (self.elements * SIZE) as isize
+                && is_shuffled(self.elements, SIZE)
+            {
+                let simd = S::HalfWidth::from(simd);
+                simd.call_outlined(Call::<_, SIZE, true> { simd, blocks: self, to });
             } else {
                 simd.call_outlined(Call::<_, SIZE, false> { simd, blocks: self, to });
             }

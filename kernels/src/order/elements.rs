@@ -1,134 +1,127 @@
-//! Which orders each element type has, on every ISA.
+//! Which orders each element type has, on every ISA: as types without values, which a function pointer can be made for.
+//! A shared order costs an operation more for each vector loaded, but is the same type for both functions, and for
+//! integers with and without sign: less than half of the code.
 
-use super::f16::F16Key;
-use super::key::{Function, IdentityKey, Ignore, LaneElem, Max, Policy, RuntimeNanPolicy, XorKey};
-use super::{ArgOrder, KeyedOrder};
+use super::f16::F16Order;
+use super::number::{AT_RUN_TIME, IGNORE, NumberOrder, PROPAGATE};
+use super::{ArgOrder, LaneElem};
 use crate::simd::ops::{F16KeyOps, SimdOps};
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
-/// Elements that the ISA `S` can rank.
-pub(crate) trait ElementOrders<S>: Copy + 'static {
-    /// Whether an order of its own is worth its code in rows: not for 64-bit integers that have a maximum, of which a
-    /// vector holds few.
-    const HAS_SPECIALIZED: bool = true;
-    /// The same of single rows.
-    const SPECIALIZES_SINGLE_ROWS: bool = size_of::<Self>() == 8;
+/// An order as a type without values.
+pub(crate) trait OrderFactory {
+    type Order: ArgOrder;
 
-    /// An order in the fewest operations.
-    type Specialized<F: Function, P: Policy>: ArgOrder;
-    /// An order that costs an operation more for each vector loaded, but is the same type for both functions, and for
-    /// integers with and without sign: less than half of the code.
-    type Shared<F: Function, P: Policy>: ArgOrder;
-    /// The same for both policies, too: for columns, where they differ only once a NaN was found.
-    type Columns<F: Function>: ArgOrder;
-
-    fn specialized<F: Function, P: Policy>(simd: S) -> Self::Specialized<F, P>;
-    fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P>;
-    fn columns<F: Function, P: Policy>(simd: S) -> Self::Columns<F>;
+    /// # Safety
+    /// - The machine has the ISA of the order.
+    unsafe fn make() -> Self::Order;
 }
 
-macro_rules! integers {
-    ($($t:ident as $signed:ident;)+) => {$(
-        impl LaneElem for $t {
-            const LOWEST: $t = $t::MIN;
-            const HIGHEST: $t = $t::MAX;
-            const HAS_NAN: bool = false;
-            const NAN: $t = 0;
+/// On the ISA `S`, the order of `T` in the fewest operations: by the largest or the smallest, and with NaN in its
+/// place.
+pub(crate) struct Specialized<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T)>);
+
+/// An order that both functions share.
+pub(crate) struct Shared<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T)>);
+
+/// An order that both policies share, too: for columns, where they differ only once a NaN was found.
+pub(crate) struct OfColumns<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S, T)>);
+
+/// By the operations that an ISA needs, and how it is made of a token.
+macro_rules! order {
+    ($name:ident of $t:ident by $ops:path: $order:ty, $simd:ident => $new:expr) => {
+        impl<S: $ops, const MAX: bool, const NAN: u8> OrderFactory for $name<S, $t, MAX, NAN> {
+            type Order = $order;
+
+            #[inline(always)]
+            unsafe fn make() -> $order {
+                // SAFETY: the caller's promise.
+                let $simd = unsafe { S::assume() };
+                $new
+            }
         }
+    };
+}
 
-        impl<S: SimdOps<$t> + SimdOps<$signed>> ElementOrders<S> for $t {
-            const HAS_SPECIALIZED: bool = size_of::<$t>() < 8 || !<S as SimdOps<$t>>::HAS_MAX;
-
-            type Specialized<F: Function, P: Policy> = KeyedOrder<S, IdentityKey<$t>, F, Ignore>;
-            type Shared<F: Function, P: Policy> = KeyedOrder<S, XorKey<$signed>, Max, Ignore>;
-            type Columns<F: Function> = Self::Shared<F, Ignore>;
-
-            #[inline(always)]
-            fn specialized<F: Function, P: Policy>(simd: S) -> Self::Specialized<F, P> {
-                KeyedOrder::new(simd, IdentityKey(PhantomData), Ignore)
-            }
-            #[inline(always)]
-            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
-                let to_signed = if $t::MIN == 0 { $signed::MIN } else { 0 };
-                KeyedOrder::new(simd, XorKey(if F::IS_MAX { to_signed } else { !to_signed }), Ignore)
-            }
-            #[inline(always)]
-            fn columns<F: Function, P: Policy>(simd: S) -> Self::Columns<F> {
-                Self::shared::<F, Ignore>(simd)
-            }
+macro_rules! lanes {
+    ($($t:ident: $lowest:expr, $highest:expr, $nan:expr;)+) => {$(
+        impl LaneElem for $t {
+            const LOWEST: $t = $lowest;
+            const HIGHEST: $t = $highest;
+            #[allow(invalid_nan_comparisons, reason = "only NaN differs from itself")]
+            const HAS_NAN: bool = Self::NAN != Self::NAN;
+            const NAN: $t = $nan;
         }
     )+};
 }
 
+lanes! {
+    i8: i8::MIN, i8::MAX, 0;
+    u8: u8::MIN, u8::MAX, 0;
+    i16: i16::MIN, i16::MAX, 0;
+    u16: u16::MIN, u16::MAX, 0;
+    i32: i32::MIN, i32::MAX, 0;
+    u32: u32::MIN, u32::MAX, 0;
+    i64: i64::MIN, i64::MAX, 0;
+    f32: f32::NEG_INFINITY, f32::INFINITY, f32::NAN;
+    f64: f64::NEG_INFINITY, f64::INFINITY, f64::NAN;
+}
+
+macro_rules! integers {
+    ($($t:ident as $signed:ident: $specialized:ident $($shared:ident)*;)+) => {$(
+        order!($specialized of $t by SimdOps<$t>: NumberOrder<S, $t, false, MAX, IGNORE>, simd => {
+            NumberOrder::new(simd, 0, false)
+        });
+        integers!(@ $t as $signed: $($shared)*);
+    )+};
+    (@ $t:ident as $signed:ident: $($shared:ident)*) => {$(
+        order!($shared of $t by SimdOps<$signed>: NumberOrder<S, $signed, true, true, IGNORE>, simd => {
+            let to_signed = if $t::MIN == 0 { $signed::MIN } else { 0 };
+            NumberOrder::new(simd, if MAX { to_signed } else { !to_signed }, false)
+        });
+    )*};
+}
+
+integers! {
+    i8 as i8: Specialized Shared OfColumns;
+    u8 as i8: Specialized Shared OfColumns;
+    i16 as i16: Specialized Shared OfColumns;
+    u16 as i16: Specialized Shared OfColumns;
+    i32 as i32: Specialized Shared OfColumns;
+    u32 as i32: Specialized Shared OfColumns;
+}
+// A vector holds few of them, and x86 compares them as signed ones only.
+integers!(@ i64 as i64: Specialized Shared OfColumns);
+integers!(@ u64 as i64: Specialized Shared OfColumns);
+
 macro_rules! floats {
-    ($($t:ident),+) => {$(
-        impl LaneElem for $t {
-            const LOWEST: $t = $t::NEG_INFINITY;
-            const HIGHEST: $t = $t::INFINITY;
-            const HAS_NAN: bool = true;
-            const NAN: $t = $t::NAN;
-        }
-
-        impl<S: SimdOps<$t>> ElementOrders<S> for $t {
-            const SPECIALIZES_SINGLE_ROWS: bool = true;
-
-            type Specialized<F: Function, P: Policy> = KeyedOrder<S, IdentityKey<$t>, F, P>;
-            type Shared<F: Function, P: Policy> = KeyedOrder<S, XorKey<$t>, Max, P>;
-            type Columns<F: Function> = KeyedOrder<S, XorKey<$t>, Max, RuntimeNanPolicy>;
-
-            #[inline(always)]
-            fn specialized<F: Function, P: Policy>(simd: S) -> Self::Specialized<F, P> {
-                KeyedOrder::new(simd, IdentityKey(PhantomData), P::default())
-            }
-            #[inline(always)]
-            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
-                KeyedOrder::new(simd, XorKey(if F::IS_MAX { 0.0 } else { -0.0 }), P::default())
-            }
-            #[inline(always)]
-            fn columns<F: Function, P: Policy>(simd: S) -> Self::Columns<F> {
-                let flipped = XorKey(if F::IS_MAX { 0.0 } else { -0.0 });
-                KeyedOrder::new(simd, flipped, RuntimeNanPolicy { nan_wins: P::NAN_WINS })
-            }
-        }
+    ($($t:ident)+) => {$(
+        order!(Specialized of $t by SimdOps<$t>: NumberOrder<S, $t, false, MAX, NAN>, simd => {
+            NumberOrder::new(simd, 0.0, NAN == PROPAGATE)
+        });
+        order!(Shared of $t by SimdOps<$t>: NumberOrder<S, $t, true, true, NAN>, simd => {
+            NumberOrder::new(simd, if MAX { 0.0 } else { -0.0 }, NAN == PROPAGATE)
+        });
+        order!(OfColumns of $t by SimdOps<$t>: NumberOrder<S, $t, true, true, AT_RUN_TIME>, simd => {
+            NumberOrder::new(simd, if MAX { 0.0 } else { -0.0 }, NAN == PROPAGATE)
+        });
     )+};
 }
 
 macro_rules! halves {
-    ($($t:ident),+) => {$(
-        impl<S: F16KeyOps> ElementOrders<S> for $t {
-            const SPECIALIZES_SINGLE_ROWS: bool = true;
-
-            type Specialized<F: Function, P: Policy> = KeyedOrder<S, F16Key<false>, F, Ignore>;
-            type Shared<F: Function, P: Policy> = KeyedOrder<S, F16Key<true>, Max, Ignore>;
-            type Columns<F: Function> = Self::Specialized<F, Ignore>;
-
-            #[inline(always)]
-            fn specialized<F: Function, P: Policy>(simd: S) -> Self::Specialized<F, P> {
-                let nan_is_above = P::NAN_WINS == F::IS_MAX;
-                KeyedOrder::new(simd, F16Key::new($t::INFINITY.to_bits() as i16, nan_is_above, false), Ignore)
-            }
-            #[inline(always)]
-            fn shared<F: Function, P: Policy>(simd: S) -> Self::Shared<F, P> {
-                KeyedOrder::new(simd, F16Key::new($t::INFINITY.to_bits() as i16, P::NAN_WINS, !F::IS_MAX), Ignore)
-            }
-            #[inline(always)]
-            fn columns<F: Function, P: Policy>(simd: S) -> Self::Columns<F> {
-                Self::specialized::<F, P>(simd)
-            }
-        }
+    ($($t:ident)+) => {$(
+        order!(Specialized of $t by F16KeyOps: F16Order<S, false, MAX>, simd => {
+            F16Order::new(simd, $t::INFINITY.to_bits() as i16, (NAN == PROPAGATE) == MAX, false)
+        });
+        halves!(@ $t: Shared OfColumns);
+    )+};
+    (@ $t:ident: $($shared:ident)+) => {$(
+        order!($shared of $t by F16KeyOps: F16Order<S, true, true>, simd => {
+            F16Order::new(simd, $t::INFINITY.to_bits() as i16, NAN == PROPAGATE, !MAX)
+        });
     )+};
 }
 
-integers! {
-    i8 as i8;
-    u8 as i8;
-    i16 as i16;
-    u16 as i16;
-    i32 as i32;
-    u32 as i32;
-    i64 as i64;
-    u64 as i64;
-}
-floats!(f32, f64);
-halves!(f16, bf16);
+floats!(f32 f64);
+halves!(f16 bf16);

@@ -2,26 +2,31 @@
 
 use super::segment::Segment;
 use crate::memory::prefetch::CACHE_LINE_BYTES;
-use crate::order::ArgOrder;
+use crate::order::{ArgOrder, has_max};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 
-/// Vectors in a block, by `IsaTuning::has_long_blocks`: more where a CPU loads about as many vectors per cycle as it
-/// has operations for, because the operations of a block then weigh more; fewer where vectors are long, because many
-/// a row has no more of them.
+/// Vectors in a block of a long row, by `IsaTuning::min_long_block_lane_bytes`: more where a select takes several
+/// operations, or where each block waits for the one before for as long as four vectors take to load; fewer where
+/// vectors are long, because many a row has no more of them. Segments of several outputs have short ones.
 pub(super) const SHORT: usize = 4;
 pub(super) const LONG: usize = 8;
 
-/// The elements in a block, and so the fewest of a segment.
+/// The elements in a block of `V` vectors, and so the fewest of a segment.
 #[inline(always)]
-pub(super) const fn block_len<O: ArgOrder>() -> usize {
-    const { assert!(SHORT.is_power_of_two() && LONG.is_power_of_two() && O::Simd::LANES.is_power_of_two()) };
-    (if has_long_blocks::<O>() { LONG } else { SHORT }) * O::Simd::LANES
+pub(super) const fn len_of_blocks<O: ArgOrder, const V: usize>() -> usize {
+    const { assert!(V.is_power_of_two() && O::Simd::LANES.is_power_of_two()) };
+    V * O::Simd::LANES
 }
 
-/// Also where each block waits for the one before for as long as four vectors take to load.
+/// The same of a long row.
+#[inline(always)]
+pub(super) const fn block_len<O: ArgOrder>() -> usize {
+    if has_long_blocks::<O>() { len_of_blocks::<O, LONG>() } else { len_of_blocks::<O, SHORT>() }
+}
+
 pub(super) const fn has_long_blocks<O: ArgOrder>() -> bool {
-    O::Simd::TUNING.has_long_blocks || !O::Simd::HAS_MAX
+    size_of::<O::Lane>() >= O::Simd::TUNING.min_long_block_lane_bytes || !has_max::<O>()
 }
 
 /// The fewest blocks of a segment that is [aligned](BlockedSegment::aligned). A vector of 64 bytes that is not aligned
@@ -39,7 +44,7 @@ pub(super) trait BlockMap: Copy {
     fn block(self, n: usize) -> (usize, Segment<Self::Lane>);
 }
 
-/// A segment as blocks of `block_len` elements. The last one overlaps the previous one.
+/// A segment, of at least a block, as blocks of so many elements; the last one reaches back.
 #[derive(Clone, Copy)]
 pub(super) struct BlockedSegment<L> {
     pub(super) segment: Segment<L>,
@@ -54,20 +59,7 @@ pub(super) const fn may_shift<O: ArgOrder>() -> bool {
 }
 
 impl<L: Copy> BlockedSegment<L> {
-    /// Of a segment that is at least a block.
-    #[inline(always)]
-    pub(super) fn new<O: ArgOrder<Lane = L>>(_: O, segment: Segment<L>) -> Self {
-        BlockedSegment::of_length(segment, block_len::<O>())
-    }
-
-    /// With blocks that are `times` as long.
-    #[inline(always)]
-    pub(super) fn scaled(self, times: usize) -> Self {
-        debug_assert!(times.is_power_of_two());
-        BlockedSegment { block_len: self.block_len * times, ..self }
-    }
-
-    /// Of `block_len` elements each: a power of two, as every caller asserts at compile time.
+    /// Of so many elements each: a power of two, as whoever calls this asserts when it is compiled.
     #[inline(always)]
     pub(super) fn of_length(segment: Segment<L>, block_len: usize) -> Self {
         debug_assert!(block_len.is_power_of_two());
@@ -77,8 +69,8 @@ impl<L: Copy> BlockedSegment<L> {
     /// The same, but if the segment is long, and vectors are as long as cache lines, all blocks between the first and
     /// the last begin at cache line boundaries. (Not backwards.)
     #[inline(always)]
-    pub(super) fn aligned<O: ArgOrder<Lane = L>>(order: O, segment: Segment<L>) -> Self {
-        let blocks = BlockedSegment::new(order, segment);
+    pub(super) fn aligned<O: ArgOrder<Lane = L>, const V: usize>(_: O, segment: Segment<L>) -> Self {
+        let blocks = BlockedSegment::of_length(segment, len_of_blocks::<O, V>());
         let is_long = segment.len >= MIN_ALIGNED_BLOCKS * blocks.block_len;
         let shifts = const { may_shift::<O>() } && !segment.reversed && is_long;
         BlockedSegment { shift: if shifts { segment.at.addr() / size_of::<L>() % O::Simd::LANES } else { 0 }, ..blocks }
@@ -91,8 +83,8 @@ impl<L: Copy> BlockedSegment<L> {
     }
 
     #[inline(always)]
-    pub(super) fn start_of_first(self) -> *const L {
-        self.segment.part(0, self.block_len).at
+    pub(super) fn first(self) -> Segment<L> {
+        self.segment.part(0, self.block_len)
     }
 
     #[inline(always)]

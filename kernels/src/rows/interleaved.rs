@@ -5,7 +5,7 @@
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::is_one_segment;
-use super::blocks::{BlockMap, BlockedSegment, block_len};
+use super::blocks::{BlockMap, BlockedSegment, SHORT, len_of_blocks};
 use super::segment::{ArgBest, ArgResult, Segment};
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
@@ -19,7 +19,13 @@ use core::mem::MaybeUninit;
 /// The most outputs that are interleaved: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
 const MAX_INTERLEAVED: usize = 32;
 
-/// Whether [`answer`] takes segments of `len` elements, where that is worth the code size.
+/// The elements in a block.
+#[inline(always)]
+const fn block_len<O: ArgOrder>() -> usize {
+    len_of_blocks::<O, SHORT>()
+}
+
+/// Whether [`answer`] takes segments of so many neighbours: where that is worth its code.
 #[inline(always)]
 pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
     (const { O::Simd::TUNING.specializes }) && len >= block_len::<O>() && is_one_segment::<O>(len)
@@ -50,8 +56,7 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
         }
         let (segment_count, prefetch_distance) =
             (args.reduction_len() / line.size, prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)));
-        let interleaved =
-            Interleaved { segments: &segments[..count], slower, segment_count, prefetch_distance, are_blocks: false };
+        let interleaved = Interleaved { segments: &segments[..count], slower, segment_count, prefetch_distance };
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
         let found = unsafe { interleaved.find(order, &mut best) };
         for (n, best) in found.iter().enumerate() {
@@ -71,8 +76,6 @@ struct Interleaved<'a, L> {
     segment_count: usize,
     /// How many segments ahead to prefetch, if any: at most one of each output.
     prefetch_distance: Option<usize>,
-    /// Whether each segment is one block, a [longer](super::blocked) one.
-    are_blocks: bool,
 }
 
 impl<L: Copy> Interleaved<'_, L> {
@@ -112,9 +115,7 @@ impl<L: Copy> Interleaved<'_, L> {
     /// - As for [`Interleaved::find`]; there is a place for each output.
     #[inline(always)]
     unsafe fn write<O: ArgOrder<Lane = L>>(self, order: O, best: &mut [MaybeUninit<ArgBest<O>>]) {
-        let len = self.segments[0].len;
-        let block_len = if self.are_blocks { len } else { block_len::<O>() };
-        let blocks = len.div_ceil(block_len);
+        let blocks = self.segments[0].len.div_ceil(block_len::<O>());
         let most = max_blocks::<O>() / blocks;
         for best in &mut *best {
             best.write(ArgBest::new(order));
@@ -124,7 +125,12 @@ impl<L: Copy> Interleaved<'_, L> {
         let mut first = 0;
         while first < self.segment_count {
             let segment_count = most.min(self.segment_count - first);
-            let part = SegmentGroup { interleaved: Interleaved { segment_count, ..self }, first, block_len, blocks };
+            let part = SegmentGroup {
+                interleaved: Interleaved { segment_count, ..self },
+                first,
+                block_len: block_len::<O>(),
+                blocks,
+            };
             // SAFETY: the caller's promise, and there is a best for each output.
             unsafe { part.update(order, best) };
             first += segment_count;
@@ -141,9 +147,8 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     let rows = &segment.tuning.rows;
     let (count, prefetches) = (rows.read_streams, segment.tuning.prefetch.sequential);
     let slice_len = rows.stream_bytes / size_of::<O::Lane>();
-    // What is read of a stream before the next one is a block, or several, or one joined block.
+    // A turn is a block, or several.
     const { assert!(MIN_STREAM_BYTES.is_multiple_of(block_len::<O>() * size_of::<O::Lane>())) };
-    let are_blocks = const { O::Simd::TUNING.blends_may_be_slow } && prefetches && rows.block_factor > 1;
     let segment_count = segment.len.div_ceil(count * slice_len);
     let (share, stride) =
         (segment_count * slice_len, if segment.reversed { -(slice_len as isize) } else { slice_len as isize });
@@ -156,8 +161,7 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
         *read_stream = segment.part(start(n), slice_len);
     }
     let slower = &[LoopDim { size: segment_count, stride }];
-    let interleaved =
-        Interleaved { segments: read_streams, slower, segment_count, prefetch_distance: None, are_blocks };
+    let interleaved = Interleaved { segments: read_streams, slower, segment_count, prefetch_distance: None };
     let mut workspace = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut best = ArgBest::new(order);
     // SAFETY: the caller promises the segment, of which the places are parts.
@@ -227,7 +231,7 @@ impl<L: Copy> SegmentGroup<'_, L> {
     unsafe fn accumulate<O: ArgOrder<Lane = L>>(
         self,
         order: O,
-        accumulators: &mut [MaybeUninit<BlockAccumulator<O>>; MAX_INTERLEAVED],
+        accumulators: &mut [MaybeUninit<BlockAccumulator<O, SHORT>>; MAX_INTERLEAVED],
     ) {
         let Interleaved { segments, slower, segment_count, prefetch_distance, .. } = self.interleaved;
         let (mut next, mut are_absorbing) = (offset_of_segment(slower, self.first), false);
@@ -259,14 +263,9 @@ impl<L: Copy> SegmentGroup<'_, L> {
                 if n > 0 && accumulator.is_absorbing(order) {
                     continue;
                 }
+                let blocks = BlockedSegment::of_length(segment, self.block_len);
                 // SAFETY: the caller's promise.
-                unsafe {
-                    if const { O::Simd::TUNING.blends_may_be_slow } && self.interleaved.are_blocks {
-                        accumulator.accumulate_one(order, segment, n);
-                    } else {
-                        accumulator.accumulate(order, BlockedSegment::new(order, segment), n * self.blocks);
-                    }
-                }
+                unsafe { accumulator.accumulate(order, blocks, n * self.blocks) };
                 are_absorbing = false;
                 state.write(accumulator);
             }

@@ -4,18 +4,19 @@
 //! Each step needs the result of the one before. So the segment is read as two independent chains, one from its start
 //! and one from its middle, which share the number of the step. Knows nothing of calls.
 
-use super::segment::{Equals, IsNan, LanePredicate, MAX_VECTORS, Segment};
-use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
-use crate::simd::ops::SimdOps;
+use super::segment::{MAX_VECTORS, Segment, is_sought};
+use crate::order::{ArgOrder, IndexVec, Vec, has_max, load};
+use crate::simd::ops::{EQ, SimdOps, iota};
 use crate::simd::token::{Simd, repeat};
+use bytemuck::Zeroable;
 
 /// The fewest and the most vectors of a segment that is faster this way. Positions have to fit a lane; beyond the
 /// limit, blocks are as fast.
 #[inline(always)]
 pub(super) const fn vectors<O: ArgOrder>() -> (usize, usize) {
     let most = match O::Simd::TUNING.has_masks {
-        // Without a maximum instruction, blocks wait longer for each other.
-        _ if !O::Simd::HAS_MAX => 64,
+        // The blocks that these would be wait longer for each other.
+        _ if !has_max::<O>() => 64,
         true => 25,
         false => 16,
     };
@@ -30,7 +31,7 @@ pub(super) const fn vectors<O: ArgOrder>() -> (usize, usize) {
 pub(super) const fn takes<O: ArgOrder>(number: usize) -> bool {
     let (fewest, most) = vectors::<O>();
     let fills_registers = 7 <= number && number <= MAX_VECTORS;
-    let has_registers = !O::Simd::TUNING.has_masks && O::Simd::HAS_MAX && size_of::<O::Lane>() >= 4;
+    let has_registers = !O::Simd::TUNING.has_masks && has_max::<O>() && size_of::<O::Lane>() >= 4;
     fewest <= number && number <= most && !(fills_registers && has_registers)
 }
 
@@ -45,9 +46,9 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> u
     unsafe {
         match find_by(order, segment) {
             Some(position) => position,
-            None if O::NAN_WINS => find_first(order, segment, IsNan).unwrap_or(0),
-            // No number is better than the identity.
-            None => find_first(order, segment, Equals(order.identity())).unwrap_or(0),
+            None if O::NAN_WINS => find_first::<O, true>(order, segment, order.identity()).unwrap_or(0),
+            // Nothing is better than the worst.
+            None => find_first::<O, false>(order, segment, order.identity()).unwrap_or(0),
         }
     }
 }
@@ -63,8 +64,8 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
     let chains = Chains::of(segment, lanes);
     // SAFETY: the caller's promise, and each part is at least a vector long.
     let first = unsafe { chains.load(order, segment, 0) };
-    let mut nan_acc = order.accumulate_nan(order.empty_nan_acc(), &first);
-    let mut position = simd.iota(segment.reversed);
+    let mut nan_acc = order.accumulate_nan(Zeroable::zeroed(), &first);
+    let mut position = iota::<O::Lane, _>(segment.reversed);
     let mut best = LaneAccumulators { values: first, positions: [position; 2] };
     if O::NAN_LOSES {
         best.max_with_identity(order);
@@ -87,13 +88,13 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
     );
     let (best, position_of_best) = best.of_both(order, chains);
     let value = simd.reduce_splat(best, O::IS_MAX);
-    // A lane of nothing but NaN still holds the identity. If that is the best, the positions may be those of NaNs.
-    let is_identity = O::NAN_LOSES && simd.movemask(simd.eq(value, order.identity())) != 0;
+    // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
+    let is_identity = O::NAN_LOSES && simd.movemask(simd.compare::<EQ>(value, order.identity())) != 0;
     if is_identity || O::NAN_WINS && order.is_absorbing(value, nan_acc) {
         return None;
     }
     let none = simd.splat_index(O::Simd::MAX_INDEX);
-    let winners = select_index(order, simd.eq(best, value), position_of_best, none);
+    let winners = simd.select(simd.compare::<EQ>(best, value), position_of_best, none);
     Some(simd.reduce_min_index(winners).into() as u32)
 }
 
@@ -149,7 +150,7 @@ impl<O: ArgOrder> LaneAccumulators<O> {
     fn update_one(&mut self, order: O, part: usize, value: Vec<O>, position: IndexVec<O>) {
         let better = order.gt(value, self.values[part]);
         self.values[part] = order.max(value, self.values[part]);
-        self.positions[part] = select_index(order, better, position, self.positions[part]);
+        self.positions[part] = order.simd().select(better, position, self.positions[part]);
     }
 
     /// The best of each lane of both parts, and its position in the segment.
@@ -161,7 +162,7 @@ impl<O: ArgOrder> LaneAccumulators<O> {
     }
 }
 
-/// The position of the first element that passes the test.
+/// The position of the first element that [is sought](is_sought).
 ///
 /// Lane by lane, too: of each eight vectors, from the last one to the first, so that no branch depends on where the
 /// element is. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
@@ -169,7 +170,7 @@ impl<O: ArgOrder> LaneAccumulators<O> {
 /// # Safety
 /// - As for [`find`].
 #[inline(always)]
-unsafe fn find_first<O: ArgOrder, T: LanePredicate<O>>(order: O, segment: Segment<O::Lane>, test: T) -> Option<u32> {
+unsafe fn find_first<O: ArgOrder, const NAN: bool>(order: O, segment: Segment<O::Lane>, value: Vec<O>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
     let none = simd.splat_index(O::Simd::MAX_INDEX);
     let mut start = 0;
@@ -182,8 +183,8 @@ unsafe fn find_first<O: ArgOrder, T: LanePredicate<O>>(order: O, segment: Segmen
             let at = (start + vectors * lanes).min(segment.len - lanes);
             // SAFETY: the caller's promise.
             let vector = unsafe { load(order, segment.part(at, lanes).at) };
-            let position = simd.add(simd.iota(segment.reversed), simd.splat_index(at as u32));
-            first = select_index(order, test.mask(order, vector), position, first);
+            let position = simd.add(iota::<O::Lane, _>(segment.reversed), simd.splat_index(at as u32));
+            first = simd.select(is_sought::<O, NAN>(order, vector, value), position, first);
         }
         let position: u64 = simd.reduce_min_index(first).into();
         if position < u64::from(O::Simd::MAX_INDEX) {

@@ -40,8 +40,7 @@
 //! ```
 //!
 //! Block numbers are as wide as the elements, so a long segment of 8-bit elements is searched in parts of 256 blocks
-//! (`blocked.rs`). Vectors as long as a cache line are aligned (`blocks.rs`). Where a select takes several operations,
-//! a block is several times longer.
+//! (`blocked.rs`). Vectors as long as a cache line are aligned (`blocks.rs`).
 //!
 //! `max` drops NaN. Every few blocks, and at the end, `nans` is asked. If NaN wins and one was seen, the answer is the
 //! first NaN, and the rest of the segment is not read. If NaN loses and no lane left `worst`, the answer is the first

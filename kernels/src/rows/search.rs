@@ -4,8 +4,8 @@ use super::blocked;
 use super::lane_indexed;
 use super::segment::{self, ArgBest, MAX_VECTORS, Segment};
 use super::tree;
-use crate::order::{ArgOrder, IndexVec, select_index};
-use crate::simd::ops::SimdOps;
+use crate::order::{ArgOrder, IndexVec};
+use crate::simd::ops::{SimdOps, iota};
 use crate::simd::token::Simd;
 
 /// Takes the search for rows of a length, up to [`RowLoop::MAX_VECTORS`]. (It compares elements: to count the vectors
@@ -19,10 +19,11 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match len {
-            _ if const { O::Simd::MINPOS_LANES > 0 && !V::REVERSED } && len <= O::Simd::MINPOS_LANES => {
+            _ if const { O::Simd::MINPOS_LANES > 0 && (!V::REVERSED || size_of::<O::Lane>() == 1) }
+                && len <= O::Simd::MINPOS_LANES.min(lanes - 1) =>
+            {
                 visit.search::<MinposRow>()
             }
-            _ if O::Simd::HAS_MINPOS_INDEX && len < lanes => visit.search::<MinposPartialRow>(),
             _ if len < lanes => visit.search::<PartialVector>(),
             // Fewer copies of the loop where they are not worth the code size, and for backward rows.
             _ if !const { O::Simd::TUNING.specializes } => visit.search::<OneVectorAtATime>(),
@@ -85,25 +86,11 @@ impl<O: ArgOrder> RowSearch<O> for MinposRow {
     #[inline(always)]
     unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        let value = unsafe { segment::load_partial::<O, OVER_READ>(order, segment) };
-        order.simd().minpos(value, O::IS_MAX) as u32
-    }
-}
-
-/// Less than a vector, where one operation finds the first best of one.
-struct MinposPartialRow;
-impl<O: ArgOrder> RowSearch<O> for MinposPartialRow {
-    const IS_SHORT: bool = true;
-    const OVER_READS: bool = !O::Simd::TUNING.has_masks;
-
-    #[inline(always)]
-    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
-        // SAFETY: the caller's promise.
         let (simd, value) = (order.simd(), unsafe { segment::load_partial::<O, OVER_READ>(order, segment) });
         // Lanes beyond the row are no better, and their numbers are larger.
         let beyond = simd.splat_index(O::Simd::MAX_INDEX);
-        let numbers = select_index(order, simd.first_n_mask(segment.len), simd.iota(segment.reversed), beyond);
-        let number = simd.minpos_index(value, numbers, O::IS_MAX);
+        let numbers = simd.select(simd.first_n_mask(segment.len), iota::<O::Lane, _>(segment.reversed), beyond);
+        let number = simd.minpos(value, numbers, O::IS_MAX);
         (if segment.reversed { number - (O::Simd::LANES - segment.len) } else { number }) as u32
     }
 }

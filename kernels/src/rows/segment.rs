@@ -3,9 +3,8 @@
 
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
-use crate::order::key::LaneElem;
-use crate::order::{ArgOrder, Mask, Vec, load, max_all};
-use crate::simd::ops::SimdOps;
+use crate::order::{ArgOrder, LaneElem, Mask, Vec, load, max_all, padding};
+use crate::simd::ops::{EQ, SimdOps, UNORDERED};
 use crate::simd::token::Simd;
 use crate::tuning::Tuning;
 
@@ -200,7 +199,7 @@ pub(super) unsafe fn load_partial<O: ArgOrder, const OVER_READ: bool>(order: O, 
             order.encode(simd.load_first_n(segment.at, segment.len))
         }
     };
-    simd.select(simd.first_n_mask(segment.len), vector, order.padding())
+    simd.select(simd.first_n_mask(segment.len), vector, padding(order))
 }
 
 /// A hint: the compiler takes a branch that calls this to be rare.
@@ -253,28 +252,26 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
     #[inline(always)]
     fn find<O: ArgOrder>(self, order: O, vectors: [Vec<O>; V], reversed: bool) -> ArgResult<O> {
         let value = order.simd().reduce_splat(max_all(order, &vectors), O::IS_MAX);
-        let is_nan = O::NAN_WINS && {
-            let simd = order.simd();
-            simd.movemask(simd.or_nans(simd.first_n_mask(0), &vectors)) != 0
-        };
+        let no_nans = order.simd().first_n_mask(0);
+        let is_nan = O::NAN_WINS && order.simd().movemask(order.simd().or_nans(no_nans, &vectors)) != 0;
         let (position, is_found) = if is_nan {
             cold_path();
-            self.first(order, &vectors, IsNan, reversed)
+            self.first::<O, true>(order, &vectors, value, reversed)
         } else {
-            self.first(order, &vectors, Equals(value), reversed)
+            self.first::<O, false>(order, &vectors, value, reversed)
         };
         // Some element is equal to the best, unless there was nothing but NaN, and the best is still the identity.
         let position = if !O::NAN_LOSES || is_found { Some(position) } else { None };
         ArgResult { value, position, is_nan }
     }
 
-    /// The position of the first element that passes the test, and whether there is one.
+    /// The place, in the order of visiting, of the first element that [is sought](is_sought), and whether there is one.
     #[inline(always)]
-    fn first<O: ArgOrder, T: LanePredicate<O>>(
+    fn first<O: ArgOrder, const NAN: bool>(
         self,
         order: O,
         vectors: &[Vec<O>; V],
-        test: T,
+        value: Vec<O>,
         reversed: bool,
     ) -> (usize, bool) {
         let simd = order.simd();
@@ -291,7 +288,7 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
             let mut bits = 0;
             while v < end {
                 let shift = (self.start::<O>(v) - base) as u32 * O::Simd::BITS_PER_LANE;
-                bits |= simd.movemask(test.mask(order, vectors[v])) << shift;
+                bits |= simd.movemask(is_sought::<O, NAN>(order, vectors[v], value)) << shift;
                 v += 1;
             }
             if const { MIN == 0 } {
@@ -313,36 +310,20 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
     }
 }
 
-/// The position of the first element of some vectors that passes the test, and whether there is one.
+/// The place, in the order of visiting, of the first element of some vectors that [is sought](is_sought), and whether
+/// there is one.
 #[inline(always)]
-pub(super) fn first_of<O: ArgOrder, T: LanePredicate<O>, const V: usize>(
+pub(super) fn first_of<O: ArgOrder, const NAN: bool, const V: usize>(
     order: O,
     vectors: &[Vec<O>; V],
-    test: T,
+    value: Vec<O>,
     reversed: bool,
 ) -> (usize, bool) {
-    RegisterRow::<V, V> { len: V * O::Simd::LANES }.first(order, vectors, test, reversed)
+    RegisterRow::<V, V> { len: V * O::Simd::LANES }.first::<O, NAN>(order, vectors, value, reversed)
 }
 
-/// A test of elements: a closure, but forced inline.
-pub(super) trait LanePredicate<O: ArgOrder>: Copy {
-    fn mask(self, order: O, v: Vec<O>) -> Mask<O>;
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct IsNan;
-impl<O: ArgOrder> LanePredicate<O> for IsNan {
-    #[inline(always)]
-    fn mask(self, order: O, v: Vec<O>) -> Mask<O> {
-        order.simd().unordered(v, v)
-    }
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Equals<V>(pub(super) V);
-impl<O: ArgOrder> LanePredicate<O> for Equals<Vec<O>> {
-    #[inline(always)]
-    fn mask(self, order: O, v: Vec<O>) -> Mask<O> {
-        order.simd().eq(v, self.0)
-    }
+/// What a search looks for: NaN, or if not `NAN`, what equals `value`.
+#[inline(always)]
+pub(super) fn is_sought<O: ArgOrder, const NAN: bool>(order: O, v: Vec<O>, value: Vec<O>) -> Mask<O> {
+    if NAN { order.simd().compare::<UNORDERED>(v, v) } else { order.simd().compare::<EQ>(v, value) }
 }

@@ -4,8 +4,8 @@
 //! one before, where a row alone takes as many; and none depends on data.
 
 use super::segment::{self, Segment};
-use crate::order::{ArgOrder, IndexVec, Vec, load, select_index};
-use crate::simd::ops::{SimdOps, cast_lanes};
+use crate::order::{ArgOrder, IndexVec, Vec, load, padding};
+use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use core::marker::PhantomData;
 
@@ -40,8 +40,8 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
         // SAFETY: the caller's promise.
         return unsafe { all::<O, false>(order, rows) }.positions;
     }
-    // If nothing is better than the padding, position 0 is right.
-    let mut best = RowBests { values: order.padding(), positions: simd.splat_index(0) };
+    // What is no better than the least may as well be the first.
+    let mut best = RowBests { values: padding(order), positions: simd.splat_index(0) };
     let mut start = 0;
     while start < first.len {
         // The last vector overlaps the previous one. Re-reading is harmless: the comparison is strict.
@@ -98,7 +98,7 @@ impl<O: ArgOrder> RowBests<O> {
         let positions = simd.add(later.positions, simd.splat_index(distance as u32));
         RowBests {
             values: simd.select(is_later, later.values, self.values),
-            positions: select_index(order, is_later, positions, self.positions),
+            positions: simd.select(is_later, positions, self.positions),
         }
     }
 }
@@ -148,12 +148,12 @@ impl<B: Tree> Tree for Node<B> {
         let (first, second) = if rows.first.reversed { (odd, even) } else { (even, odd) };
         if const { B::ROWS == 1 } {
             let is_second = order.gt_total_order(second, first);
-            let positions = simd.and_mask(is_second, simd.splat_index(1));
+            let positions = simd.sub_mask(is_second, simd.splat_index(0));
             return RowBests { values: simd.select(is_second, second, first), positions };
         }
-        let (even, odd) = simd.deinterleave(cast_lanes(a.positions), cast_lanes(b.positions), B::ROWS);
+        let (even, odd) = simd.deinterleave(a.positions, b.positions, B::ROWS);
         let positions = if rows.first.reversed { (odd, even) } else { (even, odd) };
-        let second = RowBests { values: second, positions: cast_lanes(positions.1) };
-        RowBests { values: first, positions: cast_lanes(positions.0) }.merge_later(order, second, B::ROWS)
+        let second = RowBests { values: second, positions: positions.1 };
+        RowBests { values: first, positions: positions.0 }.merge_later(order, second, B::ROWS)
     }
 }

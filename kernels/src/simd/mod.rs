@@ -20,30 +20,31 @@
 //!
 //! | trait | implemented for | operations |
 //! |---|---|---|
-//! | `SimdOps<T>` | ten lane types | load, compare, maximum, select, masks, counters as wide as a lane |
+//! | `SimdOps<T>` | nine lane types | load, compare, maximum, select, masks, counters as wide as a lane |
 //! | `F16KeyOps` | the token | the sort key of 16-bit floats |
 //! | `TransposeOps` | the token | interleaving of two vectors, for transposes |
 //!
-//! The 13 element types need ten lane types: `bool` is `u8`, and 16-bit floats are ordered by an integer key.
-//! Operations that can be made of others have a default; an ISA that has an instruction overrides it.
+//! The 13 element types need nine lane types: `bool` is `u8`, `u64` is compared as `i64`, and 16-bit floats by an
+//! integer key. Operations that can be made of others have a default; an ISA that has an instruction overrides it.
 //!
 //! Portable arrays (`portable.rs`) are one more ISA, which the compiler makes what it can of. Built wider, on request,
 //! they run the control flow of wide vectors on any machine.
 //!
 //! # How to add an ISA
 //!
-//! 1. A file or folder here, and its line below: a token with `Simd`, `SimdOps` for ten lane types, `F16KeyOps` and
+//! 1. A file or folder here, and its line below: a token with `Simd`, `SimdOps` for nine lane types, `F16KeyOps` and
 //!    `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A `macro_rules!` table has a
 //!    line for each lane type, so that what differs between them is seen side by side.
 //! 2. Its numbers that shape code, in `tuning/isa.rs`.
-//! 3. In `dispatch.rs`: a variant of `Isa` with its name, `is_available`, `vector_bytes`, and a line in `with_isa!` and
-//!    in `every_isa!`. The compiler finds what is missing, but for `is_available` and `with_isa!`, without which there
-//!    are no kernels.
+//! 3. In `dispatch.rs`: a variant of `Isa` with its name, `is_available`, `vector_bytes`, and a line in `with_isa!`.
+//!    The compiler finds what is missing, but for `is_available` and `with_isa!`, without which there are no kernels.
 //! 4. A line of tests at the end of `kernels/tests/kernels/main.rs`, and one in `ci/inlining`.
 //!
 //! No strategy changes.
 //!
 //! Tokens wrap those of the crate pulp, which no file outside of this folder names.
+
+use bytemuck::Pod;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -56,6 +57,14 @@ pub(crate) mod partial_load;
 pub(crate) mod portable;
 pub(crate) mod token;
 pub(crate) mod transpose;
+
+/// The same bits as another type: [`bytemuck::cast`], but always a part of its caller.
+#[inline(always)]
+pub(crate) fn cast<A: Pod, B: Pod>(a: A) -> B {
+    const { assert!(size_of::<A>() == size_of::<B>()) };
+    // SAFETY: of one size, and both may have any bits.
+    unsafe { core::mem::transmute_copy(&a) }
+}
 
 /// An operation as pulp takes it: what runs inside the function that has the target features.
 #[cfg(target_arch = "x86_64")]

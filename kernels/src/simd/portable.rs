@@ -1,10 +1,12 @@
 //! Vectors as plain arrays: the ISA of every machine, and a way to run the control flow of wide ISAs anywhere. The
 //! compiler makes of it what the target's baseline has. Knows no intrinsics.
 
-use crate::simd::ops::{F16KeyOps, SimdOps, iota};
+use crate::simd::cast;
+use crate::simd::ops::{EQ, F16KeyOps, NOT_LE, SimdOps, UNORDERED};
 use crate::simd::token::{Simd, SimdOp};
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
+use bytemuck::Pod;
 use core::array::from_fn;
 
 /// Arrays of `BYTES` bytes.
@@ -29,13 +31,6 @@ impl<const BYTES: usize> Simd for Portable<BYTES> {
 impl<const BYTES: usize> TransposeOps for Portable<BYTES> {
     type Bytes = [u8; BYTES];
     type HalfWidth = Self;
-    // Plain loops are faster without an instruction for `zip`.
-    const SHUFFLES: bool = false;
-
-    #[inline(always)]
-    fn half_width(self) -> Self {
-        self
-    }
 
     #[inline(always)]
     unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> [u8; BYTES] {
@@ -88,22 +83,15 @@ macro_rules! portable {
                 unsafe { at.cast::<Self::Vector>().read() }
             }
             #[inline(always)]
-            fn gt(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
-                mask!($count, |i: usize| a[i] > b[i])
-            }
-            #[inline(always)]
             #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN makes the comparison true, on purpose")]
-            fn gt_or_unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
-                mask!($count, |i: usize| !(a[i] <= b[i]))
-            }
-            #[inline(always)]
-            fn eq(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
-                mask!($count, |i: usize| a[i] == b[i])
-            }
-            #[inline(always)]
             #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
-            fn unordered(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
-                mask!($count, |i: usize| a[i] != a[i] || b[i] != b[i])
+            fn compare<const WHAT: i32>(self, a: Self::Vector, b: Self::Vector) -> Self::Mask {
+                match WHAT {
+                    EQ => mask!($count, |i: usize| a[i] == b[i]),
+                    NOT_LE => mask!($count, |i: usize| !(a[i] <= b[i])),
+                    UNORDERED => mask!($count, |i: usize| a[i] != a[i] || b[i] != b[i]),
+                    _ => mask!($count, |i: usize| a[i] > b[i]),
+                }
             }
             #[inline(always)]
             fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector {
@@ -114,30 +102,30 @@ macro_rules! portable {
                 from_fn(|i| if new[i] < kept[i] { new[i] } else { kept[i] })
             }
             #[inline(always)]
-            fn select(self, mask: Self::Mask, yes: Self::Vector, no: Self::Vector) -> Self::Vector {
-                from_fn(|i| if mask[i] != 0 { yes[i] } else { no[i] })
+            fn select<V: Pod>(self, mask: Self::Mask, yes: V, no: V) -> V {
+                let (yes, no): (Self::IndexVec, Self::IndexVec) = (cast(yes), cast(no));
+                cast::<Self::IndexVec, V>(from_fn(|i| if mask[i] != 0 { yes[i] } else { no[i] }))
             }
             #[inline(always)]
             fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-                let (a, b): (Self::IndexVec, Self::IndexVec) = (bytemuck::cast(a), bytemuck::cast(b));
-                bytemuck::cast::<Self::IndexVec, _>(from_fn(|i| a[i] ^ b[i]))
+                let (a, b): (Self::IndexVec, Self::IndexVec) = (cast(a), cast(b));
+                cast::<Self::IndexVec, _>(from_fn(|i| a[i] ^ b[i]))
             }
             #[inline(always)]
             fn butterfly(self, v: Self::Vector, lanes: usize) -> Self::Vector {
                 from_fn(|i| v[i ^ lanes])
             }
             #[inline(always)]
-            fn rotate(self, v: Self::Vector, lanes: usize) -> Self::Vector {
-                from_fn(|i| v[(i + lanes) % $lanes])
+            fn rotate<V: Pod>(self, v: V, lanes: usize) -> V {
+                let v: Self::IndexVec = cast(v);
+                cast::<Self::IndexVec, V>(from_fn(|i| v[(i + lanes) % $lanes]))
             }
             #[inline(always)]
-            fn deinterleave(self, a: Self::Vector, b: Self::Vector, _: usize) -> (Self::Vector, Self::Vector) {
+            fn deinterleave<V: Pod>(self, a: V, b: V, _: usize) -> (V, V) {
+                let (a, b): (Self::IndexVec, Self::IndexVec) = (cast(a), cast(b));
                 let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
-                (from_fn(|i| of_both(2 * i)), from_fn(|i| of_both(2 * i + 1)))
-            }
-            #[inline(always)]
-            fn first_n_mask(self, n: usize) -> Self::Mask {
-                mask!($count, |i: usize| i < n)
+                let every_other = |first| cast::<Self::IndexVec, V>(from_fn(|i| of_both(2 * i + first)));
+                (every_other(0), every_other(1))
             }
             #[inline(always)]
             fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
@@ -156,20 +144,12 @@ macro_rules! portable {
                 [n as $count; $lanes]
             }
             #[inline(always)]
-            fn iota(self, from_the_end: bool) -> Self::IndexVec {
-                iota!($count, $bytes, from_the_end)
-            }
-            #[inline(always)]
             fn add(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::IndexVec {
                 from_fn(|i| a[i].wrapping_add(b[i]))
             }
             #[inline(always)]
             fn index_gt(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::Mask {
                 mask!($count, |i: usize| a[i] > b[i])
-            }
-            #[inline(always)]
-            fn index_array(self, indices: Self::IndexVec) -> Self::IndexArray {
-                indices
             }
         }
     )+
@@ -184,10 +164,6 @@ macro_rules! portable {
                 })
             }
             #[inline(always)]
-            fn minus(self, v: Self::Vector, bias: i16) -> Self::Vector {
-                v.map(|lane| lane.wrapping_sub(bias))
-            }
-            #[inline(always)]
             fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
                 from_fn(|i| (a[i] as u16).max(b[i] as u16) as i16)
             }
@@ -196,12 +172,12 @@ macro_rules! portable {
 }
 
 portable!(16: i8 / u8 x 16, u8 / u8 x 16, i16 / u16 x 8, i32 / u32 x 4, u16 / u16 x 8, u32 / u32 x 4, f32 / u32 x 4,
-    i64 / u64 x 2, u64 / u64 x 2, f64 / u64 x 2);
+    i64 / u64 x 2, f64 / u64 x 2);
 // They run the control flow of wider vectors without an emulator. Only on request, because they are slow to compile.
 #[cfg(wide_portable)]
 portable!(32: i8 / u8 x 32, u8 / u8 x 32, i16 / u16 x 16, i32 / u32 x 8, u16 / u16 x 16, u32 / u32 x 8, f32 / u32 x 8,
-    i64 / u64 x 4, u64 / u64 x 4, f64 / u64 x 4);
+    i64 / u64 x 4, f64 / u64 x 4);
 #[cfg(wide_portable)]
 portable!(64: i8 / u8 x 64, u8 / u8 x 64, i16 / u16 x 32, i32 / u32 x 16, u16 / u16 x 32, u32 / u32 x 16,
     f32 / u32 x 16,
-    i64 / u64 x 8, u64 / u64 x 8, f64 / u64 x 8);
+    i64 / u64 x 8, f64 / u64 x 8);

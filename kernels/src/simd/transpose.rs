@@ -5,17 +5,13 @@ use super::token::Simd;
 /// The bytes that vectors are interleaved within: 128 bits.
 pub(crate) const BLOCK_BYTES: usize = 16;
 
-/// Loads of several places, stores, and interleaving.
+/// Loads of several places, and interleaving.
 pub(crate) trait TransposeOps: Simd {
     /// A vector.
     type Bytes: Copy;
-    /// The token for what gains nothing from wider vectors: copies, and perfect shuffles.
-    type HalfWidth: TransposeOps;
-    /// Whether perfect shuffles are faster than what the compiler makes of a plain loop.
-    const SHUFFLES: bool = true;
-
-    /// This ISA, or the one with vectors of half the width.
-    fn half_width(self) -> Self::HalfWidth;
+    /// The token for what gains nothing from wider vectors, copies and perfect shuffles: this one, or that of vectors
+    /// of half the width.
+    type HalfWidth: TransposeOps + From<Self>;
 
     /// 16 bytes from each of as many places as a vector holds, one `step` bytes after the other.
     ///

@@ -20,7 +20,7 @@ const fn with_far_bytes(min_far_bytes: usize) -> Tuning {
     Tuning {
         name: "intel",
         prefetch: PrefetchTuning { sequential: true, hint: Hint::L2, min_far_bytes, min_memory_bytes: 16 << 20 },
-        rows: RowTuning { block_factor: 8, read_streams: 6, stream_bytes: 512, stream_distance: 1 << 10 },
+        rows: RowTuning { read_streams: 6, stream_bytes: 512, stream_distance: 1 << 10 },
         columns: ColumnTuning {
             max_streams: 24,
             prefetch_next_rows: true,

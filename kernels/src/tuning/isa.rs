@@ -4,14 +4,16 @@
 pub(crate) struct IsaTuning {
     /// Whether several copies of a loop, for several lengths or orders, are worth their code.
     pub(crate) specializes: bool,
-    /// Whether the blocks of a long row are of eight vectors, or of four: see `rows/blocks.rs`.
-    pub(crate) has_long_blocks: bool,
+    /// The narrowest lanes, in bytes, of which the blocks of a long row have eight vectors, not four: see
+    /// `rows/blocks.rs`.
+    pub(crate) min_long_block_lane_bytes: usize,
     /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend
     /// takes no longer than a maximum (see `rows/lane_indexed.rs`), and a load of part of a vector than one of all.
     pub(crate) has_masks: bool,
-    /// Whether some cores take several operations for a blend: see
-    /// [`RowTuning::block_factor`](super::RowTuning::block_factor).
-    pub(crate) blends_may_be_slow: bool,
+    /// Whether 64-bit integers have a maximum.
+    pub(crate) has_max_64: bool,
+    /// Whether perfect shuffles are faster than what the compiler makes of a plain loop.
+    pub(crate) has_shuffles: bool,
     /// Whether a mask of what is rarely there is kept as bits, in a general register: where there are few for vectors.
     pub(crate) keeps_bits: bool,
     /// Whether loops of about 64 bytes are [unrolled](crate::simd::token::repeat). (Where instructions are longer,
@@ -22,9 +24,10 @@ pub(crate) struct IsaTuning {
 /// Without instructions for most of the table of operations, several copies are ten times as much code.
 pub(crate) const PORTABLE: IsaTuning = IsaTuning {
     specializes: false,
-    has_long_blocks: false,
+    min_long_block_lane_bytes: usize::MAX,
     has_masks: false,
-    blends_may_be_slow: false,
+    has_max_64: true,
+    has_shuffles: false,
     keeps_bits: false,
     unrolls: false,
 };
@@ -35,9 +38,10 @@ pub(crate) const WIDE_PORTABLE: IsaTuning = IsaTuning { has_masks: true, ..PORTA
 #[cfg(target_arch = "x86_64")]
 pub(crate) const AVX2: IsaTuning = IsaTuning {
     specializes: true,
-    has_long_blocks: false,
+    min_long_block_lane_bytes: 4,
     has_masks: false,
-    blends_may_be_slow: true,
+    has_max_64: false,
+    has_shuffles: true,
     keeps_bits: true,
     unrolls: true,
 };
@@ -45,9 +49,10 @@ pub(crate) const AVX2: IsaTuning = IsaTuning {
 #[cfg(target_arch = "x86_64")]
 pub(crate) const AVX512: IsaTuning = IsaTuning {
     specializes: true,
-    has_long_blocks: false,
+    min_long_block_lane_bytes: usize::MAX,
     has_masks: true,
-    blends_may_be_slow: false,
+    has_max_64: true,
+    has_shuffles: true,
     keeps_bits: false,
     unrolls: false,
 };
@@ -55,9 +60,10 @@ pub(crate) const AVX512: IsaTuning = IsaTuning {
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) const NEON: IsaTuning = IsaTuning {
     specializes: true,
-    has_long_blocks: true,
+    min_long_block_lane_bytes: 1,
     has_masks: false,
-    blends_may_be_slow: false,
+    has_max_64: false,
+    has_shuffles: true,
     keeps_bits: false,
     unrolls: false,
 };

@@ -38,9 +38,6 @@ pub struct PrefetchTuning {
 /// Outputs whose elements are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTuning {
-    /// How many blocks of a long row are compared with the best so far at a time: more than one where a blend takes
-    /// several operations. A power of two.
-    pub block_factor: usize,
     /// In how many places a long row beyond L2 is read at once: more than one where a single stream leaves memory idle.
     /// At most [`MAX_READ_STREAMS`].
     pub read_streams: usize,
@@ -210,8 +207,7 @@ impl Tuning {
 
     /// The same, if its numbers are such as kernels can take.
     pub(super) const fn checked(self) -> Tuning {
-        let RowTuning { block_factor, read_streams, stream_bytes, .. } = self.rows;
-        assert!(block_factor.is_power_of_two(), "chunks are counted by a shift");
+        let RowTuning { read_streams, stream_bytes, .. } = self.rows;
         assert!(1 <= read_streams && read_streams <= MAX_READ_STREAMS, "there is room for so many");
         assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole chunks");
         assert!(self.prefetch.min_far_bytes <= self.prefetch.min_memory_bytes, "caches are beyond each other");

@@ -13,7 +13,7 @@ pub(super) static TUNING: Tuning = Tuning {
         min_far_bytes: SMALLEST_L2_BYTES,
         min_memory_bytes: 16 << 20,
     },
-    rows: RowTuning { block_factor: 1, read_streams: 1, stream_bytes: 2 << 10, stream_distance: 0 },
+    rows: RowTuning { read_streams: 1, stream_bytes: 2 << 10, stream_distance: 0 },
     columns: ColumnTuning { row_by_row: true, ..ColumnTuning::COMMON },
     gather: GatherTuning::COMMON,
     half_vectors: HalfVectorTuning { far_rows: false, far_columns: true, far_gathers: false, small_gathers: false },

@@ -7,8 +7,10 @@
 
 mod case;
 mod indices;
+mod keys;
 mod sample;
 mod tiles;
+mod tuning;
 
 use argreduce_kernels::Isa;
 use case::Case;

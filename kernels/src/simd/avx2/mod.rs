@@ -4,6 +4,7 @@
 mod ops;
 
 use super::PulpAdapter;
+use crate::simd::cast;
 use crate::simd::ops::iota;
 use crate::simd::token::{Simd, SimdOp};
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
@@ -60,19 +61,6 @@ impl Avx2 {
         self.0.avx2._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(kept, new))
     }
 
-    /// AVX2 compares 64-bit integers as signed only: with their top bit flipped, unsigned ones have the same order.
-    /// Vectors of `u64` are kept flipped from load to mask; no other file can tell.
-    #[inline(always)]
-    fn flip_u64(self, a: __m256i) -> __m256i {
-        self._mm256_xor_si256(a, self.0.avx._mm256_set1_epi64x(i64::MIN))
-    }
-
-    /// What the other integers are kept as.
-    #[inline(always)]
-    fn same(self, a: __m256i) -> __m256i {
-        a
-    }
-
     /// The best of all lanes in each of them, for 8-bit and 16-bit integers. x86 has one horizontal instruction: the
     /// minimum of eight unsigned 16-bit lanes. `flip` turns the wanted order into that one, and back before the answer
     /// is broadcast: otherwise, the compiler flips each vector that the answer is compared with.
@@ -93,19 +81,9 @@ impl Avx2 {
         avx2._mm256_broadcastw_epi16(sse2._mm_xor_si128(sse4_1._mm_minpos_epu16(half), sse2._mm_set1_epi16(flip)))
     }
 
-    /// With the number of the lane below the byte, one minimum finds both.
+    /// With a number below each byte, one minimum finds both.
     #[inline(always)]
-    fn minpos_8(self, v: __m256i, flip: i8) -> usize {
-        let V3 { sse2, sse4_1, avx, .. } = self.0;
-        let v = sse2._mm_xor_si128(avx._mm256_castsi256_si128(v), sse2._mm_set1_epi8(flip));
-        let lanes = sse2._mm_set_epi64x(0x0f0e_0d0c_0b0a_0908, 0x0706_0504_0302_0100);
-        let halves = (sse2._mm_unpacklo_epi8(lanes, v), sse2._mm_unpackhi_epi8(lanes, v));
-        let first = sse4_1._mm_minpos_epu16(sse4_1._mm_min_epu16(halves.0, halves.1));
-        (sse2._mm_cvtsi128_si32(first) & 0xff) as usize
-    }
-    /// The same of both halves, and any numbers.
-    #[inline(always)]
-    fn minpos_index_8(self, v: __m256i, numbers: __m256i, flip: i8) -> usize {
+    fn minpos_8(self, v: __m256i, numbers: __m256i, flip: i8) -> usize {
         let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
         let v = avx2._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
         let halves = (avx2._mm256_unpacklo_epi8(numbers, v), avx2._mm256_unpackhi_epi8(numbers, v));
@@ -115,7 +93,7 @@ impl Avx2 {
     }
     /// The instruction itself tells the lane.
     #[inline(always)]
-    fn minpos_16(self, v: __m256i, flip: i16) -> usize {
+    fn minpos_16(self, v: __m256i, _: __m256i, flip: i16) -> usize {
         let V3 { sse2, sse4_1, avx, .. } = self.0;
         let v = sse2._mm_xor_si128(avx._mm256_castsi256_si128(v), sse2._mm_set1_epi16(flip));
         (sse2._mm_cvtsi128_si32(sse4_1._mm_minpos_epu16(v)) as u32 >> 16) as usize
@@ -157,7 +135,7 @@ impl Avx2 {
         let bytes = lanes * SIZE;
         if SIZE >= 4 {
             let first = avx._mm256_set1_epi32((bytes / 4) as i32);
-            let numbers = avx2._mm256_add_epi32(bytemuck::cast(iota!(u32, 32, false)), first);
+            let numbers = avx2._mm256_add_epi32(iota::<u32, _>(false), first);
             return avx2._mm256_permutevar8x32_epi32(v, numbers);
         }
         // A byte of each half comes from the same half, or from the other one.
@@ -168,7 +146,7 @@ impl Avx2 {
     /// The same numbers for both halves: see [`rotation`].
     #[inline(always)]
     fn numbers_from(self, from: usize) -> __m256i {
-        self.0.avx2._mm256_broadcastsi128_si256(bytemuck::cast(rotation(from)))
+        self.0.avx2._mm256_broadcastsi128_si256(cast(rotation(from)))
     }
 
     /// See [`SimdOps::deinterleave`], for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
@@ -245,11 +223,6 @@ impl Simd for Avx2 {
 impl TransposeOps for Avx2 {
     type Bytes = __m256i;
     type HalfWidth = Self;
-
-    #[inline(always)]
-    fn half_width(self) -> Self {
-        self
-    }
 
     #[inline(always)]
     unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> __m256i {

@@ -2,25 +2,27 @@
 //! Knows nothing of what operations are for.
 
 use super::Avx2;
-use crate::simd::ops::{F16KeyOps, SimdOps, iota};
+use crate::simd::cast;
+use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED};
+use bytemuck::Pod;
 use core::arch::x86_64::*;
 use pulp::x86::V3;
 
 /// What depends on the width of a lane alone.
 macro_rules! by_width {
     (8) => {
-        by_width!(u8 as i8, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, gt_u8, movemask_8, 1);
+        by_width!(u8 as i8 by u8, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, gt_u8, movemask_8, 1);
     };
     // Two equal bits for each 16-bit lane.
     (16) => {
-        by_width!(u16 as i16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, gt_u16, movemask_8, 2);
+        by_width!(u16 as i16 by u16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, gt_u16, movemask_8, 2);
     };
     (32) => {
-        by_width!(u32 as i32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, gt_u32, movemask_32, 1);
+        by_width!(u32 as i32 by u32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, gt_u32, movemask_32, 1);
     };
     (64) => {
         by_width!(
-            u64 as i64,
+            u64 as i64 by i64,
             _mm256_set1_epi64x,
             _mm256_add_epi64,
             _mm256_sub_epi64,
@@ -29,7 +31,7 @@ macro_rules! by_width {
             1
         );
     };
-    ($count:ident as $signed:ident, $splat:ident, $add:ident, $sub:ident, $gt:ident, $bits:ident,
+    ($count:ident as $signed:ident by $ordered:ident, $splat:ident, $add:ident, $sub:ident, $gt:ident, $bits:ident,
         $bits_per_lane:literal) => {
         type Vector = __m256i;
         type Mask = __m256i;
@@ -40,8 +42,8 @@ macro_rules! by_width {
         const BITS_PER_LANE: u32 = $bits_per_lane;
 
         #[inline(always)]
-        fn select(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
-            self.0.avx2._mm256_blendv_epi8(no, yes, mask)
+        fn select<V: Pod>(self, mask: __m256i, yes: V, no: V) -> V {
+            cast(self.0.avx2._mm256_blendv_epi8(cast(no), cast(yes), mask))
         }
         #[inline(always)]
         fn xor(self, a: __m256i, b: __m256i) -> __m256i {
@@ -52,20 +54,13 @@ macro_rules! by_width {
             self.butterfly_bytes(v, lanes * size_of::<$count>())
         }
         #[inline(always)]
-        fn rotate(self, v: __m256i, lanes: usize) -> __m256i {
-            self.rotate_lanes::<{ size_of::<$count>() }>(v, lanes)
+        fn rotate<V: Pod>(self, v: V, lanes: usize) -> V {
+            cast(self.rotate_lanes::<{ size_of::<$count>() }>(cast(v), lanes))
         }
         #[inline(always)]
-        fn deinterleave(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
-            self.deinterleave_32(a, b, rows)
-        }
-        #[inline(always)]
-        fn first_n_mask(self, n: usize) -> __m256i {
-            const TABLE: [[u8; 32]; 2] = [[0xff; 32], [0; 32]];
-            let bytes = TABLE.as_flattened();
-            let from = &bytes[32 - n * size_of::<$count>()..][..32];
-            // SAFETY: the slice has 32 bytes, or slicing had panicked.
-            unsafe { self.0.avx._mm256_loadu_si256(from.as_ptr().cast()) }
+        fn deinterleave<V: Pod>(self, a: V, b: V, rows: usize) -> (V, V) {
+            let (first, second) = self.deinterleave_32(cast(a), cast(b), rows);
+            (cast(first), cast(second))
         }
         #[inline(always)]
         fn or(self, a: __m256i, b: __m256i) -> __m256i {
@@ -84,10 +79,6 @@ macro_rules! by_width {
             self.0.avx.$splat(n as $count as $signed)
         }
         #[inline(always)]
-        fn iota(self, from_the_end: bool) -> __m256i {
-            bytemuck::cast(iota!($count, 32, from_the_end))
-        }
-        #[inline(always)]
         fn add(self, a: __m256i, b: __m256i) -> __m256i {
             self.0.avx2.$add(a, b)
         }
@@ -100,49 +91,40 @@ macro_rules! by_width {
         fn index_gt(self, a: __m256i, b: __m256i) -> __m256i {
             self.$gt(a, b)
         }
-        // A selection between constants would become two instructions.
-        #[inline(always)]
-        fn and_mask(self, mask: __m256i, count: __m256i) -> __m256i {
-            self.0.avx2._mm256_and_si256(mask, count)
-        }
-        #[inline(always)]
-        fn index_array(self, indices: __m256i) -> Self::IndexArray {
-            bytemuck::cast(indices)
-        }
         // Written out, because what the compiler makes of it varies, and may go lane by lane. See
         // docs/tuning.md#reasons-behind-the-shape-of-the-code.
         #[inline(always)]
         fn reduce_min_index(self, indices: __m256i) -> $count {
             let smallest = if $count::BITS == 64 {
                 // Their upper halves are 0, so that a minimum of 32 bits is theirs.
-                let other = <Self as SimdOps<$count>>::butterfly(self, indices, 2);
+                let other = <Self as SimdOps<$ordered>>::butterfly(self, indices, 2);
                 let indices = self.0.avx2._mm256_min_epu32(other, indices);
-                let other = <Self as SimdOps<$count>>::butterfly(self, indices, 1);
+                let other = <Self as SimdOps<$ordered>>::butterfly(self, indices, 1);
                 self.0.avx2._mm256_min_epu32(other, indices)
             } else {
-                <Self as SimdOps<$count>>::reduce_splat(self, indices, false)
+                <Self as SimdOps<$ordered>>::reduce_splat(self, indices, false)
             };
-            bytemuck::cast::<_, [$count; 32 / size_of::<$count>()]>(smallest)[0]
+            cast::<_, Self::IndexArray>(smallest)[0]
         }
     };
 }
 
 /// AVX2 has masked loads of 32-bit and 64-bit lanes. They are slower than loads of whole vectors.
 macro_rules! masked_loads {
-    (8, $lane:ident, $keep:ident) => {};
-    (16, $lane:ident, $keep:ident) => {};
-    (32, $lane:ident, $keep:ident) => {
-        masked_loads!($lane, $keep, _mm256_maskload_epi32);
+    (8, $lane:ident) => {};
+    (16, $lane:ident) => {};
+    (32, $lane:ident) => {
+        masked_loads!($lane, _mm256_maskload_epi32);
     };
-    (64, $lane:ident, $keep:ident) => {
-        masked_loads!($lane, $keep, _mm256_maskload_epi64);
+    (64, $lane:ident) => {
+        masked_loads!($lane, _mm256_maskload_epi64);
     };
-    ($lane:ident, $keep:ident, $load:ident) => {
+    ($lane:ident, $load:ident) => {
         #[inline(always)]
         unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m256i {
             let mask = <Self as SimdOps<$lane>>::first_n_mask(self, n);
             // SAFETY: the caller promises the elements that are not masked off; the others are not read.
-            self.$keep(unsafe { self.0.avx2.$load(at.cast(), mask) })
+            unsafe { self.0.avx2.$load(at.cast(), mask) }
         }
     };
 }
@@ -150,8 +132,8 @@ macro_rules! masked_loads {
 /// What the one horizontal instruction of x86 serves, where it does.
 macro_rules! horizontally {
     ((), $lane:ident) => {};
-    (($reduce_splat:ident, $minpos:ident), $lane:ident) => {
-        const MINPOS_LANES: usize = 16 / size_of::<$lane>();
+    (($reduce_splat:ident, $minpos:ident, $minpos_lanes:literal), $lane:ident) => {
+        const MINPOS_LANES: usize = $minpos_lanes;
 
         #[inline(always)]
         fn reduce_splat(self, v: __m256i, largest: bool) -> __m256i {
@@ -159,46 +141,31 @@ macro_rules! horizontally {
             self.$reduce_splat(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
         }
         #[inline(always)]
-        fn minpos(self, v: __m256i, largest: bool) -> usize {
-            self.$minpos(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
-        }
-    };
-    (($reduce_splat:ident, $minpos:ident, $minpos_index:ident), $lane:ident) => {
-        horizontally!(($reduce_splat, $minpos), $lane);
-        const HAS_MINPOS_INDEX: bool = true;
-
-        #[inline(always)]
-        fn minpos_index(self, v: __m256i, numbers: __m256i, largest: bool) -> usize {
-            self.$minpos_index(v, numbers, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+        fn minpos(self, v: __m256i, numbers: __m256i, largest: bool) -> usize {
+            self.$minpos(v, numbers, (if largest { $lane::MAX } else { $lane::MIN }) as _)
         }
     };
 }
 
-/// Integers: how a vector is kept, splat, comparisons, maximum and minimum.
+/// Integers: splat, comparisons, maximum and minimum.
 macro_rules! integers {
-    ($($lane:ident: $bits:tt, $keep:ident, $horizontally:tt, $splat:ident as $signed:ident, $gt:ident, $eq:ident,
+    ($($lane:ident: $bits:tt, $horizontally:tt, $splat:ident as $signed:ident, $gt:ident, $eq:ident,
         $max:ident, $min:ident;)+) => {$(
         impl SimdOps<$lane> for Avx2 {
             by_width!($bits);
-            masked_loads!($bits, $lane, $keep);
-            const HAS_MAX: bool = $bits < 64;
+            masked_loads!($bits, $lane);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m256i {
-                self.$keep(self.0.avx.$splat(value as $signed))
+                self.0.avx.$splat(value as $signed)
             }
             #[inline(always)]
-            unsafe fn load(self, at: *const $lane) -> __m256i {
-                // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
-                self.$keep(unsafe { self.0.avx._mm256_loadu_si256(at.cast()) })
-            }
-            #[inline(always)]
-            fn gt(self, a: __m256i, b: __m256i) -> __m256i {
-                self.$gt(a, b)
-            }
-            #[inline(always)]
-            fn eq(self, a: __m256i, b: __m256i) -> __m256i {
-                self.$eq(a, b)
+            fn compare<const WHAT: i32>(self, a: __m256i, b: __m256i) -> __m256i {
+                match WHAT {
+                    EQ => self.$eq(a, b),
+                    UNORDERED => self.0.avx._mm256_setzero_si256(),
+                    _ => self.$gt(a, b),
+                }
             }
             #[inline(always)]
             fn max(self, new: __m256i, kept: __m256i) -> __m256i {
@@ -215,21 +182,19 @@ macro_rules! integers {
 
 #[rustfmt::skip]
 integers! {
-    i8:  8,  same,     (reduce_splat_8, minpos_8, minpos_index_8), _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,
+    i8:  8,  (reduce_splat_8, minpos_8, 32),  _mm256_set1_epi8 as i8,    _mm256_cmpgt_epi8,
         _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
-    u8:  8,  same,     (reduce_splat_8, minpos_8, minpos_index_8), _mm256_set1_epi8 as i8,    gt_u8,
+    u8:  8,  (reduce_splat_8, minpos_8, 32),  _mm256_set1_epi8 as i8,    gt_u8,
         _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
-    i16: 16, same,     (reduce_splat_16, minpos_16),               _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16,
+    i16: 16, (reduce_splat_16, minpos_16, 8),             _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16,
         _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
-    u16: 16, same,     (reduce_splat_16, minpos_16),               _mm256_set1_epi16 as i16,  gt_u16,
+    u16: 16, (reduce_splat_16, minpos_16, 8),             _mm256_set1_epi16 as i16,  gt_u16,
         _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
-    i32: 32, same,     (),                                         _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32,
+    i32: 32, (),                                         _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32,
         _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
-    u32: 32, same,     (),                                         _mm256_set1_epi32 as i32,  gt_u32,
+    u32: 32, (),                                         _mm256_set1_epi32 as i32,  gt_u32,
         _mm256_cmpeq_epi32, _mm256_max_epu32, _mm256_min_epu32;
-    i64: 64, same,     (),                                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64,
-        _mm256_cmpeq_epi64, max_i64,          min_i64;
-    u64: 64, flip_u64, (),                                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64,
+    i64: 64, (),                                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64,
         _mm256_cmpeq_epi64, max_i64,          min_i64;
 }
 
@@ -238,36 +203,16 @@ macro_rules! floats {
     ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident, $to:ident;)+) => {$(
         impl SimdOps<$lane> for Avx2 {
             by_width!($bits);
-            masked_loads!($bits, $lane, same);
+            masked_loads!($bits, $lane);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m256i {
                 self.0.avx.$to(self.0.avx.$splat(value))
             }
             #[inline(always)]
-            unsafe fn load(self, at: *const $lane) -> __m256i {
-                // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
-                unsafe { self.0.avx._mm256_loadu_si256(at.cast()) }
-            }
-            #[inline(always)]
-            fn gt(self, a: __m256i, b: __m256i) -> __m256i {
+            fn compare<const WHAT: i32>(self, a: __m256i, b: __m256i) -> __m256i {
                 let V3 { avx, .. } = self.0;
-                avx.$to(avx.$cmp::<_CMP_GT_OQ>(avx.$from(a), avx.$from(b)))
-            }
-            #[inline(always)]
-            fn gt_or_unordered(self, a: __m256i, b: __m256i) -> __m256i {
-                let V3 { avx, .. } = self.0;
-                avx.$to(avx.$cmp::<_CMP_NLE_UQ>(avx.$from(a), avx.$from(b)))
-            }
-            #[inline(always)]
-            fn eq(self, a: __m256i, b: __m256i) -> __m256i {
-                let V3 { avx, .. } = self.0;
-                avx.$to(avx.$cmp::<_CMP_EQ_OQ>(avx.$from(a), avx.$from(b)))
-            }
-            #[inline(always)]
-            fn unordered(self, a: __m256i, b: __m256i) -> __m256i {
-                let V3 { avx, .. } = self.0;
-                avx.$to(avx.$cmp::<_CMP_UNORD_Q>(avx.$from(a), avx.$from(b)))
+                avx.$to(avx.$cmp::<WHAT>(avx.$from(a), avx.$from(b)))
             }
             // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
             #[inline(always)]
@@ -297,11 +242,6 @@ impl F16KeyOps for Avx2 {
         let keys = avx2._mm256_sign_epi16(magnitude, raw);
         let biased = avx2._mm256_add_epi16(keys, avx._mm256_set1_epi16(bias));
         avx2._mm256_adds_epi16(biased, avx._mm256_set1_epi16(saturating_bias))
-    }
-
-    #[inline(always)]
-    fn minus(self, v: __m256i, bias: i16) -> __m256i {
-        self.0.avx2._mm256_sub_epi16(v, self.0.avx._mm256_set1_epi16(bias))
     }
 
     #[inline(always)]

@@ -6,6 +6,7 @@ mod ops;
 
 use super::PulpAdapter;
 use super::avx2::{Avx2, rotation};
+use crate::simd::cast;
 use crate::simd::ops::iota;
 use crate::simd::token::{Simd, SimdOp};
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
@@ -63,7 +64,7 @@ impl Avx512 {
             }
             2 => {
                 let first = avx512f._mm512_set1_epi16(lanes as i16);
-                let numbers = avx512bw._mm512_add_epi16(bytemuck::cast(iota!(u16, 64, false)), first);
+                let numbers = avx512bw._mm512_add_epi16(iota::<u16, _>(false), first);
                 avx512bw._mm512_permutexvar_epi16(numbers, v)
             }
             _ => self.rotate_quads(v, bytes / 4),
@@ -74,13 +75,13 @@ impl Avx512 {
     fn rotate_quads(self, v: __m512i, quads: usize) -> __m512i {
         let V4 { avx512f, .. } = self.0;
         let first = avx512f._mm512_set1_epi32(quads as i32);
-        let numbers = avx512f._mm512_add_epi32(bytemuck::cast(iota!(u32, 64, false)), first);
+        let numbers = avx512f._mm512_add_epi32(iota::<u32, _>(false), first);
         avx512f._mm512_permutexvar_epi32(numbers, v)
     }
     /// The same numbers for each quarter: see [`rotation`].
     #[inline(always)]
     fn numbers_from(self, from: usize) -> __m512i {
-        self.0.avx512f._mm512_broadcast_i32x4(bytemuck::cast(rotation(from)))
+        self.0.avx512f._mm512_broadcast_i32x4(cast(rotation(from)))
     }
 
     /// See [`SimdOps::deinterleave`], for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
@@ -97,17 +98,19 @@ impl Avx512 {
         (avx512f._mm512_castps_si512(even), avx512f._mm512_castps_si512(odd))
     }
 
-    /// The token of the halves of vectors.
-    #[inline(always)]
-    fn half(self) -> Avx2 {
-        Avx2::new(*self.0)
-    }
-
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit quarter what `order` does to bytes 0 to 7.
     #[inline(always)]
     fn quarters(self, order: i64) -> __m512i {
         const EIGHT: i64 = 0x0808_0808_0808_0808;
         self.0.avx512f._mm512_set4_epi64(order + EIGHT, order, order + EIGHT, order)
+    }
+}
+
+/// The token of the halves of vectors.
+impl From<Avx512> for Avx2 {
+    #[inline(always)]
+    fn from(token: Avx512) -> Avx2 {
+        Avx2::new(*token.0)
     }
 }
 
@@ -132,19 +135,11 @@ impl TransposeOps for Avx512 {
     type HalfWidth = Avx2;
 
     #[inline(always)]
-    fn half_width(self) -> Avx2 {
-        self.half()
-    }
-
-    #[inline(always)]
     unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> __m512i {
-        let V4 { avx512f, .. } = self.0;
+        let (avx512f, half) = (self.0.avx512f, Avx2::from(self));
         // SAFETY: the caller's promise.
         let (low, high) = unsafe {
-            (
-                self.half().load_blocks_strided(at, step),
-                self.half().load_blocks_strided(at.wrapping_offset(2 * step), step),
-            )
+            (half.load_blocks_strided(at, step), half.load_blocks_strided(at.wrapping_offset(2 * step), step))
         };
         avx512f._mm512_inserti64x4::<1>(avx512f._mm512_castsi256_si512(low), high)
     }

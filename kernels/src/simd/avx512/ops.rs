@@ -3,7 +3,9 @@
 
 use super::Avx512;
 use crate::simd::avx2::Avx2;
-use crate::simd::ops::{F16KeyOps, SimdOps, iota};
+use crate::simd::cast;
+use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED};
+use bytemuck::Pod;
 use core::arch::x86_64::*;
 use pulp::x86::V4;
 
@@ -11,23 +13,23 @@ use pulp::x86::V4;
 #[rustfmt::skip]
 macro_rules! by_width {
     (8, $lane:ident) => {
-        by_width!($lane, u8 as i8, __mmask64, avx512bw, _mm512_set1_epi8, _mm512_add_epi8, _mm512_cmpgt_epu8_mask,
-            _mm512_mask_blend_epi8, _mm512_maskz_loadu_epi8);
+        by_width!($lane, u8 as i8 by u8, __mmask64, avx512bw, _mm512_set1_epi8, _mm512_add_epi8,
+            _mm512_cmpgt_epu8_mask, _mm512_mask_blend_epi8, _mm512_maskz_loadu_epi8);
     };
     (16, $lane:ident) => {
-        by_width!($lane, u16 as i16, __mmask32, avx512bw, _mm512_set1_epi16, _mm512_add_epi16, _mm512_cmpgt_epu16_mask,
-            _mm512_mask_blend_epi16, _mm512_maskz_loadu_epi16);
+        by_width!($lane, u16 as i16 by u16, __mmask32, avx512bw, _mm512_set1_epi16, _mm512_add_epi16,
+            _mm512_cmpgt_epu16_mask, _mm512_mask_blend_epi16, _mm512_maskz_loadu_epi16);
     };
     (32, $lane:ident) => {
-        by_width!($lane, u32 as i32, __mmask16, avx512f, _mm512_set1_epi32, _mm512_add_epi32, _mm512_cmpgt_epu32_mask,
-            _mm512_mask_blend_epi32, _mm512_maskz_loadu_epi32);
+        by_width!($lane, u32 as i32 by u32, __mmask16, avx512f, _mm512_set1_epi32, _mm512_add_epi32,
+            _mm512_cmpgt_epu32_mask, _mm512_mask_blend_epi32, _mm512_maskz_loadu_epi32);
     };
     (64, $lane:ident) => {
-        by_width!($lane, u64 as i64, __mmask8, avx512f, _mm512_set1_epi64, _mm512_add_epi64, _mm512_cmpgt_epu64_mask,
-            _mm512_mask_blend_epi64, _mm512_maskz_loadu_epi64);
+        by_width!($lane, u64 as i64 by i64, __mmask8, avx512f, _mm512_set1_epi64, _mm512_add_epi64,
+            _mm512_cmpgt_epu64_mask, _mm512_mask_blend_epi64, _mm512_maskz_loadu_epi64);
     };
-    ($lane:ident, $count:ident as $signed:ident, $mask:ident, $feature:ident, $splat:ident, $add:ident, $gt:ident,
-        $blend:ident, $load:ident) => {
+    ($lane:ident, $count:ident as $signed:ident by $ordered:ident, $mask:ident, $feature:ident, $splat:ident,
+        $add:ident, $gt:ident, $blend:ident, $load:ident) => {
         type Vector = __m512i;
         type Mask = $mask;
         type IndexVec = __m512i;
@@ -37,18 +39,13 @@ macro_rules! by_width {
         const BITS_PER_LANE: u32 = 1;
 
         #[inline(always)]
-        unsafe fn load(self, at: *const $lane) -> __m512i {
-            // SAFETY: the caller promises `LANES` readable elements; the load is unaligned.
-            unsafe { self.0.avx512f._mm512_loadu_si512(at.cast()) }
-        }
-        #[inline(always)]
         unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m512i {
             // SAFETY: the caller promises the elements that are not masked off; the others are not read.
             unsafe { self.0.$feature.$load(<Self as SimdOps<$lane>>::first_n_mask(self, n), at.cast()) }
         }
         #[inline(always)]
-        fn select(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
-            self.0.$feature.$blend(mask, no, yes)
+        fn select<V: Pod>(self, mask: $mask, yes: V, no: V) -> V {
+            cast(self.0.$feature.$blend(mask, cast(no), cast(yes)))
         }
         #[inline(always)]
         fn xor(self, a: __m512i, b: __m512i) -> __m512i {
@@ -59,12 +56,13 @@ macro_rules! by_width {
             self.butterfly_bytes(v, lanes * size_of::<$count>())
         }
         #[inline(always)]
-        fn rotate(self, v: __m512i, lanes: usize) -> __m512i {
-            self.rotate_lanes::<{ size_of::<$count>() }>(v, lanes)
+        fn rotate<V: Pod>(self, v: V, lanes: usize) -> V {
+            cast(self.rotate_lanes::<{ size_of::<$count>() }>(cast(v), lanes))
         }
         #[inline(always)]
-        fn deinterleave(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
-            self.deinterleave_32(a, b, rows)
+        fn deinterleave<V: Pod>(self, a: V, b: V, rows: usize) -> (V, V) {
+            let (first, second) = self.deinterleave_32(cast(a), cast(b), rows);
+            (cast(first), cast(second))
         }
         #[inline(always)]
         fn or(self, a: $mask, b: $mask) -> $mask {
@@ -81,7 +79,8 @@ macro_rules! by_width {
         fn or_nans<const V: usize>(self, mut acc: $mask, vectors: &[__m512i; V]) -> $mask {
             let mut n = 0;
             while n < V {
-                let pair = <Self as SimdOps<$lane>>::unordered(self, vectors[n], vectors[(n + 1).min(V - 1)]);
+                let (a, b) = (vectors[n], vectors[(n + 1).min(V - 1)]);
+                let pair = <Self as SimdOps<$lane>>::compare::<UNORDERED>(self, a, b);
                 acc = acc.rotate_left(1) | pair;
                 n += 2;
             }
@@ -100,10 +99,6 @@ macro_rules! by_width {
             (u64::MAX.checked_shl(n as u32).map_or(u64::MAX, |beyond| !beyond)) as $mask
         }
         #[inline(always)]
-        fn iota(self, from_the_end: bool) -> __m512i {
-            bytemuck::cast(iota!($count, 64, from_the_end))
-        }
-        #[inline(always)]
         fn add(self, a: __m512i, b: __m512i) -> __m512i {
             self.0.$feature.$add(a, b)
         }
@@ -111,17 +106,11 @@ macro_rules! by_width {
         fn index_gt(self, a: __m512i, b: __m512i) -> $mask {
             self.0.$feature.$gt(a, b)
         }
-        #[inline(always)]
-        fn index_array(self, indices: __m512i) -> Self::IndexArray {
-            bytemuck::cast(indices)
-        }
         // Written out, because what the compiler makes of it varies, and may go lane by lane. See
         // docs/tuning.md#reasons-behind-the-shape-of-the-code.
         #[inline(always)]
         fn reduce_min_index(self, indices: __m512i) -> $count {
-            bytemuck::cast::<_, [$count; 64 / size_of::<$count>()]>(<Self as SimdOps<$count>>::reduce_splat(
-                self, indices, false,
-            ))[0]
+            cast::<_, Self::IndexArray>(<Self as SimdOps<$ordered>>::reduce_splat(self, indices, false))[0]
         }
     };
 }
@@ -138,13 +127,13 @@ macro_rules! by_half {
             let V4 { avx2, avx512f, avx512bw, .. } = self.0;
             let (low, high) = (avx512f._mm512_castsi512_si256(v), avx512f._mm512_extracti64x4_epi64::<1>(v));
             let half = if largest { avx2.$max(low, high) } else { avx2.$min(low, high) };
-            let half = <Avx2 as SimdOps<$lane>>::reduce_splat(self.half(), half, largest);
+            let half = <Avx2 as SimdOps<$lane>>::reduce_splat(self.into(), half, largest);
             avx512bw.$broadcast(self.0.avx._mm256_castsi256_si128(half))
         }
         #[inline(always)]
-        fn minpos(self, v: __m512i, largest: bool) -> usize {
-            let low = self.0.avx512f._mm512_castsi512_si256(v);
-            <Avx2 as SimdOps<$lane>>::minpos(self.half(), low, largest)
+        fn minpos(self, v: __m512i, numbers: __m512i, largest: bool) -> usize {
+            let low = |v| self.0.avx512f._mm512_castsi512_si256(v);
+            <Avx2 as SimdOps<$lane>>::minpos(self.into(), low(v), low(numbers), largest)
         }
     };
 }
@@ -162,12 +151,12 @@ macro_rules! integers {
                 self.0.avx512f.$splat(value as $signed)
             }
             #[inline(always)]
-            fn gt(self, a: __m512i, b: __m512i) -> $mask {
-                self.0.$feature.$gt(a, b)
-            }
-            #[inline(always)]
-            fn eq(self, a: __m512i, b: __m512i) -> $mask {
-                self.0.$feature.$eq(a, b)
+            fn compare<const WHAT: i32>(self, a: __m512i, b: __m512i) -> $mask {
+                match WHAT {
+                    EQ => self.0.$feature.$eq(a, b),
+                    UNORDERED => 0,
+                    _ => self.0.$feature.$gt(a, b),
+                }
             }
             #[inline(always)]
             fn max(self, new: __m512i, kept: __m512i) -> __m512i {
@@ -197,8 +186,6 @@ integers! {
         avx512f:  _mm512_cmpgt_epu32_mask, _mm512_cmpeq_epu32_mask, _mm512_max_epu32, _mm512_min_epu32;
     i64: 64, (),                                                            _mm512_set1_epi64 as i64, __mmask8,
         avx512f:  _mm512_cmpgt_epi64_mask, _mm512_cmpeq_epi64_mask, _mm512_max_epi64, _mm512_min_epi64;
-    u64: 64, (),                                                            _mm512_set1_epi64 as i64, __mmask8,
-        avx512f:  _mm512_cmpgt_epu64_mask, _mm512_cmpeq_epu64_mask, _mm512_max_epu64, _mm512_min_epu64;
 }
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
@@ -214,24 +201,9 @@ macro_rules! floats {
                 avx512f.$to(avx512f.$splat(value))
             }
             #[inline(always)]
-            fn gt(self, a: __m512i, b: __m512i) -> $mask {
+            fn compare<const WHAT: i32>(self, a: __m512i, b: __m512i) -> $mask {
                 let V4 { avx512f, .. } = self.0;
-                avx512f.$cmp::<_CMP_GT_OQ>(avx512f.$from(a), avx512f.$from(b))
-            }
-            #[inline(always)]
-            fn gt_or_unordered(self, a: __m512i, b: __m512i) -> $mask {
-                let V4 { avx512f, .. } = self.0;
-                avx512f.$cmp::<_CMP_NLE_UQ>(avx512f.$from(a), avx512f.$from(b))
-            }
-            #[inline(always)]
-            fn eq(self, a: __m512i, b: __m512i) -> $mask {
-                let V4 { avx512f, .. } = self.0;
-                avx512f.$cmp::<_CMP_EQ_OQ>(avx512f.$from(a), avx512f.$from(b))
-            }
-            #[inline(always)]
-            fn unordered(self, a: __m512i, b: __m512i) -> $mask {
-                let V4 { avx512f, .. } = self.0;
-                avx512f.$cmp::<_CMP_UNORD_Q>(avx512f.$from(a), avx512f.$from(b))
+                avx512f.$cmp::<WHAT>(avx512f.$from(a), avx512f.$from(b))
             }
             // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
             #[inline(always)]
@@ -266,11 +238,6 @@ impl F16KeyOps for Avx512 {
         let negative_bias = avx512f._mm512_set1_epi16(bias ^ i16::MIN);
         let biased = avx512bw._mm512_mask_sub_epi16(biased, is_negative, negative_bias, raw);
         avx512bw._mm512_adds_epi16(biased, avx512f._mm512_set1_epi16(saturating_bias))
-    }
-
-    #[inline(always)]
-    fn minus(self, v: __m512i, bias: i16) -> __m512i {
-        self.0.avx512bw._mm512_sub_epi16(v, self.0.avx512f._mm512_set1_epi16(bias))
     }
 
     #[inline(always)]

@@ -1,0 +1,94 @@
+//! Integers, and floats of 32 and 64 bits: lanes that the hardware compares.
+
+use super::{ArgOrder, LaneElem, Mask, Vec};
+use crate::simd::ops::{GT, NOT_LE, SimdOps, UNORDERED};
+
+/// Whether NaN is better than every number, or worse, as a constant;
+pub(crate) const PROPAGATE: u8 = 0;
+pub(crate) const IGNORE: u8 = 1;
+/// or either of them, known at run time, where a copy for each is not worth its code.
+pub(crate) const AT_RUN_TIME: u8 = 2;
+
+/// The order of numbers `L`, as they are, or if `FLIPS`, with some bits flipped: the top bit of unsigned integers, so
+/// that they compare as signed ones; for ArgMin, the sign of floats and all other bits of integers, so that the best is
+/// the largest. `NAN` is one of the three above.
+#[derive(Clone, Copy)]
+pub(crate) struct NumberOrder<S, L, const FLIPS: bool, const MAX: bool, const NAN: u8> {
+    simd: S,
+    flipped: L,
+    nan_wins: bool,
+}
+
+impl<S, L, const FLIPS: bool, const MAX: bool, const NAN: u8> NumberOrder<S, L, FLIPS, MAX, NAN> {
+    #[inline(always)]
+    pub(super) fn new(simd: S, flipped: L, nan_wins: bool) -> Self {
+        NumberOrder { simd, flipped, nan_wins }
+    }
+}
+
+impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: u8> ArgOrder
+    for NumberOrder<S, L, FLIPS, MAX, NAN>
+{
+    type Lane = L;
+    type Simd = S;
+    const IS_MAX: bool = MAX;
+    const NAN_WINS: bool = L::HAS_NAN && NAN == PROPAGATE;
+    const NAN_LOSES: bool = L::HAS_NAN && NAN == IGNORE;
+    const MAY_EXIT_EARLY: bool = Self::NAN_WINS;
+    type NanAcc = Mask<Self>;
+    type Fast = Self;
+
+    #[inline(always)]
+    fn simd(self) -> S {
+        self.simd
+    }
+
+    #[inline(always)]
+    fn encode(self, raw: Vec<Self>) -> Vec<Self> {
+        if FLIPS { self.simd.xor(raw, self.simd.splat(self.flipped)) } else { raw }
+    }
+
+    #[inline(always)]
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self> {
+        self.encode(lanes)
+    }
+
+    #[inline(always)]
+    fn lost(self, lanes: Vec<Self>) -> Mask<Self> {
+        self.simd.compare::<UNORDERED>(lanes, lanes)
+    }
+
+    #[inline(always)]
+    fn gt_total_order(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
+        let (high, low) = if MAX { (a, b) } else { (b, a) };
+        if !L::HAS_NAN {
+            return self.simd.compare::<GT>(high, low);
+        }
+        // Better or not to be compared, unless the NaN is on the side where it does not count: one NaN in `b` under
+        // Propagate keeps `b`, one in `a` under Ignore drops `a`. Three operations, where a test of both classes takes
+        // five.
+        let excluded = match NAN {
+            PROPAGATE => b,
+            IGNORE => a,
+            // Without a branch, for which there would be two copies of each loop.
+            _ => self.simd.select(self.simd.first_n_mask(if self.nan_wins { S::LANES } else { 0 }), b, a),
+        };
+        self.simd.and_not(self.simd.compare::<NOT_LE>(high, low), self.simd.compare::<UNORDERED>(excluded, excluded))
+    }
+
+    /// Where lanes were NaN.
+    #[inline(always)]
+    fn accumulate_nan<const V: usize>(self, nans: Mask<Self>, vectors: &[Vec<Self>; V]) -> Mask<Self> {
+        self.simd.or_nans(nans, vectors)
+    }
+
+    #[inline(always)]
+    fn is_absorbing(self, _: Vec<Self>, nans: Mask<Self>) -> bool {
+        self.simd.movemask(nans) != 0
+    }
+
+    #[inline(always)]
+    fn fast(self) -> Self {
+        self
+    }
+}
