@@ -1,7 +1,6 @@
 //! Windows, partial answers and merging from C: answers at any strides, and what is wrong with any of them.
 
 use super::*;
-use argreduce_guard::{Edge, Guarded};
 
 fn compile_window(desc: &argreduce_desc, whole: &[i64], start: &[i64]) -> Result<Operator, argreduce_status> {
     // SAFETY: descriptions of these tests keep what they point to; both lists are as long as the rank.
@@ -90,35 +89,6 @@ fn merges_at_any_strides() {
             assert_eq!(found, &[expected[0], expected[1], 77], "{n}");
         }
     }
-}
-
-/// Between the elements of a column there may be memory that is somebody else's: here, pages that nobody may read.
-#[test]
-fn merges_across_memory_that_must_not_be_read() {
-    let operator = compile(&desc(&[2, 3], &[1])).unwrap();
-    // The end of one region and the start of another: whichever comes first, guard pages are between them.
-    let ends =
-        |column: [u32; 2]| (Guarded::filled(column[0], 1, Edge::End), Guarded::filled(column[1], 1, Edge::Start));
-    let values = |values: [f32; 2]| ends(values.map(f32::to_bits));
-    let stride = |(a, b): &(Guarded<u32>, Guarded<u32>)| b.as_ptr().addr().wrapping_sub(a.as_ptr().addr()) as isize;
-    let mut columns = [values([1.0, 4.0]), ends([5, 6]), values([3.0, 2.0]), ends([7, 8])];
-    let strides = columns.each_ref().map(stride);
-    let [values, indices, other_values, other_indices] = columns.each_mut().map(|(a, _)| a.as_mut_ptr());
-    let bytes = |n: usize| strides[n].unsigned_abs() + 4;
-    let pairs = |values: *mut u32, indices: *mut u32, n: usize| argreduce_pairs {
-        values: values.cast(),
-        value_stride: strides[n],
-        value_bytes: bytes(n),
-        indices: indices.cast(),
-        index_stride: strides[n + 1],
-        index_bytes: bytes(n + 1),
-    };
-    let (acc, other) = (pairs(values, indices, 0), pairs(other_values, other_indices, 2));
-    // SAFETY: there are both elements of each column.
-    assert_eq!(unsafe { argreduce_merge(operator.0, 2, &acc, &other) }, ARGREDUCE_OK, "{}", message());
-    let found = columns.map(|(a, b)| [a[0], b[0]]);
-    assert_eq!(found[0], [3.0_f32, 4.0].map(f32::to_bits));
-    assert_eq!(found[1], [7, 6]);
 }
 
 /// Values and indices side by side, in two arrays of structs or taking turns in one, and columns of different strides
