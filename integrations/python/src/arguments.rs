@@ -6,7 +6,7 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyList, PyTuple};
+use pyo3::types::{PyInt, PyList, PyTuple};
 
 /// Which axes of a tensor are reduced: a bit for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,9 +35,12 @@ impl Axes {
 
     fn add(&mut self, axis: &Bound<'_, PyAny>, rank: usize) -> PyResult<()> {
         let py = axis.py();
+        // A `bool` is an integer to Python, and NumPy's own was one; to NumPy it is no axis, and a `keepdims` without
+        // its name more likely.
+        if !axis.is_exact_instance_of::<PyInt>() && matches!(axis.get_type().name()?.to_str()?, "bool" | "bool_") {
+            return Err(not_an_axis(axis)?);
+        }
         let given = match axis.extract::<isize>() {
-            // To Python it is an integer; to NumPy it is none, and a `keepdims` without its name more likely.
-            Ok(_) if axis.is_instance_of::<PyBool>() => return Err(not_an_axis(axis)?),
             Err(error) if error.is_instance_of::<PyTypeError>(py) => return Err(not_an_axis(axis)?),
             given => given?,
         };
