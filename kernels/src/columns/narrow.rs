@@ -26,6 +26,7 @@ use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
 use crate::strategy::{NARROW_VECTORS, Strategy, rows_per_wide};
+use crate::tuning::MAX_WIDE_ROW_BYTES;
 use core::mem::MaybeUninit;
 
 /// See the file.
@@ -38,6 +39,7 @@ impl KernelImpl for NarrowColumns {
         let (width, line) = (args.inner.size, args.innermost_reduced());
         let input = args.input.cast::<O::Lane>();
         let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
+        const { assert!(NARROW_VECTORS * size_of::<Vec<O>>() <= MAX_WIDE_ROW_BYTES) };
         let prefetched_rows = if args.prefetch.should_prefetch(false) {
             args.tuning.columns.narrow_prefetch_bytes / (rows_per_wide * width * size_of::<O::Lane>())
         } else {

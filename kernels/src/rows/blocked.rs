@@ -8,6 +8,7 @@ use super::segment::{ArgBest, ArgResult, Segment, has_fast_path};
 use crate::order::{ArgOrder, load};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
+use crate::tuning::MIN_LONG_ROW_BYTES;
 use bytemuck::Zeroable;
 
 /// The longest segment whose blocks a lane can count. One number is left for the additional block of a segment that is
@@ -26,7 +27,7 @@ pub(super) const fn is_one_segment<O: ArgOrder>(len: usize) -> bool {
 /// Whether a segment is beyond the L2 cache of current cores.
 #[inline(always)]
 pub(super) const fn is_long<O: ArgOrder>(len: usize) -> bool {
-    len >= (1 << 20) / size_of::<O::Lane>()
+    len >= MIN_LONG_ROW_BYTES / size_of::<O::Lane>()
 }
 
 /// Finds the first best element of a segment of at least a [`block_len`].

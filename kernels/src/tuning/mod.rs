@@ -19,6 +19,7 @@ pub use table::{
     ColumnTuning, GatherTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning,
     SelectTuning, Tuning,
 };
+pub(crate) use table::{MAX_WIDE_ROW_BYTES, MIN_LONG_ROW_BYTES};
 
 impl Tuning {
     /// One for each microarchitecture.

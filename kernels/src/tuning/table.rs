@@ -2,8 +2,15 @@
 
 use crate::memory::prefetch::{Hint, Prefetch};
 
-/// What is known to be fast on a microarchitecture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is known to be fast on a microarchitecture: one of the tables of this crate, whose numbers were checked when it
+/// was compiled. Kernels rely on that, so there are no others: a table cannot be made elsewhere, nor copied and changed.
+///
+/// ```compile_fail,E0507
+/// let mut tuning = *argreduce_kernels::Tuning::current();
+/// tuning.rows.read_streams = 0;
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tuning {
     /// Of the microarchitecture.
     pub name: &'static str,
@@ -168,6 +175,18 @@ pub const MAX_READ_STREAMS: usize = 6;
 /// The longest block of any ISA: eight vectors of the longest.
 pub const MIN_STREAM_BYTES: usize = 512;
 
+/// The shortest long rows, in bytes: see docs/tuning.md#a-single-row-is-long-from-1-mib-on.
+pub(crate) const MIN_LONG_ROW_BYTES: usize = 1 << 20;
+
+/// The most rows that a lane of 8 bits can count, as it does in one pass over columns.
+const MAX_COUNTED_ROWS: usize = u8::MAX as usize;
+
+/// The longest wide row of narrow columns: two vectors of the longest.
+pub(crate) const MAX_WIDE_ROW_BYTES: usize = 128;
+
+/// The widest runs of outputs of which the buffer for gathered elements holds eight rows, one for each lane.
+const MAX_BUFFERED_RUN_BYTES: usize = 32;
+
 /// The smallest L2 cache of current cores.
 pub(super) const SMALLEST_L2_BYTES: usize = 512 << 10;
 
@@ -205,11 +224,15 @@ impl Tuning {
         self.rows.read_streams > 1 && matches!(prefetch, Prefetch::Jumps | Prefetch::Everything)
     }
 
-    /// The same, if its numbers are such as kernels can take.
+    /// The same, if its numbers are such as kernels can take. Each table is the result of this.
     pub(super) const fn checked(self) -> Tuning {
         let RowTuning { read_streams, stream_bytes, .. } = self.rows;
         assert!(1 <= read_streams && read_streams <= MAX_READ_STREAMS, "there is room for so many");
-        assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole chunks");
+        assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole blocks");
+        assert!(read_streams * stream_bytes <= MIN_LONG_ROW_BYTES, "a long row has a turn for each stream");
+        assert!(self.columns.max_streams <= MAX_COUNTED_ROWS, "one pass counts its rows in a lane");
+        assert!(self.columns.narrow_prefetch_bytes >= MAX_WIDE_ROW_BYTES, "a wide row at a time");
+        assert!(self.gather.max_run_bytes <= MAX_BUFFERED_RUN_BYTES, "the buffer has room for so many");
         assert!(self.prefetch.min_far_bytes <= self.prefetch.min_memory_bytes, "caches are beyond each other");
         self
     }
