@@ -110,8 +110,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Writes to place `n` of the positions that of the first best of output `n` of the call, and if values are asked
-    /// for, the element there, bit for bit.
+    /// Writes to place `n` of the positions that of the first best of output `n` of the call, and if values are
+    /// wanted, the element there, bit for bit.
     ///
     /// # Safety
     /// - The ISA that the kernel was made for is there (as [`kernel`] checks).

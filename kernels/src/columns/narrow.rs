@@ -36,7 +36,7 @@ impl KernelImpl for NarrowColumns {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
         assert!(Strategy::NarrowColumns.takes(args.inner, args.reduced, O::Simd::LANES));
-        let (width, line) = (args.inner.size, args.innermost_reduced());
+        let (width, fastest) = (args.inner.size, args.innermost_reduced());
         let input = args.input.cast::<O::Lane>();
         let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
         const { assert!(NARROW_VECTORS * size_of::<Vec<O>>() <= MAX_WIDE_ROW_BYTES) };
@@ -51,14 +51,14 @@ impl KernelImpl for NarrowColumns {
             let columns = DenseColumns {
                 order,
                 first,
-                stride: line.stride,
+                stride: fastest.stride,
                 width,
                 rows_per_wide,
                 prefetched_rows,
                 hint: args.tuning.prefetch.hint,
             };
             // SAFETY: the caller promises all elements of all outputs.
-            written = unsafe { columns.reduce(line.size, outputs.take(width), &mut state) };
+            written = unsafe { columns.reduce(fastest.size, outputs.take(width), &mut state) };
         }
         written
     }

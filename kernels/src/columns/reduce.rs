@@ -45,7 +45,7 @@ pub(super) unsafe fn reduce<O: ArgOrder>(
     let simd = order.simd();
     let is_whole = output_rows.width.is_multiple_of(TILE_VECTORS * O::Simd::LANES);
     let is_plain = const { has_tiles::<O>() } && is_whole && prefetch_distance.is_none() && !is_row_blocked;
-    // Outlined, because strategies share it. Three functions: to ask at each tile what is to be done would slow few
+    // Outlined, because strategies share it. Three functions: to decide at each tile what is to be done would slow few
     // rows down.
     // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
     unsafe {
@@ -64,7 +64,7 @@ pub(super) unsafe fn reduce<O: ArgOrder>(
     }
 }
 
-/// [`reduce`] where rows of outputs are whole tiles, and nothing but their positions is asked for, as 32 bits.
+/// [`reduce`] where rows of outputs are whole tiles, and nothing but their positions is wanted, as 32 bits.
 #[derive(Clone, Copy)]
 struct WholeTiles<O: ArgOrder> {
     order: O,
@@ -221,7 +221,7 @@ unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     unsafe {
         let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
         if const { ROW_BLOCKED } {
-            // One copy is enough: so many rows take longer than a call.
+            // One copy is enough: many rows take longer than a call.
             let outputs = (&raw mut *outputs).cast();
             order.simd().call_outlined(WriteTile { order, tile, rows, outputs, start: first + start, width });
         } else {
@@ -292,7 +292,7 @@ pub(super) unsafe fn reduce_tile<O: ArgOrder, const U: usize, const P: usize, co
 impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// A tile over some rows, then some others. If `ROW_BLOCKED`, the first of them are taken in row blocks, where they
     /// are many and nothing is prefetched. If not `NAN_EXACT`, the answer is right only if what was seen [is
-    /// sure](NanTracker::is_exact).
+    /// exact](NanTracker::is_exact).
     ///
     /// # Safety
     /// - As for [`reduce_tile`].

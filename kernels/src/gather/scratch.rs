@@ -107,7 +107,7 @@ impl Scratch {
                 segments.prefetch_cursor =
                     prefetch_cursor.map(|prefetch_cursor| prefetch_cursor.moved((rows * lanes.len()) as isize * size));
             }
-            let (from, stride) = (from.wrapping_offset(offset), segments.line.stride);
+            let (from, stride) = (from.wrapping_offset(offset), segments.fastest.stride);
             // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
             unsafe {
                 simd.call_outlined(Gather {

@@ -89,7 +89,7 @@ mod tests {
 
     /// No answer depends on it, so that no other test sees a line that is not prefetched.
     #[test]
-    fn asks_for_every_line() {
+    fn prefetches_every_line() {
         const ROWS: usize = 2048;
         for (len, distance) in
             [(1, 1), (20, 20), (20, 33), (63, 63), (64, 128), (65, 65), (84, 84), (400, 400), (447, 447)]

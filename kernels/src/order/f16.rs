@@ -253,9 +253,9 @@ mod tests {
                 let (function, policy) = (ReduceFunction::$function, NanPolicy::$policy);
                 let check = Check { function, policy, infinity: $t::INFINITY.to_bits(), of_bits: $t::from_bits };
                 // SAFETY: every machine has arrays.
-                let (specialized, shared) = unsafe {
-                    (Specialized::<Portable<16>, $t, $max, $nan>::make(), Shared::<Portable<16>, $t, $max, $nan>::make())
-                };
+                let specialized = unsafe { Specialized::<Portable<16>, $t, $max, $nan>::make() };
+                // SAFETY: as above.
+                let shared = unsafe { Shared::<Portable<16>, $t, $max, $nan>::make() };
                 check.run(specialized);
                 check.run(shared);
                 check.run_empty(specialized);

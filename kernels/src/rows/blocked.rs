@@ -105,7 +105,7 @@ impl<O: ArgOrder, const V: usize> SimdOp for ByBlocks<O, V> {
     }
 }
 
-/// [`find`] piece by piece. A call too.
+/// [`find`] part by part, each of as many blocks as a lane can count. A call too.
 ///
 /// # Safety
 /// - The elements of the segment may be read.
@@ -130,9 +130,9 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
             let mut start = 0;
             while start < segment.len && !best.is_absorbing() {
                 let len = longest.min(segment.len - start).max(block_len::<O>());
-                // The last piece may reach back, for the same reason as the last block.
+                // The last part may overlap the one before, as the last block may.
                 start = start.min(segment.len - len);
-                // SAFETY: `start` leaves room for the piece in the segment, which the caller promises, and `len` was
+                // SAFETY: `start` leaves room for the part in the segment, which the caller promises, and `len` was
                 // chosen to be at least a block.
                 best.update(unsafe { find_segment(order, segment.part(start, len)) }, start);
                 start += len;

@@ -25,7 +25,7 @@ const fn block_len<O: ArgOrder>() -> usize {
     len_of_blocks::<O, SHORT>()
 }
 
-/// Whether [`answer`] takes segments of so many neighbours: where that is worth its code.
+/// Whether [`answer`] takes segments of `len` neighbours: where that is worth the code size.
 #[inline(always)]
 pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
     (const { O::Simd::TUNING.specializes }) && len >= block_len::<O>() && is_one_segment::<O>(len)
@@ -38,13 +38,13 @@ pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
 ///   [takes](takes).
 #[inline(always)]
 pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
-    let (line, slower) = args.split_reduced();
-    let reversed = line.stride < 0;
-    let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
+    let (fastest, slower) = args.split_reduced();
+    let reversed = fastest.stride < 0;
+    let to_lowest = if reversed { 1 - fastest.size as isize } else { 0 };
     let first_segment =
-        Segment::new(args.input.cast::<O::Lane>().wrapping_offset(to_lowest), line.size, reversed, args.tuning);
+        Segment::new(args.input.cast::<O::Lane>().wrapping_offset(to_lowest), fastest.size, reversed, args.tuning);
     let outputs = if args.is_interleaved(args.inner) { MAX_INTERLEAVED } else { 1 };
-    let bytes = line.size * size_of::<O::Lane>();
+    let bytes = fastest.size * size_of::<O::Lane>();
     let prefetch_distance = args.prefetch.should_prefetch(false).then_some(PREFETCH_DISTANCE_BYTES / bytes);
     let mut best = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut done = 0;
@@ -54,8 +54,10 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
         for (n, segment) in segments[..count].iter_mut().enumerate() {
             *segment = first_segment.moved(args.offset(done + n));
         }
-        let (segment_count, prefetch_distance) =
-            (args.reduction_len() / line.size, prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)));
+        let (segment_count, prefetch_distance) = (
+            args.reduction_len() / fastest.size,
+            prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)),
+        );
         let interleaved = Interleaved { segments: &segments[..count], slower, segment_count, prefetch_distance };
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
         let found = unsafe { interleaved.find(order, &mut best) };
@@ -147,7 +149,7 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     let rows = &segment.tuning.rows;
     let (count, prefetches) = (rows.read_streams, segment.tuning.prefetch.sequential);
     let slice_len = rows.stream_bytes / size_of::<O::Lane>();
-    // A turn is a block, or several.
+    // What is read of a stream at a time is a block, or several.
     const { assert!(MIN_STREAM_BYTES.is_multiple_of(block_len::<O>() * size_of::<O::Lane>())) };
     let segment_count = segment.len.div_ceil(count * slice_len);
     let (share, stride) =
@@ -164,7 +166,7 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     let interleaved = Interleaved { segments: read_streams, slower, segment_count, prefetch_distance: None };
     let mut workspace = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut best = ArgBest::new(order);
-    // SAFETY: the caller promises the segment, of which the places are parts.
+    // SAFETY: the caller promises the segment, of which the streams are parts.
     for (n, found) in unsafe { interleaved.find(order, &mut workspace) }.iter().enumerate() {
         best.update(found.found(), start(n));
     }

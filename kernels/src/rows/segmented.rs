@@ -24,14 +24,14 @@ impl KernelImpl for SegmentedRows {
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         let mut positions = outputs.positions;
         let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
-        let line = args.innermost_reduced();
-        if is_in_place && interleaved::takes::<O>(line.size) {
+        let fastest = args.innermost_reduced();
+        if is_in_place && interleaved::takes::<O>(fastest.size) {
             // SAFETY: the caller's promise, and segments are in place.
             unsafe { interleaved::answer(order, args, positions) };
             return Written::Nothing;
         }
-        let reversed = is_in_place && line.stride < 0;
-        let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
+        let reversed = is_in_place && fastest.stride < 0;
+        let to_lowest = if reversed { 1 - fastest.size as isize } else { 0 };
         let end = args.end_of_block().map(|end| args.input.cast::<O::Lane>().wrapping_offset(end));
         let mut scratch = Scratch::new();
         for n in 0..positions.len() {

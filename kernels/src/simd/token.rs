@@ -10,7 +10,7 @@ pub(crate) trait Simd: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// What shapes code for it. A branch on a constant is compiled to one side only, so it is asked as a constant.
+    /// What shapes code for it. A branch on a constant is compiled to one side only, so it is tested as a constant.
     const TUNING: IsaTuning;
 
     /// Runs `op` inside a function that has the ISA's target features. All that `op` calls must be

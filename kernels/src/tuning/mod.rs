@@ -25,7 +25,7 @@ impl Tuning {
     /// One for each microarchitecture.
     pub const ALL: [&'static Tuning; 4] = [&zen4::TUNING, &zen5::TUNING, &intel::TUNINGS[0], &generic::TUNING];
 
-    /// Of this machine. CPUID is asked once: where it is virtual, that takes a microsecond.
+    /// Of this machine. CPUID is read once: where it is virtual, that takes a microsecond.
     ///
     /// ```
     /// use argreduce_kernels::Tuning;
