@@ -11,7 +11,7 @@ use super::elements::{ElementsRef, Outputs, zero};
 use super::row::Order;
 use super::run::{run_one_output, run_tiles};
 use super::slices::Slices;
-use super::tiles::{Grid, OutputTile, PARTIALS_TILE, TILE, are_packed, for_each_tile};
+use super::tiles::{Grid, OutputTile, TILE, are_packed, for_each_tile};
 use super::write::copy_to_broadcast;
 use crate::index::for_width;
 use crate::parts::Partial;
@@ -48,8 +48,8 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
     input: ElementsRef<'_, T>,
     partials: &mut Outputs<'_, Partial<T, I>>,
 ) {
-    let (mut indices, mut values) = ([I::NONE; PARTIALS_TILE], [zero(); PARTIALS_TILE]);
-    for_each_tile(&plan.shape, PARTIALS_TILE, &mut |tile| {
+    let (mut indices, mut values) = ([I::NONE; TILE], [zero(); TILE]);
+    for_each_tile(&plan.shape, TILE, &mut |tile| {
         let [height, width] = tile.input.dims.map(|l| l.size);
         let rows = LoopDim { size: height, stride: width as isize };
         let packed = Grid { start: 0, dims: [rows, LoopDim { size: width, stride: 1 }] };

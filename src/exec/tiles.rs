@@ -12,9 +12,6 @@ pub(super) const INDEX_TILE: usize = 2048;
 /// stack.
 pub(super) const TRANSPOSED_TILE: usize = 4096;
 
-/// The same where values and indices are written side by side.
-pub(super) const PARTIALS_TILE: usize = 2048;
-
 /// Outputs per tile, where their positions go straight to the output: few calls.
 pub(super) const DIRECT_TILE: usize = 1 << 14;
 
