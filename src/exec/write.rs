@@ -155,7 +155,7 @@ const MIN_VECTOR_WRITE: usize = 16;
 pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
     match *shape.index_steps() {
         [LoopDim { stride, .. }] if fits_32_bits(shape) => {
-            Some(Affine { start: shape.index_start as u32, step: stride as u32 })
+            Some(Affine { start: shape.index_start as u32, step: stride })
         }
         _ => None,
     }
