@@ -2,8 +2,11 @@
 //! orders and element types.
 
 use crate::dispatch::{Isa, with_isa};
+use crate::memory::args::LoopDim;
+use crate::scatter::{self, Rows, ScatterLoops};
 use crate::simd::portable::Portable;
 use crate::simd::token::{Simd, SimdOp};
+use crate::simd::transpose::TransposeOps;
 use core::marker::PhantomData;
 use core::ops::Range;
 
@@ -48,7 +51,7 @@ pub trait IndexBits: sealed::Sealed + Copy + 'static {
     fn minus(self, other: Self) -> Self;
 
     #[doc(hidden)]
-    fn loops_of(writer: &IndexWriter) -> Loops<Self>;
+    fn loops_of(writer: &OutputWriter) -> Loops<Self>;
 }
 
 /// The loops of an ISA for one width.
@@ -61,23 +64,25 @@ pub struct Loops<I> {
 
 macro_rules! widths {
     ($($t:ident)+) => {
-        /// Writes lines of indices by the vectors of an ISA.
+        /// Writes outputs by the vectors of an ISA: rows of indices, and whatever goes to places at strides.
         ///
         /// ```
-        /// use argreduce_kernels::{Affine, IndexWriter, Isa};
-        /// let writer = IndexWriter::of(Isa::detect()).unwrap();
+        /// use argreduce_kernels::{Affine, OutputWriter, Isa};
+        /// let writer = OutputWriter::of(Isa::detect()).unwrap();
         /// let mut indices = [0_u64; 3];
         /// writer.write(Affine { start: 100, step: 10 }, &[2, 0, 5], &mut indices);
         /// assert_eq!(indices, [120, 100, 150]);
         /// ```
         #[derive(Clone, Copy, Debug)]
-        pub struct IndexWriter {
+        pub struct OutputWriter {
             $($t: Loops<$t>,)+
+            scatter: ScatterLoops,
         }
 
-        impl<S: Simd> Of<S> {
-            const WRITER: &'static IndexWriter = &IndexWriter {
+        impl<S: TransposeOps> Of<S> {
+            const WRITER: &'static OutputWriter = &OutputWriter {
                 $($t: Loops { write: enter::<S, $t>, write_in_place: enter_in_place::<S, $t> },)+
+                scatter: scatter::loops::<S>(),
             };
         }
 
@@ -105,7 +110,7 @@ macro_rules! widths {
                 }
 
                 #[inline(always)]
-                fn loops_of(writer: &IndexWriter) -> Loops<$t> {
+                fn loops_of(writer: &OutputWriter) -> Loops<$t> {
                     writer.$t
                 }
             }
@@ -118,12 +123,12 @@ widths!(u8 u16 u32 u64);
 /// The writer of an ISA.
 struct Of<S>(PhantomData<S>);
 
-impl IndexWriter {
+impl OutputWriter {
     /// The one that every machine can run.
-    pub const PORTABLE: &'static IndexWriter = Of::<Portable<16>>::WRITER;
+    pub const PORTABLE: &'static OutputWriter = Of::<Portable<16>>::WRITER;
 
     /// That of an ISA, or `None` where this machine or this build does not have it.
-    pub fn of(isa: Isa) -> Option<&'static IndexWriter> {
+    pub fn of(isa: Isa) -> Option<&'static OutputWriter> {
         if isa.is_available() { with_isa!(isa, S => Of::<S>::WRITER) } else { None }
     }
 
@@ -141,9 +146,9 @@ impl IndexWriter {
     /// Writes the index of each position in its place. All of both fit.
     ///
     /// ```
-    /// use argreduce_kernels::{Affine, IndexWriter};
+    /// use argreduce_kernels::{Affine, OutputWriter};
     /// let mut indices = [2_u64, 0, 5];
-    /// IndexWriter::PORTABLE.write_in_place(Affine { start: 100, step: 10 }, &mut indices);
+    /// OutputWriter::PORTABLE.write_in_place(Affine { start: 100, step: 10 }, &mut indices);
     /// assert_eq!(indices, [120, 100, 150]);
     /// ```
     #[inline]
@@ -152,6 +157,36 @@ impl IndexWriter {
             // SAFETY: as in `write`.
             unsafe { (I::loops_of(self).write_in_place)(map, positions) }
         }
+    }
+}
+
+impl OutputWriter {
+    /// Writes what was found, packed and row by row, to places: `places` are the loops over rows and along each, with
+    /// strides in elements, from `to` on. Touches nothing between them.
+    ///
+    /// ```
+    /// use argreduce_kernels::{LoopDim, OutputWriter};
+    /// let (rows, mut places) = ([[1, 2, 3], [4, 5, 6]], [0; 6]);
+    /// let columns = [LoopDim { size: 2, stride: 1 }, LoopDim { size: 3, stride: 2 }];
+    /// // SAFETY: all places are in the array.
+    /// unsafe { OutputWriter::PORTABLE.scatter(rows.as_flattened(), places.as_mut_ptr(), columns) };
+    /// assert_eq!(places, [1, 4, 2, 5, 3, 6]);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are not as many elements as places, or elements have not the size and alignment of an unsigned integer.
+    ///
+    /// # Safety
+    /// - All places may be written, and nobody else uses them meanwhile.
+    #[inline]
+    pub unsafe fn scatter<T: Copy>(&self, found: &[T], to: *mut T, places: [LoopDim; 2]) {
+        assert_eq!(found.len(), places[0].size * places[1].size);
+        let size = [1, 2, 4, 8].iter().position(|&size| size == size_of::<T>());
+        let size = size.expect("elements have 1, 2, 4 or 8 bytes");
+        assert_eq!(align_of::<T>(), [align_of::<u8>(), align_of::<u16>(), align_of::<u32>(), align_of::<u64>()][size]);
+        let rows = Rows { from: found.as_ptr().cast(), to: to.cast(), places };
+        // SAFETY: the ISA as in `write`; the caller's promise.
+        unsafe { (self.scatter[size])(rows) }
     }
 }
 

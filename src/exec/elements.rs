@@ -2,10 +2,12 @@
 //! that reads.
 #![allow(unsafe_code)]
 
+use super::tiles::Grid;
+use crate::Element;
 use crate::parts::Partial;
-use crate::{Element, Index};
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
+use argreduce_kernels::{LoopDim, OutputWriter};
 use std::marker::PhantomData;
 
 /// Elements that can be read: all of a slice, or those of a view, without what lies between them. (A view of another
@@ -21,12 +23,6 @@ impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
     fn from(slice: &'a [T]) -> Self {
         ElementsRef { start: slice.as_ptr(), len: slice.len(), lifetime: PhantomData }
     }
-}
-
-/// The element whose bits are 0.
-pub(crate) const fn zero<T: Element>() -> T {
-    // SAFETY: `Element` is sealed, and bits of 0 are a value of each of its types: 0, +0 or `false`.
-    unsafe { std::mem::zeroed() }
 }
 
 /// The bits of an element: `B` is an integer of its size and alignment. Only reading an element makes one, so that any
@@ -151,11 +147,23 @@ impl<'a, T> Outputs<'a, T> {
             }
         };
         // A stride that is known takes fewer instructions.
-        match stride {
-            1 => write(1, row),
-            2 => write(2, row),
-            _ => write(stride, row),
+        if stride == 1 { write(1, row) } else { write(stride, row) }
+    }
+
+    /// Writes what was found, packed and row by row, to the places of a grid. Borrows none of those between.
+    pub(super) fn scatter(&mut self, writer: &OutputWriter, Grid { start, dims }: Grid, found: &[T])
+    where
+        T: Copy,
+    {
+        if found.is_empty() {
+            return;
         }
+        let reach = |LoopDim { size, stride }: LoopDim| (size - 1) as isize * stride;
+        let lowest = start + dims.map(|loop_dim| reach(loop_dim).min(0)).iter().sum::<isize>();
+        let highest = start + dims.map(|loop_dim| reach(loop_dim).max(0)).iter().sum::<isize>();
+        assert!(lowest >= 0 && (highest as usize) < self.len);
+        // SAFETY: the lowest and the highest place are within the slice; else as in `part`.
+        unsafe { writer.scatter(found, self.start.wrapping_offset(start), dims) }
     }
 
     /// All of them.
@@ -179,8 +187,8 @@ impl<'a, T> Outputs<'a, T> {
     }
 }
 
-impl<T: Element, I: Index> Outputs<'_, Partial<T, I>> {
-    /// Writes a row of partials, `stride` places apart, from the first on.
+impl<T: Copy, I: Copy> Outputs<'_, Partial<T, I>> {
+    /// Writes a row of partials of elements and their indices, `stride` places apart, from the first on.
     ///
     /// As two words of the wider size each: padding is written too, so that a vector holds some partials.
     #[inline(always)]

@@ -7,7 +7,7 @@
 //!     partials of the tile = the two, interleaved
 //! ```
 
-use super::elements::{ElementsRef, Outputs, zero};
+use super::elements::{ElementsRef, Outputs};
 use super::row::Order;
 use super::run::{run_one_output, run_tiles};
 use super::slices::Slices;
@@ -30,7 +30,7 @@ pub(crate) fn run_partials<T: Element, I: Index>(
 ) {
     assert!(input.len() >= required_len);
     if plan.has_one_output {
-        let (mut index, mut value) = ([I::NONE], [zero()]);
+        let (mut index, mut value) = ([I::NONE], [T::ZERO]);
         let slices = &mut Slices { input, indices: I::as_bits(&mut index), values: Some(value[..].as_mut().into()) };
         run_one_output(plan, order, 0, slices);
         partials[0] = Partial { value: value[0], index: index[0] };
@@ -48,7 +48,7 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
     input: ElementsRef<'_, T>,
     partials: &mut Outputs<'_, Partial<T, I>>,
 ) {
-    let (mut indices, mut values) = ([I::NONE; TILE], [zero(); TILE]);
+    let (mut indices, mut values) = ([I::NONE; TILE], [T::ZERO; TILE]);
     for_each_tile(&plan.shape, TILE, &mut |tile| {
         let [height, width] = tile.input.dims.map(|l| l.size);
         let rows = LoopDim { size: height, stride: width as isize };
