@@ -5,14 +5,15 @@ use crate::dispatch::{Isa, with_isa};
 use crate::simd::portable::Portable;
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
+use core::ops::Range;
 
-/// From a position to an index of 32 bits: `start + position * step`, modulo 2^32.
+/// From a position to an index of 32 bits: `start + position * step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
     /// The index of position 0.
     pub start: u32,
-    /// From one index to the next; a negative one as what it wraps to.
-    pub step: u32,
+    /// From one index to the next.
+    pub step: isize,
 }
 
 impl Affine {
@@ -22,7 +23,7 @@ impl Affine {
     /// The index at a position.
     #[inline(always)]
     pub fn at(self, position: u32) -> u32 {
-        self.start.wrapping_add(position.wrapping_mul(self.step))
+        self.start.wrapping_add(position.wrapping_mul(self.step as u32))
     }
 }
 
@@ -39,6 +40,12 @@ pub trait IndexBits: sealed::Sealed + Copy + 'static {
     /// The position that was written in its place.
     #[doc(hidden)]
     fn position(self) -> u32;
+
+    #[doc(hidden)]
+    fn plus(self, other: Self) -> Self;
+
+    #[doc(hidden)]
+    fn minus(self, other: Self) -> Self;
 
     #[doc(hidden)]
     fn loops_of(writer: &IndexWriter) -> Loops<Self>;
@@ -85,6 +92,16 @@ macro_rules! widths {
                 #[inline(always)]
                 fn position(self) -> u32 {
                     self as u32
+                }
+
+                #[inline(always)]
+                fn plus(self, other: $t) -> $t {
+                    self.wrapping_add(other)
+                }
+
+                #[inline(always)]
+                fn minus(self, other: $t) -> $t {
+                    self.wrapping_sub(other)
                 }
 
                 #[inline(always)]
@@ -167,10 +184,12 @@ impl<I: IndexBits> SimdOp for InPlace<'_, I> {
     #[inline(always)]
     unsafe fn eval(self) {
         let InPlace { map, positions } = self;
-        if map.step == u32::MAX {
-            positions.iter_mut().for_each(|index| *index = I::of(map.start.wrapping_sub(index.position())));
-        } else {
-            positions.iter_mut().for_each(|index| *index = I::of(map.at(index.position())));
+        let start = I::of(map.start);
+        // As wide as they are: nothing to narrow and to widen.
+        match map.step {
+            1 => each_in_place(positions, |position| start.plus(position)),
+            -1 => each_in_place(positions, |position| start.minus(position)),
+            _ => each_in_place(positions, |position| I::of(map.at(position.position()))),
         }
     }
 }
@@ -187,25 +206,38 @@ impl<I: IndexBits> SimdOp for IndexRow<'_, I> {
     #[inline(always)]
     unsafe fn eval(self) {
         let IndexRow { map, positions, indices } = self;
-        // Ties to the last index go backwards: a multiplication takes several operations.
-        if map == Affine::IDENTITY {
-            each(positions, indices, I::of);
-        } else if map.step == u32::MAX {
-            each(positions, indices, |position| I::of(map.start.wrapping_sub(position)));
-        } else {
-            each(positions, indices, |position| I::of(map.at(position)));
+        // Without a multiplication, which takes several operations, in a window and backwards.
+        match map {
+            Affine::IDENTITY => each(positions, indices, I::of),
+            Affine { start, step: 1 } => each(positions, indices, |position| I::of(start.wrapping_add(position))),
+            Affine { start, step: -1 } => each(positions, indices, |position| I::of(start.wrapping_sub(position))),
+            _ => each(positions, indices, |position| I::of(map.at(position))),
         }
     }
 }
 
-/// The plain loop, which the compiler vectorises. Twice: first up to an address that is aligned to any vector, because
-/// a store across two cache lines takes as long as two.
+/// The plain loop, which the compiler vectorises.
 #[inline(always)]
 fn each<I: Copy>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -> I) {
-    let (len, first) = (indices.len(), indices.as_ptr().align_offset(crate::simd::partial_load::MAX_VECTOR_BYTES));
-    for part in [0..first.min(len), first.min(len)..len] {
+    for part in aligned_parts(indices) {
         for (index_of, &position) in indices[part.clone()].iter_mut().zip(&positions[part]) {
             *index_of = index(position);
         }
     }
+}
+
+/// The same, in place.
+#[inline(always)]
+fn each_in_place<I: Copy>(positions: &mut [I], index: impl Fn(I) -> I) {
+    for part in aligned_parts(positions) {
+        positions[part].iter_mut().for_each(|position| *position = index(*position));
+    }
+}
+
+/// Two parts, of which the second is aligned to any vector, because a store across two cache lines takes as long as
+/// two.
+#[inline(always)]
+fn aligned_parts<I>(slice: &[I]) -> [Range<usize>; 2] {
+    let first = slice.as_ptr().align_offset(crate::simd::partial_load::MAX_VECTOR_BYTES).min(slice.len());
+    [0..first, first..slice.len()]
 }

@@ -2,7 +2,8 @@
 //! that reads.
 #![allow(unsafe_code)]
 
-use crate::Element;
+use crate::parts::Partial;
+use crate::{Element, Index};
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
 use std::marker::PhantomData;
@@ -136,20 +137,25 @@ impl<'a, T> Outputs<'a, T> {
 
     /// Writes a row of outputs, `stride` places apart, from the first on. Borrows none of the places between them.
     ///
-    /// `of` is moved, not borrowed: for all that the compiler knows, what is written might be where that lies.
+    /// `row` is moved, not borrowed: for all that the compiler knows, what is written might be where that lies.
     #[inline(always)]
-    pub(super) fn spread<X: Copy>(&mut self, first: isize, stride: isize, row: &[X], of: impl Fn(X) -> T) {
-        let last = first + row.len().saturating_sub(1) as isize * stride;
+    pub(super) fn spread(&mut self, first: isize, stride: isize, row: impl ExactSizeIterator<Item = T>) {
+        let len = row.len();
+        let last = first + len.saturating_sub(1) as isize * stride;
         assert!(first.min(last) >= 0 && (first.max(last) as usize) < self.len);
         let start = self.start.wrapping_offset(first);
-        let write = |stride: isize| {
-            for (i, &found) in row.iter().enumerate() {
+        let write = |stride: isize, row| {
+            for (i, found) in (0..len).zip(row) {
                 // SAFETY: between the first place and the last, which are within the slice; else as in `part`.
-                unsafe { *start.offset(i as isize * stride) = of(found) };
+                unsafe { *start.offset(i as isize * stride) = found };
             }
         };
         // A stride that is known takes fewer instructions.
-        if stride == 2 { write(2) } else { write(stride) }
+        match stride {
+            1 => write(1, row),
+            2 => write(2, row),
+            _ => write(stride, row),
+        }
     }
 
     /// All of them.
@@ -171,6 +177,49 @@ impl<'a, T> Outputs<'a, T> {
     pub(crate) fn address(&self, place: usize) -> usize {
         self.start.wrapping_add(place).addr()
     }
+}
+
+impl<T: Element, I: Index> Outputs<'_, Partial<T, I>> {
+    /// Writes a row of partials, `stride` places apart, from the first on.
+    ///
+    /// As two words of the wider size each: padding is written too, so that a vector holds some partials.
+    #[inline(always)]
+    pub(super) fn write_partials(&mut self, first: isize, stride: isize, values: &[T], indices: &[I]) {
+        let row = values.iter().zip(indices).map(|(&value, &index)| (value, index));
+        match const { word_bytes::<T, I>() } {
+            1 => self.words::<u8>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            2 => self.words::<u16>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            4 => self.words::<u32>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            8 => self.words::<u64>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            _ => self.spread(first, stride, row.map(|(value, index)| Partial { value, index })),
+        }
+    }
+
+    /// The same places, each as two words, of which the first begins with the value and the second with the index.
+    #[inline(always)]
+    fn words<W>(&mut self) -> Outputs<'_, [W; 2]> {
+        assert!(word_bytes::<T, I>() == size_of::<W>() && align_of::<Partial<T, I>>() == align_of::<W>());
+        Outputs { start: self.start.cast(), len: self.len, lifetime: PhantomData }
+    }
+}
+
+/// The bytes of each of the two words that a partial is made of: of the wider field. Or 0, where these are aligned to
+/// less than their size, and the other field is smaller.
+const fn word_bytes<T, I>() -> usize {
+    let (value, index) = (size_of::<T>(), size_of::<I>());
+    let bytes = if value > index { value } else { index };
+    let is_two = std::mem::offset_of!(Partial<T, I>, index) == bytes && size_of::<Partial<T, I>>() == 2 * bytes;
+    if is_two { bytes } else { 0 }
+}
+
+/// A word that begins with the bytes of an element or an index; the others are 0.
+#[inline(always)]
+fn word<X: Copy, W: Copy + Default>(x: X) -> W {
+    assert!(size_of::<X>() <= size_of::<W>());
+    let mut word = W::default();
+    // SAFETY: there is room, as asserted; elements and indices have no padding, and all bits are a word.
+    unsafe { (&raw mut word).cast::<X>().write_unaligned(x) };
+    word
 }
 
 impl<T> std::ops::Index<usize> for Outputs<'_, T> {

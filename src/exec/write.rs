@@ -142,7 +142,7 @@ pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut Output
         }
     }
     for line in found.chunks_exact(inner.size) {
-        to.spread(first, inner.stride, line, of);
+        to.spread(first, inner.stride, line.iter().map(move |&found| of(found)));
         first += outer.stride;
     }
 }
@@ -155,7 +155,7 @@ const MIN_VECTOR_WRITE: usize = 16;
 pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
     match *shape.index_steps() {
         [LoopDim { stride, .. }] if fits_32_bits(shape) => {
-            Some(Affine { start: shape.index_start as u32, step: stride as u32 })
+            Some(Affine { start: shape.index_start as u32, step: stride })
         }
         _ => None,
     }
@@ -166,8 +166,11 @@ fn fits_32_bits(shape: &CollapsedShape) -> bool {
     u32::try_from(shape.largest_index()).is_ok()
 }
 
-/// Copies each output along the axes that are broadcast in the input.
+/// Copies each output along the axes that are broadcast in the input, if there are any.
 pub(super) fn copy_to_broadcast<X: Copy>(nest: &LoopNest, outputs: &mut [X]) {
+    if nest.broadcast_dims().is_empty() {
+        return;
+    }
     let ((slower, row), (slower_copies, copies)) = (split_last(nest.output_dims()), split_last(nest.broadcast_dims()));
     for first in StridedIter::new(slower).map(|offset| nest.start as isize + offset) {
         for to in StridedIter::new(slower_copies).map(|offset| first + offset) {

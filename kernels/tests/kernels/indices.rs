@@ -29,7 +29,7 @@ fn check<I: IndexBits + Debug + PartialEq + TryFrom<u64> + Default>(isa: Isa, la
                 (if step < 0 { start } else { largest - start }) / i64::unsigned_abs(step)
             };
             let positions: Vec<u32> = (0..len as u64).map(|n| (n * 7919 % 4096).min(wrap) as u32).collect();
-            let map = Affine { start: start as u32, step: step as u32 };
+            let map = Affine { start: start as u32, step: step as isize };
             let expected: Vec<I> = positions
                 .iter()
                 .map(|&position| (start as i64 + i64::from(position) * step) as u64)
