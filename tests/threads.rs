@@ -4,8 +4,10 @@
 mod common;
 
 use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Partial, Rayon, ScopedThreads, Sequential, reference};
-use argreduce_guard::few;
+use argreduce_guard::{few, is_slow};
+use common::problem::{Problem, problem};
 use common::{Sample, orders, rng, sample};
+use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -200,6 +202,59 @@ fn whatever_an_executor_does() {
         }
     }
     for_each_type!(all());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if is_slow() { 100 } else { 600 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Random views, axes and outputs, each as a part of a larger tensor, on slices that begin anywhere in a cache line.
+    #[test]
+    fn random_windows(problem in problem()) {
+        fn check_type<T: Sample>(problem: &Problem) {
+            if T::DATA_TYPE == problem.data_type {
+                check_window::<T>(problem);
+            }
+        }
+        for_each_type!(check_type(&problem));
+    }
+}
+
+fn check_window<T: Sample>(problem: &Problem) {
+    let Problem { layout, axes, output, seed, .. } = problem;
+    let input = sample::<T>(&mut rng(*seed), layout.required_len());
+    let (function, direction, policy) = orders().nth((seed / 7 % 8) as usize).unwrap();
+    let (whole, start): (Vec<usize>, Vec<usize>) = layout.sizes().iter().map(|size| (size + 3, 2)).unzip();
+    let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy);
+    let reduce = reduce.window(&whole, &start);
+    let plan = output.as_ref().map_or(reduce, |output| reduce.output_layout(output)).plan::<T, u64>().unwrap();
+    let (len, count) = (plan.output_layout().required_len(), plan.output_layout().element_count());
+    let (mut alone, mut best) = (vec![77; len], vec![T::default(); count]);
+    plan.run_with_values(&input, &mut alone, &mut best).unwrap();
+    let mut partials = vec![Partial::NONE; count];
+    plan.run_partials(&input, &mut partials).unwrap();
+
+    let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
+    let skipped = (seed % 9) as usize;
+    for (n, width) in WIDTHS.into_iter().enumerate() {
+        let executor = Wayward::new(WAYS[(*seed as usize + n) % WAYS.len()], width);
+        let (mut indices, mut values) = (vec![77; skipped + len], vec![T::default(); 9 - skipped + count]);
+        plan.run_on(&executor, &input, &mut indices[skipped..]).unwrap();
+        let how = || format!("{plan}, {}, {executor:?}", plan.division_on(&executor));
+        assert_eq!(indices[skipped..], alone, "{}", how());
+        indices.fill(77);
+        plan.run_with_values_on(&executor, &input, &mut indices[skipped..], &mut values[9 - skipped..]).unwrap();
+        assert_eq!(indices[skipped..], alone, "{}, values", how());
+        assert_eq!(bits(&values[9 - skipped..]), bits(&best), "{}, values", how());
+        let mut found = vec![Partial::NONE; count];
+        plan.run_partials_on(&executor, &input, &mut found).unwrap();
+        let pairs =
+            |partials: &[Partial<T, u64>]| partials.iter().map(|p| (p.value.bits(), p.index)).collect::<Vec<_>>();
+        assert_eq!(pairs(&found), pairs(&partials), "{}, partials", how());
+    }
 }
 
 /// What the shapes above are divided into, so that none of the ways goes untested.
