@@ -8,6 +8,8 @@ use argreduce_guard::{few, is_slow};
 use common::problem::{Problem, problem};
 use common::{Sample, orders, rng, sample};
 use proptest::prelude::*;
+use rand::RngExt;
+use rand::rngs::SmallRng;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -142,10 +144,23 @@ fn outputs(axes: &[(usize, isize, bool)]) -> [Option<Layout>; 3] {
     [None, strided(&mut (0..sizes.len()).rev(), 2), strided(&mut (0..sizes.len()), 1)]
 }
 
+/// Of few values that are everywhere, or of one, and a few others anywhere: so that the best is in any block of a
+/// reduction, and not always in the first.
+fn dense_or_sparse<T: Sample>(rng: &mut SmallRng, len: usize, is_sparse: bool) -> Vec<T> {
+    if !is_sparse {
+        return sample(rng, len);
+    }
+    let mut input = vec![T::SPECIAL[rng.random_range(0..T::SPECIAL.len())]; len];
+    for _ in 0..rng.random_range(1..20) {
+        input[rng.random_range(0..len)] = T::SPECIAL[rng.random_range(0..T::SPECIAL.len())];
+    }
+    input
+}
+
 /// Runs a reduction by an executor, with and without values, and compares with what is expected.
 fn check<T: Sample>(axes: Axes, executors: &[&dyn Executor], seed: u64) {
     let layout = layout(axes);
-    let input = sample::<T>(&mut rng(seed), layout.required_len());
+    let input = dense_or_sparse::<T>(&mut rng(seed), layout.required_len(), seed / 8 % 2 == 1);
     let flags: Vec<bool> = axes.iter().map(|axis| axis.2).collect();
     let order = orders().nth(seed as usize % 8).unwrap();
     let expected = reference::arg_reduce(order, &layout, &flags, &input);
@@ -211,7 +226,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Random views, axes and outputs, each as a part of a larger tensor, on slices that begin anywhere in a cache line.
+    /// Random views, axes and outputs, each as a part of a larger tensor, on slices that begin anywhere in a line.
     #[test]
     fn random_windows(problem in problem()) {
         fn check_type<T: Sample>(problem: &Problem) {
@@ -225,7 +240,7 @@ proptest! {
 
 fn check_window<T: Sample>(problem: &Problem) {
     let Problem { layout, axes, output, seed, .. } = problem;
-    let input = sample::<T>(&mut rng(*seed), layout.required_len());
+    let input = dense_or_sparse::<T>(&mut rng(*seed), layout.required_len(), seed / 64 % 2 == 1);
     let (function, direction, policy) = orders().nth((seed / 7 % 8) as usize).unwrap();
     let (whole, start): (Vec<usize>, Vec<usize>) = layout.sizes().iter().map(|size| (size + 3, 2)).unzip();
     let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy);
@@ -331,7 +346,7 @@ fn a_panic_resumes_on_the_caller() {
 fn threads_of_the_library() {
     for sizes in [[64, 1 << 20], [1, 1 << 26], [1 << 17, 512]] {
         let layout = Layout::contiguous(&sizes).unwrap();
-        let input = sample::<u8>(&mut rng(5), layout.required_len());
+        let input = dense_or_sparse::<u8>(&mut rng(5), layout.required_len(), true);
         let plan = ArgReduce::argmin(&layout).axes(&[1]).plan::<u8, u32>().unwrap();
         let alone = plan.run_to_vec(&input).unwrap();
         for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon] {
