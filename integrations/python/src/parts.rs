@@ -19,7 +19,7 @@ const INDEX_TYPE: DataType = DataType::I64;
 /// Parameters
 /// ----------
 /// x : array
-///     The part, as in :func:`argreduce.argmax`. It may be empty.
+///     The part, as in :func:`argreduce.argmax`, but of at most 8 axes. It may be empty.
 /// axis : None, int or tuple of int
 ///     The axes to reduce.
 /// start, whole : tuple of int
