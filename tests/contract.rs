@@ -57,8 +57,8 @@ fn directml_examples() {
     assert_eq!(reduce((ArgMax, Decreasing, Propagate), &ties, &[5], &[0]), [4]);
 }
 
-/// The vectors of WebNN's platform tests for axes [3, 0, 1] of [2, 1, 4, 3] (argMax, both directions): the index counts
-/// in ascending order of dimensions, whatever the order of the axes.
+/// The rule that WebNN's vectors for the axes [3, 0, 1] ask for: the index counts in ascending order of dimensions,
+/// whatever the order of the axes.
 #[test]
 fn index_order_is_that_of_the_dimensions() {
     let input: Vec<f32> = (0..24).map(|n| if n % 5 == 0 { 9. } else { (n % 7) as f32 }).collect();

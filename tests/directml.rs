@@ -4,7 +4,7 @@ mod common;
 
 use argreduce::directml::{ArgMaxOperatorDesc, ArgMinOperatorDesc, CompiledOperator, TensorDesc, buffer_tensor_size};
 use argreduce::{AxisDirection, DataType, Error, Layout, ReduceFunction, reference};
-use common::{Sample, orders, rng, sample};
+use common::{Sample, best_values, orders, rng, sample};
 
 const MAX: u32 = u32::MAX;
 
@@ -364,13 +364,34 @@ fn answers_of<T: Sample + bytemuck::NoUninit>() {
                     function => unreachable!("{function} has no operator"),
                 };
             let expected = reference::arg_reduce((function, axis_direction, nan_policy), &layout, &reduced, &input[..]);
+            let best = best_values(&layout, &reduced, &expected, &input);
             let mut found = vec![99_u64; expected.len()];
-            operator.unwrap().execute(bytemuck::cast_slice(&input), bytemuck::cast_slice_mut(&mut found)).unwrap();
+            let (operator, input) = (operator.unwrap(), bytemuck::cast_slice(&input));
+            operator.execute(input, bytemuck::cast_slice_mut(&mut found)).unwrap();
             let expected: Vec<u64> = expected.into_iter().map(|index| index as u64).collect();
             assert_eq!(
                 found, expected,
                 "{function} {axis_direction} {nan_policy} of {data_type}, {sizes:?} over {axes:?}"
             );
+            // Partial answers, merged into those of nothing.
+            let len = found.len();
+            let [mut values, mut merged] = [(); 2].map(|()| vec![0_u64; len]);
+            let [values, merged] = [&mut values, &mut merged]
+                .map(|buffer| &mut bytemuck::cast_slice_mut::<u64, u8>(buffer)[..len * size_of::<T>()]);
+            let (mut indices, mut merged_indices) = (vec![99_u64; len], vec![u64::MAX; len]);
+            operator.run_partials(input, values, bytemuck::cast_slice_mut(&mut indices)).unwrap();
+            assert_eq!(indices, expected);
+            let accs = (&mut *merged, bytemuck::cast_slice_mut(&mut merged_indices));
+            let others = (&*values, bytemuck::cast_slice(&indices));
+            operator.merge().arrays_untyped((data_type, DataType::U64), accs, others).unwrap();
+            let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+            // Those of signed integers have the sign in all upper bits.
+            let best = best.into_iter().map(|bits| bits & u64::MAX >> (64 - 8 * size_of::<T>()));
+            assert!(merged.chunks(size_of::<T>()).map(bits).eq(best));
+            found.fill(99);
+            let output = bytemuck::cast_slice_mut(&mut found);
+            operator.finish_partials(bytemuck::cast_slice(&merged_indices), output).unwrap();
+            assert_eq!(found, expected);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Bad input: each error, its message, and that nothing was written.
 
 use argreduce::{
-    ArgReduce, DataType, Error, Index, Isa, Layout, argmax, argmax_with_values, argmin, drop_axes, unravel,
+    ArgReduce, DataType, Error, Index, Isa, Layout, Merge, Partial, ReduceFunction, argmax, argmax_with_values, argmin,
+    drop_axes, unravel,
 };
 use std::ops::Bound;
 
@@ -142,6 +143,94 @@ fn reductions() {
         ArgReduce::argmin(&layout).all_axes().plan::<u8, i32>(),
         "the largest possible index is 4294967295: i32 holds at most 2147483647",
     );
+}
+
+/// What is wrong with a window, or with the whole.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn windows() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let plan = |whole: &[usize], start: &[usize]| {
+        ArgReduce::argmax(&layout).axes(&[1]).window(whole, start).plan::<f32, u32>().map(drop)
+    };
+    refused(plan(&[2], &[0, 0]), "the window's whole has 1 numbers: it has to have one for each axis, 2");
+    refused(plan(&[2, 3], &[0, 0, 0]), "the window's start has 3 numbers: it has to have one for each axis, 2");
+    assert_eq!(plan(&[5, 9], &[3, 6]), Ok(()));
+    refused(plan(&[5, 9], &[3, 7]), "the window does not fit axis 1: size 3 from 7 on ends beyond the whole's 9");
+    // On a kept axis too.
+    refused(plan(&[5, 9], &[4, 6]), "the window does not fit axis 0: size 2 from 4 on ends beyond the whole's 5");
+    let message = format!("the window does not fit axis 1: size 3 from {} on ends beyond the whole's 9", usize::MAX);
+    refused(plan(&[5, 9], &[3, usize::MAX]), &message);
+    let message =
+        format!("the whole is too large: with size 3 on axis 1, its sizes multiply to more than {}", usize::MAX);
+    refused(plan(&[usize::MAX / 2, 3], &[0, 0]), &message);
+    assert_eq!(plan(&[usize::MAX / 3, 3], &[usize::MAX / 3 - 2, 0]), Ok(()));
+    // The largest index is that of the whole, and so is what is empty.
+    assert_eq!(plan(&[2, 1 << 32], &[0, 0]), Ok(()));
+    let message = "the largest possible index is 4294967296: u32 holds at most 4294967295";
+    refused(plan(&[2, (1 << 32) + 1], &[0, 0]), message);
+    for (sizes, whole) in [([2, 0], [2, 0]), ([0, 0], [2, 0])] {
+        let empty = Layout::contiguous(&sizes).unwrap();
+        let plan = ArgReduce::argmax(&empty).axes(&[1]).window(&whole, &[0, 0]).plan::<f32, u32>().map(drop);
+        assert_eq!(plan, Err(Error::EmptyReduction { axis: 1 }));
+    }
+    let empty = Layout::contiguous(&[0, 0]).unwrap();
+    assert!(ArgReduce::argmax(&empty).axes(&[1]).window(&[0, 0], &[0, 0]).plan::<f32, u32>().is_ok());
+}
+
+/// What is wrong with partial answers: then nothing is written.
+#[test]
+fn partial_answers() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let plan = ArgReduce::argmax(&layout).axes(&[1]).plan::<i16, u8>().unwrap();
+    let some = Partial { value: 9, index: 2 };
+    let mut partials = [some; 2];
+    refused(plan.run_partials(&[0; 5], &mut partials), "the input slice has 5 elements of i16: the layout needs 6");
+    let message = "the partials slice has 1 elements of Partial: the layout needs 2";
+    refused(plan.run_partials(&[0; 6], &mut partials[..1]), message);
+    assert_eq!(partials, [some; 2]);
+
+    let mut indices = [7; 2];
+    refused(plan.finish_partials(&partials[..1], &mut indices), message);
+    let message = "the output slice has 1 elements of u8: the layout needs 2";
+    refused(plan.finish_partials(&partials, &mut indices[..1]), message);
+    let wrong = [some, Partial { value: 9, index: 3 }];
+    refused(plan.finish_partials(&wrong, &mut indices), "index 3 is out of range: the reduced axes allow 0 to 2");
+    assert_eq!(plan.finish_partials(&[some, Partial::NONE], &mut indices), Err(Error::EmptyReduction { axis: 1 }));
+    assert_eq!(indices, [7; 2]);
+
+    // The index with all bits set is that of no element.
+    for (size, is_allowed) in [(255, true), (256, false)] {
+        let row = Layout::contiguous(&[size]).unwrap();
+        let plan = ArgReduce::argmax(&row).all_axes().plan::<i16, u8>().unwrap();
+        let result = plan.run_partials(&[0; 256], &mut [some]);
+        assert_eq!(result.is_ok(), is_allowed, "{result:?}");
+        assert!(is_allowed || result == Err(Error::IndexTooLarge { largest: 255, index_type: "u8", max: 254 }));
+    }
+
+    let (merge, other) = (Merge::new(ReduceFunction::ArgMax), [Partial { value: 10, index: 0 }; 2]);
+    refused(
+        merge.partials(&mut partials, &other[..1]),
+        "the other slice has 1 elements: another has 2, and all have to be as long",
+    );
+    refused(
+        merge.partials(&mut partials[..1], &other),
+        "the acc slice has 1 elements: another has 2, and all have to be as long",
+    );
+    assert_eq!(partials, [some; 2]);
+    for (short, name) in ["values", "indices", "other_values", "other_indices"].into_iter().enumerate() {
+        let [a, b, c, d] = std::array::from_fn(|n| if n == short { 1 } else { 2 });
+        let (mut values, mut indices) = ([9; 2], [2; 2]);
+        let result = merge.arrays(&mut values[..a], &mut indices[..b], &[10; 2][..c], &[0_u64; 2][..d]);
+        refused(result, &format!("the {name} slice has 1 elements: another has 2, and all have to be as long"));
+        assert_eq!((values, indices), ([9; 2], [2; 2]));
+    }
+    for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
+        assert_eq!(merge.isa(isa).partials(&mut partials, &other), Err(Error::IsaNotAvailable { isa }));
+    }
+    let float = merge.arrays_untyped((DataType::I16, DataType::F32), (&mut [], &mut []), (&[], &[]));
+    assert_eq!(float, Err(Error::NotAnIndexType { data_type: DataType::F32 }));
+    assert_eq!(partials, [some; 2]);
 }
 
 /// The largest index that fits each type is allowed, and one more is not, by typed and by untyped plans.

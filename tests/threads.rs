@@ -4,8 +4,12 @@
 mod common;
 
 use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Partial, Rayon, ScopedThreads, Sequential, reference};
-use argreduce_guard::few;
+use argreduce_guard::{few, is_slow};
+use common::problem::{Problem, problem};
 use common::{Sample, orders, rng, sample};
+use proptest::prelude::*;
+use rand::RngExt;
+use rand::rngs::SmallRng;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -140,10 +144,23 @@ fn outputs(axes: &[(usize, isize, bool)]) -> [Option<Layout>; 3] {
     [None, strided(&mut (0..sizes.len()).rev(), 2), strided(&mut (0..sizes.len()), 1)]
 }
 
+/// Of few values that are everywhere, or of one, and a few others anywhere: so that the best is in any block of a
+/// reduction, and not always in the first.
+fn dense_or_sparse<T: Sample>(rng: &mut SmallRng, len: usize, is_sparse: bool) -> Vec<T> {
+    if !is_sparse {
+        return sample(rng, len);
+    }
+    let mut input = vec![T::SPECIAL[rng.random_range(0..T::SPECIAL.len())]; len];
+    for _ in 0..rng.random_range(1..20) {
+        input[rng.random_range(0..len)] = T::SPECIAL[rng.random_range(0..T::SPECIAL.len())];
+    }
+    input
+}
+
 /// Runs a reduction by an executor, with and without values, and compares with what is expected.
 fn check<T: Sample>(axes: Axes, executors: &[&dyn Executor], seed: u64) {
     let layout = layout(axes);
-    let input = sample::<T>(&mut rng(seed), layout.required_len());
+    let input = dense_or_sparse::<T>(&mut rng(seed), layout.required_len(), seed / 8 % 2 == 1);
     let flags: Vec<bool> = axes.iter().map(|axis| axis.2).collect();
     let order = orders().nth(seed as usize % 8).unwrap();
     let expected = reference::arg_reduce(order, &layout, &flags, &input);
@@ -200,6 +217,59 @@ fn whatever_an_executor_does() {
         }
     }
     for_each_type!(all());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if is_slow() { 100 } else { 600 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Random views, axes and outputs, each as a part of a larger tensor, on slices that begin anywhere in a line.
+    #[test]
+    fn random_windows(problem in problem()) {
+        fn check_type<T: Sample>(problem: &Problem) {
+            if T::DATA_TYPE == problem.data_type {
+                check_window::<T>(problem);
+            }
+        }
+        for_each_type!(check_type(&problem));
+    }
+}
+
+fn check_window<T: Sample>(problem: &Problem) {
+    let Problem { layout, axes, output, seed, .. } = problem;
+    let input = dense_or_sparse::<T>(&mut rng(*seed), layout.required_len(), seed / 64 % 2 == 1);
+    let (function, direction, policy) = orders().nth((seed / 7 % 8) as usize).unwrap();
+    let (whole, start): (Vec<usize>, Vec<usize>) = layout.sizes().iter().map(|size| (size + 3, 2)).unzip();
+    let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy);
+    let reduce = reduce.window(&whole, &start);
+    let plan = output.as_ref().map_or(reduce, |output| reduce.output_layout(output)).plan::<T, u64>().unwrap();
+    let (len, count) = (plan.output_layout().required_len(), plan.output_layout().element_count());
+    let (mut alone, mut best) = (vec![77; len], vec![T::default(); count]);
+    plan.run_with_values(&input, &mut alone, &mut best).unwrap();
+    let mut partials = vec![Partial::NONE; count];
+    plan.run_partials(&input, &mut partials).unwrap();
+
+    let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
+    let skipped = (seed % 9) as usize;
+    for (n, width) in WIDTHS.into_iter().enumerate() {
+        let executor = Wayward::new(WAYS[(*seed as usize + n) % WAYS.len()], width);
+        let (mut indices, mut values) = (vec![77; skipped + len], vec![T::default(); 9 - skipped + count]);
+        plan.run_on(&executor, &input, &mut indices[skipped..]).unwrap();
+        let how = || format!("{plan}, {}, {executor:?}", plan.division_on(&executor));
+        assert_eq!(indices[skipped..], alone, "{}", how());
+        indices.fill(77);
+        plan.run_with_values_on(&executor, &input, &mut indices[skipped..], &mut values[9 - skipped..]).unwrap();
+        assert_eq!(indices[skipped..], alone, "{}, values", how());
+        assert_eq!(bits(&values[9 - skipped..]), bits(&best), "{}, values", how());
+        let mut found = vec![Partial::NONE; count];
+        plan.run_partials_on(&executor, &input, &mut found).unwrap();
+        let pairs =
+            |partials: &[Partial<T, u64>]| partials.iter().map(|p| (p.value.bits(), p.index)).collect::<Vec<_>>();
+        assert_eq!(pairs(&found), pairs(&partials), "{}, partials", how());
+    }
 }
 
 /// What the shapes above are divided into, so that none of the ways goes untested.
@@ -276,7 +346,7 @@ fn a_panic_resumes_on_the_caller() {
 fn threads_of_the_library() {
     for sizes in [[64, 1 << 20], [1, 1 << 26], [1 << 17, 512]] {
         let layout = Layout::contiguous(&sizes).unwrap();
-        let input = sample::<u8>(&mut rng(5), layout.required_len());
+        let input = dense_or_sparse::<u8>(&mut rng(5), layout.required_len(), true);
         let plan = ArgReduce::argmin(&layout).axes(&[1]).plan::<u8, u32>().unwrap();
         let alone = plan.run_to_vec(&input).unwrap();
         for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon] {

@@ -1,11 +1,13 @@
 /* Bad input from outside: each case has its status, leaves a message, and writes nothing. Buffers come from malloc at their exact size, so
  * that valgrind sees a single byte read or written beyond them. (The messages are compared in capi/src/tests.) */
 #define _POSIX_C_SOURCE 200112L
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <argreduce.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -520,6 +522,51 @@ static void parts(void) {
     free(exact), free(old), free(old_values), free(old_indices);
 }
 
+/* Between the elements of a column there may be memory that is somebody else's: here, a page that nobody may touch. */
+static void gaps_between_pairs(void) {
+    enum { COLUMNS = 4 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const ptrdiff_t stride = (ptrdiff_t)page + 4;
+    char *first[COLUMNS];
+    for (int n = 0; n < COLUMNS; ++n) {
+        char *pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0) {
+            expect(0, "three pages");
+            return;
+        }
+        first[n] = pages + page - 4; /* and the second one at the start of the last page */
+    }
+    argreduce_desc desc = good();
+    argreduce_operator *op = NULL;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "an operator to merge with");
+    for (int backwards = 0; backwards < 2; ++backwards) {
+        const float values[COLUMNS / 2][2] = {{1, 4}, {3, 2}};
+        const uint32_t indices[COLUMNS / 2][2] = {{5, 6}, {7, 8}};
+        argreduce_pairs pairs[COLUMNS / 2];
+        for (int side = 0; side < COLUMNS / 2; ++side) {
+            char *to_values = first[2 * side], *to_indices = first[2 * side + 1];
+            for (int n = 0; n < 2; ++n) {
+                memcpy(to_values + n * stride, &values[side][n], 4);
+                memcpy(to_indices + n * stride, &indices[side][n], 4);
+            }
+            const ptrdiff_t start = backwards ? stride : 0, step = backwards ? -stride : stride;
+            const size_t bytes = page + 8;
+            pairs[side] = (argreduce_pairs){to_values + start, step, bytes, to_indices + start, step, bytes};
+        }
+        expect(argreduce_merge(op, 2, &pairs[0], &pairs[1]) == ARGREDUCE_OK, "merges across a page of nobody's");
+        const float best[2] = {3, 4};
+        const uint32_t places[2] = {7, 6};
+        for (int n = 0; n < 2; ++n) {
+            expect(memcmp(first[0] + n * stride, &best[n], 4) == 0, "the better value");
+            expect(memcmp(first[1] + n * stride, &places[n], 4) == 0, "the index of the better value");
+        }
+    }
+    argreduce_release(op);
+    for (int n = 0; n < COLUMNS; ++n) {
+        munmap(first[n] + 4 - page, 3 * page);
+    }
+}
+
 int main(void) {
     expect(strcmp(argreduce_last_error(), "") == 0, "no message at first");
     a_long_message();
@@ -534,6 +581,7 @@ int main(void) {
     threads();
     directml();
     parts();
+    gaps_between_pairs();
     printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -254,7 +254,8 @@ where
         Strategy::Rows
             if const {
                 S::TUNING.specializes
-                    && (is_float::<Shared<S, T, MAX, NAN>>() || S::TUNING.has_masks && size_of::<T>() < 8)
+                    && (is_float::<Shared<S, T, MAX, NAN>>()
+                        || size_of::<T>() < if S::TUNING.has_masks { 8 } else { 4 })
             } =>
         {
             rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Specialized<S, T, MAX, NAN>>

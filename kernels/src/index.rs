@@ -2,17 +2,21 @@
 //! orders and element types.
 
 use crate::dispatch::{Isa, with_isa};
+use crate::memory::args::LoopDim;
+use crate::scatter::{self, Rows, ScatterLoops};
 use crate::simd::portable::Portable;
 use crate::simd::token::{Simd, SimdOp};
+use crate::simd::transpose::TransposeOps;
 use core::marker::PhantomData;
+use core::ops::Range;
 
-/// From a position to an index of 32 bits: `start + position * step`, modulo 2^32.
+/// From a position to an index of 32 bits: `start + position * step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
     /// The index of position 0.
     pub start: u32,
-    /// From one index to the next; a negative one as what it wraps to.
-    pub step: u32,
+    /// From one index to the next.
+    pub step: isize,
 }
 
 impl Affine {
@@ -22,7 +26,7 @@ impl Affine {
     /// The index at a position.
     #[inline(always)]
     pub fn at(self, position: u32) -> u32 {
-        self.start.wrapping_add(position.wrapping_mul(self.step))
+        self.start.wrapping_add(position.wrapping_mul(self.step as u32))
     }
 }
 
@@ -41,7 +45,13 @@ pub trait IndexBits: sealed::Sealed + Copy + 'static {
     fn position(self) -> u32;
 
     #[doc(hidden)]
-    fn loops_of(writer: &IndexWriter) -> Loops<Self>;
+    fn plus(self, other: Self) -> Self;
+
+    #[doc(hidden)]
+    fn minus(self, other: Self) -> Self;
+
+    #[doc(hidden)]
+    fn loops_of(writer: &OutputWriter) -> Loops<Self>;
 }
 
 /// The loops of an ISA for one width.
@@ -54,23 +64,25 @@ pub struct Loops<I> {
 
 macro_rules! widths {
     ($($t:ident)+) => {
-        /// Writes lines of indices by the vectors of an ISA.
+        /// Writes outputs by the vectors of an ISA: rows of indices, and whatever goes to places at strides.
         ///
         /// ```
-        /// use argreduce_kernels::{Affine, IndexWriter, Isa};
-        /// let writer = IndexWriter::of(Isa::detect()).unwrap();
+        /// use argreduce_kernels::{Affine, OutputWriter, Isa};
+        /// let writer = OutputWriter::of(Isa::detect()).unwrap();
         /// let mut indices = [0_u64; 3];
         /// writer.write(Affine { start: 100, step: 10 }, &[2, 0, 5], &mut indices);
         /// assert_eq!(indices, [120, 100, 150]);
         /// ```
         #[derive(Clone, Copy, Debug)]
-        pub struct IndexWriter {
+        pub struct OutputWriter {
             $($t: Loops<$t>,)+
+            scatter: ScatterLoops,
         }
 
-        impl<S: Simd> Of<S> {
-            const WRITER: &'static IndexWriter = &IndexWriter {
+        impl<S: TransposeOps> Of<S> {
+            const WRITER: &'static OutputWriter = &OutputWriter {
                 $($t: Loops { write: enter::<S, $t>, write_in_place: enter_in_place::<S, $t> },)+
+                scatter: scatter::loops::<S>(),
             };
         }
 
@@ -88,7 +100,17 @@ macro_rules! widths {
                 }
 
                 #[inline(always)]
-                fn loops_of(writer: &IndexWriter) -> Loops<$t> {
+                fn plus(self, other: $t) -> $t {
+                    self.wrapping_add(other)
+                }
+
+                #[inline(always)]
+                fn minus(self, other: $t) -> $t {
+                    self.wrapping_sub(other)
+                }
+
+                #[inline(always)]
+                fn loops_of(writer: &OutputWriter) -> Loops<$t> {
                     writer.$t
                 }
             }
@@ -101,12 +123,12 @@ widths!(u8 u16 u32 u64);
 /// The writer of an ISA.
 struct Of<S>(PhantomData<S>);
 
-impl IndexWriter {
+impl OutputWriter {
     /// The one that every machine can run.
-    pub const PORTABLE: &'static IndexWriter = Of::<Portable<16>>::WRITER;
+    pub const PORTABLE: &'static OutputWriter = Of::<Portable<16>>::WRITER;
 
     /// That of an ISA, or `None` where this machine or this build does not have it.
-    pub fn of(isa: Isa) -> Option<&'static IndexWriter> {
+    pub fn of(isa: Isa) -> Option<&'static OutputWriter> {
         if isa.is_available() { with_isa!(isa, S => Of::<S>::WRITER) } else { None }
     }
 
@@ -124,9 +146,9 @@ impl IndexWriter {
     /// Writes the index of each position in its place. All of both fit.
     ///
     /// ```
-    /// use argreduce_kernels::{Affine, IndexWriter};
+    /// use argreduce_kernels::{Affine, OutputWriter};
     /// let mut indices = [2_u64, 0, 5];
-    /// IndexWriter::PORTABLE.write_in_place(Affine { start: 100, step: 10 }, &mut indices);
+    /// OutputWriter::PORTABLE.write_in_place(Affine { start: 100, step: 10 }, &mut indices);
     /// assert_eq!(indices, [120, 100, 150]);
     /// ```
     #[inline]
@@ -135,6 +157,36 @@ impl IndexWriter {
             // SAFETY: as in `write`.
             unsafe { (I::loops_of(self).write_in_place)(map, positions) }
         }
+    }
+}
+
+impl OutputWriter {
+    /// Writes what was found, packed and row by row, to places: `places` are the loops over rows and along each, with
+    /// strides in elements, from `to` on. Touches nothing between them.
+    ///
+    /// ```
+    /// use argreduce_kernels::{LoopDim, OutputWriter};
+    /// let (rows, mut places) = ([[1, 2, 3], [4, 5, 6]], [0; 6]);
+    /// let columns = [LoopDim { size: 2, stride: 1 }, LoopDim { size: 3, stride: 2 }];
+    /// // SAFETY: all places are in the array.
+    /// unsafe { OutputWriter::PORTABLE.scatter(rows.as_flattened(), places.as_mut_ptr(), columns) };
+    /// assert_eq!(places, [1, 4, 2, 5, 3, 6]);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are not as many elements as places, or elements have not the size and alignment of an unsigned integer.
+    ///
+    /// # Safety
+    /// - All places may be written, and nobody else uses them meanwhile.
+    #[inline]
+    pub unsafe fn scatter<T: Copy>(&self, found: &[T], to: *mut T, places: [LoopDim; 2]) {
+        assert_eq!(found.len(), places[0].size * places[1].size);
+        let size = [1, 2, 4, 8].iter().position(|&size| size == size_of::<T>());
+        let size = size.expect("elements have 1, 2, 4 or 8 bytes");
+        assert_eq!(align_of::<T>(), [align_of::<u8>(), align_of::<u16>(), align_of::<u32>(), align_of::<u64>()][size]);
+        let rows = Rows { from: found.as_ptr().cast(), to: to.cast(), places };
+        // SAFETY: the ISA as in `write`; the caller's promise.
+        unsafe { (self.scatter[size])(rows) }
     }
 }
 
@@ -167,10 +219,12 @@ impl<I: IndexBits> SimdOp for InPlace<'_, I> {
     #[inline(always)]
     unsafe fn eval(self) {
         let InPlace { map, positions } = self;
-        if map.step == u32::MAX {
-            positions.iter_mut().for_each(|index| *index = I::of(map.start.wrapping_sub(index.position())));
-        } else {
-            positions.iter_mut().for_each(|index| *index = I::of(map.at(index.position())));
+        let start = I::of(map.start);
+        // As wide as they are: nothing to narrow and to widen.
+        match map.step {
+            1 => each_in_place(positions, |position| start.plus(position)),
+            -1 => each_in_place(positions, |position| start.minus(position)),
+            _ => each_in_place(positions, |position| I::of(map.at(position.position()))),
         }
     }
 }
@@ -187,25 +241,38 @@ impl<I: IndexBits> SimdOp for IndexRow<'_, I> {
     #[inline(always)]
     unsafe fn eval(self) {
         let IndexRow { map, positions, indices } = self;
-        // Ties to the last index go backwards: a multiplication takes several operations.
-        if map == Affine::IDENTITY {
-            each(positions, indices, I::of);
-        } else if map.step == u32::MAX {
-            each(positions, indices, |position| I::of(map.start.wrapping_sub(position)));
-        } else {
-            each(positions, indices, |position| I::of(map.at(position)));
+        // Without a multiplication, which takes several operations, in a window and backwards.
+        match map {
+            Affine::IDENTITY => each(positions, indices, I::of),
+            Affine { start, step: 1 } => each(positions, indices, |position| I::of(start.wrapping_add(position))),
+            Affine { start, step: -1 } => each(positions, indices, |position| I::of(start.wrapping_sub(position))),
+            _ => each(positions, indices, |position| I::of(map.at(position))),
         }
     }
 }
 
-/// The plain loop, which the compiler vectorises. Twice: first up to an address that is aligned to any vector, because
-/// a store across two cache lines takes as long as two.
+/// The plain loop, which the compiler vectorises.
 #[inline(always)]
 fn each<I: Copy>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -> I) {
-    let (len, first) = (indices.len(), indices.as_ptr().align_offset(crate::simd::partial_load::MAX_VECTOR_BYTES));
-    for part in [0..first.min(len), first.min(len)..len] {
+    for part in aligned_parts(indices) {
         for (index_of, &position) in indices[part.clone()].iter_mut().zip(&positions[part]) {
             *index_of = index(position);
         }
     }
+}
+
+/// The same, in place.
+#[inline(always)]
+fn each_in_place<I: Copy>(positions: &mut [I], index: impl Fn(I) -> I) {
+    for part in aligned_parts(positions) {
+        positions[part].iter_mut().for_each(|position| *position = index(*position));
+    }
+}
+
+/// Two parts, of which the second is aligned to any vector, because a store across two cache lines takes as long as
+/// two.
+#[inline(always)]
+fn aligned_parts<I>(slice: &[I]) -> [Range<usize>; 2] {
+    let first = slice.as_ptr().align_offset(crate::simd::partial_load::MAX_VECTOR_BYTES).min(slice.len());
+    [0..first, first..slice.len()]
 }

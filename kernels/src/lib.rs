@@ -19,7 +19,7 @@
 //! | [`tuning`] | the numbers that depend on the CPU |
 //! | `memory/` | what a kernel is given, and how memory is traversed and prefetched |
 //! | `outputs.rs`, `positions.rs`, `values.rs` | where a kernel writes; values that it does not write by itself |
-//! | `types.rs`, `index.rs` | element types; from positions to indices |
+//! | `types.rs`, `index.rs`, `scatter.rs` | element types; from positions to indices; outputs at strides |
 //!
 //! The `mod.rs` of each folder explains its algorithm.
 //!
@@ -61,6 +61,7 @@ mod order;
 mod outputs;
 mod positions;
 mod rows;
+mod scatter;
 mod simd;
 mod strategy;
 pub mod tuning;
@@ -71,7 +72,7 @@ pub use columns::{PANEL_BYTES, PANEL_VECTORS};
 pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
-pub use index::{Affine, IndexBits, IndexWriter};
+pub use index::{Affine, IndexBits, OutputWriter};
 pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
 pub use memory::prefetch::{Hint, Prefetch};
 pub use memory::walk::{StridedIter, offset_at};

@@ -30,6 +30,10 @@ pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + S
     #[doc(hidden)]
     type Pod: Element + bytemuck::Pod;
 
+    /// The element whose bits are 0: 0, +0 or `false`.
+    #[doc(hidden)]
+    const ZERO: Self;
+
     /// Whether this is a NaN; never for integers and `bool`.
     #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
     fn is_nan(self) -> bool {
@@ -111,6 +115,8 @@ macro_rules! elements {
             impl Element for $t {
                 const DATA_TYPE: DataType = DataType::$name;
                 type Pod = $key;
+                // SAFETY: bits of 0 are a value of each of the types.
+                const ZERO: $t = unsafe { core::mem::zeroed() };
 
                 #[inline(always)]
                 fn key(self, nan: i64) -> i64 {

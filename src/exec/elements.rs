@@ -2,9 +2,12 @@
 //! that reads.
 #![allow(unsafe_code)]
 
+use super::tiles::Grid;
 use crate::Element;
+use crate::parts::Partial;
 #[cfg(feature = "ndarray")]
 use crate::{Error, Layout};
+use argreduce_kernels::{LoopDim, OutputWriter};
 use std::marker::PhantomData;
 
 /// Elements that can be read: all of a slice, or those of a view, without what lies between them. (A view of another
@@ -20,12 +23,6 @@ impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
     fn from(slice: &'a [T]) -> Self {
         ElementsRef { start: slice.as_ptr(), len: slice.len(), lifetime: PhantomData }
     }
-}
-
-/// The element whose bits are 0.
-pub(crate) const fn zero<T: Element>() -> T {
-    // SAFETY: `Element` is sealed, and bits of 0 are a value of each of its types: 0, +0 or `false`.
-    unsafe { std::mem::zeroed() }
 }
 
 /// The bits of an element: `B` is an integer of its size and alignment. Only reading an element makes one, so that any
@@ -136,20 +133,37 @@ impl<'a, T> Outputs<'a, T> {
 
     /// Writes a row of outputs, `stride` places apart, from the first on. Borrows none of the places between them.
     ///
-    /// `of` is moved, not borrowed: for all that the compiler knows, what is written might be where that lies.
+    /// `row` is moved, not borrowed: for all that the compiler knows, what is written might be where that lies.
     #[inline(always)]
-    pub(super) fn spread<X: Copy>(&mut self, first: isize, stride: isize, row: &[X], of: impl Fn(X) -> T) {
-        let last = first + row.len().saturating_sub(1) as isize * stride;
+    pub(super) fn spread(&mut self, first: isize, stride: isize, row: impl ExactSizeIterator<Item = T>) {
+        let len = row.len();
+        let last = first + len.saturating_sub(1) as isize * stride;
         assert!(first.min(last) >= 0 && (first.max(last) as usize) < self.len);
         let start = self.start.wrapping_offset(first);
-        let write = |stride: isize| {
-            for (i, &found) in row.iter().enumerate() {
+        let write = |stride: isize, row| {
+            for (i, found) in (0..len).zip(row) {
                 // SAFETY: between the first place and the last, which are within the slice; else as in `part`.
-                unsafe { *start.offset(i as isize * stride) = of(found) };
+                unsafe { *start.offset(i as isize * stride) = found };
             }
         };
         // A stride that is known takes fewer instructions.
-        if stride == 2 { write(2) } else { write(stride) }
+        if stride == 1 { write(1, row) } else { write(stride, row) }
+    }
+
+    /// Writes what was found, packed and row by row, to the places of a grid. Borrows none of those between.
+    pub(super) fn scatter(&mut self, writer: &OutputWriter, Grid { start, dims }: Grid, found: &[T])
+    where
+        T: Copy,
+    {
+        if found.is_empty() {
+            return;
+        }
+        let reach = |LoopDim { size, stride }: LoopDim| (size - 1) as isize * stride;
+        let lowest = start + dims.map(|loop_dim| reach(loop_dim).min(0)).iter().sum::<isize>();
+        let highest = start + dims.map(|loop_dim| reach(loop_dim).max(0)).iter().sum::<isize>();
+        assert!(lowest >= 0 && (highest as usize) < self.len);
+        // SAFETY: the lowest and the highest place are within the slice; else as in `part`.
+        unsafe { writer.scatter(found, self.start.wrapping_offset(start), dims) }
     }
 
     /// All of them.
@@ -171,6 +185,49 @@ impl<'a, T> Outputs<'a, T> {
     pub(crate) fn address(&self, place: usize) -> usize {
         self.start.wrapping_add(place).addr()
     }
+}
+
+impl<T: Copy, I: Copy> Outputs<'_, Partial<T, I>> {
+    /// Writes a row of partials of elements and their indices, `stride` places apart, from the first on.
+    ///
+    /// As two words of the wider size each: padding is written too, so that a vector holds some partials.
+    #[inline(always)]
+    pub(super) fn write_partials(&mut self, first: isize, stride: isize, values: &[T], indices: &[I]) {
+        let row = values.iter().zip(indices).map(|(&value, &index)| (value, index));
+        match const { word_bytes::<T, I>() } {
+            1 => self.words::<u8>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            2 => self.words::<u16>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            4 => self.words::<u32>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            8 => self.words::<u64>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            _ => self.spread(first, stride, row.map(|(value, index)| Partial { value, index })),
+        }
+    }
+
+    /// The same places, each as two words, of which the first begins with the value and the second with the index.
+    #[inline(always)]
+    fn words<W>(&mut self) -> Outputs<'_, [W; 2]> {
+        assert!(word_bytes::<T, I>() == size_of::<W>() && align_of::<Partial<T, I>>() == align_of::<W>());
+        Outputs { start: self.start.cast(), len: self.len, lifetime: PhantomData }
+    }
+}
+
+/// The bytes of each of the two words that a partial is made of: of the wider field. Or 0, where these are aligned to
+/// less than their size, and the other field is smaller.
+const fn word_bytes<T, I>() -> usize {
+    let (value, index) = (size_of::<T>(), size_of::<I>());
+    let bytes = if value > index { value } else { index };
+    let is_two = std::mem::offset_of!(Partial<T, I>, index) == bytes && size_of::<Partial<T, I>>() == 2 * bytes;
+    if is_two { bytes } else { 0 }
+}
+
+/// A word that begins with the bytes of an element or an index; the others are 0.
+#[inline(always)]
+fn word<X: Copy, W: Copy + Default>(x: X) -> W {
+    assert!(size_of::<X>() <= size_of::<W>());
+    let mut word = W::default();
+    // SAFETY: there is room, as asserted; elements and indices have no padding, and all bits are a word.
+    unsafe { (&raw mut word).cast::<X>().write_unaligned(x) };
+    word
 }
 
 impl<T> std::ops::Index<usize> for Outputs<'_, T> {

@@ -2,7 +2,7 @@
 //! writes what no other part does.
 
 use super::call::{Call, Places};
-use super::elements::{ElementsRef, Outputs, zero};
+use super::elements::{ElementsRef, Outputs};
 use super::partials::{run_interleaved, run_partials};
 use super::row::Order;
 use super::run::{Answer, copy_all, run, run_distinct, run_tiles};
@@ -77,7 +77,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
         }
         Parts::Reduction(_) => {
             // As few outputs as these.
-            let (mut indices, mut values) = ([I::NONE; MAX_PARTIALS], [zero(); MAX_PARTIALS]);
+            let (mut indices, mut values) = ([I::NONE; MAX_PARTIALS], [T::ZERO; MAX_PARTIALS]);
             let slices =
                 &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(values[..].as_mut().into()) };
             run_tiles(&ExecPlan { shape: plan.shape.packed(false), ..*plan }, order, slices, &lent);

@@ -7,11 +7,11 @@
 //!     partials of the tile = the two, interleaved
 //! ```
 
-use super::elements::{ElementsRef, Outputs, zero};
+use super::elements::{ElementsRef, Outputs};
 use super::row::Order;
 use super::run::{run_one_output, run_tiles};
 use super::slices::Slices;
-use super::tiles::{Grid, OutputTile, TILE, for_each_tile};
+use super::tiles::{Grid, OutputTile, TILE, are_packed, for_each_tile};
 use super::write::copy_to_broadcast;
 use crate::index::for_width;
 use crate::parts::Partial;
@@ -30,7 +30,7 @@ pub(crate) fn run_partials<T: Element, I: Index>(
 ) {
     assert!(input.len() >= required_len);
     if plan.has_one_output {
-        let (mut index, mut value) = ([I::NONE], [zero()]);
+        let (mut index, mut value) = ([I::NONE], [T::ZERO]);
         let slices = &mut Slices { input, indices: I::as_bits(&mut index), values: Some(value[..].as_mut().into()) };
         run_one_output(plan, order, 0, slices);
         partials[0] = Partial { value: value[0], index: index[0] };
@@ -48,7 +48,7 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
     input: ElementsRef<'_, T>,
     partials: &mut Outputs<'_, Partial<T, I>>,
 ) {
-    let (mut indices, mut values) = ([I::NONE; TILE], [zero(); TILE]);
+    let (mut indices, mut values) = ([I::NONE; TILE], [T::ZERO; TILE]);
     for_each_tile(&plan.shape, TILE, &mut |tile| {
         let [height, width] = tile.input.dims.map(|l| l.size);
         let rows = LoopDim { size: height, stride: width as isize };
@@ -57,20 +57,12 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
         let slices = &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(values[..].as_mut().into()) };
         run_tiles(plan, order, slices, &buffered);
 
-        let Grid { start, dims: [outer, inner] } = tile.values;
-        let rows = values.chunks_exact(width).zip(indices.chunks_exact(width)).take(height);
+        let Grid { start, dims: dims @ [outer, inner] } = tile.values;
+        // Neighbours are one row.
+        let (rows, row_len) = if are_packed(dims) { (1, height * width) } else { (height, width) };
+        let rows = values.chunks_exact(row_len).zip(indices.chunks_exact(row_len)).take(rows);
         for (o, (values, indices)) in rows.enumerate() {
-            let first = start + o as isize * outer.stride;
-            if inner.stride == 1 {
-                let partials = partials.part(first as usize, width);
-                for ((partial, &value), &index) in partials.iter_mut().zip(values).zip(indices) {
-                    *partial = Partial { value, index };
-                }
-            } else {
-                for (i, (&value, &index)) in values.iter().zip(indices).enumerate() {
-                    partials[(first + i as isize * inner.stride) as usize] = Partial { value, index };
-                }
-            }
+            partials.write_partials(start + o as isize * outer.stride, inner.stride, values, indices);
         }
     });
 }

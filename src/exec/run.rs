@@ -1,16 +1,17 @@
 //! Runs a plan: one output by a single call, many by tiles, each tile in one of four ways.
 
 use super::call::{Call, Places};
+use super::elements::Outputs;
 use super::row::{Order, find_in_contiguous};
 use super::slices::Slices;
 use super::split::{IsBetter, split_tile};
 use super::tiles::{DIRECT_TILE, INDEX_TILE, MAPPED_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
-use super::write::{affine, copy_to_broadcast, write_strided};
+use super::write::{affine, copy_to_broadcast};
 use crate::Element;
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest, MAX_REDUCTION_LEN};
-use argreduce_kernels::{Affine, IndexBits, IndexWriter, Kernel, LoopDim, Positions, Strategy, better};
+use argreduce_kernels::{Affine, IndexBits, Kernel, LoopDim, OutputWriter, Positions, Strategy, better};
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 
@@ -133,29 +134,31 @@ fn run_tile<T: Copy>(plan: &ExecPlan, is_better: &IsBetter<'_>, tile: &OutputTil
 /// What kernels write to the output themselves. All else goes through buffers.
 #[derive(Clone, Copy)]
 struct Targets {
-    /// Positions, which then become indices in place: how. Only where these are as wide, and packed.
-    direct: Option<Affine>,
-    /// Values, if there are any.
+    /// Positions, as wide as indices, which then become indices in place: how. Where those are not packed, in a buffer.
+    map: Option<Affine>,
+    are_indices_packed: bool,
+    /// Of values, if there are any. Where they are not, kernels write them to a buffer, too.
     are_values_packed: bool,
 }
 
 impl Targets {
     /// Of indices and values that are written along these loops.
     fn of(plan: &ExecPlan, indices: &Indices<'_>, output: [LoopDim; 2], values: [LoopDim; 2]) -> Self {
-        let direct = match indices {
-            Indices::U32(_) | Indices::U64(_) if are_packed(output) => affine(&plan.shape),
-            _ => None,
+        let map = match indices {
+            Indices::U32(_) | Indices::U64(_) => affine(&plan.shape),
+            Indices::U8(_) | Indices::U16(_) => None,
         };
-        Targets { direct, are_values_packed: are_packed(values) }
+        Targets { map, are_indices_packed: are_packed(output), are_values_packed: are_packed(values) }
     }
 
     /// Outputs per tile.
     fn max_outputs<T>(self, plan: &ExecPlan, strategy: Strategy, slices: &Slices<'_, T>) -> usize {
         let has_values = slices.values.is_some();
-        let most = match self.direct {
+        let is_direct = self.are_indices_packed && (self.are_values_packed || !has_values);
+        let most = match self.map {
             _ if is_transposed(split(plan.shape.output.output_dims()).1) => TRANSPOSED_TILE,
-            Some(Affine::IDENTITY) if self.are_values_packed || !has_values => DIRECT_TILE,
-            Some(_) if self.are_values_packed || !has_values => MAPPED_TILE,
+            Some(Affine::IDENTITY) if is_direct => DIRECT_TILE,
+            Some(_) if is_direct => MAPPED_TILE,
             _ if has_values => TILE,
             // With several steps of the index, the tiles that there would be with one.
             None if affine(&plan.shape).is_none() => MAPPED_TILE,
@@ -182,8 +185,8 @@ fn answer_tile<T: Copy>(
     tile: &OutputTile,
     Slices { input, indices, values }: &mut Slices<'_, T>,
 ) {
-    let Targets { direct, are_values_packed } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
-    let (outputs, first) = (tile.outputs(), tile.output.start as usize);
+    let Targets { map, are_values_packed, .. } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
+    let (outputs, writer) = (tile.outputs(), plan.writer);
     let (input, reduced) = (input.address(tile.input.start), plan.shape.reduced_dims());
     let call = Call { kernel, input, outputs: tile.input.dims, reduced, prefetch: plan.prefetch };
     let (packed, strided) = if are_values_packed { (values.as_mut(), None) } else { (None, values.as_mut()) };
@@ -193,13 +196,9 @@ fn answer_tile<T: Copy>(
         None if strided.is_some() => Some(Places::from(&mut buffer[..outputs])),
         None => None,
     };
-    let found = match (direct, indices) {
-        (Some(map), Indices::U32(indices)) => {
-            answer_directly(call, plan.writer, map, indices.part(first, outputs), places)
-        }
-        (Some(map), Indices::U64(indices)) => {
-            answer_directly(call, plan.writer, map, indices.part(first, outputs), places)
-        }
+    let found = match (map, indices) {
+        (Some(map), Indices::U32(indices)) => answer_as_wide(call, writer, map, tile, indices, places),
+        (Some(map), Indices::U64(indices)) => answer_as_wide(call, writer, map, tile, indices, places),
         (_, indices) => {
             let mut buffer = [MaybeUninit::<u32>::uninit(); TRANSPOSED_TILE];
             let (positions, values) = call.find(Places::from(&mut buffer[..outputs]), places);
@@ -208,24 +207,34 @@ fn answer_tile<T: Copy>(
         }
     };
     if let (Some(found), Some(values)) = (found, strided) {
-        write_strided(tile.values, found, values, |value| value);
+        values.scatter(writer, tile.values, found);
     }
 }
 
-/// The same where kernels write positions to the output, which then become indices.
+/// The same where positions are as wide as indices, which they become in place: in the output or in a buffer.
 #[inline(always)]
-fn answer_directly<'v, T: Copy, I: IndexBits>(
+fn answer_as_wide<'v, T: Copy, I: IndexBits>(
     call: Call<'_>,
-    writer: &IndexWriter,
+    writer: &OutputWriter,
     map: Affine,
-    indices: &mut [I],
+    tile: &OutputTile,
+    indices: &mut Outputs<'_, I>,
     values: Option<Places<'v, T>>,
 ) -> Option<&'v mut [T]>
 where
     for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
 {
-    let (positions, values) = call.find(Places::from(indices), values);
+    let outputs = tile.outputs();
+    if are_packed(tile.output.dims) {
+        let places = Places::from(indices.part(tile.output.start as usize, outputs));
+        let (positions, values) = call.find(places, values);
+        writer.write_in_place(map, positions);
+        return values;
+    }
+    let mut buffer = [MaybeUninit::uninit(); TRANSPOSED_TILE];
+    let (positions, values) = call.find(Places::from(&mut buffer[..outputs]), values);
     writer.write_in_place(map, positions);
+    indices.scatter(writer, tile.output, positions);
     values
 }
 

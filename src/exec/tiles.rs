@@ -8,8 +8,7 @@ pub(super) use crate::planner::TILE;
 /// The same without values to read: fewer calls, and the L1 cache has room for positions and indices.
 pub(super) const INDEX_TILE: usize = 2048;
 
-/// The same where the output is transposed, so that each of the cache lines written to gets longer runs: 16 KiB on the
-/// stack.
+/// The same where the output is transposed: as many lines as write whole cache lines, each [`MIN_TILE_WIDTH`] wide.
 pub(super) const TRANSPOSED_TILE: usize = 4096;
 
 /// Outputs per tile, where their positions go straight to the output: few calls.
@@ -43,9 +42,9 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
     let (input, output, values) = (&shape.input, &shape.output, &shape.values);
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
         (split(input.output_dims()), split(output.output_dims()), split(values.output_dims()));
-    let inner_step = inner.size.min(max_outputs);
-    let is_cut = inner.size > max_outputs;
-    let outer_step = if outer.size == 1 || is_cut { 1 } else { (max_outputs / inner.size).min(outer.size) };
+    let max_width = if is_transposed(fast_output) { MIN_TILE_WIDTH } else { max_outputs };
+    let inner_step = inner.size.min(max_width);
+    let outer_step = if outer.size == 1 { 1 } else { (max_outputs / inner_step).min(outer.size) };
     for ((i, o), v) in
         StridedIter::new(slower).zip(StridedIter::new(slower_output)).zip(StridedIter::new(slower_values))
     {

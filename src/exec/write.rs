@@ -2,11 +2,11 @@
 
 use super::elements::Outputs;
 use super::slices::Slices;
-use super::tiles::{Grid, ONE, OutputTile, are_packed, is_transposed};
+use super::tiles::{Grid, ONE, OutputTile, are_packed};
 use crate::MAX_RANK;
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
-use argreduce_kernels::{Affine, IndexBits, IndexWriter, LoopDim, StridedIter, offset_at};
+use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, offset_at};
 
 impl OutputTile {
     /// Writes the indices of the tile from its positions.
@@ -34,19 +34,20 @@ impl OutputTile {
     /// Writes indices that fit 32 bits.
     fn write_rows<I: IndexBits>(
         &self,
-        writer: &IndexWriter,
+        writer: &OutputWriter,
         map: Affine,
         positions: &[u32],
         indices: &mut Outputs<'_, I>,
     ) {
         let Grid { start, dims: dims @ [outer, inner] } = self.output;
         let row_len = if are_packed(dims) { positions.len() } else { inner.size };
-        if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
-            return write_strided(self.output, positions, indices, move |position| I::of(map.at(position)));
-        }
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
-            writer.write(map, row, indices.part(first as usize, row_len));
+            if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
+                indices.spread(first, inner.stride, row.iter().map(move |&position| I::of(map.at(position))));
+            } else {
+                writer.write(map, row, indices.part(first as usize, row_len));
+            }
         }
     }
 
@@ -122,31 +123,6 @@ impl IndexSteps {
     }
 }
 
-/// Writes what was found, output by output of a tile, to the places of a grid. If it is transposed, some lines at a
-/// time, so that a cache line is not written place by place.
-pub(super) fn write_strided<X: Copy, Y>(grid: Grid, found: &[X], to: &mut Outputs<'_, Y>, of: impl Fn(X) -> Y + Copy) {
-    const LINES: usize = 4;
-    let Grid { start, dims: [outer, inner] } = grid;
-    let (mut found, mut first) = (found, start);
-    if is_transposed(grid.dims) {
-        while let Some((lines, others)) = found.split_at_checked(LINES * inner.size) {
-            let lines: [&[X]; LINES] = std::array::from_fn(|n| &lines[n * inner.size..][..inner.size]);
-            let mut at = first;
-            for i in 0..inner.size {
-                for (n, line) in lines.iter().enumerate() {
-                    to[(at + n as isize * outer.stride) as usize] = of(line[i]);
-                }
-                at += inner.stride;
-            }
-            (found, first) = (others, first + LINES as isize * outer.stride);
-        }
-    }
-    for line in found.chunks_exact(inner.size) {
-        to.spread(first, inner.stride, line, of);
-        first += outer.stride;
-    }
-}
-
 /// Fewer indices than this are written one after another: a call takes longer.
 const MIN_VECTOR_WRITE: usize = 16;
 
@@ -155,7 +131,7 @@ const MIN_VECTOR_WRITE: usize = 16;
 pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
     match *shape.index_steps() {
         [LoopDim { stride, .. }] if fits_32_bits(shape) => {
-            Some(Affine { start: shape.index_start as u32, step: stride as u32 })
+            Some(Affine { start: shape.index_start as u32, step: stride })
         }
         _ => None,
     }
@@ -166,8 +142,11 @@ fn fits_32_bits(shape: &CollapsedShape) -> bool {
     u32::try_from(shape.largest_index()).is_ok()
 }
 
-/// Copies each output along the axes that are broadcast in the input.
+/// Copies each output along the axes that are broadcast in the input, if there are any.
 pub(super) fn copy_to_broadcast<X: Copy>(nest: &LoopNest, outputs: &mut [X]) {
+    if nest.broadcast_dims().is_empty() {
+        return;
+    }
     let ((slower, row), (slower_copies, copies)) = (split_last(nest.output_dims()), split_last(nest.broadcast_dims()));
     for first in StridedIter::new(slower).map(|offset| nest.start as isize + offset) {
         for to in StridedIter::new(slower_copies).map(|offset| first + offset) {

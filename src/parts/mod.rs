@@ -30,6 +30,7 @@
 mod better;
 mod lanes;
 mod merge;
+mod none;
 mod partial;
 mod plan;
 mod stream;

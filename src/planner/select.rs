@@ -6,7 +6,7 @@ use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
 use super::nest::count;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::tuning::SelectTuning;
-use argreduce_kernels::{IndexWriter, Kernel, Prefetch, Strategy, Tuning, kernel_of};
+use argreduce_kernels::{Kernel, OutputWriter, Prefetch, Strategy, Tuning, kernel_of};
 
 /// What the executor does: loops, and what runs along them.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct ExecPlan {
     /// The kernel, and which it is. `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Isa, Strategy, Kernel)>,
     /// What writes indices, given positions.
-    pub(crate) writer: &'static IndexWriter,
+    pub(crate) writer: &'static OutputWriter,
     /// What kernels prefetch for tiles: nothing if all elements likely fit the L2 cache.
     pub(crate) prefetch: Prefetch,
     /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost
@@ -39,7 +39,7 @@ impl ExecPlan {
         half_input_bytes: 0,
         reduction_len: 0,
         kernel: None,
-        writer: IndexWriter::PORTABLE,
+        writer: OutputWriter::PORTABLE,
         prefetch: Prefetch::Nothing,
         has_one_output: false,
         is_contiguous_row: false,
@@ -56,7 +56,7 @@ impl ExecPlan {
         let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
         let select = Selection { shape, reduction_len, element, tuning: &tuning.select };
         self.reduction_len = reduction_len;
-        self.writer = IndexWriter::of(isa.widest)?;
+        self.writer = OutputWriter::of(isa.widest)?;
         self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
         self.half_input_bytes = self.input_bytes / 2;
         self.prefetch = tuning.prefetch(self.input_bytes);

@@ -349,6 +349,8 @@ class Operators(unittest.TestCase):
         """Large enough for several: the answer is that of one thread, and no thread is started beside the session's."""
         for shape, axes in (((64, 20000), [1]), ((1, 2000000), [1]), ((21, 300, 300), [0]), ((500000, 5), [0])):
             data = np.random.default_rng(3).integers(-1000, 1000, shape).astype(np.float32)
+            # The best is in a later part, too.
+            data.flat[data.size * 2 // 3] = 1000
             for threads in (1, 2, 3):
                 runner = session(model("ArgMax", rank=len(shape), axes=axes), threads=threads)
                 before = len(os.listdir("/proc/self/task"))

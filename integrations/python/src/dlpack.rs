@@ -103,6 +103,11 @@ impl Tensor {
         }
     }
 
+    /// Whether it has more axes than this library takes.
+    pub(crate) fn has_many_axes(&self) -> bool {
+        usize::try_from(self.tensor().ndim).is_ok_and(|rank| rank > argreduce::MAX_RANK)
+    }
+
     /// Where element `[0, .., 0]` is, sizes and strides, and the type.
     pub(crate) fn parts(&self, name: &str) -> PyResult<(*const u8, Shape, DataType)> {
         let tensor = self.tensor();

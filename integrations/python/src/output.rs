@@ -113,7 +113,10 @@ impl<'a, 'py> Out<'a, 'py> {
             ) => (t, usize::MAX),
             Some(DataType::I8) => (DataType::I64, i8::MAX as usize),
             Some(DataType::I16) => (DataType::I64, i16::MAX as usize),
-            None if swapped => (DataType::I64, (1_u128 << (8 * descr.itemsize().min(7) - 1)) as usize - 1),
+            None if swapped => {
+                let bits = 8 * descr.itemsize() - usize::from(descr.kind() == b'i');
+                (DataType::I64, (u64::MAX >> (64 - bits)) as usize)
+            }
             _ => {
                 return Err(PyTypeError::new_err(format!(
                     "out is an array of {}: indices are written to arrays of integers",

@@ -19,7 +19,7 @@ const INDEX_TYPE: DataType = DataType::I64;
 /// Parameters
 /// ----------
 /// x : array
-///     The part, as in :func:`argreduce.argmax`. It may be empty.
+///     The part, as in :func:`argreduce.argmax`, but of at most 8 axes. It may be empty.
 /// axis : None, int or tuple of int
 ///     The axes to reduce.
 /// start, whole : tuple of int
@@ -77,7 +77,12 @@ pub(crate) fn partial<'py>(
     let input = unsafe { view.bytes() };
     let (value_bytes, index_bytes) = (values.bytes(), indices.bytes());
     py.detach(|| plan.run_partials(input, value_bytes, index_bytes)).map_err(value_error)?;
-    interop(py)?.call_method1(intern!(py, "Partial"), (values.array, indices.array))
+    let mut values = values.array.into_any();
+    if view.descr.is_none() && view.data_type == DataType::Bf16 {
+        // Merging would take the bits for integers.
+        values = interop(py)?.call_method1(intern!(py, "bfloat16"), (values,))?;
+    }
+    interop(py)?.call_method1(intern!(py, "Partial"), (values, indices.array))
 }
 
 /// Merges the answers for two parts: in any order and grouping, the answer for both.

@@ -44,14 +44,23 @@ impl<'py> Call<'_, 'py> {
     pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         match Source::new(self.name, x)? {
             Source::View(view) if view.descr.is_some() => self.run_view(x.py(), &view),
-            Source::View(view) => {
-                // Results come back as arrays of the library that the input is from.
-                let py = x.py();
-                let result = self.run_view(py, &view)?;
-                interop(py)?.call_method1(intern!(py, "give_back"), (result, x, view.data_type == DataType::Bf16))
+            Source::View(view) => self.give_back(self.run_view(x.py(), &view)?, x, view.data_type == DataType::Bf16),
+            Source::ManyAxes(array) => {
+                let result = self.run_many_axes(&array)?;
+                let is_tensor = x.cast::<PyUntypedArray>().is_err() && x.hasattr(intern!(x.py(), "__dlpack__"))?;
+                if is_tensor { self.give_back(result, x, false) } else { Ok(result) }
             }
-            Source::ManyAxes(array) => self.run_many_axes(&array),
         }
+    }
+
+    /// Results come back as arrays of the library that the input is from.
+    fn give_back(
+        &self,
+        result: Bound<'py, PyAny>,
+        x: &Bound<'py, PyAny>,
+        is_bfloat16: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        interop(x.py())?.call_method1(intern!(x.py(), "give_back"), (result, x, self.out, is_bfloat16))
     }
 
     fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -96,6 +96,10 @@ impl<'py> Source<'py> {
         }
         if x.hasattr(intern!(py, "__dlpack__"))? {
             let tensor = Tensor::new(name, x)?;
+            if tensor.has_many_axes() {
+                let array = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "from_dlpack"), (x,))?;
+                return Source::of_array(name, array.cast_into::<PyUntypedArray>()?);
+            }
             let (first, shape, data_type) = tensor.parts(name)?;
             return Ok(Source::View(View { first, shape, data_type, descr: None, _owner: Owner::Tensor(tensor) }));
         }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 
 import argreduce
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -74,26 +76,30 @@ def test_other_types():
         argreduce.argmax(Tensor(np.zeros(3, complex)))
 
 
+class Array:
+    """An array of a library that makes them."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+        self.dtype = self.array.dtype
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __array_namespace__(self):
+        return Library
+
+
+class Library:
+    @staticmethod
+    def from_dlpack(x):
+        return Array(np.from_dlpack(x))
+
+
 def test_the_result_is_of_the_library():
-    class Array:
-        def __init__(self, array):
-            self.array = np.asarray(array)
-            self.dtype = self.array.dtype
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __array_namespace__(self):
-            return Library
-
-    class Library:
-        @staticmethod
-        def from_dlpack(x):
-            return Array(np.from_dlpack(x))
-
     x = Array([[1.0, 5.0], [7.0, 0.0]])
     found = argreduce.argmax(x, 1)
     assert type(found) is Array and found.array.tolist() == [1, 0]
@@ -107,3 +113,56 @@ def test_jax():
     x = jax.array([[1.0, 5.0], [7.0, 0.0]], jax.bfloat16)
     found = argreduce.max_argmax(x, 1)
     assert found.values.dtype == jax.bfloat16 and found.values.tolist() == [5, 7]
+    for axis in (0, 1, None):
+        indices = argreduce.argmax(x, axis)
+        assert indices.dtype == jax.int32 and indices.tolist() == np.argmax(np.asarray(x, np.float32), axis).tolist()
+    assert argreduce.max_argmax(x).values == 7
+    assert argreduce.argmax(jax.ones((2,) * 9), 0).shape == (2,) * 8
+
+
+class Bfloat16(Tensor):
+    """Of the bits of bfloat16: what NumPy exports as integers is called by the other name."""
+
+    def __dlpack__(self, **options):
+        capsule = self.array.view(np.uint16).__dlpack__()
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        # `DLTensor`: behind the address, the device and the rank.
+        ctypes.c_uint8.from_address(pointer(capsule, b"dltensor") + 20).value = 4
+        return capsule
+
+
+def test_bfloat16():
+    x = np.array([[1, -2, 5], [-3, -1, np.nan]], ml_dtypes.bfloat16)
+    tensor = Bfloat16(x)
+    for axis in (0, 1, (0, 1), None):
+        for options in ({}, {"nan": "ignore", "select_last": True}):
+            wanted = argreduce.max_argmax(x, axis, **options)
+            np.testing.assert_array_equal(argreduce.argmax(tensor, axis, **options), wanted.indices, strict=True)
+            found = argreduce.max_argmax(tensor, axis, **options)
+            assert found.values.dtype == x.dtype and found.values.tobytes() == wanted.values.tobytes()
+            np.testing.assert_array_equal(found.indices, wanted.indices, strict=True)
+    np.testing.assert_array_equal(argreduce.nanargmax(tensor, 1, dtype="u2"), np.array([2, 1], "u2"), strict=True)
+    # Partial answers merge as numbers, not as bits.
+    parts = [argreduce.partial(Bfloat16(x[:, n : n + 1]), 1, start=(0, n), whole=(2, 3)) for n in range(3)]
+    found = argreduce.merge(argreduce.merge(parts[0], parts[1]), parts[2])
+    assert found.values.dtype == x.dtype and found.indices.tolist() == [2, 2]
+    assert argreduce.merge(parts[0], parts[1]).indices.tolist() == [0, 1]
+
+
+def test_out_is_given_back():
+    out = np.zeros(2, np.int8)
+    x = Array([[1.0, 5.0], [7.0, 0.0]])
+    assert argreduce.argmax(x, 1, out=out) is out and out.tolist() == [1, 0]
+    found = argreduce.max_argmax(x, 0, out=out)
+    assert type(found.values) is Array and found.indices is out and out.tolist() == [1, 0]
+
+
+def test_many_axes():
+    x = np.arange(512.0).reshape((2,) * 9) % 7
+    for y in (Tensor(x), Array(x)):
+        found = argreduce.argmax(y, (1, 8))
+        assert type(found) is (Array if type(y) is Array else np.ndarray)
+        np.testing.assert_array_equal(getattr(found, "array", found), argreduce.argmax(x, (1, 8)))
+    with pytest.raises(TypeError, match="complex"):
+        argreduce.argmax(Tensor(x.astype(complex)))

@@ -165,6 +165,13 @@ def test_wrong_out():
         argreduce.argmax(np.zeros(200), out=np.zeros((), "i1"))
     with pytest.raises(ValueError):
         argreduce.argmax(np.zeros(300), out=np.zeros((), "u1"))
+    # Of the other byte order, too, all that fits.
+    for dtype, largest in ((">u2", 65_535), (">i2", 32_767)):
+        assert argreduce.argmax(np.zeros(largest + 1), select_last=True, out=np.zeros((), dtype)) == largest
+        with pytest.raises(ValueError, match=f"the largest index, {largest + 1}, does not fit it"):
+            argreduce.argmax(np.zeros(largest + 2), out=np.zeros((), dtype))
+    for dtype in (">u4", ">i8", ">u8"):
+        assert argreduce.argmax(np.zeros(70_000), select_last=True, out=np.zeros((), dtype)) == 69_999
     with pytest.raises(TypeError, match="dtype"):
         argreduce.argmax(X, 0, out=np.zeros(3, "i4"), dtype="i8")
 

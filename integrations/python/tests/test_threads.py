@@ -49,17 +49,26 @@ def run(program: str, **environment: str) -> str:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_answers_are_those_of_one_thread(rng, dtype):
     # Large enough to be divided: along the outputs, and along the reduction.
-    x = random_array(rng, (6 << 20) // dtype.itemsize, dtype)
-    for y, axis in ((x.reshape(12, -1), 1), (x.reshape(64, -1), 0), (x, None), (x[::-1].reshape(8, -1, 4), (0, 2))):
-        for options in ({}, {"select_last": True, "nan": "ignore", "dtype": np.uint32}):
-            alone = argreduce.max_argmax(y, axis, threads=1, **options)
-            for threads in (2, 3, 8):
-                shared = argreduce.max_argmax(y, axis, threads=threads, **options)
-                np.testing.assert_array_equal(shared.indices, alone.indices)
-                assert np.asarray(shared.values).tobytes() == np.asarray(alone.values).tobytes()
-                out = np.empty((*np.shape(alone.indices), 2), np.int32)[..., 0]
-                argreduce.argmax(y, axis, out=out, threads=threads, **{**options, "dtype": None})
-                np.testing.assert_array_equal(out, alone.indices)
+    dense = random_array(rng, (6 << 20) // dtype.itemsize, dtype)
+    # The best is in a later part, too.
+    sparse = np.zeros_like(dense)
+    sparse[[dense.size * 2 // 3, dense.size * 5 // 6]] = 1
+    for x in (dense, sparse):
+        for y, axis in (
+            (x.reshape(12, -1), 1),
+            (x.reshape(64, -1), 0),
+            (x, None),
+            (x[::-1].reshape(8, -1, 4), (0, 2)),
+        ):
+            for options in ({}, {"select_last": True, "nan": "ignore", "dtype": np.uint32}):
+                alone = argreduce.max_argmax(y, axis, threads=1, **options)
+                for threads in (2, 3, 8):
+                    shared = argreduce.max_argmax(y, axis, threads=threads, **options)
+                    np.testing.assert_array_equal(shared.indices, alone.indices)
+                    assert np.asarray(shared.values).tobytes() == np.asarray(alone.values).tobytes()
+                    out = np.empty((*np.shape(alone.indices), 2), np.int32)[..., 0]
+                    argreduce.argmax(y, axis, out=out, threads=threads, **{**options, "dtype": None})
+                    np.testing.assert_array_equal(out, alone.indices)
 
 
 def test_of_nothing_but_nan():

@@ -5,6 +5,7 @@ use crate::memory::args::LoopDim;
 use crate::memory::prefetch::PrefetchCursor;
 use crate::simd::token::SimdOp;
 use crate::simd::transpose::TransposeOps;
+use core::cmp::Ordering;
 use core::mem::MaybeUninit;
 
 /// What may be written after the buffer: the rest of a store that is wider than the last run.
@@ -156,24 +157,24 @@ impl SimdOp for CopyRuns {
 
 impl Runs {
     /// Copies the runs, one after another, each by one load and store of `WHOLE` bytes: what they bring too much is
-    /// overwritten by the next run. (`memcpy` of a length that is not a constant would be a call.) Runs that are
-    /// longer, or end too close to `end`, are copied by loads and stores of `PART` bytes, the last of which overlaps
-    /// the previous one.
+    /// overwritten by the next run. (`memcpy` of a length that is not a constant would be a call.) Runs that end too
+    /// close to `end`, or that are longer, are copied by two or more loads and stores of `PART` bytes, the last of
+    /// which overlaps the previous one.
     ///
     /// # Safety
     /// - As for [`CopyRuns`]. Runs are at least `PART` bytes long.
     #[inline(always)]
     unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: Option<*const u8>) {
-        const { assert!(PART <= WHOLE && WHOLE <= OVERWRITE_PAD) };
+        const { assert!(PART <= WHOLE && WHOLE <= 2 * PART && WHOLE <= OVERWRITE_PAD) };
         let Runs { from, step, runs, width, stride, rows, prefetch_cursor } = self;
         assert!(width >= PART);
         // How many runs of each row may be read by whole loads. The same for all rows, because it takes a division.
         let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));
         let end = end.map(<*const u8>::addr);
-        let whole_moves = if width <= WHOLE {
-            readable(LoopDim { size: runs, stride: step }, last_row.addr(), WHOLE, end)
-        } else {
-            0
+        let whole_moves = match width.cmp(&WHOLE) {
+            Ordering::Less => readable(LoopDim { size: runs, stride: step }, last_row.addr(), WHOLE, end),
+            Ordering::Equal => runs,
+            Ordering::Greater => 0,
         };
         let len = runs * width;
         for row in 0..rows {
@@ -191,7 +192,9 @@ impl Runs {
             for line in whole_moves..runs {
                 let (from, to) = place(line);
                 let last = width - PART;
-                for start in (0..last).step_by(PART) {
+                // One before the last is enough for runs that a whole move would hold.
+                let before = if WHOLE > PART { PART } else { last };
+                for start in (0..before).step_by(PART) {
                     // SAFETY: the caller's promises: this and what follows is within the run.
                     unsafe { move_bytes::<PART>(from.add(start), to.add(start)) };
                 }

@@ -55,7 +55,7 @@ impl TransposeSource {
                     if SHUFFLES {
                         blocks.by_perfect_shuffles::<S, SIZE>(simd, to);
                     } else {
-                        blocks.by_blocks::<S, SIZE>(simd, to);
+                        blocks.by_blocks::<S, SIZE>(simd, to, (blocks.count * SIZE) as isize);
                     }
                 }
             }
@@ -70,6 +70,25 @@ impl TransposeSource {
                 simd.call_outlined(Call::<_, SIZE, true> { simd, blocks: self, to });
             } else {
                 simd.call_outlined(Call::<_, SIZE, false> { simd, blocks: self, to });
+            }
+        }
+    }
+
+    /// Writes element `e` of block `n` to place `e * step + n`, from `to` on.
+    ///
+    /// # Safety
+    /// - The blocks may be read, and those places written; there are at least as many blocks as a vector has lanes, and
+    ///   each has at least a [`BLOCK_BYTES`] of bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn transpose_to<S: TransposeOps, B>(self, simd: S, to: *mut B, step: isize) {
+        let (to, row) = (to.cast(), step * size_of::<B>() as isize);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match size_of::<B>() {
+                1 => self.by_blocks::<S, 1>(simd, to, row),
+                2 => self.by_blocks::<S, 2>(simd, to, row),
+                4 => self.by_blocks::<S, 4>(simd, to, row),
+                _ => self.by_blocks::<S, 8>(simd, to, row),
             }
         }
     }
@@ -99,14 +118,15 @@ impl TransposeSource {
         }
     }
 
-    /// 16 bytes at a time, of as many blocks as a vector has lanes.
+    /// 16 bytes at a time, of as many blocks as a vector has lanes. From one element to the next there are `row` bytes
+    /// between the places of each block.
     ///
     /// # Safety
-    /// - As for [`TransposeSource::transpose`], of blocks of at least a [`BLOCK_BYTES`].
+    /// - As for [`TransposeSource::transpose_to`].
     #[inline(always)]
-    unsafe fn by_blocks<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
+    unsafe fn by_blocks<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8, row: isize) {
         let TransposeSource { first, step, count, elements, reversed, mut prefetch_cursor } = self;
-        let (block, lanes, row) = (BLOCK_BYTES / SIZE, size_of::<S::Bytes>() / SIZE, (count * SIZE) as isize);
+        let (block, lanes) = (BLOCK_BYTES / SIZE, size_of::<S::Bytes>() / SIZE);
         let (to, row) = if reversed { (to.wrapping_offset((elements - 1) as isize * row), -row) } else { (to, row) };
         for n in (0..count).step_by(lanes) {
             // The last blocks overlap the previous ones.

@@ -22,4 +22,14 @@ pub(crate) trait TransposeOps: Simd {
     /// In each 16 bytes, elements of `SIZE` bytes of `a` and `b` interleaved: those of the lower halves, and those of
     /// the upper halves (x86: `unpacklo`, `unpackhi`).
     fn interleave_lo_hi<const SIZE: usize>(self, a: Self::Bytes, b: Self::Bytes) -> (Self::Bytes, Self::Bytes);
+
+    /// Writes elements to every second place, by stores that leave the places between alone, and tells how many it has
+    /// written: of the first ones, as many as whole vectors hold, or none where there are no such stores.
+    ///
+    /// # Safety
+    /// - As many elements may be read, and as many places written.
+    #[inline(always)]
+    unsafe fn write_every_second<B: Copy>(self, _from: *const B, _to: *mut B, _len: usize) -> usize {
+        0
+    }
 }

@@ -2,11 +2,11 @@
 
 use crate::is_exercised;
 use argreduce_guard::{Edge, Guarded, few};
-use argreduce_kernels::{Affine, IndexBits, IndexWriter, Isa};
+use argreduce_kernels::{Affine, IndexBits, Isa, OutputWriter};
 use std::fmt::Debug;
 
 fn check<I: IndexBits + Debug + PartialEq + TryFrom<u64> + Default>(isa: Isa, largest: u64) {
-    let writer = IndexWriter::of(isa).unwrap();
+    let writer = OutputWriter::of(isa).unwrap();
     // Around the length of a vector and of several, and from every place in one.
     let vector = 64 / size_of::<I>();
     for len in few(0..2 * vector + 3, 7).chain([4 * vector + 1, 17 * vector + vector / 2]) {
@@ -29,7 +29,7 @@ fn check<I: IndexBits + Debug + PartialEq + TryFrom<u64> + Default>(isa: Isa, la
                 (if step < 0 { start } else { largest - start }) / i64::unsigned_abs(step)
             };
             let positions: Vec<u32> = (0..len as u64).map(|n| (n * 7919 % 4096).min(wrap) as u32).collect();
-            let map = Affine { start: start as u32, step: step as u32 };
+            let map = Affine { start: start as u32, step: step as isize };
             let expected: Vec<I> = positions
                 .iter()
                 .map(|&position| (start as i64 + i64::from(position) * step) as u64)
@@ -73,6 +73,6 @@ fn indices() {
     }
     // No writer for what is not there.
     for isa in Isa::ALL {
-        assert_eq!(IndexWriter::of(isa).is_some(), isa.is_available(), "{isa}");
+        assert_eq!(OutputWriter::of(isa).is_some(), isa.is_available(), "{isa}");
     }
 }

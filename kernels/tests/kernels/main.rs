@@ -9,6 +9,7 @@ mod case;
 mod indices;
 mod keys;
 mod sample;
+mod scatter;
 mod tiles;
 mod tuning;
 

@@ -26,21 +26,35 @@ class Partial(NamedTuple):
     indices: Any
 
 
-def give_back(result: Any, x: Any, is_bfloat16: bool) -> Any:
-    """The result as an array of the library that ``x`` is from, if that takes one; as it is otherwise."""
+def give_back(result: Any, x: Any, out: Any, is_bfloat16: bool) -> Any:
+    """The result as arrays of the library that ``x`` is from, if that takes them; as they are otherwise.
+
+    Indices that were written to ``out`` stay that. ``is_bfloat16`` is about the values, which are its bits.
+    """
     if isinstance(result, ValuesAndIndices):
-        values = give_back(np.asarray(result.values), x, is_bfloat16)
-        return ValuesAndIndices(values, give_back(np.asarray(result.indices), x, False))
+        values = _given_back(result.values, x, None, is_bfloat16)
+        return ValuesAndIndices(values, _given_back(result.indices, x, out))
+    return _given_back(result, x, out)
+
+
+def _given_back(result: Any, x: Any, out: Any, is_bfloat16: bool = False) -> Any:
+    if out is not None:
+        return result
     from_dlpack = _from_dlpack(x)
-    if from_dlpack is None:
-        return result
-    try:
-        array = from_dlpack(np.asarray(result))
-    except (TypeError, ValueError, BufferError, RuntimeError):
-        # A library need not have every type of indices.
-        return result
-    # The bits of bfloat16, which NumPy does not have: all libraries that do have `view`.
-    return array.view(x.dtype) if is_bfloat16 else array
+    if from_dlpack is not None:
+        try:
+            array = from_dlpack(np.asarray(result))
+            # All libraries that have bfloat16 have `view`.
+            return array.view(x.dtype) if is_bfloat16 else array
+        except (TypeError, ValueError, BufferError, RuntimeError):
+            # A library need not have every type of indices.
+            pass
+    return bfloat16(result) if is_bfloat16 else result
+
+
+def bfloat16(bits: Any) -> Any:
+    """The bits of bfloat16 as numbers of that type, which NumPy has by ``ml_dtypes`` alone."""
+    return bits.view(importlib.import_module("ml_dtypes").bfloat16)
 
 
 def _from_dlpack(x: Any) -> Any:

@@ -154,4 +154,29 @@ impl TransposeOps for Avx512 {
             _ => (avx512f._mm512_unpacklo_epi64(a, b), avx512f._mm512_unpackhi_epi64(a, b)),
         }
     }
+
+    #[inline(always)]
+    unsafe fn write_every_second<B: Copy>(self, from: *const B, to: *mut B, len: usize) -> usize {
+        let V4 { avx512f, avx, .. } = self.0;
+        let lanes = match size_of::<B>() {
+            4 => 8,
+            8 => 4,
+            _ => return 0,
+        };
+        let mut done = 0;
+        while done + lanes <= len {
+            // SAFETY: the caller's promise: the elements of half of a vector, and their places, which the mask selects.
+            unsafe {
+                let (v, to) = (avx._mm256_loadu_si256(from.add(done).cast()), to.add(2 * done));
+                if lanes == 8 {
+                    avx512f._mm512_mask_storeu_epi32(to.cast(), 0x5555, avx512f._mm512_cvtepu32_epi64(v));
+                } else {
+                    let v = avx512f._mm512_maskz_expand_epi64(0x55, avx512f._mm512_castsi256_si512(v));
+                    avx512f._mm512_mask_storeu_epi64(to.cast(), 0x55, v);
+                }
+            }
+            done += lanes;
+        }
+        done
+    }
 }
