@@ -126,7 +126,7 @@ impl Kernel {
     /// kernel takes any call.)
     #[inline(always)]
     pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) {
-        let value_bytes = outputs.value_bytes();
+        let value_bytes = outputs.value_bytes;
         // SAFETY: the caller's promise.
         unsafe {
             if value_bytes == 0 {

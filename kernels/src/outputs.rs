@@ -23,7 +23,7 @@ pub struct Outputs<'a> {
     /// Null where no values are wanted.
     values: *mut (),
     /// The bytes of one, or 0.
-    value_bytes: usize,
+    pub(crate) value_bytes: usize,
     lifetime: PhantomData<&'a mut [MaybeUninit<u64>]>,
 }
 
@@ -57,12 +57,6 @@ impl<'a> Outputs<'a> {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// The bytes of a value, or 0 where none are wanted.
-    #[inline(always)]
-    pub(crate) fn value_bytes(&self) -> usize {
-        self.value_bytes
     }
 
     /// All of them.
@@ -165,7 +159,7 @@ mod tests {
     fn no_values_stay_none() {
         let mut positions = [0_u32; 4];
         let mut outputs = Outputs::from(Positions::from(&mut positions[..]));
-        assert_eq!(outputs.value_bytes(), 0);
+        assert_eq!(outputs.value_bytes, 0);
         assert!(outputs.only_positions().is_some());
         assert!(Outputs::from(Positions::from(&mut [0_u64; 4][..])).only_positions().is_none());
         // SAFETY: there are none.

@@ -135,7 +135,7 @@ impl KernelImpl for GatheredColumns {
                 true => {
                     let staged = width.max(tile_width);
                     let positions = Positions::from(&mut lane_positions[..staged]);
-                    match outputs.value_bytes() {
+                    match outputs.value_bytes {
                         0 => positions.into(),
                         _ => Outputs::with_values(positions, &mut lane_values[..staged]),
                     }
@@ -161,12 +161,7 @@ impl KernelImpl for GatheredColumns {
                     };
                     GatherSource::Blocks(BlockRows { blocks, width: block_width, rows, most: most_rows, done: 0 })
                 }
-                _ => GatherSource::Lanes {
-                    segments: SegmentIter::new(args).with_prefetch(prefetch_cursor),
-                    input,
-                    end,
-                    lanes,
-                },
+                _ => GatherSource::Lanes { segments: SegmentIter::new(args, prefetch_cursor), input, end, lanes },
             };
             let mut gathered = GatheredRows { source, scratch: &mut scratch };
             let stride = answers.len() as isize;

@@ -89,7 +89,7 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
             }
             // SAFETY: the loop above has written as many.
             let panels = unsafe { &mut *(&raw mut panels[..output_rows] as *mut [Panel<'_, O, U>]) };
-            let mut segments = SegmentIter::new(args);
+            let mut segments = SegmentIter::new(args, None);
             while let Some((offset, count)) = segments.next(usize::MAX) {
                 let mut first = first.wrapping_offset(start as isize + offset);
                 for panel in &mut *panels {

@@ -100,15 +100,9 @@ pub(crate) struct SegmentIter<'a> {
 
 impl<'a> SegmentIter<'a> {
     #[inline(always)]
-    pub(crate) fn new(args: &KernelArgs<'a>) -> Self {
+    pub(crate) fn new(args: &KernelArgs<'a>, prefetch_cursor: Option<PrefetchCursor>) -> Self {
         let (fastest, slower) = args.split_reduced();
-        SegmentIter { slower: StridedIter::new(slower), fastest, offset: 0, left: 0, prefetch_cursor: None }
-    }
-
-    /// The same, but with something to prefetch.
-    #[inline(always)]
-    pub(crate) fn with_prefetch(self, prefetch_cursor: Option<PrefetchCursor>) -> Self {
-        SegmentIter { prefetch_cursor, ..self }
+        SegmentIter { slower: StridedIter::new(slower), fastest, offset: 0, left: 0, prefetch_cursor }
     }
 
     /// The offset and length of the next segment, of at most `max_len` elements; `None` at the end, or without room.

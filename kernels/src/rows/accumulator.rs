@@ -21,7 +21,8 @@ const NAN_CHECK_INTERVAL: usize = 64;
 /// The running state over blocks of `V` vectors, as many as can be counted.
 #[derive(Clone, Copy)]
 pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
-    best: Vec<O>,
+    /// The best of each lane; NaN need not be seen there.
+    pub(super) best: Vec<O>,
     block_of_best: IndexVec<O>,
     block: IndexVec<O>,
     /// Of all that went by.
@@ -45,12 +46,6 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     pub(super) fn copy(&self) -> Self {
         let &BlockAccumulator { best, block_of_best, block, nan_acc, nan_free_blocks } = self;
         BlockAccumulator { best, block_of_best, block, nan_acc, nan_free_blocks }
-    }
-
-    /// The best of each lane; NaN need not be seen there.
-    #[inline(always)]
-    pub(super) fn best(&self) -> Vec<O> {
-        self.best
     }
 
     /// Whether nothing that follows can be better.

@@ -137,7 +137,7 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
                 best.update(unsafe { find_segment(order, segment.part(start, len)) }, start);
                 start += len;
             }
-            best.found()
+            best.found
         }
     }
     // SAFETY: the caller's promise.

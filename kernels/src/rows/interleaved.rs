@@ -62,7 +62,7 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
         let found = unsafe { interleaved.find(order, &mut best) };
         for (n, best) in found.iter().enumerate() {
-            positions.write(done + n, best.position());
+            positions.write(done + n, best.found.position());
         }
         done += count;
     }
@@ -168,9 +168,9 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     let mut best = ArgBest::new(order);
     // SAFETY: the caller promises the segment, of which the streams are parts.
     for (n, found) in unsafe { interleaved.find(order, &mut workspace) }.iter().enumerate() {
-        best.update(found.found(), start(n));
+        best.update(found.found, start(n));
     }
-    best.found()
+    best.found
 }
 
 /// Outlined, because it is called in many places.
@@ -205,7 +205,7 @@ impl<L: Copy> SegmentGroup<'_, L> {
             self.accumulate(order, &mut accumulators);
             for (n, best) in best.iter_mut().enumerate() {
                 let accumulator = accumulators[n].assume_init_ref().copy();
-                if !best.is_as_good(accumulator.best()) {
+                if !best.is_as_good(accumulator.best) {
                     best.update(accumulator.finalize(order, self.of(n)), before);
                 }
             }

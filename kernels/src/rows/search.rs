@@ -146,7 +146,7 @@ impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
             // SAFETY: the caller's promise: a part of the segment, one vector long.
             best.update(unsafe { segment::find::<O, 1, 1>(order, segment.part(start, lanes)) }, start);
         }
-        best.position()
+        best.found.position()
     }
 }
 

@@ -99,7 +99,7 @@ impl<O: ArgOrder> ArgResult<O> {
 /// The best of all segments so far.
 pub(super) struct ArgBest<O: ArgOrder> {
     order: O,
-    found: ArgResult<O>,
+    pub(super) found: ArgResult<O>,
 }
 
 impl<O: ArgOrder> ArgBest<O> {
@@ -133,17 +133,6 @@ impl<O: ArgOrder> ArgBest<O> {
     #[inline(always)]
     pub(super) fn is_absorbing(&self) -> bool {
         self.found.is_nan
-    }
-
-    #[inline(always)]
-    pub(super) fn found(&self) -> ArgResult<O> {
-        self.found
-    }
-
-    /// The position, 0 if there is none.
-    #[inline(always)]
-    pub(super) fn position(&self) -> u32 {
-        self.found.position()
     }
 }
 

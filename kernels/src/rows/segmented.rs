@@ -36,7 +36,7 @@ impl KernelImpl for SegmentedRows {
         let mut scratch = Scratch::new();
         for n in 0..positions.len() {
             let output = args.input.cast::<O::Lane>().wrapping_offset(args.offset(n));
-            let mut segments = SegmentIter::new(args);
+            let mut segments = SegmentIter::new(args, None);
             let mut best = ArgBest::new(order);
             let mut reduction_len = 0;
             while !best.is_absorbing() {
@@ -58,7 +58,7 @@ impl KernelImpl for SegmentedRows {
                 );
                 reduction_len += len;
             }
-            positions.write(n, best.position());
+            positions.write(n, best.found.position());
         }
         Written::Nothing
     }

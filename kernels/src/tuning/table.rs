@@ -207,16 +207,6 @@ impl Tuning {
         }
     }
 
-    /// What to prefetch of elements that no cache holds.
-    ///
-    /// ```
-    /// use argreduce_kernels::{Prefetch, Tuning};
-    /// assert_eq!(Tuning::current().prefetch_from_memory(), Tuning::current().prefetch(1 << 30));
-    /// ```
-    pub const fn prefetch_from_memory(&self) -> Prefetch {
-        self.prefetch(usize::MAX)
-    }
-
     /// Whether a long row is read in several streams.
     #[inline(always)]
     pub(crate) fn has_read_streams(&self, prefetch: Prefetch) -> bool {

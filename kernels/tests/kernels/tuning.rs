@@ -14,6 +14,6 @@ fn prefetches_what_is_beyond_l2() {
         assert_eq!(tuning.prefetch(min_beyond_l2_bytes), beyond_l2, "{}", tuning.name);
         assert_eq!(tuning.prefetch(min_memory_bytes - 1), beyond_l2, "{}", tuning.name);
         assert_eq!(tuning.prefetch(min_memory_bytes), from_memory, "{}", tuning.name);
-        assert_eq!(tuning.prefetch_from_memory(), from_memory, "{}", tuning.name);
+        assert_eq!(tuning.prefetch(usize::MAX), from_memory, "{}", tuning.name);
     }
 }
