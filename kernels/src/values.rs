@@ -25,12 +25,7 @@ pub(crate) unsafe fn read_values(element: DataType, args: &KernelArgs<'_>, outpu
             }
             (Written::SomeBits, DataType::F32) => read_lost::<u32, false, { f32::MANTISSA_DIGITS }>(args, outputs),
             (Written::SomeBits, DataType::F64) => read_lost::<u64, false, { f64::MANTISSA_DIGITS }>(args, outputs),
-            _ => match element.size() {
-                1 => read_all::<u8>(args, outputs),
-                2 => read_all::<u16>(args, outputs),
-                4 => read_all::<u32>(args, outputs),
-                _ => read_all::<u64>(args, outputs),
-            },
+            _ => with_bits!(element.size(), B => read_all::<B>(args, outputs)),
         }
     }
 }
