@@ -8,8 +8,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// From a size in bytes to an integer of that size: `with_bits!(size, B => f::<B>())` is the expression with `B` for it.
-/// Copies do not depend on types, so that one instance for each size is enough.
+/// From a size in bytes to an integer of that size: `with_bits!(size, B => f::<B>())` is the expression, with `B` for
+/// the integer. Copies do not depend on types: one instance for each size is enough.
 macro_rules! with_bits {
     ($size:expr, $B:ident => $body:expr) => {
         with_bits!(@ $size, $B, $body; 1 u8, 2 u16, 4 u32, _ u64)

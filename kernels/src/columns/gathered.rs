@@ -4,7 +4,7 @@
 //! rows are reduced.
 //!
 //! ```text
-//! for each group of lanes (some outputs):
+//! for some lanes (outputs) at a time:
 //!     while elements are left:
 //!         fill the buffer: row p has element p of each lane
 //!         reduce those rows
@@ -99,7 +99,7 @@ impl KernelImpl for GatheredColumns {
             if done == end_of_row {
                 end_of_row += row_width;
             }
-            // The last lanes of a row of outputs overlap the previous ones if they are fewer than a group.
+            // The last lanes of a row of outputs overlap the previous ones if they are fewer than a tile.
             let is_rest = end_of_row - done < tile_width;
             let start = if is_rest { end_of_row - least.min(row_width) } else { done };
             let mut width = (end_of_row - start).min(most);

@@ -1,8 +1,6 @@
 //! One pass: a row of outputs is cut into register tiles, and each is reduced over all rows before the next one. All
 //! three strategies for columns share this. Knows nothing of the loops of a call, and of panels.
-//!
-//! A tile is reduced by comparisons that ignore NaN. Only if there was one, it is reduced again by exact ones, and so
-//! are those after it.
+//! Once a NaN was found, tiles are reduced by exact comparisons.
 
 use super::nan_tracker::NanTracker;
 use super::row_blocks::{has_row_blocks, is_row_blocked};

@@ -1,16 +1,4 @@
-//! Row blocking. Of each eight rows, the best of each lane is taken by maxima alone, and then compared with the best so
-//! far, as [long rows](crate::rows) do with their blocks. So a comparison and a select are paid for once in eight rows.
-//! What is selected is the block; in the end, each lane looks for its best in the rows of its block. Knows nothing of
-//! panels, and of the loops of a call.
-//!
-//! ```text
-//! for each block of 8 rows:
-//!     m            = max(row[0], .., row[7])
-//!     better       = m > best
-//!     best         = max(m, best)
-//!     row_of_best  = select(better, first row of the block, row_of_best)
-//! in each lane: row_of_best = the first row of that block that is equal to best
-//! ```
+//! Row blocking: see `mod.rs`. Knows nothing of panels, and of the loops of a call.
 
 use super::nan_tracker::NanTracker;
 use super::tile::{ColumnTile, StridedRows};

@@ -1,6 +1,4 @@
-//! 16-bit floats as 16-bit integers, which every ISA can compare. [`F16Order`] is exact: its keys are integers in the
-//! order of the floats. [`RawBits`] is the fast path: the bits of a float as they are, which have that order if the
-//! best of them is above zero. Nothing here knows of strategies.
+//! 16-bit floats as 16-bit integers, which every ISA can compare: by exact keys, and by the fast path. See `mod.rs`.
 
 use super::{ArgOrder, Mask, Vec};
 use crate::simd::cast;
@@ -106,9 +104,7 @@ impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> ArgOrder for F16Order<S, 
     }
 }
 
-/// The order of the bits themselves, of the negated float for ArgMin. As signed integers, floats above zero have their
-/// own order, and all others are smaller. So the largest is the best if it is above zero, and if nothing is a NaN:
-/// those without the sign are above infinity, and those with it are the largest unsigned integers.
+/// The fast path: the order of the bits themselves, of the negated float for ArgMin, as signed integers.
 #[derive(Clone, Copy)]
 pub(crate) struct RawBits<S> {
     simd: S,

@@ -195,7 +195,8 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     }
 }
 
-/// The position of the first element of block number `n` that [is sought](is_sought), and whether there is one.
+/// The position of the first element of block number `n` that [is sought](super::segment::is_sought), and whether there
+/// is one.
 ///
 /// # Safety
 /// - The blocks may be read; `n` is below their count.

@@ -1,6 +1,4 @@
-//! Segments that do not fit the registers, block by block: see `mod.rs`. A segment beyond the L1 or the L2 cache is
-//! prefetched where that helps; one beyond all of them is read by `interleaved.rs` in several streams where that is
-//! faster.
+//! Segments that do not fit the registers, block by block: see `mod.rs`.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, LONG, SHORT, block_len, has_long_blocks};

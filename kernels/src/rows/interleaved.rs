@@ -1,7 +1,5 @@
-//! Outputs of several segments, searched as if they were one: an accumulator is carried over from one segment to the
-//! next, and the place of the best is looked up in the end only. Where the next segment in memory belongs to the next
-//! output, outputs are interleaved, each with its own accumulator, so that memory is read in its order. So are several
-//! streams of one long segment.
+//! Outputs of several segments, searched as if they were one: see `mod.rs`. An accumulator is carried over from one
+//! segment to the next, and the place of the best is looked up in the end only.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::is_one_segment;
@@ -35,7 +33,7 @@ pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
 ///
 /// # Safety
 /// - As [`crate::kernel::KernelImpl::run`]; the fastest reduced loop has stride 1 or -1, and segments that this
-///   [takes](takes).
+///   [takes].
 #[inline(always)]
 pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
     let (fastest, slower) = args.split_reduced();

@@ -1,8 +1,5 @@
-//! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. No
-//! element is loaded twice: the smallest position of the lanes that hold the best is the answer.
-//!
-//! Each step needs the result of the one before. So the segment is read as two independent chains, one from its start
-//! and one from its middle, which share the number of the step. Knows nothing of calls.
+//! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. Knows
+//! nothing of calls.
 
 use super::segment::{MAX_VECTORS, Segment, is_sought};
 use crate::order::{ArgOrder, IndexVec, Vec, has_max, load};

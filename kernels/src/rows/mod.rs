@@ -18,8 +18,9 @@
 //!
 //! # Lane-indexed (`lane_indexed.rs`)
 //!
-//! Each lane keeps the position of its best, as a column does: a comparison and a select for each vector. Two halves of
-//! the segment are two independent chains.
+//! Each lane keeps the position of its best, as a column does: a comparison and a select for each vector. No element is
+//! loaded twice: the answer is the smallest position of the lanes that hold the best. Each step needs the result of the
+//! one before, so the segment is read as two independent chains, from its start and from its middle.
 //!
 //! # Blocked (`blocked.rs`, `blocks.rs`, `accumulator.rs`)
 //!

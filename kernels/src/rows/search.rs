@@ -54,7 +54,7 @@ pub(super) trait RowSearch<O: ArgOrder> {
     const OVER_READS: bool = false;
     /// Whether it takes a row block by block, and prefetches by itself.
     const IS_BLOCKED: bool = false;
-    /// Whether a search is as short as a [loop that is unrolled](repeat).
+    /// Whether a search is as short as a [loop that is unrolled](crate::simd::token::repeat).
     const IS_SHORT: bool = false;
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be
     /// answered side by side.
@@ -67,7 +67,7 @@ pub(super) trait RowSearch<O: ArgOrder> {
     /// - It has a length that the search takes.
     unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32;
 
-    /// The positions in a group of rows, from one to the next `stride` elements.
+    /// The positions in as many rows as a vector has lanes, from one to the next `stride` elements.
     ///
     /// # Safety
     /// - As for [`RowSearch::find`] with `OVER_READ`, of each row.

@@ -173,7 +173,7 @@ pub(super) unsafe fn find_partial<O: ArgOrder, const OVER_READ: bool>(
     RegisterRow::<0, 1> { len: segment.len }.find(order, [vector], segment.reversed)
 }
 
-/// A segment that is less than a vector; the other lanes are the [padding](ArgOrder::padding).
+/// A segment that is less than a vector; the other lanes are the [padding].
 ///
 /// # Safety
 /// - As for [`find_partial`].

@@ -1,5 +1,5 @@
 //! Outputs of several segments, or of buffers of gathered elements. Each is searched as a row is, and the results are
-//! merged; but segments of a block and more are [interleaved](super::interleaved).
+//! merged; but segments of a block and more are [interleaved].
 
 use super::blocked;
 use super::blocks::block_len;

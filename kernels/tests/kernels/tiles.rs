@@ -19,7 +19,7 @@ impl<T: Sample> Case<T> {
         self.run_hostile_states();
         self.run_beyond_scratch();
         self.run_beyond_panels();
-        self.run_beyond_groups();
+        self.run_beyond_buffers();
         self.run_rows_of_columns();
         self.run_row_blocks();
         self.run_blocks();
@@ -90,8 +90,8 @@ impl<T: Sample> Case<T> {
                 self.check_by(&[Strategy::Rows], &data, len - 1, [outer, inner], &row(-1));
             }
         }
-        // Narrow rows of outputs, and many of them, so that several lie side by side; with what is left over, and without;
-        // in both directions.
+        // Narrow rows of outputs, and many of them, so that several lie side by side; with what is left over, and
+        // without; in both directions.
         let widths = 2..self.lanes + 1;
         for width in few(0..widths.len(), 3).filter_map(|n| widths.clone().nth(n)) {
             let rows = 2 * self.lanes + width * width % 97;
@@ -392,7 +392,7 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a group.
+    /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a tile.
     fn run_beyond_panels(&self) {
         let mut rng = SmallRng::seed_from_u64(9);
         for width in [1, 2].map(|panels| panels * PANEL_BYTES / size_of::<T>() + 3) {
@@ -404,7 +404,7 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Rows of several groups of columns that follow each other: a special value in one of them, again two rows on, and
+    /// Rows of several tiles of columns that follow each other: a special value in one of them, again two rows on, and
     /// another in between.
     fn run_rows_of_columns(&self) {
         let (width, rows) = (9 * self.lanes + 3, 12);
@@ -465,7 +465,7 @@ impl<T: Sample> Case<T> {
     }
 
     /// So many rows that they are gathered in several parts, each for as many outputs as the buffer has room for.
-    fn run_beyond_groups(&self) {
+    fn run_beyond_buffers(&self) {
         let mut rng = SmallRng::seed_from_u64(13);
         let rows = PANEL_VECTORS * self.lanes + 3;
         for len in few(0..4, 2).map(|n| [2, 3, 9, 21][n]) {
@@ -473,7 +473,7 @@ impl<T: Sample> Case<T> {
             let inner = LoopDim { size: rows, stride: len as isize };
             self.check_by(&[Strategy::GatheredColumns], &data, 0, [ONCE, inner], &[LoopDim { size: len, stride: 1 }]);
         }
-        // Rows of bytes that are nearly as long as a group.
+        // Rows of bytes that are nearly as long as a tile.
         let (width, blocks) = ((4 * self.lanes).saturating_sub(15).max(2), 113);
         let data = self.random(&mut rng, blocks * 2 * width);
         let (outer, inner) = (LoopDim { size: blocks, stride: 2 * width as isize }, LoopDim { size: width, stride: 1 });
