@@ -43,8 +43,6 @@ pub(crate) trait KernelImpl: Sized {
     }
 }
 
-/// Runs a body by an order.
-///
 /// # Safety
 /// - As a [`crate::Kernel`].
 #[inline(always)]

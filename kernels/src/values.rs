@@ -92,8 +92,6 @@ unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &Kernel
     }
 }
 
-/// All values.
-///
 /// # Safety
 /// - As for [`read_values`].
 unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
@@ -156,7 +154,6 @@ unsafe fn read_row<B: Copy, P: Position>(
     }
 }
 
-/// A loop of one step.
 const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
 
 #[cfg(test)]

@@ -32,7 +32,6 @@ use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use core::mem::MaybeUninit;
 use core::ptr::null;
 
-/// See the file.
 pub(crate) struct GatheredColumns;
 
 impl KernelImpl for GatheredColumns {
@@ -322,7 +321,6 @@ impl<T: Copy> GatheredRows<'_, T> {
     }
 }
 
-/// The rows of some blocks.
 struct BlockRows {
     /// With all of their rows; the last one comes first only where all rows are gathered together.
     blocks: TransposeSource,
@@ -372,6 +370,5 @@ enum LaneLayout {
     Runs(usize),
     /// In blocks: see [`blocks`].
     Blocks(BlockLayout),
-    /// Otherwise.
     Irregular,
 }

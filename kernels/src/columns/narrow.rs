@@ -29,7 +29,6 @@ use crate::strategy::{NARROW_VECTORS, Strategy, rows_per_wide};
 use crate::tuning::MAX_WIDE_ROW_BYTES;
 use core::mem::MaybeUninit;
 
-/// See the file.
 pub(crate) struct NarrowColumns;
 
 impl KernelImpl for NarrowColumns {
@@ -176,8 +175,6 @@ impl<O: ArgOrder> DenseColumns<O> {
         self.stride < 0
     }
 
-    /// The first best candidate of each column.
-    ///
     /// No branch depends on the data: testing the candidates one by one would be much slower.
     #[inline(always)]
     fn first_best(self, tile: &ColumnTile<O, NARROW_VECTORS>) -> LaneBest<O> {
@@ -268,7 +265,6 @@ impl<O: ArgOrder> SimdOp for Merge<'_, O> {
     }
 }
 
-/// What was found in one block.
 struct Block<O: ArgOrder> {
     start: usize,
     rows: usize,

@@ -21,7 +21,6 @@ pub(super) const STREAMING_PANEL_BYTES: usize = 8 << 10;
 /// Bytes of the outputs of a panel where hardware prefetchers are left alone: longer runs suit them. The widest of all.
 pub const MAX_PANEL_BYTES: usize = 16 << 10;
 
-/// A buffer for the tiles of any panel.
 #[repr(C, align(64))]
 pub(super) struct Workspace([MaybeUninit<u8>; 2 * MAX_PANEL_BYTES]);
 
@@ -68,7 +67,6 @@ pub(super) struct Panel<'a, O: ArgOrder, const U: usize> {
     /// Rows since row numbers were last widened, and before that. Row numbers count from 1 since then; 0 is no change.
     rows: u32,
     widened: u32,
-    /// Whether a NaN was found.
     has_nan: bool,
 }
 
@@ -249,7 +247,6 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         has_lost
     }
 
-    /// Widens the row numbers into the positions.
     #[inline(always)]
     fn widen_indices(&mut self) {
         let simd = self.order.simd();

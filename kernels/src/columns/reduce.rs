@@ -13,7 +13,6 @@ use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 use core::mem::MaybeUninit;
 
-/// Some rows of outputs.
 #[derive(Clone, Copy)]
 pub(super) struct OutputRows {
     pub(super) count: usize,
@@ -105,7 +104,6 @@ impl<O: ArgOrder> SimdOp for WholeTiles<O> {
     }
 }
 
-/// [`reduce`].
 #[derive(Clone, Copy)]
 struct OnePass<'a, O: ArgOrder, const ROW_BLOCKED: bool> {
     order: O,

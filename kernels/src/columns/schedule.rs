@@ -8,7 +8,6 @@ use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_distance};
 
-/// What the vectors of a kernel are like.
 #[derive(Clone, Copy)]
 pub(super) struct KernelGeometry {
     /// The bytes of an element.
@@ -27,11 +26,9 @@ pub(super) struct KernelGeometry {
 pub(super) struct ColumnSchedule {
     /// Whether each register tile is reduced over all rows before the next one is. Otherwise there are panels.
     pub(super) is_one_pass: bool,
-    /// The widest panel.
     pub(super) widest: usize,
     /// How many rows of outputs are interleaved, segment after segment.
     pub(super) interleaved_rows: usize,
-    /// How far ahead to prefetch.
     pub(super) prefetch_distance: Option<isize>,
     pub(super) traversal: Traversal,
 }

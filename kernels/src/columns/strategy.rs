@@ -16,7 +16,6 @@ use crate::simd::ops::SimdOps;
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
 
-/// See the file.
 pub(crate) struct Columns;
 
 impl KernelImpl for Columns {

@@ -10,7 +10,6 @@ use core::mem::MaybeUninit;
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays there too.
 pub const SCRATCH_BYTES: usize = 8192;
 
-/// A buffer for gathered elements.
 #[repr(C, align(64))]
 pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH_BYTES + OVERWRITE_PAD]);
 

@@ -259,7 +259,6 @@ unsafe fn transpose_block<S: TransposeOps, const SIZE: usize>(
     }
 }
 
-/// What [`transpose_block`] takes.
 #[derive(Clone, Copy)]
 struct BlockTransposer<S, const SIZE: usize> {
     simd: S,

@@ -130,7 +130,6 @@ impl<'a> KernelArgs<'a> {
         fastest.size.saturating_mul(fastest.stride.unsigned_abs()).saturating_mul(size)
     }
 
-    /// The fastest reduced loop.
     #[inline(always)]
     pub(crate) fn innermost_reduced(&self) -> LoopDim {
         self.split_reduced().0

@@ -45,7 +45,6 @@ pub(crate) struct RowPrefetcher {
 }
 
 impl RowPrefetcher {
-    /// Nothing, before all rows.
     pub(crate) const NOTHING: RowPrefetcher =
         RowPrefetcher { rows: usize::MAX, hint: Hint::L2, lines: 0, offset: 0, step: 0 };
 

@@ -27,13 +27,11 @@ impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> F16Order<S, FLIPS, MAX> {
         F16Order { simd, sign: if flips { i16::MIN } else { 0 }, infinity, bias, saturating_bias }
     }
 
-    /// What NaN becomes.
     #[inline(always)]
     fn nan(self) -> i16 {
         if self.saturating_bias > 0 { i16::MAX } else { i16::MIN }
     }
 
-    /// What a zero becomes.
     #[inline(always)]
     fn zero(self) -> i16 {
         self.bias.wrapping_add(self.saturating_bias)

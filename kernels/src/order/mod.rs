@@ -82,14 +82,12 @@ use crate::simd::ops::{GT, SimdOps};
 use crate::simd::token::Simd;
 use bytemuck::Zeroable;
 
-/// What lanes hold.
 pub(crate) trait LaneElem: Copy + 'static {
     /// No lane is below.
     const LOWEST: Self;
     /// No lane is above.
     const HIGHEST: Self;
     const HAS_NAN: bool;
-    /// A NaN, if there is one.
     const NAN: Self;
 }
 

@@ -8,7 +8,6 @@ use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::token::{Simd, SimdOp};
 use bytemuck::Zeroable;
 
-/// How many blocks a lane can count.
 #[inline(always)]
 pub(super) const fn max_blocks<O: ArgOrder>() -> usize {
     (O::Simd::MAX_INDEX as usize).saturating_add(1)
@@ -25,7 +24,6 @@ pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
     pub(super) best: Vec<O>,
     block_of_best: IndexVec<O>,
     block: IndexVec<O>,
-    /// Of all that went by.
     nan_acc: O::NanAcc,
     /// From which block on there may be a NaN that wins: so that one at the end of a segment is not looked for from its
     /// start.
@@ -124,8 +122,6 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         }
     }
 
-    /// Takes in a block.
-    ///
     /// # Safety
     /// - The block may be read.
     #[inline(always)]

@@ -37,7 +37,6 @@ const MIN_ALIGNED_BLOCKS: usize = 9;
 pub(super) trait BlockMap: Copy {
     type Lane: Copy;
 
-    /// How many there are.
     fn count(self) -> usize;
 
     /// The position of the first element of a block, and the block.

@@ -17,7 +17,6 @@ use core::mem::MaybeUninit;
 /// The most outputs that are interleaved: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
 const MAX_INTERLEAVED: usize = 32;
 
-/// The elements in a block.
 #[inline(always)]
 const fn block_len<O: ArgOrder>() -> usize {
     len_of_blocks::<O, SHORT>()
@@ -223,8 +222,6 @@ impl<L: Copy> SegmentGroup<'_, L> {
         }
     }
 
-    /// Writes an accumulator for each output.
-    ///
     /// # Safety
     /// - The segments may be read.
     #[inline(always)]

@@ -95,7 +95,6 @@ impl<O: ArgOrder> RowSearch<O> for MinposRow {
     }
 }
 
-/// Less than a vector.
 struct PartialVector;
 impl<O: ArgOrder> RowSearch<O> for PartialVector {
     const OVER_READS: bool = !O::Simd::TUNING.has_masks;
@@ -133,7 +132,6 @@ impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters
     }
 }
 
-/// A few vectors, one after another.
 struct OneVectorAtATime;
 impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
     #[inline(always)]
@@ -150,7 +148,6 @@ impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
     }
 }
 
-/// Each lane keeps its own best and position.
 pub(super) struct LaneIndexed;
 impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
     #[inline(always)]
@@ -160,7 +157,6 @@ impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
     }
 }
 
-/// Any number of blocks.
 pub(super) struct BlockedSearch;
 impl<O: ArgOrder> RowSearch<O> for BlockedSearch {
     const IS_BLOCKED: bool = true;

@@ -21,7 +21,6 @@ pub(super) struct Segment<L> {
 }
 
 impl<L: Copy> Segment<L> {
-    /// Without prefetches.
     #[inline(always)]
     pub(super) fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
         Segment { at, len, reversed, prefetch_distance: 0, tuning }
@@ -78,12 +77,10 @@ pub(super) struct ArgResult<O: ArgOrder> {
     pub(super) value: Vec<O>,
     /// Its position, if there is one: there is none in a segment of nothing but NaN where NaN loses.
     pub(super) position: Option<usize>,
-    /// Whether it is a NaN, and wins.
     pub(super) is_nan: bool,
 }
 
 impl<O: ArgOrder> ArgResult<O> {
-    /// Before anything was looked at.
     #[inline(always)]
     pub(super) fn empty(order: O) -> Self {
         ArgResult { value: order.identity(), position: None, is_nan: false }
@@ -232,8 +229,6 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
         (per_word, V.div_ceil(per_word))
     }
 
-    /// Finds the first best element.
-    ///
     /// The best value first, across all lanes; then each vector is compared with it, and the bits of the comparisons,
     /// side by side in one word or a few, tell the first. No step depends on the data (but for a row with a NaN that
     /// wins), so several rows are in flight at once: it is a mispredicted branch, more than all of this, that makes

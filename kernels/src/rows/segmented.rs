@@ -16,7 +16,6 @@ use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 
-/// See the file.
 pub(crate) struct SegmentedRows;
 
 impl KernelImpl for SegmentedRows {

@@ -105,14 +105,12 @@ fn with_row_prefetch<O: ArgOrder>(row: Segment<O::Lane>, stride: isize) -> Segme
     }
 }
 
-/// All rows of a call.
 #[derive(Clone, Copy)]
 struct AllRows<'t, O, const REVERSED: bool> {
     order: O,
     args: &'t KernelArgs<'t>,
     /// A place for each.
     positions: *mut MaybeUninit<u32>,
-    /// Whether to prefetch.
     prefetches: bool,
 }
 
@@ -147,7 +145,6 @@ impl<O: ArgOrder, const REVERSED: bool> RowLoop<O> for AllRows<'_, O, REVERSED> 
     }
 }
 
-/// The rows, by one search.
 struct SearchLoop<'t, O, S, const REVERSED: bool>(AllRows<'t, O, REVERSED>, PhantomData<S>);
 
 impl<O: Copy, S, const REVERSED: bool> Clone for SearchLoop<'_, O, S, REVERSED> {

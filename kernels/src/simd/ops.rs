@@ -21,7 +21,6 @@ pub(crate) const UNORDERED: i32 = 3;
 ///
 /// A `V` is either of values or of indices: what moves lanes does not look at them.
 pub(crate) trait SimdOps<T>: TransposeOps {
-    /// The values.
     type Vector: Pod;
     /// A truth value per lane; zeros are false.
     type Mask: Pod;

@@ -63,7 +63,6 @@ pub(crate) use repeat;
 
 /// What runs inside [`Simd::vectorize`]: a closure, but with `eval` marked `#[inline(always)]`.
 pub(crate) trait SimdOp {
-    /// What it found.
     type Output;
     /// # Safety
     /// - What an operation says of the pointers that it holds, or what the function that it is a part of requires.
