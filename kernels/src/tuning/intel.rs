@@ -3,7 +3,6 @@
 use super::table::{
     ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
 };
-use crate::memory::prefetch::Hint;
 
 /// By what [`with_l2_limit`] takes, in rising order: the smallest L2, then three quarters of an L2 of 1, 1.25, 2, 3
 /// and 4 MiB.
@@ -19,7 +18,7 @@ pub(super) static TUNINGS: [Tuning; 6] = [
 const fn with_l2_limit(min_beyond_l2_bytes: usize) -> Tuning {
     Tuning {
         name: "intel",
-        prefetch: PrefetchTuning { sequential: true, hint: Hint::L2, min_beyond_l2_bytes, min_memory_bytes: 16 << 20 },
+        prefetch: PrefetchTuning { sequential: true, min_beyond_l2_bytes, ..PrefetchTuning::COMMON },
         rows: RowTuning { read_streams: 6, stream_bytes: 512, stream_distance: 1 << 10 },
         columns: ColumnTuning {
             max_streams: 24,
@@ -28,12 +27,7 @@ const fn with_l2_limit(min_beyond_l2_bytes: usize) -> Tuning {
             ..ColumnTuning::COMMON
         },
         gather: GatherTuning::COMMON,
-        half_vectors: HalfVectorTuning {
-            rows_beyond_l2: false,
-            columns_beyond_l3: false,
-            gathers_beyond_l2: false,
-            small_gathers: false,
-        },
+        half_vectors: HalfVectorTuning::NONE,
         select: SelectTuning::COMMON,
     }
     .checked()

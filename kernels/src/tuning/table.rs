@@ -42,6 +42,16 @@ pub struct PrefetchTuning {
     pub min_memory_bytes: usize,
 }
 
+impl PrefetchTuning {
+    /// Of CPUs that are not known: hardware prefetchers are left alone, and L2 is as small as any.
+    pub(super) const COMMON: PrefetchTuning = PrefetchTuning {
+        sequential: false,
+        hint: Hint::L2,
+        min_beyond_l2_bytes: SMALLEST_L2_BYTES,
+        min_memory_bytes: 16 << 20,
+    };
+}
+
 /// Outputs whose elements are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTuning {
@@ -128,6 +138,16 @@ pub struct HalfVectorTuning {
     pub gathers_beyond_l2: bool,
     /// Integers of 8 and 16 bits that are gathered.
     pub small_gathers: bool,
+}
+
+impl HalfVectorTuning {
+    /// None.
+    pub(super) const NONE: HalfVectorTuning = HalfVectorTuning {
+        rows_beyond_l2: false,
+        columns_beyond_l3: false,
+        gathers_beyond_l2: false,
+        small_gathers: false,
+    };
 }
 
 /// From where on one strategy is faster than another. Where two curves cross; the same on all CPUs so far.
