@@ -133,8 +133,8 @@ impl Tensor {
             (code, bits, lanes) => {
                 let kind = if code == 5 { " (complex)" } else { "" };
                 return Err(PyTypeError::new_err(format!(
-                    "{name} takes bool, integers, float16, bfloat16, float32 and float64, not DLPack's type {code}{kind} \
-                     of {bits} bits and {lanes} lanes"
+                    "{name} takes bool, integers, float16, bfloat16, float32 and float64, not DLPack's type \
+                     {code}{kind} of {bits} bits and {lanes} lanes"
                 )));
             }
         };

@@ -161,7 +161,8 @@ def test_misaligned(dtype):
     x[...] = wanted
     assert not x.flags.aligned
     make = Bfloat16 if dtype == ml_dtypes.bfloat16 else Tensor
-    for y, z in ((x, wanted), (x[..., ::-1].T, wanted[..., ::-1].T), (x.reshape((1,) * 7 + (4, 2)), wanted.reshape(4, 2))):
+    many = x.reshape((1,) * 7 + (4, 2))
+    for y, z in ((x, wanted), (x[..., ::-1].T, wanted[..., ::-1].T), (many, wanted.reshape(4, 2))):
         for axis in (-1, None):
             found, best = argreduce.max_argmax(make(y), axis), argreduce.max_argmax(z, axis)
             np.testing.assert_array_equal(np.ravel(found.indices), np.ravel(best.indices))

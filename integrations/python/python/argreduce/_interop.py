@@ -59,7 +59,7 @@ def _given_back(result: Any, x: Any, out: Any, is_bfloat16: bool = False, keeps_
 
 
 def _is_narrowed(array: Any, result: Any, keeps_type: bool) -> bool:
-    """Whether a library took indices for ones of fewer bits, as JAX does, and they are not the same, or have to keep them."""
+    """Whether a library, as JAX, made indices of fewer bits, and they need those, or have to keep their type."""
     size = getattr(array.dtype, "itemsize", result.dtype.itemsize)
     return size < result.dtype.itemsize and (keeps_type or np.max(result, initial=0) >= 1 << (8 * size - 1))
 
@@ -108,25 +108,28 @@ def partial_of_many_axes(
 ) -> Partial:
     """:func:`argreduce.partial` for an array of more axes than it takes.
 
-    Elements of a part come in the order that they have in the whole. So the part is reduced as an array of two axes, and
-    what is found there becomes an index in the whole. ``reduced`` are the axes, from 0, in ascending order.
+    Elements of a part come in the order that they have in the whole. So the part is reduced as an array of two axes,
+    and what is found there becomes an index in the whole. ``reduced`` are the axes, from 0, in ascending order.
     """
     from . import _argreduce
 
     for name, numbers in (("whole", whole), ("start", start)):
         if len(numbers) != x.ndim:
-            raise ValueError(f"the window's {name} has {len(numbers)} numbers: it has to have one for each axis, {x.ndim}")
-    for axis, (size, first, all_of_it) in enumerate(zip(x.shape, start, whole)):
-        if first + size > all_of_it:
             raise ValueError(
-                f"the window does not fit axis {axis}: size {size} from {first} on ends beyond the whole's {all_of_it}"
+                f"the window's {name} has {len(numbers)} numbers: it has to have one for each axis, {x.ndim}"
+            )
+    for axis, (size, first, end) in enumerate(zip(x.shape, start, whole)):
+        if first + size > end:
+            raise ValueError(
+                f"the window does not fit axis {axis}: size {size} from {first} on ends beyond the whole's {end}"
             )
     merged, sizes = _merged(x, reduced)
     count = math.prod(whole[axis] for axis in reduced)
     for axis in reduced:
         if whole[axis] == 0 and merged.shape[0]:
             raise ValueError(
-                f"axis {axis} has size 0 in the whole: a reduced axis needs at least one element, unless the output is empty"
+                f"axis {axis} has size 0 in the whole: a reduced axis needs at least one element, unless the output is "
+                "empty"
             )
     if math.prod(whole) >> 64:
         raise ValueError(f"the whole of sizes {tuple(whole)} has more elements than can be counted")
