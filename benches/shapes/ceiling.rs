@@ -10,8 +10,8 @@ use std::hint::black_box;
 pub fn read<T: Element>(values: &[T]) {
     let bytes = bytes_of(values);
     match vectors::or() {
-        // SAFETY: `vectors` gives a fold only where its instructions are.
-        Some(fold) => black_box(unsafe { fold(bytes) }),
+        // SAFETY: `vectors` gives a reduction only where its instructions are.
+        Some(reduction) => black_box(unsafe { reduction(bytes) }),
         None => black_box(bytes.iter().fold(0, |or, &byte| or | u64::from(byte))),
     };
 }
@@ -20,7 +20,7 @@ pub fn read<T: Element>(values: &[T]) {
 pub fn max<T: Element>(values: &[T]) {
     match vectors::max(T::DATA_TYPE) {
         // SAFETY: as in `read`.
-        Some(fold) => _ = black_box(unsafe { fold(bytes_of(values)) }),
+        Some(reduction) => _ = black_box(unsafe { reduction(bytes_of(values)) }),
         None => _ = black_box(values.iter().copied().reduce(|max, value| if value > max { value } else { max })),
     }
 }
@@ -50,17 +50,17 @@ mod vectors {
     use std::arch::x86_64::*;
 
     /// Needs AVX2.
-    pub type Fold = unsafe fn(&[u8]) -> u64;
+    pub type Reduction = unsafe fn(&[u8]) -> u64;
 
     const TURN: usize = 256;
 
-    macro_rules! folds {
-        ($($name:ident: |$so_far:ident, $next:ident| $fold:expr;)+) => {$(
+    macro_rules! reductions {
+        ($($name:ident: |$so_far:ident, $next:ident| $reduction:expr;)+) => {$(
             /// The accumulators start at 0, which is no bound of every type: the price of a turn is what matters.
             #[target_feature(enable = "avx2")]
             fn $name(bytes: &[u8]) -> u64 {
                 let (turns, rest) = bytes.as_chunks::<TURN>();
-                // What does not fill a turn is read by one that overlaps the last: these folds do not mind a byte that
+                // What does not fill an iteration is read by one that overlaps the last: no reduction minds a byte that
                 // comes twice.
                 let last = if rest.is_empty() { None } else { bytes.last_chunk::<TURN>() };
                 let mut accumulators = [_mm256_setzero_si256(); TURN / 32];
@@ -69,13 +69,13 @@ mod vectors {
                         // SAFETY: 32 bytes from 32 * n on, of 256.
                         let $next = unsafe { _mm256_loadu_si256(turn.as_ptr().add(32 * n).cast()) };
                         let $so_far = *accumulator;
-                        *accumulator = $fold;
+                        *accumulator = $reduction;
                     }
                 }
                 let mut all = accumulators[0];
                 for $next in accumulators {
                     let $so_far = all;
-                    all = $fold;
+                    all = $reduction;
                 }
                 // All four, so that no lane is dead.
                 (_mm256_extract_epi64::<0>(all)
@@ -86,7 +86,7 @@ mod vectors {
         )+};
     }
 
-    folds! {
+    reductions! {
         or_bytes: |a, b| _mm256_or_si256(a, b);
         max_f32: |a, b| _mm256_castps_si256(_mm256_max_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
         max_f64: |a, b| _mm256_castpd_si256(_mm256_max_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b)));
@@ -104,15 +104,15 @@ mod vectors {
         };
     }
 
-    /// The fold that is the maximum of a type.
+    /// The reduction that is the maximum of a type.
     trait Max {
-        const FOLD: Fold;
+        const REDUCTION: Reduction;
     }
 
     macro_rules! max_of {
-        ($($t:ty: $fold:ident;)+) => {$(
+        ($($t:ty: $reduction:ident;)+) => {$(
             impl Max for $t {
-                const FOLD: Fold = $fold;
+                const REDUCTION: Reduction = $reduction;
             }
         )+};
     }
@@ -133,13 +133,13 @@ mod vectors {
         bool: max_u8;
     }
 
-    pub fn or() -> Option<Fold> {
-        is_x86_feature_detected!("avx2").then_some(or_bytes as Fold)
+    pub fn or() -> Option<Reduction> {
+        is_x86_feature_detected!("avx2").then_some(or_bytes as Reduction)
     }
 
-    pub fn max(data_type: DataType) -> Option<Fold> {
-        let fold = with_element_type!(data_type, T => <T as Max>::FOLD);
-        is_x86_feature_detected!("avx2").then_some(fold)
+    pub fn max(data_type: DataType) -> Option<Reduction> {
+        let reduction = with_element_type!(data_type, T => <T as Max>::REDUCTION);
+        is_x86_feature_detected!("avx2").then_some(reduction)
     }
 }
 
@@ -149,13 +149,13 @@ mod vectors {
 
     use argreduce::DataType;
 
-    pub type Fold = unsafe fn(&[u8]) -> u64;
+    pub type Reduction = unsafe fn(&[u8]) -> u64;
 
-    pub fn or() -> Option<Fold> {
+    pub fn or() -> Option<Reduction> {
         None
     }
 
-    pub fn max(_: DataType) -> Option<Fold> {
+    pub fn max(_: DataType) -> Option<Reduction> {
         None
     }
 }

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// Turns of the loop: two microseconds.
+/// Iterations of the loop: two microseconds.
 const TURNS: u64 = 1000;
 
 /// How much longer than ever before the loop may take: the clock alone makes it 2 %, another thread 30 % and more.

@@ -110,8 +110,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Writes to place `n` of the positions that of the first best of output `n` of the call, and if values are asked
-    /// for, the element there, bit for bit.
+    /// Writes to place `n` of the positions that of the first best of output `n` of the call, and if values are
+    /// wanted, the element there, bit for bit.
     ///
     /// # Safety
     /// - The ISA that the kernel was made for is there (as [`kernel`] checks).
@@ -126,7 +126,7 @@ impl Kernel {
     /// kernel takes any call.)
     #[inline(always)]
     pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) {
-        let value_bytes = outputs.value_bytes();
+        let value_bytes = outputs.value_bytes;
         // SAFETY: the caller's promise.
         unsafe {
             if value_bytes == 0 {

@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 
 /// A strategy as a type.
 pub(crate) trait KernelImpl: Sized {
-    /// Writes the position of every output of the call, and where values are asked for, which of those it says.
+    /// Writes the position of every output of the call, and where values are wanted, tells which of those.
     ///
     /// # Safety
     /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
@@ -43,8 +43,6 @@ pub(crate) trait KernelImpl: Sized {
     }
 }
 
-/// Runs a body by an order.
-///
 /// # Safety
 /// - As a [`crate::Kernel`].
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Where a kernel writes all that it finds: for each output a position and, if it is asked for, the element there.
+//! Where a kernel writes all that it finds: for each output a position and, if it is wanted, the element there.
 //! Nothing here knows of calls or orders.
 
 use crate::positions::{Places, Positions};
@@ -6,9 +6,9 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 
-/// A place for the position of each output, and for the element there, if that is asked for.
+/// A place for the position of each output, and for the element there, if that is wanted.
 ///
-/// Whether it is, is known at run time only, so that one kernel serves both: it is asked once for some vectors of
+/// Whether it is, is known at run time only, so that one kernel serves both: it is tested once for some vectors of
 /// outputs.
 ///
 /// ```
@@ -20,10 +20,10 @@ use core::ptr::null_mut;
 #[derive(Debug)]
 pub struct Outputs<'a> {
     pub(crate) positions: Positions<'a>,
-    /// Null where no values are asked for.
+    /// Null where no values are wanted.
     values: *mut (),
     /// The bytes of one, or 0.
-    value_bytes: usize,
+    pub(crate) value_bytes: usize,
     lifetime: PhantomData<&'a mut [MaybeUninit<u64>]>,
 }
 
@@ -59,12 +59,6 @@ impl<'a> Outputs<'a> {
         self.len() == 0
     }
 
-    /// The bytes of a value, or 0 where none are asked for.
-    #[inline(always)]
-    pub(crate) fn value_bytes(&self) -> usize {
-        self.value_bytes
-    }
-
     /// All of them.
     #[inline(always)]
     pub(crate) fn reborrow(&mut self) -> Outputs<'_> {
@@ -87,7 +81,7 @@ impl<'a> Outputs<'a> {
         Outputs { positions, values, ..*self }
     }
 
-    /// The places for positions, if they are of 32 bits, and no values are asked for.
+    /// The places for positions, if they are of 32 bits, and no values are wanted.
     #[inline(always)]
     pub(crate) fn only_positions(&mut self) -> Option<&mut [MaybeUninit<u32>]> {
         match self.positions.places() {
@@ -96,7 +90,7 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// The places for values, none if they are not asked for.
+    /// The places for values, none if they are not wanted.
     ///
     /// # Safety
     /// - They are for elements of the size and alignment of `L`.
@@ -106,10 +100,10 @@ impl<'a> Outputs<'a> {
         if self.value_bytes > 0 { Some(unsafe { self.reborrow().split() }.1) } else { None }
     }
 
-    /// Places for positions, and as many for values, which are asked for.
+    /// Places for positions, and as many for values, which are wanted.
     ///
     /// # Safety
-    /// - Values are asked for, of elements of the size and alignment of `L`.
+    /// - Values are wanted, of elements of the size and alignment of `L`.
     #[inline(always)]
     pub(crate) unsafe fn split<L>(self) -> (Positions<'a>, &'a mut [MaybeUninit<L>]) {
         debug_assert_eq!(self.value_bytes, size_of::<L>());
@@ -120,7 +114,7 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Which values a kernel has written, where they are asked for.
+/// Which values a kernel has written, where they are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
     /// None of them.
@@ -165,7 +159,7 @@ mod tests {
     fn no_values_stay_none() {
         let mut positions = [0_u32; 4];
         let mut outputs = Outputs::from(Positions::from(&mut positions[..]));
-        assert_eq!(outputs.value_bytes(), 0);
+        assert_eq!(outputs.value_bytes, 0);
         assert!(outputs.only_positions().is_some());
         assert!(Outputs::from(Positions::from(&mut [0_u64; 4][..])).only_positions().is_none());
         // SAFETY: there are none.

@@ -45,7 +45,8 @@ unsafe fn enter<S: TransposeOps, B: Copy>(rows: Rows) {
         if inner.stride == 2 && outer.stride != 1 {
             simd.vectorize(EverySecond(Scatter { simd, from, to, outer, inner }));
         } else {
-            // Copies gain nothing from wider vectors; and where an ISA can scatter, the compiler does, which takes longer.
+            // Copies gain nothing from wider vectors; and where an ISA can scatter, the compiler does, which takes
+            // longer.
             let simd = S::HalfWidth::from(simd);
             simd.vectorize(Scatter { simd, from, to, outer, inner });
         }

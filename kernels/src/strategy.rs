@@ -29,12 +29,12 @@ impl Strategy {
     #[inline(always)]
     pub fn takes(self, inner: LoopDim, reduced: &[LoopDim], lanes: usize) -> bool {
         match (self, reduced) {
-            (Strategy::Rows, [line]) => line.stride.abs() == 1,
+            (Strategy::Rows, [fastest]) => fastest.stride.abs() == 1,
             (Strategy::Rows, _) => false,
             (Strategy::Columns, _) => inner.stride == 1 && inner.size >= lanes,
-            (Strategy::NarrowColumns, [line]) => {
-                let is_block = inner.stride == 1 && line.stride.unsigned_abs() == inner.size;
-                (2..=lanes).contains(&inner.size) && is_block && line.size >= rows_per_wide(inner.size, lanes)
+            (Strategy::NarrowColumns, [fastest]) => {
+                let is_block = inner.stride == 1 && fastest.stride.unsigned_abs() == inner.size;
+                (2..=lanes).contains(&inner.size) && is_block && fastest.size >= rows_per_wide(inner.size, lanes)
             }
             (Strategy::NarrowColumns, _) => false,
             (Strategy::SegmentedRows | Strategy::GatheredColumns, _) => true,
@@ -47,7 +47,7 @@ impl Strategy {
         match (self, reduced) {
             (Strategy::Rows | Strategy::Columns | Strategy::NarrowColumns, _) => true,
             // Short segments are gathered to long ones.
-            (Strategy::SegmentedRows, [.., line]) => line.stride.abs() == 1 && line.size >= MIN_SEGMENT_LEN,
+            (Strategy::SegmentedRows, [.., fastest]) => fastest.stride.abs() == 1 && fastest.size >= MIN_SEGMENT_LEN,
             (Strategy::SegmentedRows, []) | (Strategy::GatheredColumns, _) => false,
         }
     }
@@ -56,9 +56,10 @@ impl Strategy {
     #[inline(always)]
     pub fn is_near(self, reduced: &[LoopDim]) -> bool {
         match (self, reduced) {
-            (Strategy::SegmentedRows, [.., line]) => {
+            (Strategy::SegmentedRows, [.., fastest]) => {
                 self.is_in_place(reduced)
-                    || (2..=MAX_SHUFFLED_STEP).contains(&line.stride.unsigned_abs()) && line.size >= MIN_SHUFFLED_LEN
+                    || (2..=MAX_SHUFFLED_STEP).contains(&fastest.stride.unsigned_abs())
+                        && fastest.size >= MIN_SHUFFLED_LEN
             }
             _ => self.is_in_place(reduced),
         }

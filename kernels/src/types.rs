@@ -8,6 +8,22 @@ mod sealed {
     pub trait Sealed {}
 }
 
+/// From a size in bytes to an integer of that size: `with_bits!(size, B => f::<B>())` is the expression, with `B` for
+/// the integer. Copies do not depend on types: one instance for each size is enough.
+macro_rules! with_bits {
+    ($size:expr, $B:ident => $body:expr) => {
+        with_bits!(@ $size, $B, $body; 1 u8, 2 u16, 4 u32, _ u64)
+    };
+    (@ $size:expr, $B:ident, $body:expr; $($bytes:tt $t:ident),+) => {
+        match $size {
+            $($bytes => {
+                type $B = $t;
+                $body
+            })+
+        }
+    };
+}
+
 /// A type that can be reduced: one of the thirteen of [`DataType`]. Sealed.
 ///
 /// ```

@@ -25,19 +25,14 @@ pub(crate) unsafe fn read_values(element: DataType, args: &KernelArgs<'_>, outpu
             }
             (Written::SomeBits, DataType::F32) => read_lost::<u32, false, { f32::MANTISSA_DIGITS }>(args, outputs),
             (Written::SomeBits, DataType::F64) => read_lost::<u64, false, { f64::MANTISSA_DIGITS }>(args, outputs),
-            _ => match element.size() {
-                1 => read_all::<u8>(args, outputs),
-                2 => read_all::<u16>(args, outputs),
-                4 => read_all::<u32>(args, outputs),
-                _ => read_all::<u64>(args, outputs),
-            },
+            _ => with_bits!(element.size(), B => read_all::<B>(args, outputs)),
         }
     }
 }
 
 /// Unsigned integers as wide as elements.
 trait Bits: Copy {
-    /// Of the bits of a float with so many digits: the top bit is set where it is NaN, or if `ZEROS`, a zero.
+    /// Of the bits of a float with `DIGITS` digits: the top bit is set where it is NaN, or if `ZEROS`, a zero.
     fn lost<const ZEROS: bool, const DIGITS: u32>(self) -> Self;
     fn or(self, other: Self) -> Self;
     fn has_top_bit(self) -> bool;
@@ -67,17 +62,17 @@ macro_rules! bits {
 
 bits!(u8 u16 u32 u64);
 
-/// How many written values are asked at a time whether one of them is lost.
-const ASKED: usize = 64;
+/// How many written values are checked at a time for one that is lost.
+const CHECKED: usize = 64;
 
-/// Those of which bits are lost: of floats with so many `DIGITS`, NaN, and if `ZEROS`, zeros.
+/// Those of which bits are lost: of floats with `DIGITS` digits, NaN, and if `ZEROS`, zeros.
 ///
 /// # Safety
 /// - As for [`read_values`].
 unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
     // SAFETY: the caller's promise.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
-    for (chunk, values) in values.chunks_mut(ASKED).enumerate() {
+    for (block, values) in values.chunks_mut(CHECKED).enumerate() {
         // SAFETY: the caller promises that they are written.
         let values = unsafe { &mut *(&raw mut *values as *mut [B]) };
         let lost = values.iter().map(|value| value.lost::<ZEROS, DIGITS>());
@@ -86,7 +81,7 @@ unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &Kernel
         }
         for (n, value) in values.iter_mut().enumerate() {
             if value.lost::<ZEROS, DIGITS>().has_top_bit() {
-                let n = chunk * ASKED + n;
+                let n = block * CHECKED + n;
                 // SAFETY: the caller promises that positions are written, and the elements.
                 *value = unsafe {
                     let offset = args.offset(n) + offset_at(args.reduced, positions.read(n) as usize);
@@ -97,8 +92,6 @@ unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &Kernel
     }
 }
 
-/// All values.
-///
 /// # Safety
 /// - As for [`read_values`].
 unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
@@ -116,7 +109,7 @@ unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
             unsafe {
                 match *args.reduced {
                     [LoopDim { stride: 1, .. }] => read_row(row, inner.stride, values, positions, |position| position),
-                    [line] => read_row(row, inner.stride, values, positions, |position| position * line.stride),
+                    [fastest] => read_row(row, inner.stride, values, positions, |position| position * fastest.stride),
                     _ => read_row(row, inner.stride, values, positions, |position| {
                         offset_at(args.reduced, position as usize)
                     }),
@@ -142,7 +135,7 @@ unsafe fn read_row<B: Copy, P: Position>(
     let value = |n: usize, position: P| unsafe {
         first.wrapping_offset(n as isize * step).offset(offset(position.number() as isize)).read()
     };
-    // Some at a time: a turn of the loop costs as much as one of them.
+    // Some at a time: an iteration of the loop costs as much as one of them.
     const SOME: usize = 8;
     let (some_values, last_values) = values.as_chunks_mut::<SOME>();
     let (some_positions, last_positions) = positions.as_chunks::<SOME>();
@@ -161,7 +154,6 @@ unsafe fn read_row<B: Copy, P: Position>(
     }
 }
 
-/// A loop of one step.
 const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
 
 #[cfg(test)]

@@ -357,7 +357,7 @@ mod tests {
 
     /// Columns of long rows that are read from memory have wide parts, where there are as many as tasks.
     #[test]
-    fn far_columns() {
+    fn columns_from_memory() {
         let how = |sizes: [usize; 2]| {
             let layout = Layout::contiguous(&sizes).unwrap();
             let plan = ArgReduce::argmax(&layout).axes(&[0]).plan::<f32, u32>().unwrap();

@@ -98,9 +98,9 @@ impl Prefer256Bit {
         let exceeds_l2 = prefetch == Prefetch::Jumps;
         let takes = &tuning.half_vectors;
         Prefer256Bit {
-            rows: exceeds_l2 && takes.far_rows,
-            columns: prefetch == Prefetch::Everything && takes.far_columns,
-            gathers: exceeds_l2 && takes.far_gathers || takes.small_gathers && element.size() <= 2 && !is_f16,
+            rows: exceeds_l2 && takes.rows_beyond_l2,
+            columns: prefetch == Prefetch::Everything && takes.columns_beyond_l3,
+            gathers: exceeds_l2 && takes.gathers_beyond_l2 || takes.small_gathers && element.size() <= 2 && !is_f16,
         }
     }
 }
@@ -147,7 +147,7 @@ impl Selection<'_> {
             // Columns of long rows: memory is slower than either.
             Strategy::Columns => {
                 let row_bytes = shape.inner_dim().size.saturating_mul(self.element.size());
-                (prefer_256_bit.columns && row_bytes >= tuning.min_half_vector_line_bytes).then_some(strategy)
+                (prefer_256_bit.columns && row_bytes >= tuning.min_half_vector_columns_row_bytes).then_some(strategy)
             }
             // With shorter vectors, fewer rows are gathered at a time, so that memory is read more nearly in its order.
             Strategy::GatheredColumns if prefer_256_bit.gathers => narrower(),

@@ -4,7 +4,7 @@
 //! rows are reduced.
 //!
 //! ```text
-//! for each group of lanes (some outputs):
+//! for some lanes (outputs) at a time:
 //!     while elements are left:
 //!         fill the buffer: row p has element p of each lane
 //!         reduce those rows
@@ -32,7 +32,6 @@ use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use core::mem::MaybeUninit;
 use core::ptr::null;
 
-/// See the file.
 pub(crate) struct GatheredColumns;
 
 impl KernelImpl for GatheredColumns {
@@ -52,14 +51,14 @@ impl KernelImpl for GatheredColumns {
         };
         // Lanes that are gathered together are of the same row of outputs, unless the next one continues the same step,
         // or rows of outputs are short.
-        let line = if let (LaneLayout::Strided(_), None) = (layout, args.step()) {
+        let row_width = if let (LaneLayout::Strided(_), None) = (layout, args.step()) {
             args.inner.size
         } else {
             all_outputs.len()
         };
         let tile_width = match layout {
             LaneLayout::Blocks(blocks) => O::Simd::LANES * blocks.width,
-            _ if line < TILE_VECTORS * O::Simd::LANES => O::Simd::LANES,
+            _ if row_width < TILE_VECTORS * O::Simd::LANES => O::Simd::LANES,
             _ => TILE_VECTORS * O::Simd::LANES,
         };
         // Short reductions are gathered for many lanes at a time, as long as the buffer holds all of their rows.
@@ -84,25 +83,25 @@ impl KernelImpl for GatheredColumns {
         // Where all elements of a lane are close together, hardware prefetchers do follow.
         let tuning = &args.tuning.gather;
         let is_known = match layout {
-            LaneLayout::Strided(step) => (1..=tuning.max_prefetched_step).contains(&step) && line >= 2 * most,
+            LaneLayout::Strided(step) => (1..=tuning.max_prefetched_step).contains(&step) && row_width >= 2 * most,
             _ => end.is_some(),
         };
         let prefetches =
             args.prefetch.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > tuning.max_followed_bytes)
                 && is_known;
         let mut state = ColumnState::default();
-        let (mut done, mut end_of_line, hint) = (0, 0, args.tuning.prefetch.hint);
+        let (mut done, mut end_of_row, hint) = (0, 0, args.tuning.prefetch.hint);
         // Without a division, where that is known.
         let step = args.step();
         let offset_of = |n: usize| step.map_or_else(|| args.offset(n), |step| n as isize * step);
         while done < all_outputs.len() {
-            if done == end_of_line {
-                end_of_line += line;
+            if done == end_of_row {
+                end_of_row += row_width;
             }
-            // The last lanes of a row of outputs overlap the previous ones if they are fewer than a group.
-            let is_rest = end_of_line - done < tile_width;
-            let start = if is_rest { end_of_line - least.min(line) } else { done };
-            let mut width = (end_of_line - start).min(most);
+            // The last lanes of a row of outputs overlap the previous ones if they are fewer than a tile.
+            let is_rest = end_of_row - done < tile_width;
+            let start = if is_rest { end_of_row - least.min(row_width) } else { done };
+            let mut width = (end_of_row - start).min(most);
             if let LaneLayout::Blocks(blocks) = layout {
                 width -= width % blocks.width;
             }
@@ -114,11 +113,11 @@ impl KernelImpl for GatheredColumns {
                 LaneLayout::Strided(step) if !is_short => {
                     LaneOffsets::Strided { first: offset_of(start), step, lanes: width }
                 }
-                LaneLayout::Runs(line) if !is_short => LaneOffsets::Runs {
-                    first: (start / line) as isize * args.outer.stride,
+                LaneLayout::Runs(run) if !is_short => LaneOffsets::Runs {
+                    first: (start / run) as isize * args.outer.stride,
                     step: args.outer.stride,
-                    runs: width / line,
-                    width: line,
+                    runs: width / run,
+                    width: run,
                 },
                 LaneLayout::Blocks(_) if !is_short => LaneOffsets::ONE,
                 _ => {
@@ -135,7 +134,7 @@ impl KernelImpl for GatheredColumns {
                 true => {
                     let staged = width.max(tile_width);
                     let positions = Positions::from(&mut lane_positions[..staged]);
-                    match outputs.value_bytes() {
+                    match outputs.value_bytes {
                         0 => positions.into(),
                         _ => Outputs::with_values(positions, &mut lane_values[..staged]),
                     }
@@ -161,12 +160,7 @@ impl KernelImpl for GatheredColumns {
                     };
                     GatherSource::Blocks(BlockRows { blocks, width: block_width, rows, most: most_rows, done: 0 })
                 }
-                _ => GatherSource::Lanes {
-                    segments: SegmentIter::new(args).with_prefetch(prefetch_cursor),
-                    input,
-                    end,
-                    lanes,
-                },
+                _ => GatherSource::Lanes { segments: SegmentIter::new(args, prefetch_cursor), input, end, lanes },
             };
             let mut gathered = GatheredRows { source, scratch: &mut scratch };
             let stride = answers.len() as isize;
@@ -230,8 +224,8 @@ struct BlockLayout {
 /// for all runs of some blocks, where copying takes a load and a store for each run.
 #[inline(always)]
 fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
-    let &[line] = args.reduced else { return None };
-    let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, line.size);
+    let &[fastest] = args.reduced else { return None };
+    let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, fastest.size);
     let is_shuffled = |elements: usize| O::Simd::TUNING.has_shuffles && is_shuffled(elements, size);
     let has_whole_blocks = |elements: usize| {
         O::Simd::TUNING.has_shuffles
@@ -242,11 +236,11 @@ fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
     let (width, step, count) = match args.step() {
         // Rows, all of whose elements the buffer holds.
         Some(step)
-            if step == rows as isize && line.stride.abs() == 1 && (is_shuffled(rows) || has_whole_blocks(rows)) =>
+            if step == rows as isize && fastest.stride.abs() == 1 && (is_shuffled(rows) || has_whole_blocks(rows)) =>
         {
             (1, step, args.outputs())
         }
-        _ if args.inner.stride == 1 && line.stride == args.inner.size as isize => {
+        _ if args.inner.stride == 1 && fastest.stride == args.inner.size as isize => {
             let (width, step, count) = (args.inner.size, args.outer.stride, args.outer.size);
             let tuning = &args.tuning.gather;
             let longest = if size == 1 && rows <= 24 { tuning.max_run_bytes / 2 } else { tuning.max_run_bytes };
@@ -327,7 +321,6 @@ impl<T: Copy> GatheredRows<'_, T> {
     }
 }
 
-/// The rows of some blocks.
 struct BlockRows {
     /// With all of their rows; the last one comes first only where all rows are gathered together.
     blocks: TransposeSource,
@@ -377,6 +370,5 @@ enum LaneLayout {
     Runs(usize),
     /// In blocks: see [`blocks`].
     Blocks(BlockLayout),
-    /// Otherwise.
     Irregular,
 }

@@ -31,9 +31,18 @@
 //!
 //! # Row blocks (`row_blocks.rs`)
 //!
-//! Of many rows, eight at a time are first reduced by `max` alone. That leaves one comparison and one select for the
-//! whole block, and what is selected is the number of the block. In the end, each lane looks for its best in the eight
-//! rows of its block.
+//! Of many rows, eight at a time are first reduced by `max` alone, as [long rows](crate::rows) are block by block. That
+//! leaves one comparison and one select for the whole block. In the end, each lane looks for its best in the eight rows
+//! of its block:
+//!
+//! ```text
+//! for each block of 8 rows:
+//!     new         = max(row[0], .., row[7])
+//!     better      = new > best
+//!     best        = max(new, best)
+//!     row_of_best = select(better, first row of the block, row_of_best)
+//! in each lane: row_of_best = the first row of that block that is equal to best
+//! ```
 //!
 //! # One pass, or panels (`panel.rs`)
 //!

@@ -6,7 +6,6 @@ use crate::order::{ArgOrder, Mask, Vec};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 
-/// Whether a NaN was seen.
 #[derive(Clone, Copy)]
 pub(super) struct NanTracker<O: ArgOrder> {
     /// Where, as a mask, or as bits: see `IsaTuning::keeps_bits`.
@@ -23,13 +22,11 @@ impl<O: ArgOrder> NanTracker<O> {
         nan_tracker
     }
 
-    /// Of no vectors.
     #[inline(always)]
     pub(super) fn empty(order: O) -> Self {
         NanTracker { nans: order.simd().first_n_mask(0), nan_bits: 0 }
     }
 
-    /// Takes note of some vectors.
     #[inline(always)]
     pub(super) fn observe<const U: usize>(&mut self, order: O, vectors: &[Vec<O>; U]) {
         if O::Lane::HAS_NAN {

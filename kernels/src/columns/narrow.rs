@@ -26,18 +26,19 @@ use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
 use crate::strategy::{NARROW_VECTORS, Strategy, rows_per_wide};
+use crate::tuning::MAX_WIDE_ROW_BYTES;
 use core::mem::MaybeUninit;
 
-/// See the file.
 pub(crate) struct NarrowColumns;
 
 impl KernelImpl for NarrowColumns {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
         assert!(Strategy::NarrowColumns.takes(args.inner, args.reduced, O::Simd::LANES));
-        let (width, line) = (args.inner.size, args.innermost_reduced());
+        let (width, fastest) = (args.inner.size, args.innermost_reduced());
         let input = args.input.cast::<O::Lane>();
         let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
+        const { assert!(NARROW_VECTORS * size_of::<Vec<O>>() <= MAX_WIDE_ROW_BYTES) };
         let prefetched_rows = if args.prefetch.should_prefetch(false) {
             args.tuning.columns.narrow_prefetch_bytes / (rows_per_wide * width * size_of::<O::Lane>())
         } else {
@@ -49,14 +50,14 @@ impl KernelImpl for NarrowColumns {
             let columns = DenseColumns {
                 order,
                 first,
-                stride: line.stride,
+                stride: fastest.stride,
                 width,
                 rows_per_wide,
                 prefetched_rows,
                 hint: args.tuning.prefetch.hint,
             };
             // SAFETY: the caller promises all elements of all outputs.
-            written = unsafe { columns.reduce(line.size, outputs.take(width), &mut state) };
+            written = unsafe { columns.reduce(fastest.size, outputs.take(width), &mut state) };
         }
         written
     }
@@ -174,8 +175,6 @@ impl<O: ArgOrder> DenseColumns<O> {
         self.stride < 0
     }
 
-    /// The first best candidate of each column.
-    ///
     /// No branch depends on the data: testing the candidates one by one would be much slower.
     #[inline(always)]
     fn first_best(self, tile: &ColumnTile<O, NARROW_VECTORS>) -> LaneBest<O> {
@@ -266,7 +265,6 @@ impl<O: ArgOrder> SimdOp for Merge<'_, O> {
     }
 }
 
-/// What was found in one block.
 struct Block<O: ArgOrder> {
     start: usize,
     rows: usize,

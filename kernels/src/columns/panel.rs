@@ -21,7 +21,6 @@ pub(super) const STREAMING_PANEL_BYTES: usize = 8 << 10;
 /// Bytes of the outputs of a panel where hardware prefetchers are left alone: longer runs suit them. The widest of all.
 pub const MAX_PANEL_BYTES: usize = 16 << 10;
 
-/// A buffer for the tiles of any panel.
 #[repr(C, align(64))]
 pub(super) struct Workspace([MaybeUninit<u8>; 2 * MAX_PANEL_BYTES]);
 
@@ -68,7 +67,6 @@ pub(super) struct Panel<'a, O: ArgOrder, const U: usize> {
     /// Rows since row numbers were last widened, and before that. Row numbers count from 1 since then; 0 is no change.
     rows: u32,
     widened: u32,
-    /// Whether a NaN was found.
     has_nan: bool,
 }
 
@@ -193,7 +191,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
                 self.tiles[tile].write(ColumnTile { best: new, row_of_best: [simd.splat_index(0); U] });
                 continue;
             }
-            // SAFETY: the first row has written the group.
+            // SAFETY: the first row has written the tile.
             let tile = unsafe { self.tiles[tile].assume_init_mut() };
             for ((best, row_of_best), &new) in tile.best.iter_mut().zip(&mut tile.row_of_best).zip(&new) {
                 *row_of_best = simd.select(order.gt(new, *best), number, *row_of_best);
@@ -211,7 +209,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     unsafe fn visit(&mut self, tile: usize, rows: StridedRows<O::Lane>) {
         let (order, width) = (self.order, self.width());
         let is_first = self.rows + self.widened == 0;
-        // SAFETY: the caller's promise, and the first rows have written the group.
+        // SAFETY: the caller's promise, and the first rows have written the tile.
         let (before, rows, row) = unsafe {
             match is_first {
                 true => (ColumnTile::new(order, rows.first, width), rows.skip(1), 1),
@@ -241,7 +239,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         let (width, mut has_lost) = (self.width(), false);
         for n in 0..self.tiles.len() {
             let start = self.start_of(n);
-            // SAFETY: a flush comes after the first rows, which have written every group; values are of elements.
+            // SAFETY: the first rows have written every tile; values are of elements.
             let (tile, values) = unsafe { (self.tiles[n].assume_init_ref(), self.outputs.values::<O::Lane>()) };
             let Some(values) = values else { break };
             has_lost |= tile.write_values(self.order, &mut values[start..][..width]);
@@ -249,13 +247,12 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         has_lost
     }
 
-    /// Widens the row numbers into the positions.
     #[inline(always)]
     fn widen_indices(&mut self) {
         let simd = self.order.simd();
         for tile in 0..self.tiles.len() {
             let (start, width) = (self.start_of(tile), self.width());
-            // SAFETY: a flush comes after the first rows, which have written every group.
+            // SAFETY: the first rows, which come before, have written every tile.
             let tile = unsafe { self.tiles[tile].assume_init_mut() };
             for u in 0..U {
                 let (rows, widened) = (simd.index_array(tile.row_of_best[u]), self.widened);

@@ -1,8 +1,6 @@
 //! One pass: a row of outputs is cut into register tiles, and each is reduced over all rows before the next one. All
 //! three strategies for columns share this. Knows nothing of the loops of a call, and of panels.
-//!
-//! A tile is reduced by comparisons that ignore NaN. Only if there was one, it is reduced again by exact ones, and so
-//! are those after it.
+//! Once a NaN was found, tiles are reduced by exact comparisons.
 
 use super::nan_tracker::NanTracker;
 use super::row_blocks::{has_row_blocks, is_row_blocked};
@@ -15,7 +13,6 @@ use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
 use core::mem::MaybeUninit;
 
-/// Some rows of outputs.
 #[derive(Clone, Copy)]
 pub(super) struct OutputRows {
     pub(super) count: usize,
@@ -45,7 +42,7 @@ pub(super) unsafe fn reduce<O: ArgOrder>(
     let simd = order.simd();
     let is_whole = output_rows.width.is_multiple_of(TILE_VECTORS * O::Simd::LANES);
     let is_plain = const { has_tiles::<O>() } && is_whole && prefetch_distance.is_none() && !is_row_blocked;
-    // Outlined, because strategies share it. Three functions: to ask at each tile what is to be done would slow few
+    // Outlined, because strategies share it. Three functions: to decide at each tile what is to be done would slow few
     // rows down.
     // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
     unsafe {
@@ -64,7 +61,7 @@ pub(super) unsafe fn reduce<O: ArgOrder>(
     }
 }
 
-/// [`reduce`] where rows of outputs are whole tiles, and nothing but their positions is asked for, as 32 bits.
+/// [`reduce`] where rows of outputs are whole tiles, and nothing but their positions is wanted, as 32 bits.
 #[derive(Clone, Copy)]
 struct WholeTiles<O: ArgOrder> {
     order: O,
@@ -107,7 +104,6 @@ impl<O: ArgOrder> SimdOp for WholeTiles<O> {
     }
 }
 
-/// [`reduce`].
 #[derive(Clone, Copy)]
 struct OnePass<'a, O: ArgOrder, const ROW_BLOCKED: bool> {
     order: O,
@@ -221,7 +217,7 @@ unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
     unsafe {
         let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
         if const { ROW_BLOCKED } {
-            // One copy is enough: so many rows take longer than a call.
+            // One copy is enough: many rows take longer than a call.
             let outputs = (&raw mut *outputs).cast();
             order.simd().call_outlined(WriteTile { order, tile, rows, outputs, start: first + start, width });
         } else {
@@ -292,7 +288,7 @@ pub(super) unsafe fn reduce_tile<O: ArgOrder, const U: usize, const P: usize, co
 impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// A tile over some rows, then some others. If `ROW_BLOCKED`, the first of them are taken in row blocks, where they
     /// are many and nothing is prefetched. If not `NAN_EXACT`, the answer is right only if what was seen [is
-    /// sure](NanTracker::is_exact).
+    /// exact](NanTracker::is_exact).
     ///
     /// # Safety
     /// - As for [`reduce_tile`].

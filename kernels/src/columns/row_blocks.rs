@@ -1,16 +1,4 @@
-//! Row blocking. Of each eight rows, the best of each lane is taken by maxima alone, and then compared with the best so
-//! far, as [long rows](crate::rows) do with their blocks. So a comparison and a select are paid for once in eight rows.
-//! What is selected is the block; in the end, each lane looks for its best in the rows of its block. Knows nothing of
-//! panels, and of the loops of a call.
-//!
-//! ```text
-//! for each block of 8 rows:
-//!     m            = max(row[0], .., row[7])
-//!     better       = m > best
-//!     best         = max(m, best)
-//!     row_of_best  = select(better, first row of the block, row_of_best)
-//! in each lane: row_of_best = the first row of that block that is equal to best
-//! ```
+//! Row blocking: see `mod.rs`. Knows nothing of panels, and of the loops of a call.
 
 use super::nan_tracker::NanTracker;
 use super::tile::{ColumnTile, StridedRows};
@@ -36,7 +24,6 @@ pub(super) const fn has_row_blocks<O: ArgOrder>() -> bool {
     O::Simd::TUNING.specializes && min_blocked_rows::<O>() < O::Simd::MAX_INDEX as usize
 }
 
-/// The fewest rows that are taken in blocks.
 #[inline(always)]
 const fn min_blocked_rows<O: ArgOrder>() -> usize {
     if 12 * O::Simd::LANES < MIN_BLOCKED_ROWS { MIN_BLOCKED_ROWS } else { 12 * O::Simd::LANES }
@@ -47,7 +34,7 @@ const MIN_BLOCKED_ROWS: usize = 128;
 
 impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// Reduces the whole blocks of some rows, the first of which has number 1, and gives the rows that are left. The
-    /// answer is right only if `nan_tracker` is sure afterwards.
+    /// answer is right only if `nan_tracker` is exact afterwards.
     ///
     /// # Safety
     /// - As for [`ColumnTile::load`], for each row; they are at least a block.

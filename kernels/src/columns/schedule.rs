@@ -8,7 +8,6 @@ use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_distance};
 
-/// What the vectors of a kernel are like.
 #[derive(Clone, Copy)]
 pub(super) struct KernelGeometry {
     /// The bytes of an element.
@@ -27,27 +26,25 @@ pub(super) struct KernelGeometry {
 pub(super) struct ColumnSchedule {
     /// Whether each register tile is reduced over all rows before the next one is. Otherwise there are panels.
     pub(super) is_one_pass: bool,
-    /// The widest panel.
     pub(super) widest: usize,
     /// How many rows of outputs are interleaved, segment after segment.
-    pub(super) interleaved_lines: usize,
-    /// How far ahead to prefetch.
+    pub(super) interleaved_rows: usize,
     pub(super) prefetch_distance: Option<isize>,
     pub(super) traversal: Traversal,
 }
 
 /// The most rows of outputs that are interleaved.
-pub(super) const MAX_INTERLEAVED_LINES: usize = 16;
+pub(super) const MAX_INTERLEAVED_ROWS: usize = 16;
 
 impl ColumnSchedule {
     /// The schedule of a call. Not inlined: nothing in it depends on types.
     #[inline(never)]
     pub(super) fn new(args: &KernelArgs<'_>, geometry: KernelGeometry) -> ColumnSchedule {
-        let (line, slower) = args.split_reduced();
+        let (fastest, slower) = args.split_reduced();
         let (width, exceeds_l2) = (args.inner.size, args.exceeds_l2());
         // If rows go down in memory while outputs go up, each row is a discontinuity, which hardware prefetchers do not
         // follow.
-        let prefetches = args.prefetch.should_prefetch(line.stride < 0);
+        let prefetches = args.prefetch.should_prefetch(fastest.stride < 0);
         let reduced_bytes = args.reduced_bytes(geometry.size);
         let tile_width = geometry.tile_width(width);
         // The next segment in memory may belong to the next row of outputs.
@@ -60,11 +57,11 @@ impl ColumnSchedule {
         let most_rows = if exceeds_l2 { tuning.max_streams } else { PANEL_BLOCK_ROWS };
         let is_for_panels = exceeds_l2
             && !is_block
-            && (line.size > most_rows || reduced_bytes > tuning.max_one_pass_bytes && is_streaming);
+            && (fastest.size > most_rows || reduced_bytes > tuning.max_one_pass_bytes && is_streaming);
         // A tile reads a few cache lines of each row. Of many rows beyond L2, that is another page each time, which is
         // much slower than reading in long runs.
-        let is_near =
-            line.size <= most_rows || line.size <= geometry.most_rows && reduced_bytes <= tuning.max_resident_bytes;
+        let is_near = fastest.size <= most_rows
+            || fastest.size <= geometry.most_rows && reduced_bytes <= tuning.max_resident_bytes;
         let widest = match exceeds_l2 {
             true if !args.prefetch.should_prefetch(false) => MAX_PANEL_BYTES / geometry.size,
             true if is_streaming => STREAMING_PANEL_BYTES / geometry.size,
@@ -73,11 +70,11 @@ impl ColumnSchedule {
         let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
         let row_distance = tuning.row_prefetch_bytes / geometry.size;
         let (is_long, next_rows) = (width >= 2 * row_distance, tuning.prefetch_next_rows);
-        let is_in_order = is_one_pass && exceeds_l2 && line.stride.unsigned_abs() == width;
+        let is_in_order = is_one_pass && exceeds_l2 && fastest.stride.unsigned_abs() == width;
         let prefetch_distance = match is_streaming {
-            true if width > widest => line.stride,
+            true if width > widest => fastest.stride,
             // The next rows, because hardware prefetchers begin anew at each row.
-            false if is_long && next_rows && !is_one_pass => line.stride.wrapping_mul(PANEL_BLOCK_ROWS as isize),
+            false if is_long && next_rows && !is_one_pass => fastest.stride.wrapping_mul(PANEL_BLOCK_ROWS as isize),
             // A little further along the same rows.
             false if is_long && !(next_rows && is_in_order) => row_distance as isize,
             _ => by_rows(args, reduced_bytes, geometry.size),
@@ -85,8 +82,8 @@ impl ColumnSchedule {
         ColumnSchedule {
             is_one_pass,
             widest,
-            interleaved_lines: if is_interleaved {
-                (widest / width.next_multiple_of(tile_width)).clamp(1, MAX_INTERLEAVED_LINES)
+            interleaved_rows: if is_interleaved {
+                (widest / width.next_multiple_of(tile_width)).clamp(1, MAX_INTERLEAVED_ROWS)
             } else {
                 1
             },
@@ -104,9 +101,10 @@ impl ColumnSchedule {
 /// than the prefetch distance, or some more if its rows go down while outputs go up; otherwise, later rows of the
 /// column.
 fn by_rows(args: &KernelArgs<'_>, reduced_bytes: usize, size: usize) -> isize {
-    let (line, outer) = (args.innermost_reduced(), args.outer);
-    let is_near = reduced_bytes <= if line.stride < 0 { 8 * PREFETCH_DISTANCE_BYTES } else { PREFETCH_DISTANCE_BYTES };
-    prefetch_distance(if is_near { outer.stride } else { line.stride }, size, PREFETCH_DISTANCE_BYTES)
+    let (fastest, outer) = (args.innermost_reduced(), args.outer);
+    let is_near =
+        reduced_bytes <= if fastest.stride < 0 { 8 * PREFETCH_DISTANCE_BYTES } else { PREFETCH_DISTANCE_BYTES };
+    prefetch_distance(if is_near { outer.stride } else { fastest.stride }, size, PREFETCH_DISTANCE_BYTES)
 }
 
 impl KernelGeometry {
@@ -123,16 +121,16 @@ impl KernelGeometry {
     /// then read in the order of memory. Others are streamed too where the hardware reads one stream as fast as
     /// several. See docs/tuning.md#columnsrow_by_row.
     fn is_streaming(self, args: &KernelArgs<'_>, is_interleaved: bool) -> bool {
-        let (width, line, tile_width) = (args.inner.size, args.innermost_reduced(), TILE_VECTORS * self.lanes);
+        let (width, fastest, tile_width) = (args.inner.size, args.innermost_reduced(), TILE_VECTORS * self.lanes);
         let panel = PANEL_TILES * tile_width * self.size;
         let is_long = width * self.size > args.tuning.columns.min_streaming_bytes;
         // What L3 holds is as fast eight rows at a time, where a panel is narrower.
         let longest = if args.prefetch == Prefetch::Everything { STREAMING_PANEL_BYTES } else { panel };
         let is_whole = args.reduced.len() == 1 || is_interleaved && is_long;
-        let is_sequence = is_whole && line.stride.unsigned_abs() == width && width * self.size <= longest;
+        let is_sequence = is_whole && fastest.stride.unsigned_abs() == width && width * self.size <= longest;
         let is_one_place = args.prefetch.should_prefetch(false)
             && longest >= STREAMING_PANEL_BYTES
-            && line.size > PANEL_BLOCK_ROWS
+            && fastest.size > PANEL_BLOCK_ROWS
             && is_long;
         let is_wide = self.has_tiles && width > tile_width;
         args.exceeds_l2() && args.tuning.columns.row_by_row && is_wide && (is_sequence || is_one_place)
@@ -141,8 +139,8 @@ impl KernelGeometry {
     /// Whether the rows are contiguous, and none is longer than a tile: then one pass reads memory in its order, or
     /// within what is prefetched.
     fn is_block(self, args: &KernelArgs<'_>, reduced_bytes: usize) -> bool {
-        let (width, line) = (args.inner.size, args.innermost_reduced());
-        let is_sequence = line.stride.unsigned_abs() == width && line.size > 1;
+        let (width, fastest) = (args.inner.size, args.innermost_reduced());
+        let is_sequence = fastest.stride.unsigned_abs() == width && fastest.size > 1;
         let tuning = &args.tuning.columns;
         let largest = if self.is_row_blocked { tuning.max_tall_block_bytes } else { tuning.max_block_bytes };
         self.has_tiles && is_sequence && width <= TILE_VECTORS * self.lanes && reduced_bytes <= largest

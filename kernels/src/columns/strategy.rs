@@ -5,7 +5,7 @@
 use super::panel::{Panel, Workspace};
 use super::reduce::{ColumnState, OutputRows, has_tiles, reduce};
 use super::row_blocks::is_row_blocked;
-use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_LINES};
+use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_ROWS};
 use super::tile::{StridedRows, TILE_VECTORS};
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
@@ -16,15 +16,14 @@ use crate::simd::ops::SimdOps;
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
 
-/// See the file.
 pub(crate) struct Columns;
 
 impl KernelImpl for Columns {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
-        let (width, line) = (args.inner.size, args.innermost_reduced());
-        let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(line.size);
+        let (width, fastest) = (args.inner.size, args.innermost_reduced());
+        let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(fastest.size);
         let geometry = KernelGeometry {
             size: size_of::<O::Lane>(),
             lanes: O::Simd::LANES,
@@ -36,7 +35,7 @@ impl KernelImpl for Columns {
         // SAFETY: the caller promises all elements of all outputs.
         let has_lost = unsafe {
             if schedule.is_one_pass {
-                let rows = StridedRows { first: args.input.cast(), stride: line.stride, count: line.size, hint };
+                let rows = StridedRows { first: args.input.cast(), stride: fastest.stride, count: fastest.size, hint };
                 let (distance, state) = (schedule.prefetch_distance, ColumnState::default());
                 let output_rows = OutputRows { count: args.outer.size, width, step: args.outer.stride };
                 reduce(order, (rows, output_rows), outputs, distance, is_row_blocked, state);
@@ -65,31 +64,31 @@ unsafe fn reduce_panels<O: ArgOrder, const U: usize>(
     schedule: ColumnSchedule,
     mut outputs: Outputs<'_>,
 ) -> bool {
-    let (lanes, line) = (O::Simd::LANES, args.inner.size);
-    let tile_width = if const { U == 2 } { (2 * lanes).min(line) } else { U * lanes };
+    let (lanes, row_width) = (O::Simd::LANES, args.inner.size);
+    let tile_width = if const { U == 2 } { (2 * lanes).min(row_width) } else { U * lanes };
     let (mut workspace, hint) = (Workspace::new(), args.tuning.prefetch.hint);
     let (mut answered, mut has_lost) = (0, false);
     while answered < args.outer.size {
         let first = args.input.cast::<O::Lane>().wrapping_offset(answered as isize * args.outer.stride);
-        let lines = schedule.interleaved_lines.min(args.outer.size - answered);
-        let mut lines_outputs = outputs.take(lines * line);
-        answered += lines;
+        let output_rows = schedule.interleaved_rows.min(args.outer.size - answered);
+        let mut some_outputs = outputs.take(output_rows * row_width);
+        answered += output_rows;
         let mut done = 0;
-        while done < line {
+        while done < row_width {
             // The last panel overlaps the previous one if it is shorter than a tile.
-            let start = done.min(line - tile_width);
-            let width = (line - start).min(schedule.widest);
-            let mut panels = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED_LINES];
+            let start = done.min(row_width - tile_width);
+            let width = (row_width - start).min(schedule.widest);
+            let mut panels = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED_ROWS];
             let mut tiles = workspace.tiles::<O, U>();
-            let mut outputs = lines_outputs.reborrow();
-            for panel in &mut panels[..lines] {
+            let mut outputs = some_outputs.reborrow();
+            for panel in &mut panels[..output_rows] {
                 let (some, others) = tiles.split_at_mut(width.div_ceil(tile_width));
-                panel.write(Panel::new(order, some, outputs.take(line).part(start, width)));
+                panel.write(Panel::new(order, some, outputs.take(row_width).part(start, width)));
                 tiles = others;
             }
             // SAFETY: the loop above has written as many.
-            let panels = unsafe { &mut *(&raw mut panels[..lines] as *mut [Panel<'_, O, U>]) };
-            let mut segments = SegmentIter::new(args);
+            let panels = unsafe { &mut *(&raw mut panels[..output_rows] as *mut [Panel<'_, O, U>]) };
+            let mut segments = SegmentIter::new(args, None);
             while let Some((offset, count)) = segments.next(usize::MAX) {
                 let mut first = first.wrapping_offset(start as isize + offset);
                 for panel in &mut *panels {

@@ -111,7 +111,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
 
     /// Reduces some more rows, the first of which has number `before + 1`; if `IN_PAIRS`, [in
     /// pairs](ColumnTile::IN_PAIRS) where that pays. If not `NAN_EXACT`, the answer is right only if `nan_tracker` [is
-    /// sure](NanTracker::is_exact) afterwards.
+    /// exact](NanTracker::is_exact) afterwards.
     ///
     /// # Safety
     /// - As for [`ColumnTile::load`], for each row.

@@ -12,7 +12,7 @@ pub(crate) fn interleave<'a, S: TransposeOps>(simd: S, mut to: Positions<'a>, fr
     unsafe { S::HalfWidth::from(simd).call_outlined(Interleave { to: &raw mut to, from, width }) };
 }
 
-/// The same of values. They do not depend on types: one instance for each size is enough.
+/// The same of values.
 #[inline(always)]
 pub(crate) fn interleave_values<S: TransposeOps, T: Copy>(
     simd: S,
@@ -20,25 +20,12 @@ pub(crate) fn interleave_values<S: TransposeOps, T: Copy>(
     from: &[MaybeUninit<T>],
     width: usize,
 ) {
-    #[inline(always)]
-    fn by_size<S: TransposeOps, B: Copy + 'static, T>(
-        simd: S,
-        to: &mut [MaybeUninit<T>],
-        from: &[MaybeUninit<T>],
-        width: usize,
-    ) {
-        let to = core::ptr::slice_from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<B>>(), to.len());
-        let from = core::ptr::slice_from_raw_parts(from.as_ptr().cast::<MaybeUninit<B>>(), from.len());
+    const { assert!(align_of::<T>() <= 8 && size_of::<T>() <= 8) };
+    with_bits!(size_of::<T>(), B => {
+        let (to, from) = (&raw mut *to as *mut [MaybeUninit<B>], &raw const *from as *const [MaybeUninit<B>]);
         // SAFETY: elements of the same size and alignment, and borrows that nothing else uses meanwhile.
         unsafe { S::HalfWidth::from(simd).call_outlined(InterleaveValues { to, from, width }) };
-    }
-    const { assert!(align_of::<T>() <= 8 && size_of::<T>() <= 8) };
-    match size_of::<T>() {
-        1 => by_size::<_, u8, T>(simd, to, from, width),
-        2 => by_size::<_, u16, T>(simd, to, from, width),
-        4 => by_size::<_, u32, T>(simd, to, from, width),
-        _ => by_size::<_, u64, T>(simd, to, from, width),
-    }
+    });
 }
 
 /// To run it is safe if `to` is a borrow that nothing else uses meanwhile.

@@ -10,7 +10,6 @@ use core::mem::MaybeUninit;
 /// The size of the buffer: half of a small L1 cache, so that what is read through it stays there too.
 pub const SCRATCH_BYTES: usize = 8192;
 
-/// A buffer for gathered elements.
 #[repr(C, align(64))]
 pub(crate) struct Scratch([MaybeUninit<u8>; SCRATCH_BYTES + OVERWRITE_PAD]);
 
@@ -46,16 +45,10 @@ impl Scratch {
         lanes: &LaneOffsets<'_>,
     ) -> (*const T, usize) {
         let simd = S::HalfWidth::from(simd);
-        // Copies do not depend on types: one instance for each size is enough.
         // SAFETY: the caller's promise.
-        let rows = unsafe {
-            match size_of::<T>() {
-                1 => self.fill_bits::<_, u8>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes),
-                2 => self.fill_bits::<_, u16>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes),
-                4 => self.fill_bits::<_, u32>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes),
-                _ => self.fill_bits::<_, u64>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes),
-            }
-        };
+        let rows = with_bits!(size_of::<T>(), B => unsafe {
+            self.fill_bits::<_, B>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes)
+        });
         (self.0.as_ptr().cast(), rows)
     }
 
@@ -68,14 +61,7 @@ impl Scratch {
         assert!(blocks.count * blocks.elements * size_of::<T>() <= SCRATCH_BYTES);
         let to = self.0.as_mut_ptr().cast();
         // SAFETY: the caller's promise, and the room that there is.
-        unsafe {
-            match size_of::<T>() {
-                1 => blocks.transpose::<S, 1>(simd, to),
-                2 => blocks.transpose::<S, 2>(simd, to),
-                4 => blocks.transpose::<S, 4>(simd, to),
-                _ => blocks.transpose::<S, 8>(simd, to),
-            }
-        }
+        with_bits!(size_of::<T>(), B => unsafe { blocks.transpose::<S, { size_of::<B>() }>(simd, to) });
         to.cast()
     }
 
@@ -107,7 +93,7 @@ impl Scratch {
                 segments.prefetch_cursor =
                     prefetch_cursor.map(|prefetch_cursor| prefetch_cursor.moved((rows * lanes.len()) as isize * size));
             }
-            let (from, stride) = (from.wrapping_offset(offset), segments.line.stride);
+            let (from, stride) = (from.wrapping_offset(offset), segments.fastest.stride);
             // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
             unsafe {
                 simd.call_outlined(Gather {

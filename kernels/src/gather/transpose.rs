@@ -83,14 +83,7 @@ impl TransposeSource {
     pub(crate) unsafe fn transpose_to<S: TransposeOps, B>(self, simd: S, to: *mut B, step: isize) {
         let (to, row) = (to.cast(), step * size_of::<B>() as isize);
         // SAFETY: the caller's promise.
-        unsafe {
-            match size_of::<B>() {
-                1 => self.by_blocks::<S, 1>(simd, to, row),
-                2 => self.by_blocks::<S, 2>(simd, to, row),
-                4 => self.by_blocks::<S, 4>(simd, to, row),
-                _ => self.by_blocks::<S, 8>(simd, to, row),
-            }
-        }
+        with_bits!(size_of::<B>(), B => unsafe { self.by_blocks::<S, { size_of::<B>() }>(simd, to, row) });
     }
 
     /// By perfect shuffles.
@@ -266,7 +259,6 @@ unsafe fn transpose_block<S: TransposeOps, const SIZE: usize>(
     }
 }
 
-/// What [`transpose_block`] takes.
 #[derive(Clone, Copy)]
 struct BlockTransposer<S, const SIZE: usize> {
     simd: S,

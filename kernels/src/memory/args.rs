@@ -126,11 +126,10 @@ impl<'a> KernelArgs<'a> {
     /// bytes.
     #[inline(never)]
     pub(crate) fn reduced_bytes(&self, size: usize) -> usize {
-        let line = self.innermost_reduced();
-        line.size.saturating_mul(line.stride.unsigned_abs()).saturating_mul(size)
+        let fastest = self.innermost_reduced();
+        fastest.size.saturating_mul(fastest.stride.unsigned_abs()).saturating_mul(size)
     }
 
-    /// The fastest reduced loop.
     #[inline(always)]
     pub(crate) fn innermost_reduced(&self) -> LoopDim {
         self.split_reduced().0

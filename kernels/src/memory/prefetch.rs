@@ -87,7 +87,6 @@ impl PrefetchCursor {
         PrefetchCursor { at: self.at.wrapping_offset(bytes), ..self }
     }
 
-    /// Prefetches some bytes.
     #[inline(always)]
     pub(crate) fn prefetch(self, bytes: usize) {
         self.hint.prefetch(self.at, bytes);

@@ -45,7 +45,6 @@ pub(crate) struct RowPrefetcher {
 }
 
 impl RowPrefetcher {
-    /// Nothing, before all rows.
     pub(crate) const NOTHING: RowPrefetcher =
         RowPrefetcher { rows: usize::MAX, hint: Hint::L2, lines: 0, offset: 0, step: 0 };
 
@@ -89,7 +88,7 @@ mod tests {
 
     /// No answer depends on it, so that no other test sees a line that is not prefetched.
     #[test]
-    fn asks_for_every_line() {
+    fn prefetches_every_line() {
         const ROWS: usize = 2048;
         for (len, distance) in
             [(1, 1), (20, 20), (20, 33), (63, 63), (64, 128), (65, 65), (84, 84), (400, 400), (447, 447)]

@@ -89,7 +89,7 @@ pub fn offset_at(loops: &[LoopDim], mut position: usize) -> isize {
 /// The reduced loops as segments of the fastest one, each cut to the room that the caller has.
 pub(crate) struct SegmentIter<'a> {
     slower: StridedIter<'a>,
-    pub(crate) line: LoopDim,
+    pub(crate) fastest: LoopDim,
     /// Where the rest of the current segment starts, in elements, and how long it is.
     offset: isize,
     left: usize,
@@ -100,15 +100,9 @@ pub(crate) struct SegmentIter<'a> {
 
 impl<'a> SegmentIter<'a> {
     #[inline(always)]
-    pub(crate) fn new(args: &KernelArgs<'a>) -> Self {
-        let (line, slower) = args.split_reduced();
-        SegmentIter { slower: StridedIter::new(slower), line, offset: 0, left: 0, prefetch_cursor: None }
-    }
-
-    /// The same, but with something to prefetch.
-    #[inline(always)]
-    pub(crate) fn with_prefetch(self, prefetch_cursor: Option<PrefetchCursor>) -> Self {
-        SegmentIter { prefetch_cursor, ..self }
+    pub(crate) fn new(args: &KernelArgs<'a>, prefetch_cursor: Option<PrefetchCursor>) -> Self {
+        let (fastest, slower) = args.split_reduced();
+        SegmentIter { slower: StridedIter::new(slower), fastest, offset: 0, left: 0, prefetch_cursor }
     }
 
     /// The offset and length of the next segment, of at most `max_len` elements; `None` at the end, or without room.
@@ -118,10 +112,10 @@ impl<'a> SegmentIter<'a> {
             return None;
         }
         if self.left == 0 {
-            (self.offset, self.left) = (self.slower.next()?, self.line.size);
+            (self.offset, self.left) = (self.slower.next()?, self.fastest.size);
         }
         let (offset, len) = (self.offset, max_len.min(self.left));
-        self.offset += len as isize * self.line.stride;
+        self.offset += len as isize * self.fastest.stride;
         self.left -= len;
         Some((offset, len))
     }

@@ -1,6 +1,4 @@
-//! 16-bit floats as 16-bit integers, which every ISA can compare. [`F16Order`] is exact: its keys are integers in the
-//! order of the floats. [`RawBits`] is the fast path: the bits of a float as they are, which have that order if the
-//! best of them is above zero. Nothing here knows of strategies.
+//! 16-bit floats as 16-bit integers, which every ISA can compare: by exact keys, and by the fast path. See `mod.rs`.
 
 use super::{ArgOrder, Mask, Vec};
 use crate::simd::cast;
@@ -29,13 +27,11 @@ impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> F16Order<S, FLIPS, MAX> {
         F16Order { simd, sign: if flips { i16::MIN } else { 0 }, infinity, bias, saturating_bias }
     }
 
-    /// What NaN becomes.
     #[inline(always)]
     fn nan(self) -> i16 {
         if self.saturating_bias > 0 { i16::MAX } else { i16::MIN }
     }
 
-    /// What a zero becomes.
     #[inline(always)]
     fn zero(self) -> i16 {
         self.bias.wrapping_add(self.saturating_bias)
@@ -106,9 +102,7 @@ impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> ArgOrder for F16Order<S, 
     }
 }
 
-/// The order of the bits themselves, of the negated float for ArgMin. As signed integers, floats above zero have their
-/// own order, and all others are smaller. So the largest is the best if it is above zero, and if nothing is a NaN:
-/// those without the sign are above infinity, and those with it are the largest unsigned integers.
+/// The fast path: the order of the bits themselves, of the negated float for ArgMin, as signed integers.
 #[derive(Clone, Copy)]
 pub(crate) struct RawBits<S> {
     simd: S,
@@ -171,5 +165,104 @@ impl<S: F16KeyOps> ArgOrder for RawBits<S> {
     #[inline(always)]
     fn accepts(self, best: Vec<Self>, nan_acc: Vec<Self>) -> bool {
         self.simd.movemask(self.simd.compare::<GT>(best, self.simd.splat(0))) != 0 && !self.is_absorbing(best, nan_acc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ArgOrder, F16Order};
+    use crate::order::elements::{OrderFactory, Shared, Specialized};
+    use crate::order::max_all;
+    use crate::order::number::{IGNORE, PROPAGATE};
+    use crate::simd::ops::SimdOps;
+    use crate::simd::portable::Portable;
+    use crate::types::{Element, NanPolicy, ReduceFunction, better};
+    use bytemuck::Zeroable;
+    use half::{bf16, f16};
+
+    /// Each order of `T` on two vectors: one float everywhere, and in one lane of the second vector any other.
+    struct Check<T> {
+        function: ReduceFunction,
+        policy: NanPolicy,
+        infinity: u16,
+        of_bits: fn(u16) -> T,
+    }
+
+    impl<T: Element> Check<T> {
+        fn is_nan(&self, bits: u16) -> bool {
+            bits & 0x7fff > self.infinity
+        }
+
+        /// Above zero, or for ArgMin below.
+        fn is_beyond_zero(&self, bits: u16) -> bool {
+            bits & 0x7fff != 0 && (bits >> 15 != 0) == (self.function == ReduceFunction::ArgMin)
+        }
+
+        /// Keys have the order of the floats. The fast path accepts its best if that is beyond zero and there is no
+        /// NaN, and only then; and it is the best.
+        fn run<const FLIPS: bool, const MAX: bool>(&self, order: F16Order<Portable<16>, FLIPS, MAX>) {
+            let fast = order.fast();
+            let is_better = |a, b| better(self.function, self.policy, (self.of_bits)(a), (self.of_bits)(b));
+            // Zeros, the numbers next to them, and infinities, of both signs.
+            let plains = [0, 1, self.infinity].into_iter().flat_map(|bits| [bits, bits | 1 << 15]);
+            for (plain, other) in plains.flat_map(|plain| (0..=u16::MAX).map(move |other| (plain, other))) {
+                let what = || format!("{} {} of {plain:#x} and {other:#x}", self.function, self.policy);
+                let (first, mut second) = ([plain.cast_signed(); 8], [plain.cast_signed(); 8]);
+                second[3] = other.cast_signed();
+                let better = order.gt_total_order(order.encode(second), order.encode(first));
+                assert_eq!(
+                    better.map(|lane| lane != 0),
+                    std::array::from_fn(|n| n == 3 && is_better(other, plain)),
+                    "{}",
+                    what()
+                );
+
+                let vectors = [fast.encode(first), fast.encode(second)];
+                let nan_acc = fast.accumulate_nan(Zeroable::zeroed(), &vectors);
+                let best = SimdOps::<i16>::reduce_splat(fast.simd(), max_all(fast, &vectors), true);
+                let accepts = !self.is_nan(other) && [plain, other].iter().any(|&bits| self.is_beyond_zero(bits));
+                assert_eq!(fast.accepts(best, nan_acc), accepts, "{}", what());
+                let best = fast.decode(best)[0].cast_unsigned();
+                let is_first = |bits| bits == best || is_better(best, bits);
+                assert!(!accepts || is_first(plain) && is_first(other), "{}: {best:#x}", what());
+            }
+        }
+
+        /// A NaN accumulator of no vectors has seen no NaN, and changes nothing of what comes after.
+        fn run_empty<const FLIPS: bool, const MAX: bool>(&self, order: F16Order<Portable<16>, FLIPS, MAX>) {
+            let (fast, nothing) = (order.fast(), Zeroable::zeroed());
+            for bits in 0..=u16::MAX {
+                let vector = fast.encode([bits.cast_signed(); 8]);
+                assert_eq!(fast.accumulate_nan(nothing, &[vector]), vector, "{bits:#x}");
+                let accepts = !self.is_nan(bits) && self.is_beyond_zero(bits);
+                assert_eq!(fast.accepts(vector, nothing), accepts, "{bits:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn orders_are_those_of_the_floats() {
+        macro_rules! each {
+            ($($t:ident $max:literal $nan:ident: $function:ident $policy:ident;)+) => {$(
+                let (function, policy) = (ReduceFunction::$function, NanPolicy::$policy);
+                let check = Check { function, policy, infinity: $t::INFINITY.to_bits(), of_bits: $t::from_bits };
+                // SAFETY: every machine has arrays.
+                let specialized = unsafe { Specialized::<Portable<16>, $t, $max, $nan>::make() };
+                // SAFETY: as above.
+                let shared = unsafe { Shared::<Portable<16>, $t, $max, $nan>::make() };
+                check.run(specialized);
+                check.run(shared);
+                check.run_empty(specialized);
+                check.run_empty(shared);
+            )+};
+        }
+        each! {
+            f16 true PROPAGATE: ArgMax Propagate;
+            f16 true IGNORE: ArgMax Ignore;
+            f16 false PROPAGATE: ArgMin Propagate;
+            f16 false IGNORE: ArgMin Ignore;
+            bf16 true IGNORE: ArgMax Ignore;
+            bf16 false PROPAGATE: ArgMin Propagate;
+        }
     }
 }

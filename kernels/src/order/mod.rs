@@ -1,5 +1,78 @@
-//! The one order of the contract, as vectors see it: an [`ArgOrder`] is an ISA, an element type, a function and a NaN
-//! policy, and answers which of two vectors is better in each lane. Strategies see nothing else of any of the four.
+//! Which of two elements is better, as vectors see it. An [`ArgOrder`] is an ISA, an element type, a function and a NaN
+//! policy in one type, and strategies see nothing else of the four. Nothing here knows of strategies.
+//!
+//! # The order
+//!
+//! Elements are ordered first by class, number or NaN, and then by value:
+//!
+//! ```text
+//! a is better than b    both are numbers    ArgMax: a > b                     ArgMin: a < b
+//!                       one is NaN          Propagate: a is the NaN           Ignore: b is the NaN
+//!                       both are NaN        never
+//! ```
+//!
+//! So -0 and +0 tie, and so do all NaNs. "Better" is strict. A strategy visits the elements of an output in their
+//! order, and keeps the best so far unless the new one is better: of elements that tie, the first one stays. To visit
+//! an element twice is harmless for the same reason. (If ties go to the last one, the caller reverses the loops.)
+//!
+//! # Keys (`number.rs`, `elements.rs`)
+//!
+//! What is loaded is encoded as keys, lanes that the ISA compares, and in the end the best key is decoded. An order of
+//! its own has the elements themselves as keys, and the best is the largest or the smallest one. An order that is
+//! shared by several types or functions flips bits, so that the best key is always the largest:
+//!
+//! ```text
+//! unsigned integers    flip the top bit: they compare as signed ones
+//! integers, ArgMin     flip all (other) bits
+//! floats, ArgMin       flip the sign
+//! ```
+//!
+//! # NaN (`number.rs`)
+//!
+//! To compare with NaN in its place takes three operations. So loops take the maximum instead, which drops a NaN in
+//! what is new, and notice NaN in another way. For ArgMax:
+//!
+//! ```text
+//! best = -infinity (identity)
+//! for each vector v:
+//!     best     = max(v, best)
+//!     nan_acc |= is v NaN                            only if NaN wins
+//!
+//! Propagate: a NaN is in nan_acc                     the answer is the first NaN
+//! Ignore:    best is -infinity in all lanes          the answer is the first element equal to it, or if all are NaN,
+//!                                                    the first of all
+//! otherwise                                          best is right
+//! ```
+//!
+//! How the element is found then is up to the strategy. One that keeps an answer for each lane, as columns do, repeats
+//! its rows by [`ArgOrder::gt_total_order`], the comparison that knows NaN.
+//!
+//! # 16-bit floats (`f16.rs`)
+//!
+//! No ISA compares them, so their keys are integers, in the order of the floats. Such a key is exact: NaN is one more
+//! integer, and loops need not look for it.
+//!
+//! ```text
+//! key = if the sign is set { -magnitude } else { magnitude }     -0 equals +0
+//! key = key + bias, modulo 2^16                                  NaNs of both signs lie together, at one end
+//! key = key + saturating_bias, saturating                        and are the last integer there
+//! ```
+//!
+//! Long rows first take a fast path, on the raw bits as integers (for ArgMin, with the sign flipped). It costs less
+//! than the key, and is right for data like scores, some of which are above zero:
+//!
+//! ```text
+//! if a float of the first vector is above zero:
+//!     best    = maximum of all bits as signed integers
+//!     largest = maximum of all bits as unsigned integers         (the NaN accumulator)
+//!     if 0 < best <= infinity, and largest is no NaN with a sign:
+//!         return the first element with the bits of best
+//! search again, by exact keys
+//! ```
+//!
+//! Bits can be wrong in two ways, and the last test finds both. If no float is above zero, the largest integer is not
+//! the largest float: those below zero are in the reverse order, and zeros of both signs differ. If there is a NaN, it
+//! is above infinity without a sign, and the largest unsigned integer with one.
 
 pub(crate) mod elements;
 mod f16;
@@ -9,30 +82,25 @@ use crate::simd::ops::{GT, SimdOps};
 use crate::simd::token::Simd;
 use bytemuck::Zeroable;
 
-/// What lanes hold.
 pub(crate) trait LaneElem: Copy + 'static {
     /// No lane is below.
     const LOWEST: Self;
     /// No lane is above.
     const HIGHEST: Self;
     const HAS_NAN: bool;
-    /// A NaN, if there is one.
     const NAN: Self;
 }
 
-/// What a strategy sees: vectors of some lanes, and which of two is better. "Better" is strict, total, and the same for
-/// all of a kernel's life.
+/// What a strategy sees: vectors of some lanes, and which of two is better.
 pub(crate) trait ArgOrder: Copy {
     type Lane: LaneElem;
     type Simd: SimdOps<Self::Lane>;
     /// Whether the largest is the best, by the numbers that lanes hold.
     const IS_MAX: bool;
 
-    /// True where the fold of [`ArgOrder::max`] loses a NaN that should win: the [NaN accumulator](ArgOrder::NanAcc)
-    /// tells of it.
+    /// True where [`ArgOrder::max`] drops a NaN that should win: the [NaN accumulator](ArgOrder::NanAcc) tells of it.
     const NAN_WINS: bool = false;
-    /// True where a vector of nothing but NaN leaves [`ArgOrder::identity`] in a fold, although a number equal to it
-    /// may be there.
+    /// True where the maximum of nothing but NaN is [`ArgOrder::identity`], which may be a number that is there, too.
     const NAN_LOSES: bool = false;
 
     fn simd(self) -> Self::Simd;
@@ -59,14 +127,14 @@ pub(crate) trait ArgOrder: Copy {
     fn max(self, new: Vec<Self>, kept: Vec<Self>) -> Vec<Self> {
         if Self::IS_MAX { self.simd().max(new, kept) } else { self.simd().min(new, kept) }
     }
-    /// A number that no number is worse than, to start a fold with.
+    /// A number that no number is worse than, to start a maximum with.
     #[inline(always)]
     fn identity(self) -> Vec<Self> {
         self.simd().splat(const { if Self::IS_MAX { Self::Lane::LOWEST } else { Self::Lane::HIGHEST } })
     }
 
-    /// What is kept of vectors to tell later whether the best that was folded is the best: where there was a NaN that
-    /// the fold drops, or what the fast path may be wrong about. Zeros are that of no vectors.
+    /// What is kept of vectors to tell later whether their maximum is the best: where there was a NaN that it drops, or
+    /// what the fast path may be wrong about. Zeros are that of no vectors.
     type NanAcc: Copy + Zeroable;
     /// The NaN accumulator of some more vectors.
     fn accumulate_nan<const V: usize>(self, nan_acc: Self::NanAcc, vectors: &[Vec<Self>; V]) -> Self::NanAcc;
@@ -117,7 +185,7 @@ pub(crate) fn max_all<O: ArgOrder, const V: usize>(order: O, vectors: &[Vec<O>; 
         max_pairs(order, &mut bests, 4);
         return bests[0];
     }
-    // Where NaN loses, the fold has to start with a number; where it wins, one in the first vector may spoil the fold,
+    // Where NaN loses, the maximum has to start with a number; where it wins, one in the first vector may spoil it,
     // because the NaN accumulator tells.
     let mut best = if O::NAN_LOSES { order.max(vectors[0], order.identity()) } else { vectors[0] };
     let mut n = 1;
@@ -128,7 +196,7 @@ pub(crate) fn max_all<O: ArgOrder, const V: usize>(order: O, vectors: &[Vec<O>; 
     best
 }
 
-/// Folds to every other vector, of those that are so far apart, the one after it.
+/// Takes into every other vector, of those that are so far apart, the one after it.
 #[inline(always)]
 fn max_pairs<O: ArgOrder, const V: usize>(order: O, vectors: &mut [Vec<O>; V], distance: usize) {
     let mut n = 0;

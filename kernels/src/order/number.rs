@@ -6,7 +6,7 @@ use crate::simd::ops::{GT, NOT_LE, SimdOps, UNORDERED};
 /// Whether NaN is better than every number, or worse, as a constant;
 pub(crate) const PROPAGATE: u8 = 0;
 pub(crate) const IGNORE: u8 = 1;
-/// or either of them, known at run time, where a copy for each is not worth its code.
+/// or either of them, known at run time, where a copy for each is not worth the code size.
 pub(crate) const AT_RUN_TIME: u8 = 2;
 
 /// The order of numbers `L`, as they are, or if `FLIPS`, with some bits flipped: the top bit of unsigned integers, so

@@ -8,23 +8,22 @@ use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::token::{Simd, SimdOp};
 use bytemuck::Zeroable;
 
-/// How many blocks a lane can count.
 #[inline(always)]
 pub(super) const fn max_blocks<O: ArgOrder>() -> usize {
     (O::Simd::MAX_INDEX as usize).saturating_add(1)
 }
 
-/// Vectors from one question to the next whether a NaN that wins was seen: the others need not be looked at then, nor
-/// those before to find it. To ask more often costs time where there is none.
+/// Vectors between two checks whether a NaN that wins was seen: those after it need not be read then, nor those before
+/// it to find it. More checks cost time where there is none.
 const NAN_CHECK_INTERVAL: usize = 64;
 
 /// The running state over blocks of `V` vectors, as many as can be counted.
 #[derive(Clone, Copy)]
 pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
-    best: Vec<O>,
+    /// The best of each lane; NaN need not be seen there.
+    pub(super) best: Vec<O>,
     block_of_best: IndexVec<O>,
     block: IndexVec<O>,
-    /// Of all that went by.
     nan_acc: O::NanAcc,
     /// From which block on there may be a NaN that wins: so that one at the end of a segment is not looked for from its
     /// start.
@@ -47,12 +46,6 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         BlockAccumulator { best, block_of_best, block, nan_acc, nan_free_blocks }
     }
 
-    /// The best of each lane; NaN need not be seen there.
-    #[inline(always)]
-    pub(super) fn best(&self) -> Vec<O> {
-        self.best
-    }
-
     /// Whether nothing that follows can be better.
     #[inline(always)]
     pub(super) fn is_absorbing(&self, order: O) -> bool {
@@ -70,7 +63,7 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         // SAFETY: the caller's promise; the second block is where the segment says, if there is one.
         unsafe {
             if const { may_shift::<O>() } {
-                // The first by itself, because the second may be nearer than others. (The only one is seen twice.)
+                // The first by itself, because the second may be nearer than others. (The only one is read twice.)
                 accumulator.accumulate_block(order, first);
                 next = first.moved(segment.step() - segment.shift as isize);
                 block = (segment.count() - 1).min(1);
@@ -106,13 +99,13 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         let last = segment.count() - 1;
         let interval = if O::MAY_EXIT_EARLY { NAN_CHECK_INTERVAL / V } else { last };
         loop {
-            // The last one is a turn of the same loop: by itself, it would be another copy of it.
+            // The last block is an iteration of the same loop: by itself, it would be another copy of it.
             let end = if block == last { last + 1 } else { last.min(block + interval) };
             if block == last {
                 next = segment.last();
             }
             while block < end {
-                // SAFETY: the caller promises the segment; each block lies in it, the last by reaching back.
+                // SAFETY: the caller promises the segment; each block lies in it, the last one at its end.
                 unsafe { self.accumulate_block(order, next) };
                 next = next.moved(segment.step());
                 block += 1;
@@ -129,8 +122,6 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         }
     }
 
-    /// Takes in a block.
-    ///
     /// # Safety
     /// - The block may be read.
     #[inline(always)]
@@ -162,7 +153,7 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
             let position = unsafe { find_from_block::<O, P, V, true>(order, blocks, self.nan_free_blocks, value) };
             return ArgResult { value, position, is_nan: true };
         }
-        // The fold never left its start, because all elements are equal to it or NaN: no block number was kept, and
+        // No element was better than the identity, because all are equal to it or NaN: no block number was kept, and
         // there may be nothing but NaN.
         if O::NAN_LOSES && simd.movemask(simd.compare::<EQ>(value, order.identity())) != 0 {
             // SAFETY: the caller's promise.
@@ -177,7 +168,7 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         ArgResult { value, position: Some(position), is_nan: false }
     }
 
-    /// [`BlockAccumulator::finalize`] of a fold by the fast path of `order`, if it accepts the best.
+    /// [`BlockAccumulator::finalize`] of a search by the fast path of `exact`, if it accepts the best.
     ///
     /// # Safety
     /// - As there.
@@ -200,7 +191,8 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     }
 }
 
-/// The position of the first element of block number `n` that [is sought](is_sought), and whether there is one.
+/// The position of the first element of block number `n` that [is sought](super::segment::is_sought), and whether there
+/// is one.
 ///
 /// # Safety
 /// - The blocks may be read; `n` is below their count.

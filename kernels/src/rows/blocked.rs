@@ -1,6 +1,4 @@
-//! Segments that do not fit the registers, block by block: see `mod.rs`. A segment beyond the L1 or the L2 cache is
-//! prefetched where that helps; one beyond all of them is read by `interleaved.rs` in several streams where that is
-//! faster.
+//! Segments that do not fit the registers, block by block: see `mod.rs`.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, LONG, SHORT, block_len, has_long_blocks};
@@ -8,6 +6,7 @@ use super::segment::{ArgBest, ArgResult, Segment, has_fast_path};
 use crate::order::{ArgOrder, load};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
+use crate::tuning::MIN_LONG_ROW_BYTES;
 use bytemuck::Zeroable;
 
 /// The longest segment whose blocks a lane can count. One number is left for the additional block of a segment that is
@@ -26,7 +25,7 @@ pub(super) const fn is_one_segment<O: ArgOrder>(len: usize) -> bool {
 /// Whether a segment is beyond the L2 cache of current cores.
 #[inline(always)]
 pub(super) const fn is_long<O: ArgOrder>(len: usize) -> bool {
-    len >= (1 << 20) / size_of::<O::Lane>()
+    len >= MIN_LONG_ROW_BYTES / size_of::<O::Lane>()
 }
 
 /// Finds the first best element of a segment of at least a [`block_len`].
@@ -104,7 +103,7 @@ impl<O: ArgOrder, const V: usize> SimdOp for ByBlocks<O, V> {
     }
 }
 
-/// [`find`] piece by piece. A call too.
+/// [`find`] part by part, each of as many blocks as a lane can count. A call too.
 ///
 /// # Safety
 /// - The elements of the segment may be read.
@@ -129,14 +128,14 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
             let mut start = 0;
             while start < segment.len && !best.is_absorbing() {
                 let len = longest.min(segment.len - start).max(block_len::<O>());
-                // The last piece may reach back, for the same reason as the last block.
+                // The last part may overlap the one before, as the last block may.
                 start = start.min(segment.len - len);
-                // SAFETY: `start` leaves room for the piece in the segment, which the caller promises, and `len` was
+                // SAFETY: `start` leaves room for the part in the segment, which the caller promises, and `len` was
                 // chosen to be at least a block.
                 best.update(unsafe { find_segment(order, segment.part(start, len)) }, start);
                 start += len;
             }
-            best.found()
+            best.found
         }
     }
     // SAFETY: the caller's promise.

@@ -37,14 +37,13 @@ const MIN_ALIGNED_BLOCKS: usize = 9;
 pub(super) trait BlockMap: Copy {
     type Lane: Copy;
 
-    /// How many there are.
     fn count(self) -> usize;
 
     /// The position of the first element of a block, and the block.
     fn block(self, n: usize) -> (usize, Segment<Self::Lane>);
 }
 
-/// A segment, of at least a block, as blocks of so many elements; the last one reaches back.
+/// A segment, of at least a block, as blocks of `block_len` elements; the last one overlaps the one before.
 #[derive(Clone, Copy)]
 pub(super) struct BlockedSegment<L> {
     pub(super) segment: Segment<L>,
@@ -59,7 +58,7 @@ pub(super) const fn may_shift<O: ArgOrder>() -> bool {
 }
 
 impl<L: Copy> BlockedSegment<L> {
-    /// Of so many elements each: a power of two, as whoever calls this asserts when it is compiled.
+    /// Of `block_len` elements each: a power of two, as callers assert when they are compiled.
     #[inline(always)]
     pub(super) fn of_length(segment: Segment<L>, block_len: usize) -> Self {
         debug_assert!(block_len.is_power_of_two());
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_the_last_chunk() {
+    fn counts_the_last_block() {
         assert_eq!([512, 513, 1024, 1025].map(|len| count(len, 512)), [1, 2, 2, 3]);
     }
 
@@ -128,7 +127,7 @@ mod tests {
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic(expected = "is_power_of_two")]
-    fn chunks_are_powers_of_two() {
+    fn blocks_are_powers_of_two() {
         count(1536, 768);
     }
 }

@@ -1,7 +1,5 @@
-//! Outputs of several segments, searched as if they were one: an accumulator is carried over from one segment to the
-//! next, and the place of the best is looked up in the end only. Where the next segment in memory belongs to the next
-//! output, outputs are interleaved, each with its own accumulator, so that memory is read in its order. So are several
-//! streams of one long segment.
+//! Outputs of several segments, searched as if they were one: see `mod.rs`. An accumulator is carried over from one
+//! segment to the next, and the place of the best is looked up in the end only.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::is_one_segment;
@@ -19,13 +17,12 @@ use core::mem::MaybeUninit;
 /// The most outputs that are interleaved: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
 const MAX_INTERLEAVED: usize = 32;
 
-/// The elements in a block.
 #[inline(always)]
 const fn block_len<O: ArgOrder>() -> usize {
     len_of_blocks::<O, SHORT>()
 }
 
-/// Whether [`answer`] takes segments of so many neighbours: where that is worth its code.
+/// Whether [`answer`] takes segments of `len` neighbours: where that is worth the code size.
 #[inline(always)]
 pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
     (const { O::Simd::TUNING.specializes }) && len >= block_len::<O>() && is_one_segment::<O>(len)
@@ -35,16 +32,16 @@ pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
 ///
 /// # Safety
 /// - As [`crate::kernel::KernelImpl::run`]; the fastest reduced loop has stride 1 or -1, and segments that this
-///   [takes](takes).
+///   [takes].
 #[inline(always)]
 pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
-    let (line, slower) = args.split_reduced();
-    let reversed = line.stride < 0;
-    let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
+    let (fastest, slower) = args.split_reduced();
+    let reversed = fastest.stride < 0;
+    let to_lowest = if reversed { 1 - fastest.size as isize } else { 0 };
     let first_segment =
-        Segment::new(args.input.cast::<O::Lane>().wrapping_offset(to_lowest), line.size, reversed, args.tuning);
+        Segment::new(args.input.cast::<O::Lane>().wrapping_offset(to_lowest), fastest.size, reversed, args.tuning);
     let outputs = if args.is_interleaved(args.inner) { MAX_INTERLEAVED } else { 1 };
-    let bytes = line.size * size_of::<O::Lane>();
+    let bytes = fastest.size * size_of::<O::Lane>();
     let prefetch_distance = args.prefetch.should_prefetch(false).then_some(PREFETCH_DISTANCE_BYTES / bytes);
     let mut best = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut done = 0;
@@ -54,13 +51,15 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
         for (n, segment) in segments[..count].iter_mut().enumerate() {
             *segment = first_segment.moved(args.offset(done + n));
         }
-        let (segment_count, prefetch_distance) =
-            (args.reduction_len() / line.size, prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)));
+        let (segment_count, prefetch_distance) = (
+            args.reduction_len() / fastest.size,
+            prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)),
+        );
         let interleaved = Interleaved { segments: &segments[..count], slower, segment_count, prefetch_distance };
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
         let found = unsafe { interleaved.find(order, &mut best) };
         for (n, best) in found.iter().enumerate() {
-            positions.write(done + n, best.position());
+            positions.write(done + n, best.found.position());
         }
         done += count;
     }
@@ -147,7 +146,7 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     let rows = &segment.tuning.rows;
     let (count, prefetches) = (rows.read_streams, segment.tuning.prefetch.sequential);
     let slice_len = rows.stream_bytes / size_of::<O::Lane>();
-    // A turn is a block, or several.
+    // What is read of a stream at a time is a block, or several.
     const { assert!(MIN_STREAM_BYTES.is_multiple_of(block_len::<O>() * size_of::<O::Lane>())) };
     let segment_count = segment.len.div_ceil(count * slice_len);
     let (share, stride) =
@@ -164,11 +163,11 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     let interleaved = Interleaved { segments: read_streams, slower, segment_count, prefetch_distance: None };
     let mut workspace = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut best = ArgBest::new(order);
-    // SAFETY: the caller promises the segment, of which the places are parts.
+    // SAFETY: the caller promises the segment, of which the streams are parts.
     for (n, found) in unsafe { interleaved.find(order, &mut workspace) }.iter().enumerate() {
-        best.update(found.found(), start(n));
+        best.update(found.found, start(n));
     }
-    best.found()
+    best.found
 }
 
 /// Outlined, because it is called in many places.
@@ -203,7 +202,7 @@ impl<L: Copy> SegmentGroup<'_, L> {
             self.accumulate(order, &mut accumulators);
             for (n, best) in best.iter_mut().enumerate() {
                 let accumulator = accumulators[n].assume_init_ref().copy();
-                if !best.is_as_good(accumulator.best()) {
+                if !best.is_as_good(accumulator.best) {
                     best.update(accumulator.finalize(order, self.of(n)), before);
                 }
             }
@@ -223,8 +222,6 @@ impl<L: Copy> SegmentGroup<'_, L> {
         }
     }
 
-    /// Writes an accumulator for each output.
-    ///
     /// # Safety
     /// - The segments may be read.
     #[inline(always)]

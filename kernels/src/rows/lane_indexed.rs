@@ -1,8 +1,5 @@
-//! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. No
-//! element is loaded twice: the smallest position of the lanes that hold the best is the answer.
-//!
-//! Each step needs the result of the one before. So the segment is read as two independent chains, one from its start
-//! and one from its middle, which share the number of the step. Knows nothing of calls.
+//! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. Knows
+//! nothing of calls.
 
 use super::segment::{MAX_VECTORS, Segment, is_sought};
 use crate::order::{ArgOrder, IndexVec, Vec, has_max, load};
@@ -68,7 +65,7 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
     let mut position = iota::<O::Lane, _>(segment.reversed);
     let mut best = LaneAccumulators { values: first, positions: [position; 2] };
     if O::NAN_LOSES {
-        best.max_with_identity(order);
+        best.values = [order.max(first[0], order.identity()), order.max(first[1], order.identity())];
     }
     let mut at = lanes;
     repeat!(
@@ -83,7 +80,8 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
             if O::NAN_WINS {
                 nan_acc = order.accumulate_nan(nan_acc, &vectors);
             }
-            best.update(order, vectors, position);
+            best.update(order, 0, vectors[0], position);
+            best.update(order, 1, vectors[1], position);
         }
     );
     let (best, position_of_best) = best.of_both(order, chains);
@@ -134,20 +132,9 @@ struct LaneAccumulators<O: ArgOrder> {
 }
 
 impl<O: ArgOrder> LaneAccumulators<O> {
+    /// A later vector of one of them.
     #[inline(always)]
-    fn max_with_identity(&mut self, order: O) {
-        self.values = [order.max(self.values[0], order.identity()), order.max(self.values[1], order.identity())];
-    }
-
-    /// A later vector of each.
-    #[inline(always)]
-    fn update(&mut self, order: O, vectors: [Vec<O>; 2], position: IndexVec<O>) {
-        self.update_one(order, 0, vectors[0], position);
-        self.update_one(order, 1, vectors[1], position);
-    }
-
-    #[inline(always)]
-    fn update_one(&mut self, order: O, part: usize, value: Vec<O>, position: IndexVec<O>) {
+    fn update(&mut self, order: O, part: usize, value: Vec<O>, position: IndexVec<O>) {
         let better = order.gt(value, self.values[part]);
         self.values[part] = order.max(value, self.values[part]);
         self.positions[part] = order.simd().select(better, position, self.positions[part]);
@@ -157,7 +144,7 @@ impl<O: ArgOrder> LaneAccumulators<O> {
     #[inline(always)]
     fn of_both(mut self, order: O, chains: Chains) -> (Vec<O>, IndexVec<O>) {
         let simd = order.simd();
-        self.update_one(order, 0, self.values[1], simd.add(self.positions[1], simd.splat_index(chains.second as u32)));
+        self.update(order, 0, self.values[1], simd.add(self.positions[1], simd.splat_index(chains.second as u32)));
         (self.values[0], self.positions[0])
     }
 }

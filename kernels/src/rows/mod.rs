@@ -18,8 +18,9 @@
 //!
 //! # Lane-indexed (`lane_indexed.rs`)
 //!
-//! Each lane keeps the position of its best, as a column does: a comparison and a select for each vector. Two halves of
-//! the segment are two independent chains.
+//! Each lane keeps the position of its best, as a column does: a comparison and a select for each vector. No element is
+//! loaded twice: the answer is the smallest position of the lanes that hold the best. Each step needs the result of the
+//! one before, so the segment is read as two independent chains, from its start and from its middle.
 //!
 //! # Blocked (`blocked.rs`, `blocks.rs`, `accumulator.rs`)
 //!
@@ -42,10 +43,10 @@
 //! Block numbers are as wide as the elements, so a long segment of 8-bit elements is searched in parts of 256 blocks
 //! (`blocked.rs`). Vectors as long as a cache line are aligned (`blocks.rs`).
 //!
-//! `max` drops NaN. Every few blocks, and at the end, `nans` is asked. If NaN wins and one was seen, the answer is the
-//! first NaN, and the rest of the segment is not read. If NaN loses and no lane left `worst`, the answer is the first
-//! element equal to `worst`, if there is one. 16-bit floats have a fast path: the same loop on the raw bits, whose
-//! result counts only if it is known to be right. Otherwise the segment is searched again by exact keys.
+//! `max` drops NaN. Every few blocks, and at the end, `nans` is checked. If NaN wins and one was seen, the answer is
+//! the first NaN, and the rest of the segment is not read. If NaN loses and no lane left `worst`, the answer is the
+//! first element equal to `worst`, if there is one. 16-bit floats have a fast path: the same loop on the raw bits,
+//! whose result counts only if it is known to be right. Otherwise the segment is searched again by exact keys.
 //!
 //! # Many rows (`strategy.rs`, `search.rs`, `tree.rs`)
 //!

@@ -54,7 +54,7 @@ pub(super) trait RowSearch<O: ArgOrder> {
     const OVER_READS: bool = false;
     /// Whether it takes a row block by block, and prefetches by itself.
     const IS_BLOCKED: bool = false;
-    /// Whether a search is as short as a [loop that is unrolled](repeat).
+    /// Whether a search is as short as a [loop that is unrolled](crate::simd::token::repeat).
     const IS_SHORT: bool = false;
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be
     /// answered side by side.
@@ -67,7 +67,7 @@ pub(super) trait RowSearch<O: ArgOrder> {
     /// - It has a length that the search takes.
     unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32;
 
-    /// The positions in a group of rows, from one to the next `stride` elements.
+    /// The positions in as many rows as a vector has lanes, from one to the next `stride` elements.
     ///
     /// # Safety
     /// - As for [`RowSearch::find`] with `OVER_READ`, of each row.
@@ -95,7 +95,6 @@ impl<O: ArgOrder> RowSearch<O> for MinposRow {
     }
 }
 
-/// Less than a vector.
 struct PartialVector;
 impl<O: ArgOrder> RowSearch<O> for PartialVector {
     const OVER_READS: bool = !O::Simd::TUNING.has_masks;
@@ -133,7 +132,6 @@ impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters
     }
 }
 
-/// A few vectors, one after another.
 struct OneVectorAtATime;
 impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
     #[inline(always)]
@@ -146,11 +144,10 @@ impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
             // SAFETY: the caller's promise: a part of the segment, one vector long.
             best.update(unsafe { segment::find::<O, 1, 1>(order, segment.part(start, lanes)) }, start);
         }
-        best.position()
+        best.found.position()
     }
 }
 
-/// Each lane keeps its own best and position.
 pub(super) struct LaneIndexed;
 impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
     #[inline(always)]
@@ -160,7 +157,6 @@ impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
     }
 }
 
-/// Any number of blocks.
 pub(super) struct BlockedSearch;
 impl<O: ArgOrder> RowSearch<O> for BlockedSearch {
     const IS_BLOCKED: bool = true;

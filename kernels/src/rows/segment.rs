@@ -21,7 +21,6 @@ pub(super) struct Segment<L> {
 }
 
 impl<L: Copy> Segment<L> {
-    /// Without prefetches.
     #[inline(always)]
     pub(super) fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
         Segment { at, len, reversed, prefetch_distance: 0, tuning }
@@ -78,12 +77,10 @@ pub(super) struct ArgResult<O: ArgOrder> {
     pub(super) value: Vec<O>,
     /// Its position, if there is one: there is none in a segment of nothing but NaN where NaN loses.
     pub(super) position: Option<usize>,
-    /// Whether it is a NaN, and wins.
     pub(super) is_nan: bool,
 }
 
 impl<O: ArgOrder> ArgResult<O> {
-    /// Before anything was looked at.
     #[inline(always)]
     pub(super) fn empty(order: O) -> Self {
         ArgResult { value: order.identity(), position: None, is_nan: false }
@@ -99,7 +96,7 @@ impl<O: ArgOrder> ArgResult<O> {
 /// The best of all segments so far.
 pub(super) struct ArgBest<O: ArgOrder> {
     order: O,
-    found: ArgResult<O>,
+    pub(super) found: ArgResult<O>,
 }
 
 impl<O: ArgOrder> ArgBest<O> {
@@ -133,17 +130,6 @@ impl<O: ArgOrder> ArgBest<O> {
     #[inline(always)]
     pub(super) fn is_absorbing(&self) -> bool {
         self.found.is_nan
-    }
-
-    #[inline(always)]
-    pub(super) fn found(&self) -> ArgResult<O> {
-        self.found
-    }
-
-    /// The position, 0 if there is none.
-    #[inline(always)]
-    pub(super) fn position(&self) -> u32 {
-        self.found.position()
     }
 }
 
@@ -184,7 +170,7 @@ pub(super) unsafe fn find_partial<O: ArgOrder, const OVER_READ: bool>(
     RegisterRow::<0, 1> { len: segment.len }.find(order, [vector], segment.reversed)
 }
 
-/// A segment that is less than a vector; the other lanes are the [padding](ArgOrder::padding).
+/// A segment that is less than a vector; the other lanes are the [padding].
 ///
 /// # Safety
 /// - As for [`find_partial`].
@@ -243,8 +229,6 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
         (per_word, V.div_ceil(per_word))
     }
 
-    /// Finds the first best element.
-    ///
     /// The best value first, across all lanes; then each vector is compared with it, and the bits of the comparisons,
     /// side by side in one word or a few, tell the first. No step depends on the data (but for a row with a NaN that
     /// wins), so several rows are in flight at once: it is a mispredicted branch, more than all of this, that makes

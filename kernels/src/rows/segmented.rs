@@ -1,5 +1,5 @@
 //! Outputs of several segments, or of buffers of gathered elements. Each is searched as a row is, and the results are
-//! merged; but segments of a block and more are [interleaved](super::interleaved).
+//! merged; but segments of a block and more are [interleaved].
 
 use super::blocked;
 use super::blocks::block_len;
@@ -16,7 +16,6 @@ use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 
-/// See the file.
 pub(crate) struct SegmentedRows;
 
 impl KernelImpl for SegmentedRows {
@@ -24,19 +23,19 @@ impl KernelImpl for SegmentedRows {
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         let mut positions = outputs.positions;
         let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
-        let line = args.innermost_reduced();
-        if is_in_place && interleaved::takes::<O>(line.size) {
+        let fastest = args.innermost_reduced();
+        if is_in_place && interleaved::takes::<O>(fastest.size) {
             // SAFETY: the caller's promise, and segments are in place.
             unsafe { interleaved::answer(order, args, positions) };
             return Written::Nothing;
         }
-        let reversed = is_in_place && line.stride < 0;
-        let to_lowest = if reversed { 1 - line.size as isize } else { 0 };
+        let reversed = is_in_place && fastest.stride < 0;
+        let to_lowest = if reversed { 1 - fastest.size as isize } else { 0 };
         let end = args.end_of_block().map(|end| args.input.cast::<O::Lane>().wrapping_offset(end));
         let mut scratch = Scratch::new();
         for n in 0..positions.len() {
             let output = args.input.cast::<O::Lane>().wrapping_offset(args.offset(n));
-            let mut segments = SegmentIter::new(args);
+            let mut segments = SegmentIter::new(args, None);
             let mut best = ArgBest::new(order);
             let mut reduction_len = 0;
             while !best.is_absorbing() {
@@ -58,7 +57,7 @@ impl KernelImpl for SegmentedRows {
                 );
                 reduction_len += len;
             }
-            positions.write(n, best.position());
+            positions.write(n, best.found.position());
         }
         Written::Nothing
     }

@@ -40,7 +40,7 @@ impl<R: OrderFactory> KernelImpl for Rows<R> {
     }
 }
 
-/// Rows against the direction of memory: also those of which the last of equals is asked for.
+/// Rows against the direction of memory: also those where ties go to the last index.
 pub(crate) struct ReversedRows;
 
 impl KernelImpl for ReversedRows {
@@ -61,10 +61,11 @@ unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
 ) -> Written {
     let len = args.innermost_reduced().size;
     assert!(Strategy::Rows.takes(args.inner, args.reduced, O::Simd::LANES));
-    // Prefetchers go along such a row, and are wrong where the next begins. Shorter ones, or much longer, they do not
-    // mind.
-    let jumps = REVERSED && (MIN_JUMP_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
-    let prefetches = args.prefetch.should_prefetch(jumps);
+    // Hardware prefetchers follow such a row, and are wrong where the next one begins. In shorter rows, or much longer
+    // ones, that does not matter.
+    let has_discontinuities =
+        REVERSED && (MIN_DISCONTINUITY_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
+    let prefetches = args.prefetch.should_prefetch(has_discontinuities);
     // By rows, a branch on the width of positions would be paid for each.
     let narrow = outputs.positions.half_width();
     let all = AllRows::<'_, O, REVERSED> { order, args, positions: narrow.as_mut_ptr(), prefetches };
@@ -87,14 +88,14 @@ unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
     Written::Nothing
 }
 
-/// The shortest rows against the direction of memory, in bytes, in which prefetchers have to be helped.
-const MIN_JUMP_BYTES: usize = 512;
+/// The shortest rows against the direction of memory, in bytes, in which software prefetching helps.
+const MIN_DISCONTINUITY_BYTES: usize = 512;
 
-/// The longest rows, in bytes, that prefetchers follow in two places.
+/// The longest rows, in bytes, that hardware prefetchers follow in two streams.
 const MAX_TWO_STREAM_BYTES: usize = 960;
 
-/// How far ahead of each block of a row to ask, in elements: further along a long row, or else at the same place of
-/// another.
+/// The row with the distance of what is prefetched before each block: further along a long row, or else at the same
+/// place of another.
 #[inline(always)]
 fn with_row_prefetch<O: ArgOrder>(row: Segment<O::Lane>, stride: isize) -> Segment<O::Lane> {
     if row.len > PREFETCH_DISTANCE_BYTES / size_of::<O::Lane>() {
@@ -104,19 +105,17 @@ fn with_row_prefetch<O: ArgOrder>(row: Segment<O::Lane>, stride: isize) -> Segme
     }
 }
 
-/// All rows of a call.
 #[derive(Clone, Copy)]
 struct AllRows<'t, O, const REVERSED: bool> {
     order: O,
     args: &'t KernelArgs<'t>,
     /// A place for each.
     positions: *mut MaybeUninit<u32>,
-    /// Whether to ask for what is ahead.
     prefetches: bool,
 }
 
 impl<O: ArgOrder, const REVERSED: bool> AllRows<'_, O, REVERSED> {
-    /// Whether rows of that length are not to be read in two places at once.
+    /// Whether rows of that length are not to be read in two streams.
     #[inline(always)]
     fn is_sequential(&self, len: usize) -> bool {
         self.args.prefetch == Prefetch::Jumps && len > MAX_TWO_STREAM_BYTES / size_of::<O::Lane>()
@@ -125,7 +124,7 @@ impl<O: ArgOrder, const REVERSED: bool> AllRows<'_, O, REVERSED> {
 
 impl<O: ArgOrder, const REVERSED: bool> RowLoop<O> for AllRows<'_, O, REVERSED> {
     const REVERSED: bool = REVERSED;
-    // What goes by lane instead need not be compiled.
+    // What is lane-indexed instead need not be compiled.
     const MAX_VECTORS: usize =
         if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MAX_VECTORS) { MAX_VECTORS } else { 4 };
     type Output = ();
@@ -146,7 +145,6 @@ impl<O: ArgOrder, const REVERSED: bool> RowLoop<O> for AllRows<'_, O, REVERSED> 
     }
 }
 
-/// The rows, by one search.
 struct SearchLoop<'t, O, S, const REVERSED: bool>(AllRows<'t, O, REVERSED>, PhantomData<S>);
 
 impl<O: Copy, S, const REVERSED: bool> Clone for SearchLoop<'_, O, S, REVERSED> {

@@ -55,8 +55,6 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
     best.positions
 }
 
-/// As many rows as a vector has lanes.
-///
 /// # Safety
 /// - As for [`Tree::reduce`].
 #[inline(always)]
@@ -132,7 +130,6 @@ impl<const PART: bool> Tree for Leaf<PART> {
     }
 }
 
-/// Twice as many.
 struct Node<B>(PhantomData<B>);
 
 impl<B: Tree> Tree for Node<B> {

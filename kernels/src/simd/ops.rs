@@ -1,5 +1,5 @@
 //! The table of vector operations that an ISA fills in, once for each lane type. Knows nothing of orders, NaN policies
-//! and strategies. What is above may ask a token for its constants, but not which ISA it is.
+//! and strategies. What is above may read the constants of a token, but not which ISA it is.
 
 use super::cast;
 use crate::simd::partial_load::{MAX_VECTOR_BYTES, PaddedTail};
@@ -7,7 +7,7 @@ use crate::simd::transpose::TransposeOps;
 use bytemuck::Pod;
 use core::marker::PhantomData;
 
-/// What [`SimdOps::compare`] asks, by the numbers that x86 has for it: whether `a > b`, false where either is NaN;
+/// What [`SimdOps::compare`] tests, by the numbers that x86 has for it: whether `a > b`, false where either is NaN;
 pub(crate) const GT: i32 = 0x1e;
 /// whether not `a <= b`, so that it is true where either is NaN;
 pub(crate) const NOT_LE: i32 = 0x16;
@@ -21,7 +21,6 @@ pub(crate) const UNORDERED: i32 = 3;
 ///
 /// A `V` is either of values or of indices: what moves lanes does not look at them.
 pub(crate) trait SimdOps<T>: TransposeOps {
-    /// The values.
     type Vector: Pod;
     /// A truth value per lane; zeros are false.
     type Mask: Pod;

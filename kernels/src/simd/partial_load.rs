@@ -4,7 +4,6 @@
 /// The widest vector, in bytes, that any ISA here may have.
 pub(crate) const MAX_VECTOR_BYTES: usize = 64;
 
-/// A buffer for any vector.
 #[repr(align(64))]
 pub(crate) struct PaddedTail([u64; MAX_VECTOR_BYTES / 8]);
 

@@ -10,7 +10,7 @@ pub(crate) trait Simd: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
-    /// What shapes code for it. A branch on a constant is compiled to one side only, so it is asked as a constant.
+    /// What shapes code for it. A branch on a constant is compiled to one side only, so it is tested as a constant.
     const TUNING: IsaTuning;
 
     /// Runs `op` inside a function that has the ISA's target features. All that `op` calls must be
@@ -63,7 +63,6 @@ pub(crate) use repeat;
 
 /// What runs inside [`Simd::vectorize`]: a closure, but with `eval` marked `#[inline(always)]`.
 pub(crate) trait SimdOp {
-    /// What it found.
     type Output;
     /// # Safety
     /// - What an operation says of the pointers that it holds, or what the function that it is a part of requires.

@@ -7,7 +7,6 @@ pub(crate) const BLOCK_BYTES: usize = 16;
 
 /// Loads of several places, and interleaving.
 pub(crate) trait TransposeOps: Simd {
-    /// A vector.
     type Bytes: Copy;
     /// The token for what gains nothing from wider vectors, copies and perfect shuffles: this one, or that of vectors
     /// of half the width.

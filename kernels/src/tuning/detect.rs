@@ -34,7 +34,7 @@ mod x86_64 {
         &intel::TUNINGS[5],
     ];
 
-    /// The place of this machine's there, once it was asked.
+    /// The place of this machine's there, once it was detected.
     static CURRENT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
     /// See [`Tuning::current`].
@@ -67,8 +67,8 @@ mod x86_64 {
             (b"AuthenticAMD" | b"HygonGenuine", 0x17..=0x19) => &zen4::TUNING,
             (b"AuthenticAMD", 0x1a..) => &zen5::TUNING,
             (b"GenuineIntel", _) => {
-                let far_bytes = l2_bytes() / 4 * 3;
-                let fits = |tuning: &&Tuning| tuning.prefetch.min_far_bytes <= far_bytes;
+                let limit = l2_bytes() / 4 * 3;
+                let fits = |tuning: &&Tuning| tuning.prefetch.min_beyond_l2_bytes <= limit;
                 intel::TUNINGS.iter().rev().find(fits).unwrap_or(&intel::TUNINGS[0])
             }
             _ => &generic::TUNING,
@@ -102,7 +102,7 @@ mod x86_64 {
         fn knows_what_was_measured() {
             let found = |vendor: &[u8], family, l2_bytes| {
                 let tuning = of(vendor, family, || l2_bytes);
-                (tuning.name, tuning.prefetch.min_far_bytes >> 10)
+                (tuning.name, tuning.prefetch.min_beyond_l2_bytes >> 10)
             };
             assert_eq!(found(b"AuthenticAMD", 0x15, 0), ("generic", 512));
             assert_eq!(found(b"AuthenticAMD", 0x17, 0), ("zen4", 512));

@@ -3,23 +3,22 @@
 use super::table::{
     ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
 };
-use crate::memory::prefetch::Hint;
 
-/// By what [`with_far_bytes`] takes, in rising order: the smallest L2, then three quarters of an L2 of 1, 1.25, 2, 3
+/// By what [`with_l2_limit`] takes, in rising order: the smallest L2, then three quarters of an L2 of 1, 1.25, 2, 3
 /// and 4 MiB.
 pub(super) static TUNINGS: [Tuning; 6] = [
-    with_far_bytes(SMALLEST_L2_BYTES),
-    with_far_bytes(768 << 10),
-    with_far_bytes(960 << 10),
-    with_far_bytes(1536 << 10),
-    with_far_bytes(2304 << 10),
-    with_far_bytes(3 << 20),
+    with_l2_limit(SMALLEST_L2_BYTES),
+    with_l2_limit(768 << 10),
+    with_l2_limit(960 << 10),
+    with_l2_limit(1536 << 10),
+    with_l2_limit(2304 << 10),
+    with_l2_limit(3 << 20),
 ];
 
-const fn with_far_bytes(min_far_bytes: usize) -> Tuning {
+const fn with_l2_limit(min_beyond_l2_bytes: usize) -> Tuning {
     Tuning {
         name: "intel",
-        prefetch: PrefetchTuning { sequential: true, hint: Hint::L2, min_far_bytes, min_memory_bytes: 16 << 20 },
+        prefetch: PrefetchTuning { sequential: true, min_beyond_l2_bytes, ..PrefetchTuning::COMMON },
         rows: RowTuning { read_streams: 6, stream_bytes: 512, stream_distance: 1 << 10 },
         columns: ColumnTuning {
             max_streams: 24,
@@ -28,12 +27,7 @@ const fn with_far_bytes(min_far_bytes: usize) -> Tuning {
             ..ColumnTuning::COMMON
         },
         gather: GatherTuning::COMMON,
-        half_vectors: HalfVectorTuning {
-            far_rows: false,
-            far_columns: false,
-            far_gathers: false,
-            small_gathers: false,
-        },
+        half_vectors: HalfVectorTuning::NONE,
         select: SelectTuning::COMMON,
     }
     .checked()

@@ -2,7 +2,7 @@
 
 /// What is known to be fast on the machines that have an ISA.
 pub(crate) struct IsaTuning {
-    /// Whether several copies of a loop, for several lengths or orders, are worth their code.
+    /// Whether several copies of a loop, for several lengths or orders, are worth the code size.
     pub(crate) specializes: bool,
     /// The narrowest lanes, in bytes, of which the blocks of a long row have eight vectors, not four: see
     /// `rows/blocks.rs`.

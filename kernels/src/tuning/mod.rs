@@ -1,11 +1,19 @@
 //! The numbers that pick a path at run time, by the CPU: one constant table for each microarchitecture, and nothing
 //! else that names a CPU. No answer depends on any of them.
 //!
-//! The tables are plain values, which callers hand to a kernel ([`KernelArgs::tuning`](crate::KernelArgs::tuning)): so
-//! tests run each of them on any machine. Numbers that shape code are in one constant table for each ISA instead,
-//! `isa.rs`.
+//! ```text
+//! once:              CPUID: vendor, family, size of L2  ->  a table            (detect.rs; zen4.rs, zen5.rs, ...)
+//! for each plan:     table.select, table.half_vectors   ->  strategy and ISA   (the facade's planner)
+//!                    table.prefetch(bytes of the input) ->  what to prefetch
+//! for each call:     KernelArgs::tuning                 ->  the other fields, which kernels read
+//! ```
 //!
-//! What each number trades, and what was measured, is in `docs/tuning.md`, by the name of its field.
+//! Tables are values that callers hand to a kernel ([`KernelArgs::tuning`](crate::KernelArgs::tuning)): so tests run
+//! each of them on any machine. A CPU that nobody has measured gets `generic.rs`, which assumes little. Numbers that
+//! shape code cannot be chosen at run time: they are in one constant table for each ISA, `isa.rs`.
+//!
+//! What each number trades, and what was measured, is in `docs/tuning.md`, by the name of its field. What kernels rely
+//! on is checked when a table is compiled (`Tuning::checked`), and no other tables can be made.
 
 mod detect;
 mod generic;
@@ -19,12 +27,13 @@ pub use table::{
     ColumnTuning, GatherTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning,
     SelectTuning, Tuning,
 };
+pub(crate) use table::{MAX_WIDE_ROW_BYTES, MIN_LONG_ROW_BYTES};
 
 impl Tuning {
     /// One for each microarchitecture.
     pub const ALL: [&'static Tuning; 4] = [&zen4::TUNING, &zen5::TUNING, &intel::TUNINGS[0], &generic::TUNING];
 
-    /// Of this machine. CPUID is asked once: where it is virtual, that takes a microsecond.
+    /// Of this machine. CPUID is read once: where it is virtual, that takes a microsecond.
     ///
     /// ```
     /// use argreduce_kernels::Tuning;

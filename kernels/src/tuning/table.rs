@@ -2,8 +2,15 @@
 
 use crate::memory::prefetch::{Hint, Prefetch};
 
-/// What is known to be fast on a microarchitecture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is known to be fast on a microarchitecture: one of the tables of this crate, whose numbers were checked when it
+/// was compiled. Kernels rely on that, so there are no others: no table can be made elsewhere, or copied and changed.
+///
+/// ```compile_fail,E0507
+/// let mut tuning = *argreduce_kernels::Tuning::current();
+/// tuning.rows.read_streams = 0;
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tuning {
     /// Of the microarchitecture.
     pub name: &'static str,
@@ -25,27 +32,36 @@ pub struct Tuning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrefetchTuning {
     /// Whether to prefetch elements that follow each other in memory. Where hardware prefetchers do better alone, only
-    /// jumps are prefetched.
+    /// discontinuities are prefetched.
     pub sequential: bool,
     /// The cache that elements beyond L2 are prefetched into.
     pub hint: Hint,
     /// The fewest bytes that are taken to be beyond L2.
-    pub min_far_bytes: usize,
+    pub min_beyond_l2_bytes: usize,
     /// The fewest bytes that are taken to be beyond the last-level cache, too.
     pub min_memory_bytes: usize,
+}
+
+impl PrefetchTuning {
+    /// Of CPUs that are not known: hardware prefetchers are left alone, and L2 is as small as any.
+    pub(super) const COMMON: PrefetchTuning = PrefetchTuning {
+        sequential: false,
+        hint: Hint::L2,
+        min_beyond_l2_bytes: SMALLEST_L2_BYTES,
+        min_memory_bytes: 16 << 20,
+    };
 }
 
 /// Outputs whose elements are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTuning {
-    /// In how many places a long row beyond L2 is read at once: more than one where a single stream leaves memory idle.
-    /// At most [`MAX_READ_STREAMS`].
+    /// In how many streams a long row beyond L2 is read: more than one where a single one leaves memory idle. At most
+    /// [`MAX_READ_STREAMS`].
     pub read_streams: usize,
-    /// The bytes that are read in one of those places before the next one. A power of two, and at least
-    /// [`MIN_STREAM_BYTES`].
+    /// The bytes that are read of a stream before the next one. A power of two, and at least [`MIN_STREAM_BYTES`].
     pub stream_bytes: usize,
-    /// How many bytes ahead to prefetch in each of those places, where [sequential](PrefetchTuning::sequential)
-    /// elements are.
+    /// How many bytes ahead to prefetch in each stream, where [sequential](PrefetchTuning::sequential) elements are
+    /// prefetched.
     pub stream_distance: usize,
 }
 
@@ -115,13 +131,23 @@ impl GatherTuning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfVectorTuning {
     /// Long rows beyond L2.
-    pub far_rows: bool,
+    pub rows_beyond_l2: bool,
     /// Columns of long rows beyond the last-level cache.
-    pub far_columns: bool,
+    pub columns_beyond_l3: bool,
     /// What is gathered from beyond L2.
-    pub far_gathers: bool,
+    pub gathers_beyond_l2: bool,
     /// Integers of 8 and 16 bits that are gathered.
     pub small_gathers: bool,
+}
+
+impl HalfVectorTuning {
+    /// None.
+    pub(super) const NONE: HalfVectorTuning = HalfVectorTuning {
+        rows_beyond_l2: false,
+        columns_beyond_l3: false,
+        gathers_beyond_l2: false,
+        small_gathers: false,
+    };
 }
 
 /// From where on one strategy is faster than another. Where two curves cross; the same on all CPUs so far.
@@ -129,13 +155,13 @@ pub struct HalfVectorTuning {
 pub struct SelectTuning {
     /// The longest rows of several, in bytes, that vectors of half the width take.
     pub max_half_vector_row_bytes: usize,
-    /// The shortest lines of columns, in bytes, that they take where memory is slower than either.
-    pub min_half_vector_line_bytes: usize,
+    /// The shortest rows of columns, in bytes, that they take where memory is slower than either.
+    pub min_half_vector_columns_row_bytes: usize,
     /// Up to how many rows columns that are narrow in whole vectors, and fill those of half the width, take the latter.
     pub max_half_vector_column_rows: usize,
     /// The fewest bytes of narrow columns that take whole vectors, not those of half the width.
     pub min_full_vector_narrow_bytes: usize,
-    /// The fewest bytes of narrow columns that are not gathered: half of it for lines of half a vector and more.
+    /// The fewest bytes of narrow columns that are not gathered: half of it for rows of half a vector and more.
     pub min_narrow_bytes: usize,
     /// The fewest rows of columns of one vector that are not gathered.
     pub min_column_rows: usize,
@@ -151,7 +177,7 @@ impl SelectTuning {
     /// Of all CPUs so far.
     pub(super) const COMMON: SelectTuning = SelectTuning {
         max_half_vector_row_bytes: 32,
-        min_half_vector_line_bytes: 768,
+        min_half_vector_columns_row_bytes: 768,
         max_half_vector_column_rows: 24,
         min_full_vector_narrow_bytes: 2048,
         min_narrow_bytes: 1024,
@@ -162,17 +188,29 @@ impl SelectTuning {
     };
 }
 
-/// The most places that a row is read in at once.
+/// The most streams that a row is read in.
 pub const MAX_READ_STREAMS: usize = 6;
 
 /// The longest block of any ISA: eight vectors of the longest.
 pub const MIN_STREAM_BYTES: usize = 512;
 
+/// The shortest long rows, in bytes: see docs/tuning.md#a-single-row-is-long-from-1-mib-on.
+pub(crate) const MIN_LONG_ROW_BYTES: usize = 1 << 20;
+
+/// The most rows that a lane of 8 bits can count, as it does in one pass over columns.
+const MAX_COUNTED_ROWS: usize = u8::MAX as usize;
+
+/// The longest wide row of narrow columns: two vectors of the longest.
+pub(crate) const MAX_WIDE_ROW_BYTES: usize = 128;
+
+/// The widest runs of outputs of which the buffer for gathered elements holds eight rows, one for each lane.
+const MAX_BUFFERED_RUN_BYTES: usize = 32;
+
 /// The smallest L2 cache of current cores.
 pub(super) const SMALLEST_L2_BYTES: usize = 512 << 10;
 
 impl Tuning {
-    /// What to prefetch of so many bytes.
+    /// What to prefetch of `bytes` bytes.
     ///
     /// ```
     /// use argreduce_kernels::{Prefetch, Tuning};
@@ -180,37 +218,31 @@ impl Tuning {
     /// ```
     #[inline(never)]
     pub const fn prefetch(&self, bytes: usize) -> Prefetch {
-        let PrefetchTuning { sequential, min_far_bytes, min_memory_bytes, .. } = self.prefetch;
+        let PrefetchTuning { sequential, min_beyond_l2_bytes, min_memory_bytes, .. } = self.prefetch;
         match sequential {
-            _ if bytes < min_far_bytes => Prefetch::Nothing,
+            _ if bytes < min_beyond_l2_bytes => Prefetch::Nothing,
             false => Prefetch::Jumps,
             true if bytes < min_memory_bytes => Prefetch::FromL3,
             true => Prefetch::Everything,
         }
     }
 
-    /// What to prefetch of elements that no cache holds.
-    ///
-    /// ```
-    /// use argreduce_kernels::{Prefetch, Tuning};
-    /// assert_eq!(Tuning::current().prefetch_far(), Tuning::current().prefetch(1 << 30));
-    /// ```
-    pub const fn prefetch_far(&self) -> Prefetch {
-        self.prefetch(usize::MAX)
-    }
-
-    /// Whether a long row is read in several places at once.
+    /// Whether a long row is read in several streams.
     #[inline(always)]
     pub(crate) fn has_read_streams(&self, prefetch: Prefetch) -> bool {
         self.rows.read_streams > 1 && matches!(prefetch, Prefetch::Jumps | Prefetch::Everything)
     }
 
-    /// The same, if its numbers are such as kernels can take.
+    /// The same, if its numbers are such as kernels can take. Each table is the result of this.
     pub(super) const fn checked(self) -> Tuning {
         let RowTuning { read_streams, stream_bytes, .. } = self.rows;
-        assert!(1 <= read_streams && read_streams <= MAX_READ_STREAMS, "there is room for so many");
-        assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole chunks");
-        assert!(self.prefetch.min_far_bytes <= self.prefetch.min_memory_bytes, "caches are beyond each other");
+        assert!(1 <= read_streams && read_streams <= MAX_READ_STREAMS, "there is room for the state of each stream");
+        assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole blocks");
+        assert!(read_streams * stream_bytes <= MIN_LONG_ROW_BYTES, "a long row has a part for each stream");
+        assert!(self.columns.max_streams <= MAX_COUNTED_ROWS, "one pass counts its rows in a lane");
+        assert!(self.columns.narrow_prefetch_bytes >= MAX_WIDE_ROW_BYTES, "a wide row at a time");
+        assert!(self.gather.max_run_bytes <= MAX_BUFFERED_RUN_BYTES, "the buffer holds eight rows of runs");
+        assert!(self.prefetch.min_beyond_l2_bytes <= self.prefetch.min_memory_bytes, "caches are beyond each other");
         self
     }
 }

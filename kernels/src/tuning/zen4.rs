@@ -1,22 +1,19 @@
 //! AMD's cores from Zen to Zen 4, and those that others make by its licence.
 
-use super::table::{
-    ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
-};
-use crate::memory::prefetch::Hint;
+use super::table::{ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SelectTuning, Tuning};
 
 pub(super) static TUNING: Tuning = Tuning {
     name: "zen4",
-    prefetch: PrefetchTuning {
-        sequential: false,
-        hint: Hint::L2,
-        min_far_bytes: SMALLEST_L2_BYTES,
-        min_memory_bytes: 16 << 20,
-    },
+    prefetch: PrefetchTuning::COMMON,
     rows: RowTuning { read_streams: 3, stream_bytes: 2 << 10, stream_distance: 0 },
     columns: ColumnTuning { max_streams: 12, row_by_row: true, ..ColumnTuning::COMMON },
     gather: GatherTuning::COMMON,
-    half_vectors: HalfVectorTuning { far_rows: true, far_columns: false, far_gathers: true, small_gathers: true },
+    half_vectors: HalfVectorTuning {
+        rows_beyond_l2: true,
+        columns_beyond_l3: false,
+        gathers_beyond_l2: true,
+        small_gathers: true,
+    },
     select: SelectTuning::COMMON,
 }
 .checked();

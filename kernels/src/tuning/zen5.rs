@@ -1,22 +1,15 @@
 //! AMD's cores from Zen 5 on.
 
-use super::table::{
-    ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
-};
+use super::table::{ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SelectTuning, Tuning};
 use crate::memory::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
     name: "zen5",
-    prefetch: PrefetchTuning {
-        sequential: true,
-        hint: Hint::L1,
-        min_far_bytes: SMALLEST_L2_BYTES,
-        min_memory_bytes: 16 << 20,
-    },
+    prefetch: PrefetchTuning { sequential: true, hint: Hint::L1, ..PrefetchTuning::COMMON },
     rows: RowTuning { read_streams: 1, stream_bytes: 2 << 10, stream_distance: 0 },
     columns: ColumnTuning { row_by_row: true, ..ColumnTuning::COMMON },
     gather: GatherTuning::COMMON,
-    half_vectors: HalfVectorTuning { far_rows: false, far_columns: true, far_gathers: false, small_gathers: false },
+    half_vectors: HalfVectorTuning { columns_beyond_l3: true, ..HalfVectorTuning::NONE },
     select: SelectTuning::COMMON,
 }
 .checked();

@@ -19,7 +19,7 @@ impl<T: Sample> Case<T> {
         self.run_hostile_states();
         self.run_beyond_scratch();
         self.run_beyond_panels();
-        self.run_beyond_groups();
+        self.run_beyond_buffers();
         self.run_rows_of_columns();
         self.run_row_blocks();
         self.run_blocks();
@@ -69,10 +69,10 @@ impl<T: Sample> Case<T> {
             let (start, rows) = (width % self.lanes, 1 + width % 5);
             let data = self.random(&mut rng, start + 2 * rows * width);
             let outer = LoopDim { size: 2, stride: (rows * width) as isize };
-            let line = LoopDim { size: rows, stride: width as isize };
-            self.check(&data, start, outer, LoopDim { size: width, stride: 1 }, &[line]);
+            let fastest = LoopDim { size: rows, stride: width as isize };
+            self.check(&data, start, outer, LoopDim { size: width, stride: 1 }, &[fastest]);
             // The same block, reduced along its rows instead.
-            self.check(&data, start, outer, line, &[LoopDim { size: width, stride: 1 }]);
+            self.check(&data, start, outer, fastest, &[LoopDim { size: width, stride: 1 }]);
         }
         // Several rows of every length that fits the registers, and of some that do not: next to each other, where a
         // load may reach from one row into the next, and apart, where it may not; in both directions. Of short ones,
@@ -90,27 +90,27 @@ impl<T: Sample> Case<T> {
                 self.check_by(&[Strategy::Rows], &data, len - 1, [outer, inner], &row(-1));
             }
         }
-        // Narrow lines of many rows, and so several rows side by side; with what is left over, and without; in both
-        // directions.
+        // Narrow rows of outputs, and many of them, so that several lie side by side; with what is left over, and
+        // without; in both directions.
         let widths = 2..self.lanes + 1;
         for width in few(0..widths.len(), 3).filter_map(|n| widths.clone().nth(n)) {
             let rows = 2 * self.lanes + width * width % 97;
             let data = self.random(&mut rng, 2 * rows * width);
             let outer = LoopDim { size: 2, stride: (rows * width) as isize };
-            let line = LoopDim { size: rows, stride: width as isize };
+            let fastest = LoopDim { size: rows, stride: width as isize };
             let outputs = [outer, LoopDim { size: width, stride: 1 }];
-            self.check_by(&[Strategy::NarrowColumns], &data, 0, outputs, &[line]);
-            let downwards = LoopDim { stride: -line.stride, ..line };
+            self.check_by(&[Strategy::NarrowColumns], &data, 0, outputs, &[fastest]);
+            let downwards = LoopDim { stride: -fastest.stride, ..fastest };
             self.check_by(&[Strategy::NarrowColumns], &data, (rows - 1) * width, outputs, &[downwards]);
         }
-        // Many narrow lines, and so several panels of gathered lines.
+        // Many narrow rows of outputs, and so several panels that are gathered.
         for width in few(1..self.lanes + 2, 5) {
-            let (lines, rows) = (5 * self.lanes + 1, 2 + width % 3);
-            let data = self.random(&mut rng, lines * rows * width);
-            let outer = LoopDim { size: lines, stride: (rows * width) as isize };
-            let line = LoopDim { size: rows, stride: width as isize };
+            let (blocks, rows) = (5 * self.lanes + 1, 2 + width % 3);
+            let data = self.random(&mut rng, blocks * rows * width);
+            let outer = LoopDim { size: blocks, stride: (rows * width) as isize };
+            let fastest = LoopDim { size: rows, stride: width as isize };
             let inner = LoopDim { size: width, stride: 1 };
-            self.check_by(&[Strategy::GatheredColumns], &data, 0, [outer, inner], &[line]);
+            self.check_by(&[Strategy::GatheredColumns], &data, 0, [outer, inner], &[fastest]);
         }
         // Several reduced loops, short and long, with strides of both signs around and inside the kept ones.
         for _ in few(0..60, 5) {
@@ -149,13 +149,13 @@ impl<T: Sample> Case<T> {
         for (&value, len) in T::VALUES.iter().flat_map(|value| few(0..8, 3).map(move |n| (value, lens[n].max(1)))) {
             for second in [value, last] {
                 let data: Vec<T> = (0..3 * len).map(|n| if n % 2 == 0 { value } else { second }).collect();
-                let (line, lines) = (LoopDim { size: len, stride: 1 }, LoopDim { size: 3, stride: len as isize });
-                let backwards = LoopDim { stride: -1, ..line };
-                self.check(&data, 0, ONCE, lines, &[line]);
-                self.check(&data, len - 1, ONCE, lines, &[backwards]);
-                self.check(&data, 0, ONCE, line, &[lines]);
-                self.check(&data, 0, ONCE, ONCE, &[lines, line]);
-                // Narrow lines of many rows.
+                let (row, rows) = (LoopDim { size: len, stride: 1 }, LoopDim { size: 3, stride: len as isize });
+                let backwards = LoopDim { stride: -1, ..row };
+                self.check(&data, 0, ONCE, rows, &[row]);
+                self.check(&data, len - 1, ONCE, rows, &[backwards]);
+                self.check(&data, 0, ONCE, row, &[rows]);
+                self.check(&data, 0, ONCE, ONCE, &[rows, row]);
+                // Narrow rows of outputs over many rows.
                 self.check(&data, 0, ONCE, LoopDim { size: 3, stride: 1 }, &[LoopDim { size: len, stride: 3 }]);
             }
         }
@@ -241,9 +241,9 @@ impl<T: Sample> Case<T> {
                 let bytes = second.as_ptr().addr().wrapping_sub(first.as_ptr().addr()).cast_signed();
                 let apart = bytes / size_of::<T>() as isize;
                 let outer = LoopDim { size: 2, stride: apart };
-                let (line, lines) = (LoopDim { size: len, stride: 1 }, LoopDim { size: 3, stride: len as isize });
+                let (row, rows) = (LoopDim { size: len, stride: 1 }, LoopDim { size: 3, stride: len as isize });
                 let one = LoopDim { size: 1, stride: 1 };
-                for (inner, reduced) in [(lines, line), (line, lines), (ONCE, one)] {
+                for (inner, reduced) in [(rows, row), (row, rows), (ONCE, one)] {
                     for (function, policy) in [(ArgMin, Propagate), (ArgMax, Ignore)] {
                         let of_block = |block: &[T]| -> Vec<u32> {
                             let visited = |output| {
@@ -270,7 +270,7 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Outputs that are not evenly spaced, however near the last of a line is to the first of the next; and rows with
+    /// Outputs that are not evenly spaced, however near the last of a row is to the first of the next; and rows with
     /// gaps between them.
     fn run_uneven(&self) {
         let mut rng = SmallRng::seed_from_u64(12);
@@ -285,15 +285,15 @@ impl<T: Sample> Case<T> {
         {
             for stride in [2, -2, 5] {
                 let len = (size - 1) * isize::unsigned_abs(stride) + 1;
-                let [line, outer] = [len + 1, 3 * (len + 1) + 1];
+                let [row, outer] = [len + 1, 3 * (len + 1) + 1];
                 let data = self.random(&mut rng, 3 * outer);
                 let start = if stride < 0 { len - 1 } else { 0 };
                 let (outer, inner) = (LoopDim { size: 3, stride: outer as isize }, LoopDim { size, stride });
-                let rows = LoopDim { size: 3, stride: line as isize };
+                let rows = LoopDim { size: 3, stride: row as isize };
                 self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[rows]);
             }
         }
-        // Narrow lines of many rows that do not follow each other.
+        // Narrow rows of outputs over many rows that do not follow each other.
         let rows = LoopDim { size: 2 * self.lanes, stride: 4 };
         let data = self.random(&mut rng, 4 * rows.size);
         self.check(&data, 0, ONCE, LoopDim { size: 3, stride: 1 }, &[rows]);
@@ -384,15 +384,15 @@ impl<T: Sample> Case<T> {
             let mut data = vec![default; rows * width];
             data[place * width + place % width] = best;
             let outputs = [ONCE, LoopDim { size: width, stride: 1 }];
-            let line = LoopDim { size: rows, stride: width as isize };
-            self.check_by(&[Strategy::NarrowColumns], &data, 0, outputs, &[line]);
+            let fastest = LoopDim { size: rows, stride: width as isize };
+            self.check_by(&[Strategy::NarrowColumns], &data, 0, outputs, &[fastest]);
             data.reverse();
-            let downwards = LoopDim { stride: -line.stride, ..line };
+            let downwards = LoopDim { stride: -fastest.stride, ..fastest };
             self.check_by(&[Strategy::NarrowColumns], &data, (rows - 1) * width, outputs, &[downwards]);
         }
     }
 
-    /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a group.
+    /// Wider than a panel, over few rows that are far apart; the last panel is shorter than a tile.
     fn run_beyond_panels(&self) {
         let mut rng = SmallRng::seed_from_u64(9);
         for width in [1, 2].map(|panels| panels * PANEL_BYTES / size_of::<T>() + 3) {
@@ -404,12 +404,12 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// Rows of several groups of columns that follow each other: a special value in one of them, again two rows on, and
+    /// Rows of several tiles of columns that follow each other: a special value in one of them, again two rows on, and
     /// another in between.
     fn run_rows_of_columns(&self) {
         let (width, rows) = (9 * self.lanes + 3, 12);
         let last = T::VALUES[T::VALUES.len() - 1];
-        let (inner, line) = (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
+        let (inner, fastest) = (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
         for (&special, plain) in
             T::VALUES.iter().flat_map(|special| [T::default(), T::VALUES[0]].map(|plain| (special, plain)))
         {
@@ -417,9 +417,9 @@ impl<T: Sample> Case<T> {
                 let place = n * (width * (rows - 2) - 1) / 5;
                 let mut data = vec![plain; width * rows];
                 data[place] = special;
-                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
+                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[fastest]);
                 (data[place + width], data[place + 2 * width]) = (last, special);
-                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
+                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[fastest]);
             }
         }
     }
@@ -433,12 +433,12 @@ impl<T: Sample> Case<T> {
         for n in few(0..4, 2) {
             let rows = fewest + [0, 1, 9, 20][n];
             for width in [self.lanes, self.lanes + 1, 3 * self.lanes + 2, 4 * self.lanes + 1] {
-                let (inner, line) =
+                let (inner, fastest) =
                     (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
                 let data = self.random(&mut rng, rows * width);
-                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
+                self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[fastest]);
                 let to_last = (rows - 1) * width;
-                let downwards = LoopDim { stride: -line.stride, ..line };
+                let downwards = LoopDim { stride: -fastest.stride, ..fastest };
                 self.check_by(&[Strategy::Columns], &data, to_last, [ONCE, inner], &[downwards]);
                 for (&special, plain) in T::VALUES.iter().zip(T::VALUES.iter().rev().cycle().skip(n)) {
                     let mut data = vec![*plain; rows * width];
@@ -451,21 +451,21 @@ impl<T: Sample> Case<T> {
                             *element = special;
                         }
                     }
-                    self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[line]);
+                    self.check_by(&[Strategy::Columns], &data, 0, [ONCE, inner], &[fastest]);
                 }
             }
             let width = 3.min(self.lanes);
             let rows = 2 * self.lanes / width * (rows + 1) + n;
             let data = self.random(&mut rng, rows * width);
-            let (inner, line) = (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
-            self.check_by(&[Strategy::NarrowColumns], &data, 0, [ONCE, inner], &[line]);
-            let downwards = LoopDim { stride: -line.stride, ..line };
+            let (inner, fastest) = (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
+            self.check_by(&[Strategy::NarrowColumns], &data, 0, [ONCE, inner], &[fastest]);
+            let downwards = LoopDim { stride: -fastest.stride, ..fastest };
             self.check_by(&[Strategy::NarrowColumns], &data, (rows - 1) * width, [ONCE, inner], &[downwards]);
         }
     }
 
     /// So many rows that they are gathered in several parts, each for as many outputs as the buffer has room for.
-    fn run_beyond_groups(&self) {
+    fn run_beyond_buffers(&self) {
         let mut rng = SmallRng::seed_from_u64(13);
         let rows = PANEL_VECTORS * self.lanes + 3;
         for len in few(0..4, 2).map(|n| [2, 3, 9, 21][n]) {
@@ -473,15 +473,15 @@ impl<T: Sample> Case<T> {
             let inner = LoopDim { size: rows, stride: len as isize };
             self.check_by(&[Strategy::GatheredColumns], &data, 0, [ONCE, inner], &[LoopDim { size: len, stride: 1 }]);
         }
-        // Lines of bytes that are nearly as long as a group.
-        let (width, lines) = ((4 * self.lanes).saturating_sub(15).max(2), 113);
-        let data = self.random(&mut rng, lines * 2 * width);
-        let (outer, inner) = (LoopDim { size: lines, stride: 2 * width as isize }, LoopDim { size: width, stride: 1 });
-        let line = LoopDim { size: 2, stride: width as isize };
-        self.check_by(&[Strategy::GatheredColumns], &data, 0, [outer, inner], &[line]);
+        // Rows of bytes that are nearly as long as a tile.
+        let (width, blocks) = ((4 * self.lanes).saturating_sub(15).max(2), 113);
+        let data = self.random(&mut rng, blocks * 2 * width);
+        let (outer, inner) = (LoopDim { size: blocks, stride: 2 * width as isize }, LoopDim { size: width, stride: 1 });
+        let fastest = LoopDim { size: 2, stride: width as isize };
+        self.check_by(&[Strategy::GatheredColumns], &data, 0, [outer, inner], &[fastest]);
     }
 
-    /// Blocks of narrow lines that follow each other: with what is left over of a unit, of a vector of blocks, and of
+    /// Blocks of narrow rows that follow each other: with what is left over of 16 bytes, of a vector of blocks, and of
     /// the rows that fit the buffer (86 rows of 3 are one too many by vectors of 32 bytes, 85 by 64); next to each
     /// other, apart and backwards.
     fn run_blocks(&self) {
@@ -509,15 +509,15 @@ impl<T: Sample> Case<T> {
                 let stride = if is_reversed { -(step as isize) } else { step as isize };
                 let start = if is_reversed { (blocks - 1) * step } else { 0 };
                 let (outer, inner) = (LoopDim { size: blocks, stride }, LoopDim { size: width, stride: 1 });
-                let line = LoopDim { size: rows, stride: width as isize };
-                self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[line]);
+                let fastest = LoopDim { size: rows, stride: width as isize };
+                self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[fastest]);
                 // One best for each block, from the last row on: among few values, the first rows have it.
                 let mut data = vec![T::default(); blocks * step];
                 for block in 0..blocks {
                     let row = (rows - 1 + block * 7) % rows;
                     data[block * step + row * width + block % width] = T::VALUES[T::VALUES.len() - 1];
                 }
-                self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[line]);
+                self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[fastest]);
             }
         }
     }
@@ -549,9 +549,9 @@ impl<T: Sample> Case<T> {
                     );
                 }
                 for width in (2..=4).filter(|width| len.is_multiple_of(*width)) {
-                    let (inner, line) =
+                    let (inner, fastest) =
                         (LoopDim { size: width, stride: 1 }, LoopDim { size: len / width, stride: width as isize });
-                    self.check_by(&[Strategy::GatheredColumns], &data, 0, [rows, inner], &[line]);
+                    self.check_by(&[Strategy::GatheredColumns], &data, 0, [rows, inner], &[fastest]);
                 }
             }
         }
@@ -633,9 +633,9 @@ impl<T: Sample> Case<T> {
                     data[start_of(o, 3) + len - 1 - o] = special;
                 }
                 let inner = LoopDim { size: outputs, stride: output as isize };
-                let line = |stride| [slower[0], slower[1], LoopDim { size: len, stride }];
-                self.check_by(&[Strategy::SegmentedRows], &data, 0, [ONCE, inner], &line(1));
-                self.check_by(&[Strategy::SegmentedRows], &data, len - 1, [ONCE, inner], &line(-1));
+                let loops = |stride| [slower[0], slower[1], LoopDim { size: len, stride }];
+                self.check_by(&[Strategy::SegmentedRows], &data, 0, [ONCE, inner], &loops(1));
+                self.check_by(&[Strategy::SegmentedRows], &data, len - 1, [ONCE, inner], &loops(-1));
             }
         }
     }
@@ -644,18 +644,18 @@ impl<T: Sample> Case<T> {
     /// time, with rows beyond what a byte counts, and a special value in one segment of each, in another place every
     /// time, and again in the last.
     fn run_interleaved_columns(&self) {
-        let (rows, segments, lines) = (45, 7, 18);
+        let (rows, segments, output_rows) = (45, 7, 18);
         let specials = [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]];
         for (n, special) in specials.into_iter().enumerate() {
             for width in few(0..3, 2).map(|n| [self.lanes, 3 * self.lanes - 1, 5 * self.lanes + 1][n]) {
-                let (line, segment) = (rows * width, lines * rows * width);
+                let (block, segment) = (rows * width, output_rows * rows * width);
                 let mut data = vec![T::default(); segments * segment];
-                for l in (0..lines).filter(|l| l % 5 != n) {
-                    data[(l + n) % segments * segment + l * line + l * 31 % line] = special;
-                    data[(segments - 1) * segment + (l + 1) * line - 1 - l % width] = special;
+                for l in (0..output_rows).filter(|l| l % 5 != n) {
+                    data[(l + n) % segments * segment + l * block + l * 31 % block] = special;
+                    data[(segments - 1) * segment + (l + 1) * block - 1 - l % width] = special;
                 }
                 let of = |size, stride: usize| LoopDim { size, stride: stride as isize };
-                let outputs = [of(lines, line), of(width, 1)];
+                let outputs = [of(output_rows, block), of(width, 1)];
                 self.check_by(&[Strategy::Columns], &data, 0, outputs, &[of(segments, segment), of(rows, width)]);
             }
         }
@@ -670,10 +670,10 @@ impl<T: Sample> Case<T> {
             let mut data = vec![default; 4 * held + 2];
             data[2 * place] = best;
             let (outer, inner) = (LoopDim { size: 2, stride: 1 }, ONCE);
-            let line = LoopDim { size: 2 * held + 1, stride: 2 };
-            self.check_by(&[Strategy::SegmentedRows], &data, 0, [outer, inner], &[line]);
-            let lines = [LoopDim { size: 2, stride: 2 * held as isize }, LoopDim { size: held, stride: 2 }];
-            self.check_by(&[Strategy::SegmentedRows], &data, 0, [outer, inner], &lines[..]);
+            let fastest = LoopDim { size: 2 * held + 1, stride: 2 };
+            self.check_by(&[Strategy::SegmentedRows], &data, 0, [outer, inner], &[fastest]);
+            let loops = [LoopDim { size: 2, stride: 2 * held as isize }, LoopDim { size: held, stride: 2 }];
+            self.check_by(&[Strategy::SegmentedRows], &data, 0, [outer, inner], &loops[..]);
         }
         for width in [2, self.lanes + 1, 5 * self.lanes] {
             // Rows of one vector, or of four.
@@ -684,8 +684,8 @@ impl<T: Sample> Case<T> {
                     let mut data = vec![default; 2 * width * rows];
                     data[2 * width * row..].fill(best);
                     let outputs = [ONCE, LoopDim { size: width, stride: 2 }];
-                    let line = LoopDim { size: rows, stride: 2 * width as isize };
-                    self.check_by(&[Strategy::GatheredColumns], &data, 0, outputs, &[line]);
+                    let fastest = LoopDim { size: rows, stride: 2 * width as isize };
+                    self.check_by(&[Strategy::GatheredColumns], &data, 0, outputs, &[fastest]);
                 }
             }
         }

@@ -5,15 +5,15 @@ use argreduce_kernels::{Prefetch, Tuning};
 
 /// No answer depends on it: of more bytes never less is prefetched.
 #[test]
-fn prefetches_what_is_far() {
+fn prefetches_what_is_beyond_l2() {
     for tuning in Tuning::ALL {
-        let PrefetchTuning { sequential, min_far_bytes, min_memory_bytes, .. } = tuning.prefetch;
-        let (far, from_memory) =
+        let PrefetchTuning { sequential, min_beyond_l2_bytes, min_memory_bytes, .. } = tuning.prefetch;
+        let (beyond_l2, from_memory) =
             if sequential { (Prefetch::FromL3, Prefetch::Everything) } else { (Prefetch::Jumps, Prefetch::Jumps) };
-        assert_eq!(tuning.prefetch(min_far_bytes - 1), Prefetch::Nothing, "{}", tuning.name);
-        assert_eq!(tuning.prefetch(min_far_bytes), far, "{}", tuning.name);
-        assert_eq!(tuning.prefetch(min_memory_bytes - 1), far, "{}", tuning.name);
+        assert_eq!(tuning.prefetch(min_beyond_l2_bytes - 1), Prefetch::Nothing, "{}", tuning.name);
+        assert_eq!(tuning.prefetch(min_beyond_l2_bytes), beyond_l2, "{}", tuning.name);
+        assert_eq!(tuning.prefetch(min_memory_bytes - 1), beyond_l2, "{}", tuning.name);
         assert_eq!(tuning.prefetch(min_memory_bytes), from_memory, "{}", tuning.name);
-        assert_eq!(tuning.prefetch_far(), from_memory, "{}", tuning.name);
+        assert_eq!(tuning.prefetch(usize::MAX), from_memory, "{}", tuning.name);
     }
 }

@@ -149,7 +149,7 @@ impl Avx2 {
         self.0.avx2._mm256_broadcastsi128_si256(cast(rotation(from)))
     }
 
-    /// See [`SimdOps::deinterleave`], for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
+    /// See `SimdOps::deinterleave`, for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
     #[inline(always)]
     fn deinterleave_32(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
         let V3 { avx, avx2, .. } = self.0;

@@ -84,7 +84,7 @@ impl Avx512 {
         self.0.avx512f._mm512_broadcast_i32x4(cast(rotation(from)))
     }
 
-    /// See [`SimdOps::deinterleave`], for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
+    /// See `SimdOps::deinterleave`, for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
     #[inline(always)]
     fn deinterleave_32(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
         let V4 { avx512f, .. } = self.0;
