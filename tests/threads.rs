@@ -3,8 +3,11 @@
 
 mod common;
 
-use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Partial, Rayon, ScopedThreads, Sequential, reference};
+use argreduce::{
+    ArgReduce, DataType, Error, Executor, Isa, Layout, Partial, Rayon, ScopedThreads, Sequential, reference,
+};
 use argreduce_guard::{few, is_slow};
+use bytemuck::{cast_slice, cast_slice_mut};
 use common::problem::{Problem, problem};
 use common::{Sample, orders, rng, sample};
 use proptest::prelude::*;
@@ -332,11 +335,25 @@ fn a_panic_resumes_on_the_caller() {
     for (_, axes) in SHAPES {
         let layout = layout(axes);
         let input = sample::<f32>(&mut rng(9), layout.required_len());
-        let plan = ArgReduce::argmax(&layout).axes(&reduced(axes)).plan::<f32, u32>().unwrap();
-        for tasks in [0, 2, 4] {
-            let mut indices = vec![0; plan.output_layout().required_len()];
-            let panic = catch_unwind(AssertUnwindSafe(|| plan.run_on(&Panics(tasks), &input, &mut indices)));
+        let axes = reduced(axes);
+        let reduce = ArgReduce::argmax(&layout).axes(&axes);
+        let plan = reduce.plan::<f32, u32>().unwrap();
+        let untyped = reduce.plan_untyped(DataType::F32, DataType::U32).unwrap();
+        let count = plan.output_layout().required_len();
+        let (mut indices, mut values, mut partials) = (vec![0; count], vec![0.0; count], vec![Partial::NONE; count]);
+        let panics = |run: &mut dyn FnMut() -> Result<(), Error>| {
+            let panic = catch_unwind(AssertUnwindSafe(run));
             assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"in the middle"));
+        };
+        for e in [0, 2, 4].map(Panics) {
+            panics(&mut || plan.run_on(&e, &input, &mut indices));
+            panics(&mut || plan.run_with_values_on(&e, &input, &mut indices, &mut values));
+            panics(&mut || plan.run_partials_on(&e, &input, &mut partials));
+            let bytes = cast_slice(&input);
+            let (indices, values) = (cast_slice_mut(&mut indices), cast_slice_mut(&mut values));
+            panics(&mut || untyped.run_on(&e, bytes, indices));
+            panics(&mut || untyped.run_with_values_on(&e, bytes, indices, values));
+            panics(&mut || untyped.run_partials_on(&e, bytes, values, indices));
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::threads::Threads;
 use argreduce::{AxisDirection, DataType, MAX_RANK, NanPolicy, ReduceFunction};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList, PyTuple};
@@ -109,6 +109,17 @@ fn axis_error(py: Python<'_>, axis: isize, rank: usize) -> PyErr {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,
     }
+}
+
+/// Sizes, or where a part begins: a number for each axis, none of which is negative.
+pub(crate) fn sizes(name: &str, sizes: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let number = |(axis, size): (usize, Bound<'_, PyAny>)| match size.extract::<usize>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(size.py()) => {
+            Err(PyValueError::new_err(format!("{name} is {size} on axis {axis}: 0 to {} are allowed", usize::MAX)))
+        }
+        size => size,
+    };
+    sizes.extract::<Vec<_>>()?.into_iter().enumerate().map(number).collect()
 }
 
 /// `"propagate"` or `"ignore"`.

@@ -1,7 +1,8 @@
 //! Tensors of other libraries in the CPU's memory, by the DLPack protocol: read-only and versioned ones too.
 
-use crate::view::Shape;
+use crate::output::new_array;
 use argreduce::DataType;
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
@@ -48,6 +49,15 @@ pub(crate) struct ManagedVersioned {
 pub(crate) enum Tensor {
     Plain(NonNull<Managed>),
     Versioned(NonNull<ManagedVersioned>),
+}
+
+/// Where the elements of a tensor are.
+pub(crate) struct Parts {
+    /// Element `[0, .., 0]`.
+    pub(crate) first: *const u8,
+    /// The size and the stride of each axis, in elements.
+    pub(crate) axes: Vec<(usize, isize)>,
+    pub(crate) data_type: DataType,
 }
 
 const NAME: &CStr = c"dltensor";
@@ -103,13 +113,8 @@ impl Tensor {
         }
     }
 
-    /// Whether it has more axes than this library takes.
-    pub(crate) fn has_many_axes(&self) -> bool {
-        usize::try_from(self.tensor().ndim).is_ok_and(|rank| rank > argreduce::MAX_RANK)
-    }
-
-    /// Where element `[0, .., 0]` is, sizes and strides, and the type.
-    pub(crate) fn parts(&self, name: &str) -> PyResult<(*const u8, Shape, DataType)> {
+    /// What it has; `name` is the function that was called.
+    pub(crate) fn parts(&self, name: &str) -> PyResult<Parts> {
         let tensor = self.tensor();
         let data_type = match (tensor.type_code, tensor.type_bits, tensor.type_lanes) {
             (0, 8, 1) => DataType::I8,
@@ -126,19 +131,15 @@ impl Tensor {
             (4, 16, 1) => DataType::Bf16,
             (6, 8, 1) => DataType::Bool,
             (code, bits, lanes) => {
+                let kind = if code == 5 { " (complex)" } else { "" };
                 return Err(PyTypeError::new_err(format!(
-                    "{name} takes bool, integers, float16, bfloat16, float32 and float64, not DLPack's type {code} of \
-                     {bits} bits and {lanes} lanes"
+                    "{name} takes bool, integers, float16, bfloat16, float32 and float64, not DLPack's type \
+                     {code}{kind} of {bits} bits and {lanes} lanes"
                 )));
             }
         };
-        let rank = usize::try_from(tensor.ndim).unwrap_or(usize::MAX);
-        if rank > argreduce::MAX_RANK {
-            return Err(PyTypeError::new_err(format!(
-                "{name} takes tensors of at most {} axes by DLPack, not {rank}",
-                argreduce::MAX_RANK
-            )));
-        }
+        let rank = usize::try_from(tensor.ndim)
+            .map_err(|_| PyBufferError::new_err(format!("{name} was given a tensor of {} axes", tensor.ndim)))?;
         // SAFETY: the protocol: as many sizes as there are axes, and as many strides, unless the tensor is packed.
         let (sizes, strides) = unsafe {
             let list = |first: *const i64| (0..rank).map(move |n| first.add(n).read());
@@ -148,16 +149,28 @@ impl Tensor {
             (sizes, strides)
         };
         let strides: Vec<i64> = strides.unwrap_or_else(|| packed(&sizes));
-        let axes = sizes.iter().zip(&strides).map(|(&size, &stride)| (size as usize, stride as isize));
-        let shape = Shape::new(axes.collect::<Vec<_>>().into_iter()).expect("the rank was checked");
+        let axes = sizes.iter().zip(&strides).map(|(&size, &stride)| (size as usize, stride as isize)).collect();
         let first = tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize);
-        if !first.addr().is_multiple_of(data_type.size()) {
-            return Err(PyBufferError::new_err(format!(
-                "{name} reads aligned tensors: the address of this one is no multiple of {} bytes",
-                data_type.size()
-            )));
-        }
-        Ok((first, shape, data_type))
+        Ok(Parts { first, axes, data_type })
+    }
+
+    /// An array of NumPy that reads the same memory, wherever it begins, and holds the tensor.
+    pub(crate) fn into_array<'py>(
+        self,
+        name: &str,
+        descr: Bound<'py, PyArrayDescr>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        /// What a capsule holds.
+        struct Held(#[expect(dead_code, reason = "held until it is dropped")] Tensor);
+        // SAFETY: Python drops it with its lock held, on any thread, as it does with capsules that nobody took.
+        unsafe impl Send for Held {}
+
+        let Parts { first, axes, .. } = self.parts(name)?;
+        let (py, bytes) = (descr.py(), descr.itemsize() as isize);
+        let (sizes, strides): (Vec<_>, Vec<_>) = axes.into_iter().map(|(size, stride)| (size, stride * bytes)).unzip();
+        let owner = PyCapsule::new_with_value(py, Held(self), c"argreduce.tensor")?;
+        // SAFETY: sizes and strides of the tensor, in bytes. The array holds it by the capsule.
+        unsafe { new_array(descr, &sizes, Some((first, &strides, owner.into_any()))) }
     }
 }
 

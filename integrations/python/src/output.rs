@@ -17,26 +17,9 @@ pub(crate) struct NewArray<'py> {
 
 impl<'py> NewArray<'py> {
     pub(crate) fn new(descr: Bound<'py, PyArrayDescr>, sizes: &[usize]) -> PyResult<NewArray<'py>> {
-        let py = descr.py();
         let bytes = sizes.iter().product::<usize>() * descr.itemsize();
-        let mut sizes: Vec<npy_intp> = sizes.iter().map(|&size| size as npy_intp).collect();
-        // SAFETY: a type, which the function takes over, and as many sizes as there are axes. What it gives is an array
-        // or null.
-        let array = unsafe {
-            let array = PY_ARRAY_API.PyArray_NewFromDescr(
-                py,
-                get_type_object(py, NpyTypes::PyArray_Type),
-                descr.into_dtype_ptr(),
-                sizes.len() as _,
-                sizes.as_mut_ptr(),
-                null_mut(),
-                null_mut(),
-                0,
-                null_mut(),
-            );
-            Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked::<PyUntypedArray>()
-        };
-        Ok(NewArray { array, bytes })
+        // SAFETY: in memory of its own.
+        Ok(NewArray { array: unsafe { new_array(descr, sizes, None)? }, bytes })
     }
 
     /// Its elements.
@@ -47,6 +30,46 @@ impl<'py> NewArray<'py> {
         // SAFETY: the array is packed, and was made here, so nothing else knows it. Its memory may not be initialised:
         // bytes of any value, of which none is read before it is written.
         unsafe { std::slice::from_raw_parts_mut((*self.array.as_array_ptr()).fields.data.cast(), self.bytes) }
+    }
+}
+
+/// An array, packed and in memory of its own, or of memory that is there: its first element, strides in bytes, and what
+/// holds the memory. That one is read-only.
+///
+/// # Safety
+/// - All elements are in memory that `owner` holds, which nobody writes to without Python's lock.
+pub(crate) unsafe fn new_array<'py>(
+    descr: Bound<'py, PyArrayDescr>,
+    sizes: &[usize],
+    memory: Option<(*const u8, &[isize], Bound<'py, PyAny>)>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = descr.py();
+    let mut sizes: Vec<npy_intp> = sizes.iter().map(|&size| size as npy_intp).collect();
+    let (first, strides, owner) = match memory {
+        Some((first, strides, owner)) => (first.cast_mut().cast(), strides.as_ptr().cast_mut(), Some(owner)),
+        None => (null_mut(), null_mut(), None),
+    };
+    // SAFETY: a type, which the function takes over, and as many sizes, and strides, as there are axes; they are only
+    // read. What it gives is an array or null. The other one takes over what holds the memory.
+    unsafe {
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            get_type_object(py, NpyTypes::PyArray_Type),
+            descr.into_dtype_ptr(),
+            sizes.len() as _,
+            sizes.as_mut_ptr(),
+            strides,
+            first,
+            0,
+            null_mut(),
+        );
+        let array = Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked::<PyUntypedArray>();
+        if let Some(owner) = owner
+            && PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_array_ptr(), owner.into_ptr()) != 0
+        {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(array)
     }
 }
 

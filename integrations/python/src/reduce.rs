@@ -3,13 +3,12 @@
 use crate::arguments::{self, Axes};
 use crate::output::{NewArray, Out, out_array, scalar};
 use crate::threads::Threads;
-use crate::view::{Shape, Source, View, descr_of};
+use crate::view::{Shape, Source, View, descr_of, interop};
 use argreduce::{ArgReduce, DataType, Error, NanPolicy, ReduceFunction, UntypedPlan};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use std::cell::RefCell;
 
@@ -42,25 +41,13 @@ const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
 
 impl<'py> Call<'_, 'py> {
     pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        match Source::new(self.name, x)? {
-            Source::View(view) if view.descr.is_some() => self.run_view(x.py(), &view),
-            Source::View(view) => self.give_back(self.run_view(x.py(), &view)?, x, view.data_type == DataType::Bf16),
-            Source::ManyAxes(array) => {
-                let result = self.run_many_axes(&array)?;
-                let is_tensor = x.cast::<PyUntypedArray>().is_err() && x.hasattr(intern!(x.py(), "__dlpack__"))?;
-                if is_tensor { self.give_back(result, x, false) } else { Ok(result) }
-            }
-        }
-    }
-
-    /// Results come back as arrays of the library that the input is from.
-    fn give_back(
-        &self,
-        result: Bound<'py, PyAny>,
-        x: &Bound<'py, PyAny>,
-        is_bfloat16: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        interop(x.py())?.call_method1(intern!(x.py(), "give_back"), (result, x, self.out, is_bfloat16))
+        let source = Source::new(self.name, x)?;
+        let tensor_type = source.tensor_type();
+        let result = match source {
+            Source::View(view) => self.run_view(x.py(), &view)?,
+            Source::ManyAxes(array, _) => self.run_many_axes(&array)?,
+        };
+        give_back(result, x, self.out, tensor_type)
     }
 
     fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -169,11 +156,17 @@ fn number_or_array<'py>(
     if is_number { scalar(descr, array.bytes()) } else { Ok(array.array.clone().into_any()) }
 }
 
-/// What is written in Python.
-pub(crate) fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
-    static INTEROP: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = INTEROP.get_or_try_init(py, || py.import("argreduce._interop").map(Bound::unbind))?;
-    Ok(module.bind(py))
+/// Results come back as arrays of the library that the input `x` is from: `tensor_type` is its element type, if that is
+/// not NumPy.
+pub(crate) fn give_back<'py>(
+    result: Bound<'py, PyAny>,
+    x: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+    tensor_type: Option<DataType>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(data_type) = tensor_type else { return Ok(result) };
+    let args = (result, x, out, data_type == DataType::Bf16);
+    interop(x.py())?.call_method1(intern!(x.py(), "give_back"), args)
 }
 
 /// A plan with what it reads.

@@ -1,12 +1,13 @@
 //! An array of any library as an address, sizes and strides. Nothing is copied, but what no strides can express.
 
 use crate::arguments::element_type;
-use crate::dlpack::Tensor;
+use crate::dlpack::{Parts, Tensor};
 use argreduce::{DataType, Error, Layout, MAX_RANK};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 /// Sizes and strides in elements.
@@ -77,34 +78,35 @@ enum Owner<'py> {
 /// What an argument is.
 pub(crate) enum Source<'py> {
     View(View<'py>),
-    /// An array of NumPy of more axes than this library takes.
-    ManyAxes(Bound<'py, PyUntypedArray>),
+    /// An array of more axes than this library takes, and its element type if it is another library's.
+    ManyAxes(Bound<'py, PyUntypedArray>, Option<DataType>),
 }
 
 impl<'py> Source<'py> {
     /// `name` is the function that was called.
     pub(crate) fn new(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Source<'py>> {
-        let py = x.py();
-        if let Ok(array) = x.cast::<PyUntypedArray>() {
-            let is_exact = x.get_type().is(py.get_type::<PyUntypedArray>());
-            if !is_exact && is_masked(x)? {
-                return Err(PyTypeError::new_err(format!(
-                    "{name} takes no masked arrays: their mask would be ignored"
-                )));
-            }
-            return Source::of_array(name, array.clone());
-        }
-        if x.hasattr(intern!(py, "__dlpack__"))? {
-            let tensor = Tensor::new(name, x)?;
-            if tensor.has_many_axes() {
-                let array = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "from_dlpack"), (x,))?;
-                return Source::of_array(name, array.cast_into::<PyUntypedArray>()?);
-            }
-            let (first, shape, data_type) = tensor.parts(name)?;
+        let Some(tensor) = tensor_of(name, x)? else { return Source::of_array(name, array_of_numpy(name, x)?) };
+        let Parts { first, axes, data_type } = tensor.parts(name)?;
+        let Some(shape) = Shape::new(axes.into_iter()) else {
+            return Ok(Source::ManyAxes(array_of_tensor(name, tensor, data_type, x.py())?, Some(data_type)));
+        };
+        if first.addr().is_multiple_of(data_type.size()) || shape.is_empty() {
             return Ok(Source::View(View { first, shape, data_type, descr: None, _owner: Owner::Tensor(tensor) }));
         }
-        let array = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (x,))?;
-        Source::of_array(name, array.cast_into::<PyUntypedArray>()?)
+        // Misaligned: NumPy copies it byte by byte.
+        let array = tensor.into_array(name, descr_of(x.py(), data_type)?)?;
+        let copy = array.call_method0(intern!(x.py(), "copy"))?.cast_into::<PyUntypedArray>()?;
+        let Source::View(mut view) = Source::of_array(name, copy)? else { unreachable!("it has as few axes") };
+        (view.data_type, view.descr) = (data_type, None);
+        Ok(Source::View(view))
+    }
+
+    /// The element type, if it is an array of another library: then results have to be given back to that.
+    pub(crate) fn tensor_type(&self) -> Option<DataType> {
+        match self {
+            Source::View(view) => view.descr.is_none().then_some(view.data_type),
+            Source::ManyAxes(_, tensor_type) => *tensor_type,
+        }
     }
 
     fn of_array(name: &str, array: Bound<'py, PyUntypedArray>) -> PyResult<Source<'py>> {
@@ -112,7 +114,7 @@ impl<'py> Source<'py> {
         let Some(data_type) = element_type(&descr) else { return Source::of_native_copy(name, &array, &descr) };
         let size = data_type.size();
         let axes = array.shape().iter().copied().zip(array.strides().iter().map(|&stride| stride / size as isize));
-        let Some(shape) = Shape::new(axes) else { return Ok(Source::ManyAxes(array)) };
+        let Some(shape) = Shape::new(axes) else { return Ok(Source::ManyAxes(array, None)) };
         // SAFETY: the array is held, and only a field is read.
         let first: *const u8 = unsafe { (*array.as_array_ptr()).fields.data.cast() };
         let is_regular = array.strides().iter().all(|&stride| stride % size as isize == 0);
@@ -142,6 +144,53 @@ impl<'py> Source<'py> {
             descr.str()?
         )))
     }
+}
+
+/// An argument as an array of NumPy, and its element type if it is an array of another library. Nothing is copied.
+pub(crate) fn array_of<'py>(
+    name: &str,
+    x: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyUntypedArray>, Option<DataType>)> {
+    match tensor_of(name, x)? {
+        Some(tensor) => {
+            let Parts { data_type, .. } = tensor.parts(name)?;
+            Ok((array_of_tensor(name, tensor, data_type, x.py())?, Some(data_type)))
+        }
+        None => Ok((array_of_numpy(name, x)?, None)),
+    }
+}
+
+/// What another library exports, if it is an array of one.
+fn tensor_of(name: &str, x: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
+    let is_tensor = x.cast::<PyUntypedArray>().is_err() && x.hasattr(intern!(x.py(), "__dlpack__"))?;
+    is_tensor.then(|| Tensor::new(name, x)).transpose()
+}
+
+fn array_of_tensor<'py>(
+    name: &str,
+    tensor: Tensor,
+    data_type: DataType,
+    py: Python<'py>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array = tensor.into_array(name, descr_of(py, data_type)?)?;
+    if data_type != DataType::Bf16 {
+        return Ok(array);
+    }
+    // Otherwise the bits would be taken for integers.
+    Ok(interop(py)?.call_method1(intern!(py, "bfloat16"), (array,))?.cast_into::<PyUntypedArray>()?)
+}
+
+/// An array of NumPy, or what NumPy makes one of.
+fn array_of_numpy<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = x.py();
+    let Ok(array) = x.cast::<PyUntypedArray>() else {
+        let array = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (x,))?;
+        return Ok(array.cast_into::<PyUntypedArray>()?);
+    };
+    if !x.get_type().is(py.get_type::<PyUntypedArray>()) && is_masked(x)? {
+        return Err(PyTypeError::new_err(format!("{name} takes no masked arrays: their mask would be ignored")));
+    }
+    Ok(array.clone())
 }
 
 fn is_masked(x: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -191,4 +240,11 @@ pub(crate) fn descr_of(py: Python<'_>, data_type: DataType) -> PyResult<Bound<'_
         DataType::Bool => numpy::dtype::<bool>(py),
         other => PyArrayDescr::new(py, PyString::new(py, if other == DataType::F16 { "float16" } else { "?" }))?,
     })
+}
+
+/// What is written in Python.
+pub(crate) fn interop(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static INTEROP: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let module = INTEROP.get_or_try_init(py, || py.import("argreduce._interop").map(Bound::unbind))?;
+    Ok(module.bind(py))
 }

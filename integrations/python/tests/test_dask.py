@@ -155,6 +155,19 @@ def test_lists_of_axes():
     np.testing.assert_array_equal(found, argreduce.argmax(x, (0, 2)))
 
 
+def test_many_axes(rng):
+    x = random_array(rng, (2, 1, 3, 2, 1, 2, 2, 1, 3), np.dtype("f4"))
+    y = da.from_array(x, chunks=(1, 1, 2, 1, 1, 1, 2, 1, 2))
+    for axis in (2, (0, 3, 8), None):
+        lazy = argreduce_dask.max_argmax(y, axis)
+        values, indices = dask.compute(*lazy, **SYNC)
+        wanted = argreduce.max_argmax(x, axis)
+        np.testing.assert_array_equal(indices, wanted.indices)
+        assert np.ascontiguousarray(values).tobytes() == np.ascontiguousarray(wanted.values).tobytes()
+    with pytest.raises(ValueError, match="empty"):
+        argreduce_dask.argmax(y[:0], 0)
+
+
 def test_rank_0():
     assert argreduce_dask.argmax(da.from_array(np.array(3.0))).compute(**SYNC) == 0
 

@@ -99,6 +99,20 @@ class Library:
         return Array(np.from_dlpack(x))
 
 
+class Narrow(Array):
+    """An array of a library without integers of 64 bits, which cuts them off, as JAX does."""
+
+    def __array_namespace__(self):
+        return NarrowLibrary
+
+
+class NarrowLibrary:
+    @staticmethod
+    def from_dlpack(x):
+        array = np.from_dlpack(x)
+        return Narrow(array.astype("i4") if array.dtype == np.int64 else array)
+
+
 def test_the_result_is_of_the_library():
     x = Array([[1.0, 5.0], [7.0, 0.0]])
     found = argreduce.argmax(x, 1)
@@ -106,6 +120,59 @@ def test_the_result_is_of_the_library():
     assert type(argreduce.argmax(x)) is Array
     found = argreduce.max_argmax(x, 1)
     assert type(found.values) is Array and found.values.array.tolist() == [5, 7]
+
+
+def test_partial_answers_are_of_the_library():
+    for library in (Array, Narrow):
+        x = np.array([[1.0, 5.0, 5.0], [7.0, 0.0, 9.0]])
+        parts = [argreduce.partial(library(x[:, n : n + 1]), 1, start=(0, n), whole=(2, 3)) for n in range(3)]
+        found = argreduce.merge(argreduce.merge(parts[2], parts[0]), parts[1])
+        # Indices stay int64.
+        assert [type(part) for part in found] == [library, Array if library is Array else np.ndarray]
+        assert found.values.array.tolist() == [5, 9]
+        assert getattr(found.indices, "array", found.indices).tolist() == [1, 2]
+        assert getattr(parts[2].indices, "array", parts[2].indices).dtype == np.int64
+        # Mixed: the library of the first one's values.
+        plain = (np.array([6.0, 6.0]), np.array([8, 8]))
+        assert type(argreduce.merge(parts[0], plain).values) is library
+        assert type(argreduce.merge(plain, parts[0]).values) is np.ndarray
+    # Strides, and more axes than the library takes.
+    y = np.asfortranarray(np.arange(512.0).reshape((2,) * 9) % 7)
+    part = argreduce.partial(Array(y), (1, 8), start=(0,) * 9, whole=y.shape)
+    assert type(part.values) is Array and part.values.array.shape == (2,) * 7
+    np.testing.assert_array_equal(part.indices.array, argreduce.argmax(y, (1, 8)))
+    merged = argreduce.merge((Array(y), Array(np.zeros(y.shape, int))), (y - 1, np.ones(y.shape, int)))
+    assert type(merged.values) is Array and (merged.values.array == y).all() and (merged.indices.array == 0).all()
+
+
+def test_indices_are_not_cut_off():
+    from argreduce._interop import give_back
+
+    found = give_back(np.array([1 << 31, 1]), Narrow([1.0]), None, False)
+    assert type(found) is np.ndarray and found.tolist() == [1 << 31, 1]
+    assert type(give_back(np.array([(1 << 31) - 1]), Narrow([1.0]), None, False)) is Narrow
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u4", "f2", "f4", "f8", ml_dtypes.bfloat16])
+def test_misaligned(dtype):
+    wanted = np.array([[[3, 9], [4, 9]], [[8, 0], [1, 2]]], dtype)
+    memory = np.zeros(wanted.nbytes + 1, np.uint8)
+    x = memory[1:].view(dtype).reshape(wanted.shape)
+    x[...] = wanted
+    assert not x.flags.aligned
+    make = Bfloat16 if dtype == ml_dtypes.bfloat16 else Tensor
+    many = x.reshape((1,) * 7 + (4, 2))
+    for y, z in ((x, wanted), (x[..., ::-1].T, wanted[..., ::-1].T), (many, wanted.reshape(4, 2))):
+        for axis in (-1, None):
+            found, best = argreduce.max_argmax(make(y), axis), argreduce.max_argmax(z, axis)
+            np.testing.assert_array_equal(np.ravel(found.indices), np.ravel(best.indices))
+            assert found.values.dtype == dtype and found.values.tobytes() == best.values.tobytes()
+    part = argreduce.partial(make(x), start=(0, 0, 0), whole=x.shape)
+    assert part.indices == 1
+    merged = argreduce.merge((make(x), np.zeros(x.shape, int)), (x, np.ones(x.shape, int)))
+    assert merged.values.tobytes() == x.tobytes() and not merged.indices.any()
+    if make is Tensor:
+        assert type(argreduce.argmax(Array(x), 0)) is Array
 
 
 def test_jax():
@@ -118,6 +185,13 @@ def test_jax():
         assert indices.dtype == jax.int32 and indices.tolist() == np.argmax(np.asarray(x, np.float32), axis).tolist()
     assert argreduce.max_argmax(x).values == 7
     assert argreduce.argmax(jax.ones((2,) * 9), 0).shape == (2,) * 8
+    found = argreduce.max_argmax(jax.ones((2,) * 9, jax.bfloat16), 0).values
+    assert isinstance(found, jax.ndarray) and found.dtype == jax.bfloat16
+    # Without a type for them, indices are not cut off.
+    parts = [argreduce.partial(x[:, n : n + 1], 1, start=(0, n), whole=(2, 1 << 40)) for n in range(2)]
+    found = argreduce.merge(*parts)
+    assert isinstance(found.values, jax.ndarray) and found.values.tolist() == [5, 7]
+    assert found.indices.dtype == np.int64 and found.indices.tolist() == [1, 0]
 
 
 class Bfloat16(Tensor):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import argreduce
 import numpy as np
 import pytest
@@ -79,3 +81,66 @@ def test_merge_of_byte_swapped_values():
     for acc, other in ((a, b), (b, a)):
         found = argreduce.merge(acc, other)
         assert found.values.tolist() == [2.0, 3.0] and found.indices.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_many_axes(seed):
+    rng = np.random.default_rng(seed)
+    shape = tuple(int(n) for n in rng.integers(1, 4, rng.integers(9, 12)))
+    x = random_array(rng, shape, DTYPES[seed % len(DTYPES)])
+    axes = tuple(int(a) for a in np.flatnonzero(rng.random(len(shape)) < 0.6))
+    options = {"select_last": bool(rng.integers(2)), "nan": ("propagate", "ignore")[rng.integers(2)]}
+    boxes = [[]]
+    for axis, size in enumerate(shape):
+        edges = [0, int(rng.integers(0, size + 1)), size] if axis in axes[-3:] else [0, size]
+        boxes = [box + [slice(a, b)] for box in boxes for a, b in zip(edges, edges[1:])]
+    acc = None
+    for box in boxes:
+        part = argreduce.partial(x[tuple(box)], axes, start=[s.start for s in box], whole=shape, **options)
+        acc = part if acc is None else argreduce.merge(part, acc, **options)
+    values, indices = argreduce.max_argmax(x, axes, **options)
+    np.testing.assert_array_equal(acc.indices, indices, strict=bool(np.ndim(indices)))
+    assert np.ascontiguousarray(acc.values).tobytes() == np.ascontiguousarray(values).tobytes()
+    # Any rank merges, also where it is not packed.
+    shape = (1,) * (9 - acc.values.ndim) + acc.values.shape
+    pair = tuple(np.asfortranarray(part.reshape(shape)) for part in acc)
+    merged = argreduce.merge(pair, pair, **options)
+    assert merged.indices.shape == shape
+    np.testing.assert_array_equal(merged.indices, pair[1])
+
+
+def test_windows_of_many_axes():
+    x = np.zeros((2,) * 9)
+    x[1, 0, 0, 0, 0, 1, 0, 0, 1] = 1
+    start, whole = (0, 3, 0, 0, 7, 1, 0, 0, 0), (2, 9, 2, 2, 9, 4, 2, 2, 2)
+    part = argreduce.partial(x, None, start=start, whole=whole)
+    assert part.indices == np.ravel_multi_index((1, 3, 0, 0, 7, 2, 0, 0, 1), whole)
+    part = argreduce.partial(x, (5, 0), start=start, whole=whole)
+    assert part.indices[0, 0, 0, 0, 0, 0, 1] == 1 * 4 + 2 and part.indices.shape == (2,) * 7
+    assert argreduce.partial(x[:0], 0, start=start, whole=whole).indices.tolist() == np.full((2,) * 8, -1).tolist()
+
+    def fails(match, axis=None, x=x, **options):
+        with pytest.raises(ValueError, match=match):
+            argreduce.partial(x, axis, **{"start": start, "whole": whole, **options})
+
+    fails("window does not fit axis 4: size 2 from 7 on ends beyond the whole's 8", whole=(2, 9, 2, 2, 8, 4, 2, 2, 2))
+    fails("window's start has 8 numbers: it has to have one for each axis, 9", start=start[:8])
+    fails("window's whole has 10 numbers", whole=(*whole, 1))
+    fails("axis 0 has size 0", 0, x[:0], whole=(0, *whole[1:]))
+    fails("more elements than can be counted", whole=(1 << 60,) + whole[1:])
+    fails("int64 holds at most", whole=(1 << 50,) + whole[1:])
+    assert math.prod(whole[1:]) << 50 < 1 << 64
+    fails("function", function="sum")
+
+
+def test_numbers_of_windows():
+    for x in (np.zeros((1, 2)), np.zeros((1, 2) + (1,) * 8)):
+        ones = (1,) * (x.ndim - 2)
+        with pytest.raises(ValueError, match="start is -1 on axis 1"):
+            argreduce.partial(x, 0, start=(0, -1) + ones, whole=(4, 4) + ones)
+        with pytest.raises(ValueError, match="whole is -4 on axis 0"):
+            argreduce.partial(x, 0, start=(0, 0) + ones, whole=(-4, 4) + ones)
+        with pytest.raises(ValueError, match=f"whole is {1 << 64} on axis 0"):
+            argreduce.partial(x, 0, start=(0, 0) + ones, whole=(1 << 64, 4) + ones)
+        with pytest.raises(TypeError):
+            argreduce.partial(x, 0, start=(0, 0.5) + ones, whole=(4, 4) + ones)

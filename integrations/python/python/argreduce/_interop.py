@@ -31,25 +31,37 @@ def give_back(result: Any, x: Any, out: Any, is_bfloat16: bool) -> Any:
 
     Indices that were written to ``out`` stay that. ``is_bfloat16`` is about the values, which are its bits.
     """
-    if isinstance(result, ValuesAndIndices):
+    if isinstance(result, (ValuesAndIndices, Partial)):
         values = _given_back(result.values, x, None, is_bfloat16)
-        return ValuesAndIndices(values, _given_back(result.indices, x, out))
+        # Partial answers are to be merged: their indices stay int64.
+        indices = _given_back(result.indices, x, out, keeps_type=isinstance(result, Partial))
+        return type(result)(values, indices)
     return _given_back(result, x, out)
 
 
-def _given_back(result: Any, x: Any, out: Any, is_bfloat16: bool = False) -> Any:
+def _given_back(result: Any, x: Any, out: Any, is_bfloat16: bool = False, keeps_type: bool = False) -> Any:
     if out is not None:
         return result
     from_dlpack = _from_dlpack(x)
     if from_dlpack is not None:
         try:
+            if is_bfloat16:
+                # All libraries that have bfloat16 have `view`.
+                return from_dlpack(np.asarray(result).view(np.uint16)).view(x.dtype)
             array = from_dlpack(np.asarray(result))
-            # All libraries that have bfloat16 have `view`.
-            return array.view(x.dtype) if is_bfloat16 else array
         except (TypeError, ValueError, BufferError, RuntimeError):
             # A library need not have every type of indices.
             pass
+        else:
+            if not _is_narrowed(array, result, keeps_type):
+                return array
     return bfloat16(result) if is_bfloat16 else result
+
+
+def _is_narrowed(array: Any, result: Any, keeps_type: bool) -> bool:
+    """Whether a library, as JAX, made indices of fewer bits, and they need those, or have to keep their type."""
+    size = getattr(array.dtype, "itemsize", result.dtype.itemsize)
+    return size < result.dtype.itemsize and (keeps_type or np.max(result, initial=0) >= 1 << (8 * size - 1))
 
 
 def bfloat16(bits: Any) -> Any:
@@ -75,10 +87,7 @@ def many_axes(
     from . import _argreduce
 
     rank = x.ndim
-    kept = [axis for axis in range(rank) if axis not in reduced]
-    sizes = [x.shape[axis] for axis in kept]
-    count = math.prod(x.shape[axis] for axis in reduced)
-    merged = x.transpose(kept + list(reduced)).reshape(math.prod(sizes), count)
+    merged, sizes = _merged(x, reduced)
     shape = [1 if axis in reduced else x.shape[axis] for axis in range(rank)] if keepdims else sizes
     if out is not None:
         if out.shape != tuple(shape):
@@ -92,6 +101,56 @@ def many_axes(
     if isinstance(result, ValuesAndIndices):
         return ValuesAndIndices(*(_shaped(part, shape) for part in result))
     return _shaped(result, shape)
+
+
+def partial_of_many_axes(
+    x: np.ndarray[Any, Any], reduced: tuple[int, ...], start: list[int], whole: list[int], **options: Any
+) -> Partial:
+    """:func:`argreduce.partial` for an array of more axes than it takes.
+
+    Elements of a part come in the order that they have in the whole. So the part is reduced as an array of two axes,
+    and what is found there becomes an index in the whole. ``reduced`` are the axes, from 0, in ascending order.
+    """
+    from . import _argreduce
+
+    for name, numbers in (("whole", whole), ("start", start)):
+        if len(numbers) != x.ndim:
+            raise ValueError(
+                f"the window's {name} has {len(numbers)} numbers: it has to have one for each axis, {x.ndim}"
+            )
+    for axis, (size, first, end) in enumerate(zip(x.shape, start, whole)):
+        if first + size > end:
+            raise ValueError(
+                f"the window does not fit axis {axis}: size {size} from {first} on ends beyond the whole's {end}"
+            )
+    merged, sizes = _merged(x, reduced)
+    count = math.prod(whole[axis] for axis in reduced)
+    for axis in reduced:
+        if whole[axis] == 0 and merged.shape[0]:
+            raise ValueError(
+                f"axis {axis} has size 0 in the whole: a reduced axis needs at least one element, unless the output is "
+                "empty"
+            )
+    if math.prod(whole) >> 64:
+        raise ValueError(f"the whole of sizes {tuple(whole)} has more elements than can be counted")
+    # That the indices of the whole fit is checked there, too.
+    values, found = _argreduce.partial(merged, 1, start=(0, 0), whole=(len(merged), count), **options)
+    if merged.shape[1]:
+        rest, indices, stride = found, np.zeros_like(found), 1
+        for axis in reversed(reduced):
+            rest, coordinates = np.divmod(rest, x.shape[axis])
+            indices += (coordinates + start[axis]) * stride
+            stride *= whole[axis]
+        found = indices
+    return Partial(values.reshape(sizes), found.reshape(sizes))
+
+
+def _merged(x: np.ndarray[Any, Any], reduced: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], list[int]]:
+    """Kept axes merged to one, and reduced ones to another; and the sizes of those that are kept."""
+    kept = [axis for axis in range(x.ndim) if axis not in reduced]
+    sizes = [x.shape[axis] for axis in kept]
+    count = math.prod(x.shape[axis] for axis in reduced)
+    return x.transpose(kept + list(reduced)).reshape(math.prod(sizes), count), sizes
 
 
 def _shaped(flat: np.ndarray[Any, Any], shape: list[int]) -> Any:

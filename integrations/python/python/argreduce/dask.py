@@ -43,7 +43,7 @@ def argmax(
     Parameters
     ----------
     x : dask array
-        Of at most 8 axes and any chunks. Their sizes have to be known along the reduced axes that have more than one.
+        Of any chunks. Their sizes have to be known along the reduced axes that have more than one.
     axis : None, int or tuple of int
         The axes to reduce.
     keepdims : bool
