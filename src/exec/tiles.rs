@@ -8,7 +8,7 @@ pub(super) use crate::planner::TILE;
 /// The same without values to read: fewer calls, and the L1 cache has room for positions and indices.
 pub(super) const INDEX_TILE: usize = 2048;
 
-/// The same where the output is transposed: as many lines as write whole cache lines, each [`MIN_TILE_WIDTH`] wide.
+/// The same where the output is transposed: as many rows as a cache line has indices, each [`MIN_TILE_WIDTH`] wide.
 pub(super) const TRANSPOSED_TILE: usize = 4096;
 
 /// Outputs per tile, where their positions go straight to the output: few calls.
@@ -42,8 +42,8 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
     let (input, output, values) = (&shape.input, &shape.output, &shape.values);
     let ((slower, [outer, inner]), (slower_output, fast_output), (slower_values, fast_values)) =
         (split(input.output_dims()), split(output.output_dims()), split(values.output_dims()));
-    let max_width = if is_transposed(fast_output) { MIN_TILE_WIDTH } else { max_outputs };
-    let inner_step = inner.size.min(max_width);
+    let max_width = if is_transposed(fast_output) { MIN_TILE_WIDTH } else { usize::MAX };
+    let inner_step = inner.size.min(max_outputs).min(max_width);
     let outer_step = if outer.size == 1 { 1 } else { (max_outputs / inner_step).min(outer.size) };
     for ((i, o), v) in
         StridedIter::new(slower).zip(StridedIter::new(slower_output)).zip(StridedIter::new(slower_values))
@@ -127,9 +127,14 @@ mod tests {
             // Twice as far apart as packed, so that loops do not merge and places between them are seen.
             let strides = [4 * (sizes[1] * sizes[2]) as isize, 2 * sizes[2] as isize, 1];
             let input = Layout::strided(&sizes, &strides, 5).unwrap();
-            let output = Layout::contiguous(&sizes).unwrap();
-            let shape = CollapsedShape::new(&input, AxisSet::NONE, AxisDirection::Increasing, &output);
-            for max_outputs in [256, 299, 512, 1024] {
+            // And in the other order of the two fastest axes.
+            let packed = [(sizes[1] * sizes[2]) as isize, sizes[2] as isize, 1];
+            let transposed = [packed[0], 1, sizes[1] as isize];
+            for (output_strides, max_outputs) in
+                [packed, transposed].into_iter().flat_map(|strides| [1, 64, 256, 299, 512, 1024].map(|n| (strides, n)))
+            {
+                let output = Layout::strided(&sizes, &output_strides, 0).unwrap();
+                let shape = CollapsedShape::new(&input, AxisSet::NONE, AxisDirection::Increasing, &output);
                 let (mut seen, mut from) = (vec![false; output.required_len()], vec![0; output.required_len()]);
                 for_each_tile(&shape, max_outputs, &mut |tile| {
                     assert!(tile.outputs() <= max_outputs, "{sizes:?}, {max_outputs}");
@@ -139,11 +144,10 @@ mod tests {
                     }
                 });
                 assert!(seen.iter().all(|&seen| seen), "{sizes:?}, {max_outputs}");
-                let expected: Vec<isize> =
-                    StridedIter::new(&[0, 1, 2].map(|n| LoopDim { size: sizes[n], stride: strides[n] }))
-                        .map(|o| 5 + o)
-                        .collect();
-                assert_eq!(from, expected, "{sizes:?}, {max_outputs}");
+                let loops = |strides: [isize; 3]| [0, 1, 2].map(|n| LoopDim { size: sizes[n], stride: strides[n] });
+                for (to, place) in StridedIter::new(&loops(output_strides)).zip(StridedIter::new(&loops(strides))) {
+                    assert_eq!(from[to as usize], 5 + place, "{sizes:?}, {output_strides:?}, {max_outputs}");
+                }
             }
         }
     }
