@@ -195,19 +195,25 @@ impl<T: Copy, I: Copy> Outputs<'_, Partial<T, I>> {
     pub(super) fn write_partials(&mut self, first: isize, stride: isize, values: &[T], indices: &[I]) {
         let row = values.iter().zip(indices).map(|(&value, &index)| (value, index));
         match const { word_bytes::<T, I>() } {
-            1 => self.words::<u8>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
-            2 => self.words::<u16>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
-            4 => self.words::<u32>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
-            8 => self.words::<u64>().spread(first, stride, row.map(|(value, index)| [word(value), word(index)])),
+            1 => self.write_words::<u8>(first, stride, row),
+            2 => self.write_words::<u16>(first, stride, row),
+            4 => self.write_words::<u32>(first, stride, row),
+            8 => self.write_words::<u64>(first, stride, row),
             _ => self.spread(first, stride, row.map(|(value, index)| Partial { value, index })),
         }
     }
 
-    /// The same places, each as two words, of which the first begins with the value and the second with the index.
+    /// The same, each as two words, of which the first begins with the value and the second with the index.
     #[inline(always)]
-    fn words<W>(&mut self) -> Outputs<'_, [W; 2]> {
+    fn write_words<W: Copy + Default>(
+        &mut self,
+        first: isize,
+        stride: isize,
+        row: impl ExactSizeIterator<Item = (T, I)>,
+    ) {
         assert!(word_bytes::<T, I>() == size_of::<W>() && align_of::<Partial<T, I>>() == align_of::<W>());
-        Outputs { start: self.start.cast(), len: self.len, lifetime: PhantomData }
+        let mut words = Outputs::<[W; 2]> { start: self.start.cast(), len: self.len, lifetime: PhantomData };
+        words.spread(first, stride, row.map(|(value, index)| [word(value), word(index)]));
     }
 }
 

@@ -94,11 +94,9 @@ impl Answer for OutputTile {
 #[inline(always)]
 pub(super) fn copy_all<T: Copy>(shape: &CollapsedShape, slices: &mut Slices<'_, T>) {
     let CollapsedShape { output, values, .. } = shape;
-    if !output.broadcast_dims().is_empty() {
-        for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices.all()));
-        if let Some(slice) = &mut slices.values {
-            copy_to_broadcast(values, slice.all());
-        }
+    for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices.all()));
+    if let Some(slice) = &mut slices.values {
+        copy_to_broadcast(values, slice.all());
     }
 }
 
