@@ -160,12 +160,7 @@ impl<O: ArgOrder, S: RowSearch<O>, const REVERSED: bool> SearchLoop<'_, O, S, RE
     const UNROLLS: bool = O::Simd::TUNING.unrolls && S::IS_SHORT && (!REVERSED || S::OVER_READS);
 
     /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
-    const GROUPS: bool = tree::takes::<O>()
-        && match S::VECTORS {
-            None => false,
-            Some(0) => !REVERSED,
-            Some(most) => REVERSED || most <= 4,
-        };
+    const GROUPS: bool = tree::takes::<O>() && matches!(S::VECTORS, Some(most) if REVERSED || most <= 4);
 }
 
 impl<O: ArgOrder, S: RowSearch<O>, const REVERSED: bool> SimdOp for SearchLoop<'_, O, S, REVERSED> {

@@ -22,7 +22,7 @@ pub(super) const MAX_VECTORS: usize = 3;
 ///
 /// # Safety
 /// - The elements of the rows may be read, and if `V` is 0, those that follow each of them in a vector; otherwise, a
-///   row is at least a vector. If `V` is 0, rows are not reversed: lanes beyond them would come first among equals.
+///   row is at least a vector.
 /// - A row is no longer than a lane can count.
 #[inline(always)]
 pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
@@ -34,7 +34,16 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
     let mut rows = TreeRows { first, stride };
     if const { V == 0 } {
         // SAFETY: the caller's promise.
-        return unsafe { all::<O, true>(order, rows) }.positions;
+        let positions = unsafe { all::<O, true>(order, rows) }.positions;
+        if !first.reversed {
+            return positions;
+        }
+        // Lanes beyond a row were visited before it. Where one of them is the first best, no element is better than the
+        // padding, so that all of them are equal.
+        let beyond = (lanes - first.len) as u32;
+        let visited = simd.splat_index(beyond);
+        let positions = simd.select(simd.index_gt(positions, visited), positions, visited);
+        return simd.add(positions, simd.splat_index(beyond.wrapping_neg()));
     }
     if const { V == 1 } {
         // SAFETY: the caller's promise.

@@ -175,13 +175,17 @@ impl<T: Sample> Case<T> {
             let rows = LoopDim { size: 3, stride: len as isize };
             self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[LoopDim { size: len, stride: 1 }]);
         }
-        // So many rows that they go side by side; as their length is odd, every second of them starts with the last
+        // So many rows that they go side by side; as their length is odd, every second of them starts with the second
         // value.
-        for (&value, len) in T::VALUES.iter().flat_map(|value| [lanes - 1, 2 * lanes + 1].map(|len| (value, len | 1))) {
-            let data: Vec<T> = (0..(lanes + 1) * len).map(|n| if n % 2 == 0 { value } else { last }).collect();
-            let rows = LoopDim { size: lanes + 1, stride: len as isize };
-            self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[LoopDim { size: len, stride: 1 }]);
-            self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[LoopDim { size: len, stride: -1 }]);
+        for (&value, len) in
+            T::VALUES.iter().flat_map(|value| [2, lanes - 1, 2 * lanes + 1].map(|len| (value, len | 1)))
+        {
+            for second in [value, last] {
+                let data: Vec<T> = (0..(lanes + 1) * len).map(|n| if n % 2 == 0 { value } else { second }).collect();
+                let rows = LoopDim { size: lanes + 1, stride: len as isize };
+                self.check_by(&[Strategy::Rows], &data, 0, [ONCE, rows], &[LoopDim { size: len, stride: 1 }]);
+                self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE, rows], &[LoopDim { size: len, stride: -1 }]);
+            }
         }
     }
 
