@@ -259,11 +259,12 @@ impl<T: Copy> StridedCopy<T> {
         }
     }
 
-    /// Copies each row.
+    /// Copies each row, in the order of memory, which hardware prefetchers follow.
     #[inline(always)]
     fn each_row(self, out: &mut [MaybeUninit<T>], copy: impl Fn(&mut [MaybeUninit<T>], *const T)) {
         let StridedCopy { from, len, step, rows, stride, prefetch_cursor } = self;
         for row in 0..rows {
+            let row = if stride < 0 { rows - 1 - row } else { row };
             if let Some(prefetch_cursor) = prefetch_cursor {
                 let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
                 prefetch_cursor.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
