@@ -82,21 +82,21 @@ impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
                 }
             }
             LaneOffsets::Runs { first, step, runs, width } => {
-                let (from, size) = (from.wrapping_offset(first).cast(), size_of::<T>());
-                let bytes = |elements: isize| elements.wrapping_mul(size as isize);
+                let bytes = |elements: isize| elements.wrapping_mul(size_of::<T>() as isize);
                 let runs = Runs {
-                    from,
+                    from: from.wrapping_offset(first).cast(),
                     step: bytes(step),
                     runs,
-                    width: width * size,
+                    width: width * size_of::<T>(),
                     stride: bytes(stride),
                     rows,
                     prefetch_cursor,
+                    out: out.as_mut_ptr().cast(),
+                    end: end.map(|end| end.cast()),
                 };
-                let (out, end) = (out.as_mut_ptr().cast(), end.map(|end| end.cast()));
                 // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as
                 // asserted.
-                unsafe { simd.call_outlined(CopyRuns { runs, out, end }) };
+                unsafe { simd.call_outlined(runs) };
             }
             LaneOffsets::Each(offsets) => {
                 for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
@@ -111,8 +111,11 @@ impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
     }
 }
 
-/// Rows of runs of `width` neighbours: runs are `step` apart, rows `stride`. All in bytes, so that one copy of the code
-/// serves elements of any size.
+/// Copies rows of runs of `width` neighbours, row by row: runs are `step` apart, rows `stride`. All in bytes, so that
+/// one copy of the code serves elements of any size.
+///
+/// To run it is safe if the runs may be read, and what follows them before `end`; there is at least one row; and `out`
+/// has room for the runs, and for [`OVERWRITE_PAD`] more.
 #[derive(Clone, Copy)]
 struct Runs {
     from: *const u8,
@@ -122,34 +125,24 @@ struct Runs {
     stride: isize,
     rows: usize,
     prefetch_cursor: Option<PrefetchCursor>,
-}
-
-/// Copies runs to `out`, row by row.
-///
-/// To run it is safe if the runs may be read, and what follows them before `end`; there is at least one row; and `out`
-/// has room for the runs, and for [`OVERWRITE_PAD`] more.
-#[derive(Clone, Copy)]
-struct CopyRuns {
-    runs: Runs,
     out: *mut u8,
     end: Option<*const u8>,
 }
 
-impl SimdOp for CopyRuns {
+impl SimdOp for Runs {
     type Output = ();
 
     #[inline(always)]
     unsafe fn eval(self) {
-        let CopyRuns { runs, out, end } = self;
         // SAFETY: the caller's promises.
         unsafe {
-            match runs.width {
+            match self.width {
                 // A byte alone is no run.
-                ..=4 => runs.copy::<4, 2>(out, end),
-                5..=8 => runs.copy::<8, 4>(out, end),
-                9..=16 => runs.copy::<16, 8>(out, end),
-                17..=32 => runs.copy::<32, 16>(out, end),
-                _ => runs.copy::<32, 32>(out, end),
+                ..=4 => self.copy::<4, 2>(),
+                5..=8 => self.copy::<8, 4>(),
+                9..=16 => self.copy::<16, 8>(),
+                17..=32 => self.copy::<32, 16>(),
+                _ => self.copy::<32, 32>(),
             }
         }
     }
@@ -162,11 +155,11 @@ impl Runs {
     /// which overlaps the previous one.
     ///
     /// # Safety
-    /// - As for [`CopyRuns`]. Runs are at least `PART` bytes long.
+    /// - As to run it. Runs are at least `PART` bytes long.
     #[inline(always)]
-    unsafe fn copy<const WHOLE: usize, const PART: usize>(self, out: *mut u8, end: Option<*const u8>) {
+    unsafe fn copy<const WHOLE: usize, const PART: usize>(self) {
         const { assert!(PART <= WHOLE && WHOLE <= 2 * PART && WHOLE <= OVERWRITE_PAD) };
-        let Runs { from, step, runs, width, stride, rows, prefetch_cursor } = self;
+        let Runs { from, step, runs, width, stride, rows, prefetch_cursor, out, end } = self;
         assert!(width >= PART);
         // How many runs of each row may be read by whole loads. The same for all rows, because it takes a division.
         let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));

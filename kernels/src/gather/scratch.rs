@@ -19,16 +19,6 @@ impl Scratch {
         Scratch([const { MaybeUninit::uninit() }; SCRATCH_BYTES + OVERWRITE_PAD])
     }
 
-    /// The buffer as elements, none of them written.
-    #[inline(always)]
-    fn elements<T: Copy>(&mut self) -> &mut [MaybeUninit<T>] {
-        const { assert!(align_of::<T>() <= 64) };
-        let len = (SCRATCH_BYTES + OVERWRITE_PAD) / size_of::<T>();
-        // SAFETY: the bytes of this buffer are `len` elements long by the division, aligned for them as asserted, and
-        // need not be initialised.
-        unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
-    }
-
     /// Fills the buffer with as many rows as fit and are left, and tells how many: one element of each lane for each
     /// step of the reduced loops, `row * lanes.len() + lane`. No more rows means no more elements.
     ///
@@ -78,9 +68,12 @@ impl Scratch {
         end: Option<*const B>,
         lanes: &LaneOffsets<'_>,
     ) -> usize {
-        let elements = self.elements::<B>();
-        let pad = OVERWRITE_PAD / size_of::<B>();
-        let capacity = (elements.len() - pad) / lanes.len();
+        const { assert!(align_of::<B>() <= 64) };
+        let (len, pad) = (SCRATCH_BYTES / size_of::<B>(), OVERWRITE_PAD / size_of::<B>());
+        let (elements, capacity) = (self.0.as_mut_ptr().cast::<MaybeUninit<B>>(), len / lanes.len());
+        // SAFETY: the bytes of this buffer are as many elements by the divisions, aligned for them as asserted, and need
+        // not be initialised.
+        let elements = unsafe { core::slice::from_raw_parts_mut(elements, len + pad) };
         let mut filled = 0;
         while let Some((offset, rows)) = segments.next(capacity - filled) {
             let out = &mut elements[filled * lanes.len()..(filled + rows) * lanes.len() + pad];

@@ -52,10 +52,21 @@ impl TransposeSource {
                 let Call { simd, blocks, to } = self;
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if SHUFFLES {
-                        blocks.by_perfect_shuffles::<S, SIZE>(simd, to);
-                    } else {
-                        blocks.by_blocks::<S, SIZE>(simd, to, (blocks.count * SIZE) as isize);
+                    match blocks.elements {
+                        _ if const { !SHUFFLES } => {
+                            blocks.by_blocks::<S, SIZE>(simd, to, (blocks.count * SIZE) as isize)
+                        }
+                        3 => blocks.transpose_perfect_shuffle::<S, SIZE, 3, 6>(simd, to),
+                        4 => blocks.transpose_perfect_shuffle::<S, SIZE, 4, 4>(simd, to),
+                        5 => blocks.transpose_perfect_shuffle::<S, SIZE, 5, 10>(simd, to),
+                        6 => blocks.transpose_perfect_shuffle::<S, SIZE, 6, 6>(simd, to),
+                        7 => blocks.transpose_perfect_shuffle::<S, SIZE, 7, 14>(simd, to),
+                        8 => blocks.transpose_perfect_shuffle::<S, SIZE, 8, 8>(simd, to),
+                        9 => blocks.transpose_perfect_shuffle::<S, SIZE, 9, 18>(simd, to),
+                        10 => blocks.transpose_perfect_shuffle::<S, SIZE, 10, 10>(simd, to),
+                        11 => blocks.transpose_perfect_shuffle::<S, SIZE, 11, 22>(simd, to),
+                        12 => blocks.transpose_perfect_shuffle::<S, SIZE, 12, 12>(simd, to),
+                        _ => blocks.transpose_perfect_shuffle::<S, SIZE, 14, 14>(simd, to),
                     }
                 }
             }
@@ -86,31 +97,6 @@ impl TransposeSource {
         with_bits!(size_of::<B>(), B => unsafe { self.by_blocks::<S, { size_of::<B>() }>(simd, to, row) });
     }
 
-    /// By perfect shuffles.
-    ///
-    /// # Safety
-    /// - As for [`TransposeSource::transpose`], of blocks that follow each other and are short enough for
-    ///   [`is_shuffled`].
-    #[inline(always)]
-    unsafe fn by_perfect_shuffles<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.elements {
-                3 => self.transpose_perfect_shuffle::<S, SIZE, 3, 6>(simd, to),
-                4 => self.transpose_perfect_shuffle::<S, SIZE, 4, 4>(simd, to),
-                5 => self.transpose_perfect_shuffle::<S, SIZE, 5, 10>(simd, to),
-                6 => self.transpose_perfect_shuffle::<S, SIZE, 6, 6>(simd, to),
-                7 => self.transpose_perfect_shuffle::<S, SIZE, 7, 14>(simd, to),
-                8 => self.transpose_perfect_shuffle::<S, SIZE, 8, 8>(simd, to),
-                9 => self.transpose_perfect_shuffle::<S, SIZE, 9, 18>(simd, to),
-                10 => self.transpose_perfect_shuffle::<S, SIZE, 10, 10>(simd, to),
-                11 => self.transpose_perfect_shuffle::<S, SIZE, 11, 22>(simd, to),
-                12 => self.transpose_perfect_shuffle::<S, SIZE, 12, 12>(simd, to),
-                _ => self.transpose_perfect_shuffle::<S, SIZE, 14, 14>(simd, to),
-            }
-        }
-    }
-
     /// 16 bytes at a time, of as many blocks as a vector has lanes. From one element to the next there are `row` bytes
     /// between the places of each block.
     ///
@@ -133,7 +119,7 @@ impl TransposeSource {
                 let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
                 let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
                 // SAFETY: the caller's promise: 16 bytes of some of the blocks.
-                unsafe { transpose_block::<S, SIZE>(simd, from, step, to, row) };
+                unsafe { BlockTransposer::<S, SIZE> { simd, from, step, to, row }.transpose() };
                 e += block;
             }
         }
@@ -208,57 +194,8 @@ fn perfect_shuffle<S: TransposeOps, const SIZE: usize, const V: usize>(simd: S, 
     perfect_shuffle
 }
 
-/// Transposes 16 bytes of as many blocks as a vector has lanes. Each element is a vector then, `row` bytes after the
-/// one before.
-///
-/// Each round of interleaving moves one more bit of the number of a block into the number of its lane. Rounds are
-/// written out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
-///
-/// # Safety
-/// - It may be read, and the vectors written.
-#[inline(always)]
-unsafe fn transpose_block<S: TransposeOps, const SIZE: usize>(
-    simd: S,
-    from: *const u8,
-    step: isize,
-    to: *mut u8,
-    row: isize,
-) {
-    let block = BlockTransposer::<S, SIZE> { simd, from, step, to, row };
-    // SAFETY: the caller's promise.
-    unsafe {
-        match SIZE {
-            1 => {
-                let (a, b, c, d) =
-                    (block.load_four(0, 4), block.load_four(1, 4), block.load_four(2, 4), block.load_four(3, 4));
-                let (a, b, c, d) = (
-                    block.interleave_four(a),
-                    block.interleave_four(b),
-                    block.interleave_four(c),
-                    block.interleave_four(d),
-                );
-                block.store_four(0, block.interleave_four([a[0], b[0], c[0], d[0]]));
-                block.store_four(4, block.interleave_four([a[1], b[1], c[1], d[1]]));
-                block.store_four(8, block.interleave_four([a[2], b[2], c[2], d[2]]));
-                block.store_four(12, block.interleave_four([a[3], b[3], c[3], d[3]]));
-            }
-            2 => {
-                let (a, b) = (block.load_four(0, 1), block.load_four(4, 1));
-                let (p, q) = (simd.interleave_lo_hi::<SIZE>(a[0], b[0]), simd.interleave_lo_hi::<SIZE>(a[1], b[1]));
-                let (r, s) = (simd.interleave_lo_hi::<SIZE>(a[2], b[2]), simd.interleave_lo_hi::<SIZE>(a[3], b[3]));
-                block.store_four(0, block.interleave_four([p.0, q.0, r.0, s.0]));
-                block.store_four(4, block.interleave_four([p.1, q.1, r.1, s.1]));
-            }
-            4 => block.store_four(0, block.interleave_four(block.load_four(0, 1))),
-            _ => {
-                let (a, b) = simd.interleave_lo_hi::<SIZE>(block.load(0), block.load(1));
-                block.store(0, a);
-                block.store(1, b);
-            }
-        }
-    }
-}
-
+/// 16 bytes of as many blocks as a vector has lanes, `step` bytes from one to the next. Each element is to be a vector,
+/// `row` bytes after the one before.
 #[derive(Clone, Copy)]
 struct BlockTransposer<S, const SIZE: usize> {
     simd: S,
@@ -269,11 +206,50 @@ struct BlockTransposer<S, const SIZE: usize> {
 }
 
 impl<S: TransposeOps, const SIZE: usize> BlockTransposer<S, SIZE> {
+    /// Each round of interleaving moves one more bit of the number of a block into the number of its lane. Rounds are
+    /// written out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
+    ///
+    /// # Safety
+    /// - It may be read, and the vectors written.
+    #[inline(always)]
+    unsafe fn transpose(self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match SIZE {
+                1 => {
+                    let a = self.interleave_four(self.load_four(0, 4));
+                    let b = self.interleave_four(self.load_four(1, 4));
+                    let c = self.interleave_four(self.load_four(2, 4));
+                    let d = self.interleave_four(self.load_four(3, 4));
+                    self.store_four(0, self.interleave_four([a[0], b[0], c[0], d[0]]));
+                    self.store_four(4, self.interleave_four([a[1], b[1], c[1], d[1]]));
+                    self.store_four(8, self.interleave_four([a[2], b[2], c[2], d[2]]));
+                    self.store_four(12, self.interleave_four([a[3], b[3], c[3], d[3]]));
+                }
+                2 => {
+                    let (a, b) = (self.load_four(0, 1), self.load_four(4, 1));
+                    let p = self.simd.interleave_lo_hi::<SIZE>(a[0], b[0]);
+                    let q = self.simd.interleave_lo_hi::<SIZE>(a[1], b[1]);
+                    let r = self.simd.interleave_lo_hi::<SIZE>(a[2], b[2]);
+                    let s = self.simd.interleave_lo_hi::<SIZE>(a[3], b[3]);
+                    self.store_four(0, self.interleave_four([p.0, q.0, r.0, s.0]));
+                    self.store_four(4, self.interleave_four([p.1, q.1, r.1, s.1]));
+                }
+                4 => self.store_four(0, self.interleave_four(self.load_four(0, 1))),
+                _ => {
+                    let (a, b) = self.simd.interleave_lo_hi::<SIZE>(self.load(0), self.load(1));
+                    self.store(0, a);
+                    self.store(1, b);
+                }
+            }
+        }
+    }
+
     /// Block `n` in the first 16 bytes. Each further 16 bytes are of the block that is as many further on as 16 bytes
     /// have elements.
     #[inline(always)]
     unsafe fn load(self, n: isize) -> S::Bytes {
-        // SAFETY: the promise of the caller of `transpose_block`.
+        // SAFETY: the promise of the caller of `transpose`.
         unsafe {
             self.simd.load_blocks_strided(
                 self.from.wrapping_offset(n * self.step),

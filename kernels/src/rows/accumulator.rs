@@ -2,7 +2,7 @@
 //! blocks lie. Knows nothing of how many segments are interleaved.
 
 use super::blocks::{BlockMap, BlockedSegment, may_shift};
-use super::segment::{ArgResult, Segment, first_of};
+use super::segment::{ArgResult, RegisterRow, Segment};
 use crate::order::{ArgOrder, IndexVec, Vec, load_several, max_all};
 use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::token::{Simd, SimdOp};
@@ -24,7 +24,7 @@ pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
     pub(super) best: Vec<O>,
     block_of_best: IndexVec<O>,
     block: IndexVec<O>,
-    nan_acc: O::NanAcc,
+    pub(super) nan_acc: O::NanAcc,
     /// From which block on there may be a NaN that wins: so that one at the end of a segment is not looked for from its
     /// start.
     nan_free_blocks: usize,
@@ -68,27 +68,18 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
                 next = first.moved(segment.step() - segment.shift as isize);
                 block = (segment.count() - 1).min(1);
             }
-            accumulator.accumulate_from(order, segment, 0, block, next);
+            accumulator.accumulate(order, segment, 0, block, next);
         }
         accumulator
     }
 
-    /// Goes on with a segment, after `blocks_before` blocks of other segments: until it is final, or to the end.
+    /// Goes on with a segment from a block on, which is there, after `blocks_before` blocks of other segments: until it
+    /// is final, or to the end.
     ///
     /// # Safety
-    /// - The segment may be read, and is at least a block.
+    /// - The segment may be read, and is at least a block; if it is not the last, the block is `next`.
     #[inline(always)]
-    pub(super) unsafe fn accumulate(&mut self, order: O, segment: BlockedSegment<O::Lane>, blocks_before: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.accumulate_from(order, segment, blocks_before, 0, segment.first()) }
-    }
-
-    /// The same from a block on, which is there.
-    ///
-    /// # Safety
-    /// - As for [`BlockAccumulator::accumulate`]; if it is not the last, the block is `next`.
-    #[inline(always)]
-    unsafe fn accumulate_from(
+    pub(super) unsafe fn accumulate(
         &mut self,
         order: O,
         segment: BlockedSegment<O::Lane>,
@@ -167,28 +158,6 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         let (position, _) = unsafe { find_in_block::<O, P, V, false>(order, blocks, number, value) };
         ArgResult { value, position: Some(position), is_nan: false }
     }
-
-    /// [`BlockAccumulator::finalize`] of a search by the fast path of `exact`, if it accepts the best.
-    ///
-    /// # Safety
-    /// - As there.
-    #[inline(always)]
-    pub(super) unsafe fn finalize_speculative<
-        E: ArgOrder<Lane = O::Lane, Simd = O::Simd>,
-        P: BlockMap<Lane = O::Lane>,
-    >(
-        self,
-        exact: E,
-        order: O,
-        blocks: P,
-    ) -> Option<ArgResult<E>> {
-        if !order.accepts(order.simd().reduce_splat(self.best, O::IS_MAX), self.nan_acc) {
-            return None;
-        }
-        // SAFETY: the caller's promise.
-        let ArgResult { value, position, .. } = unsafe { self.finalize(order, blocks) };
-        Some(ArgResult { value: exact.encode(order.decode(value)), position, is_nan: false })
-    }
 }
 
 /// The position of the first element of block number `n` that [is sought](super::segment::is_sought), and whether there
@@ -206,7 +175,8 @@ unsafe fn find_in_block<O: ArgOrder, P: BlockMap<Lane = O::Lane>, const V: usize
     let (start, block) = blocks.block(n);
     // SAFETY: the caller promises that the blocks may be read.
     let vectors: [_; V] = unsafe { load_several(order, block.at) };
-    let (position, is_found) = first_of::<O, NAN, V>(order, &vectors, value, block.reversed);
+    let row = RegisterRow::<V, V> { len: V * O::Simd::LANES };
+    let (position, is_found) = row.first::<O, NAN>(order, &vectors, value, block.reversed);
     (start + position, is_found)
 }
 

@@ -3,6 +3,7 @@
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, LONG, SHORT, block_len, has_long_blocks};
 use super::segment::{ArgBest, ArgResult, Segment, has_fast_path};
+use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::{ArgOrder, load};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::{Simd, SimdOp};
@@ -76,8 +77,11 @@ unsafe fn find_by_blocks<O: ArgOrder, const V: usize>(order: O, segment: Segment
         let fast = order.fast();
         if fast.accepts(load(fast, segment.part(0, O::Simd::LANES).at), Zeroable::zeroed()) {
             let blocks = BlockedSegment::aligned::<_, V>(fast, segment);
-            if let Some(found) = BlockAccumulator::<_, V>::of(fast, blocks).finalize_speculative(order, fast, blocks) {
-                return found;
+            let accumulator = BlockAccumulator::<_, V>::of(fast, blocks);
+            let value = order.simd().reduce_splat(accumulator.best, const { <O::Fast as ArgOrder>::IS_MAX });
+            if fast.accepts(value, accumulator.nan_acc) {
+                let ArgResult { value, position, .. } = accumulator.finalize(fast, blocks);
+                return ArgResult { value: order.encode(fast.decode(value)), position, is_nan: false };
             }
         }
         order.simd().call_outlined(ByBlocks::<O, V> { order, segment })
@@ -120,8 +124,9 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
         #[inline(always)]
         unsafe fn eval(self) -> ArgResult<O> {
             let Call { order, mut segment } = self;
-            if segment.prefetch_distance == 0 {
-                segment = segment.with_prefetch(segment.tuning.prefetch(segment.len * size_of::<O::Lane>()));
+            let prefetch = segment.tuning.prefetch(segment.len * size_of::<O::Lane>());
+            if segment.prefetch_distance == 0 && prefetch.should_prefetch(false) {
+                segment = segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES);
             }
             let longest = max_segment_len::<O>();
             let mut best = ArgBest::new(order);

@@ -51,13 +51,16 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
         for (n, segment) in segments[..count].iter_mut().enumerate() {
             *segment = first_segment.moved(args.offset(done + n));
         }
-        let (segment_count, prefetch_distance) = (
-            args.reduction_len() / fastest.size,
-            prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)),
-        );
-        let interleaved = Interleaved { segments: &segments[..count], slower, segment_count, prefetch_distance };
+        let interleaved = Interleaved {
+            order,
+            segments: &segments[..count],
+            slower,
+            first: 0,
+            segment_count: args.reduction_len() / fastest.size,
+            prefetch_distance: prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)),
+        };
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
-        let found = unsafe { interleaved.find(order, &mut best) };
+        let found = unsafe { interleaved.find(&mut best) };
         for (n, best) in found.iter().enumerate() {
             positions.write(done + n, best.found.position());
         }
@@ -65,47 +68,42 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
     }
 }
 
-/// Some outputs, as many segments of each.
+/// Some segments of some outputs, as many of each.
 #[derive(Clone, Copy)]
-struct Interleaved<'a, L> {
+struct Interleaved<'a, O: ArgOrder> {
+    order: O,
     /// The first segment of each output: at least a block, and not too long to count its blocks.
-    segments: &'a [Segment<L>],
+    segments: &'a [Segment<O::Lane>],
     /// From there to the others.
     slower: &'a [LoopDim],
+    /// The number of the first of these segments.
+    first: usize,
     segment_count: usize,
     /// How many segments ahead to prefetch, if any: at most one of each output.
     prefetch_distance: Option<usize>,
 }
 
-impl<L: Copy> Interleaved<'_, L> {
+impl<O: ArgOrder> Interleaved<'_, O> {
     /// Finds the best of each output. Outlined, because there are several callers.
     ///
     /// # Safety
     /// - The segments may be read.
     #[inline(always)]
-    unsafe fn find<O: ArgOrder<Lane = L>>(
-        self,
-        order: O,
-        workspace: &mut [MaybeUninit<ArgBest<O>>; MAX_INTERLEAVED],
-    ) -> &[ArgBest<O>] {
+    unsafe fn find(self, workspace: &mut [MaybeUninit<ArgBest<O>>; MAX_INTERLEAVED]) -> &[ArgBest<O>] {
         #[derive(Clone, Copy)]
-        struct Call<'a, O: ArgOrder> {
-            order: O,
-            interleaved: Interleaved<'a, O::Lane>,
-            best: *mut [MaybeUninit<ArgBest<O>>],
-        }
+        struct Call<'a, O: ArgOrder>(Interleaved<'a, O>, *mut [MaybeUninit<ArgBest<O>>]);
         impl<O: ArgOrder> SimdOp for Call<'_, O> {
             type Output = ();
 
             #[inline(always)]
             unsafe fn eval(self) {
                 // SAFETY: the caller's promise, with a place for each output.
-                unsafe { self.interleaved.write(self.order, &mut *self.best) }
+                unsafe { self.0.write(&mut *self.1) }
             }
         }
         let best = &mut workspace[..self.segments.len()];
         // SAFETY: the caller's promise; there is a place for each output.
-        unsafe { order.simd().call_outlined(Call { order, interleaved: self, best: &raw mut *best }) };
+        unsafe { self.order.simd().call_outlined(Call(self, &raw mut *best)) };
         // SAFETY: all of them were written.
         unsafe { &*(&raw const *best as *const [ArgBest<O>]) }
     }
@@ -113,27 +111,108 @@ impl<L: Copy> Interleaved<'_, L> {
     /// # Safety
     /// - As for [`Interleaved::find`]; there is a place for each output.
     #[inline(always)]
-    unsafe fn write<O: ArgOrder<Lane = L>>(self, order: O, best: &mut [MaybeUninit<ArgBest<O>>]) {
-        let blocks = self.segments[0].len.div_ceil(block_len::<O>());
-        let most = max_blocks::<O>() / blocks;
+    unsafe fn write(self, best: &mut [MaybeUninit<ArgBest<O>>]) {
+        let most = max_blocks::<O>() / self.blocks_per_segment();
         for best in &mut *best {
-            best.write(ArgBest::new(order));
+            best.write(ArgBest::new(self.order));
         }
         // SAFETY: they were written just now.
         let best = unsafe { &mut *(&raw mut *best as *mut [ArgBest<O>]) };
         let mut first = 0;
         while first < self.segment_count {
             let segment_count = most.min(self.segment_count - first);
-            let part = SegmentGroup {
-                interleaved: Interleaved { segment_count, ..self },
-                first,
-                block_len: block_len::<O>(),
-                blocks,
-            };
             // SAFETY: the caller's promise, and there is a best for each output.
-            unsafe { part.update(order, best) };
+            unsafe { Interleaved { first, segment_count, ..self }.update(best) };
             first += segment_count;
         }
+    }
+
+    /// Finds the best of each output in these segments, whose blocks a lane can count, and updates its best with it.
+    ///
+    /// # Safety
+    /// - The segments may be read; there is a best for each output.
+    #[inline(always)]
+    unsafe fn update(self, best: &mut [ArgBest<O>]) {
+        let before = self.first * self.segments[0].len;
+        // SAFETY: the caller's promise; each accumulator was written.
+        unsafe {
+            let mut accumulators = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
+            self.accumulate(&mut accumulators);
+            for (n, best) in best.iter_mut().enumerate() {
+                let accumulator = accumulators[n].assume_init_ref().copy();
+                if !best.is_as_good(accumulator.best) {
+                    let output = Interleaved { segments: &self.segments[n..n + 1], ..self };
+                    best.update(accumulator.finalize(self.order, output), before);
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// - The segments may be read.
+    #[inline(always)]
+    unsafe fn accumulate(self, accumulators: &mut [MaybeUninit<BlockAccumulator<O, SHORT>>; MAX_INTERLEAVED]) {
+        let Interleaved { order, segments, slower, segment_count, prefetch_distance, .. } = self;
+        let blocks_per_segment = self.blocks_per_segment();
+        let (mut next, mut are_absorbing) = (offset_of_segment(slower, self.first), false);
+        for n in 0..segment_count {
+            if O::MAY_EXIT_EARLY && are_absorbing {
+                break;
+            }
+            are_absorbing = true;
+            let this = next;
+            next = offset_of_segment(slower, self.first + n + 1);
+            for (o, state) in accumulators[..segments.len()].iter_mut().enumerate() {
+                let segment = segments[o].moved(this);
+                let segment = match prefetch_distance {
+                    None => segment,
+                    Some(0) => segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES),
+                    Some(prefetch_distance) => {
+                        let (other, offset) = match segments.get(o + prefetch_distance) {
+                            Some(other) => (other, this),
+                            None => (&segments[o + prefetch_distance - segments.len()], next),
+                        };
+                        // Between addresses as unsigned numbers, and wrapping: a prefetched address need not exist.
+                        let bytes = other.moved(offset).at.addr().wrapping_sub(segment.at.addr()).cast_signed();
+                        segment.with_prefetch_distance(bytes / size_of::<O::Lane>() as isize)
+                    }
+                };
+                // SAFETY: the first segment writes it.
+                let mut accumulator =
+                    unsafe { if n == 0 { BlockAccumulator::new(order) } else { state.assume_init_ref().copy() } };
+                if n > 0 && accumulator.is_absorbing(order) {
+                    continue;
+                }
+                let blocks = BlockedSegment::of_length(segment, block_len::<O>());
+                // SAFETY: the caller's promise.
+                unsafe { accumulator.accumulate(order, blocks, n * blocks_per_segment, 0, blocks.first()) };
+                are_absorbing = false;
+                state.write(accumulator);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn blocks_per_segment(self) -> usize {
+        self.segments[0].len.div_ceil(block_len::<O>())
+    }
+}
+
+/// The segments of the only output.
+impl<O: ArgOrder> BlockMap for Interleaved<'_, O> {
+    type Lane = O::Lane;
+
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.segment_count * self.blocks_per_segment()
+    }
+
+    #[inline(always)]
+    fn block(self, n: usize) -> (usize, Segment<O::Lane>) {
+        let (segment_number, n) = (n / self.blocks_per_segment(), n % self.blocks_per_segment());
+        let segment = self.segments[0].moved(offset_of_segment(self.slower, self.first + segment_number));
+        let (start, block) = BlockedSegment::of_length(segment, block_len::<O>()).block(n);
+        (segment_number * segment.len + start, block)
     }
 }
 
@@ -160,11 +239,12 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
         *read_stream = segment.part(start(n), slice_len);
     }
     let slower = &[LoopDim { size: segment_count, stride }];
-    let interleaved = Interleaved { segments: read_streams, slower, segment_count, prefetch_distance: None };
+    let interleaved =
+        Interleaved { order, segments: read_streams, slower, first: 0, segment_count, prefetch_distance: None };
     let mut workspace = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut best = ArgBest::new(order);
     // SAFETY: the caller promises the segment, of which the streams are parts.
-    for (n, found) in unsafe { interleaved.find(order, &mut workspace) }.iter().enumerate() {
+    for (n, found) in unsafe { interleaved.find(&mut workspace) }.iter().enumerate() {
         best.update(found.found, start(n));
     }
     best.found
@@ -174,117 +254,4 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
 #[inline(never)]
 fn offset_of_segment(slower: &[LoopDim], n: usize) -> isize {
     offset_at(slower, n)
-}
-
-/// Some segments of some outputs, not more than have blocks that can be counted.
-#[derive(Clone, Copy)]
-struct SegmentGroup<'a, L> {
-    /// `segment_count` from the first of this part on.
-    interleaved: Interleaved<'a, L>,
-    first: usize,
-    /// The elements of a block, and the blocks of a segment.
-    block_len: usize,
-    blocks: usize,
-}
-
-impl<L: Copy> SegmentGroup<'_, L> {
-    /// Finds the best of each output in these segments, and updates its best with it.
-    ///
-    /// # Safety
-    /// - The segments may be read; there is a best for each output.
-    #[inline(always)]
-    unsafe fn update<O: ArgOrder<Lane = L>>(self, order: O, best: &mut [ArgBest<O>]) {
-        let first = self.interleaved.segments[0];
-        let before = self.first * first.len;
-        // SAFETY: the caller's promise; each accumulator was written.
-        unsafe {
-            let mut accumulators = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
-            self.accumulate(order, &mut accumulators);
-            for (n, best) in best.iter_mut().enumerate() {
-                let accumulator = accumulators[n].assume_init_ref().copy();
-                if !best.is_as_good(accumulator.best) {
-                    best.update(accumulator.finalize(order, self.of(n)), before);
-                }
-            }
-        }
-    }
-
-    /// The part of one output.
-    #[inline(always)]
-    fn of(self, n: usize) -> Self {
-        SegmentGroup {
-            interleaved: Interleaved {
-                segments: &self.interleaved.segments[n..n + 1],
-                prefetch_distance: None,
-                ..self.interleaved
-            },
-            ..self
-        }
-    }
-
-    /// # Safety
-    /// - The segments may be read.
-    #[inline(always)]
-    unsafe fn accumulate<O: ArgOrder<Lane = L>>(
-        self,
-        order: O,
-        accumulators: &mut [MaybeUninit<BlockAccumulator<O, SHORT>>; MAX_INTERLEAVED],
-    ) {
-        let Interleaved { segments, slower, segment_count, prefetch_distance, .. } = self.interleaved;
-        let (mut next, mut are_absorbing) = (offset_of_segment(slower, self.first), false);
-        for n in 0..segment_count {
-            if O::MAY_EXIT_EARLY && are_absorbing {
-                break;
-            }
-            are_absorbing = true;
-            let this = next;
-            next = offset_of_segment(slower, self.first + n + 1);
-            for (o, state) in accumulators[..segments.len()].iter_mut().enumerate() {
-                let segment = segments[o].moved(this);
-                let segment = match prefetch_distance {
-                    None => segment,
-                    Some(0) => segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES),
-                    Some(prefetch_distance) => {
-                        let (other, offset) = match segments.get(o + prefetch_distance) {
-                            Some(other) => (other, this),
-                            None => (&segments[o + prefetch_distance - segments.len()], next),
-                        };
-                        // Between addresses as unsigned numbers, and wrapping: a prefetched address need not exist.
-                        let bytes = other.moved(offset).at.addr().wrapping_sub(segment.at.addr()).cast_signed();
-                        segment.with_prefetch_distance(bytes / size_of::<L>() as isize)
-                    }
-                };
-                // SAFETY: the first segment writes it.
-                let mut accumulator =
-                    unsafe { if n == 0 { BlockAccumulator::new(order) } else { state.assume_init_ref().copy() } };
-                if n > 0 && accumulator.is_absorbing(order) {
-                    continue;
-                }
-                let blocks = BlockedSegment::of_length(segment, self.block_len);
-                // SAFETY: the caller's promise.
-                unsafe { accumulator.accumulate(order, blocks, n * self.blocks) };
-                are_absorbing = false;
-                state.write(accumulator);
-            }
-        }
-    }
-}
-
-/// The segments of the only output.
-impl<L: Copy> BlockMap for SegmentGroup<'_, L> {
-    type Lane = L;
-
-    #[inline(always)]
-    fn count(self) -> usize {
-        self.interleaved.segment_count * self.blocks
-    }
-
-    #[inline(always)]
-    fn block(self, n: usize) -> (usize, Segment<L>) {
-        let (segment_number, n) = (n / self.blocks, n % self.blocks);
-        let segment =
-            self.interleaved.segments[0].moved(offset_of_segment(self.interleaved.slower, self.first + segment_number));
-        let (start, block) = BlockedSegment::of_length(segment, self.block_len).block(n);
-        (segment_number * segment.len + start, block)
-    }
 }

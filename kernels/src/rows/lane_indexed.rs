@@ -84,7 +84,9 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
             best.update(order, 1, vectors[1], position);
         }
     );
-    let (best, position_of_best) = best.of_both(order, chains);
+    let second = simd.add(best.positions[1], simd.splat_index(chains.second as u32));
+    best.update(order, 0, best.values[1], second);
+    let ([best, _], [position_of_best, _]) = (best.values, best.positions);
     let value = simd.reduce_splat(best, O::IS_MAX);
     // Lanes of NaN alone never left their start; and where a number is no better, the position beside it is of the NaN.
     let is_identity = O::NAN_LOSES && simd.movemask(simd.compare::<EQ>(value, order.identity())) != 0;
@@ -138,14 +140,6 @@ impl<O: ArgOrder> LaneAccumulators<O> {
         let better = order.gt(value, self.values[part]);
         self.values[part] = order.max(value, self.values[part]);
         self.positions[part] = order.simd().select(better, position, self.positions[part]);
-    }
-
-    /// The best of each lane of both parts, and its position in the segment.
-    #[inline(always)]
-    fn of_both(mut self, order: O, chains: Chains) -> (Vec<O>, IndexVec<O>) {
-        let simd = order.simd();
-        self.update(order, 0, self.values[1], simd.add(self.positions[1], simd.splat_index(chains.second as u32)));
-        (self.values[0], self.positions[0])
     }
 }
 

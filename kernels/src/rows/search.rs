@@ -24,7 +24,7 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
             {
                 visit.search::<MinposRow>()
             }
-            _ if len < lanes => visit.search::<PartialVector>(),
+            _ if len < lanes => visit.search::<InRegisters<0, 0>>(),
             // Fewer copies of the loop where they are not worth the code size, and for backward rows.
             _ if !const { O::Simd::TUNING.specializes } => visit.search::<OneVectorAtATime>(),
             _ if !V::REVERSED && len <= lanes => visit.search::<InRegisters<1, 1>>(),
@@ -95,34 +95,24 @@ impl<O: ArgOrder> RowSearch<O> for MinposRow {
     }
 }
 
-struct PartialVector;
-impl<O: ArgOrder> RowSearch<O> for PartialVector {
-    const OVER_READS: bool = !O::Simd::TUNING.has_masks;
-    const VECTORS: Option<usize> = Some(0);
-
-    #[inline(always)]
-    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe { segment::find_partial::<O, OVER_READ>(order, segment) }.position()
-    }
-
-    #[inline(always)]
-    unsafe fn find_group(order: O, first: Segment<O::Lane>, stride: isize) -> IndexVec<O> {
-        // SAFETY: the caller's promise.
-        unsafe { tree::find::<O, 0>(order, first, stride) }
-    }
-}
-
-/// At least `MIN` vectors, and at most `V`.
+/// At least `MIN` vectors, and at most `V`; if that is 0, less than one.
 struct InRegisters<const MIN: usize, const V: usize>;
 impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters<MIN, V> {
-    const IS_SHORT: bool = V <= 2;
+    const OVER_READS: bool = V == 0 && !O::Simd::TUNING.has_masks;
+    const IS_SHORT: bool = V == 1 || V == 2;
     const VECTORS: Option<usize> = Some(V);
 
     #[inline(always)]
     unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { segment::find::<O, MIN, V>(order, segment) }.position()
+        let found = unsafe {
+            if const { V == 0 } {
+                segment::find_partial::<O, OVER_READ>(order, segment)
+            } else {
+                segment::find::<O, MIN, V>(order, segment)
+            }
+        };
+        found.position()
     }
 
     #[inline(always)]

@@ -1,8 +1,6 @@
 //! A segment of neighbours, and the search for its best element within registers. What the strategies for rows share;
 //! nothing here knows of calls or loops.
 
-use crate::memory::prefetch::Prefetch;
-use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::{ArgOrder, LaneElem, Mask, Vec, load, max_all, padding};
 use crate::simd::ops::{EQ, SimdOps, UNORDERED};
 use crate::simd::token::Simd;
@@ -37,12 +35,6 @@ impl<L: Copy> Segment<L> {
     #[inline(always)]
     pub(super) fn with_prefetch_distance(self, prefetch_distance: isize) -> Self {
         Segment { prefetch_distance, ..self }
-    }
-
-    /// Prefetches what is further along the segment, where that helps.
-    #[inline(always)]
-    pub(super) fn with_prefetch(self, prefetch: Prefetch) -> Self {
-        if prefetch.should_prefetch(false) { self.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES) } else { self }
     }
 
     /// Prefetches what is ahead of its elements.
@@ -81,11 +73,6 @@ pub(super) struct ArgResult<O: ArgOrder> {
 }
 
 impl<O: ArgOrder> ArgResult<O> {
-    #[inline(always)]
-    pub(super) fn empty(order: O) -> Self {
-        ArgResult { value: order.identity(), position: None, is_nan: false }
-    }
-
     /// The position, 0 if there is none.
     #[inline(always)]
     pub(super) fn position(self) -> u32 {
@@ -102,7 +89,7 @@ pub(super) struct ArgBest<O: ArgOrder> {
 impl<O: ArgOrder> ArgBest<O> {
     #[inline(always)]
     pub(super) fn new(order: O) -> Self {
-        ArgBest { order, found: ArgResult::empty(order) }
+        ArgBest { order, found: ArgResult { value: order.identity(), position: None, is_nan: false } }
     }
 
     /// Compares with what was found in a segment, the first element of which has position `first`. Segments come in the
@@ -146,8 +133,14 @@ pub(super) unsafe fn find<O: ArgOrder, const MIN: usize, const V: usize>(
     segment: Segment<O::Lane>,
 ) -> ArgResult<O> {
     let row = RegisterRow::<MIN, V> { len: segment.len };
-    // SAFETY: the caller's promise.
-    row.find(order, unsafe { row.load(order, segment) }, segment.reversed)
+    let mut vectors = [order.identity(); V];
+    let mut n = 0;
+    while n < V {
+        // SAFETY: the caller's promise: each start is a vector before the end of the segment.
+        vectors[n] = unsafe { load(order, segment.at.add(row.start::<O>(n))) };
+        n += 1;
+    }
+    row.find(order, vectors, segment.reversed)
 }
 
 /// Whether there is a [fast path](ArgOrder::Fast), and it is worth the code size.
@@ -196,25 +189,11 @@ pub(super) fn cold_path() {}
 /// How a segment lies in vectors: one after another. Vectors beyond the first `MIN` that would not fit overlap the ones
 /// before, so that they end with the segment.
 #[derive(Clone, Copy)]
-struct RegisterRow<const MIN: usize, const V: usize> {
-    len: usize,
+pub(super) struct RegisterRow<const MIN: usize, const V: usize> {
+    pub(super) len: usize,
 }
 
 impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
-    /// # Safety
-    /// - The elements of the segment may be read, at least `MIN` vectors of them.
-    #[inline(always)]
-    unsafe fn load<O: ArgOrder>(self, order: O, segment: Segment<O::Lane>) -> [Vec<O>; V] {
-        let mut vectors = [order.identity(); V];
-        let mut n = 0;
-        while n < V {
-            // SAFETY: the caller's promise: each start is a vector before the end of the segment.
-            vectors[n] = unsafe { load(order, segment.at.add(self.start::<O>(n))) };
-            n += 1;
-        }
-        vectors
-    }
-
     /// The element that vector `n` starts with.
     #[inline(always)]
     fn start<O: ArgOrder>(self, n: usize) -> usize {
@@ -251,7 +230,7 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
 
     /// The place, in the order of visiting, of the first element that [is sought](is_sought), and whether there is one.
     #[inline(always)]
-    fn first<O: ArgOrder, const NAN: bool>(
+    pub(super) fn first<O: ArgOrder, const NAN: bool>(
         self,
         order: O,
         vectors: &[Vec<O>; V],
@@ -292,18 +271,6 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
         }
         (if reversed { self.len.wrapping_sub(1).wrapping_sub(first) } else { first }, is_found)
     }
-}
-
-/// The place, in the order of visiting, of the first element of some vectors that [is sought](is_sought), and whether
-/// there is one.
-#[inline(always)]
-pub(super) fn first_of<O: ArgOrder, const NAN: bool, const V: usize>(
-    order: O,
-    vectors: &[Vec<O>; V],
-    value: Vec<O>,
-    reversed: bool,
-) -> (usize, bool) {
-    RegisterRow::<V, V> { len: V * O::Simd::LANES }.first::<O, NAN>(order, vectors, value, reversed)
 }
 
 /// What a search looks for: NaN, or if not `NAN`, what equals `value`.

@@ -40,7 +40,8 @@ impl<R: OrderFactory> KernelImpl for Rows<R> {
     }
 }
 
-/// Rows against the direction of memory: also those where ties go to the last index.
+/// Rows against the direction of memory: also those where ties go to the last index. Not generic, so that all factories
+/// of an order share one.
 pub(crate) struct ReversedRows;
 
 impl KernelImpl for ReversedRows {
@@ -70,14 +71,13 @@ unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
     let narrow = outputs.positions.half_width();
     let all = AllRows::<'_, O, REVERSED> { order, args, positions: narrow.as_mut_ptr(), prefetches };
     let vectors = len.div_ceil(O::Simd::LANES);
+    // Not to be read in two streams.
+    let is_sequential = args.prefetch == Prefetch::Jumps && len > MAX_TWO_STREAM_BYTES / size_of::<O::Lane>();
     // SAFETY: the caller's promise, each of the lengths is one that its search takes, and then all positions were
     // written.
     unsafe {
         match vectors {
-            5.. if const { O::Simd::TUNING.specializes }
-                && lane_indexed::takes::<O>(vectors)
-                && !all.is_sequential(len) =>
-            {
+            5.. if const { O::Simd::TUNING.specializes } && lane_indexed::takes::<O>(vectors) && !is_sequential => {
                 all.search::<LaneIndexed>()
             }
             _ if vectors <= AllRows::<'_, O, REVERSED>::MAX_VECTORS => in_registers(len, all),
@@ -94,17 +94,6 @@ const MIN_DISCONTINUITY_BYTES: usize = 512;
 /// The longest rows, in bytes, that hardware prefetchers follow in two streams.
 const MAX_TWO_STREAM_BYTES: usize = 960;
 
-/// The row with the distance of what is prefetched before each block: further along a long row, or else at the same
-/// place of another.
-#[inline(always)]
-fn with_row_prefetch<O: ArgOrder>(row: Segment<O::Lane>, stride: isize) -> Segment<O::Lane> {
-    if row.len > PREFETCH_DISTANCE_BYTES / size_of::<O::Lane>() {
-        row.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES)
-    } else {
-        row.with_prefetch_distance(prefetch_distance(stride, size_of::<O::Lane>(), PREFETCH_DISTANCE_BYTES))
-    }
-}
-
 #[derive(Clone, Copy)]
 struct AllRows<'t, O, const REVERSED: bool> {
     order: O,
@@ -112,14 +101,6 @@ struct AllRows<'t, O, const REVERSED: bool> {
     /// A place for each.
     positions: *mut MaybeUninit<u32>,
     prefetches: bool,
-}
-
-impl<O: ArgOrder, const REVERSED: bool> AllRows<'_, O, REVERSED> {
-    /// Whether rows of that length are not to be read in two streams.
-    #[inline(always)]
-    fn is_sequential(&self, len: usize) -> bool {
-        self.args.prefetch == Prefetch::Jumps && len > MAX_TWO_STREAM_BYTES / size_of::<O::Lane>()
-    }
 }
 
 impl<O: ArgOrder, const REVERSED: bool> RowLoop<O> for AllRows<'_, O, REVERSED> {
@@ -180,9 +161,11 @@ impl<O: ArgOrder, S: RowSearch<O>, const REVERSED: bool> SimdOp for SearchLoop<'
         let mut first = Segment::new(input, len, REVERSED, args.tuning);
         let size = size_of::<O::Lane>();
         if S::IS_BLOCKED && prefetches {
-            first = with_row_prefetch::<O>(first, stride);
-        } else if S::IS_BLOCKED {
-            first = first.with_prefetch(args.prefetch);
+            // Before each block: further along a long row, or else at the same place of another.
+            first = match len * size > PREFETCH_DISTANCE_BYTES {
+                true => first.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES),
+                false => first.with_prefetch_distance(prefetch_distance(stride, size, PREFETCH_DISTANCE_BYTES)),
+            };
         }
         let row = |start: isize| first.moved(start);
         let prefetcher = match !S::IS_BLOCKED && prefetches {

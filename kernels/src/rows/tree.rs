@@ -31,11 +31,10 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
     stride: isize,
 ) -> IndexVec<O> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let mut rows = TreeRows { first, stride };
-    if const { V == 0 } {
+    if const { V <= 1 } {
         // SAFETY: the caller's promise.
-        let positions = unsafe { all::<O, true>(order, rows) }.positions;
-        if !first.reversed {
+        let positions = unsafe { all::<O, V>(order, first, stride) }.positions;
+        if const { V == 1 } || !first.reversed {
             return positions;
         }
         // Lanes beyond a row were visited before it. Where one of them is the first best, no element is better than the
@@ -45,48 +44,37 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
         let positions = simd.select(simd.index_gt(positions, visited), positions, visited);
         return simd.add(positions, simd.splat_index(beyond.wrapping_neg()));
     }
-    if const { V == 1 } {
-        // SAFETY: the caller's promise.
-        return unsafe { all::<O, false>(order, rows) }.positions;
-    }
     // What is no better than the least may as well be the first.
     let mut best = RowBests { values: padding(order), positions: simd.splat_index(0) };
     let mut start = 0;
     while start < first.len {
         // The last vector overlaps the previous one. Re-reading is harmless: the comparison is strict.
         let at = start.min(first.len - lanes);
-        rows.first = first.part(at, lanes);
         // SAFETY: the caller's promise.
-        let later = unsafe { all::<O, false>(order, rows) };
+        let later = unsafe { all::<O, V>(order, first.part(at, lanes), stride) };
         best = best.merge_later(order, later, at);
         start += lanes;
     }
     best.positions
 }
 
+/// The same of a vector of each row: the best elements too.
+///
 /// # Safety
 /// - As for [`Tree::reduce`].
 #[inline(always)]
-unsafe fn all<O: ArgOrder, const PART: bool>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O> {
-    type Four<const PART: bool> = Node<Node<Leaf<PART>>>;
-    type Eight<const PART: bool> = Node<Four<PART>>;
+unsafe fn all<O: ArgOrder, const V: usize>(order: O, first: Segment<O::Lane>, stride: isize) -> RowBests<O> {
+    type Four<const V: usize> = Node<Node<Leaf<V>>>;
+    type Eight<const V: usize> = Node<Four<V>>;
     // SAFETY: the caller's promise.
     unsafe {
         match O::Simd::LANES {
-            4 => Four::<PART>::reduce(order, rows),
-            8 => Eight::<PART>::reduce(order, rows),
+            4 => Four::<V>::reduce(order, first, stride),
+            8 => Eight::<V>::reduce(order, first, stride),
             // No vector has more lanes of 32 bits than 16.
-            _ => Node::<Eight<PART>>::reduce(order, rows),
+            _ => Node::<Eight<V>>::reduce(order, first, stride),
         }
     }
-}
-
-/// A vector of each of some rows.
-#[derive(Clone, Copy)]
-struct TreeRows<L> {
-    first: Segment<L>,
-    /// From one row to the next.
-    stride: isize,
 }
 
 /// The best of some elements of a row, and its position among them, in each lane.
@@ -120,20 +108,20 @@ trait Tree {
     /// # Safety
     /// - A vector of each row may be read. If rows are shorter, that is what follows them, unless the ISA has masked
     ///   loads.
-    unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O>;
+    unsafe fn reduce<O: ArgOrder>(order: O, first: Segment<O::Lane>, stride: isize) -> RowBests<O>;
 }
 
-/// One row, of which each lane has its own element; if `PART`, those that it has not are the worst.
-struct Leaf<const PART: bool>;
+/// One row, of which each lane has its own element; if `V` is 0, those that it has not are the worst.
+struct Leaf<const V: usize>;
 
-impl<const PART: bool> Tree for Leaf<PART> {
+impl<const V: usize> Tree for Leaf<V> {
     const ROWS: usize = 1;
 
     #[inline(always)]
-    unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O> {
+    unsafe fn reduce<O: ArgOrder>(order: O, first: Segment<O::Lane>, _: isize) -> RowBests<O> {
         // SAFETY: the caller's promise.
         let values = unsafe {
-            if PART { segment::load_partial::<O, true>(order, rows.first) } else { load(order, rows.first.at) }
+            if const { V == 0 } { segment::load_partial::<O, true>(order, first) } else { load(order, first.at) }
         };
         RowBests { values, positions: order.simd().splat_index(0) }
     }
@@ -145,21 +133,21 @@ impl<B: Tree> Tree for Node<B> {
     const ROWS: usize = 2 * B::ROWS;
 
     #[inline(always)]
-    unsafe fn reduce<O: ArgOrder>(order: O, rows: TreeRows<O::Lane>) -> RowBests<O> {
+    unsafe fn reduce<O: ArgOrder>(order: O, first: Segment<O::Lane>, stride: isize) -> RowBests<O> {
         let simd = order.simd();
-        let others = TreeRows { first: rows.first.moved(rows.stride * B::ROWS as isize), ..rows };
+        let other = first.moved(stride * B::ROWS as isize);
         // SAFETY: the caller's promise.
-        let (a, b) = unsafe { (B::reduce(order, rows), B::reduce(order, others)) };
+        let (a, b) = unsafe { (B::reduce(order, first, stride), B::reduce(order, other, stride)) };
         let (even, odd) = simd.deinterleave(a.values, b.values, B::ROWS);
-        let (first, second) = if rows.first.reversed { (odd, even) } else { (even, odd) };
+        let (earlier, later) = if first.reversed { (odd, even) } else { (even, odd) };
         if const { B::ROWS == 1 } {
-            let is_second = order.gt_total_order(second, first);
-            let positions = simd.sub_mask(is_second, simd.splat_index(0));
-            return RowBests { values: simd.select(is_second, second, first), positions };
+            let is_later = order.gt_total_order(later, earlier);
+            let positions = simd.sub_mask(is_later, simd.splat_index(0));
+            return RowBests { values: simd.select(is_later, later, earlier), positions };
         }
         let (even, odd) = simd.deinterleave(a.positions, b.positions, B::ROWS);
-        let positions = if rows.first.reversed { (odd, even) } else { (even, odd) };
-        let second = RowBests { values: second, positions: positions.1 };
-        RowBests { values: first, positions: positions.0 }.merge_later(order, second, B::ROWS)
+        let positions = if first.reversed { (odd, even) } else { (even, odd) };
+        let later = RowBests { values: later, positions: positions.1 };
+        RowBests { values: earlier, positions: positions.0 }.merge_later(order, later, B::ROWS)
     }
 }
