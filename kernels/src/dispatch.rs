@@ -15,11 +15,6 @@ use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
 use crate::values::read_values;
 use crate::{columns, rows};
 
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-use crate::simd::neon::Neon;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{avx2::Avx2, avx512::Avx512};
-
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
 ///
 /// ```
@@ -56,7 +51,8 @@ impl Isa {
     /// core, for all that runs on it, and for a millisecond after the last one. That costs more than wider vectors
     /// gain.
     pub fn detect() -> Isa {
-        Isa::available().find(|isa| isa.is_preferred()).unwrap_or(Isa::Portable)
+        let is_preferred = |isa: &Isa| with_isa!(*isa, S => S::is_preferred()).unwrap_or(false);
+        Isa::available().find(is_preferred).unwrap_or(Isa::Portable)
     }
 
     /// All that this machine has and this build has kernels for, the widest first; [`Isa::Portable`] is always the
@@ -65,31 +61,9 @@ impl Isa {
         Isa::ALL.into_iter().filter(|isa| isa.is_available())
     }
 
-    /// Whether it is worth its frequency.
-    fn is_preferred(self) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => Avx512::is_worth_it(),
-            #[cfg(wide_portable)]
-            Isa::Portable32 | Isa::Portable64 => false,
-            _ => true,
-        }
-    }
-
     /// Whether this machine has it, and this build has kernels for it.
     pub fn is_available(self) -> bool {
-        match self {
-            Isa::Portable => true,
-            #[cfg(wide_portable)]
-            Isa::Portable32 | Isa::Portable64 => true,
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => Avx2::is_available(),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => Avx512::is_available(),
-            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Isa::Neon => Neon::is_available(),
-            _ => false,
-        }
+        with_isa!(self, S => S::is_available()).unwrap_or(false)
     }
 }
 

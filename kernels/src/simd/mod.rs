@@ -36,8 +36,8 @@
 //!    `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A `macro_rules!` table has a
 //!    line for each lane type, so that what differs between them is seen side by side.
 //! 2. Its numbers that shape code, in `tuning/isa.rs`.
-//! 3. In `dispatch.rs`: a variant of `Isa` with its name, `is_available`, `vector_bytes`, and a line in `with_isa!`.
-//!    The compiler finds what is missing, but for `is_available` and `with_isa!`, without which there are no kernels.
+//! 3. In `dispatch.rs`: a variant of `Isa` with its name, `vector_bytes`, and a line in `with_isa!`. The compiler finds
+//!    what is missing, but for `with_isa!`, without which there are no kernels.
 //! 4. A line of tests at the end of `kernels/tests/kernels/main.rs`, and one in `ci/inlining`.
 //!
 //! No strategy changes.

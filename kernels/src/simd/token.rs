@@ -10,6 +10,14 @@ pub(crate) trait Simd: Copy + 'static {
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
 
+    /// Whether it has.
+    fn is_available() -> bool;
+
+    /// Whether an ISA that is there is worth the frequency of the core.
+    fn is_preferred() -> bool {
+        true
+    }
+
     /// What shapes code for it. A branch on a constant is compiled to one side only, so it is tested as a constant.
     const TUNING: IsaTuning;
 
