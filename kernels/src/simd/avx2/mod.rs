@@ -3,7 +3,6 @@
 
 mod ops;
 
-use super::PulpAdapter;
 use crate::simd::cast;
 use crate::simd::ops::iota;
 use crate::simd::token::{Simd, SimdOp};
@@ -202,7 +201,11 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
-        self.0.vectorize(PulpAdapter(op))
+        self.0.vectorize(
+            #[inline(always)]
+            // SAFETY: the caller's promise.
+            move || unsafe { op.eval() },
+        )
     }
 }
 

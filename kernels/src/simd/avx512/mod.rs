@@ -4,7 +4,6 @@
 
 mod ops;
 
-use super::PulpAdapter;
 use super::avx2::{Avx2, rotation};
 use crate::simd::cast;
 use crate::simd::ops::iota;
@@ -124,7 +123,11 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
-        self.0.vectorize(PulpAdapter(op))
+        self.0.vectorize(
+            #[inline(always)]
+            // SAFETY: the caller's promise.
+            move || unsafe { op.eval() },
+        )
     }
 }
 
