@@ -258,9 +258,9 @@ where
                         || size_of::<T>() < if S::TUNING.has_masks { 8 } else { 4 })
             } =>
         {
-            rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Specialized<S, T, MAX, NAN>>
+            rows::Rows::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
         }
-        Strategy::Rows => rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Shared<S, T, MAX, NAN>>,
+        Strategy::Rows => rows::Rows::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, MAX, NAN>>,
         Strategy::SegmentedRows => rows::SegmentedRows::enter::<Shared<S, T, MAX, NAN>>,
         Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
