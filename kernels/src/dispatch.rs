@@ -214,10 +214,10 @@ macro_rules! by_order {
 }
 use by_order;
 
-/// An order of its own where it is faster: in rows, where a vector takes one operation or two; but of integers only
-/// where comparisons make masks, and not of 64 bits. An operation more for each vector is not to be seen in columns,
-/// which take four, or where elements are gathered first; and rows against the direction of memory are too rare to be
-/// worth the code. See docs/tuning.md#specialized-orders.
+/// An order of its own where it is faster: in rows, where a vector takes one operation or two; but not of wide unsigned
+/// integers, where comparisons make no masks and are signed. An operation more for each vector is not to be seen in
+/// columns, which take four, or where elements are gathered first; and rows against the direction of memory are too
+/// rare to be worth the code. See docs/tuning.md#specialized-orders.
 fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> Kernel
 where
     Specialized<S, T, MAX, NAN>: OrderFactory,
@@ -227,14 +227,12 @@ where
     let of_args = match strategy {
         Strategy::Rows
             if const {
-                S::TUNING.specializes
-                    && (is_float::<Shared<S, T, MAX, NAN>>()
-                        || size_of::<T>() < if S::TUNING.has_masks { 8 } else { 4 })
+                S::TUNING.specializes && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
             } =>
         {
-            rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Specialized<S, T, MAX, NAN>>
+            rows::Rows::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
         }
-        Strategy::Rows => rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Shared<S, T, MAX, NAN>>,
+        Strategy::Rows => rows::Rows::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, MAX, NAN>>,
         Strategy::SegmentedRows => rows::SegmentedRows::enter::<Shared<S, T, MAX, NAN>>,
         Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {
