@@ -12,6 +12,7 @@
 
 use argreduce::{ArgReduce, Executor, Layout, Plan, Rayon, ScopedThreads};
 use multiversion::multiversion;
+use std::cell::UnsafeCell;
 use std::hint::{black_box, spin_loop};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
@@ -23,11 +24,25 @@ const MIB: usize = 1 << 20;
 
 /// A pool whose threads wait by asking over and over, so that a call costs least.
 struct Spinning {
-    job: Mutex<Job>,
-    /// One more for each call; the lowest bit is set when the pool ends.
-    epoch: AtomicUsize,
-    left: AtomicUsize,
+    call: Call,
+    left: Left,
 }
+
+/// What to do, on one cache line, so that a thread has all of it when it sees that there is something.
+#[repr(align(128))]
+struct Call {
+    job: UnsafeCell<Job>,
+    /// Two more for each call; the lowest bit is set when the pool ends.
+    epoch: AtomicUsize,
+}
+
+// SAFETY: the job is written while no other thread reads it: when all of the last call are done, before the epoch says
+// that there is one.
+unsafe impl Sync for Call {}
+
+/// How many threads are not done.
+#[repr(align(128))]
+struct Left(AtomicUsize);
 
 type Task = &'static (dyn Fn(usize) + Sync);
 
@@ -40,15 +55,15 @@ struct Job {
 impl Spinning {
     /// A pool for as long as a function runs.
     fn with<R>(function: impl FnOnce(&Spinning) -> R) -> R {
-        let job = Mutex::new(Job { task: &|_| (), tasks: 0 });
-        let pool = Spinning { job, epoch: AtomicUsize::new(0), left: AtomicUsize::new(0) };
+        let job = UnsafeCell::new(Job { task: &|_| (), tasks: 0 });
+        let pool = Spinning { call: Call { job, epoch: AtomicUsize::new(0) }, left: Left(AtomicUsize::new(0)) };
         thread::scope(|scope| {
             for n in 1..THREADS {
                 let pool = &pool;
                 scope.spawn(move || pool.wait(n));
             }
             let result = function(&pool);
-            pool.epoch.fetch_or(1, Release);
+            pool.call.epoch.fetch_or(1, Release);
             result
         })
     }
@@ -56,7 +71,7 @@ impl Spinning {
     fn wait(&self, n: usize) {
         let mut seen = 0;
         loop {
-            let epoch = self.epoch.load(Acquire);
+            let epoch = self.call.epoch.load(Acquire);
             if epoch & 1 == 1 {
                 return;
             }
@@ -65,9 +80,10 @@ impl Spinning {
                 continue;
             }
             seen = epoch;
-            let Job { task, tasks } = *self.job.lock().unwrap();
+            // SAFETY: the epoch says so, and until this thread is done, nobody writes it.
+            let Job { task, tasks } = unsafe { *self.call.job.get() };
             (n..tasks).step_by(THREADS).for_each(task);
-            self.left.fetch_sub(1, Release);
+            self.left.0.fetch_sub(1, Release);
         }
     }
 }
@@ -80,11 +96,12 @@ impl Executor for Spinning {
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         // SAFETY: no thread calls it any more when this returns: each has said so by then.
         let task: Task = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), Task>(task) };
-        *self.job.lock().unwrap() = Job { task, tasks };
-        self.left.store(THREADS - 1, Relaxed);
-        self.epoch.fetch_add(2, Release);
+        self.left.0.store(THREADS - 1, Relaxed);
+        // SAFETY: no thread reads it: all are done with the last call, and this one alone calls.
+        unsafe { *self.call.job.get() = Job { task, tasks } };
+        self.call.epoch.store(self.call.epoch.load(Relaxed) + 2, Release);
         (0..tasks).step_by(THREADS).for_each(task);
-        while self.left.load(Acquire) > 0 {
+        while self.left.0.load(Acquire) > 0 {
             spin_loop();
         }
     }

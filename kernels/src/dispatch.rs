@@ -15,11 +15,6 @@ use crate::types::{DataType, Element, NanPolicy, ReduceFunction};
 use crate::values::read_values;
 use crate::{columns, rows};
 
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-use crate::simd::neon::Neon;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{avx2::Avx2, avx512::Avx512};
-
 /// An instruction set that kernels can be written in. Displays and parses in lower case: `avx2`.
 ///
 /// ```
@@ -56,7 +51,8 @@ impl Isa {
     /// core, for all that runs on it, and for a millisecond after the last one. That costs more than wider vectors
     /// gain.
     pub fn detect() -> Isa {
-        Isa::available().find(|isa| isa.is_preferred()).unwrap_or(Isa::Portable)
+        let is_preferred = |isa: &Isa| with_isa!(*isa, S => S::is_preferred()).unwrap_or(false);
+        Isa::available().find(is_preferred).unwrap_or(Isa::Portable)
     }
 
     /// All that this machine has and this build has kernels for, the widest first; [`Isa::Portable`] is always the
@@ -65,31 +61,9 @@ impl Isa {
         Isa::ALL.into_iter().filter(|isa| isa.is_available())
     }
 
-    /// Whether it is worth its frequency.
-    fn is_preferred(self) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => Avx512::is_worth_it(),
-            #[cfg(wide_portable)]
-            Isa::Portable32 | Isa::Portable64 => false,
-            _ => true,
-        }
-    }
-
     /// Whether this machine has it, and this build has kernels for it.
     pub fn is_available(self) -> bool {
-        match self {
-            Isa::Portable => true,
-            #[cfg(wide_portable)]
-            Isa::Portable32 | Isa::Portable64 => true,
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => Avx2::is_available(),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => Avx512::is_available(),
-            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Isa::Neon => Neon::is_available(),
-            _ => false,
-        }
+        with_isa!(self, S => S::is_available()).unwrap_or(false)
     }
 }
 
@@ -240,10 +214,10 @@ macro_rules! by_order {
 }
 use by_order;
 
-/// An order of its own where it is faster: in rows, where a vector takes one operation or two; but of integers only
-/// where comparisons make masks, and not of 64 bits. An operation more for each vector is not to be seen in columns,
-/// which take four, or where elements are gathered first; and rows against the direction of memory are too rare to be
-/// worth the code. See docs/tuning.md#specialized-orders.
+/// An order of its own where it is faster: in rows, where a vector takes one operation or two; but not of wide unsigned
+/// integers, where comparisons make no masks and are signed. An operation more for each vector is not to be seen in
+/// columns, which take four, or where elements are gathered first; and rows against the direction of memory are too
+/// rare to be worth the code. See docs/tuning.md#specialized-orders.
 fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> Kernel
 where
     Specialized<S, T, MAX, NAN>: OrderFactory,
@@ -253,14 +227,12 @@ where
     let of_args = match strategy {
         Strategy::Rows
             if const {
-                S::TUNING.specializes
-                    && (is_float::<Shared<S, T, MAX, NAN>>()
-                        || size_of::<T>() < if S::TUNING.has_masks { 8 } else { 4 })
+                S::TUNING.specializes && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
             } =>
         {
-            rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Specialized<S, T, MAX, NAN>>
+            rows::Rows::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
         }
-        Strategy::Rows => rows::Rows::<Shared<S, T, MAX, NAN>>::enter::<Shared<S, T, MAX, NAN>>,
+        Strategy::Rows => rows::Rows::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, MAX, NAN>>,
         Strategy::SegmentedRows => rows::SegmentedRows::enter::<Shared<S, T, MAX, NAN>>,
         Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {

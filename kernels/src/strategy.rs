@@ -44,25 +44,22 @@ impl Strategy {
     /// Whether the kernel then loads vectors from where the elements are.
     #[inline(always)]
     pub fn is_in_place(self, reduced: &[LoopDim]) -> bool {
-        match (self, reduced) {
-            (Strategy::Rows | Strategy::Columns | Strategy::NarrowColumns, _) => true,
+        let is_long = |fastest: &LoopDim| fastest.stride.abs() == 1 && fastest.size >= MIN_SEGMENT_LEN;
+        match self {
+            Strategy::Rows | Strategy::Columns | Strategy::NarrowColumns => true,
             // Short segments are gathered to long ones.
-            (Strategy::SegmentedRows, [.., fastest]) => fastest.stride.abs() == 1 && fastest.size >= MIN_SEGMENT_LEN,
-            (Strategy::SegmentedRows, []) | (Strategy::GatheredColumns, _) => false,
+            Strategy::SegmentedRows => reduced.last().is_some_and(is_long),
+            Strategy::GatheredColumns => false,
         }
     }
 
     /// Whether it does, or gathers them by a few shuffles.
     #[inline(always)]
     pub fn is_near(self, reduced: &[LoopDim]) -> bool {
-        match (self, reduced) {
-            (Strategy::SegmentedRows, [.., fastest]) => {
-                self.is_in_place(reduced)
-                    || (2..=MAX_SHUFFLED_STEP).contains(&fastest.stride.unsigned_abs())
-                        && fastest.size >= MIN_SHUFFLED_LEN
-            }
-            _ => self.is_in_place(reduced),
-        }
+        let is_shuffled = |fastest: &LoopDim| {
+            (2..=MAX_SHUFFLED_STEP).contains(&fastest.stride.unsigned_abs()) && fastest.size >= MIN_SHUFFLED_LEN
+        };
+        self.is_in_place(reduced) || self == Strategy::SegmentedRows && reduced.last().is_some_and(is_shuffled)
     }
 }
 

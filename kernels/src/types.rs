@@ -79,11 +79,7 @@ macro_rules! key {
     // All unsigned ones are moved down alike, so that `u64` fits.
     (integer $t:ident, $x:ident, $nan:ident) => {{
         let _ = $nan;
-        ($x as i64) ^ (if $t::MIN == 0 { i64::MIN } else { 0 })
-    }};
-    (bool $t:ident, $x:ident, $nan:ident) => {{
-        let _ = $nan;
-        $x as i64
+        ($x as i64) ^ (if <$t as Element>::Pod::MIN == 0 { i64::MIN } else { 0 })
     }};
 }
 
@@ -176,7 +172,7 @@ elements! { $
     /// 64-bit unsigned integer.
     U64: integer u64 as u64, "u64";
     /// `false` is less than `true`; the same kernels as `u8`.
-    Bool: bool bool as u8, "bool";
+    Bool: integer bool as u8, "bool";
 }
 
 /// What to look for.

@@ -258,7 +258,7 @@ impl OutputParts {
             (0..self.line).find(is_line).unwrap_or(0)
         };
         let bound = |n: usize| {
-            let grain = (n as u128 * grains as u128 / self.count as u128) as usize;
+            let grain = n * (grains / self.count) + n.min(grains % self.count);
             // Not where the cut loop begins again in the middle of a line.
             let is_start = grain.is_multiple_of(along) && (1..self.count).contains(&n);
             grain + usize::from(is_start && along > 1 && before_line(grain / along) > 0)

@@ -53,8 +53,9 @@ impl<'a> Claims<'a> {
     pub(crate) fn work(&self, task: usize, mut do_part: impl FnMut(usize)) {
         let shares = self.shares.len();
         for share in (0..shares).map(|n| (task % shares + n) % shares) {
-            let bound = |n: usize| (n as u128 * self.parts as u128 / shares as u128) as usize;
-            let (start, end) = (bound(share), bound(share + 1));
+            let (each, more) = (self.parts / shares, self.parts % shares);
+            let start = share * each + share.min(more);
+            let end = start + each + usize::from(share < more);
             let Share(claimed) = &self.shares[share];
             // Asked first, so that no number of calls makes a counter overflow.
             while claimed.load(Relaxed) < end - start {

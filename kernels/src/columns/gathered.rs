@@ -145,7 +145,7 @@ impl KernelImpl for GatheredColumns {
                 true => Some(PrefetchCursor::new(input.wrapping_offset(offset_of(done)), hint)),
                 false => None,
             };
-            let source = match layout {
+            let mut source = match layout {
                 LaneLayout::Blocks(blocks) if !is_short => {
                     let (rows, reversed) = (args.reduction_len(), args.innermost_reduced().stride < 0);
                     let to_lowest = if reversed { 1 - rows as isize } else { 0 };
@@ -162,18 +162,17 @@ impl KernelImpl for GatheredColumns {
                 }
                 _ => GatherSource::Lanes { segments: SegmentIter::new(args, prefetch_cursor), input, end, lanes },
             };
-            let mut gathered = GatheredRows { source, scratch: &mut scratch };
             let stride = answers.len() as isize;
             // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read;
             // the rows were gathered just now.
             unsafe {
                 if is_one_pass {
-                    let (first, count) = gathered.next(order.simd());
+                    let (first, count) = source.next(order.simd(), &mut scratch);
                     let rows = StridedRows { first, stride, count, hint };
                     let output_rows = OutputRows { count: 1, width: answers.len(), step: 0 };
                     state = reduce(order, (rows, output_rows), answers, None, false, state);
                 } else {
-                    state.has_lost |= gathered.reduce(order, answers, hint);
+                    state.has_lost |= source.reduce(order, &mut scratch, answers, hint);
                 }
             }
             if is_staged {
@@ -262,12 +261,7 @@ fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
     (vectors > 0).then_some(BlockLayout { width, most: vectors * lanes * width, step })
 }
 
-/// Rows of gathered lanes, as many at a time as the buffer holds.
-struct GatheredRows<'a, T> {
-    source: GatherSource<'a, T>,
-    scratch: &'a mut Scratch,
-}
-
+/// Where rows of gathered lanes come from, as many at a time as the buffer holds.
 enum GatherSource<'a, T> {
     Blocks(BlockRows),
     /// Elements of each lane. What follows each before `end` may be read too, if there is an end.
@@ -279,21 +273,26 @@ enum GatherSource<'a, T> {
     },
 }
 
-impl<T: Copy> GatheredRows<'_, T> {
-    /// Reduces all rows, as many at a time as the buffer holds, by a panel, and tells whether bits of
-    /// values are lost.
+impl<T: Copy> GatherSource<'_, T> {
+    /// Reduces all rows, as many at a time as the buffer holds, by a panel, and tells whether bits of values are lost.
     ///
     /// # Safety
-    /// - As for [`GatheredRows::next`]; there is an output for each lane, and values are of elements.
+    /// - As for [`GatherSource::next`]; there is an output for each lane, and values are of elements.
     #[inline(always)]
-    unsafe fn reduce<O: ArgOrder<Lane = T>>(mut self, order: O, outputs: Outputs<'_>, hint: Hint) -> bool {
+    unsafe fn reduce<O: ArgOrder<Lane = T>>(
+        mut self,
+        order: O,
+        scratch: &mut Scratch,
+        outputs: Outputs<'_>,
+        hint: Hint,
+    ) -> bool {
         let stride = outputs.len() as isize;
         let mut tiles = [const { MaybeUninit::uninit() }; PANEL_TILES];
         let mut panel = Panel::<O, 1>::new(order, &mut tiles, outputs);
         // SAFETY: the caller's promise; the rows were gathered just now.
         unsafe {
             loop {
-                let (first, count) = self.next(order.simd());
+                let (first, count) = self.next(order.simd(), scratch);
                 if count == 0 {
                     break;
                 }
@@ -308,13 +307,13 @@ impl<T: Copy> GatheredRows<'_, T> {
     /// # Safety
     /// - As for [`BlockRows::next`], or for [`Scratch::fill`].
     #[inline(always)]
-    unsafe fn next<S: TransposeOps>(&mut self, simd: S) -> (*const T, usize) {
+    unsafe fn next<S: TransposeOps>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            match &mut self.source {
-                GatherSource::Blocks(rows) => rows.next(simd, self.scratch),
+            match self {
+                GatherSource::Blocks(rows) => rows.next(simd, scratch),
                 GatherSource::Lanes { segments, input, end, lanes } => {
-                    self.scratch.fill(simd, segments, *input, *end, lanes)
+                    scratch.fill(simd, segments, *input, *end, lanes)
                 }
             }
         }

@@ -17,14 +17,9 @@ impl<O: ArgOrder> NanTracker<O> {
     /// Of some vectors, the first ones of a tile.
     #[inline(always)]
     pub(super) fn new<const U: usize>(order: O, vectors: &[Vec<O>; U]) -> Self {
-        let mut nan_tracker = NanTracker::empty(order);
+        let mut nan_tracker = NanTracker { nans: order.simd().first_n_mask(0), nan_bits: 0 };
         nan_tracker.observe(order, vectors);
         nan_tracker
-    }
-
-    #[inline(always)]
-    pub(super) fn empty(order: O) -> Self {
-        NanTracker { nans: order.simd().first_n_mask(0), nan_bits: 0 }
     }
 
     #[inline(always)]

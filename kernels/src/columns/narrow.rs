@@ -19,12 +19,12 @@ use super::tile::{ColumnTile, StridedRows};
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Hint;
-use crate::order::{ArgOrder, IndexVec, Mask, Vec, load};
+use crate::order::{ArgOrder, IndexVec, Mask, Vec};
 use crate::outputs::{Outputs, Written};
 use crate::positions::{for_places, write_all};
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use crate::strategy::{NARROW_VECTORS, Strategy, rows_per_wide};
 use crate::tuning::MAX_WIDE_ROW_BYTES;
 use core::mem::MaybeUninit;
@@ -89,7 +89,7 @@ impl<O: ArgOrder> DenseColumns<O> {
         let most = self.rows_per_wide.saturating_mul(O::Simd::MAX_INDEX as usize);
         let mut best = [const { MaybeUninit::<u32>::uninit() }; MAX_VECTOR_BYTES];
         let best = &mut best[..self.width];
-        let mut start = 0;
+        let (mut values, mut start) = (self.order.identity(), 0);
         loop {
             // The last of several blocks overlaps the previous one, which is harmless: comparisons are strict.
             let from = start.min(rows - self.rows_per_wide);
@@ -98,17 +98,14 @@ impl<O: ArgOrder> DenseColumns<O> {
             if rows <= most {
                 for_places!(outputs.positions, positions => write_all(positions, block.positions()));
                 // SAFETY: the caller's promise.
-                if let Some(values) = unsafe { outputs.values::<O::Lane>() } {
-                    self.write_values(values, block.values);
-                    state.has_lost |= self.order.simd().movemask(self.order.lost(block.values)) != 0;
-                }
-                return Written::all(state.has_lost);
+                return unsafe { self.write_values(outputs, block.values, state) };
             }
             if start == 0 {
                 write_all(best, block.positions());
+                values = block.values;
             } else {
-                // SAFETY: all of them were written after the first block; they are of rows.
-                unsafe { self.merge(&mut *(&raw mut *best as *mut [u32]), &block) };
+                // SAFETY: all of them were written after the first block.
+                values = self.merge(unsafe { &mut *(&raw mut *best as *mut [u32]) }, values, &block);
             }
             start = start.saturating_add(most);
             if start >= rows {
@@ -117,16 +114,25 @@ impl<O: ArgOrder> DenseColumns<O> {
         }
         // SAFETY: as above.
         outputs.positions.write_all(unsafe { &*(&raw const *best as *const [u32]) });
-        Written::Nothing
+        // SAFETY: the caller's promise.
+        unsafe { self.write_values(outputs, values, state) }
     }
 
-    /// Writes the value of each column, from lanes of which the first are columns.
+    /// Writes the value of each column, if values are wanted, from lanes of which the first are columns.
+    ///
+    /// # Safety
+    /// - Values are of elements.
     #[inline(always)]
-    fn write_values(self, values: &mut [MaybeUninit<O::Lane>], best: Vec<O>) {
-        let mut lanes = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
-        // SAFETY: there is room for any vector.
-        unsafe { lanes.as_mut_ptr().cast::<Vec<O>>().write_unaligned(self.order.decode(best)) };
-        values.copy_from_slice(&lanes[..self.width]);
+    unsafe fn write_values(self, mut outputs: Outputs<'_>, best: Vec<O>, state: &mut ColumnState) -> Written {
+        // SAFETY: the caller's promise.
+        if let Some(values) = unsafe { outputs.values::<O::Lane>() } {
+            let mut lanes = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
+            // SAFETY: there is room for any vector.
+            unsafe { lanes.as_mut_ptr().cast::<Vec<O>>().write_unaligned(self.order.decode(best)) };
+            values.copy_from_slice(&lanes[..self.width]);
+            state.has_lost |= self.order.simd().movemask(self.order.lost(best)) != 0;
+        }
+        Written::all(state.has_lost)
     }
 
     /// The first best of each column in some rows, as many as can be counted.
@@ -207,61 +213,27 @@ impl<O: ArgOrder> DenseColumns<O> {
         kept
     }
 
-    /// Takes what was found in a later block, where it is better.
-    ///
-    /// # Safety
-    /// - The positions are of rows.
+    /// Takes what was found in a later block, where it is better, and gives the values of what is best then.
     #[inline(always)]
-    unsafe fn merge(self, best: &mut [u32], block: &Block<O>) {
-        let mut found = [0; MAX_VECTOR_BYTES];
-        for (position, found) in found.iter_mut().zip(block.positions()) {
-            *position = found;
-        }
+    fn merge(self, best: &mut [u32], values: Vec<O>, block: &Block<O>) -> Vec<O> {
+        let (order, found) = (self.order, block.values);
         // Outlined, because it is rare: inlined, it slows down what is not.
-        // SAFETY: the caller's promise.
-        let bits = unsafe { self.order.simd().call_outlined(Merge { columns: self, found: &found, best }) };
-        for (column, (best, found)) in best.iter_mut().zip(found).enumerate() {
+        // SAFETY: nothing is required.
+        let (bits, values) = unsafe {
+            order.simd().call_outlined(
+                #[inline(always)]
+                move || {
+                    let better = order.gt_total_order(found, values);
+                    (order.simd().movemask(better), order.simd().select(better, found, values))
+                },
+            )
+        };
+        for (column, (best, found)) in best.iter_mut().zip(block.positions()).enumerate() {
             if bits >> (column as u32 * O::Simd::BITS_PER_LANE) & 1 == 1 {
                 *best = found;
             }
         }
-    }
-
-    /// The elements at these positions, side by side. Lanes without a column repeat the last one.
-    ///
-    /// # Safety
-    /// - The positions are of rows.
-    #[inline(always)]
-    unsafe fn values(self, positions: &[u32]) -> Vec<O> {
-        let mut values = [const { MaybeUninit::<O::Lane>::uninit() }; MAX_VECTOR_BYTES];
-        // SAFETY: the caller's promise; a vector of them was written.
-        unsafe {
-            for (lane, value) in values[..O::Simd::LANES].iter_mut().enumerate() {
-                let column = lane.min(self.width - 1);
-                value.write(self.first.offset(positions[column] as isize * self.stride).add(column).read());
-            }
-            load(self.order, values.as_ptr().cast())
-        }
-    }
-}
-
-/// Where what was found later is better, as bits.
-#[derive(Clone, Copy)]
-struct Merge<'a, O: ArgOrder> {
-    columns: DenseColumns<O>,
-    found: &'a [u32],
-    best: &'a [u32],
-}
-
-impl<O: ArgOrder> SimdOp for Merge<'_, O> {
-    type Output = u64;
-
-    #[inline(always)]
-    unsafe fn eval(self) -> u64 {
-        let Merge { columns, found, best } = self;
-        // SAFETY: the caller's promise.
-        let (found, best) = unsafe { (columns.values(found), columns.values(best)) };
-        columns.order.simd().movemask(columns.order.gt_total_order(found, best))
+        values
     }
 }
 

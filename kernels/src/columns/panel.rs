@@ -106,14 +106,16 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         prefetch_distance: Option<isize>,
         traversal: Traversal,
     ) {
-        // SAFETY: the caller's promise, and a mutable borrow that nothing else uses meanwhile.
+        // SAFETY: the caller's promise.
         unsafe {
             if const { U == TILE_VECTORS } {
                 self.visit_rows(rows, prefetch_distance, traversal);
             } else {
                 // Outlined: two strategies share it.
-                let (simd, panel) = (self.order.simd(), &raw mut *self);
-                simd.call_outlined(VisitRows { panel, rows, prefetch_distance, traversal });
+                self.order.simd().call_outlined(
+                    #[inline(always)]
+                    move || self.visit_rows(rows, prefetch_distance, traversal),
+                );
             }
         }
     }
@@ -267,25 +269,6 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         }
         self.widened += self.rows;
         self.rows = 0;
-    }
-}
-
-/// [`Panel::rows`], outlined.
-#[derive(Clone, Copy)]
-struct VisitRows<'a, O: ArgOrder, const U: usize> {
-    panel: *mut Panel<'a, O, U>,
-    rows: StridedRows<O::Lane>,
-    prefetch_distance: Option<isize>,
-    traversal: Traversal,
-}
-
-impl<O: ArgOrder, const U: usize> SimdOp for VisitRows<'_, O, U> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn eval(self) {
-        // SAFETY: the caller's promise; it has lent the panel.
-        unsafe { (*self.panel).visit_rows(self.rows, self.prefetch_distance, self.traversal) };
     }
 }
 

@@ -10,7 +10,7 @@ use crate::order::ArgOrder;
 use crate::order::LaneElem;
 use crate::outputs::Outputs;
 use crate::simd::ops::SimdOps;
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use core::mem::MaybeUninit;
 
 #[derive(Clone, Copy)]
@@ -42,44 +42,48 @@ pub(super) unsafe fn reduce<O: ArgOrder>(
     let simd = order.simd();
     let is_whole = output_rows.width.is_multiple_of(TILE_VECTORS * O::Simd::LANES);
     let is_plain = const { has_tiles::<O>() } && is_whole && prefetch_distance.is_none() && !is_row_blocked;
+    let pass = OnePass { order, rows, output_rows, prefetch_distance };
     // Outlined, because strategies share it. Three functions: to decide at each tile what is to be done would slow few
     // rows down.
-    // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
+    // SAFETY: the caller's promise.
     unsafe {
         if const { has_row_blocks::<O>() } && is_row_blocked {
-            let outputs = &raw mut outputs;
-            simd.call_outlined(OnePass::<O, true> { order, rows, output_rows, outputs, prefetch_distance, state })
+            simd.call_outlined(
+                #[inline(always)]
+                move || pass.reduce::<true>(&mut outputs, state),
+            )
         } else if const { has_tiles::<O>() }
             && is_plain
             && let Some(positions) = outputs.only_positions()
         {
-            simd.call_outlined(WholeTiles { order, rows, output_rows, positions: &raw mut *positions, state })
+            simd.call_outlined(
+                #[inline(always)]
+                move || pass.reduce_whole_tiles(positions, state),
+            )
         } else {
-            let outputs = &raw mut outputs;
-            simd.call_outlined(OnePass::<O, false> { order, rows, output_rows, outputs, prefetch_distance, state })
+            simd.call_outlined(
+                #[inline(always)]
+                move || pass.reduce::<false>(&mut outputs, state),
+            )
         }
     }
 }
 
-/// [`reduce`] where rows of outputs are whole tiles, and nothing but their positions is wanted, as 32 bits.
+/// What [`reduce`] is given. Its methods ask of their callers what that does.
 #[derive(Clone, Copy)]
-struct WholeTiles<O: ArgOrder> {
+struct OnePass<O: ArgOrder> {
     order: O,
     rows: StridedRows<O::Lane>,
     output_rows: OutputRows,
-    positions: *mut [MaybeUninit<u32>],
-    state: ColumnState,
+    prefetch_distance: Option<isize>,
 }
 
-impl<O: ArgOrder> SimdOp for WholeTiles<O> {
-    type Output = ColumnState;
-
+impl<O: ArgOrder> OnePass<O> {
+    /// Where rows of outputs are whole tiles, and nothing but their positions is wanted, as 32 bits.
     #[inline(always)]
-    unsafe fn eval(self) -> ColumnState {
-        let WholeTiles { order, mut rows, output_rows, mut state, .. } = self;
+    unsafe fn reduce_whole_tiles(self, mut positions: &mut [MaybeUninit<u32>], mut state: ColumnState) -> ColumnState {
+        let OnePass { order, mut rows, output_rows, .. } = self;
         let tile_width = TILE_VECTORS * O::Simd::LANES;
-        // SAFETY: the caller has lent the positions.
-        let mut positions = unsafe { &mut *self.positions };
         for _ in 0..output_rows.count {
             let mut start = 0;
             while start < output_rows.width {
@@ -102,38 +106,95 @@ impl<O: ArgOrder> SimdOp for WholeTiles<O> {
         }
         state
     }
-}
-
-#[derive(Clone, Copy)]
-struct OnePass<'a, O: ArgOrder, const ROW_BLOCKED: bool> {
-    order: O,
-    rows: StridedRows<O::Lane>,
-    output_rows: OutputRows,
-    outputs: *mut Outputs<'a>,
-    prefetch_distance: Option<isize>,
-    state: ColumnState,
-}
-
-impl<O: ArgOrder, const ROW_BLOCKED: bool> SimdOp for OnePass<'_, O, ROW_BLOCKED> {
-    type Output = ColumnState;
 
     #[inline(always)]
-    unsafe fn eval(self) -> ColumnState {
-        let OnePass { order, mut rows, output_rows, prefetch_distance, mut state, .. } = self;
-        // SAFETY: the caller's promise; it has lent the outputs.
-        unsafe {
-            let (outputs, width) = (&mut *self.outputs, output_rows.width);
-            for n in 0..output_rows.count {
-                let places = (&mut *outputs, n * width, width);
+    unsafe fn reduce<const ROW_BLOCKED: bool>(
+        mut self,
+        outputs: &mut Outputs<'_>,
+        mut state: ColumnState,
+    ) -> ColumnState {
+        for n in 0..self.output_rows.count {
+            let first = n * self.output_rows.width;
+            // SAFETY: the caller's promise.
+            unsafe {
                 if const { has_tiles::<O>() } {
-                    reduce_by::<O, TILE_VECTORS, ROW_BLOCKED>(order, rows, places, prefetch_distance, &mut state);
+                    self.reduce_row::<TILE_VECTORS, ROW_BLOCKED>(outputs, first, &mut state);
                 } else {
-                    reduce_by::<O, 1, ROW_BLOCKED>(order, rows, places, prefetch_distance, &mut state);
+                    self.reduce_row::<1, ROW_BLOCKED>(outputs, first, &mut state);
                 }
-                rows.first = rows.first.wrapping_offset(output_rows.step);
             }
+            self.rows.first = self.rows.first.wrapping_offset(self.output_rows.step);
         }
         state
+    }
+
+    /// Cuts a row of outputs, those from `first` on, into tiles of up to `U` vectors. If `ROW_BLOCKED`, rows that are
+    /// many are taken in row blocks.
+    #[inline(always)]
+    unsafe fn reduce_row<const U: usize, const ROW_BLOCKED: bool>(
+        self,
+        outputs: &mut Outputs<'_>,
+        first: usize,
+        state: &mut ColumnState,
+    ) {
+        let (width, lanes) = (self.output_rows.width, O::Simd::LANES);
+        assert!(width >= lanes);
+        let mut start = 0;
+        // SAFETY: the caller's promise; each tile lies within the rows.
+        unsafe {
+            // Most tiles are in a loop of their own, where the compiler knows their width: of few rows, that is much
+            // faster.
+            while !ROW_BLOCKED && start + U * lanes <= width {
+                self.reduce_part::<U, ROW_BLOCKED>(outputs, first, start, U * lanes, state);
+                start += U * lanes;
+            }
+            // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left
+            // goes into one tile if it fills more than half of it, because vectors side by side need not wait for each
+            // other.
+            while const { U > 1 } && width - start > U / 2 * lanes {
+                let at = start.min(width.saturating_sub(U * lanes));
+                let tile_width = (width - at).min(U * lanes);
+                self.reduce_part::<U, ROW_BLOCKED>(outputs, first, at, tile_width, state);
+                start = at + tile_width;
+                if const { !ROW_BLOCKED } {
+                    return;
+                }
+            }
+            if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
+                let at = width.saturating_sub(2 * lanes);
+                self.reduce_part::<2, ROW_BLOCKED>(outputs, first, at, width - at, state);
+            } else if !ROW_BLOCKED && start < width {
+                self.reduce_part::<1, ROW_BLOCKED>(outputs, first, width - lanes, lanes, state);
+            }
+        }
+    }
+
+    /// Answers the outputs from `start` on, at least a vector of them, by one tile of `U` vectors; the row begins with
+    /// output `first`.
+    #[inline(always)]
+    unsafe fn reduce_part<const U: usize, const ROW_BLOCKED: bool>(
+        self,
+        outputs: &mut Outputs<'_>,
+        first: usize,
+        start: usize,
+        width: usize,
+        state: &mut ColumnState,
+    ) {
+        let (order, rows) = (self.order, self.rows.at(start));
+        rows.prefetch(width, self.prefetch_distance);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
+            if const { ROW_BLOCKED } {
+                // One copy is enough: many rows take longer than a call.
+                order.simd().call_outlined(
+                    #[inline(always)]
+                    move || tile.write(order, rows, outputs, first + start, width),
+                );
+            } else {
+                tile.write(order, rows, outputs, first + start, width);
+            }
+        }
     }
 }
 
@@ -144,114 +205,11 @@ pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
     O::Simd::TUNING.specializes
 }
 
-/// Cuts a row of outputs, those from `first` on, `width` of them, into tiles of up to `U` vectors. If `ROW_BLOCKED`,
-/// rows that are many are taken in row blocks.
-///
-/// # Safety
-/// - As for [`reduce`].
-#[inline(always)]
-unsafe fn reduce_by<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
-    order: O,
-    rows: StridedRows<O::Lane>,
-    (outputs, first, width): (&mut Outputs<'_>, usize, usize),
-    prefetch_distance: Option<isize>,
-    state: &mut ColumnState,
-) {
-    let lanes = O::Simd::LANES;
-    assert!(width >= lanes);
-    let mut start = 0;
-    // SAFETY: the caller's promise; each tile lies within the rows.
-    unsafe {
-        // Most tiles are in a loop of their own, where the compiler knows their width: of few rows, that is much
-        // faster.
-        while !ROW_BLOCKED && start + U * lanes <= width {
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, (outputs, first), start, U * lanes, prefetch_distance, state);
-            start += U * lanes;
-        }
-        // The last tile overlaps the previous one: those outputs are answered twice, and the same. What is left goes
-        // into one tile if it fills more than half of it, because vectors side by side need not wait for each other.
-        while const { U > 1 } && width - start > U / 2 * lanes {
-            let at = start.min(width.saturating_sub(U * lanes));
-            let tile_width = (width - at).min(U * lanes);
-            reduce_part::<O, U, ROW_BLOCKED>(order, rows, (outputs, first), at, tile_width, prefetch_distance, state);
-            start = at + tile_width;
-            if const { !ROW_BLOCKED } {
-                return;
-            }
-        }
-        if const { U > 1 } && width - start > if ROW_BLOCKED { 0 } else { lanes } {
-            let at = width.saturating_sub(2 * lanes);
-            reduce_part::<O, 2, ROW_BLOCKED>(order, rows, (outputs, first), at, width - at, prefetch_distance, state);
-        } else if !ROW_BLOCKED && start < width {
-            reduce_part::<O, 1, ROW_BLOCKED>(
-                order,
-                rows,
-                (outputs, first),
-                width - lanes,
-                lanes,
-                prefetch_distance,
-                state,
-            );
-        }
-    }
-}
-
-/// Answers the outputs from `start` on, at least a vector of them, by one tile of `U` vectors; the row begins with
-/// output `first`.
-///
-/// # Safety
-/// - As for [`reduce`].
-#[inline(always)]
-unsafe fn reduce_part<O: ArgOrder, const U: usize, const ROW_BLOCKED: bool>(
-    order: O,
-    rows: StridedRows<O::Lane>,
-    (outputs, first): (&mut Outputs<'_>, usize),
-    start: usize,
-    width: usize,
-    prefetch_distance: Option<isize>,
-    state: &mut ColumnState,
-) {
-    let rows = rows.at(start);
-    rows.prefetch(width, prefetch_distance);
-    // SAFETY: the caller's promise.
-    unsafe {
-        let tile = reduce_tile::<O, U, 1, ROW_BLOCKED>(order, [rows], width, usize::MAX, state);
-        if const { ROW_BLOCKED } {
-            // One copy is enough: many rows take longer than a call.
-            let outputs = (&raw mut *outputs).cast();
-            order.simd().call_outlined(WriteTile { order, tile, rows, outputs, start: first + start, width });
-        } else {
-            tile.write(order, rows, outputs, first + start, width);
-        }
-    }
-}
-
-/// [`ColumnTile::write`], outlined.
-#[derive(Clone, Copy)]
-struct WriteTile<'a, O: ArgOrder, const U: usize> {
-    order: O,
-    tile: ColumnTile<O, U>,
-    rows: StridedRows<O::Lane>,
-    outputs: *mut Outputs<'a>,
-    start: usize,
-    width: usize,
-}
-
-impl<O: ArgOrder, const U: usize> SimdOp for WriteTile<'_, O, U> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn eval(self) {
-        let WriteTile { order, tile, rows, outputs, start, width } = self;
-        // SAFETY: the caller's promise; it has lent the outputs.
-        unsafe { tile.write(order, rows, &mut *outputs, start, width) };
-    }
-}
-
 /// A tile of `width` outputs, at least a vector of them, over some rows and then some others.
 ///
 /// Unless `most` is `usize::MAX`, the rows are contiguous, are taken `most` at a time, and what comes later is
-/// prefetched meanwhile. `state` is as for [`reduce`], `ROW_BLOCKED` as for [`reduce_by`].
+/// prefetched meanwhile. `state` is as for [`reduce`], `ROW_BLOCKED` as for
+/// [`ColumnTile::reduce_rows`].
 ///
 /// # Safety
 /// - Each row, `width` wide, may be read. There is at least one of the first rows, and all together are at most one
@@ -273,7 +231,7 @@ pub(super) unsafe fn reduce_tile<O: ArgOrder, const U: usize, const P: usize, co
             }
             state.has_nan = true;
         }
-        let exact = order.simd().call_outlined(NanExactReduce::<O, U, P> { order, parts, width });
+        let exact = reduce_exactly::<O, U, P>(order, parts, width);
         // Copied vector by vector. Otherwise, the tile above would not stay in registers, because the call writes to
         // memory.
         let mut tile = ColumnTile { best: [order.identity(); U], row_of_best: [order.simd().splat_index(0); U] };
@@ -341,20 +299,21 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
 }
 
 /// The exact way, outlined, because NaN is rare.
-#[derive(Clone, Copy)]
-struct NanExactReduce<O: ArgOrder, const U: usize, const P: usize> {
+///
+/// # Safety
+/// - As for [`reduce_tile`].
+#[inline(always)]
+unsafe fn reduce_exactly<O: ArgOrder, const U: usize, const P: usize>(
     order: O,
     parts: [StridedRows<O::Lane>; P],
     width: usize,
-}
-
-impl<O: ArgOrder, const U: usize, const P: usize> SimdOp for NanExactReduce<O, U, P> {
-    type Output = ColumnTile<O, U>;
-
-    #[inline(always)]
-    unsafe fn eval(self) -> ColumnTile<O, U> {
-        // SAFETY: the caller's promise.
-        unsafe { ColumnTile::reduce_rows::<true, P, false>(self.order, self.parts, self.width, usize::MAX).0 }
+) -> ColumnTile<O, U> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        order.simd().call_outlined(
+            #[inline(always)]
+            move || ColumnTile::reduce_rows::<true, P, false>(order, parts, width, usize::MAX).0,
+        )
     }
 }
 

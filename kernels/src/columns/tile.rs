@@ -157,15 +157,9 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                 state.observe(order, &new);
             }
             for u in 0..U {
-                if NAN_EXACT {
-                    let better = order.gt_total_order(new[u], best[u]);
-                    best[u] = simd.select(better, new[u], best[u]);
-                    row_of_best[u] = simd.select(better, row, row_of_best[u]);
-                } else {
-                    let better = order.gt(new[u], best[u]);
-                    best[u] = order.max(new[u], best[u]);
-                    row_of_best[u] = simd.select(better, row, row_of_best[u]);
-                }
+                let better = if NAN_EXACT { order.gt_total_order(new[u], best[u]) } else { order.gt(new[u], best[u]) };
+                best[u] = if NAN_EXACT { simd.select(better, new[u], best[u]) } else { order.max(new[u], best[u]) };
+                row_of_best[u] = simd.select(better, row, row_of_best[u]);
             }
             row = simd.add(row, simd.splat_index(1));
             at = at.wrapping_byte_offset(stride);
@@ -197,14 +191,10 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
         if self.write_values(order, values) {
             for (u, &best) in self.best.iter().enumerate() {
                 let start = Self::start_of(u, width);
-                let lost = Lost {
-                    bits: order.simd().movemask(order.lost(best)),
-                    bits_per_lane: O::Simd::BITS_PER_LANE,
-                    first: rows.first.wrapping_add(start),
-                    stride: rows.stride,
-                };
+                let lost = (order.simd().movemask(order.lost(best)), O::Simd::BITS_PER_LANE);
+                let numbers = order.simd().index_array(self.row_of_best[u]);
                 // SAFETY: the caller's promise, and the numbers are of rows.
-                unsafe { lost.read(order.simd().index_array(self.row_of_best[u]).as_ref(), &mut values[start..]) };
+                unsafe { read_lost(lost, rows.at(start), numbers.as_ref(), &mut values[start..]) };
             }
         }
     }
@@ -234,30 +224,24 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     }
 }
 
-/// Those lanes of a vector of which bits are lost.
-struct Lost<L> {
-    /// As [`SimdOps::movemask`] has them.
-    bits: u64,
-    bits_per_lane: u32,
-    /// Where the vector is in row 0, and from one row to the next.
-    first: *const L,
-    stride: isize,
-}
-
-impl<L: Copy> Lost<L> {
-    /// Reads their values from the rows that they are of. A function, because it is rare.
-    ///
-    /// # Safety
-    /// - The rows may be read.
-    #[cold]
-    #[inline(never)]
-    unsafe fn read<C: Copy + Into<u64>>(mut self, rows: &[C], values: &mut [MaybeUninit<L>]) {
-        while self.bits != 0 {
-            let lane = (self.bits.trailing_zeros() / self.bits_per_lane) as usize;
-            let row: u64 = rows[lane].into();
-            // SAFETY: the caller's promise.
-            values[lane].write(unsafe { self.first.offset(row as isize * self.stride).add(lane).read() });
-            self.bits &= !(((1 << self.bits_per_lane) - 1) << (lane as u32 * self.bits_per_lane));
-        }
+/// Reads the values of those lanes of a vector of which bits are lost, as [`SimdOps::movemask`] has them, from the rows
+/// of those numbers. A function, because it is rare.
+///
+/// # Safety
+/// - The rows may be read, from the lane 0 of the vector on.
+#[cold]
+#[inline(never)]
+unsafe fn read_lost<L: Copy, C: Copy + Into<u64>>(
+    (mut bits, bits_per_lane): (u64, u32),
+    rows: StridedRows<L>,
+    numbers: &[C],
+    values: &mut [MaybeUninit<L>],
+) {
+    while bits != 0 {
+        let lane = (bits.trailing_zeros() / bits_per_lane) as usize;
+        let row: u64 = numbers[lane].into();
+        // SAFETY: the caller's promise.
+        values[lane].write(unsafe { rows.first.offset(row as isize * rows.stride).add(lane).read() });
+        bits &= !(((1 << bits_per_lane) - 1) << (lane as u32 * bits_per_lane));
     }
 }

@@ -90,9 +90,9 @@ integers! {
     u16 as i16: Specialized Shared OfColumns;
     i32 as i32: Specialized Shared OfColumns;
     u32 as i32: Specialized Shared OfColumns;
+    i64 as i64: Specialized Shared OfColumns;
 }
 // A vector holds few of them, and x86 compares them as signed ones only.
-integers!(@ i64 as i64: Specialized Shared OfColumns);
 integers!(@ u64 as i64: Specialized Shared OfColumns);
 
 macro_rules! floats {

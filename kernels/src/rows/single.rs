@@ -46,7 +46,7 @@ impl SingleRow {
         let args = KernelArgs { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing, tuning };
         let mut position = [0_u32];
         // SAFETY: the caller's promise.
-        unsafe { Rows::<M>::enter::<M>(&args, Positions::from(&mut position[..]).into()) };
+        unsafe { Rows::enter::<M>(&args, Positions::from(&mut position[..]).into()) };
         position[0]
     }
 }

@@ -18,23 +18,32 @@ use crate::strategy::Strategy;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-/// See the file. Those against the direction of memory by the order that `R` makes.
-pub(crate) struct Rows<R>(PhantomData<R>);
+/// See the file. Knows nothing of who makes an order: orders of the same type have one copy.
+pub(crate) struct Rows;
 
-impl<R: OrderFactory> KernelImpl for Rows<R> {
+impl KernelImpl for Rows {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
         unsafe { each_by_length::<O, false>(order, args, outputs) }
     }
+}
 
-    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+impl Rows {
+    /// In either direction: those against the direction of memory by an order of their own.
+    ///
+    /// # Safety
+    /// - As [`KernelImpl::enter`].
+    pub(crate) unsafe fn enter_by<M: OrderFactory, Reversed: OrderFactory>(
+        args: &KernelArgs<'_>,
+        outputs: Outputs<'_>,
+    ) -> Written {
         // SAFETY: the caller's promise.
         unsafe {
             if args.innermost_reduced().stride < 0 {
-                crate::kernel::enter::<R, ReversedRows>(args, outputs)
+                ReversedRows::enter::<Reversed>(args, outputs)
             } else {
-                crate::kernel::enter::<M, Self>(args, outputs)
+                Rows::enter::<M>(args, outputs)
             }
         }
     }

@@ -12,9 +12,16 @@
 //! ```
 //!
 //! Such code must become part of a function that has the target features of the ISA; otherwise the compiler turns each
-//! operation into a call. `Simd::vectorize` is that function: it runs a `SimdOp`, a closure whose `eval` is always
-//! inlined. `Simd::call_outlined` does the same from inside, as a separate function, for what is long, rare, or shared
-//! by many callers.
+//! operation into a call. `Simd::vectorize` is that function: it runs a `SimdOp`, a closure that is always inlined.
+//! `Simd::call_outlined` does the same from inside, as a separate function, for what is long, rare, or shared by many
+//! callers:
+//!
+//! ```text
+//! simd.call_outlined(
+//!     #[inline(always)]
+//!     move || best(simd, a, b),
+//! )
+//! ```
 //!
 //! # The table (`ops.rs`, `transpose.rs`)
 //!
@@ -36,8 +43,8 @@
 //!    `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A `macro_rules!` table has a
 //!    line for each lane type, so that what differs between them is seen side by side.
 //! 2. Its numbers that shape code, in `tuning/isa.rs`.
-//! 3. In `dispatch.rs`: a variant of `Isa` with its name, `is_available`, `vector_bytes`, and a line in `with_isa!`.
-//!    The compiler finds what is missing, but for `is_available` and `with_isa!`, without which there are no kernels.
+//! 3. In `dispatch.rs`: a variant of `Isa` with its name, `vector_bytes`, and a line in `with_isa!`. The compiler finds
+//!    what is missing, but for `with_isa!`, without which there are no kernels.
 //! 4. A line of tests at the end of `kernels/tests/kernels/main.rs`, and one in `ci/inlining`.
 //!
 //! No strategy changes.
@@ -64,19 +71,4 @@ pub(crate) fn cast<A: Pod, B: Pod>(a: A) -> B {
     const { assert!(size_of::<A>() == size_of::<B>()) };
     // SAFETY: of one size, and both may have any bits.
     unsafe { core::mem::transmute_copy(&a) }
-}
-
-/// An operation as pulp takes it: what runs inside the function that has the target features.
-#[cfg(target_arch = "x86_64")]
-struct PulpAdapter<T>(T);
-
-#[cfg(target_arch = "x86_64")]
-impl<T: token::SimdOp> pulp::NullaryFnOnce for PulpAdapter<T> {
-    type Output = T::Output;
-
-    #[inline(always)]
-    fn call(self) -> T::Output {
-        // SAFETY: the promise of the caller of `Simd::vectorize`, where the only `PulpAdapter`s are made.
-        unsafe { self.0.eval() }
-    }
 }

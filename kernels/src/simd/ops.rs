@@ -5,7 +5,6 @@ use super::cast;
 use crate::simd::partial_load::{MAX_VECTOR_BYTES, PaddedTail};
 use crate::simd::transpose::TransposeOps;
 use bytemuck::Pod;
-use core::marker::PhantomData;
 
 /// What [`SimdOps::compare`] tests, by the numbers that x86 has for it: whether `a > b`, false where either is NaN;
 pub(crate) const GT: i32 = 0x1e;
@@ -155,30 +154,21 @@ pub(crate) trait SimdOps<T>: TransposeOps {
 /// The number of each of some lanes as wide as a `T`, or how many of them come after it.
 #[inline(always)]
 pub(crate) fn iota<T, V: Pod>(from_the_end: bool) -> V {
-    let lanes = size_of::<V>() / size_of::<T>();
-    const { assert!(size_of::<V>() <= MAX_VECTOR_BYTES) };
-    let first = if from_the_end { MAX_VECTOR_BYTES - lanes } else { 0 };
-    let numbers = const { &Numbers::<T>::UP_AND_DOWN }[usize::from(from_the_end)].as_flattened();
-    // SAFETY: as many are there, and may have any bits.
-    unsafe { numbers.as_ptr().add(first * size_of::<T>()).cast::<V>().read_unaligned() }
+    let numbers = const { &[numbers::<T, V>(false), numbers::<T, V>(true)] };
+    // SAFETY: as many bytes are there, and may have any bits.
+    unsafe { numbers[usize::from(from_the_end)].as_ptr().cast::<V>().read_unaligned() }
 }
 
-/// As many numbers as a vector may have lanes, as integers as wide as a `T`.
-struct Numbers<T>(PhantomData<T>);
-
-impl<T> Numbers<T> {
-    const UP_AND_DOWN: [[[u8; 8]; MAX_VECTOR_BYTES]; 2] = {
-        let mut numbers = [[[0; 8]; MAX_VECTOR_BYTES]; 2];
-        let mut n = 0;
-        while n < MAX_VECTOR_BYTES {
-            // They are smaller than a byte; which of its bytes that is depends on the machine.
-            let at = n * size_of::<T>() + if cfg!(target_endian = "big") { size_of::<T>() - 1 } else { 0 };
-            numbers[0][at / 8][at % 8] = n as u8;
-            numbers[1][at / 8][at % 8] = (MAX_VECTOR_BYTES - 1 - n) as u8;
-            n += 1;
-        }
-        numbers
-    };
+const fn numbers<T, V>(from_the_end: bool) -> [u8; MAX_VECTOR_BYTES] {
+    let (size, lanes) = (size_of::<T>(), size_of::<V>() / size_of::<T>());
+    let (mut bytes, mut n) = ([0; MAX_VECTOR_BYTES], 0);
+    while n < lanes {
+        // They are smaller than a byte; which of its bytes that is depends on the machine.
+        let at = n * size + if cfg!(target_endian = "big") { size - 1 } else { 0 };
+        bytes[at] = if from_the_end { lanes - 1 - n } else { n } as u8;
+        n += 1;
+    }
+    bytes
 }
 
 /// What 16-bit floats need beyond 16-bit integers.

@@ -16,6 +16,15 @@ pub(crate) struct Portable<const BYTES: usize>;
 impl<const BYTES: usize> Simd for Portable<BYTES> {
     const TUNING: IsaTuning = if BYTES == 64 { isa::WIDE_PORTABLE } else { isa::PORTABLE };
 
+    fn is_available() -> bool {
+        true
+    }
+
+    /// The wider ones are for tests.
+    fn is_preferred() -> bool {
+        BYTES == 16
+    }
+
     #[inline(always)]
     unsafe fn assume() -> Self {
         Portable
@@ -60,13 +69,17 @@ macro_rules! mask {
 }
 
 macro_rules! portable {
-    ($bytes:literal: $($lane:ident / $count:ident x $lanes:literal),+) => {$(
+    ($bytes:literal) => {
+        portable!($bytes: i8 as u8, u8 as u8, i16 as u16, u16 as u16, i32 as u32, u32 as u32, f32 as u32, i64 as u64,
+            f64 as u64);
+    };
+    ($bytes:literal: $($lane:ident as $count:ident),+) => {$(
         impl SimdOps<$lane> for Portable<$bytes> {
-            type Vector = [$lane; $lanes];
-            type Mask = [$count; $lanes];
-            type IndexVec = [$count; $lanes];
+            type Vector = [$lane; $bytes / size_of::<$lane>()];
+            type Mask = [$count; $bytes / size_of::<$lane>()];
+            type IndexVec = [$count; $bytes / size_of::<$lane>()];
             type IndexLane = $count;
-            type IndexArray = [$count; $lanes];
+            type IndexArray = [$count; $bytes / size_of::<$lane>()];
 
             const BITS_PER_LANE: u32 = 1;
 
@@ -75,7 +88,7 @@ macro_rules! portable {
                 // Hidden from the compiler where it is a float (half of one is not 0). With a constant, it makes of
                 // `max` and `min` below an instruction of aarch64 that turns a signalling NaN into a quiet one, instead
                 // of dropping it.
-                if 0.5 as $lane != 0 as $lane { [core::hint::black_box(value); $lanes] } else { [value; $lanes] }
+                if 0.5 as $lane != 0 as $lane { [core::hint::black_box(value); _] } else { [value; _] }
             }
             #[inline(always)]
             unsafe fn load(self, at: *const $lane) -> Self::Vector {
@@ -118,12 +131,12 @@ macro_rules! portable {
             #[inline(always)]
             fn rotate<V: Pod>(self, v: V, lanes: usize) -> V {
                 let v: Self::IndexVec = cast(v);
-                cast::<Self::IndexVec, V>(from_fn(|i| v[(i + lanes) % $lanes]))
+                cast::<Self::IndexVec, V>(from_fn(|i| v[(i + lanes) % v.len()]))
             }
             #[inline(always)]
             fn deinterleave<V: Pod>(self, a: V, b: V, _: usize) -> (V, V) {
                 let (a, b): (Self::IndexVec, Self::IndexVec) = (cast(a), cast(b));
-                let of_both = |i: usize| if i < $lanes { a[i] } else { b[i - $lanes] };
+                let of_both = |i: usize| if i < a.len() { a[i] } else { b[i - a.len()] };
                 let every_other = |first| cast::<Self::IndexVec, V>(from_fn(|i| of_both(2 * i + first)));
                 (every_other(0), every_other(1))
             }
@@ -141,7 +154,7 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn splat_index(self, n: u32) -> Self::IndexVec {
-                [n as $count; $lanes]
+                [n as $count; _]
             }
             #[inline(always)]
             fn add(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::IndexVec {
@@ -171,13 +184,9 @@ macro_rules! portable {
     };
 }
 
-portable!(16: i8 / u8 x 16, u8 / u8 x 16, i16 / u16 x 8, i32 / u32 x 4, u16 / u16 x 8, u32 / u32 x 4, f32 / u32 x 4,
-    i64 / u64 x 2, f64 / u64 x 2);
+portable!(16);
 // They run the control flow of wider vectors without an emulator. Only on request, because they are slow to compile.
 #[cfg(wide_portable)]
-portable!(32: i8 / u8 x 32, u8 / u8 x 32, i16 / u16 x 16, i32 / u32 x 8, u16 / u16 x 16, u32 / u32 x 8, f32 / u32 x 8,
-    i64 / u64 x 4, f64 / u64 x 4);
+portable!(32);
 #[cfg(wide_portable)]
-portable!(64: i8 / u8 x 64, u8 / u8 x 64, i16 / u16 x 32, i32 / u32 x 16, u16 / u16 x 32, u32 / u32 x 16,
-    f32 / u32 x 16,
-    i64 / u64 x 8, f64 / u64 x 8);
+portable!(64);

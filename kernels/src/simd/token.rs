@@ -1,6 +1,8 @@
 //! Proof that an ISA is there, and the function that may use it. Knows nothing of operations.
 
 use crate::tuning::isa::IsaTuning;
+use core::mem::needs_drop;
+use core::ptr::from_ref;
 
 /// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
 pub(crate) trait Simd: Copy + 'static {
@@ -9,6 +11,14 @@ pub(crate) trait Simd: Copy + 'static {
     /// # Safety
     /// - The machine has the ISA.
     unsafe fn assume() -> Self;
+
+    /// Whether it has.
+    fn is_available() -> bool;
+
+    /// Whether an ISA that is there is worth the frequency of the core.
+    fn is_preferred() -> bool {
+        true
+    }
 
     /// What shapes code for it. A branch on a constant is compiled to one side only, so it is tested as a constant.
     const TUNING: IsaTuning;
@@ -26,7 +36,8 @@ pub(crate) trait Simd: Copy + 'static {
     /// # Safety
     /// - As for [`SimdOp::eval`] of this operation.
     #[inline(never)]
-    unsafe fn call_outlined<T: SimdOp + Copy>(self, op: T) -> T::Output {
+    unsafe fn call_outlined<T: SimdOp>(self, op: T) -> T::Output {
+        const { assert!(!needs_drop::<T>()) };
         // SAFETY: the caller's promise.
         unsafe { self.vectorize(ByRef(&op)) }
     }
@@ -61,7 +72,10 @@ macro_rules! repeat {
 }
 pub(crate) use repeat;
 
-/// What runs inside [`Simd::vectorize`]: a closure, but with `eval` marked `#[inline(always)]`.
+/// What runs inside [`Simd::vectorize`]: a closure that is marked `#[inline(always)]`, or a type whose `eval` is.
+///
+/// A closure is another type in each copy of the function that it is in: so one that is there to have few copies is in
+/// a function with few parameters.
 pub(crate) trait SimdOp {
     type Output;
     /// # Safety
@@ -81,17 +95,27 @@ pub(crate) trait SimdOp {
     }
 }
 
+/// Not by `FnOnce`, for which the compiler puts a function in between that nothing forces inline.
+impl<R, F: FnMut() -> R> SimdOp for F {
+    type Output = R;
+
+    #[inline(always)]
+    unsafe fn eval(mut self) -> R {
+        self()
+    }
+}
+
 /// An operation by reference. If it were moved, the copy would be read in other parts than it was just written in, and
 /// each read would wait for all writes before it. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
 struct ByRef<'a, T>(&'a T);
 
-impl<T: SimdOp + Copy> SimdOp for ByRef<'_, T> {
+impl<T: SimdOp> SimdOp for ByRef<'_, T> {
     type Output = T::Output;
 
     #[inline(always)]
     unsafe fn eval(self) -> T::Output {
-        // SAFETY: the caller's promise.
-        unsafe { (*self.0).eval() }
+        // SAFETY: the caller's promise; it is taken once, and has nothing to drop.
+        unsafe { from_ref(self.0).read().eval() }
     }
 }
 

@@ -1,8 +1,7 @@
 //! Intel's cores. All was measured on Granite Rapids.
 
-use super::table::{
-    ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
-};
+use super::generic::GENERIC;
+use super::table::{ColumnTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
 
 /// By what [`with_l2_limit`] takes, in rising order: the smallest L2, then three quarters of an L2 of 1, 1.25, 2, 3
 /// and 4 MiB.
@@ -18,17 +17,15 @@ pub(super) static TUNINGS: [Tuning; 6] = [
 const fn with_l2_limit(min_beyond_l2_bytes: usize) -> Tuning {
     Tuning {
         name: "intel",
-        prefetch: PrefetchTuning { sequential: true, min_beyond_l2_bytes, ..PrefetchTuning::COMMON },
+        prefetch: PrefetchTuning { sequential: true, min_beyond_l2_bytes, ..GENERIC.prefetch },
         rows: RowTuning { read_streams: 6, stream_bytes: 512, stream_distance: 1 << 10 },
         columns: ColumnTuning {
             max_streams: 24,
             prefetch_next_rows: true,
             max_tall_block_bytes: 128 << 10,
-            ..ColumnTuning::COMMON
+            ..GENERIC.columns
         },
-        gather: GatherTuning::COMMON,
-        half_vectors: HalfVectorTuning::NONE,
-        select: SelectTuning::COMMON,
+        ..GENERIC
     }
     .checked()
 }

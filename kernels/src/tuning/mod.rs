@@ -15,6 +15,7 @@
 //! What each number trades, and what was measured, is in `docs/tuning.md`, by the name of its field. What kernels rely
 //! on is checked when a table is compiled (`Tuning::checked`), and no other tables can be made.
 
+#[cfg(target_arch = "x86_64")]
 mod detect;
 mod generic;
 mod intel;
@@ -33,7 +34,8 @@ impl Tuning {
     /// One for each microarchitecture.
     pub const ALL: [&'static Tuning; 4] = [&zen4::TUNING, &zen5::TUNING, &intel::TUNINGS[0], &generic::TUNING];
 
-    /// Of this machine. CPUID is read once: where it is virtual, that takes a microsecond.
+    /// Of this machine. CPUID is read once: where it is virtual, that takes a microsecond. Of other machines than
+    /// x86-64, nothing was measured.
     ///
     /// ```
     /// use argreduce_kernels::Tuning;
@@ -41,6 +43,9 @@ impl Tuning {
     /// ```
     #[inline]
     pub fn current() -> &'static Tuning {
-        detect::current()
+        #[cfg(target_arch = "x86_64")]
+        return detect::current();
+        #[cfg(not(target_arch = "x86_64"))]
+        return &generic::TUNING;
     }
 }

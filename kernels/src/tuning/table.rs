@@ -42,16 +42,6 @@ pub struct PrefetchTuning {
     pub min_memory_bytes: usize,
 }
 
-impl PrefetchTuning {
-    /// Of CPUs that are not known: hardware prefetchers are left alone, and L2 is as small as any.
-    pub(super) const COMMON: PrefetchTuning = PrefetchTuning {
-        sequential: false,
-        hint: Hint::L2,
-        min_beyond_l2_bytes: SMALLEST_L2_BYTES,
-        min_memory_bytes: 16 << 20,
-    };
-}
-
 /// Outputs whose elements are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTuning {
@@ -91,22 +81,6 @@ pub struct ColumnTuning {
     pub narrow_prefetch_bytes: usize,
 }
 
-impl ColumnTuning {
-    /// Of all CPUs so far, or of those that are not known.
-    pub(super) const COMMON: ColumnTuning = ColumnTuning {
-        max_streams: 8,
-        row_by_row: false,
-        prefetch_next_rows: false,
-        max_tall_block_bytes: 2 << 10,
-        max_block_bytes: 2 << 10,
-        row_prefetch_bytes: 1 << 10,
-        min_streaming_bytes: 384,
-        max_one_pass_bytes: 1 << 10,
-        max_resident_bytes: 256 << 10,
-        narrow_prefetch_bytes: 1 << 10,
-    };
-}
-
 /// Outputs whose elements are gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherTuning {
@@ -121,12 +95,6 @@ pub struct GatherTuning {
     pub max_shuffled_width: usize,
 }
 
-impl GatherTuning {
-    /// Of all CPUs so far.
-    pub(super) const COMMON: GatherTuning =
-        GatherTuning { max_followed_bytes: 96, max_prefetched_step: 4, max_run_bytes: 24, max_shuffled_width: 4 };
-}
-
 /// Which kernels vectors of half the width take, where an ISA has wider ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfVectorTuning {
@@ -138,16 +106,6 @@ pub struct HalfVectorTuning {
     pub gathers_beyond_l2: bool,
     /// Integers of 8 and 16 bits that are gathered.
     pub small_gathers: bool,
-}
-
-impl HalfVectorTuning {
-    /// None.
-    pub(super) const NONE: HalfVectorTuning = HalfVectorTuning {
-        rows_beyond_l2: false,
-        columns_beyond_l3: false,
-        gathers_beyond_l2: false,
-        small_gathers: false,
-    };
 }
 
 /// From where on one strategy is faster than another. Where two curves cross; the same on all CPUs so far.
@@ -171,21 +129,6 @@ pub struct SelectTuning {
     pub min_transposed_bytes: usize,
     /// The longest rows of 16-bit floats that are transposed, in elements.
     pub max_transposed_f16_len: usize,
-}
-
-impl SelectTuning {
-    /// Of all CPUs so far.
-    pub(super) const COMMON: SelectTuning = SelectTuning {
-        max_half_vector_row_bytes: 32,
-        min_half_vector_columns_row_bytes: 768,
-        max_half_vector_column_rows: 24,
-        min_full_vector_narrow_bytes: 2048,
-        min_narrow_bytes: 1024,
-        min_column_rows: 4,
-        min_transposed_rows: 64,
-        min_transposed_bytes: 1536,
-        max_transposed_f16_len: 31,
-    };
 }
 
 /// The most streams that a row is read in.

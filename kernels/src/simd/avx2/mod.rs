@@ -3,13 +3,13 @@
 
 mod ops;
 
-use super::PulpAdapter;
 use crate::simd::cast;
 use crate::simd::ops::iota;
 use crate::simd::token::{Simd, SimdOp};
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::x86_64::*;
+use core::ops::Deref;
 use pulp::x86::V3;
 
 /// The token; pulp's, under a name of ours.
@@ -21,10 +21,6 @@ impl Avx2 {
     #[inline(always)]
     pub(super) fn new(token: V3) -> Self {
         Avx2(token)
-    }
-
-    pub(crate) fn is_available() -> bool {
-        V3::is_available()
     }
 
     #[inline(always)]
@@ -54,11 +50,11 @@ impl Avx2 {
     // AVX2 has no 64-bit maximum.
     #[inline(always)]
     fn max_i64(self, new: __m256i, kept: __m256i) -> __m256i {
-        self.0.avx2._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(new, kept))
+        self._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(new, kept))
     }
     #[inline(always)]
     fn min_i64(self, new: __m256i, kept: __m256i) -> __m256i {
-        self.0.avx2._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(kept, new))
+        self._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(kept, new))
     }
 
     /// The best of all lanes in each of them, for 8-bit and 16-bit integers. x86 has one horizontal instruction: the
@@ -66,29 +62,29 @@ impl Avx2 {
     /// is broadcast: otherwise, the compiler flips each vector that the answer is compared with.
     #[inline(always)]
     fn reduce_splat_8(self, v: __m256i, flip: i8) -> __m256i {
-        let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
-        let flipped = avx2._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
-        let half = sse2._mm_min_epu8(avx._mm256_castsi256_si128(flipped), avx2._mm256_extracti128_si256::<1>(flipped));
+        let V3 { sse2, sse4_1, avx, .. } = self.0;
+        let flipped = self._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
+        let half = sse2._mm_min_epu8(avx._mm256_castsi256_si128(flipped), self._mm256_extracti128_si256::<1>(flipped));
         let pairs = sse2._mm_min_epu8(half, sse2._mm_srli_epi16::<8>(half));
-        avx2._mm256_broadcastb_epi8(sse2._mm_xor_si128(sse4_1._mm_minpos_epu16(pairs), sse2._mm_set1_epi8(flip)))
+        self._mm256_broadcastb_epi8(sse2._mm_xor_si128(sse4_1._mm_minpos_epu16(pairs), sse2._mm_set1_epi8(flip)))
     }
     #[inline(always)]
     fn reduce_splat_16(self, v: __m256i, flip: i16) -> __m256i {
-        let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
-        let flipped = avx2._mm256_xor_si256(v, avx._mm256_set1_epi16(flip));
+        let V3 { sse2, sse4_1, avx, .. } = self.0;
+        let flipped = self._mm256_xor_si256(v, avx._mm256_set1_epi16(flip));
         let half =
-            sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(flipped), avx2._mm256_extracti128_si256::<1>(flipped));
-        avx2._mm256_broadcastw_epi16(sse2._mm_xor_si128(sse4_1._mm_minpos_epu16(half), sse2._mm_set1_epi16(flip)))
+            sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(flipped), self._mm256_extracti128_si256::<1>(flipped));
+        self._mm256_broadcastw_epi16(sse2._mm_xor_si128(sse4_1._mm_minpos_epu16(half), sse2._mm_set1_epi16(flip)))
     }
 
     /// With a number below each byte, one minimum finds both.
     #[inline(always)]
     fn minpos_8(self, v: __m256i, numbers: __m256i, flip: i8) -> usize {
-        let V3 { sse2, sse4_1, avx, avx2, .. } = self.0;
-        let v = avx2._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
-        let halves = (avx2._mm256_unpacklo_epi8(numbers, v), avx2._mm256_unpackhi_epi8(numbers, v));
-        let first = avx2._mm256_min_epu16(halves.0, halves.1);
-        let half = sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(first), avx2._mm256_extracti128_si256::<1>(first));
+        let V3 { sse2, sse4_1, avx, .. } = self.0;
+        let v = self._mm256_xor_si256(v, avx._mm256_set1_epi8(flip));
+        let halves = (self._mm256_unpacklo_epi8(numbers, v), self._mm256_unpackhi_epi8(numbers, v));
+        let first = self._mm256_min_epu16(halves.0, halves.1);
+        let half = sse4_1._mm_min_epu16(avx._mm256_castsi256_si128(first), self._mm256_extracti128_si256::<1>(first));
         (sse2._mm_cvtsi128_si32(sse4_1._mm_minpos_epu16(half)) & 0xff) as usize
     }
     /// The instruction itself tells the lane.
@@ -101,64 +97,59 @@ impl Avx2 {
 
     #[inline(always)]
     fn movemask_8(self, mask: __m256i) -> u64 {
-        u64::from(self.0.avx2._mm256_movemask_epi8(mask) as u32)
+        u64::from(self._mm256_movemask_epi8(mask) as u32)
     }
     #[inline(always)]
     fn movemask_32(self, mask: __m256i) -> u64 {
-        let V3 { avx, .. } = self.0;
-        avx._mm256_movemask_ps(avx._mm256_castsi256_ps(mask)) as u64
+        self.0.avx._mm256_movemask_ps(cast(mask)) as u64
     }
     #[inline(always)]
     fn movemask_64(self, mask: __m256i) -> u64 {
-        let V3 { avx, .. } = self.0;
-        avx._mm256_movemask_pd(avx._mm256_castsi256_pd(mask)) as u64
+        self.0.avx._mm256_movemask_pd(cast(mask)) as u64
     }
 
     /// Lane `i` gets lane `i ^ (bytes / size of a lane)`.
     #[inline(always)]
     fn butterfly_bytes(self, v: __m256i, bytes: usize) -> __m256i {
-        let V3 { avx2, .. } = self.0;
         match bytes {
-            16 => avx2._mm256_permute2x128_si256::<0x01>(v, v),
-            8 => avx2._mm256_shuffle_epi32::<0b01_00_11_10>(v),
-            4 => avx2._mm256_shuffle_epi32::<0b10_11_00_01>(v),
+            16 => self._mm256_permute2x128_si256::<0x01>(v, v),
+            8 => self._mm256_shuffle_epi32::<0b01_00_11_10>(v),
+            4 => self._mm256_shuffle_epi32::<0b10_11_00_01>(v),
             // In each 128-bit half: the bytes' numbers, with the neighbouring pairs (or bytes) exchanged.
-            2 => avx2._mm256_shuffle_epi8(v, self.halves(0x0504_0706_0100_0302)),
-            _ => avx2._mm256_shuffle_epi8(v, self.halves(0x0607_0405_0203_0001)),
+            2 => self._mm256_shuffle_epi8(v, self.halves(0x0504_0706_0100_0302)),
+            _ => self._mm256_shuffle_epi8(v, self.halves(0x0607_0405_0203_0001)),
         }
     }
 
     /// Lane `i` gets lane `i + lanes`, and the last ones the first; of lanes of `SIZE` bytes.
     #[inline(always)]
     fn rotate_lanes<const SIZE: usize>(self, v: __m256i, lanes: usize) -> __m256i {
-        let V3 { avx, avx2, .. } = self.0;
+        let V3 { avx, .. } = self.0;
         let bytes = lanes * SIZE;
         if SIZE >= 4 {
             let first = avx._mm256_set1_epi32((bytes / 4) as i32);
-            let numbers = avx2._mm256_add_epi32(iota::<u32, _>(false), first);
-            return avx2._mm256_permutevar8x32_epi32(v, numbers);
+            let numbers = self._mm256_add_epi32(iota::<u32, _>(false), first);
+            return self._mm256_permutevar8x32_epi32(v, numbers);
         }
         // A byte of each half comes from the same half, or from the other one.
-        let other = avx2._mm256_permute2x128_si256::<0x01>(v, v);
+        let other = self._mm256_permute2x128_si256::<0x01>(v, v);
         let (here, there) = (self.numbers_from(BLOCK_BYTES + bytes), self.numbers_from(bytes));
-        avx2._mm256_or_si256(avx2._mm256_shuffle_epi8(v, here), avx2._mm256_shuffle_epi8(other, there))
+        self._mm256_or_si256(self._mm256_shuffle_epi8(v, here), self._mm256_shuffle_epi8(other, there))
     }
     /// The same numbers for both halves: see [`rotation`].
     #[inline(always)]
     fn numbers_from(self, from: usize) -> __m256i {
-        self.0.avx2._mm256_broadcastsi128_si256(cast(rotation(from)))
+        self._mm256_broadcastsi128_si256(cast(rotation(from)))
     }
 
     /// See `SimdOps::deinterleave`, for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
     #[inline(always)]
     fn deinterleave_32(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
-        let V3 { avx, avx2, .. } = self.0;
         if rows == 4 {
-            return (avx2._mm256_permute2x128_si256::<0x20>(a, b), avx2._mm256_permute2x128_si256::<0x31>(a, b));
+            return (self._mm256_permute2x128_si256::<0x20>(a, b), self._mm256_permute2x128_si256::<0x31>(a, b));
         }
-        let (a, b) = (avx._mm256_castsi256_ps(a), avx._mm256_castsi256_ps(b));
-        let [even, odd] = [avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b), avx._mm256_shuffle_ps::<0b11_01_11_01>(a, b)];
-        (avx._mm256_castps_si256(even), avx._mm256_castps_si256(odd))
+        let (avx, a, b) = (self.0.avx, cast(a), cast(b));
+        (cast(avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b)), cast(avx._mm256_shuffle_ps::<0b11_01_11_01>(a, b)))
     }
 
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit half what `order` does to bytes 0 to 7.
@@ -169,24 +160,14 @@ impl Avx2 {
     }
 }
 
-/// Intrinsics as methods, so that the tables below can name them. (Closures would do, but nothing forces them inline,
-/// and one that is not turns the intrinsic into a call.)
-macro_rules! binary_intrinsics {
-    ($($name:ident)+) => {
-        impl Avx2 {$(
-            #[inline(always)]
-            fn $name(self, a: __m256i, b: __m256i) -> __m256i {
-                self.0.avx2.$name(a, b)
-            }
-        )+}
-    };
-}
-binary_intrinsics! {
-    _mm256_cmpgt_epi8 _mm256_cmpgt_epi16 _mm256_cmpgt_epi32 _mm256_cmpgt_epi64
-    _mm256_cmpeq_epi8 _mm256_cmpeq_epi16 _mm256_cmpeq_epi32 _mm256_cmpeq_epi64
-    _mm256_max_epi8 _mm256_max_epi16 _mm256_max_epi32 _mm256_max_epu8 _mm256_max_epu16 _mm256_max_epu32
-    _mm256_min_epi8 _mm256_min_epi16 _mm256_min_epi32 _mm256_min_epu8 _mm256_min_epu16 _mm256_min_epu32
-    _mm256_xor_si256
+/// Intrinsics are methods of the token, as what is made of them is, so that the tables can name both.
+impl Deref for Avx2 {
+    type Target = pulp::core_arch::x86::Avx2;
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        &self.0.avx2
+    }
 }
 
 /// 16 numbers of bytes for a shuffle: those from 0 on, with what makes zeros before and after them, and again.
@@ -208,6 +189,10 @@ pub(super) fn rotation(from: usize) -> [u8; BLOCK_BYTES] {
 impl Simd for Avx2 {
     const TUNING: IsaTuning = isa::AVX2;
 
+    fn is_available() -> bool {
+        V3::is_available()
+    }
+
     #[inline(always)]
     unsafe fn assume() -> Self {
         // SAFETY: the caller promises that the ISA is there.
@@ -216,7 +201,11 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
-        self.0.vectorize(PulpAdapter(op))
+        self.0.vectorize(
+            #[inline(always)]
+            // SAFETY: the caller's promise.
+            move || unsafe { op.eval() },
+        )
     }
 }
 
@@ -226,21 +215,20 @@ impl TransposeOps for Avx2 {
 
     #[inline(always)]
     unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> __m256i {
-        let V3 { sse2, avx, avx2, .. } = self.0;
+        let V3 { sse2, avx, .. } = self.0;
         // SAFETY: the caller's promise; the loads are unaligned.
         let (low, high) =
             unsafe { (sse2._mm_loadu_si128(at.cast()), sse2._mm_loadu_si128(at.wrapping_offset(step).cast())) };
-        avx2._mm256_inserti128_si256::<1>(avx._mm256_castsi128_si256(low), high)
+        self._mm256_inserti128_si256::<1>(avx._mm256_castsi128_si256(low), high)
     }
 
     #[inline(always)]
     fn interleave_lo_hi<const SIZE: usize>(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-        let V3 { avx2, .. } = self.0;
         match SIZE {
-            1 => (avx2._mm256_unpacklo_epi8(a, b), avx2._mm256_unpackhi_epi8(a, b)),
-            2 => (avx2._mm256_unpacklo_epi16(a, b), avx2._mm256_unpackhi_epi16(a, b)),
-            4 => (avx2._mm256_unpacklo_epi32(a, b), avx2._mm256_unpackhi_epi32(a, b)),
-            _ => (avx2._mm256_unpacklo_epi64(a, b), avx2._mm256_unpackhi_epi64(a, b)),
+            1 => (self._mm256_unpacklo_epi8(a, b), self._mm256_unpackhi_epi8(a, b)),
+            2 => (self._mm256_unpacklo_epi16(a, b), self._mm256_unpackhi_epi16(a, b)),
+            4 => (self._mm256_unpacklo_epi32(a, b), self._mm256_unpackhi_epi32(a, b)),
+            _ => (self._mm256_unpacklo_epi64(a, b), self._mm256_unpackhi_epi64(a, b)),
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::simd::cast;
 use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
-use pulp::x86::V3;
 
 /// What depends on the width of a lane alone.
 macro_rules! by_width {
@@ -43,7 +42,7 @@ macro_rules! by_width {
 
         #[inline(always)]
         fn select<V: Pod>(self, mask: __m256i, yes: V, no: V) -> V {
-            cast(self.0.avx2._mm256_blendv_epi8(cast(no), cast(yes), mask))
+            cast(self._mm256_blendv_epi8(cast(no), cast(yes), mask))
         }
         #[inline(always)]
         fn xor(self, a: __m256i, b: __m256i) -> __m256i {
@@ -64,11 +63,11 @@ macro_rules! by_width {
         }
         #[inline(always)]
         fn or(self, a: __m256i, b: __m256i) -> __m256i {
-            self.0.avx2._mm256_or_si256(a, b)
+            self._mm256_or_si256(a, b)
         }
         #[inline(always)]
         fn and_not(self, a: __m256i, b: __m256i) -> __m256i {
-            self.0.avx2._mm256_andnot_si256(b, a)
+            self._mm256_andnot_si256(b, a)
         }
         #[inline(always)]
         fn movemask(self, mask: __m256i) -> u64 {
@@ -80,11 +79,11 @@ macro_rules! by_width {
         }
         #[inline(always)]
         fn add(self, a: __m256i, b: __m256i) -> __m256i {
-            self.0.avx2.$add(a, b)
+            self.$add(a, b)
         }
         #[inline(always)]
         fn sub_mask(self, mask: __m256i, count: __m256i) -> __m256i {
-            self.0.avx2.$sub(count, mask)
+            self.$sub(count, mask)
         }
         // 64-bit lanes are compared as signed ones: counts never get so large.
         #[inline(always)]
@@ -98,9 +97,9 @@ macro_rules! by_width {
             let smallest = if $count::BITS == 64 {
                 // Their upper halves are 0, so that a minimum of 32 bits is theirs.
                 let other = <Self as SimdOps<$ordered>>::butterfly(self, indices, 2);
-                let indices = self.0.avx2._mm256_min_epu32(other, indices);
+                let indices = self._mm256_min_epu32(other, indices);
                 let other = <Self as SimdOps<$ordered>>::butterfly(self, indices, 1);
-                self.0.avx2._mm256_min_epu32(other, indices)
+                self._mm256_min_epu32(other, indices)
             } else {
                 <Self as SimdOps<$ordered>>::reduce_splat(self, indices, false)
             };
@@ -124,7 +123,7 @@ macro_rules! masked_loads {
         unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m256i {
             let mask = <Self as SimdOps<$lane>>::first_n_mask(self, n);
             // SAFETY: the caller promises the elements that are not masked off; the others are not read.
-            unsafe { self.0.avx2.$load(at.cast(), mask) }
+            unsafe { self.$load(at.cast(), mask) }
         }
     };
 }
@@ -200,48 +199,45 @@ integers! {
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident, $to:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident;)+) => {$(
         impl SimdOps<$lane> for Avx2 {
             by_width!($bits);
             masked_loads!($bits, $lane);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m256i {
-                self.0.avx.$to(self.0.avx.$splat(value))
+                cast(self.0.avx.$splat(value))
             }
             #[inline(always)]
             fn compare<const WHAT: i32>(self, a: __m256i, b: __m256i) -> __m256i {
-                let V3 { avx, .. } = self.0;
-                avx.$to(avx.$cmp::<WHAT>(avx.$from(a), avx.$from(b)))
+                cast(self.0.avx.$cmp::<WHAT>(cast(a), cast(b)))
             }
             // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
             #[inline(always)]
             fn max(self, new: __m256i, kept: __m256i) -> __m256i {
-                let V3 { avx, .. } = self.0;
-                avx.$to(avx.$max(avx.$from(new), avx.$from(kept)))
+                cast(self.0.avx.$max(cast(new), cast(kept)))
             }
             #[inline(always)]
             fn min(self, new: __m256i, kept: __m256i) -> __m256i {
-                let V3 { avx, .. } = self.0;
-                avx.$to(avx.$min(avx.$from(new), avx.$from(kept)))
+                cast(self.0.avx.$min(cast(new), cast(kept)))
             }
         }
     )+};
 }
 
 floats! {
-    f32: 32, _mm256_set1_ps, _mm256_cmp_ps, _mm256_max_ps, _mm256_min_ps, _mm256_castsi256_ps, _mm256_castps_si256;
-    f64: 64, _mm256_set1_pd, _mm256_cmp_pd, _mm256_max_pd, _mm256_min_pd, _mm256_castsi256_pd, _mm256_castpd_si256;
+    f32: 32, _mm256_set1_ps, _mm256_cmp_ps, _mm256_max_ps, _mm256_min_ps;
+    f64: 64, _mm256_set1_pd, _mm256_cmp_pd, _mm256_max_pd, _mm256_min_pd;
 }
 
 impl F16KeyOps for Avx2 {
     #[inline(always)]
     fn encode_f16(self, raw: __m256i, bias: i16, saturating_bias: i16) -> __m256i {
-        let V3 { avx, avx2, .. } = self.0;
-        let magnitude = avx2._mm256_and_si256(raw, avx._mm256_set1_epi16(i16::MAX));
-        let keys = avx2._mm256_sign_epi16(magnitude, raw);
-        let biased = avx2._mm256_add_epi16(keys, avx._mm256_set1_epi16(bias));
-        avx2._mm256_adds_epi16(biased, avx._mm256_set1_epi16(saturating_bias))
+        let avx = self.0.avx;
+        let magnitude = self._mm256_and_si256(raw, avx._mm256_set1_epi16(i16::MAX));
+        let keys = self._mm256_sign_epi16(magnitude, raw);
+        let biased = self._mm256_add_epi16(keys, avx._mm256_set1_epi16(bias));
+        self._mm256_adds_epi16(biased, avx._mm256_set1_epi16(saturating_bias))
     }
 
     #[inline(always)]

@@ -4,7 +4,6 @@
 
 mod ops;
 
-use super::PulpAdapter;
 use super::avx2::{Avx2, rotation};
 use crate::simd::cast;
 use crate::simd::ops::iota;
@@ -19,19 +18,6 @@ use pulp::x86::V4;
 pub(crate) struct Avx512(V4);
 
 impl Avx512 {
-    pub(crate) fn is_available() -> bool {
-        V4::is_available()
-    }
-
-    /// Whether the CPU runs 512-bit instructions at the frequency of others. Those that do also have VBMI2, which is
-    /// not used here, and those that do not, have not. See docs/isa-selection.md.
-    pub(crate) fn is_worth_it() -> bool {
-        #[cfg(feature = "std")]
-        return std::is_x86_feature_detected!("avx512vbmi2");
-        #[cfg(not(feature = "std"))]
-        return cfg!(target_feature = "avx512vbmi2");
-    }
-
     /// Lane `i` gets lane `i ^ (bytes / size of a lane)`.
     #[inline(always)]
     fn butterfly_bytes(self, v: __m512i, bytes: usize) -> __m512i {
@@ -92,10 +78,9 @@ impl Avx512 {
             let even = avx512f._mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
             return (even, avx512f._mm512_shuffle_i64x2::<0b11_01_11_01>(a, b));
         }
-        let (a, b) = (avx512f._mm512_castsi512_ps(a), avx512f._mm512_castsi512_ps(b));
-        let even = avx512f._mm512_shuffle_ps::<0b10_00_10_00>(a, b);
-        let odd = avx512f._mm512_shuffle_ps::<0b11_01_11_01>(a, b);
-        (avx512f._mm512_castps_si512(even), avx512f._mm512_castps_si512(odd))
+        let (a, b) = (cast(a), cast(b));
+        let even = cast(avx512f._mm512_shuffle_ps::<0b10_00_10_00>(a, b));
+        (even, cast(avx512f._mm512_shuffle_ps::<0b11_01_11_01>(a, b)))
     }
 
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit quarter what `order` does to bytes 0 to 7.
@@ -117,6 +102,19 @@ impl From<Avx512> for Avx2 {
 impl Simd for Avx512 {
     const TUNING: IsaTuning = isa::AVX512;
 
+    fn is_available() -> bool {
+        V4::is_available()
+    }
+
+    /// Whether the CPU runs 512-bit instructions at the frequency of others. Those that do also have VBMI2, which is
+    /// not used here, and those that do not, have not. See docs/isa-selection.md.
+    fn is_preferred() -> bool {
+        #[cfg(feature = "std")]
+        return std::is_x86_feature_detected!("avx512vbmi2");
+        #[cfg(not(feature = "std"))]
+        return cfg!(target_feature = "avx512vbmi2");
+    }
+
     #[inline(always)]
     unsafe fn assume() -> Self {
         // SAFETY: the caller promises that the ISA is there.
@@ -125,7 +123,11 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
-        self.0.vectorize(PulpAdapter(op))
+        self.0.vectorize(
+            #[inline(always)]
+            // SAFETY: the caller's promise.
+            move || unsafe { op.eval() },
+        )
     }
 }
 

@@ -190,31 +190,26 @@ integers! {
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
-    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident, $from:ident,
-        $to:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident;)+) => {$(
         impl SimdOps<$lane> for Avx512 {
             by_width!($bits, $lane);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m512i {
-                let V4 { avx512f, .. } = self.0;
-                avx512f.$to(avx512f.$splat(value))
+                cast(self.0.avx512f.$splat(value))
             }
             #[inline(always)]
             fn compare<const WHAT: i32>(self, a: __m512i, b: __m512i) -> $mask {
-                let V4 { avx512f, .. } = self.0;
-                avx512f.$cmp::<WHAT>(avx512f.$from(a), avx512f.$from(b))
+                self.0.avx512f.$cmp::<WHAT>(cast(a), cast(b))
             }
             // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
             #[inline(always)]
             fn max(self, new: __m512i, kept: __m512i) -> __m512i {
-                let V4 { avx512f, .. } = self.0;
-                avx512f.$to(avx512f.$max(avx512f.$from(new), avx512f.$from(kept)))
+                cast(self.0.avx512f.$max(cast(new), cast(kept)))
             }
             #[inline(always)]
             fn min(self, new: __m512i, kept: __m512i) -> __m512i {
-                let V4 { avx512f, .. } = self.0;
-                avx512f.$to(avx512f.$min(avx512f.$from(new), avx512f.$from(kept)))
+                cast(self.0.avx512f.$min(cast(new), cast(kept)))
             }
         }
     )+};
@@ -222,10 +217,8 @@ macro_rules! floats {
 
 #[rustfmt::skip]
 floats! {
-    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps, _mm512_castsi512_ps,
-        _mm512_castps_si512;
-    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd, _mm512_castsi512_pd,
-        _mm512_castpd_si512;
+    f32: 32, __mmask16, _mm512_set1_ps, _mm512_cmp_ps_mask, _mm512_max_ps, _mm512_min_ps;
+    f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd;
 }
 
 impl F16KeyOps for Avx512 {

@@ -22,18 +22,14 @@ use core::arch::aarch64::*;
 pub(crate) struct Neon(pulp::aarch64::Neon);
 
 impl Neon {
-    pub(crate) fn is_available() -> bool {
-        pulp::aarch64::Neon::is_available()
-    }
-
     /// Lane `i` gets lane `i ^ (bytes / size of a lane)`.
     #[inline(always)]
     fn butterfly_bytes(self, v: uint8x16_t, bytes: usize) -> uint8x16_t {
         let neon = self.0.neon;
         match bytes {
             8 => neon.vextq_u8::<8>(v, v),
-            4 => neon.vreinterpretq_u8_u32(neon.vrev64q_u32(neon.vreinterpretq_u32_u8(v))),
-            2 => neon.vreinterpretq_u8_u16(neon.vrev32q_u16(neon.vreinterpretq_u16_u8(v))),
+            4 => cast(neon.vrev64q_u32(cast(v))),
+            2 => cast(neon.vrev32q_u16(cast(v))),
             _ => neon.vrev16q_u8(v),
         }
     }
@@ -48,6 +44,10 @@ impl Neon {
 
 impl Simd for Neon {
     const TUNING: IsaTuning = isa::NEON;
+
+    fn is_available() -> bool {
+        pulp::aarch64::Neon::is_available()
+    }
 
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -78,18 +78,9 @@ impl TransposeOps for Neon {
         let neon = self.0.neon;
         match SIZE {
             1 => (neon.vzip1q_u8(a, b), neon.vzip2q_u8(a, b)),
-            2 => {
-                let (a, b) = (neon.vreinterpretq_u16_u8(a), neon.vreinterpretq_u16_u8(b));
-                (neon.vreinterpretq_u8_u16(neon.vzip1q_u16(a, b)), neon.vreinterpretq_u8_u16(neon.vzip2q_u16(a, b)))
-            }
-            4 => {
-                let (a, b) = (neon.vreinterpretq_u32_u8(a), neon.vreinterpretq_u32_u8(b));
-                (neon.vreinterpretq_u8_u32(neon.vzip1q_u32(a, b)), neon.vreinterpretq_u8_u32(neon.vzip2q_u32(a, b)))
-            }
-            _ => {
-                let (a, b) = (neon.vreinterpretq_u64_u8(a), neon.vreinterpretq_u64_u8(b));
-                (neon.vreinterpretq_u8_u64(neon.vzip1q_u64(a, b)), neon.vreinterpretq_u8_u64(neon.vzip2q_u64(a, b)))
-            }
+            2 => (cast(neon.vzip1q_u16(cast(a), cast(b))), cast(neon.vzip2q_u16(cast(a), cast(b)))),
+            4 => (cast(neon.vzip1q_u32(cast(a), cast(b))), cast(neon.vzip2q_u32(cast(a), cast(b)))),
+            _ => (cast(neon.vzip1q_u64(cast(a), cast(b))), cast(neon.vzip2q_u64(cast(a), cast(b)))),
         }
     }
 }

@@ -196,7 +196,6 @@ impl F16KeyOps for Neon {
 
     #[inline(always)]
     fn max_unsigned(self, a: int16x8_t, b: int16x8_t) -> int16x8_t {
-        let neon = self.0.neon;
-        neon.vreinterpretq_s16_u16(neon.vmaxq_u16(neon.vreinterpretq_u16_s16(a), neon.vreinterpretq_u16_s16(b)))
+        cast(self.0.neon.vmaxq_u16(cast(a), cast(b)))
     }
 }
