@@ -71,8 +71,8 @@ impl Scratch {
         const { assert!(align_of::<B>() <= 64) };
         let (len, pad) = (SCRATCH_BYTES / size_of::<B>(), OVERWRITE_PAD / size_of::<B>());
         let (elements, capacity) = (self.0.as_mut_ptr().cast::<MaybeUninit<B>>(), len / lanes.len());
-        // SAFETY: the bytes of this buffer are as many elements by the divisions, aligned for them as asserted, and need
-        // not be initialised.
+        // SAFETY: the bytes of this buffer are as many elements by the divisions, aligned for them as asserted, and
+        // need not be initialised.
         let elements = unsafe { core::slice::from_raw_parts_mut(elements, len + pad) };
         let mut filled = 0;
         while let Some((offset, rows)) = segments.next(capacity - filled) {
