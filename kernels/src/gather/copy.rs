@@ -1,10 +1,9 @@
 //! Copies of strided elements, and of runs of neighbours, to rows of lanes. Knows nothing of orders, and of the loops
-//! of a call.
+//! of a call. What is unsafe here asks of its caller that the elements or bytes which it copies may be read.
 
 use crate::memory::args::LoopDim;
 use crate::memory::prefetch::PrefetchCursor;
-use crate::simd::token::SimdOp;
-use crate::simd::transpose::TransposeOps;
+use crate::simd::token::Simd;
 use core::cmp::Ordering;
 use core::mem::MaybeUninit;
 
@@ -37,32 +36,30 @@ impl LaneOffsets<'_> {
     }
 }
 
-/// `out[row * lanes.len() + lane] = from[row * stride + lanes[lane]]`.
-///
-/// After the last row, `out` has room for what need not be written: [`OVERWRITE_PAD`].
-///
-/// To run it is safe if all of those elements may be read, and so may what follows them before `end`, and `out` may be
-/// written, which nobody else uses meanwhile.
+/// Rows of elements that are copied, one after another; from one row to the next there are `stride` elements.
 #[derive(Clone, Copy)]
-pub(super) struct Gather<'a, S, T> {
-    pub(super) simd: S,
-    pub(super) out: *mut [MaybeUninit<T>],
+pub(super) struct SourceRows<T> {
     pub(super) from: *const T,
-    pub(super) end: Option<*const T>,
-    pub(super) stride: isize,
     pub(super) rows: usize,
-    pub(super) lanes: LaneOffsets<'a>,
+    pub(super) stride: isize,
     pub(super) prefetch_cursor: Option<PrefetchCursor>,
 }
 
-impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
-    type Output = ();
-
+impl<T: Copy> SourceRows<T> {
+    /// `out[row * lanes.len() + lane] = from[row * stride + lanes[lane]]`. After the last row, `out` has room for what
+    /// need not be written: [`OVERWRITE_PAD`].
+    ///
+    /// # Safety
+    /// - All of those elements may be read, and so may what follows them before `end`; there is at least one row.
     #[inline(always)]
-    unsafe fn eval(self) {
-        let Gather { simd, out, from, end, stride, rows, lanes, prefetch_cursor } = self;
-        // SAFETY: the caller's promise.
-        let out = unsafe { &mut *out };
+    pub(super) unsafe fn gather<S: Simd>(
+        self,
+        simd: S,
+        out: &mut [MaybeUninit<T>],
+        end: Option<*const T>,
+        lanes: LaneOffsets<'_>,
+    ) {
+        let SourceRows { from, rows, stride, .. } = self;
         assert!(out.len() == rows * lanes.len() + OVERWRITE_PAD / size_of::<T>());
         match lanes {
             LaneOffsets::Strided { first, step, lanes } => {
@@ -78,25 +75,18 @@ impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
                     // Row by row, because then at least the writes are in order; a single lane is one row.
                     let (rows, len, stride, step) =
                         if lanes == 1 { (1, rows, 0, stride) } else { (rows, lanes, stride, step) };
-                    StridedCopy { from, len, step, rows, stride, prefetch_cursor }.copy(out);
+                    SourceRows { from, rows, stride, ..self }.copy_strided(out, LoopDim { size: len, stride: step });
                 }
             }
             LaneOffsets::Runs { first, step, runs, width } => {
                 let bytes = |elements: isize| elements.wrapping_mul(size_of::<T>() as isize);
-                let runs = Runs {
-                    from: from.wrapping_offset(first).cast(),
-                    step: bytes(step),
-                    runs,
-                    width: width * size_of::<T>(),
-                    stride: bytes(stride),
-                    rows,
-                    prefetch_cursor,
-                    out: out.as_mut_ptr().cast(),
-                    end: end.map(|end| end.cast()),
-                };
+                let SourceRows { prefetch_cursor, .. } = self;
+                let (from, stride) = (from.wrapping_offset(first).cast::<u8>(), bytes(stride));
+                let (runs, width) = (LoopDim { size: runs, stride: bytes(step) }, width * size_of::<T>());
+                let (out, end) = (out.as_mut_ptr().cast(), end.map(|end| end.cast()));
                 // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as
                 // asserted.
-                unsafe { simd.call_outlined(runs) };
+                unsafe { SourceRows { from, rows, stride, prefetch_cursor }.copy_runs(simd, out, end, runs, width) };
             }
             LaneOffsets::Each(offsets) => {
                 for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
@@ -109,80 +99,109 @@ impl<S: TransposeOps, T: Copy> SimdOp for Gather<'_, S, T> {
             }
         }
     }
-}
 
-/// Copies rows of runs of `width` neighbours, row by row: runs are `step` apart, rows `stride`. All in bytes, so that
-/// one copy of the code serves elements of any size.
-///
-/// To run it is safe if the runs may be read, and what follows them before `end`; there is at least one row; and `out`
-/// has room for the runs, and for [`OVERWRITE_PAD`] more.
-#[derive(Clone, Copy)]
-struct Runs {
-    from: *const u8,
-    step: isize,
-    runs: usize,
-    width: usize,
-    stride: isize,
-    rows: usize,
-    prefetch_cursor: Option<PrefetchCursor>,
-    out: *mut u8,
-    end: Option<*const u8>,
-}
-
-impl SimdOp for Runs {
-    type Output = ();
-
+    /// `out[row * line.size + n] = from[row * stride + n * line.stride]`. Small steps are constants, for which the
+    /// compiler has shuffles.
     #[inline(always)]
-    unsafe fn eval(self) {
+    unsafe fn copy_strided(self, out: &mut [MaybeUninit<T>], line: LoopDim) {
         // SAFETY: the caller's promises.
         unsafe {
-            match self.width {
-                // A byte alone is no run.
-                ..=4 => self.copy::<4, 2>(),
-                5..=8 => self.copy::<8, 4>(),
-                9..=16 => self.copy::<16, 8>(),
-                17..=32 => self.copy::<32, 16>(),
-                _ => self.copy::<32, 32>(),
+            match line.stride {
+                1 => self.each_row(out, line, |out, from| copy_every(out, from, 1)),
+                2 => self.each_row(out, line, |out, from| copy_every(out, from, 2)),
+                3 => self.each_row(out, line, |out, from| copy_every(out, from, 3)),
+                4 => self.each_row(out, line, |out, from| copy_every(out, from, 4)),
+                -1 => self.each_row(out, line, |out, from| copy_every(out, from, -1)),
+                -2 => self.each_row(out, line, |out, from| copy_every(out, from, -2)),
+                step => self.each_row(out, line, |out, from| copy_every(out, from, step)),
             }
+        }
+    }
+
+    /// Copies each row, in the order of memory, which hardware prefetchers follow.
+    #[inline(always)]
+    fn each_row(self, out: &mut [MaybeUninit<T>], line: LoopDim, copy: impl Fn(&mut [MaybeUninit<T>], *const T)) {
+        let SourceRows { from, rows, stride, prefetch_cursor } = self;
+        let len = line.size;
+        for row in 0..rows {
+            let row = if stride < 0 { rows - 1 - row } else { row };
+            if let Some(prefetch_cursor) = prefetch_cursor {
+                let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
+                prefetch_cursor.moved(to_row).prefetch(len * line.stride.unsigned_abs() * size_of::<T>());
+            }
+            let mut from = from.wrapping_offset(row as isize * stride);
+            if stride < 0 {
+                // Hidden, or the compiler asks once for all rows whether they overlap `out`, by the range that they
+                // span upwards, and then copies element by element.
+                from = core::hint::black_box(from);
+            }
+            copy(&mut out[row * len..][..len], from);
         }
     }
 }
 
-impl Runs {
+impl SourceRows<u8> {
+    /// Copies runs of `width` neighbours, all in bytes, so that one copy of the code serves elements of any size.
+    ///
+    /// # Safety
+    /// - The runs may be read, and what follows them before `end`; there is at least one row; and `out` has room for
+    ///   the runs, and for [`OVERWRITE_PAD`] more.
+    #[inline(always)]
+    unsafe fn copy_runs<S: Simd>(self, simd: S, out: *mut u8, end: Option<*const u8>, runs: LoopDim, width: usize) {
+        // SAFETY: the caller's promises.
+        unsafe {
+            simd.call_outlined(
+                #[inline(always)]
+                move || match width {
+                    // A byte alone is no run.
+                    ..=4 => self.copy_runs_by::<4, 2>(out, end, runs, width),
+                    5..=8 => self.copy_runs_by::<8, 4>(out, end, runs, width),
+                    9..=16 => self.copy_runs_by::<16, 8>(out, end, runs, width),
+                    17..=32 => self.copy_runs_by::<32, 16>(out, end, runs, width),
+                    _ => self.copy_runs_by::<32, 32>(out, end, runs, width),
+                },
+            );
+        }
+    }
+
     /// Copies the runs, one after another, each by one load and store of `WHOLE` bytes: what they bring too much is
     /// overwritten by the next run. (`memcpy` of a length that is not a constant would be a call.) Runs that end too
     /// close to `end`, or that are longer, are copied by two or more loads and stores of `PART` bytes, the last of
-    /// which overlaps the previous one.
-    ///
-    /// # Safety
-    /// - As to run it. Runs are at least `PART` bytes long.
+    /// which overlaps the previous one. Runs are at least `PART` bytes long.
     #[inline(always)]
-    unsafe fn copy<const WHOLE: usize, const PART: usize>(self) {
+    unsafe fn copy_runs_by<const WHOLE: usize, const PART: usize>(
+        self,
+        out: *mut u8,
+        end: Option<*const u8>,
+        runs: LoopDim,
+        width: usize,
+    ) {
         const { assert!(PART <= WHOLE && WHOLE <= 2 * PART && WHOLE <= OVERWRITE_PAD) };
-        let Runs { from, step, runs, width, stride, rows, prefetch_cursor, out, end } = self;
+        let SourceRows { from, rows, stride, prefetch_cursor } = self;
         assert!(width >= PART);
         // How many runs of each row may be read by whole loads. The same for all rows, because it takes a division.
         let last_row = from.wrapping_offset((rows as isize - 1) * stride.max(0));
         let end = end.map(<*const u8>::addr);
         let whole_moves = match width.cmp(&WHOLE) {
-            Ordering::Less => readable(LoopDim { size: runs, stride: step }, last_row.addr(), WHOLE, end),
-            Ordering::Equal => runs,
+            Ordering::Less => readable(runs, last_row.addr(), WHOLE, end),
+            Ordering::Equal => runs.size,
             Ordering::Greater => 0,
         };
-        let len = runs * width;
+        let len = runs.size * width;
         for row in 0..rows {
             if let Some(prefetch_cursor) = prefetch_cursor {
                 prefetch_cursor.moved((row * len) as isize).prefetch(len);
             }
             let from = from.wrapping_offset(row as isize * stride);
             let out = out.wrapping_add(row * len);
-            let place = |line: usize| (from.wrapping_offset(line as isize * step), out.wrapping_add(line * width));
+            let place =
+                |line: usize| (from.wrapping_offset(line as isize * runs.stride), out.wrapping_add(line * width));
             for line in 0..whole_moves {
                 let (from, to) = place(line);
                 // SAFETY: the caller's promises: a run starts at least a run before the slack.
                 unsafe { move_bytes::<WHOLE>(from, to) };
             }
-            for line in whole_moves..runs {
+            for line in whole_moves..runs.size {
                 let (from, to) = place(line);
                 let last = width - PART;
                 // One before the last is enough for runs that a whole move would hold.
@@ -207,10 +226,7 @@ fn readable(runs: LoopDim, first: usize, bytes: usize, end: Option<usize>) -> us
     runs.steps_within(end.and_then(|end| end.checked_sub(first)?.checked_sub(bytes)))
 }
 
-/// A load and a store.
-///
-/// # Safety
-/// - As many bytes may be read, and written.
+/// A load and a store, of as many bytes as there are in both places.
 #[inline(always)]
 unsafe fn move_bytes<const BYTES: usize>(from: *const u8, to: *mut u8) {
     // SAFETY: the caller's promise.
@@ -219,64 +235,7 @@ unsafe fn move_bytes<const BYTES: usize>(from: *const u8, to: *mut u8) {
     };
 }
 
-/// Rows of `len` elements, which are `step` apart; from one row to the next, `stride`.
-#[derive(Clone, Copy)]
-struct StridedCopy<T> {
-    from: *const T,
-    len: usize,
-    step: isize,
-    rows: usize,
-    stride: isize,
-    prefetch_cursor: Option<PrefetchCursor>,
-}
-
-impl<T: Copy> StridedCopy<T> {
-    /// `out[row * len + n] = from[row * stride + n * step]`. Small steps are constants, for which the compiler has
-    /// shuffles.
-    ///
-    /// # Safety
-    /// - All of those elements may be read.
-    #[inline(always)]
-    unsafe fn copy(self, out: &mut [MaybeUninit<T>]) {
-        // SAFETY: the caller's promises.
-        unsafe {
-            match self.step {
-                1 => self.each_row(out, |out, from| copy_every(out, from, 1)),
-                2 => self.each_row(out, |out, from| copy_every(out, from, 2)),
-                3 => self.each_row(out, |out, from| copy_every(out, from, 3)),
-                4 => self.each_row(out, |out, from| copy_every(out, from, 4)),
-                -1 => self.each_row(out, |out, from| copy_every(out, from, -1)),
-                -2 => self.each_row(out, |out, from| copy_every(out, from, -2)),
-                step => self.each_row(out, |out, from| copy_every(out, from, step)),
-            }
-        }
-    }
-
-    /// Copies each row, in the order of memory, which hardware prefetchers follow.
-    #[inline(always)]
-    fn each_row(self, out: &mut [MaybeUninit<T>], copy: impl Fn(&mut [MaybeUninit<T>], *const T)) {
-        let StridedCopy { from, len, step, rows, stride, prefetch_cursor } = self;
-        for row in 0..rows {
-            let row = if stride < 0 { rows - 1 - row } else { row };
-            if let Some(prefetch_cursor) = prefetch_cursor {
-                let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
-                prefetch_cursor.moved(to_row).prefetch(len * step.unsigned_abs() * size_of::<T>());
-            }
-            let mut from = from.wrapping_offset(row as isize * stride);
-            if stride < 0 {
-                // Hidden, or the compiler asks once for all rows whether they overlap `out`, by the range that they
-                // span upwards, and then copies element by element.
-                from = core::hint::black_box(from);
-            }
-            copy(&mut out[row * len..][..len], from);
-        }
-    }
-}
-
 /// `out[n] = from[n * step]`.
-///
-/// # Safety
-/// - All of those elements may be read.
 #[inline(always)]
 unsafe fn copy_every<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, step: isize) {
     for (n, element) in out.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
 //! The buffer that elements are gathered into, and the loop over segments that fills it. Knows nothing of how elements
 //! are copied, and of types but their size.
 
-use super::copy::{Gather, LaneOffsets, OVERWRITE_PAD};
+use super::copy::{LaneOffsets, OVERWRITE_PAD, SourceRows};
 use super::transpose::TransposeSource;
 use crate::memory::walk::SegmentIter;
 use crate::simd::transpose::TransposeOps;
@@ -56,9 +56,6 @@ impl Scratch {
     }
 
     /// [`Scratch::fill`] for one size of elements.
-    ///
-    /// # Safety
-    /// - As [`Scratch::fill`].
     #[inline(never)]
     unsafe fn fill_bits<S: TransposeOps, B: Copy>(
         &mut self,
@@ -87,19 +84,14 @@ impl Scratch {
                     prefetch_cursor.map(|prefetch_cursor| prefetch_cursor.moved((rows * lanes.len()) as isize * size));
             }
             let (from, stride) = (from.wrapping_offset(offset), segments.fastest.stride);
-            // SAFETY: the caller's promise, and a borrow that nothing else uses meanwhile.
+            let (source, lanes) = (SourceRows { from, rows, stride, prefetch_cursor }, *lanes);
+            // SAFETY: the caller's promise.
             unsafe {
-                simd.call_outlined(Gather {
-                    simd,
-                    out: &raw mut *out,
-                    from,
-                    end,
-                    stride,
-                    rows,
-                    lanes: *lanes,
-                    prefetch_cursor,
-                })
-            };
+                simd.call_outlined(
+                    #[inline(always)]
+                    move || source.gather(simd, out, end, lanes),
+                );
+            }
             filled += rows;
         }
         filled

@@ -2,7 +2,6 @@
 //! derives them. Knows nothing of orders, of NaN, and of the loops of a call.
 
 use crate::memory::prefetch::PrefetchCursor;
-use crate::simd::token::{Simd, SimdOp};
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 
 /// Blocks of `elements` elements, `step` bytes from one to the next.
@@ -38,100 +37,51 @@ impl TransposeSource {
     ///   bytes.
     #[inline(always)]
     pub(crate) unsafe fn transpose<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
-        #[derive(Clone, Copy)]
-        struct Call<S, const SIZE: usize, const SHUFFLES: bool> {
-            simd: S,
-            blocks: TransposeSource,
-            to: *mut u8,
-        }
-        impl<S: TransposeOps, const SIZE: usize, const SHUFFLES: bool> SimdOp for Call<S, SIZE, SHUFFLES> {
-            type Output = ();
-
-            #[inline(always)]
-            unsafe fn eval(self) {
-                let Call { simd, blocks, to } = self;
-                // SAFETY: the caller's promise.
-                unsafe {
-                    match blocks.elements {
-                        _ if const { !SHUFFLES } => {
-                            blocks.by_blocks::<S, SIZE>(simd, to, (blocks.count * SIZE) as isize)
-                        }
-                        3 => blocks.transpose_perfect_shuffle::<S, SIZE, 3, 6>(simd, to),
-                        4 => blocks.transpose_perfect_shuffle::<S, SIZE, 4, 4>(simd, to),
-                        5 => blocks.transpose_perfect_shuffle::<S, SIZE, 5, 10>(simd, to),
-                        6 => blocks.transpose_perfect_shuffle::<S, SIZE, 6, 6>(simd, to),
-                        7 => blocks.transpose_perfect_shuffle::<S, SIZE, 7, 14>(simd, to),
-                        8 => blocks.transpose_perfect_shuffle::<S, SIZE, 8, 8>(simd, to),
-                        9 => blocks.transpose_perfect_shuffle::<S, SIZE, 9, 18>(simd, to),
-                        10 => blocks.transpose_perfect_shuffle::<S, SIZE, 10, 10>(simd, to),
-                        11 => blocks.transpose_perfect_shuffle::<S, SIZE, 11, 22>(simd, to),
-                        12 => blocks.transpose_perfect_shuffle::<S, SIZE, 12, 12>(simd, to),
-                        _ => blocks.transpose_perfect_shuffle::<S, SIZE, 14, 14>(simd, to),
-                    }
-                }
-            }
-        }
         // SAFETY: the caller's promise.
         unsafe {
             if const { S::TUNING.has_shuffles }
                 && self.step == (self.elements * SIZE) as isize
                 && is_shuffled(self.elements, SIZE)
             {
-                let simd = S::HalfWidth::from(simd);
-                simd.call_outlined(Call::<_, SIZE, true> { simd, blocks: self, to });
+                self.shuffle::<_, SIZE>(S::HalfWidth::from(simd), to);
             } else {
-                simd.call_outlined(Call::<_, SIZE, false> { simd, blocks: self, to });
+                simd.call_outlined(
+                    #[inline(always)]
+                    move || self.by_blocks::<S, SIZE>(simd, to, (self.count * SIZE) as isize),
+                );
             }
         }
     }
 
-    /// Writes element `e` of block `n` to place `e * step + n`, from `to` on.
-    ///
-    /// # Safety
-    /// - The blocks may be read, and those places written; there are at least as many blocks as a vector has lanes, and
-    ///   each has at least a [`BLOCK_BYTES`] of bytes.
+    /// [`TransposeSource::transpose`] of blocks that are short and follow each other. A function of its own: tokens
+    /// with the same vectors of half the width share the outlined one.
     #[inline(always)]
-    pub(crate) unsafe fn transpose_to<S: TransposeOps, B>(self, simd: S, to: *mut B, step: isize) {
-        let (to, row) = (to.cast(), step * size_of::<B>() as isize);
+    unsafe fn shuffle<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
         // SAFETY: the caller's promise.
-        with_bits!(size_of::<B>(), B => unsafe { self.by_blocks::<S, { size_of::<B>() }>(simd, to, row) });
-    }
-
-    /// 16 bytes at a time, of as many blocks as a vector has lanes. From one element to the next there are `row` bytes
-    /// between the places of each block.
-    ///
-    /// # Safety
-    /// - As for [`TransposeSource::transpose_to`].
-    #[inline(always)]
-    unsafe fn by_blocks<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8, row: isize) {
-        let TransposeSource { first, step, count, elements, reversed, mut prefetch_cursor } = self;
-        let (block, lanes) = (BLOCK_BYTES / SIZE, size_of::<S::Bytes>() / SIZE);
-        let (to, row) = if reversed { (to.wrapping_offset((elements - 1) as isize * row), -row) } else { (to, row) };
-        for n in (0..count).step_by(lanes) {
-            // The last blocks overlap the previous ones.
-            let n = n.min(count - lanes);
-            let mut e = 0;
-            while e < elements {
-                let start = e.min(elements - block);
-                if let Some(prefetch_cursor) = &mut prefetch_cursor {
-                    prefetch_cursor.take(lanes * BLOCK_BYTES);
-                }
-                let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
-                let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
-                // SAFETY: the caller's promise: 16 bytes of some of the blocks.
-                unsafe { BlockTransposer::<S, SIZE> { simd, from, step, to, row }.transpose() };
-                e += block;
-            }
+        unsafe {
+            simd.call_outlined(
+                #[inline(always)]
+                move || match self.elements {
+                    3 => self.transpose_perfect_shuffle::<S, SIZE, 3, 6>(simd, to),
+                    4 => self.transpose_perfect_shuffle::<S, SIZE, 4, 4>(simd, to),
+                    5 => self.transpose_perfect_shuffle::<S, SIZE, 5, 10>(simd, to),
+                    6 => self.transpose_perfect_shuffle::<S, SIZE, 6, 6>(simd, to),
+                    7 => self.transpose_perfect_shuffle::<S, SIZE, 7, 14>(simd, to),
+                    8 => self.transpose_perfect_shuffle::<S, SIZE, 8, 8>(simd, to),
+                    9 => self.transpose_perfect_shuffle::<S, SIZE, 9, 18>(simd, to),
+                    10 => self.transpose_perfect_shuffle::<S, SIZE, 10, 10>(simd, to),
+                    11 => self.transpose_perfect_shuffle::<S, SIZE, 11, 22>(simd, to),
+                    12 => self.transpose_perfect_shuffle::<S, SIZE, 12, 12>(simd, to),
+                    _ => self.transpose_perfect_shuffle::<S, SIZE, 14, 14>(simd, to),
+                },
+            );
         }
     }
 
-    /// Transposes `groups` vectors of blocks at a time by perfect shuffles, which the module above derives. The same 16
-    /// bytes of all vectors are shuffled among themselves, and have blocks of their own.
+    /// The same of blocks of `LEN` elements, `groups` vectors of blocks at a time: the module above derives it. The
+    /// same 16 bytes of all vectors are shuffled among themselves, and have blocks of their own.
     ///
     /// With a constant number of elements, the compiler has shuffles for the plain loop, too, but slower ones.
-    ///
-    /// # Safety
-    /// - As for [`TransposeSource::transpose`], of blocks of `LEN` elements, which follow each other.
     #[inline(always)]
     unsafe fn transpose_perfect_shuffle<S: TransposeOps, const SIZE: usize, const LEN: usize, const V: usize>(
         self,
@@ -163,7 +113,13 @@ impl TransposeSource {
             }
             let mut left = groups * BLOCK_BYTES / SIZE;
             while left > 1 {
-                v = perfect_shuffle::<S, SIZE, V>(simd, v);
+                // The first half of the vectors, interleaved with the second half.
+                let halves = v;
+                let mut n = 0;
+                while n < V / 2 {
+                    (v[2 * n], v[2 * n + 1]) = simd.interleave_lo_hi::<SIZE>(halves[n], halves[n + V / 2]);
+                    n += 1;
+                }
                 left /= 2;
             }
             let mut n = 0;
@@ -180,22 +136,47 @@ impl TransposeSource {
             done += groups * lanes;
         }
     }
-}
 
-/// A perfect shuffle: the first half of the vectors, interleaved with the second half.
-#[inline(always)]
-fn perfect_shuffle<S: TransposeOps, const SIZE: usize, const V: usize>(simd: S, v: [S::Bytes; V]) -> [S::Bytes; V] {
-    let mut perfect_shuffle = v;
-    let mut n = 0;
-    while n < V / 2 {
-        (perfect_shuffle[2 * n], perfect_shuffle[2 * n + 1]) = simd.interleave_lo_hi::<SIZE>(v[n], v[n + V / 2]);
-        n += 1;
+    /// Writes element `e` of block `n` to place `e * step + n`, from `to` on.
+    ///
+    /// # Safety
+    /// - The blocks may be read, and those places written; there are at least as many blocks as a vector has lanes, and
+    ///   each has at least a [`BLOCK_BYTES`] of bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn transpose_to<S: TransposeOps, B>(self, simd: S, to: *mut B, step: isize) {
+        let (to, row) = (to.cast(), step * size_of::<B>() as isize);
+        // SAFETY: the caller's promise.
+        with_bits!(size_of::<B>(), B => unsafe { self.by_blocks::<S, { size_of::<B>() }>(simd, to, row) });
     }
-    perfect_shuffle
+
+    /// 16 bytes at a time, of as many blocks as a vector has lanes. From one element to the next there are `row` bytes
+    /// between the places of each block. The caller promises what that of [`TransposeSource::transpose_to`] does.
+    #[inline(always)]
+    unsafe fn by_blocks<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8, row: isize) {
+        let TransposeSource { first, step, count, elements, reversed, mut prefetch_cursor } = self;
+        let (block, lanes) = (BLOCK_BYTES / SIZE, size_of::<S::Bytes>() / SIZE);
+        let (to, row) = if reversed { (to.wrapping_offset((elements - 1) as isize * row), -row) } else { (to, row) };
+        for n in (0..count).step_by(lanes) {
+            // The last blocks overlap the previous ones.
+            let n = n.min(count - lanes);
+            let mut e = 0;
+            while e < elements {
+                let start = e.min(elements - block);
+                if let Some(prefetch_cursor) = &mut prefetch_cursor {
+                    prefetch_cursor.take(lanes * BLOCK_BYTES);
+                }
+                let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
+                let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
+                // SAFETY: the caller's promise: 16 bytes of some of the blocks.
+                unsafe { BlockTransposer::<S, SIZE> { simd, from, step, to, row }.transpose() };
+                e += block;
+            }
+        }
+    }
 }
 
 /// 16 bytes of as many blocks as a vector has lanes, `step` bytes from one to the next. Each element is to be a vector,
-/// `row` bytes after the one before.
+/// `row` bytes after the one before. Its methods ask of their callers that they may be read, and the vectors written.
 #[derive(Clone, Copy)]
 struct BlockTransposer<S, const SIZE: usize> {
     simd: S,
@@ -208,9 +189,6 @@ struct BlockTransposer<S, const SIZE: usize> {
 impl<S: TransposeOps, const SIZE: usize> BlockTransposer<S, SIZE> {
     /// Each round of interleaving moves one more bit of the number of a block into the number of its lane. Rounds are
     /// written out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
-    ///
-    /// # Safety
-    /// - It may be read, and the vectors written.
     #[inline(always)]
     unsafe fn transpose(self) {
         // SAFETY: the caller's promise.
@@ -249,7 +227,7 @@ impl<S: TransposeOps, const SIZE: usize> BlockTransposer<S, SIZE> {
     /// have elements.
     #[inline(always)]
     unsafe fn load(self, n: isize) -> S::Bytes {
-        // SAFETY: the promise of the caller of `transpose`.
+        // SAFETY: the caller's promise.
         unsafe {
             self.simd.load_blocks_strided(
                 self.from.wrapping_offset(n * self.step),

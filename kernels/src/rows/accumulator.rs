@@ -1,11 +1,12 @@
 //! The running state over the blocks of a segment, and how the answer comes of it: see `mod.rs`. `blocks.rs` says where
-//! blocks lie. Knows nothing of how many segments are interleaved.
+//! blocks lie. Knows nothing of how many segments are interleaved. What is unsafe here asks of its caller that the
+//! segment or the blocks that it is given may be read, and that a segment is at least a block.
 
 use super::blocks::{BlockMap, BlockedSegment, may_shift};
 use super::segment::{ArgResult, RegisterRow, Segment};
 use crate::order::{ArgOrder, IndexVec, Vec, load_several, max_all};
 use crate::simd::ops::{EQ, SimdOps};
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use bytemuck::Zeroable;
 
 #[inline(always)]
@@ -53,9 +54,6 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     }
 
     /// Of one segment: until it is final, or to the end.
-    ///
-    /// # Safety
-    /// - The segment may be read, and is at least a block.
     #[inline(always)]
     pub(super) unsafe fn of(order: O, segment: BlockedSegment<O::Lane>) -> Self {
         let (mut accumulator, first, mut block) = (BlockAccumulator::new(order), segment.first(), 0);
@@ -74,10 +72,7 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     }
 
     /// Goes on with a segment from a block on, which is there, after `blocks_before` blocks of other segments: until it
-    /// is final, or to the end.
-    ///
-    /// # Safety
-    /// - The segment may be read, and is at least a block; if it is not the last, the block is `next`.
+    /// is final, or to the end. If it is not the last, that block is `next`.
     #[inline(always)]
     pub(super) unsafe fn accumulate(
         &mut self,
@@ -113,8 +108,6 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         }
     }
 
-    /// # Safety
-    /// - The block may be read.
     #[inline(always)]
     unsafe fn accumulate_block(&mut self, order: O, block: Segment<O::Lane>) {
         block.issue_prefetch(order);
@@ -131,12 +124,9 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         self.block = simd.add(self.block, simd.splat_index(1));
     }
 
-    /// The first best of the blocks that went by.
-    ///
-    /// # Safety
-    /// - They may be read, and are all of `blocks`.
+    /// The first best of the blocks that went by, which are all of `blocks`.
     #[inline(always)]
-    pub(super) unsafe fn finalize<P: BlockMap<Lane = O::Lane>>(self, order: O, blocks: P) -> ArgResult<O> {
+    pub(super) unsafe fn finalize<P: BlockMap<O::Lane>>(self, order: O, blocks: P) -> ArgResult<O> {
         let simd = order.simd();
         let value = simd.reduce_splat(self.best, O::IS_MAX);
         if O::NAN_WINS && order.is_absorbing(value, self.nan_acc) {
@@ -160,13 +150,10 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     }
 }
 
-/// The position of the first element of block number `n` that [is sought](super::segment::is_sought), and whether there
-/// is one.
-///
-/// # Safety
-/// - The blocks may be read; `n` is below their count.
+/// The position of the first element of block number `n`, which is there, that [is
+/// sought](super::segment::is_sought), and whether there is one.
 #[inline(always)]
-unsafe fn find_in_block<O: ArgOrder, P: BlockMap<Lane = O::Lane>, const V: usize, const NAN: bool>(
+unsafe fn find_in_block<O: ArgOrder, P: BlockMap<O::Lane>, const V: usize, const NAN: bool>(
     order: O,
     blocks: P,
     n: usize,
@@ -181,38 +168,25 @@ unsafe fn find_in_block<O: ArgOrder, P: BlockMap<Lane = O::Lane>, const V: usize
 }
 
 /// The same for all blocks from number `first` on. A call of its own: few segments need it.
-///
-/// # Safety
-/// - The blocks may be read.
 #[inline(always)]
-unsafe fn find_from_block<O: ArgOrder, P: BlockMap<Lane = O::Lane>, const V: usize, const NAN: bool>(
+unsafe fn find_from_block<O: ArgOrder, P: BlockMap<O::Lane>, const V: usize, const NAN: bool>(
     order: O,
     blocks: P,
     first: usize,
     value: Vec<O>,
 ) -> Option<usize> {
-    #[derive(Clone, Copy)]
-    struct Call<O: ArgOrder, P, const V: usize, const NAN: bool> {
-        order: O,
-        blocks: P,
-        first: usize,
-        value: Vec<O>,
-    }
-    impl<O: ArgOrder, P: BlockMap<Lane = O::Lane>, const V: usize, const NAN: bool> SimdOp for Call<O, P, V, NAN> {
-        type Output = Option<usize>;
-
-        #[inline(always)]
-        unsafe fn eval(self) -> Option<usize> {
-            let Call { order, blocks, first, value } = self;
-            for n in first..blocks.count() {
-                // SAFETY: the caller's promise.
-                if let (position, true) = unsafe { find_in_block::<O, P, V, NAN>(order, blocks, n, value) } {
-                    return Some(position);
-                }
-            }
-            None
-        }
-    }
     // SAFETY: the caller's promise.
-    unsafe { order.simd().call_outlined(Call::<O, P, V, NAN> { order, blocks, first, value }) }
+    unsafe {
+        order.simd().call_outlined(
+            #[inline(always)]
+            move || {
+                for n in first..blocks.count() {
+                    if let (position, true) = find_in_block::<O, P, V, NAN>(order, blocks, n, value) {
+                        return Some(position);
+                    }
+                }
+                None
+            },
+        )
+    }
 }

@@ -1,12 +1,13 @@
-//! Segments that do not fit the registers, block by block: see `mod.rs`.
+//! Segments that do not fit the registers, block by block: see `mod.rs`. What is unsafe here asks of its caller that
+//! the elements of the segment may be read.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, LONG, SHORT, block_len, has_long_blocks};
-use super::segment::{ArgBest, ArgResult, Segment, has_fast_path};
+use super::segment::{ArgResult, Segment};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::{ArgOrder, load};
 use crate::simd::ops::SimdOps;
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use crate::tuning::MIN_LONG_ROW_BYTES;
 use bytemuck::Zeroable;
 
@@ -30,9 +31,6 @@ pub(super) const fn is_long<O: ArgOrder>(len: usize) -> bool {
 }
 
 /// Finds the first best element of a segment of at least a [`block_len`].
-///
-/// # Safety
-/// - The elements of the segment may be read.
 #[inline(always)]
 pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     // SAFETY: the caller's promise.
@@ -47,9 +45,6 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> A
 }
 
 /// Finds the first best element of a segment of at least a block and at most the [`max_segment_len`].
-///
-/// # Safety
-/// - The elements of the segment may be read.
 #[inline(always)]
 unsafe fn find_segment<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     // SAFETY: the caller's promise.
@@ -64,15 +59,13 @@ unsafe fn find_segment<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgR
 
 /// The same by blocks of `V` vectors: by the fast path, if there is one, the first block has an element that it would
 /// accept, and it accepts the best in the end.
-///
-/// # Safety
-/// - The elements of the segment may be read.
 #[inline(always)]
 unsafe fn find_by_blocks<O: ArgOrder, const V: usize>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     // SAFETY: the caller's promise.
     unsafe {
-        if const { !has_fast_path::<O>() } {
-            return ByBlocks::<O, V> { order, segment }.eval();
+        // (Or the fast path is not worth the code size.)
+        if const { !O::HAS_FAST || !O::Simd::TUNING.specializes } {
+            return find_exactly::<O, V>(order, segment);
         }
         let fast = order.fast();
         if fast.accepts(load(fast, segment.part(0, O::Simd::LANES).at), Zeroable::zeroed()) {
@@ -84,65 +77,47 @@ unsafe fn find_by_blocks<O: ArgOrder, const V: usize>(order: O, segment: Segment
                 return ArgResult { value: order.encode(fast.decode(value)), position, is_nan: false };
             }
         }
-        order.simd().call_outlined(ByBlocks::<O, V> { order, segment })
+        // A call of its own, to keep it out of the code and the registers of the fast path.
+        order.simd().call_outlined(
+            #[inline(always)]
+            move || find_exactly::<O, V>(order, segment),
+        )
     }
 }
 
-/// The same by the order itself. Where the fast path does not do, a call of its own, to keep it out of the code and the
-/// registers of the fast path.
-#[derive(Clone, Copy)]
-struct ByBlocks<O: ArgOrder, const V: usize> {
-    order: O,
-    segment: Segment<O::Lane>,
-}
-
-impl<O: ArgOrder, const V: usize> SimdOp for ByBlocks<O, V> {
-    type Output = ArgResult<O>;
-
-    #[inline(always)]
-    unsafe fn eval(self) -> ArgResult<O> {
-        let blocks = BlockedSegment::aligned::<_, V>(self.order, self.segment);
-        // SAFETY: the promise of the caller of `find_by_blocks`.
-        unsafe { BlockAccumulator::<_, V>::of(self.order, blocks).finalize(self.order, blocks) }
-    }
+/// The same by the order itself.
+#[inline(always)]
+unsafe fn find_exactly<O: ArgOrder, const V: usize>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
+    let blocks = BlockedSegment::aligned::<_, V>(order, segment);
+    // SAFETY: the caller's promise.
+    unsafe { BlockAccumulator::<_, V>::of(order, blocks).finalize(order, blocks) }
 }
 
 /// [`find`] part by part, each of as many blocks as a lane can count. A call too.
-///
-/// # Safety
-/// - The elements of the segment may be read.
 #[inline(always)]
 pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
-    #[derive(Clone, Copy)]
-    struct Call<O: ArgOrder> {
-        order: O,
-        segment: Segment<O::Lane>,
+    // SAFETY: the caller's promise. Each part lies in the segment, and is at least a block.
+    unsafe {
+        order.simd().call_outlined(
+            #[inline(always)]
+            move || {
+                let mut segment = segment;
+                let prefetch = segment.tuning.prefetch(segment.len * size_of::<O::Lane>());
+                if segment.prefetch_distance == 0 && prefetch.should_prefetch(false) {
+                    segment = segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES);
+                }
+                let longest = max_segment_len::<O>();
+                let mut best = ArgResult::none(order);
+                let mut start = 0;
+                while start < segment.len && !best.is_nan {
+                    let len = longest.min(segment.len - start).max(block_len::<O>());
+                    // The last part may overlap the one before, as the last block may.
+                    start = start.min(segment.len - len);
+                    best.update(order, find_segment(order, segment.part(start, len)), start);
+                    start += len;
+                }
+                best
+            },
+        )
     }
-    impl<O: ArgOrder> SimdOp for Call<O> {
-        type Output = ArgResult<O>;
-
-        #[inline(always)]
-        unsafe fn eval(self) -> ArgResult<O> {
-            let Call { order, mut segment } = self;
-            let prefetch = segment.tuning.prefetch(segment.len * size_of::<O::Lane>());
-            if segment.prefetch_distance == 0 && prefetch.should_prefetch(false) {
-                segment = segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES);
-            }
-            let longest = max_segment_len::<O>();
-            let mut best = ArgBest::new(order);
-            let mut start = 0;
-            while start < segment.len && !best.is_absorbing() {
-                let len = longest.min(segment.len - start).max(block_len::<O>());
-                // The last part may overlap the one before, as the last block may.
-                start = start.min(segment.len - len);
-                // SAFETY: `start` leaves room for the part in the segment, which the caller promises, and `len` was
-                // chosen to be at least a block.
-                best.update(unsafe { find_segment(order, segment.part(start, len)) }, start);
-                start += len;
-            }
-            best.found
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { order.simd().call_outlined(Call { order, segment }) }
 }

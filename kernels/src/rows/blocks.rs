@@ -34,13 +34,11 @@ pub(super) const fn has_long_blocks<O: ArgOrder>() -> bool {
 const MIN_ALIGNED_BLOCKS: usize = 9;
 
 /// Where blocks lie, by their numbers in the order of visiting.
-pub(super) trait BlockMap: Copy {
-    type Lane: Copy;
-
+pub(super) trait BlockMap<L>: Copy {
     fn count(self) -> usize;
 
     /// The position of the first element of a block, and the block.
-    fn block(self, n: usize) -> (usize, Segment<Self::Lane>);
+    fn block(self, n: usize) -> (usize, Segment<L>);
 }
 
 /// A segment, of at least a block, as blocks of `block_len` elements; the last one overlaps the one before.
@@ -92,9 +90,7 @@ impl<L: Copy> BlockedSegment<L> {
     }
 }
 
-impl<L: Copy> BlockMap for BlockedSegment<L> {
-    type Lane = L;
-
+impl<L: Copy> BlockMap<L> for BlockedSegment<L> {
     #[inline(always)]
     fn count(self) -> usize {
         // (Blocks are powers of two: a division would take longer than some of them.)

@@ -4,13 +4,13 @@
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::is_one_segment;
 use super::blocks::{BlockMap, BlockedSegment, SHORT, len_of_blocks};
-use super::segment::{ArgBest, ArgResult, Segment};
+use super::segment::{ArgResult, Segment};
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::memory::walk::offset_at;
 use crate::order::ArgOrder;
 use crate::positions::Positions;
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use crate::tuning::{MAX_READ_STREAMS, MIN_STREAM_BYTES};
 use core::mem::MaybeUninit;
 
@@ -62,13 +62,13 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
         // SAFETY: the caller promises the elements of all outputs, of which these are some.
         let found = unsafe { interleaved.find(&mut best) };
         for (n, best) in found.iter().enumerate() {
-            positions.write(done + n, best.found.position());
+            positions.write(done + n, best.position());
         }
         done += count;
     }
 }
 
-/// Some segments of some outputs, as many of each.
+/// Some segments of some outputs, as many of each. Its methods ask of their callers that they may be read.
 #[derive(Clone, Copy)]
 struct Interleaved<'a, O: ArgOrder> {
     order: O,
@@ -85,54 +85,35 @@ struct Interleaved<'a, O: ArgOrder> {
 
 impl<O: ArgOrder> Interleaved<'_, O> {
     /// Finds the best of each output. Outlined, because there are several callers.
-    ///
-    /// # Safety
-    /// - The segments may be read.
     #[inline(always)]
-    unsafe fn find(self, workspace: &mut [MaybeUninit<ArgBest<O>>; MAX_INTERLEAVED]) -> &[ArgBest<O>] {
-        #[derive(Clone, Copy)]
-        struct Call<'a, O: ArgOrder>(Interleaved<'a, O>, *mut [MaybeUninit<ArgBest<O>>]);
-        impl<O: ArgOrder> SimdOp for Call<'_, O> {
-            type Output = ();
-
-            #[inline(always)]
-            unsafe fn eval(self) {
-                // SAFETY: the caller's promise, with a place for each output.
-                unsafe { self.0.write(&mut *self.1) }
-            }
-        }
+    unsafe fn find(self, workspace: &mut [MaybeUninit<ArgResult<O>>; MAX_INTERLEAVED]) -> &[ArgResult<O>] {
         let best = &mut workspace[..self.segments.len()];
-        // SAFETY: the caller's promise; there is a place for each output.
-        unsafe { self.order.simd().call_outlined(Call(self, &raw mut *best)) };
-        // SAFETY: all of them were written.
-        unsafe { &*(&raw const *best as *const [ArgBest<O>]) }
-    }
-
-    /// # Safety
-    /// - As for [`Interleaved::find`]; there is a place for each output.
-    #[inline(always)]
-    unsafe fn write(self, best: &mut [MaybeUninit<ArgBest<O>>]) {
-        let most = max_blocks::<O>() / self.blocks_per_segment();
         for best in &mut *best {
-            best.write(ArgBest::new(self.order));
+            best.write(ArgResult::none(self.order));
         }
         // SAFETY: they were written just now.
-        let best = unsafe { &mut *(&raw mut *best as *mut [ArgBest<O>]) };
-        let mut first = 0;
-        while first < self.segment_count {
-            let segment_count = most.min(self.segment_count - first);
-            // SAFETY: the caller's promise, and there is a best for each output.
-            unsafe { Interleaved { first, segment_count, ..self }.update(best) };
-            first += segment_count;
+        let found = unsafe { &mut *(&raw mut *best as *mut [ArgResult<O>]) };
+        let (best, most) = (&mut *found, max_blocks::<O>() / self.blocks_per_segment());
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.order.simd().call_outlined(
+                #[inline(always)]
+                move || {
+                    let mut first = 0;
+                    while first < self.segment_count {
+                        let segment_count = most.min(self.segment_count - first);
+                        Interleaved { first, segment_count, ..self }.update(best);
+                        first += segment_count;
+                    }
+                },
+            );
         }
+        found
     }
 
     /// Finds the best of each output in these segments, whose blocks a lane can count, and updates its best with it.
-    ///
-    /// # Safety
-    /// - The segments may be read; there is a best for each output.
     #[inline(always)]
-    unsafe fn update(self, best: &mut [ArgBest<O>]) {
+    unsafe fn update(self, best: &mut [ArgResult<O>]) {
         let before = self.first * self.segments[0].len;
         // SAFETY: the caller's promise; each accumulator was written.
         unsafe {
@@ -140,16 +121,14 @@ impl<O: ArgOrder> Interleaved<'_, O> {
             self.accumulate(&mut accumulators);
             for (n, best) in best.iter_mut().enumerate() {
                 let accumulator = accumulators[n].assume_init_ref().copy();
-                if !best.is_as_good(accumulator.best) {
+                if !best.is_as_good(self.order, accumulator.best) {
                     let output = Interleaved { segments: &self.segments[n..n + 1], ..self };
-                    best.update(accumulator.finalize(self.order, output), before);
+                    best.update(self.order, accumulator.finalize(self.order, output), before);
                 }
             }
         }
     }
 
-    /// # Safety
-    /// - The segments may be read.
     #[inline(always)]
     unsafe fn accumulate(self, accumulators: &mut [MaybeUninit<BlockAccumulator<O, SHORT>>; MAX_INTERLEAVED]) {
         let Interleaved { order, segments, slower, segment_count, prefetch_distance, .. } = self;
@@ -174,7 +153,7 @@ impl<O: ArgOrder> Interleaved<'_, O> {
                         };
                         // Between addresses as unsigned numbers, and wrapping: a prefetched address need not exist.
                         let bytes = other.moved(offset).at.addr().wrapping_sub(segment.at.addr()).cast_signed();
-                        segment.with_prefetch_distance(bytes / size_of::<O::Lane>() as isize)
+                        Segment { prefetch_distance: bytes / size_of::<O::Lane>() as isize, ..segment }
                     }
                 };
                 // SAFETY: the first segment writes it.
@@ -199,9 +178,7 @@ impl<O: ArgOrder> Interleaved<'_, O> {
 }
 
 /// The segments of the only output.
-impl<O: ArgOrder> BlockMap for Interleaved<'_, O> {
-    type Lane = O::Lane;
-
+impl<O: ArgOrder> BlockMap<O::Lane> for Interleaved<'_, O> {
     #[inline(always)]
     fn count(self) -> usize {
         self.segment_count * self.blocks_per_segment()
@@ -242,12 +219,12 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     let interleaved =
         Interleaved { order, segments: read_streams, slower, first: 0, segment_count, prefetch_distance: None };
     let mut workspace = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
-    let mut best = ArgBest::new(order);
+    let mut best = ArgResult::none(order);
     // SAFETY: the caller promises the segment, of which the streams are parts.
     for (n, found) in unsafe { interleaved.find(&mut workspace) }.iter().enumerate() {
-        best.update(found.found, start(n));
+        best.update(order, *found, start(n));
     }
-    best.found
+    best
 }
 
 /// Outlined, because it is called in many places.

@@ -1,5 +1,5 @@
 //! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. Knows
-//! nothing of calls.
+//! nothing of calls. What is unsafe here asks of its caller that the elements of the segment may be read.
 
 use super::segment::{MAX_VECTORS, Segment, is_sought};
 use crate::order::{ArgOrder, IndexVec, Vec, has_max, load};
@@ -34,33 +34,32 @@ pub(super) const fn takes<O: ArgOrder>(number: usize) -> bool {
 
 /// The position of the first best element, 0 if there is none, of a segment of at least a vector, and not more than
 /// [`takes`] allows.
-///
-/// # Safety
-/// - The elements of the segment may be read.
 #[inline(always)]
 pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         match find_by(order, segment) {
             Some(position) => position,
-            None if O::NAN_WINS => find_first::<O, true>(order, segment, order.identity()).unwrap_or(0),
+            None if O::NAN_WINS => find_first::<O, true>(order, segment, order.identity()),
             // Nothing is better than the worst.
-            None => find_first::<O, false>(order, segment, order.identity()).unwrap_or(0),
+            None => find_first::<O, false>(order, segment, order.identity()),
         }
     }
 }
 
 /// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the
 /// worst number.
-///
-/// # Safety
-/// - As for [`find`].
 #[inline(always)]
 unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    let chains = Chains::of(segment, lanes);
+    // Two parts of the segment, equally long, of whole vectors: one from its start, and one to its end. They may
+    // overlap. Re-reading is harmless: the comparison is strict.
+    let len = segment.len.div_ceil(2 * lanes) * lanes;
+    let second = segment.len - len;
+    let (lowest, step) = (segment.part(0, lanes).at, if segment.reversed { -1 } else { 1 });
+    let vector = |start: usize| lowest.wrapping_offset(start as isize * step);
     // SAFETY: the caller's promise, and each part is at least a vector long.
-    let first = unsafe { chains.load(order, segment, 0) };
+    let first = unsafe { [load(order, vector(0)), load(order, vector(second))] };
     let mut nan_acc = order.accumulate_nan(Zeroable::zeroed(), &first);
     let mut position = iota::<O::Lane, _>(segment.reversed);
     let mut best = LaneAccumulators { values: first, positions: [position; 2] };
@@ -68,23 +67,17 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
         best.values = [order.max(first[0], order.identity()), order.max(first[1], order.identity())];
     }
     let mut at = lanes;
-    repeat!(
-        const { O::Simd::TUNING.unrolls } && !segment.reversed,
-        at < chains.len,
-        at + lanes < chains.len,
-        at += lanes,
-        {
-            position = simd.add(position, simd.splat_index(lanes as u32));
-            // SAFETY: the caller's promise, and parts are whole vectors.
-            let vectors = unsafe { chains.load(order, segment, at) };
-            if O::NAN_WINS {
-                nan_acc = order.accumulate_nan(nan_acc, &vectors);
-            }
-            best.update(order, 0, vectors[0], position);
-            best.update(order, 1, vectors[1], position);
+    repeat!(const { O::Simd::TUNING.unrolls } && !segment.reversed, at < len, at + lanes < len, at += lanes, {
+        position = simd.add(position, simd.splat_index(lanes as u32));
+        // SAFETY: the caller's promise, and parts are whole vectors.
+        let vectors = unsafe { [load(order, vector(at)), load(order, vector(second + at))] };
+        if O::NAN_WINS {
+            nan_acc = order.accumulate_nan(nan_acc, &vectors);
         }
-    );
-    let second = simd.add(best.positions[1], simd.splat_index(chains.second as u32));
+        best.update(order, 0, vectors[0], position);
+        best.update(order, 1, vectors[1], position);
+    });
+    let second = simd.add(best.positions[1], simd.splat_index(second as u32));
     best.update(order, 0, best.values[1], second);
     let ([best, _], [position_of_best, _]) = (best.values, best.positions);
     let value = simd.reduce_splat(best, O::IS_MAX);
@@ -96,35 +89,6 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
     let none = simd.splat_index(O::Simd::MAX_INDEX);
     let winners = simd.select(simd.compare::<EQ>(best, value), position_of_best, none);
     Some(simd.reduce_min_index(winners).into() as u32)
-}
-
-/// Two parts of a segment, equally long, of whole vectors: one from its start, and one to its end. They may overlap.
-/// Re-reading is harmless: the comparison is strict.
-#[derive(Clone, Copy)]
-struct Chains {
-    second: usize,
-    len: usize,
-}
-
-impl Chains {
-    /// Of a segment of at least a vector.
-    #[inline(always)]
-    fn of<L>(segment: Segment<L>, lanes: usize) -> Self {
-        let len = segment.len.div_ceil(2 * lanes) * lanes;
-        Chains { second: segment.len - len, len }
-    }
-
-    /// A vector of each, from the same number of elements on.
-    ///
-    /// # Safety
-    /// - The elements of the segment may be read; `at` is a vector before the end of the parts.
-    #[inline(always)]
-    unsafe fn load<O: ArgOrder>(self, order: O, segment: Segment<O::Lane>, at: usize) -> [Vec<O>; 2] {
-        let (first, step) = (segment.part(0, O::Simd::LANES).at, if segment.reversed { -1 } else { 1 });
-        let at = |start: usize| first.wrapping_offset((start + at) as isize * step);
-        // SAFETY: the caller's promise.
-        unsafe { [load(order, at(0)), load(order, at(self.second))] }
-    }
 }
 
 /// The best of each lane of both parts, and their positions from its start.
@@ -143,15 +107,12 @@ impl<O: ArgOrder> LaneAccumulators<O> {
     }
 }
 
-/// The position of the first element that [is sought](is_sought).
+/// The position of the first element that [is sought](is_sought), 0 if there is none.
 ///
 /// Lane by lane, too: of each eight vectors, from the last one to the first, so that no branch depends on where the
 /// element is. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
-///
-/// # Safety
-/// - As for [`find`].
 #[inline(always)]
-unsafe fn find_first<O: ArgOrder, const NAN: bool>(order: O, segment: Segment<O::Lane>, value: Vec<O>) -> Option<u32> {
+unsafe fn find_first<O: ArgOrder, const NAN: bool>(order: O, segment: Segment<O::Lane>, value: Vec<O>) -> u32 {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
     let none = simd.splat_index(O::Simd::MAX_INDEX);
     let mut start = 0;
@@ -169,9 +130,9 @@ unsafe fn find_first<O: ArgOrder, const NAN: bool>(order: O, segment: Segment<O:
         }
         let position: u64 = simd.reduce_min_index(first).into();
         if position < u64::from(O::Simd::MAX_INDEX) {
-            return Some(position as u32);
+            return position as u32;
         }
         start = next;
     }
-    None
+    0
 }

@@ -2,7 +2,7 @@
 
 use super::blocked;
 use super::lane_indexed;
-use super::segment::{self, ArgBest, MAX_VECTORS, Segment};
+use super::segment::{self, ArgResult, MAX_VECTORS, Segment};
 use super::tree;
 use crate::order::{ArgOrder, IndexVec};
 use crate::simd::ops::{SimdOps, iota};
@@ -127,14 +127,14 @@ impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
     #[inline(always)]
     unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
         let lanes = O::Simd::LANES;
-        let mut best = ArgBest::new(order);
+        let mut best = ArgResult::none(order);
         for start in (0..segment.len).step_by(lanes) {
             // The last one overlaps the previous one. Re-reading is harmless: the comparison is strict.
             let start = start.min(segment.len - lanes);
             // SAFETY: the caller's promise: a part of the segment, one vector long.
-            best.update(unsafe { segment::find::<O, 1, 1>(order, segment.part(start, lanes)) }, start);
+            best.update(order, unsafe { segment::find::<O, 1, 1>(order, segment.part(start, lanes)) }, start);
         }
-        best.found.position()
+        best.position()
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Segment<L> {
     pub(super) at: *const L,
     pub(super) len: usize,
     pub(super) reversed: bool,
-    /// How many elements ahead of each [block](super::blocked) to prefetch; 0 for none.
+    /// How many elements further up in memory than each [block](super::blocked) to prefetch; 0 for none.
     pub(super) prefetch_distance: isize,
     pub(super) tuning: &'static Tuning,
 }
@@ -28,13 +28,7 @@ impl<L: Copy> Segment<L> {
     #[inline(always)]
     pub(super) fn with_prefetch_bytes(self, bytes: usize) -> Self {
         let prefetch_distance = (bytes / size_of::<L>()) as isize;
-        self.with_prefetch_distance(if self.reversed { -prefetch_distance } else { prefetch_distance })
-    }
-
-    /// Prefetches what is that many elements further up in memory.
-    #[inline(always)]
-    pub(super) fn with_prefetch_distance(self, prefetch_distance: isize) -> Self {
-        Segment { prefetch_distance, ..self }
+        Segment { prefetch_distance: if self.reversed { -prefetch_distance } else { prefetch_distance }, ..self }
     }
 
     /// Prefetches what is ahead of its elements.
@@ -62,13 +56,14 @@ impl<L: Copy> Segment<L> {
     }
 }
 
-/// The best element of a segment that is not empty.
+/// The best element of a segment, or of all segments so far.
 #[derive(Clone, Copy)]
 pub(super) struct ArgResult<O: ArgOrder> {
     /// Its value in every lane, unless it is NaN.
     pub(super) value: Vec<O>,
     /// Its position, if there is one: there is none in a segment of nothing but NaN where NaN loses.
     pub(super) position: Option<usize>,
+    /// Whether it is a NaN that wins, so that nothing can be better.
     pub(super) is_nan: bool,
 }
 
@@ -78,45 +73,31 @@ impl<O: ArgOrder> ArgResult<O> {
     pub(super) fn position(self) -> u32 {
         self.position.unwrap_or(0) as u32
     }
-}
 
-/// The best of all segments so far.
-pub(super) struct ArgBest<O: ArgOrder> {
-    order: O,
-    pub(super) found: ArgResult<O>,
-}
-
-impl<O: ArgOrder> ArgBest<O> {
+    /// Of no segment yet.
     #[inline(always)]
-    pub(super) fn new(order: O) -> Self {
-        ArgBest { order, found: ArgResult { value: order.identity(), position: None, is_nan: false } }
+    pub(super) fn none(order: O) -> Self {
+        ArgResult { value: order.identity(), position: None, is_nan: false }
     }
 
     /// Compares with what was found in a segment, the first element of which has position `first`. Segments come in the
     /// order of visiting.
     #[inline(always)]
-    pub(super) fn update(&mut self, found: ArgResult<O>, first: usize) {
-        let simd = self.order.simd();
-        let is_better = || simd.movemask(self.order.gt(found.value, self.found.value)) != 0;
+    pub(super) fn update(&mut self, order: O, found: Self, first: usize) {
+        let is_better = || order.simd().movemask(order.gt(found.value, self.value)) != 0;
         if let Some(position) = found.position
-            && !self.is_absorbing()
-            && (found.is_nan || self.found.position.is_none() || is_better())
+            && !self.is_nan
+            && (found.is_nan || self.position.is_none() || is_better())
         {
-            self.found = ArgResult { position: Some(first + position), ..found };
+            *self = ArgResult { position: Some(first + position), ..found };
         }
     }
 
     /// Whether it is known that no lane is better.
     #[inline(always)]
-    pub(super) fn is_as_good(&self, lanes: Vec<O>) -> bool {
-        let is_better = || self.order.simd().movemask(self.order.gt(lanes, self.found.value)) != 0;
-        !O::Lane::HAS_NAN && self.found.position.is_some() && !is_better()
-    }
-
-    /// Whether nothing can be better: a NaN where NaN wins.
-    #[inline(always)]
-    pub(super) fn is_absorbing(&self) -> bool {
-        self.found.is_nan
+    pub(super) fn is_as_good(&self, order: O, lanes: Vec<O>) -> bool {
+        let is_better = || order.simd().movemask(order.gt(lanes, self.value)) != 0;
+        !O::Lane::HAS_NAN && self.position.is_some() && !is_better()
     }
 }
 
@@ -143,12 +124,6 @@ pub(super) unsafe fn find<O: ArgOrder, const MIN: usize, const V: usize>(
     row.find(order, vectors, segment.reversed)
 }
 
-/// Whether there is a [fast path](ArgOrder::Fast), and it is worth the code size.
-#[inline(always)]
-pub(super) const fn has_fast_path<O: ArgOrder>() -> bool {
-    O::HAS_FAST && O::Simd::TUNING.specializes
-}
-
 /// Finds the first best element of a segment that is less than a vector.
 ///
 /// # Safety
@@ -163,10 +138,7 @@ pub(super) unsafe fn find_partial<O: ArgOrder, const OVER_READ: bool>(
     RegisterRow::<0, 1> { len: segment.len }.find(order, [vector], segment.reversed)
 }
 
-/// A segment that is less than a vector; the other lanes are the [padding].
-///
-/// # Safety
-/// - As for [`find_partial`].
+/// The segment that [`find_partial`] searches; the other lanes are the [padding].
 #[inline(always)]
 pub(super) unsafe fn load_partial<O: ArgOrder, const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> Vec<O> {
     let simd = order.simd();

@@ -4,7 +4,7 @@
 use super::blocked;
 use super::blocks::block_len;
 use super::interleaved;
-use super::segment::{self, ArgBest, ArgResult, MAX_VECTORS, Segment};
+use super::segment::{self, ArgResult, MAX_VECTORS, Segment};
 use crate::gather::{LaneOffsets, Scratch};
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
@@ -36,9 +36,9 @@ impl KernelImpl for SegmentedRows {
         for n in 0..positions.len() {
             let output = args.input.cast::<O::Lane>().wrapping_offset(args.offset(n));
             let mut segments = SegmentIter::new(args, None);
-            let mut best = ArgBest::new(order);
+            let mut best = ArgResult::none(order);
             let mut reduction_len = 0;
-            while !best.is_absorbing() {
+            while !best.is_nan {
                 let (at, len) = if is_in_place {
                     let Some((offset, len)) = segments.next(usize::MAX) else { break };
                     (output.wrapping_offset(offset + to_lowest), len)
@@ -51,13 +51,11 @@ impl KernelImpl for SegmentedRows {
                 };
                 // SAFETY: a segment of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not
                 // empty.
-                best.update(
-                    unsafe { find(order, Segment::new(at, len, reversed, args.tuning), args.prefetch) },
-                    reduction_len,
-                );
+                let found = unsafe { find(order, Segment::new(at, len, reversed, args.tuning), args.prefetch) };
+                best.update(order, found, reduction_len);
                 reduction_len += len;
             }
-            positions.write(n, best.found.position());
+            positions.write(n, best.position());
         }
         Written::Nothing
     }

@@ -13,7 +13,7 @@ use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use crate::tuning::Tuning;
 use core::hint::assert_unchecked;
 
@@ -29,16 +29,9 @@ impl SingleRow {
         // SAFETY: the caller promises that the ISA is there.
         let order = unsafe { M::make() };
         if const { <M::Order as ArgOrder>::Simd::TUNING.specializes } {
-            let (row, lanes) = (Segment::new(first.cast(), len, false, tuning), <M::Order as ArgOrder>::Simd::LANES);
-            let (fewest, most) = lane_indexed::vectors::<M::Order>();
-            // SAFETY: the caller promises the elements, and each of the lengths is one that its search takes.
-            return unsafe {
-                match len {
-                    _ if len <= (fewest - 1) * lanes => order.simd().vectorize(Call::<_, IN_REGISTERS> { order, row }),
-                    _ if len <= most * lanes => order.simd().vectorize(Call::<_, LANE_INDEXED> { order, row }),
-                    _ => order.simd().vectorize(Call::<_, BLOCKED> { order, row }),
-                }
-            };
+            let row = Segment::new(first.cast(), len, false, tuning);
+            // SAFETY: the caller promises the elements.
+            return unsafe { RowAlone { order, row }.find() };
         }
         // A loop of its own is not worth the code size: as the only row of a call.
         let once = LoopDim { size: 1, stride: 0 };
@@ -51,39 +44,49 @@ impl SingleRow {
     }
 }
 
-const IN_REGISTERS: u8 = 0;
-const LANE_INDEXED: u8 = 1;
-const BLOCKED: u8 = 2;
-
-/// The search of one row. A function for each, because a function with all of them makes a stack frame to spill
-/// vectors, which costs every call. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
-struct Call<O: ArgOrder, const SEARCH: u8> {
+#[derive(Clone, Copy)]
+struct RowAlone<O: ArgOrder> {
     order: O,
     row: Segment<O::Lane>,
 }
 
-impl<O: ArgOrder, const SEARCH: u8> SimdOp for Call<O, SEARCH> {
-    type Output = u32;
-
+impl<O: ArgOrder> RowAlone<O> {
+    /// A function for each search, because a function with all of them makes a stack frame to spill vectors, which
+    /// costs every call. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
+    ///
+    /// # Safety
+    /// - The elements of the row may be read.
     #[inline(always)]
-    unsafe fn eval(self) -> u32 {
-        let Call { order, row } = self;
-        // SAFETY: the caller promises the elements, and that a lane-indexed row is longer than those that are searched
-        // in registers (a hint, so that code for shorter ones is left out).
+    unsafe fn find(self) -> u32 {
+        let RowAlone { order, row } = self;
+        let (fewest, most) = lane_indexed::vectors::<O>();
+        // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
         unsafe {
-            match SEARCH {
-                IN_REGISTERS => in_registers(row.len, self),
-                LANE_INDEXED => {
-                    assert_unchecked(row.len > Self::MAX_VECTORS * O::Simd::LANES);
-                    lane_indexed::find(order, row)
-                }
-                _ => blocked::find(order, row).position(),
+            if row.len <= (fewest - 1) * O::Simd::LANES {
+                order.simd().vectorize(
+                    #[inline(always)]
+                    move || in_registers(row.len, self),
+                )
+            } else if row.len <= most * O::Simd::LANES {
+                order.simd().vectorize(
+                    #[inline(always)]
+                    move || {
+                        // A hint, so that code for shorter rows is left out.
+                        assert_unchecked(row.len > Self::MAX_VECTORS * O::Simd::LANES);
+                        lane_indexed::find(order, row)
+                    },
+                )
+            } else {
+                order.simd().vectorize(
+                    #[inline(always)]
+                    move || blocked::find(order, row).position(),
+                )
             }
         }
     }
 }
 
-impl<O: ArgOrder, const SEARCH: u8> RowLoop<O> for Call<O, SEARCH> {
+impl<O: ArgOrder> RowLoop<O> for RowAlone<O> {
     const REVERSED: bool = false;
     const MAX_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
     type Output = u32;

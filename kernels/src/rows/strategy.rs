@@ -13,9 +13,8 @@ use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
 use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
-use crate::simd::token::{Simd, SimdOp, repeat};
+use crate::simd::token::{Simd, repeat};
 use crate::strategy::Strategy;
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 /// See the file. Knows nothing of who makes an order: orders of the same type have one copy.
@@ -123,49 +122,37 @@ impl<O: ArgOrder, const REVERSED: bool> RowLoop<O> for AllRows<'_, O, REVERSED> 
     /// sixteenth longer to compile.
     #[inline(always)]
     unsafe fn search<S: RowSearch<O>>(self) {
-        let task = SearchLoop::<'_, O, S, REVERSED>(self, PhantomData);
         // SAFETY: the caller's promise.
         unsafe {
-            if const { SearchLoop::<'_, O, S, REVERSED>::GROUPS } {
-                self.order.simd().call_outlined(task);
+            if const { Self::groups::<S>() } {
+                self.order.simd().call_outlined(
+                    #[inline(always)]
+                    move || self.search_each::<S>(),
+                );
             } else {
-                task.eval();
+                self.search_each::<S>();
             }
         }
     }
 }
 
-struct SearchLoop<'t, O, S, const REVERSED: bool>(AllRows<'t, O, REVERSED>, PhantomData<S>);
-
-impl<O: Copy, S, const REVERSED: bool> Clone for SearchLoop<'_, O, S, REVERSED> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<O: Copy, S, const REVERSED: bool> Copy for SearchLoop<'_, O, S, REVERSED> {}
-
-impl<O: ArgOrder, S: RowSearch<O>, const REVERSED: bool> SearchLoop<'_, O, S, REVERSED> {
-    /// Whether the loop of a search is [unrolled](repeat).
-    const UNROLLS: bool = O::Simd::TUNING.unrolls && S::IS_SHORT && (!REVERSED || S::OVER_READS);
-
+impl<O: ArgOrder, const REVERSED: bool> AllRows<'_, O, REVERSED> {
     /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
-    const GROUPS: bool = tree::takes::<O>() && matches!(S::VECTORS, Some(most) if REVERSED || most <= 4);
-}
+    const fn groups<S: RowSearch<O>>() -> bool {
+        tree::takes::<O>() && matches!(S::VECTORS, Some(most) if REVERSED || most <= 4)
+    }
 
-impl<O: ArgOrder, S: RowSearch<O>, const REVERSED: bool> SimdOp for SearchLoop<'_, O, S, REVERSED> {
-    type Output = ();
-
+    /// [`RowLoop::search`], inlined.
     #[inline(always)]
-    unsafe fn eval(self) {
-        let AllRows { order, args, positions: mut position, prefetches } = self.0;
+    unsafe fn search_each<S: RowSearch<O>>(self) {
+        let AllRows { order, args, positions: mut position, prefetches } = self;
         let (len, lanes) = (args.innermost_reduced().size, O::Simd::LANES);
         // In a register: the compiler would load it for each row, as if a position might be written over it.
         let stride = args.inner.stride;
         let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
         let last = if S::OVER_READS && args.outputs() > 1 { args.last_start(lanes) } else { None };
-        let groups = Self::GROUPS && len <= tree::MAX_VECTORS * lanes;
+        let groups = const { Self::groups::<S>() } && len <= tree::MAX_VECTORS * lanes;
         let input = args.input.cast::<O::Lane>();
         let mut first = Segment::new(input, len, REVERSED, args.tuning);
         let size = size_of::<O::Lane>();
@@ -173,7 +160,9 @@ impl<O: ArgOrder, S: RowSearch<O>, const REVERSED: bool> SimdOp for SearchLoop<'
             // Before each block: further along a long row, or else at the same place of another.
             first = match len * size > PREFETCH_DISTANCE_BYTES {
                 true => first.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES),
-                false => first.with_prefetch_distance(prefetch_distance(stride, size, PREFETCH_DISTANCE_BYTES)),
+                false => {
+                    Segment { prefetch_distance: prefetch_distance(stride, size, PREFETCH_DISTANCE_BYTES), ..first }
+                }
             };
         }
         let row = |start: isize| first.moved(start);
@@ -206,7 +195,7 @@ impl<O: ArgOrder, S: RowSearch<O>, const REVERSED: bool> SimdOp for SearchLoop<'
                     if !S::IS_BLOCKED {
                         prefetcher.issue_prefetch(row(start).at);
                     }
-                    while Self::GROUPS && groups && block >= lanes {
+                    while const { Self::groups::<S>() } && groups && block >= lanes {
                         let found = order.simd().index_array(S::find_group(order, row(start), stride));
                         let mut n = 0;
                         while n < lanes {
@@ -217,7 +206,8 @@ impl<O: ArgOrder, S: RowSearch<O>, const REVERSED: bool> SimdOp for SearchLoop<'
                         start += lanes as isize * stride;
                         block -= lanes;
                     }
-                    repeat!(Self::UNROLLS, block > 0, block >= 2, block -= 1, {
+                    let unrolls = const { O::Simd::TUNING.unrolls && S::IS_SHORT && (!REVERSED || S::OVER_READS) };
+                    repeat!(unrolls, block > 0, block >= 2, block -= 1, {
                         position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
                         position = position.add(1);
                         start += stride;

@@ -2,6 +2,9 @@
 //! compared, then the winners of neighbouring pairs, and so on. Two rows share a vector after the first step, four
 //! after the second, and in the end each lane has the winner of one row. A step takes half of the operations of the
 //! one before, where a row alone takes as many; and none depends on data.
+//!
+//! What is unsafe here asks of its caller that the elements of the rows may be read, and where rows are shorter than a
+//! vector, those that follow each of them in a vector, unless the ISA has masked loads.
 
 use super::segment::{self, Segment};
 use crate::order::{ArgOrder, IndexVec, Vec, load, padding};
@@ -18,12 +21,8 @@ pub(super) const fn takes<O: ArgOrder>() -> bool {
 pub(super) const MAX_VECTORS: usize = 3;
 
 /// Finds the first best elements of as many rows as a vector has lanes: their positions. Rows are `stride` elements
-/// apart, each of `V` vectors at most; 0 if they are less than a vector.
-///
-/// # Safety
-/// - The elements of the rows may be read, and if `V` is 0, those that follow each of them in a vector; otherwise, a
-///   row is at least a vector.
-/// - A row is no longer than a lane can count.
+/// apart, each of `V` vectors at most, and no longer than a lane can count; 0 if and only if they are less than a
+/// vector.
 #[inline(always)]
 pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
     order: O,
@@ -59,9 +58,6 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
 }
 
 /// The same of a vector of each row: the best elements too.
-///
-/// # Safety
-/// - As for [`Tree::reduce`].
 #[inline(always)]
 unsafe fn all<O: ArgOrder, const V: usize>(order: O, first: Segment<O::Lane>, stride: isize) -> RowBests<O> {
     type Four<const V: usize> = Node<Node<Leaf<V>>>;
@@ -104,10 +100,6 @@ trait Tree {
 
     /// What is left when as many elements of each row have met as there are rows; it lies as [`SimdOps::deinterleave`]
     /// says.
-    ///
-    /// # Safety
-    /// - A vector of each row may be read. If rows are shorter, that is what follows them, unless the ISA has masked
-    ///   loads.
     unsafe fn reduce<O: ArgOrder>(order: O, first: Segment<O::Lane>, stride: isize) -> RowBests<O>;
 }
 
