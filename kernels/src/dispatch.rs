@@ -65,6 +65,19 @@ impl Isa {
     pub fn is_available(self) -> bool {
         with_isa!(self, S => S::is_available()).unwrap_or(false)
     }
+
+    /// Bytes in a vector.
+    pub const fn vector_bytes(self) -> usize {
+        match self {
+            Isa::Portable | Isa::Neon => 16,
+            Isa::Avx2 => 32,
+            Isa::Avx512 => 64,
+            #[cfg(wide_portable)]
+            Isa::Portable32 => 32,
+            #[cfg(wide_portable)]
+            Isa::Portable64 => 64,
+        }
+    }
 }
 
 // The widest first.
@@ -152,22 +165,15 @@ pub fn kernel_of(
     if !isa.is_available() {
         return None;
     }
-    with_element_type!(element, T => with_isa!(isa, S => by_order!(S, <T as Element>::Pod, strategy, function, policy)))
-}
-
-impl Isa {
-    /// Bytes in a vector.
-    pub const fn vector_bytes(self) -> usize {
-        match self {
-            Isa::Portable | Isa::Neon => 16,
-            Isa::Avx2 => 32,
-            Isa::Avx512 => 64,
-            #[cfg(wide_portable)]
-            Isa::Portable32 => 32,
-            #[cfg(wide_portable)]
-            Isa::Portable64 => 64,
+    with_element_type!(element, T => with_isa!(isa, S => {
+        type Pod = <T as Element>::Pod;
+        match (function, policy) {
+            (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, Pod, true, PROPAGATE>(strategy),
+            (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, Pod, true, IGNORE>(strategy),
+            (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<S, Pod, false, PROPAGATE>(strategy),
+            (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, Pod, false, IGNORE>(strategy),
         }
-    }
+    }))
 }
 
 /// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that
@@ -200,19 +206,6 @@ macro_rules! with_isa {
     };
 }
 pub(crate) use with_isa;
-
-/// From a function and a policy to an order as a type.
-macro_rules! by_order {
-    ($S:ty, $T:ty, $strategy:expr, $function:expr, $policy:expr) => {
-        match ($function, $policy) {
-            (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<$S, $T, true, PROPAGATE>($strategy),
-            (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<$S, $T, true, IGNORE>($strategy),
-            (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<$S, $T, false, PROPAGATE>($strategy),
-            (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<$S, $T, false, IGNORE>($strategy),
-        }
-    };
-}
-use by_order;
 
 /// An order of its own where it is faster: in rows, where a vector takes one operation or two; but not of wide unsigned
 /// integers, where comparisons make no masks and are signed. An operation more for each vector is not to be seen in

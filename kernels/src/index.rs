@@ -3,11 +3,11 @@
 
 use crate::dispatch::{Isa, with_isa};
 use crate::memory::args::LoopDim;
+use crate::positions::Position;
 use crate::scatter::{self, Rows, ScatterLoops};
 use crate::simd::portable::Portable;
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use crate::simd::transpose::TransposeOps;
-use core::marker::PhantomData;
 use core::ops::Range;
 
 /// From a position to an index of 32 bits: `start + position * step`.
@@ -30,25 +30,11 @@ impl Affine {
     }
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 /// What indices are written as: `u8`, `u16`, `u32` and `u64`, the same bits as the signed types. Sealed.
-pub trait IndexBits: sealed::Sealed + Copy + 'static {
-    /// An index that fits.
+pub trait IndexBits: Position + 'static {
+    /// Makes indices of the positions in their places.
     #[doc(hidden)]
-    fn of(index: u32) -> Self;
-
-    /// The position that was written in its place.
-    #[doc(hidden)]
-    fn position(self) -> u32;
-
-    #[doc(hidden)]
-    fn plus(self, other: Self) -> Self;
-
-    #[doc(hidden)]
-    fn minus(self, other: Self) -> Self;
+    fn map_in_place(map: Affine, positions: &mut [Self]);
 
     #[doc(hidden)]
     fn loops_of(writer: &OutputWriter) -> Loops<Self>;
@@ -79,57 +65,45 @@ macro_rules! widths {
             scatter: ScatterLoops,
         }
 
-        impl<S: TransposeOps> Of<S> {
-            const WRITER: &'static OutputWriter = &OutputWriter {
-                $($t: Loops { write: enter::<S, $t>, write_in_place: enter_in_place::<S, $t> },)+
-                scatter: scatter::loops::<S>(),
-            };
-        }
-
-        $(
-            impl sealed::Sealed for $t {}
-            impl IndexBits for $t {
-                #[inline(always)]
-                fn of(index: u32) -> $t {
-                    index as $t
-                }
-
-                #[inline(always)]
-                fn position(self) -> u32 {
-                    self as u32
-                }
-
-                #[inline(always)]
-                fn plus(self, other: $t) -> $t {
-                    self.wrapping_add(other)
-                }
-
-                #[inline(always)]
-                fn minus(self, other: $t) -> $t {
-                    self.wrapping_sub(other)
-                }
-
-                #[inline(always)]
-                fn loops_of(writer: &OutputWriter) -> Loops<$t> {
-                    writer.$t
+        /// The writer of an ISA.
+        const fn writer<S: TransposeOps>() -> &'static OutputWriter {
+            const {
+                &OutputWriter {
+                    $($t: Loops { write: write::<S, $t>, write_in_place: write_in_place::<S, $t> },)+
+                    scatter: scatter::loops::<S>(),
                 }
             }
-        )+
+        }
+
+        $(impl IndexBits for $t {
+            #[inline(always)]
+            fn map_in_place(map: Affine, positions: &mut [$t]) {
+                let start = map.start as $t;
+                // As wide as they are: nothing to narrow and to widen.
+                match map.step {
+                    1 => each_in_place(positions, |position| start.wrapping_add(position)),
+                    -1 => each_in_place(positions, |position| start.wrapping_sub(position)),
+                    _ => each_in_place(positions, |position| map.at(position as u32) as $t),
+                }
+            }
+
+            #[inline(always)]
+            fn loops_of(writer: &OutputWriter) -> Loops<$t> {
+                writer.$t
+            }
+        })+
     };
 }
 
 widths!(u8 u16 u32 u64);
 
-/// The writer of an ISA.
-struct Of<S>(PhantomData<S>);
-
 impl OutputWriter {
     /// The one that every machine can run.
-    pub const PORTABLE: &'static OutputWriter = Of::<Portable<16>>::WRITER;
+    pub const PORTABLE: &'static OutputWriter = writer::<Portable<16>>();
 
     /// That of an ISA, or `None` where this machine or this build does not have it.
     pub fn of(isa: Isa) -> Option<&'static OutputWriter> {
-        if isa.is_available() { with_isa!(isa, S => Of::<S>::WRITER) } else { None }
+        if isa.is_available() { with_isa!(isa, S => writer::<S>()) } else { None }
     }
 
     /// Writes the index of each position. All of them fit.
@@ -158,9 +132,7 @@ impl OutputWriter {
             unsafe { (I::loops_of(self).write_in_place)(map, positions) }
         }
     }
-}
 
-impl OutputWriter {
     /// Writes what was found, packed and row by row, to places: `places` are the loops over rows and along each, with
     /// strides in elements, from `to` on. Touches nothing between them.
     ///
@@ -192,71 +164,40 @@ impl OutputWriter {
 
 /// # Safety
 /// - The machine has the ISA.
-unsafe fn enter<S: Simd, I: IndexBits>(map: Affine, positions: &[u32], indices: &mut [I]) {
-    // SAFETY: the caller's promise.
-    let simd = unsafe { S::assume() };
-    // SAFETY: the operation requires nothing.
-    unsafe { simd.vectorize(IndexRow { map, positions, indices }) };
+unsafe fn write<S: Simd, I: IndexBits>(map: Affine, positions: &[u32], indices: &mut [I]) {
+    // SAFETY: the caller's promise; the closure requires nothing.
+    unsafe {
+        S::assume().vectorize(
+            #[inline(always)]
+            // Without a multiplication, which takes several operations, in a window and backwards.
+            move || match map {
+                Affine::IDENTITY => each(positions, indices, |position| position),
+                Affine { start, step: 1 } => each(positions, indices, |position| start.wrapping_add(position)),
+                Affine { start, step: -1 } => each(positions, indices, |position| start.wrapping_sub(position)),
+                _ => each(positions, indices, |position| map.at(position)),
+            },
+        )
+    }
 }
 
 /// # Safety
 /// - The machine has the ISA.
-unsafe fn enter_in_place<S: Simd, I: IndexBits>(map: Affine, positions: &mut [I]) {
-    // SAFETY: the caller's promise.
-    let simd = unsafe { S::assume() };
-    // SAFETY: the operation requires nothing.
-    unsafe { simd.vectorize(InPlace { map, positions }) };
-}
-
-struct InPlace<'a, I> {
-    map: Affine,
-    positions: &'a mut [I],
-}
-
-impl<I: IndexBits> SimdOp for InPlace<'_, I> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn eval(self) {
-        let InPlace { map, positions } = self;
-        let start = I::of(map.start);
-        // As wide as they are: nothing to narrow and to widen.
-        match map.step {
-            1 => each_in_place(positions, |position| start.plus(position)),
-            -1 => each_in_place(positions, |position| start.minus(position)),
-            _ => each_in_place(positions, |position| I::of(map.at(position.position()))),
-        }
-    }
-}
-
-struct IndexRow<'a, I> {
-    map: Affine,
-    positions: &'a [u32],
-    indices: &'a mut [I],
-}
-
-impl<I: IndexBits> SimdOp for IndexRow<'_, I> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn eval(self) {
-        let IndexRow { map, positions, indices } = self;
-        // Without a multiplication, which takes several operations, in a window and backwards.
-        match map {
-            Affine::IDENTITY => each(positions, indices, I::of),
-            Affine { start, step: 1 } => each(positions, indices, |position| I::of(start.wrapping_add(position))),
-            Affine { start, step: -1 } => each(positions, indices, |position| I::of(start.wrapping_sub(position))),
-            _ => each(positions, indices, |position| I::of(map.at(position))),
-        }
+unsafe fn write_in_place<S: Simd, I: IndexBits>(map: Affine, positions: &mut [I]) {
+    // SAFETY: the caller's promise; the closure requires nothing.
+    unsafe {
+        S::assume().vectorize(
+            #[inline(always)]
+            move || I::map_in_place(map, positions),
+        )
     }
 }
 
 /// The plain loop, which the compiler vectorises.
 #[inline(always)]
-fn each<I: Copy>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -> I) {
+fn each<I: Position>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -> u32) {
     for part in aligned_parts(indices) {
         for (index_of, &position) in indices[part.clone()].iter_mut().zip(&positions[part]) {
-            *index_of = index(position);
+            *index_of = I::of(index(position).into());
         }
     }
 }

@@ -28,8 +28,12 @@ pub(crate) trait KernelImpl: Sized {
     /// # Safety
     /// - As a [`crate::Kernel`].
     unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
-        // SAFETY: the caller's promise.
-        unsafe { enter::<M, Self>(args, outputs) }
+        assert_eq!(outputs.len(), args.outputs());
+        // SAFETY: the caller promises that the ISA is there, and all that a body requires.
+        unsafe {
+            let order = M::make();
+            order.simd().vectorize(Call { order, args, outputs, body: PhantomData::<Self> })
+        }
     }
 
     /// [`SimdOp::eval_outlined`], here for the same reason.
@@ -40,18 +44,6 @@ pub(crate) trait KernelImpl: Sized {
     unsafe fn eval_outlined<O: ArgOrder>(call: Call<'_, O, Self>) -> Written {
         // SAFETY: the caller's promise.
         unsafe { call.eval() }
-    }
-}
-
-/// # Safety
-/// - As a [`crate::Kernel`].
-#[inline(always)]
-pub(crate) unsafe fn enter<M: OrderFactory, B: KernelImpl>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
-    assert_eq!(outputs.len(), args.outputs());
-    // SAFETY: the caller promises that the ISA is there, and all that a body requires.
-    unsafe {
-        let order = M::make();
-        order.simd().vectorize(Call { order, args, outputs, body: PhantomData::<B> })
     }
 }
 

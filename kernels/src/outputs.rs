@@ -2,7 +2,6 @@
 //! Nothing here knows of calls or orders.
 
 use crate::positions::{Places, Positions};
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 
@@ -20,18 +19,17 @@ use core::ptr::null_mut;
 #[derive(Debug)]
 pub struct Outputs<'a> {
     pub(crate) positions: Positions<'a>,
-    /// Null where no values are wanted.
+    /// Borrowed for as long as places for positions are. Null where no values are wanted.
     values: *mut (),
     /// The bytes of one, or 0.
     pub(crate) value_bytes: usize,
-    lifetime: PhantomData<&'a mut [MaybeUninit<u64>]>,
 }
 
 impl<'a> From<Positions<'a>> for Outputs<'a> {
     /// Without values.
     #[inline(always)]
     fn from(positions: Positions<'a>) -> Self {
-        Outputs { positions, values: null_mut(), value_bytes: 0, lifetime: PhantomData }
+        Outputs { positions, values: null_mut(), value_bytes: 0 }
     }
 }
 
@@ -44,7 +42,7 @@ impl<'a> Outputs<'a> {
     #[inline(always)]
     pub fn with_values<T: Copy>(positions: Positions<'a>, values: &'a mut [T]) -> Self {
         assert_eq!(positions.len(), values.len());
-        Outputs { positions, values: values.as_mut_ptr().cast(), value_bytes: size_of::<T>(), lifetime: PhantomData }
+        Outputs { positions, values: values.as_mut_ptr().cast(), value_bytes: size_of::<T>() }
     }
 
     /// How many there are.

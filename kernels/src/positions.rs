@@ -1,6 +1,6 @@
 //! Where kernels write what they find. Nothing here knows of calls or orders.
 
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -23,11 +23,11 @@ pub struct Positions<'a> {
     lifetime: PhantomData<&'a mut [MaybeUninit<u64>]>,
 }
 
-/// An integer that positions are written as.
-pub(crate) trait Position: Copy {
-    /// From a number that is a position, and so has no more than 32 bits.
+/// An integer that positions, or indices, are written as.
+pub trait Position: Copy + Into<u64> {
+    /// From a number that fits, and so has no more than 32 bits.
+    #[doc(hidden)]
     fn of(number: u64) -> Self;
-    fn number(self) -> u64;
 }
 
 /// The same places by their type.
@@ -47,38 +47,32 @@ macro_rules! for_places {
 }
 pub(crate) use for_places;
 
-macro_rules! widths {
+macro_rules! integers {
     ($($t:ident)+) => {$(
-        impl<'a> From<&'a mut [MaybeUninit<$t>]> for Positions<'a> {
-            #[inline(always)]
-            fn from(places: &'a mut [MaybeUninit<$t>]) -> Self {
-                let (first, len) = (places.as_mut_ptr().cast(), places.len());
-                Positions { first, len, are_wide: size_of::<$t>() == size_of::<u64>(), lifetime: PhantomData }
-            }
-        }
-
-        impl<'a> From<&'a mut [$t]> for Positions<'a> {
-            #[inline(always)]
-            fn from(places: &'a mut [$t]) -> Self {
-                let (first, len) = (places.as_mut_ptr().cast(), places.len());
-                Positions { first, len, are_wide: size_of::<$t>() == size_of::<u64>(), lifetime: PhantomData }
-            }
-        }
-
         impl Position for $t {
             #[inline(always)]
             fn of(number: u64) -> $t {
                 number as $t
             }
+        }
+    )+};
+}
+
+integers!(u8 u16 u32 u64);
+
+macro_rules! places {
+    ($($place:ty),+) => {$(
+        impl<'a> From<&'a mut [$place]> for Positions<'a> {
             #[inline(always)]
-            fn number(self) -> u64 {
-                self.into()
+            fn from(places: &'a mut [$place]) -> Self {
+                let (first, len) = (places.as_mut_ptr().cast(), places.len());
+                Positions { first, len, are_wide: size_of::<$place>() == size_of::<u64>(), lifetime: PhantomData }
             }
         }
     )+};
 }
 
-widths!(u32 u64);
+places!(u32, MaybeUninit<u32>, u64, MaybeUninit<u64>);
 
 impl<'a> Positions<'a> {
     /// How many there are.
@@ -146,9 +140,10 @@ impl<'a> Positions<'a> {
     /// # Safety
     /// - It was written.
     #[inline(always)]
+    #[allow(clippy::useless_conversion, reason = "of narrow ones, it is none")]
     pub(crate) unsafe fn read(&mut self, n: usize) -> u64 {
         // SAFETY: the caller's promise.
-        for_places!(self, places => unsafe { places[n].assume_init() }.number())
+        for_places!(self, places => unsafe { places[n].assume_init() }.into())
     }
 
     /// Writes as many of them as there are numbers.
@@ -173,36 +168,37 @@ impl<'a> Positions<'a> {
     #[inline(always)]
     pub(crate) unsafe fn widen<S: Simd>(&mut self, simd: S) {
         if let Places::U64(places) = self.places() {
-            // SAFETY: the caller's promise, and a mutable borrow that nothing else uses meanwhile.
-            unsafe { simd.call_outlined(Widen(&raw mut *places)) };
+            // SAFETY: the caller's promise.
+            unsafe { widen(simd, places) };
         }
     }
 }
 
 /// Widens in place. A call, one for all kernels of an ISA.
-#[derive(Clone, Copy)]
-struct Widen(*mut [MaybeUninit<u64>]);
-
-impl SimdOp for Widen {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn eval(self) {
-        let (wide, len) = (self.0.cast::<u64>(), self.0.len());
-        let narrow = wide.cast::<u32>();
-        let some = len - len % WIDENED;
-        // The last ones first: a wide one begins no earlier than its narrow one, so that what is not read yet stays.
-        // SAFETY: the caller promises the narrow ones and lends the wide ones; each part is within them, and read
-        // before it is written.
-        unsafe {
-            for n in (some..len).rev() {
-                wide.add(n).write(narrow.add(n).read().into());
-            }
-            for n in (0..some / WIDENED).rev() {
-                let positions = narrow.cast::<[u32; WIDENED]>().add(n).read();
-                wide.cast::<[u64; WIDENED]>().add(n).write(positions.map(u64::from));
-            }
-        }
+///
+/// # Safety
+/// - The narrow ones were written.
+#[inline(always)]
+unsafe fn widen<S: Simd>(simd: S, places: &mut [MaybeUninit<u64>]) {
+    let (wide, len) = (places.as_mut_ptr().cast::<u64>(), places.len());
+    let narrow = wide.cast::<u32>();
+    let some = len - len % WIDENED;
+    // The last ones first: a wide one begins no earlier than its narrow one, so that what is not read yet stays.
+    // SAFETY: the caller promises the narrow ones and lends the wide ones; each part is within them, and read before it
+    // is written.
+    unsafe {
+        simd.call_outlined(
+            #[inline(always)]
+            move || {
+                for n in (some..len).rev() {
+                    wide.add(n).write(narrow.add(n).read().into());
+                }
+                for n in (0..some / WIDENED).rev() {
+                    let positions = narrow.cast::<[u32; WIDENED]>().add(n).read();
+                    wide.cast::<[u64; WIDENED]>().add(n).write(positions.map(u64::from));
+                }
+            },
+        );
     }
 }
 

@@ -7,6 +7,7 @@ use crate::outputs::{Outputs, Written};
 use crate::positions::{Position, for_places};
 use crate::types::DataType;
 use core::mem::MaybeUninit;
+use core::ops::BitOr;
 
 /// Writes the values of a call whose positions are written: all of them, or those of which bits are lost.
 ///
@@ -31,10 +32,9 @@ pub(crate) unsafe fn read_values(element: DataType, args: &KernelArgs<'_>, outpu
 }
 
 /// Unsigned integers as wide as elements.
-trait Bits: Copy {
+trait Bits: Copy + BitOr<Output = Self> {
     /// Of the bits of a float with `DIGITS` digits: the top bit is set where it is NaN, or if `ZEROS`, a zero.
     fn lost<const ZEROS: bool, const DIGITS: u32>(self) -> Self;
-    fn or(self, other: Self) -> Self;
     fn has_top_bit(self) -> bool;
 }
 
@@ -49,10 +49,6 @@ macro_rules! bits {
                 if ZEROS { is_nan | magnitude.wrapping_sub(1) } else { is_nan }
             }
             #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                self | other
-            }
-            #[inline(always)]
             fn has_top_bit(self) -> bool {
                 self > $t::MAX >> 1
             }
@@ -60,7 +56,7 @@ macro_rules! bits {
     )+};
 }
 
-bits!(u8 u16 u32 u64);
+bits!(u16 u32 u64);
 
 /// How many written values are checked at a time for one that is lost.
 const CHECKED: usize = 64;
@@ -76,7 +72,7 @@ unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &Kernel
         // SAFETY: the caller promises that they are written.
         let values = unsafe { &mut *(&raw mut *values as *mut [B]) };
         let lost = values.iter().map(|value| value.lost::<ZEROS, DIGITS>());
-        if !lost.reduce(B::or).is_some_and(B::has_top_bit) {
+        if !lost.reduce(B::bitor).is_some_and(B::has_top_bit) {
             continue;
         }
         for (n, value) in values.iter_mut().enumerate() {
@@ -131,27 +127,23 @@ unsafe fn read_row<B: Copy, P: Position>(
     positions: &mut [MaybeUninit<P>],
     offset: impl Fn(isize) -> isize,
 ) {
-    // SAFETY: the caller's promise.
-    let value = |n: usize, position: P| unsafe {
-        first.wrapping_offset(n as isize * step).offset(offset(position.number() as isize)).read()
+    let mut n = 0;
+    let mut read = |(value, position): (&mut MaybeUninit<B>, &MaybeUninit<P>)| {
+        // SAFETY: the caller's promise.
+        value.write(unsafe {
+            let position: u64 = position.assume_init().into();
+            first.wrapping_offset(n * step).offset(offset(position as isize)).read()
+        });
+        n += 1;
     };
     // Some at a time: an iteration of the loop costs as much as one of them.
     const SOME: usize = 8;
     let (some_values, last_values) = values.as_chunks_mut::<SOME>();
     let (some_positions, last_positions) = positions.as_chunks::<SOME>();
-    let mut n = 0;
     for (values, positions) in some_values.iter_mut().zip(some_positions) {
-        for (value_of, position) in values.iter_mut().zip(positions) {
-            // SAFETY: the caller's promise.
-            value_of.write(value(n, unsafe { position.assume_init() }));
-            n += 1;
-        }
+        values.iter_mut().zip(positions).for_each(&mut read);
     }
-    for (value_of, position) in last_values.iter_mut().zip(last_positions) {
-        // SAFETY: the caller's promise.
-        value_of.write(value(n, unsafe { position.assume_init() }));
-        n += 1;
-    }
+    last_values.iter_mut().zip(last_positions).for_each(read);
 }
 
 const ONE: LoopDim = LoopDim { size: 1, stride: 0 };

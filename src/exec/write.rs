@@ -44,7 +44,7 @@ impl OutputTile {
         for (o, row) in positions.chunks_exact(row_len).enumerate() {
             let first = start + o as isize * outer.stride;
             if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
-                indices.spread(first, inner.stride, row.iter().map(move |&position| I::of(map.at(position))));
+                indices.spread(first, inner.stride, row.iter().map(move |&position| I::of(map.at(position).into())));
             } else {
                 writer.write(map, row, indices.part(first as usize, row_len));
             }

@@ -1,8 +1,7 @@
 //! Whether NaN was among the elements of a tile. If so, the best of a lane may be wrong, because `max` drops NaN. Knows
 //! nothing of rows, and of how they are traversed.
 
-use crate::order::LaneElem;
-use crate::order::{ArgOrder, Mask, Vec};
+use crate::order::{ArgOrder, LaneElem, Mask, Vec};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 

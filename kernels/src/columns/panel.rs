@@ -8,7 +8,7 @@ use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::Outputs;
 use crate::positions::{Position, for_places};
 use crate::simd::ops::SimdOps;
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use core::mem::MaybeUninit;
 
 /// Tiles in a panel: 4 KiB of outputs by vectors of 32 bytes.
@@ -59,6 +59,9 @@ const L1_BYTES: usize = 32 << 10;
 ///
 /// Row numbers are as narrow as the elements. Before they overflow, for 8-bit elements after 255 rows, they are widened
 /// into the 32-bit positions.
+///
+/// # Safety
+/// - Of methods that are given rows: each row, as wide as the panel, may be read.
 pub(super) struct Panel<'a, O: ArgOrder, const U: usize> {
     order: O,
     tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>],
@@ -96,9 +99,6 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
 
     /// Reduces some more rows, and prefetches what is `prefetch_distance` elements further on. Row numbers go on from
     /// segment to segment.
-    ///
-    /// # Safety
-    /// - Each row, as wide as the panel, may be read.
     #[inline(always)]
     pub(super) unsafe fn rows(
         &mut self,
@@ -121,9 +121,6 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     }
 
     /// [`Panel::rows`], inlined.
-    ///
-    /// # Safety
-    /// - As for [`Panel::rows`].
     #[inline(always)]
     unsafe fn visit_rows(
         &mut self,
@@ -167,9 +164,6 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     /// to be [visited](Panel::visit), which is harmless after this, because comparisons are strict.
     ///
     /// This loop is separate, because what a visit does around its rows costs more than a single row.
-    ///
-    /// # Safety
-    /// - A row, as wide as the panel, may be read.
     #[inline(always)]
     unsafe fn streaming_pass(&mut self, rows: StridedRows<O::Lane>, prefetch_distance: Option<isize>) -> bool {
         let (order, simd) = (self.order, self.order.simd());
@@ -203,10 +197,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         !O::Lane::HAS_NAN || simd.movemask(nans) == 0
     }
 
-    /// Reduces some rows into one tile.
-    ///
-    /// # Safety
-    /// - Each row, as wide as a tile, may be read; the tile was written, unless these are the first rows.
+    /// Reduces some rows, of those that are its own, into one tile, which was written unless they are the first rows.
     #[inline(always)]
     unsafe fn visit(&mut self, tile: usize, rows: StridedRows<O::Lane>) {
         let (order, width) = (self.order, self.width());
@@ -260,9 +251,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
                 let (rows, widened) = (simd.index_array(tile.row_of_best[u]), self.widened);
                 let (rows, at) = (rows.as_ref(), start + ColumnTile::<O, U>::start_of(u, width));
                 for_places!(self.outputs.positions, positions => {
-                    let positions = &raw mut positions[at..][..O::Simd::LANES];
-                    // SAFETY: a mutable borrow, which nothing else uses meanwhile.
-                    unsafe { simd.call_outlined(WidenIndices { rows, positions, widened }) };
+                    widen(simd, rows, &mut positions[at..][..O::Simd::LANES], widened);
                 });
             }
             tile.row_of_best = [simd.splat_index(0); U];
@@ -273,29 +262,29 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
 }
 
 /// [`Panel::widen_indices`] of some positions. Outlined, to have one copy for each width of lanes.
-#[derive(Clone, Copy)]
-struct WidenIndices<'a, C, P> {
-    rows: &'a [C],
-    positions: *mut [MaybeUninit<P>],
+#[inline(always)]
+fn widen<S: Simd, C: Copy + Into<u64>, P: Position>(
+    simd: S,
+    rows: &[C],
+    positions: &mut [MaybeUninit<P>],
     widened: u32,
-}
-
-impl<C: Copy + Into<u64>, P: Position> SimdOp for WidenIndices<'_, C, P> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn eval(self) {
-        // SAFETY: the caller promises a slice that it borrows mutably, and does not use meanwhile.
-        let positions = unsafe { &mut *self.positions };
-        for (position, &row) in positions.iter_mut().zip(self.rows) {
-            let row = row.into() as u32;
-            let number = P::of(self.widened.wrapping_add(row).wrapping_sub(1).into());
-            if self.widened == 0 {
-                // No change means that the first row is still the best.
-                position.write(if row == 0 { P::of(0) } else { number });
-            } else if row != 0 {
-                position.write(number);
-            }
-        }
+) {
+    // SAFETY: nothing is required.
+    unsafe {
+        simd.call_outlined(
+            #[inline(always)]
+            move || {
+                for (position, &row) in positions.iter_mut().zip(rows) {
+                    let row = row.into() as u32;
+                    let number = P::of(widened.wrapping_add(row).wrapping_sub(1).into());
+                    if widened == 0 {
+                        // No change means that the first row is still the best.
+                        position.write(if row == 0 { P::of(0) } else { number });
+                    } else if row != 0 {
+                        position.write(number);
+                    }
+                }
+            },
+        );
     }
 }

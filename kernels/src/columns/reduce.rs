@@ -6,8 +6,7 @@ use super::nan_tracker::NanTracker;
 use super::row_blocks::{has_row_blocks, is_row_blocked};
 use super::tile::{ColumnTile, StridedRows, TILE_VECTORS};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
-use crate::order::ArgOrder;
-use crate::order::LaneElem;
+use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::Outputs;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
@@ -298,10 +297,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     }
 }
 
-/// The exact way, outlined, because NaN is rare.
-///
-/// # Safety
-/// - As for [`reduce_tile`].
+/// The exact way, outlined, because NaN is rare. It asks of its callers what [`reduce_tile`] does.
 #[inline(always)]
 unsafe fn reduce_exactly<O: ArgOrder, const U: usize, const P: usize>(
     order: O,

@@ -34,10 +34,7 @@ const MIN_BLOCKED_ROWS: usize = 128;
 
 impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// Reduces the whole blocks of some rows, the first of which has number 1, and gives the rows that are left. The
-    /// answer is right only if `nan_tracker` is exact afterwards.
-    ///
-    /// # Safety
-    /// - As for [`ColumnTile::load`], for each row; they are at least a block.
+    /// answer is right only if `nan_tracker` is exact afterwards. There is at least one block.
     #[inline(always)]
     pub(super) unsafe fn visit_blocks(
         &mut self,

@@ -61,6 +61,9 @@ pub(super) fn extent_bytes<L>(rows: usize, stride: isize) -> usize {
 }
 
 /// `U` vectors of outputs, reduced over the rows so far.
+///
+/// # Safety
+/// - Of methods that are given a row, or rows: `width` elements of each, at least a vector, may be read.
 #[derive(Clone, Copy)]
 pub(super) struct ColumnTile<O: ArgOrder, const U: usize> {
     pub(super) best: [Vec<O>; U],
@@ -77,9 +80,6 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     }
 
     /// The part of a row that this tile is for.
-    ///
-    /// # Safety
-    /// - `width` elements, at least a vector, may be read from `at` on.
     #[inline(always)]
     pub(super) unsafe fn load(order: O, at: *const O::Lane, width: usize) -> [Vec<O>; U] {
         let mut vectors = [order.identity(); U];
@@ -93,9 +93,6 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     }
 
     /// A tile after its first row, which is the best so far whatever it holds, and has number 0.
-    ///
-    /// # Safety
-    /// - As for [`ColumnTile::load`].
     #[inline(always)]
     pub(super) unsafe fn new(order: O, first: *const O::Lane, width: usize) -> Self {
         // SAFETY: the caller's promise.
@@ -112,9 +109,6 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// Reduces some more rows, the first of which has number `before + 1`; if `IN_PAIRS`, [in
     /// pairs](ColumnTile::IN_PAIRS) where that pays. If not `NAN_EXACT`, the answer is right only if `nan_tracker` [is
     /// exact](NanTracker::is_exact) afterwards.
-    ///
-    /// # Safety
-    /// - As for [`ColumnTile::load`], for each row.
     #[inline(always)]
     pub(super) unsafe fn visit<const NAN_EXACT: bool, const IN_PAIRS: bool>(
         &mut self,
@@ -169,10 +163,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     }
 
     /// Writes the row numbers as positions, one for each output of the tile, and the best as values, which are of the
-    /// numbered rows.
-    ///
-    /// # Safety
-    /// - Values are of elements; the rows may be read.
+    /// numbered rows. Values are of elements.
     #[inline(always)]
     pub(super) unsafe fn write(
         &self,

@@ -32,23 +32,7 @@ impl<'a> StridedIter<'a> {
         let done = loops.iter().any(|l| l.size == 0);
         StridedIter { loops, coordinates: [0; MAX_RANK], offset: 0, done }
     }
-}
 
-impl Iterator for StridedIter<'_> {
-    type Item = isize;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<isize> {
-        if self.done {
-            return None;
-        }
-        let here = self.offset;
-        self.done = self.loops.is_empty() || !self.advance();
-        Some(here)
-    }
-}
-
-impl StridedIter<'_> {
     /// Goes to the next offset, if there is one. Not inlined: the nests of most tensors collapse to none, and this one
     /// copy serves all kernels.
     #[inline(never)]
@@ -64,6 +48,20 @@ impl StridedIter<'_> {
             *c = 0;
         }
         false
+    }
+}
+
+impl Iterator for StridedIter<'_> {
+    type Item = isize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<isize> {
+        if self.done {
+            return None;
+        }
+        let here = self.offset;
+        self.done = self.loops.is_empty() || !self.advance();
+        Some(here)
     }
 }
 

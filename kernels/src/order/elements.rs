@@ -30,7 +30,7 @@ pub(crate) struct OfColumns<S, T, const MAX: bool, const NAN: u8>(PhantomData<(S
 
 /// By the operations that an ISA needs, and how it is made of a token.
 macro_rules! order {
-    ($name:ident of $t:ident by $ops:path: $order:ty, $simd:ident => $new:expr) => {
+    ($t:ident by $ops:path: $($name:ident)+ => $order:ty, $simd:ident => $new:expr) => {$(
         impl<S: $ops, const MAX: bool, const NAN: u8> OrderFactory for $name<S, $t, MAX, NAN> {
             type Order = $order;
 
@@ -41,7 +41,7 @@ macro_rules! order {
                 $new
             }
         }
-    };
+    )+};
 }
 
 macro_rules! lanes {
@@ -69,59 +69,48 @@ lanes! {
 }
 
 macro_rules! integers {
-    ($($t:ident as $signed:ident: $specialized:ident $($shared:ident)*;)+) => {$(
-        order!($specialized of $t by SimdOps<$t>: NumberOrder<S, $t, false, MAX, IGNORE>, simd => {
-            NumberOrder::new(simd, 0, false)
+    ($($t:ident as $signed:ident),+) => {$(
+        order!($t by SimdOps<$t>: Specialized => NumberOrder<S, $t, false, MAX, IGNORE>, simd => {
+            NumberOrder { simd, flipped: 0, nan_wins: false }
         });
-        integers!(@ $t as $signed: $($shared)*);
+        integers!($t as $signed: Shared OfColumns);
     )+};
-    (@ $t:ident as $signed:ident: $($shared:ident)*) => {$(
-        order!($shared of $t by SimdOps<$signed>: NumberOrder<S, $signed, true, true, IGNORE>, simd => {
+    ($t:ident as $signed:ident: $($name:ident)+) => {
+        order!($t by SimdOps<$signed>: $($name)+ => NumberOrder<S, $signed, true, true, IGNORE>, simd => {
             let to_signed = if $t::MIN == 0 { $signed::MIN } else { 0 };
-            NumberOrder::new(simd, if MAX { to_signed } else { !to_signed }, false)
+            NumberOrder { simd, flipped: if MAX { to_signed } else { !to_signed }, nan_wins: false }
         });
-    )*};
+    };
 }
 
-integers! {
-    i8 as i8: Specialized Shared OfColumns;
-    u8 as i8: Specialized Shared OfColumns;
-    i16 as i16: Specialized Shared OfColumns;
-    u16 as i16: Specialized Shared OfColumns;
-    i32 as i32: Specialized Shared OfColumns;
-    u32 as i32: Specialized Shared OfColumns;
-    i64 as i64: Specialized Shared OfColumns;
-}
+integers!(i8 as i8, u8 as i8, i16 as i16, u16 as i16, i32 as i32, u32 as i32, i64 as i64);
 // A vector holds few of them, and x86 compares them as signed ones only.
-integers!(@ u64 as i64: Specialized Shared OfColumns);
+integers!(u64 as i64: Specialized Shared OfColumns);
 
 macro_rules! floats {
     ($($t:ident)+) => {$(
-        order!(Specialized of $t by SimdOps<$t>: NumberOrder<S, $t, false, MAX, NAN>, simd => {
-            NumberOrder::new(simd, 0.0, NAN == PROPAGATE)
-        });
-        order!(Shared of $t by SimdOps<$t>: NumberOrder<S, $t, true, true, NAN>, simd => {
-            NumberOrder::new(simd, if MAX { 0.0 } else { -0.0 }, NAN == PROPAGATE)
-        });
-        order!(OfColumns of $t by SimdOps<$t>: NumberOrder<S, $t, true, true, AT_RUN_TIME>, simd => {
-            NumberOrder::new(simd, if MAX { 0.0 } else { -0.0 }, NAN == PROPAGATE)
-        });
+        floats!($t: Specialized => false, MAX, NAN);
+        floats!($t: Shared => true, true, NAN);
+        floats!($t: OfColumns => true, true, AT_RUN_TIME);
     )+};
+    ($t:ident: $name:ident => $flips:literal, $max:tt, $nan:ident) => {
+        order!($t by SimdOps<$t>: $name => NumberOrder<S, $t, $flips, $max, $nan>, simd => {
+            NumberOrder { simd, flipped: if MAX { 0.0 } else { -0.0 }, nan_wins: NAN == PROPAGATE }
+        });
+    };
 }
+
+floats!(f32 f64);
 
 macro_rules! halves {
     ($($t:ident)+) => {$(
-        order!(Specialized of $t by F16KeyOps: F16Order<S, false, MAX>, simd => {
+        order!($t by F16KeyOps: Specialized => F16Order<S, false, MAX>, simd => {
             F16Order::new(simd, $t::INFINITY.to_bits() as i16, (NAN == PROPAGATE) == MAX, false)
         });
-        halves!(@ $t: Shared OfColumns);
-    )+};
-    (@ $t:ident: $($shared:ident)+) => {$(
-        order!($shared of $t by F16KeyOps: F16Order<S, true, true>, simd => {
+        order!($t by F16KeyOps: Shared OfColumns => F16Order<S, true, true>, simd => {
             F16Order::new(simd, $t::INFINITY.to_bits() as i16, NAN == PROPAGATE, !MAX)
         });
     )+};
 }
 
-floats!(f32 f64);
 halves!(f16 bf16);

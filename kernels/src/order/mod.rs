@@ -106,8 +106,12 @@ pub(crate) trait ArgOrder: Copy {
     fn simd(self) -> Self::Simd;
     /// Of elements as they are in memory, lanes that are in this order.
     fn encode(self, raw: Vec<Self>) -> Vec<Self>;
-    /// The elements that became these lanes, bit for bit where they are not [lost](ArgOrder::lost).
-    fn decode(self, lanes: Vec<Self>) -> Vec<Self>;
+    /// The elements that became these lanes, bit for bit where they are not [lost](ArgOrder::lost). What flips bits
+    /// flips them back.
+    #[inline(always)]
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self> {
+        self.encode(lanes)
+    }
     /// Where lanes, or the best that came of some, may not have all bits of the element: a NaN is some NaN then, and a
     /// zero of a 16-bit float has some sign.
     fn lost(self, lanes: Vec<Self>) -> Mask<Self>;

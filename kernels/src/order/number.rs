@@ -14,16 +14,9 @@ pub(crate) const AT_RUN_TIME: u8 = 2;
 /// the largest. `NAN` is one of the three above.
 #[derive(Clone, Copy)]
 pub(crate) struct NumberOrder<S, L, const FLIPS: bool, const MAX: bool, const NAN: u8> {
-    simd: S,
-    flipped: L,
-    nan_wins: bool,
-}
-
-impl<S, L, const FLIPS: bool, const MAX: bool, const NAN: u8> NumberOrder<S, L, FLIPS, MAX, NAN> {
-    #[inline(always)]
-    pub(super) fn new(simd: S, flipped: L, nan_wins: bool) -> Self {
-        NumberOrder { simd, flipped, nan_wins }
-    }
+    pub(super) simd: S,
+    pub(super) flipped: L,
+    pub(super) nan_wins: bool,
 }
 
 impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: u8> ArgOrder
@@ -46,11 +39,6 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
     #[inline(always)]
     fn encode(self, raw: Vec<Self>) -> Vec<Self> {
         if FLIPS { self.simd.xor(raw, self.simd.splat(self.flipped)) } else { raw }
-    }
-
-    #[inline(always)]
-    fn decode(self, lanes: Vec<Self>) -> Vec<Self> {
-        self.encode(lanes)
     }
 
     #[inline(always)]

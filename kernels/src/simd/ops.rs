@@ -76,9 +76,15 @@ pub(crate) trait SimdOps<T>: TransposeOps {
         self.or(acc, nans)
     }
     /// `new > kept ? new : kept`: equals and NaN in `new` leave `kept`, bit for bit.
-    fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
+    #[inline(always)]
+    fn max(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector {
+        self.select(self.compare::<GT>(new, kept), new, kept)
+    }
     /// `new < kept ? new : kept`.
-    fn min(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector;
+    #[inline(always)]
+    fn min(self, new: Self::Vector, kept: Self::Vector) -> Self::Vector {
+        self.select(self.compare::<GT>(kept, new), new, kept)
+    }
     /// The bits that differ.
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The largest (or smallest) of all lanes, none of which is NaN, in each of them.
@@ -150,6 +156,17 @@ pub(crate) trait SimdOps<T>: TransposeOps {
         smallest
     }
 }
+
+/// Operations on two vectors that are one method of the token, or of one of its features, whatever types that has.
+macro_rules! binary {
+    ($vector:ty => $output:ty: $($name:ident = $method:ident $(of $feature:ident)?),+) => {$(
+        #[inline(always)]
+        fn $name(self, a: $vector, b: $vector) -> $output {
+            cast(self$(.0.$feature)?.$method(cast(a), cast(b)))
+        }
+    )+};
+}
+pub(crate) use binary;
 
 /// The number of each of some lanes as wide as a `T`, or how many of them come after it.
 #[inline(always)]

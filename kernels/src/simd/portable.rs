@@ -3,7 +3,7 @@
 
 use crate::simd::cast;
 use crate::simd::ops::{EQ, F16KeyOps, NOT_LE, SimdOps, UNORDERED};
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use bytemuck::Pod;
@@ -28,12 +28,6 @@ impl<const BYTES: usize> Simd for Portable<BYTES> {
     #[inline(always)]
     unsafe fn assume() -> Self {
         Portable
-    }
-
-    #[inline(always)]
-    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
-        // SAFETY: the caller's promise.
-        unsafe { op.eval_outlined() }
     }
 }
 

@@ -28,7 +28,12 @@ pub(crate) trait Simd: Copy + 'static {
     ///
     /// # Safety
     /// - As for [`SimdOp::eval`] of this operation.
-    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output;
+    #[inline(always)]
+    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
+        // The target has its features.
+        // SAFETY: the caller's promise.
+        unsafe { op.eval_outlined() }
+    }
 
     /// [`Simd::vectorize`] from inside such a function, as a separate, outlined call: keeps a long operation out of the
     /// code and the registers of its callers.

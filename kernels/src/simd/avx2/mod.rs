@@ -47,16 +47,6 @@ impl Avx2 {
         self.not(self._mm256_cmpeq_epi32(self._mm256_max_epu32(a, b), b))
     }
 
-    // AVX2 has no 64-bit maximum.
-    #[inline(always)]
-    fn max_i64(self, new: __m256i, kept: __m256i) -> __m256i {
-        self._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(new, kept))
-    }
-    #[inline(always)]
-    fn min_i64(self, new: __m256i, kept: __m256i) -> __m256i {
-        self._mm256_blendv_epi8(kept, new, self._mm256_cmpgt_epi64(kept, new))
-    }
-
     /// The best of all lanes in each of them, for 8-bit and 16-bit integers. x86 has one horizontal instruction: the
     /// minimum of eight unsigned 16-bit lanes. `flip` turns the wanted order into that one, and back before the answer
     /// is broadcast: otherwise, the compiler flips each vector that the answer is compared with.

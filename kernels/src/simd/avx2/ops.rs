@@ -3,35 +3,33 @@
 
 use super::Avx2;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED};
+use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED, binary};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
 
-/// What depends on the width of a lane alone.
+/// What depends on the width of a lane alone. AVX2 has masked loads of wide lanes, which are slower than loads of whole
+/// vectors.
+#[rustfmt::skip]
 macro_rules! by_width {
-    (8) => {
-        by_width!(u8 as i8 by u8, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, gt_u8, movemask_8, 1);
+    (8, $lane:ident) => {
+        by_width!($lane, u8 as i8 by u8, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, gt_u8,
+            movemask_8, 1,);
     };
     // Two equal bits for each 16-bit lane.
-    (16) => {
-        by_width!(u16 as i16 by u16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, gt_u16, movemask_8, 2);
+    (16, $lane:ident) => {
+        by_width!($lane, u16 as i16 by u16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, gt_u16,
+            movemask_8, 2,);
     };
-    (32) => {
-        by_width!(u32 as i32 by u32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, gt_u32, movemask_32, 1);
+    (32, $lane:ident) => {
+        by_width!($lane, u32 as i32 by u32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, gt_u32,
+            movemask_32, 1, _mm256_maskload_epi32);
     };
-    (64) => {
-        by_width!(
-            u64 as i64 by i64,
-            _mm256_set1_epi64x,
-            _mm256_add_epi64,
-            _mm256_sub_epi64,
-            _mm256_cmpgt_epi64,
-            movemask_64,
-            1
-        );
+    (64, $lane:ident) => {
+        by_width!($lane, u64 as i64 by i64, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_sub_epi64, _mm256_cmpgt_epi64,
+            movemask_64, 1, _mm256_maskload_epi64);
     };
-    ($count:ident as $signed:ident by $ordered:ident, $splat:ident, $add:ident, $sub:ident, $gt:ident, $bits:ident,
-        $bits_per_lane:literal) => {
+    ($lane:ident, $count:ident as $signed:ident by $ordered:ident, $splat:ident, $add:ident, $sub:ident, $gt:ident,
+        $bits:ident, $bits_per_lane:literal, $($masked_load:ident)?) => {
         type Vector = __m256i;
         type Mask = __m256i;
         type IndexVec = __m256i;
@@ -40,13 +38,20 @@ macro_rules! by_width {
 
         const BITS_PER_LANE: u32 = $bits_per_lane;
 
+        // Indices of 64 bits are compared as signed ones: counts never get so large.
+        binary!(__m256i => __m256i: xor = _mm256_xor_si256, or = _mm256_or_si256, add = $add, index_gt = $gt);
+
+        $(
+            #[inline(always)]
+            unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m256i {
+                let mask = <Self as SimdOps<$lane>>::first_n_mask(self, n);
+                // SAFETY: the caller promises the elements that are not masked off; the others are not read.
+                unsafe { self.$masked_load(at.cast(), mask) }
+            }
+        )?
         #[inline(always)]
         fn select<V: Pod>(self, mask: __m256i, yes: V, no: V) -> V {
             cast(self._mm256_blendv_epi8(cast(no), cast(yes), mask))
-        }
-        #[inline(always)]
-        fn xor(self, a: __m256i, b: __m256i) -> __m256i {
-            self._mm256_xor_si256(a, b)
         }
         #[inline(always)]
         fn butterfly(self, v: __m256i, lanes: usize) -> __m256i {
@@ -62,10 +67,6 @@ macro_rules! by_width {
             (cast(first), cast(second))
         }
         #[inline(always)]
-        fn or(self, a: __m256i, b: __m256i) -> __m256i {
-            self._mm256_or_si256(a, b)
-        }
-        #[inline(always)]
         fn and_not(self, a: __m256i, b: __m256i) -> __m256i {
             self._mm256_andnot_si256(b, a)
         }
@@ -78,17 +79,8 @@ macro_rules! by_width {
             self.0.avx.$splat(n as $count as $signed)
         }
         #[inline(always)]
-        fn add(self, a: __m256i, b: __m256i) -> __m256i {
-            self.$add(a, b)
-        }
-        #[inline(always)]
         fn sub_mask(self, mask: __m256i, count: __m256i) -> __m256i {
             self.$sub(count, mask)
-        }
-        // 64-bit lanes are compared as signed ones: counts never get so large.
-        #[inline(always)]
-        fn index_gt(self, a: __m256i, b: __m256i) -> __m256i {
-            self.$gt(a, b)
         }
         // Written out, because what the compiler makes of it varies, and may go lane by lane. See
         // docs/tuning.md#reasons-behind-the-shape-of-the-code.
@@ -104,26 +96,6 @@ macro_rules! by_width {
                 <Self as SimdOps<$ordered>>::reduce_splat(self, indices, false)
             };
             cast::<_, Self::IndexArray>(smallest)[0]
-        }
-    };
-}
-
-/// AVX2 has masked loads of 32-bit and 64-bit lanes. They are slower than loads of whole vectors.
-macro_rules! masked_loads {
-    (8, $lane:ident) => {};
-    (16, $lane:ident) => {};
-    (32, $lane:ident) => {
-        masked_loads!($lane, _mm256_maskload_epi32);
-    };
-    (64, $lane:ident) => {
-        masked_loads!($lane, _mm256_maskload_epi64);
-    };
-    ($lane:ident, $load:ident) => {
-        #[inline(always)]
-        unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m256i {
-            let mask = <Self as SimdOps<$lane>>::first_n_mask(self, n);
-            // SAFETY: the caller promises the elements that are not masked off; the others are not read.
-            unsafe { self.$load(at.cast(), mask) }
         }
     };
 }
@@ -148,11 +120,11 @@ macro_rules! horizontally {
 
 /// Integers: splat, comparisons, maximum and minimum.
 macro_rules! integers {
-    ($($lane:ident: $bits:tt, $horizontally:tt, $splat:ident as $signed:ident, $gt:ident, $eq:ident,
-        $max:ident, $min:ident;)+) => {$(
+    ($($lane:ident: $bits:tt, $horizontally:tt, $splat:ident as $signed:ident, $gt:ident, $eq:ident
+        $(, $max:ident, $min:ident)?;)+) => {$(
         impl SimdOps<$lane> for Avx2 {
-            by_width!($bits);
-            masked_loads!($bits, $lane);
+            by_width!($bits, $lane);
+            $(binary!(__m256i => __m256i: max = $max, min = $min);)?
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m256i {
@@ -166,14 +138,6 @@ macro_rules! integers {
                     _ => self.$gt(a, b),
                 }
             }
-            #[inline(always)]
-            fn max(self, new: __m256i, kept: __m256i) -> __m256i {
-                self.$max(new, kept)
-            }
-            #[inline(always)]
-            fn min(self, new: __m256i, kept: __m256i) -> __m256i {
-                self.$min(new, kept)
-            }
             horizontally!($horizontally, $lane);
         }
     )+};
@@ -185,24 +149,25 @@ integers! {
         _mm256_cmpeq_epi8,  _mm256_max_epi8,  _mm256_min_epi8;
     u8:  8,  (reduce_splat_8, minpos_8, 32),  _mm256_set1_epi8 as i8,    gt_u8,
         _mm256_cmpeq_epi8,  _mm256_max_epu8,  _mm256_min_epu8;
-    i16: 16, (reduce_splat_16, minpos_16, 8),             _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16,
+    i16: 16, (reduce_splat_16, minpos_16, 8), _mm256_set1_epi16 as i16,  _mm256_cmpgt_epi16,
         _mm256_cmpeq_epi16, _mm256_max_epi16, _mm256_min_epi16;
-    u16: 16, (reduce_splat_16, minpos_16, 8),             _mm256_set1_epi16 as i16,  gt_u16,
+    u16: 16, (reduce_splat_16, minpos_16, 8), _mm256_set1_epi16 as i16,  gt_u16,
         _mm256_cmpeq_epi16, _mm256_max_epu16, _mm256_min_epu16;
-    i32: 32, (),                                         _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32,
+    i32: 32, (),                              _mm256_set1_epi32 as i32,  _mm256_cmpgt_epi32,
         _mm256_cmpeq_epi32, _mm256_max_epi32, _mm256_min_epi32;
-    u32: 32, (),                                         _mm256_set1_epi32 as i32,  gt_u32,
+    u32: 32, (),                              _mm256_set1_epi32 as i32,  gt_u32,
         _mm256_cmpeq_epi32, _mm256_max_epu32, _mm256_min_epu32;
-    i64: 64, (),                                         _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64,
-        _mm256_cmpeq_epi64, max_i64,          min_i64;
+    i64: 64, (),                              _mm256_set1_epi64x as i64, _mm256_cmpgt_epi64,
+        _mm256_cmpeq_epi64;
 }
 
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
     ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident;)+) => {$(
         impl SimdOps<$lane> for Avx2 {
-            by_width!($bits);
-            masked_loads!($bits, $lane);
+            by_width!($bits, $lane);
+            // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
+            binary!(__m256i => __m256i: max = $max of avx, min = $min of avx);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m256i {
@@ -211,15 +176,6 @@ macro_rules! floats {
             #[inline(always)]
             fn compare<const WHAT: i32>(self, a: __m256i, b: __m256i) -> __m256i {
                 cast(self.0.avx.$cmp::<WHAT>(cast(a), cast(b)))
-            }
-            // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
-            #[inline(always)]
-            fn max(self, new: __m256i, kept: __m256i) -> __m256i {
-                cast(self.0.avx.$max(cast(new), cast(kept)))
-            }
-            #[inline(always)]
-            fn min(self, new: __m256i, kept: __m256i) -> __m256i {
-                cast(self.0.avx.$min(cast(new), cast(kept)))
             }
         }
     )+};
@@ -231,6 +187,8 @@ floats! {
 }
 
 impl F16KeyOps for Avx2 {
+    binary!(__m256i => __m256i: max_unsigned = _mm256_max_epu16);
+
     #[inline(always)]
     fn encode_f16(self, raw: __m256i, bias: i16, saturating_bias: i16) -> __m256i {
         let avx = self.0.avx;
@@ -238,10 +196,5 @@ impl F16KeyOps for Avx2 {
         let keys = self._mm256_sign_epi16(magnitude, raw);
         let biased = self._mm256_add_epi16(keys, avx._mm256_set1_epi16(bias));
         self._mm256_adds_epi16(biased, avx._mm256_set1_epi16(saturating_bias))
-    }
-
-    #[inline(always)]
-    fn max_unsigned(self, a: __m256i, b: __m256i) -> __m256i {
-        self._mm256_max_epu16(a, b)
     }
 }

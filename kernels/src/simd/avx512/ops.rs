@@ -4,7 +4,7 @@
 use super::Avx512;
 use crate::simd::avx2::Avx2;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED};
+use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED, binary};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -38,6 +38,9 @@ macro_rules! by_width {
 
         const BITS_PER_LANE: u32 = 1;
 
+        binary!(__m512i => __m512i: xor = _mm512_xor_si512 of avx512f, add = $add of $feature);
+        binary!(__m512i => $mask: index_gt = $gt of $feature);
+
         #[inline(always)]
         unsafe fn load_first_n(self, at: *const $lane, n: usize) -> __m512i {
             // SAFETY: the caller promises the elements that are not masked off; the others are not read.
@@ -46,10 +49,6 @@ macro_rules! by_width {
         #[inline(always)]
         fn select<V: Pod>(self, mask: $mask, yes: V, no: V) -> V {
             cast(self.0.$feature.$blend(mask, cast(no), cast(yes)))
-        }
-        #[inline(always)]
-        fn xor(self, a: __m512i, b: __m512i) -> __m512i {
-            self.0.avx512f._mm512_xor_si512(a, b)
         }
         #[inline(always)]
         fn butterfly(self, v: __m512i, lanes: usize) -> __m512i {
@@ -98,14 +97,6 @@ macro_rules! by_width {
         fn first_n_mask(self, n: usize) -> $mask {
             (u64::MAX.checked_shl(n as u32).map_or(u64::MAX, |beyond| !beyond)) as $mask
         }
-        #[inline(always)]
-        fn add(self, a: __m512i, b: __m512i) -> __m512i {
-            self.0.$feature.$add(a, b)
-        }
-        #[inline(always)]
-        fn index_gt(self, a: __m512i, b: __m512i) -> $mask {
-            self.0.$feature.$gt(a, b)
-        }
         // Written out, because what the compiler makes of it varies, and may go lane by lane. See
         // docs/tuning.md#reasons-behind-the-shape-of-the-code.
         #[inline(always)]
@@ -145,6 +136,7 @@ macro_rules! integers {
         impl SimdOps<$lane> for Avx512 {
             by_width!($bits, $lane);
             by_half!($by_half, $lane);
+            binary!(__m512i => __m512i: max = $max of $feature, min = $min of $feature);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m512i {
@@ -157,14 +149,6 @@ macro_rules! integers {
                     UNORDERED => 0,
                     _ => self.0.$feature.$gt(a, b),
                 }
-            }
-            #[inline(always)]
-            fn max(self, new: __m512i, kept: __m512i) -> __m512i {
-                self.0.$feature.$max(new, kept)
-            }
-            #[inline(always)]
-            fn min(self, new: __m512i, kept: __m512i) -> __m512i {
-                self.0.$feature.$min(new, kept)
             }
         }
     )+};
@@ -193,6 +177,8 @@ macro_rules! floats {
     ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident;)+) => {$(
         impl SimdOps<$lane> for Avx512 {
             by_width!($bits, $lane);
+            // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
+            binary!(__m512i => __m512i: max = $max of avx512f, min = $min of avx512f);
 
             #[inline(always)]
             fn splat(self, value: $lane) -> __m512i {
@@ -201,15 +187,6 @@ macro_rules! floats {
             #[inline(always)]
             fn compare<const WHAT: i32>(self, a: __m512i, b: __m512i) -> $mask {
                 self.0.avx512f.$cmp::<WHAT>(cast(a), cast(b))
-            }
-            // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
-            #[inline(always)]
-            fn max(self, new: __m512i, kept: __m512i) -> __m512i {
-                cast(self.0.avx512f.$max(cast(new), cast(kept)))
-            }
-            #[inline(always)]
-            fn min(self, new: __m512i, kept: __m512i) -> __m512i {
-                cast(self.0.avx512f.$min(cast(new), cast(kept)))
             }
         }
     )+};
@@ -222,6 +199,8 @@ floats! {
 }
 
 impl F16KeyOps for Avx512 {
+    binary!(__m512i => __m512i: max_unsigned = _mm512_max_epu16 of avx512bw);
+
     #[inline(always)]
     fn encode_f16(self, raw: __m512i, bias: i16, saturating_bias: i16) -> __m512i {
         let V4 { avx512f, avx512bw, .. } = self.0;
@@ -231,10 +210,5 @@ impl F16KeyOps for Avx512 {
         let negative_bias = avx512f._mm512_set1_epi16(bias ^ i16::MIN);
         let biased = avx512bw._mm512_mask_sub_epi16(biased, is_negative, negative_bias, raw);
         avx512bw._mm512_adds_epi16(biased, avx512f._mm512_set1_epi16(saturating_bias))
-    }
-
-    #[inline(always)]
-    fn max_unsigned(self, a: __m512i, b: __m512i) -> __m512i {
-        self.0.avx512bw._mm512_max_epu16(a, b)
     }
 }

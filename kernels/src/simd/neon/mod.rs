@@ -12,7 +12,7 @@ mod ops;
 
 use crate::simd::cast;
 use crate::simd::ops::iota;
-use crate::simd::token::{Simd, SimdOp};
+use crate::simd::token::Simd;
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::aarch64::*;
@@ -53,13 +53,6 @@ impl Simd for Neon {
     unsafe fn assume() -> Self {
         // SAFETY: the caller promises that the ISA is there.
         Neon(unsafe { pulp::aarch64::Neon::new_unchecked() })
-    }
-
-    #[inline(always)]
-    unsafe fn vectorize<T: SimdOp>(self, op: T) -> T::Output {
-        // The target has its features.
-        // SAFETY: the caller's promise.
-        unsafe { op.eval_outlined() }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Neon;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, GT, NOT_LE, SimdOps, UNORDERED};
+use crate::simd::ops::{EQ, F16KeyOps, NOT_LE, SimdOps, UNORDERED, binary};
 use bytemuck::Pod;
 use core::arch::aarch64::*;
 
@@ -29,10 +29,11 @@ macro_rules! by_width {
 
         const BITS_PER_LANE: u32 = 4 * size_of::<$count>() as u32;
 
-        #[inline(always)]
-        fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-            cast(self.0.neon.veorq_u8(cast(a), cast(b)))
-        }
+        binary!(Self::Vector => Self::Vector: xor = veorq_u8 of neon);
+        binary!(uint8x16_t => uint8x16_t: or = vorrq_u8 of neon, and_not = vbicq_u8 of neon);
+        binary!($unsigned => $unsigned: add = $add of neon);
+        binary!($unsigned => uint8x16_t: index_gt = $gt of neon);
+
         #[inline(always)]
         fn select<V: Pod>(self, mask: uint8x16_t, yes: V, no: V) -> V {
             cast(self.0.neon.vbslq_u8(mask, cast(yes), cast(no)))
@@ -51,14 +52,6 @@ macro_rules! by_width {
             (cast(self.0.neon.vuzp1q_u32(a, b)), cast(self.0.neon.vuzp2q_u32(a, b)))
         }
         #[inline(always)]
-        fn or(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-            self.0.neon.vorrq_u8(a, b)
-        }
-        #[inline(always)]
-        fn and_not(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-            self.0.neon.vbicq_u8(a, b)
-        }
-        #[inline(always)]
         fn movemask(self, mask: uint8x16_t) -> u64 {
             // 4 equal bits for each byte.
             cast(self.0.neon.vshrn_n_u16::<4>(cast(mask)))
@@ -67,46 +60,15 @@ macro_rules! by_width {
         fn splat_index(self, n: u32) -> $unsigned {
             self.0.neon.$splat(n as $count)
         }
-        #[inline(always)]
-        fn add(self, a: $unsigned, b: $unsigned) -> $unsigned {
-            self.0.neon.$add(a, b)
-        }
-        #[inline(always)]
-        fn index_gt(self, a: $unsigned, b: $unsigned) -> uint8x16_t {
-            cast(self.0.neon.$gt(a, b))
-        }
-    };
-}
-
-/// The maximum and minimum of lanes that have an instruction for them, or not.
-macro_rules! max_and_min {
-    ($lane:ident, $vector:ident, ()) => {
-        #[inline(always)]
-        fn max(self, new: $vector, kept: $vector) -> $vector {
-            <Self as SimdOps<$lane>>::select(self, <Self as SimdOps<$lane>>::compare::<GT>(self, new, kept), new, kept)
-        }
-        #[inline(always)]
-        fn min(self, new: $vector, kept: $vector) -> $vector {
-            <Self as SimdOps<$lane>>::select(self, <Self as SimdOps<$lane>>::compare::<GT>(self, kept, new), new, kept)
-        }
-    };
-    ($lane:ident, $vector:ident, ($max:ident, $min:ident)) => {
-        #[inline(always)]
-        fn max(self, new: $vector, kept: $vector) -> $vector {
-            self.0.neon.$max(new, kept)
-        }
-        #[inline(always)]
-        fn min(self, new: $vector, kept: $vector) -> $vector {
-            self.0.neon.$min(new, kept)
-        }
     };
 }
 
 macro_rules! integers {
-    ($($lane:ident: $bits:tt, $vector:ident, $splat:ident, $gt:ident, $eq:ident, $max_and_min:tt;)+) => {$(
+    ($($lane:ident: $bits:tt, $vector:ident, $splat:ident, $gt:ident, $eq:ident
+        $(, $max:ident, $min:ident)?;)+) => {$(
         impl SimdOps<$lane> for Neon {
             by_width!($bits);
-            max_and_min!($lane, $vector, $max_and_min);
+            $(binary!($vector => $vector: max = $max of neon, min = $min of neon);)?
             type Vector = $vector;
 
             #[inline(always)]
@@ -127,20 +89,19 @@ macro_rules! integers {
 
 #[rustfmt::skip]
 integers! {
-    i8:  8,  int8x16_t,  vdupq_n_s8,  vcgtq_s8,  vceqq_s8,  (vmaxq_s8, vminq_s8);
-    u8:  8,  uint8x16_t, vdupq_n_u8,  vcgtq_u8,  vceqq_u8,  (vmaxq_u8, vminq_u8);
-    i16: 16, int16x8_t,  vdupq_n_s16, vcgtq_s16, vceqq_s16, (vmaxq_s16, vminq_s16);
-    u16: 16, uint16x8_t, vdupq_n_u16, vcgtq_u16, vceqq_u16, (vmaxq_u16, vminq_u16);
-    i32: 32, int32x4_t,  vdupq_n_s32, vcgtq_s32, vceqq_s32, (vmaxq_s32, vminq_s32);
-    u32: 32, uint32x4_t, vdupq_n_u32, vcgtq_u32, vceqq_u32, (vmaxq_u32, vminq_u32);
-    i64: 64, int64x2_t,  vdupq_n_s64, vcgtq_s64, vceqq_s64, ();
+    i8:  8,  int8x16_t,  vdupq_n_s8,  vcgtq_s8,  vceqq_s8,  vmaxq_s8, vminq_s8;
+    u8:  8,  uint8x16_t, vdupq_n_u8,  vcgtq_u8,  vceqq_u8,  vmaxq_u8, vminq_u8;
+    i16: 16, int16x8_t,  vdupq_n_s16, vcgtq_s16, vceqq_s16, vmaxq_s16, vminq_s16;
+    u16: 16, uint16x8_t, vdupq_n_u16, vcgtq_u16, vceqq_u16, vmaxq_u16, vminq_u16;
+    i32: 32, int32x4_t,  vdupq_n_s32, vcgtq_s32, vceqq_s32, vmaxq_s32, vminq_s32;
+    u32: 32, uint32x4_t, vdupq_n_u32, vcgtq_u32, vceqq_u32, vmaxq_u32, vminq_u32;
+    i64: 64, int64x2_t,  vdupq_n_s64, vcgtq_s64, vceqq_s64;
 }
 
 macro_rules! floats {
     ($($lane:ident: $bits:tt, $vector:ident, $splat:ident, $gt:ident, $eq:ident, $le:ident, $keep_nan:ident;)+) => {$(
         impl SimdOps<$lane> for Neon {
             by_width!($bits);
-            max_and_min!($lane, $vector, ());
             type Vector = $vector;
 
             #[inline(always)]
@@ -184,6 +145,8 @@ floats! {
 }
 
 impl F16KeyOps for Neon {
+    binary!(int16x8_t => int16x8_t: max_unsigned = vmaxq_u16 of neon);
+
     #[inline(always)]
     fn encode_f16(self, raw: int16x8_t, bias: i16, saturating_bias: i16) -> int16x8_t {
         let neon = self.0.neon;
@@ -192,10 +155,5 @@ impl F16KeyOps for Neon {
         let biased = neon.vaddq_s16(raw, neon.vdupq_n_s16(bias));
         let biased = neon.vbslq_s16(neon.vcltzq_s16(raw), negative_biased, biased);
         neon.vqaddq_s16(biased, neon.vdupq_n_s16(saturating_bias))
-    }
-
-    #[inline(always)]
-    fn max_unsigned(self, a: int16x8_t, b: int16x8_t) -> int16x8_t {
-        cast(self.0.neon.vmaxq_u16(cast(a), cast(b)))
     }
 }
