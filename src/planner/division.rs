@@ -14,6 +14,7 @@ use super::limits::{CACHE_LINE_BYTES, MAX_REDUCTION_LEN, MIN_TILE_WIDTH, TILE};
 use super::nest::count;
 use super::select::ExecPlan;
 use crate::threads::Executor;
+use crate::threads::claims::share_start;
 use argreduce_kernels::{LoopDim, Prefetch, Strategy, Tuning, offset_at};
 use std::fmt;
 
@@ -258,7 +259,7 @@ impl OutputParts {
             (0..self.line).find(is_line).unwrap_or(0)
         };
         let bound = |n: usize| {
-            let grain = n * (grains / self.count) + n.min(grains % self.count);
+            let grain = share_start(n, self.count, grains);
             // Not where the cut loop begins again in the middle of a line.
             let is_start = grain.is_multiple_of(along) && (1..self.count).contains(&n);
             grain + usize::from(is_start && along > 1 && before_line(grain / along) > 0)

@@ -24,6 +24,11 @@ impl Share {
     }
 }
 
+/// The first part of share `n`, and so the end of the share before it: the first shares have one more, if some have.
+pub(crate) fn share_start(n: usize, shares: usize, parts: usize) -> usize {
+    n * (parts / shares) + n.min(parts % shares)
+}
+
 impl<'a> Claims<'a> {
     /// So many parts, in shares that are new.
     pub(crate) fn new(parts: usize, shares: &'a [Share]) -> Claims<'a> {
@@ -53,9 +58,7 @@ impl<'a> Claims<'a> {
     pub(crate) fn work(&self, task: usize, mut do_part: impl FnMut(usize)) {
         let shares = self.shares.len();
         for share in (0..shares).map(|n| (task % shares + n) % shares) {
-            let (each, more) = (self.parts / shares, self.parts % shares);
-            let start = share * each + share.min(more);
-            let end = start + each + usize::from(share < more);
+            let (start, end) = (share_start(share, shares, self.parts), share_start(share + 1, shares, self.parts));
             let Share(claimed) = &self.shares[share];
             // Asked first, so that no number of calls makes a counter overflow.
             while claimed.load(Relaxed) < end - start {
