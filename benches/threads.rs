@@ -1,25 +1,30 @@
-//! What threads bring: calls on two threads beside the same calls on one, by each way to lend them; and from which size
-//! on more threads bring more, by a formula. Beside that, what the machine gives: two calls, each of its own thread for
-//! its own half, and two plain readers, both by the spinning pool.
+//! What threads bring: calls on two threads, or more, beside the same calls on one, by each way to lend them; and from
+//! which size on more threads bring more, by a formula. Beside that, what the machine gives: as many calls, each of its
+//! own thread for its own part, and as many plain readers, both by the spinning pool.
 //!
 //! ```text
-//! cargo bench --bench threads             # not pinned: it needs two cores
-//! cargo bench --bench threads -- row      # shapes with that in their name
-//! ci/instructions                         # what a call pays that is too small to be divided
+//! cargo bench --bench threads                               # not pinned: it needs two cores
+//! cargo bench --bench threads -- row                        # shapes with that in their name
+//! ARGREDUCE_BENCH_THREADS=16 cargo bench --bench threads    # sixteen threads, on as many cores
+//! ci/instructions                                           # what a call pays that is too small to be divided
 //! ```
 //!
-//! The fastest of several calls counts, one thread and two in turn: what else the machine does makes some slower.
+//! The fastest of several calls counts, one thread and several in turn: what else the machine does makes some slower.
 
 use argreduce::{ArgReduce, Executor, Layout, Plan, Rayon, ScopedThreads};
 use multiversion::multiversion;
 use std::cell::UnsafeCell;
 use std::hint::{black_box, spin_loop};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::{LazyLock, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const THREADS: usize = 2;
+/// How many are measured.
+static THREADS: LazyLock<usize> = LazyLock::new(|| match std::env::var("ARGREDUCE_BENCH_THREADS") {
+    Ok(number) => number.parse().ok().filter(|&threads| threads >= 2).expect("ARGREDUCE_BENCH_THREADS: 2 or more"),
+    Err(_) => 2,
+});
 const MIB: usize = 1 << 20;
 
 /// A pool whose threads wait by asking over and over, so that a call costs least.
@@ -58,7 +63,7 @@ impl Spinning {
         let job = UnsafeCell::new(Job { task: &|_| (), tasks: 0 });
         let pool = Spinning { call: Call { job, epoch: AtomicUsize::new(0) }, left: Left(AtomicUsize::new(0)) };
         thread::scope(|scope| {
-            for n in 1..THREADS {
+            for n in 1..*THREADS {
                 let pool = &pool;
                 scope.spawn(move || pool.wait(n));
             }
@@ -82,7 +87,7 @@ impl Spinning {
             seen = epoch;
             // SAFETY: the epoch says so, and until this thread is done, nobody writes it.
             let Job { task, tasks } = unsafe { *self.call.job.get() };
-            (n..tasks).step_by(THREADS).for_each(task);
+            (n..tasks).step_by(*THREADS).for_each(task);
             self.left.0.fetch_sub(1, Release);
         }
     }
@@ -90,17 +95,17 @@ impl Spinning {
 
 impl Executor for Spinning {
     fn width(&self) -> usize {
-        THREADS
+        *THREADS
     }
 
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         // SAFETY: no thread calls it any more when this returns: each has said so by then.
         let task: Task = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), Task>(task) };
-        self.left.0.store(THREADS - 1, Relaxed);
+        self.left.0.store(*THREADS - 1, Relaxed);
         // SAFETY: no thread reads it: all are done with the last call, and this one alone calls.
         unsafe { *self.call.job.get() = Job { task, tasks } };
         self.call.epoch.store(self.call.epoch.load(Relaxed) + 2, Release);
-        (0..tasks).step_by(THREADS).for_each(task);
+        (0..tasks).step_by(*THREADS).for_each(task);
         while self.left.0.load(Acquire) > 0 {
             spin_loop();
         }
@@ -174,7 +179,7 @@ fn main() {
         return small_calls(name);
     }
     let filter = arguments.into_iter().find(|argument| !argument.starts_with("--")).unwrap_or_default();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(*THREADS).build().unwrap();
     pool.install(|| measure(is_test, &filter));
 }
 
@@ -193,7 +198,7 @@ fn small_calls(name: &str) {
     let plan: Plan<f32, i64> = ArgReduce::argmax(&Layout::contiguous(sizes).unwrap()).axes(&[*axis]).plan().unwrap();
     let input = vec![0.0; sizes.iter().product()];
     let mut indices = vec![0; plan.output_layout().required_len()];
-    let executor = ScopedThreads::new(THREADS);
+    let executor = ScopedThreads::new(*THREADS);
     for _ in 0..100 {
         call_alone(&plan, &input, &mut indices);
         // As a caller has it: of any type.
@@ -212,14 +217,14 @@ fn call_with_threads(plan: &Plan<f32, i64>, executor: &dyn Executor, input: &[f3
 }
 
 fn measure(is_test: bool, filter: &str) {
-    let scoped = ScopedThreads::new(THREADS);
+    let scoped = ScopedThreads::new(*THREADS);
     let costs_of = |executor: &dyn Executor| {
-        let mut empty = || executor.parallel_for(THREADS, &|n| _ = black_box(n));
+        let mut empty = || executor.parallel_for(*THREADS, &|n| _ = black_box(n));
         let mut meeting = || {
             let begun = AtomicUsize::new(0);
-            executor.parallel_for(THREADS, &|_| {
+            executor.parallel_for(*THREADS, &|_| {
                 begun.fetch_add(1, Relaxed);
-                while begun.load(Relaxed) < THREADS {
+                while begun.load(Relaxed) < *THREADS {
                     spin_loop();
                 }
             });
@@ -228,14 +233,17 @@ fn measure(is_test: bool, filter: &str) {
     };
     // A pool that spins is there only while it is measured: it keeps its core from the others.
     let costs = [Spinning::with(|spinning| costs_of(spinning)), costs_of(&Rayon), costs_of(&scoped)];
-    println!("A parallel_for of two tasks, in microseconds: empty ones, and such as wait until both have begun.\n");
+    println!(
+        "A parallel_for of {} tasks, in microseconds: empty ones, and such as wait until all have begun.\n",
+        *THREADS
+    );
     println!("| | spinning | rayon | scoped |\n|---|---|---|---|");
-    for (n, name) in ["empty", "until both have begun"].into_iter().enumerate() {
+    for (n, name) in ["empty", "until all have begun"].into_iter().enumerate() {
         println!("| {name} | {:.2} | {:.2} | {:.2} |", costs[0][n], costs[1][n], costs[2][n]);
     }
 
-    println!("\nTwo threads over one, f32 to i64; microseconds for one:\n");
-    println!("| shape | divided for two | one thread | spinning | rayon | scoped | two halves | plain reading |");
+    println!("\n{} threads over one, f32 to i64; microseconds for one:\n", *THREADS);
+    println!("| shape | divided | one thread | spinning | rayon | scoped | a part for each | plain reading |");
     println!("|---|---|---|---|---|---|---|---|");
     let (mut rates, largest) = ([0.0_f64; 2], 176 * MIB / 4);
     let input: Vec<f32> = (0..largest as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 8) as f32).collect();
@@ -251,39 +259,41 @@ fn measure(is_test: bool, filter: &str) {
         let mut outputs = [(); 4].map(|()| vec![0; expected.len()]);
         let [alone, a, b, c] = &mut outputs;
         let mut run_alone = || plan.run(input, alone).unwrap();
-        let half = input.len() / 2;
-        let halves = [0, 1].map(|n| half_of(sizes, *axis, n)).map(|half| {
-            let output = vec![0; half.output_layout().required_len()];
-            (half, Mutex::new(output))
-        });
+        let words = input.len() / *THREADS;
+        let with_outputs = |part: Plan<f32, i64>| {
+            let output = vec![0; part.output_layout().required_len()];
+            (part, Mutex::new(output))
+        };
+        let parts: Vec<_> = (0..*THREADS).filter_map(|n| part_of(sizes, *axis, n)).map(with_outputs).collect();
         let (times, readers, division) = Spinning::with(|spinning| {
             let mut run = || plan.run_on(spinning, input, a).unwrap();
-            let run_half = |n: usize| halves[n].0.run(input, &mut halves[n].1.lock().unwrap()).unwrap();
-            let mut run_halves = || spinning.parallel_for(2, &run_half);
-            let mut read_half = || spinning.parallel_for(2, &|n| _ = black_box(read(&input[n * half..][..half])));
-            let times = fastest(is_test, bytes, [&mut run_alone, &mut run, &mut run_halves]);
-            let readers = fastest(is_test, bytes, [&mut || _ = black_box(read(input)), &mut read_half]);
+            let run_part = |n: usize| parts[n].0.run(input, &mut parts[n].1.lock().unwrap()).unwrap();
+            let mut run_parts = || spinning.parallel_for(parts.len(), &run_part);
+            let read_part = |n: usize| _ = black_box(read(&input[n * words..][..words]));
+            let mut read_parts = || spinning.parallel_for(*THREADS, &read_part);
+            let times = fastest(is_test, bytes, [&mut run_alone, &mut run, &mut run_parts]);
+            let readers = fastest(is_test, bytes, [&mut || _ = black_box(read(input)), &mut read_parts]);
             (times, readers, plan.division_on(spinning).to_string())
         });
         let mut on_rayon = || plan.run_on(&Rayon, input, b).unwrap();
         let mut on_scoped = || plan.run_on(&scoped, input, c).unwrap();
         let beside = fastest(is_test, bytes, [&mut run_alone, &mut on_rayon, &mut on_scoped]);
         assert!(outputs.iter().all(|output| *output == expected), "{plan}");
-        let ratio = |one: Duration, two: Duration| one.as_secs_f64() / two.as_secs_f64();
-        let of = |executor: &dyn Executor, two: Duration| match plan.division_on(executor).to_string().as_str() {
+        let ratio = |one: Duration, all: Duration| one.as_secs_f64() / all.as_secs_f64();
+        let of = |executor: &dyn Executor, all: Duration| match plan.division_on(executor).to_string().as_str() {
             "1 task" => "-".to_string(),
-            _ => format!("{:.2}", ratio(beside[0], two)),
+            _ => format!("{:.2}", ratio(beside[0], all)),
         };
         println!(
-            "| {name} | {division} | {:.1} | {:.2} | {} | {} | {:.2} | {:.2} |",
+            "| {name} | {division} | {:.1} | {:.2} | {} | {} | {} | {:.2} |",
             times[0].as_secs_f64() * 1e6,
             ratio(times[0], times[1]),
             of(&Rayon, beside[1]),
             of(&scoped, beside[2]),
-            ratio(times[0], times[2]),
+            if parts.is_empty() { "-".to_string() } else { format!("{:.2}", ratio(times[0], times[2])) },
             ratio(readers[0], readers[1]),
         );
-        // Bytes in a microsecond, and how much more two readers get.
+        // Bytes in a microsecond, and how much more several readers get.
         if name.starts_with("L2 rows") && rates[0] == 0.0 {
             rates[0] = bytes as f64 / (times[0].as_secs_f64() * 1e6);
         }
@@ -294,19 +304,20 @@ fn measure(is_test: bool, filter: &str) {
     model([256 << 10, Rayon.min_task_bytes(), scoped.min_task_bytes()], costs.map(|[_, both]| both), rates);
 }
 
-/// One of the halves of a tensor, along its first axis of an even size.
-fn half_of(sizes: &[usize], axis: isize, n: usize) -> Plan<f32, i64> {
-    let along = sizes.iter().position(|size| size.is_multiple_of(2)).expect("an axis to halve");
-    let size = sizes[along] / 2;
-    let half =
-        Layout::contiguous(sizes).unwrap().slice(along as isize, (n * size) as isize..((n + 1) * size) as isize, 1);
-    ArgReduce::argmax(&half.unwrap()).axes(&[axis]).plan().unwrap()
+/// Part `n` of a tensor that is cut into as many equal parts as there are threads, along its first axis that can be.
+fn part_of(sizes: &[usize], axis: isize, n: usize) -> Option<Plan<f32, i64>> {
+    let along = sizes.iter().position(|size| size.is_multiple_of(*THREADS))?;
+    let size = sizes[along] / *THREADS;
+    let range = (n * size) as isize..((n + 1) * size) as isize;
+    let part = Layout::contiguous(sizes).unwrap().slice(along as isize, range, 1);
+    Some(ArgReduce::argmax(&part.unwrap()).axes(&[axis]).plan().unwrap())
 }
 
 /// From which size on twice as many threads are faster, if each costs as much to begin as the second, and reads from
 /// its own L2 cache: `bytes / rate * (2 / n - 1 / n) = cost * n / 2`.
 fn model(min_task_bytes: [usize; 3], costs: [f64; 3], [rate, readers]: [f64; 2]) {
-    if rate == 0.0 {
+    // (More threads tell nothing of the second.)
+    if rate == 0.0 || *THREADS != 2 {
         return;
     }
     println!(
