@@ -52,7 +52,7 @@ mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{Bits, ElementsRef, Outputs, SelectBits, as_bits, as_bits_mut};
+pub(crate) use elements::{Bits, ElementsRef, Outputs, Values};
 pub(crate) use parallel::{run_on, run_packed_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
