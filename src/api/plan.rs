@@ -193,8 +193,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
-        self.erased
-            .run_outlined(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values: values.map(Into::into) })
+        let slices = &mut Slices { input, indices: I::as_bits(indices), values: values.map(Into::into) };
+        self.erased.run_outlined(I::NAME, slices, None)
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
@@ -287,36 +287,32 @@ impl ErasedPlan {
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
-        if let Some(executor) = executor
-            && !exec.is_one_task(executor.min_task_bytes())
-        {
-            return self.run_on(index_type, &mut Slices { input, indices, values }, executor);
-        }
-        let is_fast = exec.is_contiguous_row && values.is_none();
+        let executor = executor.filter(|executor| !exec.is_one_task(executor.min_task_bytes()));
+        let is_fast = exec.is_contiguous_row && values.is_none() && executor.is_none();
         // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
             let slices = &mut Slices { input, indices, values: None };
             run_one_output(exec, (*function, *nan_policy), exec.shape.output.start, slices);
             return Ok(());
         }
-        self.run_outlined(index_type, &mut Slices { input, indices, values })
+        self.run_outlined(index_type, &mut Slices { input, indices, values }, executor)
     }
 
+    /// On the threads of an executor, if there is one.
     #[inline(never)]
-    fn run_outlined(&self, index_type: &'static str, slices: &mut Slices<'_>) -> Result<(), Error> {
+    fn run_outlined(
+        &self,
+        index_type: &'static str,
+        slices: &mut Slices<'_>,
+        executor: Option<&dyn Executor>,
+    ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, exec, .. } = self;
+        let order = (*function, *nan_policy);
         if self.has_outputs(index_type, slices)? {
-            run(exec, (*function, *nan_policy), *required_len, slices);
-        }
-        Ok(())
-    }
-
-    /// As [`Plan::run_on`], or [`Plan::run_with_values_on`] if there are values.
-    #[inline(never)]
-    fn run_on(&self, index_type: &'static str, slices: &mut Slices<'_>, executor: &dyn Executor) -> Result<(), Error> {
-        let ErasedPlan { function, nan_policy, required_len, exec, .. } = self;
-        if self.has_outputs(index_type, slices)? {
-            run_on(exec, (*function, *nan_policy), *required_len, slices, executor);
+            match executor {
+                Some(executor) => run_on(exec, order, *required_len, slices, executor),
+                None => run(exec, order, *required_len, slices),
+            }
         }
         Ok(())
     }

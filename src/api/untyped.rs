@@ -187,20 +187,6 @@ pub struct RequiredBytes {
 }
 
 /// The whole elements of a buffer. Whether they are enough for the layout is checked by the plan.
-pub(crate) fn elements<'a, T: Pod>(
-    slice: &'static str,
-    element_type: &'static str,
-    bytes: &'a [u8],
-) -> Result<&'a [T], Error> {
-    let whole = bytes.len() / size_of::<T>() * size_of::<T>();
-    if whole == 0 {
-        // Nothing is read, so any address is aligned enough.
-        return Ok(&[]);
-    }
-    bytemuck::try_cast_slice(&bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type))
-}
-
-/// As [`elements`], to write to.
 pub(crate) fn elements_mut<'a, T: Pod>(
     slice: &'static str,
     element_type: &'static str,

@@ -6,7 +6,7 @@ use super::tiles::Grid;
 use crate::Layout;
 use crate::parts::Partial;
 use crate::{DataType, Element, Error, NanPolicy, ReduceFunction};
-use argreduce_kernels::{IndexBits, LoopDim, OutputWriter, better, with_bits, with_element_type};
+use argreduce_kernels::{LoopDim, OutputWriter, better, with_bits, with_element_type};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{BitAnd, BitXor};
@@ -29,8 +29,7 @@ impl<'a, T: Element> From<&'a [T]> for ElementsRef<'a> {
     #[inline(always)]
     fn from(slice: &'a [T]) -> Self {
         const { assert!(align_of::<T>() == alignment(size_of::<T>())) };
-        let start = slice.as_ptr().cast();
-        ElementsRef { start, len: slice.len(), data_type: T::DATA_TYPE, lifetime: PhantomData }
+        ElementsRef { start: slice.as_ptr().cast(), len: slice.len(), data_type: T::DATA_TYPE, lifetime: PhantomData }
     }
 }
 
@@ -145,10 +144,7 @@ impl<'a, T> Outputs<'a, T> {
 
     /// Writes one.
     #[inline(always)]
-    pub(crate) fn set(&mut self, place: usize, output: T)
-    where
-        T: Copy,
-    {
+    pub(crate) fn set(&mut self, place: usize, output: T) {
         assert!(place < self.len);
         // SAFETY: as in `part`.
         unsafe { *self.start.add(place) = output };
@@ -197,10 +193,7 @@ impl<'a, T> Outputs<'a, T> {
 
     /// The same integers as bits, as values are.
     #[inline(always)]
-    pub(crate) fn bits(&mut self) -> Outputs<'_, Bits<T>>
-    where
-        T: IndexBits,
-    {
+    pub(crate) fn bits(&mut self) -> Outputs<'_, Bits<T>> {
         Outputs { start: self.start.cast(), len: self.len, lifetime: PhantomData }
     }
 
@@ -303,7 +296,7 @@ impl<'a> ElementsRef<'a> {
     #[inline(always)]
     pub(crate) fn bits<B>(self) -> &'a [Bits<B>] {
         assert!(size_of::<B>() == self.data_type.size() && align_of::<B>() == alignment(size_of::<B>()));
-        // SAFETY: as many as there are; of merging alone, whose elements are never those of a view.
+        // SAFETY: as many as there are. Partial answers alone are read so, which are never those of a view.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.len) }
     }
 
@@ -311,7 +304,7 @@ impl<'a> ElementsRef<'a> {
     #[inline(always)]
     pub(super) fn contiguous<T: Element>(self, first: usize, len: usize) -> &'a [T] {
         assert!(T::DATA_TYPE == self.data_type && first <= self.len && len <= self.len - first);
-        // SAFETY: they are of that type, and below the length; and elements as in `better`.
+        // SAFETY: they are of that type, and below the length; and elements as in `is_better`.
         unsafe { std::slice::from_raw_parts(self.start.cast::<T>().add(first), len) }
     }
 

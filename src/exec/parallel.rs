@@ -32,18 +32,6 @@ pub(crate) fn run_on(
     }
 }
 
-/// As [`run_packed`](super::run_packed), on the threads of an executor.
-pub(crate) fn run_packed_on(
-    plan: &ExecPlan,
-    order: Order,
-    required_len: usize,
-    slices: &mut Slices<'_>,
-    executor: &dyn Executor,
-) {
-    let packed = ExecPlan { shape: plan.shape.packed(true), ..*plan };
-    run_on(&packed, order, required_len, slices, executor);
-}
-
 /// As [`run_partials`], on the threads of an executor.
 pub(crate) fn run_partials_on<T: Element, I: Index>(
     plan: &ExecPlan,

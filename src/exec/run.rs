@@ -10,7 +10,7 @@ use super::tiles::{are_packed, for_each_tile, is_transposed, split};
 use super::write::{affine, copy_answers};
 use crate::index::Indices;
 use crate::planner::{ExecPlan, LoopNest, MAX_REDUCTION_LEN};
-use argreduce_kernels::{Affine, IndexBits, Kernel, LoopDim, OutputWriter, Positions, Strategy, with_bits};
+use argreduce_kernels::{Affine, IndexBits, Kernel, LoopDim, Positions, Strategy, with_bits};
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 
@@ -140,104 +140,90 @@ fn answer_tile(plan: &ExecPlan, kernel: Kernel, tile: &OutputTile, slices: &mut 
     let Targets { map, are_values_packed, .. } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
     let (input, reduced) = (input.address(tile.input.start), plan.shape.reduced_dims());
     let call = Call { kernel, input, outputs: tile.input.dims, reduced, prefetch: plan.prefetch };
+    let answer = TileAnswer { call, plan, map, tile };
     match values {
-        Some(values) if !are_values_packed => {
-            with_bits!(values.size(), B => answer_strided::<B>(call, plan, map, tile, indices, values));
-        }
+        Some(values) if !are_values_packed => with_bits!(values.size(), B => answer.strided::<B>(indices, values)),
         _ => {
             let packed = values.as_mut().map(|values| values.part(tile.values.start as usize, tile.outputs()).into());
-            answer_indices(call, plan, map, tile, indices, packed);
+            answer.write(indices, packed);
         }
     }
 }
 
-/// The same, with values of that size to places that are not packed.
-#[inline(never)]
-fn answer_strided<B: Copy>(
-    call: Call<'_>,
-    plan: &ExecPlan,
+/// How a tile is answered by a kernel. Writes indices, and values to places, if there are any: then returns these.
+#[derive(Clone, Copy)]
+struct TileAnswer<'a> {
+    call: Call<'a>,
+    plan: &'a ExecPlan,
     map: Option<Affine>,
-    tile: &OutputTile,
-    indices: &mut Indices<'_>,
-    values: &mut Values<'_>,
-) {
-    let mut buffer = [MaybeUninit::<Bits<B>>::uninit(); TRANSPOSED_TILE];
-    let places = buffer[..tile.outputs()].as_mut().into();
-    if let Some(mut found) = answer_indices(call, plan, map, tile, indices, Some(places)) {
-        values.bits::<B>().scatter(plan.writer, tile.values, found.bits().all());
+    tile: &'a OutputTile,
+}
+
+impl TileAnswer<'_> {
+    /// With values of that size to places that are not packed.
+    #[inline(never)]
+    fn strided<B: Copy>(self, indices: &mut Indices<'_>, values: &mut Values<'_>) {
+        let mut buffer = [MaybeUninit::<Bits<B>>::uninit(); TRANSPOSED_TILE];
+        let places = buffer[..self.tile.outputs()].as_mut().into();
+        if let Some(mut found) = self.write(indices, Some(places)) {
+            values.bits::<B>().scatter(self.plan.writer, self.tile.values, found.bits().all());
+        }
     }
-}
 
-/// Writes indices, and values to places, if there are any: then returns these.
-fn answer_indices<'v>(
-    call: Call<'_>,
-    plan: &ExecPlan,
-    map: Option<Affine>,
-    tile: &OutputTile,
-    indices: &mut Indices<'_>,
-    places: Option<ValuePlaces<'v>>,
-) -> Option<Values<'v>> {
-    match (map, indices) {
-        (Some(map), Indices::U32(indices)) => answer_as_wide(call, plan.writer, map, tile, indices, places),
-        (Some(map), Indices::U64(indices)) => answer_as_wide(call, plan.writer, map, tile, indices, places),
-        (_, indices) => answer_narrow(call, plan, tile, indices, places),
+    fn write<'v>(self, indices: &mut Indices<'_>, places: Option<ValuePlaces<'v>>) -> Option<Values<'v>> {
+        match (self.map, indices) {
+            (Some(map), Indices::U32(indices)) => self.as_wide(map, indices, places),
+            (Some(map), Indices::U64(indices)) => self.as_wide(map, indices, places),
+            (_, indices) => self.narrow(indices, places),
+        }
     }
-}
 
-/// The same where positions are as wide as indices, which they become in place: in the output or in a buffer.
-#[inline(always)]
-fn answer_as_wide<'v, I: IndexBits>(
-    call: Call<'_>,
-    writer: &OutputWriter,
-    map: Affine,
-    tile: &OutputTile,
-    indices: &mut Outputs<'_, I>,
-    places: Option<ValuePlaces<'v>>,
-) -> Option<Values<'v>>
-where
-    for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
-{
-    if !are_packed(tile.output.dims) {
-        return answer_scattered(call, writer, map, tile, indices, places);
+    /// Positions as wide as indices, which they become in place: in the output or in a buffer.
+    #[inline(always)]
+    fn as_wide<'v, I: IndexBits>(
+        self,
+        map: Affine,
+        indices: &mut Outputs<'_, I>,
+        places: Option<ValuePlaces<'v>>,
+    ) -> Option<Values<'v>>
+    where
+        for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
+    {
+        if !are_packed(self.tile.output.dims) {
+            return self.scattered(map, indices, places);
+        }
+        let to = indices.part(self.tile.output.start as usize, self.tile.outputs());
+        let (positions, values) = self.call.find(to.into(), places);
+        self.plan.writer.write_in_place(map, positions);
+        values
     }
-    let (positions, values) = call.find(indices.part(tile.output.start as usize, tile.outputs()).into(), places);
-    writer.write_in_place(map, positions);
-    values
-}
 
-/// In a buffer.
-#[inline(never)]
-fn answer_scattered<'v, I: IndexBits>(
-    call: Call<'_>,
-    writer: &OutputWriter,
-    map: Affine,
-    tile: &OutputTile,
-    indices: &mut Outputs<'_, I>,
-    places: Option<ValuePlaces<'v>>,
-) -> Option<Values<'v>>
-where
-    for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
-{
-    let mut buffer = [MaybeUninit::uninit(); TRANSPOSED_TILE];
-    let (positions, values) = call.find(Places::from(&mut buffer[..tile.outputs()]), places);
-    writer.write_in_place(map, positions);
-    indices.scatter(writer, tile.output, positions);
-    values
-}
+    /// In a buffer.
+    #[inline(never)]
+    fn scattered<'v, I: IndexBits>(
+        self,
+        map: Affine,
+        indices: &mut Outputs<'_, I>,
+        places: Option<ValuePlaces<'v>>,
+    ) -> Option<Values<'v>>
+    where
+        for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
+    {
+        let mut buffer = [MaybeUninit::uninit(); TRANSPOSED_TILE];
+        let (positions, values) = self.call.find(Places::from(&mut buffer[..self.tile.outputs()]), places);
+        self.plan.writer.write_in_place(map, positions);
+        indices.scatter(self.plan.writer, self.tile.output, positions);
+        values
+    }
 
-/// Positions of 32 bits in a buffer, from which any indices are made.
-#[inline(never)]
-fn answer_narrow<'v>(
-    call: Call<'_>,
-    plan: &ExecPlan,
-    tile: &OutputTile,
-    indices: &mut Indices<'_>,
-    places: Option<ValuePlaces<'v>>,
-) -> Option<Values<'v>> {
-    let mut buffer = [MaybeUninit::<u32>::uninit(); TRANSPOSED_TILE];
-    let (positions, values) = call.find(Places::from(&mut buffer[..tile.outputs()]), places);
-    tile.write_indices(plan, positions, indices);
-    values
+    /// Positions of 32 bits in a buffer, from which any indices are made.
+    #[inline(never)]
+    fn narrow<'v>(self, indices: &mut Indices<'_>, places: Option<ValuePlaces<'v>>) -> Option<Values<'v>> {
+        let mut buffer = [MaybeUninit::<u32>::uninit(); TRANSPOSED_TILE];
+        let (positions, values) = self.call.find(Places::from(&mut buffer[..self.tile.outputs()]), places);
+        self.tile.write_indices(self.plan, positions, indices);
+        values
+    }
 }
 
 /// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near.

@@ -86,7 +86,8 @@ impl Merge {
         other: &[Partial<T, I>],
     ) -> Result<(), Error> {
         check_lengths([("acc", acc.len()), ("other", other.len())])?;
-        let isa = plan_isa(self.isa)?.widest;
+        // Also for none.
+        plan_isa(self.isa)?;
         for (acc, other) in acc.chunks_mut(BLOCK).zip(other.chunks(BLOCK)) {
             let split = |partials: &[Partial<T, I>]| {
                 let at = |n: usize| partials.get(n).copied().unwrap_or(Partial::NONE);
@@ -94,8 +95,10 @@ impl Merge {
             };
             let ((mut values, mut indices), (other_values, other_indices)): (([T; BLOCK], [I; BLOCK]), _) =
                 (split(acc), split(other));
-            let sides = ((&mut values[..]).into(), I::as_bits(&mut indices));
-            self.enter(isa, sides, (other_values[..].into(), I::elements(&other_indices)));
+            self.sides(
+                (values[..].as_mut().into(), I::as_bits(&mut indices)),
+                (other_values[..].into(), I::elements(&other_indices)),
+            )?;
             for ((acc, value), index) in acc.iter_mut().zip(values).zip(indices) {
                 *acc = Partial { value, index };
             }
@@ -136,7 +139,7 @@ impl Merge {
     /// The same, of types that are known at run time.
     pub(super) fn sides(
         &self,
-        (values, indices): (Values<'_>, Indices<'_>),
+        (mut values, mut indices): (Values<'_>, Indices<'_>),
         (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),
     ) -> Result<(), Error> {
         check_lengths([
@@ -145,17 +148,7 @@ impl Merge {
             ("other_values", other_values.len()),
             ("other_indices", other_indices.len()),
         ])?;
-        self.enter(plan_isa(self.isa)?.widest, (values, indices), (other_values, other_indices));
-        Ok(())
-    }
-
-    /// Merges slices of one length, by the vectors of an ISA that is available.
-    fn enter(
-        &self,
-        isa: Isa,
-        (mut values, mut indices): (Values<'_>, Indices<'_>),
-        (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),
-    ) {
+        let isa = plan_isa(self.isa)?.widest;
         let rule = Rule { data_type: other_values.data_type(), function: self.function, options: self.options, isa };
         with_bits!(values.size(), B => for_width!(&mut indices, indices => {
             merge::<B, _>(
@@ -164,6 +157,7 @@ impl Merge {
                 Sides { here: indices.bits().all(), there: other_indices.bits() },
             );
         }));
+        Ok(())
     }
 }
 

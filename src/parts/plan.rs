@@ -3,8 +3,9 @@
 use super::merge::Merge;
 use super::partial::Partial;
 use crate::api::{ErasedPlan, check_len};
-use crate::exec::{ElementsRef, Slices, Values, run_packed, run_packed_on, run_partials, run_partials_on};
+use crate::exec::{ElementsRef, Slices, Values, run_on, run_packed, run_partials, run_partials_on};
 use crate::index::{Indices, for_width};
+use crate::planner::ExecPlan;
 use crate::{Element, Error, Executor, Index, Layout, Plan, Sequential};
 use argreduce_kernels::{LoopDim, StridedIter};
 
@@ -129,7 +130,8 @@ impl ErasedPlan {
             if self.exec.is_one_task(executor.min_task_bytes()) {
                 run_packed(&self.exec, order, self.required_len, slices);
             } else {
-                run_packed_on(&self.exec, order, self.required_len, slices, executor);
+                let packed = ExecPlan { shape: self.exec.shape.packed(true), ..self.exec };
+                run_on(&packed, order, self.required_len, slices, executor);
             }
         }
         Ok(())
