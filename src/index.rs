@@ -1,7 +1,7 @@
 //! The index types. A new one is a word in the list at the end, and one in [`Indices`] if it has another width.
 
 use crate::DataType;
-use crate::exec::Outputs;
+use crate::exec::{ElementsRef, Outputs};
 
 mod sealed {
     pub trait Sealed {}
@@ -41,9 +41,9 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     #[doc(hidden)]
     fn as_bits(indices: &mut [Self]) -> Indices<'_>;
 
-    /// The same memory as bytes.
+    /// The same, to read.
     #[doc(hidden)]
-    fn as_bytes(indices: &[Self]) -> &[u8];
+    fn elements(indices: &[Self]) -> ElementsRef<'_>;
 
     /// `start + position * step`, which fits. If the product overflows, the sum wraps back to the right index.
     #[doc(hidden)]
@@ -104,16 +104,6 @@ impl Indices<'_> {
         }
     }
 
-    /// The same slice, borrowed for a shorter time.
-    pub(crate) fn reborrow(&mut self) -> Indices<'_> {
-        match self {
-            Indices::U8(indices) => Indices::U8(indices.reborrow()),
-            Indices::U16(indices) => Indices::U16(indices.reborrow()),
-            Indices::U32(indices) => Indices::U32(indices.reborrow()),
-            Indices::U64(indices) => Indices::U64(indices.reborrow()),
-        }
-    }
-
     /// All bits set: the index of nothing.
     pub(crate) fn none(&self) -> u64 {
         match self {
@@ -127,7 +117,7 @@ impl Indices<'_> {
     /// Writes one: see [`Index::at`].
     #[inline(always)]
     pub(crate) fn set(&mut self, place: usize, start: isize, position: u64, step: isize) {
-        for_width!(self, indices => indices[place] = Index::at(start, position, step));
+        for_width!(self, indices => indices.set(place, Index::at(start, position, step)));
     }
 }
 
@@ -150,8 +140,8 @@ macro_rules! indices {
             }
 
             #[inline(always)]
-            fn as_bytes(indices: &[Self]) -> &[u8] {
-                bytemuck::cast_slice(indices)
+            fn elements(indices: &[Self]) -> ElementsRef<'_> {
+                bytemuck::cast_slice::<$t, $bits>(indices).into()
             }
 
             #[inline(always)]

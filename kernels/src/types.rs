@@ -10,9 +10,11 @@ mod sealed {
 
 /// From a size in bytes to an integer of that size: `with_bits!(size, B => f::<B>())` is the expression, with `B` for
 /// the integer. Copies do not depend on types: one instance for each size is enough.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! with_bits {
     ($size:expr, $B:ident => $body:expr) => {
-        with_bits!(@ $size, $B, $body; 1 u8, 2 u16, 4 u32, _ u64)
+        $crate::with_bits!(@ $size, $B, $body; 1 u8, 2 u16, 4 u32, _ u64)
     };
     (@ $size:expr, $B:ident, $body:expr; $($bytes:tt $t:ident),+) => {
         match $size {

@@ -104,9 +104,13 @@ unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
             // SAFETY: the caller promises that positions are written, and the elements.
             unsafe {
                 match *args.reduced {
-                    [LoopDim { stride: 1, .. }] => read_row(row, inner.stride, values, positions, |position| position),
-                    [fastest] => read_row(row, inner.stride, values, positions, |position| position * fastest.stride),
-                    _ => read_row(row, inner.stride, values, positions, |position| {
+                    [LoopDim { stride: 1, .. }] => {
+                        read_row::<B, _, SOME>(row, inner.stride, values, positions, |position| position)
+                    }
+                    [fastest] => read_row::<B, _, SOME>(row, inner.stride, values, positions, |position| {
+                        position * fastest.stride
+                    }),
+                    _ => read_row::<B, _, 1>(row, inner.stride, values, positions, |position| {
                         offset_at(args.reduced, position as usize)
                     }),
                 }
@@ -115,12 +119,15 @@ unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
     }
 }
 
-/// The values of outputs that are `step` elements apart, from `first` on.
+/// How many values are read at a time, where an iteration of the loop costs as much as one of them.
+const SOME: usize = 8;
+
+/// The values of outputs that are `step` elements apart, from `first` on, `N` at a time.
 ///
 /// # Safety
 /// - The positions are written; the element at the offset of each may be read.
 #[inline(always)]
-unsafe fn read_row<B: Copy, P: Position>(
+unsafe fn read_row<B: Copy, P: Position, const N: usize>(
     first: *const B,
     step: isize,
     values: &mut [MaybeUninit<B>],
@@ -136,10 +143,8 @@ unsafe fn read_row<B: Copy, P: Position>(
         });
         n += 1;
     };
-    // Some at a time: an iteration of the loop costs as much as one of them.
-    const SOME: usize = 8;
-    let (some_values, last_values) = values.as_chunks_mut::<SOME>();
-    let (some_positions, last_positions) = positions.as_chunks::<SOME>();
+    let (some_values, last_values) = values.as_chunks_mut::<N>();
+    let (some_positions, last_positions) = positions.as_chunks::<N>();
     for (values, positions) in some_values.iter_mut().zip(some_positions) {
         values.iter_mut().zip(positions).for_each(&mut read);
     }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The types of elements and indices are erased as early as possible: an `ErasedPlan` is a plan without them. So there
-//! is one copy of planning for all types, and one copy of running for each width of elements and indices.
+//! is one copy of planning and of running for all types: the slices of a call know the type of their elements.
 //!
 //! `slice.rs` and `ndarray.rs` are shortcuts to these for slices, packed tensors and arrays. Short slices go to the
 //! executor without a plan, because making one takes longer than they do.
@@ -29,4 +29,4 @@ pub use plan::Plan;
 pub(crate) use plan::{ErasedPlan, check_len, new_vec};
 pub use slice::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
 pub use untyped::{RequiredBytes, UntypedPlan};
-pub(crate) use untyped::{elements, elements_mut, index_elements};
+pub(crate) use untyped::{elements_mut, index_elements};

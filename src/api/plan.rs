@@ -1,6 +1,6 @@
 //! A plan: a checked reduction, with its shape collapsed and its kernel selected. Running it checks the slices.
 
-use crate::exec::{ElementsRef, Slices, run, run_on, run_one_output};
+use crate::exec::{ElementsRef, Slices, Values, run, run_on, run_one_output};
 use crate::index::Indices;
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
@@ -114,7 +114,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: &mut [T],
     ) -> Result<(), Error> {
-        self.erased.run(I::NAME, input.into(), I::as_bits(indices), Some(values), Some(executor))
+        self.erased.run(I::NAME, input.into(), I::as_bits(indices), Some(values.into()), Some(executor))
     }
 
     /// As [`Plan::run`], into a new vector, as long as [`Plan::output_layout`] needs: by default packed, one index for
@@ -151,7 +151,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 
     /// The indices, and the values or none.
-    pub(crate) fn run_to_vecs(&self, input: ElementsRef<'_, T>, with_values: bool) -> Result<(Vec<I>, Vec<T>), Error> {
+    pub(crate) fn run_to_vecs(&self, input: ElementsRef<'_>, with_values: bool) -> Result<(Vec<I>, Vec<T>), Error> {
         // First, so that a hostile shape is refused before anything of its size is allocated.
         self.erased.check_input(input)?;
         let mut indices = new_vec("output", I::NAME, self.erased.output.required_len())?;
@@ -189,12 +189,12 @@ impl<T: Element, I: Index> Plan<T, I> {
 
     pub(crate) fn run_checked(
         &self,
-        input: ElementsRef<'_, T>,
+        input: ElementsRef<'_>,
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
-        self.erased
-            .run_outlined(I::NAME, &mut Slices { input, indices: I::as_bits(indices), values: values.map(Into::into) })
+        let slices = &mut Slices { input, indices: I::as_bits(indices), values: values.map(Into::into) };
+        self.erased.run_outlined(I::NAME, slices, None)
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
@@ -271,67 +271,57 @@ impl ErasedPlan {
         (0..part.sizes.len()).find(|&axis| part.sizes[axis] == 0 && self.axes.contains(axis))
     }
 
-    pub(crate) fn check_input<T: Element>(&self, input: ElementsRef<'_, T>) -> Result<(), Error> {
-        check_len("input", T::DATA_TYPE.name(), input.len(), self.required_len)
+    pub(crate) fn check_input(&self, input: ElementsRef<'_>) -> Result<(), Error> {
+        check_len("input", input.data_type().name(), input.len(), self.required_len)
     }
 
     /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width; on the
     /// threads of an executor, if there is one.
     #[inline(always)]
-    pub(super) fn run<T: Element>(
+    pub(super) fn run(
         &self,
         index_type: &'static str,
-        input: ElementsRef<'_, T>,
+        input: ElementsRef<'_>,
         indices: Indices<'_>,
-        values: Option<&mut [T]>,
+        values: Option<Values<'_>>,
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
-        if let Some(executor) = executor
-            && !exec.is_one_task(executor.min_task_bytes())
-        {
-            return self.run_on(index_type, &mut Slices { input, indices, values: values.map(Into::into) }, executor);
-        }
-        let is_fast = exec.is_contiguous_row && values.is_none();
+        let executor = executor.filter(|executor| !exec.is_one_task(executor.min_task_bytes()));
+        let is_fast = exec.is_contiguous_row && values.is_none() && executor.is_none();
         // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
             let slices = &mut Slices { input, indices, values: None };
             run_one_output(exec, (*function, *nan_policy), exec.shape.output.start, slices);
             return Ok(());
         }
-        self.run_outlined(index_type, &mut Slices { input, indices, values: values.map(Into::into) })
+        self.run_outlined(index_type, &mut Slices { input, indices, values }, executor)
     }
 
+    /// On the threads of an executor, if there is one.
     #[inline(never)]
-    fn run_outlined<T: Element>(&self, index_type: &'static str, slices: &mut Slices<'_, T>) -> Result<(), Error> {
-        let ErasedPlan { function, nan_policy, required_len, exec, .. } = self;
-        if self.has_outputs(index_type, slices)? {
-            run(exec, (*function, *nan_policy), *required_len, slices);
-        }
-        Ok(())
-    }
-
-    /// As [`Plan::run_on`], or [`Plan::run_with_values_on`] if there are values.
-    #[inline(never)]
-    fn run_on<T: Element>(
+    fn run_outlined(
         &self,
         index_type: &'static str,
-        slices: &mut Slices<'_, T>,
-        executor: &dyn Executor,
+        slices: &mut Slices<'_>,
+        executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, exec, .. } = self;
+        let order = (*function, *nan_policy);
         if self.has_outputs(index_type, slices)? {
-            run_on(exec, (*function, *nan_policy), *required_len, slices, executor);
+            match executor {
+                Some(executor) => run_on(exec, order, *required_len, slices, executor),
+                None => run(exec, order, *required_len, slices),
+            }
         }
         Ok(())
     }
 
     /// Checks the slices. Whether there is anything to do.
-    #[inline(always)]
-    fn has_outputs<T: Element>(&self, index_type: &'static str, slices: &Slices<'_, T>) -> Result<bool, Error> {
+    fn has_outputs(&self, index_type: &'static str, slices: &Slices<'_>) -> Result<bool, Error> {
         let ErasedPlan { output, .. } = self;
         if let Some(values) = &slices.values {
-            check_len("values", T::DATA_TYPE.name(), values.len(), output.element_count())?;
+            check_len("values", slices.input.data_type().name(), values.len(), output.element_count())?;
         }
         self.check_input(slices.input)?;
         check_len("output", index_type, slices.indices.len(), output.required_len())?;

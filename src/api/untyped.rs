@@ -3,8 +3,9 @@
 
 use super::builder::ArgReduce;
 use super::plan::ErasedPlan;
+use crate::exec::{ElementsRef, Values};
 use crate::index::{Indices, max_index};
-use crate::{DataType, Element, Error, Executor, Isa, Layout};
+use crate::{DataType, Error, Executor, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;
 use std::sync::Arc;
@@ -16,36 +17,13 @@ impl ArgReduce<'_> {
     /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`,
     /// `u64`, `u8` and `u16`.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
-        // `u8` for `bool`: not every byte is a `bool`, but every byte is a `u8`, in the same order.
-        let (element, run): (_, RunBytes) = argreduce_kernels::with_element_type!(data_type, T => {
-            (<<T as Element>::Pod as Element>::DATA_TYPE, run_bytes::<<T as Element>::Pod>)
-        });
         let Some(max_index) = max_index(index_type) else {
             return Err(Error::NotAnIndexType { data_type: index_type });
         };
         let mut erased = ErasedPlan::EMPTY;
-        self.plan_erased(element, (index_type.name(), max_index), &mut erased)?;
-        Ok(UntypedPlan { erased: Arc::new(erased), run, data_type, index_type })
+        self.plan_erased(data_type, (index_type.name(), max_index), &mut erased)?;
+        Ok(UntypedPlan { erased: Arc::new(erased), data_type, index_type })
     }
-}
-
-/// [`ErasedPlan::run`] on bytes.
-type RunBytes =
-    fn(&ErasedPlan, &[u8], DataType, &mut [u8], Option<&mut [u8]>, Option<&dyn Executor>) -> Result<(), Error>;
-
-fn run_bytes<T: Element + Pod>(
-    erased: &ErasedPlan,
-    input: &[u8],
-    index_type: DataType,
-    indices: &mut [u8],
-    values: Option<&mut [u8]>,
-    executor: Option<&dyn Executor>,
-) -> Result<(), Error> {
-    let data_type = T::DATA_TYPE.name();
-    let input = elements::<T>("input", data_type, input)?;
-    let indices = index_elements("output", index_type, indices)?;
-    let values = values.map(|values| elements_mut::<T>("values", data_type, values)).transpose()?;
-    erased.run(index_type.name(), input.into(), indices, values, executor)
 }
 
 /// The whole indices of a buffer, by their width.
@@ -82,7 +60,6 @@ pub(crate) fn index_elements<'a>(
 #[derive(Clone, Debug)]
 pub struct UntypedPlan {
     erased: Arc<ErasedPlan>,
-    run: RunBytes,
     data_type: DataType,
     index_type: DataType,
 }
@@ -93,7 +70,7 @@ impl UntypedPlan {
     /// # Errors
     /// As [`Plan::run`](crate::Plan::run), and [`Error::Misaligned`].
     pub fn run(&self, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.erased, input, self.index_type, indices, None, None)
+        self.run_any(input, indices, None, None)
     }
 
     /// As [`Plan::run_on`](crate::Plan::run_on).
@@ -101,7 +78,7 @@ impl UntypedPlan {
     /// # Errors
     /// As [`UntypedPlan::run`].
     pub fn run_on(&self, executor: &dyn Executor, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.erased, input, self.index_type, indices, None, Some(executor))
+        self.run_any(input, indices, None, Some(executor))
     }
 
     /// As [`Plan::run_with_values_on`](crate::Plan::run_with_values_on).
@@ -115,7 +92,7 @@ impl UntypedPlan {
         indices: &mut [u8],
         values: &mut [u8],
     ) -> Result<(), Error> {
-        (self.run)(&self.erased, input, self.index_type, indices, Some(values), Some(executor))
+        self.run_any(input, indices, Some(values), Some(executor))
     }
 
     /// As [`Plan::division_on`](crate::Plan::division_on).
@@ -128,7 +105,20 @@ impl UntypedPlan {
     /// # Errors
     /// As [`UntypedPlan::run`].
     pub fn run_with_values(&self, input: &[u8], indices: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        (self.run)(&self.erased, input, self.index_type, indices, Some(values), None)
+        self.run_any(input, indices, Some(values), None)
+    }
+
+    fn run_any(
+        &self,
+        input: &[u8],
+        indices: &mut [u8],
+        values: Option<&mut [u8]>,
+        executor: Option<&dyn Executor>,
+    ) -> Result<(), Error> {
+        let input = ElementsRef::of_bytes("input", self.data_type, input)?;
+        let indices = index_elements("output", self.index_type, indices)?;
+        let values = values.map(|values| Values::of_bytes("values", self.data_type, values)).transpose()?;
+        self.erased.run(self.index_type.name(), input, indices, values, executor)
     }
 
     pub(crate) fn erased(&self) -> &ErasedPlan {
@@ -197,20 +187,6 @@ pub struct RequiredBytes {
 }
 
 /// The whole elements of a buffer. Whether they are enough for the layout is checked by the plan.
-pub(crate) fn elements<'a, T: Pod>(
-    slice: &'static str,
-    element_type: &'static str,
-    bytes: &'a [u8],
-) -> Result<&'a [T], Error> {
-    let whole = bytes.len() / size_of::<T>() * size_of::<T>();
-    if whole == 0 {
-        // Nothing is read, so any address is aligned enough.
-        return Ok(&[]);
-    }
-    bytemuck::try_cast_slice(&bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type))
-}
-
-/// As [`elements`], to write to.
 pub(crate) fn elements_mut<'a, T: Pod>(
     slice: &'static str,
     element_type: &'static str,

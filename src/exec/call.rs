@@ -1,8 +1,9 @@
 //! The two calls of kernels: each at a single call site. Of the two files with unsafe code, the one that calls.
 #![allow(unsafe_code)]
 
+use super::elements::{Bits, Values};
 use crate::planner::MAX_REDUCTION_LEN;
-use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Prefetch, Tuning};
+use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Prefetch, Tuning, with_bits};
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
@@ -32,6 +33,24 @@ impl<'a, X> From<&'a mut [X]> for Places<'a, X> {
     }
 }
 
+/// Places for values, which need not be initialised either.
+pub(super) struct ValuePlaces<'a>(Values<'a>);
+
+impl<'a> From<Values<'a>> for ValuePlaces<'a> {
+    #[inline(always)]
+    fn from(values: Values<'a>) -> Self {
+        ValuePlaces(values)
+    }
+}
+
+impl<'a, B: Copy> From<&'a mut [MaybeUninit<Bits<B>>]> for ValuePlaces<'a> {
+    #[inline(always)]
+    fn from(buffer: &'a mut [MaybeUninit<Bits<B>>]) -> Self {
+        // SAFETY: they are read as places alone, until a kernel has written all of them.
+        ValuePlaces(unsafe { Values::of_places(buffer) })
+    }
+}
+
 /// What a kernel is called with, beside its outputs.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
@@ -48,24 +67,24 @@ impl Call<'_> {
     /// The positions of the best elements, in a buffer that has a place for each.
     #[inline(always)]
     pub(super) fn find_positions(self, buffer: &mut [MaybeUninit<u32>]) -> &mut [u32] {
-        self.find(Places::from(buffer), None::<Places<'_, ()>>).0
+        self.find(Places::from(buffer), None).0
     }
 
     /// The positions of the best elements, and if there are places for them, those elements themselves: there is a
-    /// place for each. `T` is the type of the elements, or as large and takes their bits.
+    /// place for each, as large as the elements.
     #[inline(always)]
-    pub(super) fn find<'p, 'v, P, T: Copy>(
+    pub(super) fn find<'p, 'v, P>(
         self,
         Places(positions): Places<'p, P>,
-        values: Option<Places<'v, T>>,
-    ) -> (&'p mut [P], Option<&'v mut [T]>)
+        values: Option<ValuePlaces<'v>>,
+    ) -> (&'p mut [P], Option<Values<'v>>)
     where
         for<'a> Positions<'a>: From<&'a mut [MaybeUninit<P>]>,
     {
         let places = Positions::from(&mut *positions);
         let values = match values {
-            Some(Places(values)) => {
-                self.run(Outputs::with_values(places, &mut *values));
+            Some(ValuePlaces(mut values)) => {
+                with_bits!(values.size(), B => self.run(Outputs::with_values(places, values.places::<B>())));
                 Some(values)
             }
             None => {
@@ -73,12 +92,9 @@ impl Call<'_> {
                 None
             }
         };
-        // SAFETY: a kernel writes every position and value, as `Kernel` says; the kernels' tests check it over memory
-        // that held others.
-        unsafe {
-            let values = values.map(|values| &mut *(&raw mut *values as *mut [T]));
-            (&mut *(&raw mut *positions as *mut [P]), values)
-        }
+        // SAFETY: a kernel writes every position, and every value, as `Kernel` says; the kernels' tests check it over
+        // memory that held others.
+        (unsafe { &mut *(&raw mut *positions as *mut [P]) }, values)
     }
 
     /// A function: there is one for all types.

@@ -1,27 +1,69 @@
-//! Reading elements of the input, and seeing them as integers of their size. Of the two files with unsafe code, the one
-//! that reads.
+//! Elements of the input, and values, by their type at run time. Of the two files with unsafe code, the one that reads.
 #![allow(unsafe_code)]
 
 use super::tiles::Grid;
-use crate::Element;
-use crate::parts::Partial;
 #[cfg(feature = "ndarray")]
-use crate::{Error, Layout};
-use argreduce_kernels::{LoopDim, OutputWriter};
+use crate::Layout;
+use crate::parts::Partial;
+use crate::{DataType, Element, Error, NanPolicy, ReduceFunction};
+use argreduce_kernels::{LoopDim, OutputWriter, better, with_bits, with_element_type};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::{BitAnd, BitXor};
+use std::ptr::without_provenance_mut;
 
-/// Elements that can be read: all of a slice, or those of a view, without what lies between them. (A view of another
-/// array has no slice: what lies between its elements may be somebody else's to write.)
+/// Which elements are better.
+pub(super) type Order = (ReduceFunction, NanPolicy);
+
+/// Elements that can be read, of a type that is known at run time: what is behind a plan exists once for all types.
+/// All of a slice, or those of a view, without what lies between them: that may be somebody else's to write.
 #[derive(Clone, Copy)]
-pub(crate) struct ElementsRef<'a, T> {
-    start: *const T,
+pub struct ElementsRef<'a> {
+    start: *const (),
     len: usize,
-    lifetime: PhantomData<&'a [T]>,
+    data_type: DataType,
+    lifetime: PhantomData<&'a ()>,
 }
 
-impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
+impl<'a, T: Element> From<&'a [T]> for ElementsRef<'a> {
+    #[inline(always)]
     fn from(slice: &'a [T]) -> Self {
-        ElementsRef { start: slice.as_ptr(), len: slice.len(), lifetime: PhantomData }
+        const { assert!(align_of::<T>() == alignment(size_of::<T>())) };
+        ElementsRef { start: slice.as_ptr().cast(), len: slice.len(), data_type: T::DATA_TYPE, lifetime: PhantomData }
+    }
+}
+
+/// As many elements that answers are written to. Bits of elements of one type alone.
+pub(crate) struct Values<'a> {
+    start: *mut (),
+    len: usize,
+    /// The bytes of one.
+    size: usize,
+    lifetime: PhantomData<&'a mut ()>,
+}
+
+impl<'a, T: Element> From<&'a mut [T]> for Values<'a> {
+    #[inline(always)]
+    fn from(slice: &'a mut [T]) -> Self {
+        const { assert!(align_of::<T>() == alignment(size_of::<T>())) };
+        Values { start: slice.as_mut_ptr().cast(), len: slice.len(), size: size_of::<T>(), lifetime: PhantomData }
+    }
+}
+
+/// That of elements of a size, which is that of an integer.
+const fn alignment(size: usize) -> usize {
+    with_bits!(size, B => align_of::<B>())
+}
+
+/// The whole elements of a buffer, if it is aligned as they are.
+fn whole(slice: &'static str, data_type: DataType, start: *mut u8, bytes: usize) -> Result<(*mut (), usize), Error> {
+    let (size, alignment) = (data_type.size(), alignment(data_type.size()));
+    // A shift, because a division takes as long as some elements.
+    match bytes >> size.ilog2() {
+        // Nothing is read, so any address will do.
+        0 => Ok((without_provenance_mut(alignment), 0)),
+        len if start.addr().is_multiple_of(alignment) => Ok((start.cast(), len)),
+        _ => Err(Error::Misaligned { slice, element_type: data_type.name(), alignment }),
     }
 }
 
@@ -31,49 +73,20 @@ impl<'a, T> From<&'a [T]> for ElementsRef<'a, T> {
 #[repr(transparent)]
 pub(crate) struct Bits<B>(B);
 
-impl<B: Copy> Bits<B> {
+impl<B: Copy + BitXor<Output = B> + BitAnd<Output = B>> Bits<B> {
     #[inline(always)]
     pub(crate) fn get(self) -> B {
         self.0
     }
-}
 
-/// An integer as wide as an element, of whose [`Bits`] one of two can be selected.
-pub(crate) trait SelectBits: Copy {
-    /// `there` if `takes` has all bits set, `here` if it has none. (No condition, of which the compiler makes branches,
-    /// or stores under a mask.)
-    fn select(here: Bits<Self>, there: Bits<Self>, takes: i8) -> Bits<Self>;
-}
-
-macro_rules! select_bits {
-    ($($bits:ident)+) => {$(
-        impl SelectBits for $bits {
-            #[inline(always)]
-            fn select(here: Bits<$bits>, there: Bits<$bits>, takes: i8) -> Bits<$bits> {
-                // Whatever the mask, a `bool` stays one: no bit is set but where one of the two has it. All bits are a
-                // value of the other types.
-                Bits(here.0 ^ ((here.0 ^ there.0) & takes as $bits))
-            }
-        }
-    )+};
-}
-select_bits!(u8 u16 u32 u64);
-
-/// Elements as bits.
-#[inline(always)]
-pub(crate) fn as_bits<T: Element, B: Copy>(elements: &[T]) -> &[Bits<B>] {
-    assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
-    // SAFETY: `Bits<B>` has the size and alignment of `T`, and all bits are an integer.
-    unsafe { &*(&raw const *elements as *const [Bits<B>]) }
-}
-
-/// The same, to write to.
-#[inline(always)]
-pub(crate) fn as_bits_mut<T: Element, B: Copy>(elements: &mut [T]) -> &mut [Bits<B>] {
-    assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
-    // SAFETY: `Bits<B>` has the size and alignment of `T`. What is written there was read from elements of the same
-    // call, all of which are of one type.
-    unsafe { &mut *(&raw mut *elements as *mut [Bits<B>]) }
+    /// `there` where the mask has all bits set, `here` where it has none. (No condition, of which the compiler makes
+    /// branches, or stores under a mask.)
+    #[inline(always)]
+    pub(crate) fn select(here: Bits<B>, there: Bits<B>, takes: B) -> Bits<B> {
+        // Whatever the mask, a `bool` stays one: no bit is set but where one of the two has it. All bits are a value of
+        // the other types.
+        Bits(here.0 ^ ((here.0 ^ there.0) & takes))
+    }
 }
 
 /// A slice that answers are written to. Unlike a `&mut` slice, it can be [lent](Outputs::lend) to several tasks at
@@ -90,7 +103,11 @@ unsafe impl<T: Send> Send for Outputs<'_, T> {}
 // SAFETY: what several threads can do with a shared one is to lend it: see there.
 unsafe impl<T: Send> Sync for Outputs<'_, T> {}
 // SAFETY: as `&[T]`, whose elements several threads may read.
-unsafe impl<T: Sync> Sync for ElementsRef<'_, T> {}
+unsafe impl Sync for ElementsRef<'_> {}
+// SAFETY: as `&mut [T]`, for elements are `Send`. With a shared one, several threads can only lend it: see there.
+unsafe impl Sync for Values<'_> {}
+// SAFETY: as above.
+unsafe impl Send for Values<'_> {}
 
 impl<'a, T> From<&'a mut [T]> for Outputs<'a, T> {
     #[inline(always)]
@@ -116,12 +133,6 @@ impl<'a, T> Outputs<'a, T> {
         Outputs { ..*self }
     }
 
-    /// The same, for a shorter time.
-    #[inline(always)]
-    pub(crate) fn reborrow(&mut self) -> Outputs<'_, T> {
-        Outputs { ..*self }
-    }
-
     /// As a slice of the same places, for as long as nobody else has it.
     #[inline(always)]
     pub(crate) fn part(&mut self, first: usize, len: usize) -> &mut [T] {
@@ -129,6 +140,14 @@ impl<'a, T> Outputs<'a, T> {
         // SAFETY: they are within the slice, which is borrowed for as long as `self` lives; other tasks have no borrow
         // of these elements, as `lend` asks for.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(first), len) }
+    }
+
+    /// Writes one.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, place: usize, output: T) {
+        assert!(place < self.len);
+        // SAFETY: as in `part`.
+        unsafe { *self.start.add(place) = output };
     }
 
     /// Writes a row of outputs, `stride` places apart, from the first on. Borrows none of the places between them.
@@ -172,11 +191,9 @@ impl<'a, T> Outputs<'a, T> {
         self.part(0, self.len)
     }
 
-    /// With elements as bits.
+    /// The same integers as bits, as values are.
     #[inline(always)]
-    pub(super) fn into_bits<B>(self) -> Outputs<'a, Bits<B>> {
-        assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
-        // What is written there was read from a `T`: see `Bits`.
+    pub(crate) fn bits(&mut self) -> Outputs<'_, Bits<T>> {
         Outputs { start: self.start.cast(), len: self.len, lifetime: PhantomData }
     }
 
@@ -236,47 +253,27 @@ fn word<X: Copy, W: Copy + Default>(x: X) -> W {
     word
 }
 
-impl<T> std::ops::Index<usize> for Outputs<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn index(&self, place: usize) -> &T {
-        assert!(place < self.len);
-        // SAFETY: as in `part`.
-        unsafe { &*self.start.add(place) }
+impl<'a> ElementsRef<'a> {
+    /// The whole elements of a buffer. Whether they are enough for a layout is checked by the plan.
+    #[inline]
+    pub(crate) fn of_bytes(slice: &'static str, data_type: DataType, bytes: &'a [u8]) -> Result<Self, Error> {
+        let (start, len) = whole(slice, data_type, bytes.as_ptr().cast_mut(), bytes.len())?;
+        // `u8` for `bool`: not every byte is a `bool`, but every byte is a `u8`, in the same order.
+        let data_type = with_element_type!(data_type, T => <<T as Element>::Pod as Element>::DATA_TYPE);
+        Ok(ElementsRef { start, len, data_type, lifetime: PhantomData })
     }
-}
 
-impl<T> std::ops::IndexMut<usize> for Outputs<'_, T> {
-    #[inline(always)]
-    fn index_mut(&mut self, place: usize) -> &mut T {
-        assert!(place < self.len);
-        // SAFETY: as in `part`.
-        unsafe { &mut *self.start.add(place) }
-    }
-}
-
-impl<'a, T> ElementsRef<'a, T> {
-    /// With elements as bits: what only moves these exists once for each size, not for each type.
-    #[inline(always)]
-    pub(super) fn into_bits<B>(self) -> ElementsRef<'a, Bits<B>> {
-        assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
-        ElementsRef { start: self.start.cast(), len: self.len, lifetime: PhantomData }
-    }
-}
-
-impl<'a, T: Copy> ElementsRef<'a, T> {
     /// The elements of a view, and where they are. Only the elements of that layout may be read.
     #[cfg(feature = "ndarray")]
-    pub(crate) fn of_view<D: ndarray::Dimension>(
+    pub(crate) fn of_view<T: Element, D: ndarray::Dimension>(
         view: ndarray::ArrayView<'a, T, D>,
-    ) -> Result<(Layout, ElementsRef<'a, T>), Error> {
-        let before =
-            |(&size, &stride): (&usize, &isize)| stride.min(0).unsigned_abs().saturating_mul(size.saturating_sub(1));
+    ) -> Result<(Layout, ElementsRef<'a>), Error> {
+        let before = |(&size, &stride): (&usize, &isize)| stride.min(0).unsigned_abs().saturating_mul(size.max(1) - 1);
         let offset = view.shape().iter().zip(view.strides()).map(before).fold(0, usize::saturating_add);
         let layout = Layout::strided(view.shape(), view.strides(), offset)?;
         let start = if layout.element_count() == 0 { view.as_ptr() } else { view.as_ptr().wrapping_sub(offset) };
-        Ok((layout, ElementsRef { start, len: layout.required_len(), lifetime: PhantomData }))
+        let (start, len) = (start.cast(), layout.required_len());
+        Ok((layout, ElementsRef { start, len, data_type: T::DATA_TYPE, lifetime: PhantomData }))
     }
 
     #[inline(always)]
@@ -284,27 +281,112 @@ impl<'a, T: Copy> ElementsRef<'a, T> {
         self.len
     }
 
+    #[inline(always)]
+    pub(crate) fn data_type(self) -> DataType {
+        self.data_type
+    }
+
     /// The address that kernels take for the first element of a tile.
     #[inline(always)]
     pub(super) fn address(self, place: isize) -> *const () {
-        self.start.wrapping_offset(place).cast()
+        self.start.wrapping_byte_offset(place * self.data_type.size() as isize)
+    }
+
+    /// All of a slice, as integers of their size.
+    #[inline(always)]
+    pub(crate) fn bits<B>(self) -> &'a [Bits<B>] {
+        assert!(size_of::<B>() == self.data_type.size() && align_of::<B>() == alignment(size_of::<B>()));
+        // SAFETY: as many as there are. Partial answers alone are read so, which are never those of a view.
+        unsafe { std::slice::from_raw_parts(self.start.cast(), self.len) }
     }
 
     /// Neighbours that the layout reaches.
     #[inline(always)]
-    pub(super) fn contiguous(self, first: usize, len: usize) -> &'a [T] {
-        assert!(first <= self.len && len <= self.len - first);
-        // SAFETY: they are below the length, and elements as in `get`.
-        unsafe { std::slice::from_raw_parts(self.start.add(first), len) }
+    pub(super) fn contiguous<T: Element>(self, first: usize, len: usize) -> &'a [T] {
+        assert!(T::DATA_TYPE == self.data_type && first <= self.len && len <= self.len - first);
+        // SAFETY: they are of that type, and below the length; and elements as in `is_better`.
+        unsafe { std::slice::from_raw_parts(self.start.cast::<T>().add(first), len) }
     }
 
-    /// An element that the layout reaches.
+    /// Whether the element at one place is better than that at another. The layout reaches both.
+    pub(super) fn is_better(self, (function, policy): Order, a: usize, b: usize) -> bool {
+        assert!(a < self.len && b < self.len);
+        with_element_type!(self.data_type, T => {
+            // SAFETY: of a slice, every place below its length is an element. Of a view, every place that its layout
+            // reaches is one, by the invariants of `ArrayView`; and no other place is asked for: a test of
+            // `planner/collapse.rs` compares the visited elements.
+            let get = |place: usize| unsafe { self.start.cast::<T>().add(place).read() };
+            better(function, policy, get(a), get(b))
+        })
+    }
+}
+
+impl<'a> Values<'a> {
+    /// As [`ElementsRef::of_bytes`], to write to.
+    #[inline]
+    pub(crate) fn of_bytes(slice: &'static str, data_type: DataType, bytes: &'a mut [u8]) -> Result<Self, Error> {
+        let (start, len) = whole(slice, data_type, bytes.as_mut_ptr(), bytes.len())?;
+        Ok(Values { start, len, size: data_type.size(), lifetime: PhantomData })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The bytes of one.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The same for another task: see [`Outputs::lend`].
+    pub(super) fn lend(&self) -> Values<'_> {
+        Values { ..*self }
+    }
+
+    /// # Safety
+    /// - Until they are initialised, they are used as [places](Values::places) alone.
+    pub(super) unsafe fn of_places<B>(places: &'a mut [MaybeUninit<Bits<B>>]) -> Self {
+        let (start, len) = (places.as_mut_ptr().cast(), places.len());
+        Values { start, len, size: size_of::<B>(), lifetime: PhantomData }
+    }
+
+    /// Where integers of their size are written, which need not be initialised.
     #[inline(always)]
-    pub(super) fn get(self, place: usize) -> T {
-        assert!(place < self.len);
-        // SAFETY: of a slice, every place below its length is an element. Of a view, every place that its layout
-        // reaches is one, by the invariants of `ArrayView`; and no other place is asked for: a test of
-        // `planner/collapse.rs` compares the visited elements.
-        unsafe { self.start.add(place).read() }
+    pub(super) fn places<B>(&mut self) -> &mut [MaybeUninit<B>] {
+        assert!(size_of::<B>() == self.size && align_of::<B>() == alignment(self.size));
+        // SAFETY: as in `Outputs::part`; only kernels write there, and those write elements.
+        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.len) }
+    }
+
+    /// Some of them.
+    pub(super) fn part(&mut self, first: usize, len: usize) -> Values<'_> {
+        assert!(first <= self.len && len <= self.len - first);
+        Values { start: self.start.wrapping_byte_add(first * self.size), len, ..*self }
+    }
+
+    /// As integers of their size.
+    #[inline(always)]
+    pub(crate) fn bits<B: Copy>(&mut self) -> Outputs<'_, Bits<B>> {
+        assert!(size_of::<B>() == self.size && align_of::<B>() == alignment(self.size));
+        // What is written there was read from elements of their type: see `Bits`.
+        Outputs { start: self.start.cast(), len: self.len, lifetime: PhantomData }
+    }
+
+    /// Copies an element that the layout reaches, bit for bit.
+    #[inline(always)]
+    pub(super) fn copy(&mut self, to: usize, input: ElementsRef<'_>, from: usize) {
+        assert!(self.size == input.data_type.size() && to < self.len && from < input.len);
+        with_bits!(self.size, B => {
+            // SAFETY: elements of one size, whose places are below both lengths; else as in `ElementsRef::is_better`
+            // and `Outputs::part`.
+            unsafe { self.start.cast::<B>().add(to).write(input.start.cast::<B>().add(from).read()) }
+        });
+    }
+
+    /// Writes the element whose bits are 0, so many times.
+    pub(crate) fn clear(&mut self, len: usize) {
+        assert!(len <= self.len);
+        // SAFETY: they are within the slice; else as in `Outputs::part`. Bits of 0 are a value of each type.
+        unsafe { self.start.cast::<u8>().write_bytes(0, len * self.size) }
     }
 }

@@ -37,7 +37,7 @@
 //! | `write.rs` | positions to indices, copies |
 //! | `partials.rs` | partial answers: index and value, side by side or packed |
 //! | `slices.rs` | the slices of a call |
-//! | `elements.rs` | reading one element; writing outputs, also from several threads |
+//! | `elements.rs` | elements, of a type that is known at run time; writing outputs, also from several threads |
 //!
 //! All unsafe code of the crate is in `call.rs` and `elements.rs`.
 
@@ -52,8 +52,8 @@ mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{Bits, ElementsRef, Outputs, SelectBits, as_bits, as_bits_mut};
-pub(crate) use parallel::{run_on, run_packed_on, run_partials_on};
+pub(crate) use elements::{Bits, ElementsRef, Outputs, Values};
+pub(crate) use parallel::{run_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};

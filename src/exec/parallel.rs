@@ -2,14 +2,13 @@
 //! writes what no other part does.
 
 use super::call::{Call, Places};
-use super::elements::{ElementsRef, Outputs};
+use super::elements::{ElementsRef, Order, Outputs, Values};
 use super::partials::{run_interleaved, run_partials};
-use super::row::Order;
-use super::run::{Answer, copy_all, run, run_distinct, run_tiles};
+use super::run::{run, run_distinct};
 use super::slices::Slices;
-use super::split::{Best, IsBetter};
+use super::split::Best;
 use super::tiles::{Grid, OutputTile, TILE, split};
-use super::write::copy_to_broadcast;
+use super::write::{copy_answers, copy_to_broadcast};
 use crate::parts::Partial;
 use crate::planner::{Division, ExecPlan, LoopNest, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 use crate::threads::{Executor, claims::Claims};
@@ -18,31 +17,19 @@ use argreduce_kernels::{Prefetch, StridedIter, Tuning, offset_at};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
-pub(crate) fn run_on<T: Element>(
+pub(crate) fn run_on(
     plan: &ExecPlan,
     order: Order,
     required_len: usize,
-    slices: &mut Slices<'_, T>,
+    slices: &mut Slices<'_>,
     executor: &dyn Executor,
 ) {
     assert!(slices.input.len() >= required_len);
-    let bytes = OutputBytes { index: slices.indices.width(), value: slices.values.as_ref().map(|_| size_of::<T>()) };
+    let bytes = OutputBytes { index: slices.indices.width(), value: slices.values.as_ref().map(Values::size) };
     match plan.divide(executor.width(), executor.min_task_bytes(), bytes) {
-        Some(division) => run_tiles(plan, order, slices, &Lent { division, executor }),
+        Some(division) => Lent { division, executor }.answer(plan, order, slices),
         None => run(plan, order, required_len, slices),
     }
-}
-
-/// As [`run_packed`](super::run_packed), on the threads of an executor.
-pub(crate) fn run_packed_on<T: Element>(
-    plan: &ExecPlan,
-    order: Order,
-    required_len: usize,
-    slices: &mut Slices<'_, T>,
-    executor: &dyn Executor,
-) {
-    let packed = ExecPlan { shape: plan.shape.packed(true), ..*plan };
-    run_on(&packed, order, required_len, slices, executor);
 }
 
 /// As [`run_partials`], on the threads of an executor.
@@ -50,7 +37,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
     plan: &ExecPlan,
     order: Order,
     required_len: usize,
-    input: ElementsRef<'_, T>,
+    input: ElementsRef<'_>,
     partials: &mut [Partial<T, I>],
     executor: &dyn Executor,
 ) {
@@ -80,7 +67,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
             let (mut indices, mut values) = ([I::NONE; MAX_PARTIALS], [T::ZERO; MAX_PARTIALS]);
             let slices =
                 &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(values[..].as_mut().into()) };
-            run_tiles(&ExecPlan { shape: plan.shape.packed(false), ..*plan }, order, slices, &lent);
+            lent.answer(&ExecPlan { shape: plan.shape.packed(false), ..*plan }, order, slices);
             let nest = &plan.shape.values;
             let answers = values.into_iter().zip(indices);
             for (offset, (value, index)) in StridedIter::new(nest.output_dims()).zip(answers) {
@@ -100,18 +87,16 @@ struct Lent<'a> {
     executor: &'a dyn Executor,
 }
 
-impl Answer for Lent<'_> {
-    #[inline(never)]
-    fn answer<T: Copy + Send + Sync>(&self, plan: &ExecPlan, is_better: &IsBetter<'_>, slices: &mut Slices<'_, T>) {
-        match &self.division.parts {
-            Parts::Outputs(parts) => self.run_outputs(parts, plan, is_better, slices),
-            Parts::Reduction(parts) => self.run_reduction(parts, plan, is_better, slices),
-        }
-        copy_all(&plan.shape, slices);
-    }
-}
-
 impl Lent<'_> {
+    /// Answers every output.
+    fn answer(&self, plan: &ExecPlan, order: Order, slices: &mut Slices<'_>) {
+        match &self.division.parts {
+            Parts::Outputs(parts) => self.run_outputs(parts, plan, order, slices),
+            Parts::Reduction(parts) => self.run_reduction(parts, plan, order, slices),
+        }
+        copy_answers([&plan.shape.output, &plan.shape.values], slices);
+    }
+
     /// What to prefetch of a share: what each thread reads, call after call, may stay in its own L2 cache.
     fn prefetch(&self, plan: &ExecPlan) -> Prefetch {
         match Tuning::current().prefetch(plan.input_bytes / self.division.tasks) {
@@ -142,51 +127,39 @@ impl Lent<'_> {
     }
 
     /// Answers parts of the outputs, each as a plan of its own.
-    fn run_outputs<T: Copy + Send + Sync>(
-        &self,
-        parts: &OutputParts,
-        plan: &ExecPlan,
-        is_better: &IsBetter<'_>,
-        slices: &Slices<'_, T>,
-    ) {
+    fn run_outputs(&self, parts: &OutputParts, plan: &ExecPlan, order: Order, slices: &Slices<'_>) {
         let prefetch = self.prefetch(plan);
         self.for_each_part(parts.count, || {
             let (mut part, mut lent) = (parts.plan(plan, prefetch), slices.lend());
             move |n| {
                 let address = |place| slices.indices.address(place);
                 parts.for_each_plan(plan, n, &address, &mut part, &mut |part| {
-                    run_distinct(part, is_better, &mut lent);
+                    run_distinct(part, order, &mut lent);
                 });
             }
         });
     }
 
     /// Finds the positions of blocks of the reduction, and merges them.
-    fn run_reduction<T: Copy + Send + Sync>(
-        &self,
-        parts: &ReductionParts,
-        plan: &ExecPlan,
-        is_better: &IsBetter<'_>,
-        slices: &mut Slices<'_, T>,
-    ) {
+    fn run_reduction(&self, parts: &ReductionParts, plan: &ExecPlan, order: Order, slices: &mut Slices<'_>) {
         if parts.count() * parts.group_outputs <= FEW_PARTIALS {
             let buffers = (&mut [0; FEW_PARTIALS][..], &mut [0; FEW_PARTIALS][..], &mut [0; FEW_PARTIALS][..]);
-            self.run_blocks(parts, plan, is_better, slices, buffers);
+            self.run_blocks(parts, plan, order, slices, buffers);
         } else {
             let buffers = (&mut [0; MAX_PARTIALS][..], &mut [0; TILE][..], &mut [0; TILE][..]);
-            self.run_blocks(parts, plan, is_better, slices, buffers);
+            self.run_blocks(parts, plan, order, slices, buffers);
         }
     }
 
     /// The same with buffers: for the positions of all blocks; and for a group, for where its best are, and for their
     /// positions.
     #[inline(never)]
-    fn run_blocks<T: Copy + Send + Sync>(
+    fn run_blocks(
         &self,
         parts: &ReductionParts,
         plan: &ExecPlan,
-        is_better: &IsBetter<'_>,
-        slices: &mut Slices<'_, T>,
+        order: Order,
+        slices: &mut Slices<'_>,
         (found, places, positions): (&mut [u32], &mut [usize], &mut [u64]),
     ) {
         let (Some((.., kernel)), shape, blocks) = (plan.kernel, &plan.shape, &parts.blocks) else { return };
@@ -203,7 +176,7 @@ impl Lent<'_> {
                 let input = input.address(start + blocks.start(n % blocks.count()).1);
                 let positions = Places::from(partials.part(n * parts.group_outputs, parts.group_outputs));
                 let reduced = blocks.dims();
-                Call { kernel, input, outputs, reduced, prefetch }.find(positions, None::<Places<'_, ()>>);
+                Call { kernel, input, outputs, reduced, prefetch }.find(positions, None);
             }
         });
         let mut found = found.chunks_exact(parts.group_outputs);
@@ -212,7 +185,7 @@ impl Lent<'_> {
             let tile = OutputTile { input, output, values };
             let mut best = Best::new(&tile, places, positions);
             for (block, found) in found.by_ref().take(blocks.count()).enumerate() {
-                best.merge(blocks, block, found, is_better);
+                best.merge(blocks, block, found, slices.input, order);
             }
             best.write(shape, slices);
         }

@@ -7,13 +7,11 @@
 //!     partials of the tile = the two, interleaved
 //! ```
 
-use super::elements::{ElementsRef, Outputs};
-use super::row::Order;
-use super::run::{run_one_output, run_tiles};
+use super::elements::{ElementsRef, Order, Outputs};
+use super::run::{run_one, run_tile};
 use super::slices::Slices;
 use super::tiles::{Grid, OutputTile, TILE, are_packed, for_each_tile};
-use super::write::copy_to_broadcast;
-use crate::index::for_width;
+use super::write::{copy_answers, copy_to_broadcast};
 use crate::parts::Partial;
 use crate::planner::ExecPlan;
 use crate::{Element, Index};
@@ -25,14 +23,14 @@ pub(crate) fn run_partials<T: Element, I: Index>(
     plan: &ExecPlan,
     order: Order,
     required_len: usize,
-    input: ElementsRef<'_, T>,
+    input: ElementsRef<'_>,
     partials: &mut [Partial<T, I>],
 ) {
     assert!(input.len() >= required_len);
     if plan.has_one_output {
         let (mut index, mut value) = ([I::NONE], [T::ZERO]);
         let slices = &mut Slices { input, indices: I::as_bits(&mut index), values: Some(value[..].as_mut().into()) };
-        run_one_output(plan, order, 0, slices);
+        run_one(plan, order, 0, slices);
         partials[0] = Partial { value: value[0], index: index[0] };
     } else {
         run_interleaved(plan, order, input, &mut partials.into());
@@ -45,7 +43,7 @@ pub(crate) fn run_partials<T: Element, I: Index>(
 pub(super) fn run_interleaved<T: Element, I: Index>(
     plan: &ExecPlan,
     order: Order,
-    input: ElementsRef<'_, T>,
+    input: ElementsRef<'_>,
     partials: &mut Outputs<'_, Partial<T, I>>,
 ) {
     let (mut indices, mut values) = ([I::NONE; TILE], [T::ZERO; TILE]);
@@ -55,7 +53,7 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
         let packed = Grid { start: 0, dims: [rows, LoopDim { size: width, stride: 1 }] };
         let buffered = OutputTile { input: tile.input, output: packed, values: packed };
         let slices = &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(values[..].as_mut().into()) };
-        run_tiles(plan, order, slices, &buffered);
+        run_tile(plan, order, &buffered, slices);
 
         let Grid { start, dims: dims @ [outer, inner] } = tile.values;
         // Neighbours are one row.
@@ -68,19 +66,14 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
 }
 
 /// As [`run_partials`], with values and indices in two slices, whatever the plan's output layout.
-pub(crate) fn run_packed<T: Element>(plan: &ExecPlan, order: Order, required_len: usize, slices: &mut Slices<'_, T>) {
-    let Slices { input, indices, values: Some(values) } = slices else { return };
-    assert!(input.len() >= required_len);
-    let input = *input;
+pub(crate) fn run_packed(plan: &ExecPlan, order: Order, required_len: usize, slices: &mut Slices<'_>) {
+    assert!(slices.input.len() >= required_len);
     if plan.has_one_output {
-        let slices = &mut Slices { input, indices: indices.reborrow(), values: Some(values.reborrow()) };
-        return run_one_output(plan, order, 0, slices);
+        return run_one(plan, order, 0, slices);
     }
     for_each_tile(&plan.shape, TILE, &mut |tile| {
         let tile = OutputTile { input: tile.input, output: tile.values, values: tile.values };
-        let slices = &mut Slices { input, indices: indices.reborrow(), values: Some(values.reborrow()) };
-        run_tiles(plan, order, slices, &tile);
+        run_tile(plan, order, &tile, slices);
     });
-    for_width!(indices, indices => copy_to_broadcast(&plan.shape.values, indices.all()));
-    copy_to_broadcast(&plan.shape.values, values.all());
+    copy_answers([&plan.shape.values; 2], slices);
 }

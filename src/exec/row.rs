@@ -1,19 +1,25 @@
 //! The position of the best element of one contiguous row: for plans with one output, and for slices without a plan.
 
 use super::call::find_in_row;
+use super::elements::{ElementsRef, Order};
 use crate::planner::MAX_SCALAR_LEN;
 use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
-use argreduce_kernels::{Kernel, Strategy, key};
+use argreduce_kernels::{Kernel, Strategy, key, with_element_type};
 use std::hint::select_unpredictable;
 use std::sync::OnceLock;
 
-/// Which elements are better.
-pub(super) type Order = (ReduceFunction, NanPolicy);
-
 /// By a plain loop or by the kernel.
 #[inline(always)]
-pub(super) fn find_in_contiguous<T: Element>(kernel: Kernel, order: Order, elements: &[T]) -> u32 {
-    if elements.len() > MAX_SCALAR_LEN { find_in_row(kernel, elements) } else { find_scalar(order, elements) as u32 }
+pub(super) fn find_in_contiguous(
+    kernel: Kernel,
+    order: Order,
+    input: ElementsRef<'_>,
+    (start, len): (usize, usize),
+) -> u32 {
+    with_element_type!(input.data_type(), T => {
+        let elements = input.contiguous::<T>(start, len);
+        if len > MAX_SCALAR_LEN { find_in_row(kernel, elements) } else { find_scalar(order, elements) as u32 }
+    })
 }
 
 /// By a plain loop, for at most [`MAX_SCALAR_LEN`] elements.

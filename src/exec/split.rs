@@ -10,24 +10,22 @@
 //! Where threads share a reduction, they find the positions of blocks, and the caller merges those (`parallel.rs`).
 
 use super::call::Call;
+use super::elements::{ElementsRef, Order};
 use super::slices::Slices;
 use super::tiles::{OutputTile, TILE};
 use crate::planner::{Blocks, CollapsedShape, ExecPlan};
 use argreduce_kernels::{Kernel, offset_at};
 use std::mem::MaybeUninit;
 
-/// Whether the element at one place is better than that at another.
-pub(super) type IsBetter<'a> = dyn Fn(usize, usize) -> bool + Sync + 'a;
-
 /// Answers one tile, of at most [`TILE`] outputs, by blocks of at most `max_len` elements.
 #[cold]
-pub(super) fn split_tile<T: Copy>(
+pub(super) fn split_tile(
     plan: &ExecPlan,
     kernel: Kernel,
     max_len: usize,
-    is_better: &IsBetter<'_>,
+    order: Order,
     tile: &OutputTile,
-    slices: &mut Slices<'_, T>,
+    slices: &mut Slices<'_>,
 ) {
     let blocks = Blocks::new(plan.shape.reduced_dims(), max_len);
     let (mut places, mut positions) = ([0; TILE], [0; TILE]);
@@ -38,7 +36,7 @@ pub(super) fn split_tile<T: Copy>(
         let (outputs, reduced, prefetch) = (tile.input.dims, blocks.dims(), plan.prefetch);
         let call = Call { kernel, input, outputs, reduced, prefetch };
         let positions = call.find_positions(&mut buffer[..tile.outputs()]);
-        best.merge(&blocks, n, positions, is_better);
+        best.merge(&blocks, n, positions, slices.input, order);
     }
     best.write(&plan.shape, slices);
 }
@@ -57,13 +55,20 @@ impl<'a> Best<'a> {
     }
 
     /// Merges the positions that were found in a block: of all blocks, in their order.
-    pub(super) fn merge(&mut self, blocks: &Blocks, block: usize, positions: &[u32], is_better: &IsBetter<'_>) {
+    pub(super) fn merge(
+        &mut self,
+        blocks: &Blocks,
+        block: usize,
+        positions: &[u32],
+        input: ElementsRef<'_>,
+        order: Order,
+    ) {
         let ([outer, inner], (before, offset)) = (self.tile.input.dims, blocks.start(block));
         for (n, &position) in positions.iter().enumerate() {
             let output = (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride;
             let in_block = offset_at(blocks.dims(), position as usize);
             let place = (self.tile.input.start + offset + output + in_block) as usize;
-            if block == 0 || is_better(place, self.places[n]) {
+            if block == 0 || input.is_better(order, place, self.places[n]) {
                 self.places[n] = place;
                 self.positions[n] = before + u64::from(position);
             }
@@ -71,7 +76,7 @@ impl<'a> Best<'a> {
     }
 
     /// Writes them.
-    pub(super) fn write<T: Copy>(&self, shape: &CollapsedShape, slices: &mut Slices<'_, T>) {
+    pub(super) fn write(&self, shape: &CollapsedShape, slices: &mut Slices<'_>) {
         let positions = &self.positions[..self.tile.outputs()];
         self.tile.read_values(shape, positions, slices);
         self.tile.write_each(positions, &mut slices.indices, |position| shape.index_at(position as usize));
@@ -84,7 +89,7 @@ mod tests {
     use crate::exec::tiles::for_each_tile;
     use crate::index::Indices;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, ReduceFunction};
-    use argreduce_kernels::{Strategy, better, kernel};
+    use argreduce_kernels::{Strategy, kernel};
 
     /// Cutting long reductions into blocks of any length changes no answer.
     #[test]
@@ -114,14 +119,14 @@ mod tests {
                             });
                             for strategy in strategies {
                                 let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();
-                                let is_better = |a, b| better(function, policy, data[a], data[b]);
+                                let order = (function, policy);
                                 let slices = &mut Slices {
                                     input: data[..].into(),
                                     indices: Indices::U64(found[..].as_mut().into()),
                                     values: Some(values[..].as_mut().into()),
                                 };
                                 for_each_tile(shape, TILE, &mut |tile| {
-                                    split_tile(plan.exec(), kernel, max_len, &is_better, tile, slices);
+                                    split_tile(plan.exec(), kernel, max_len, order, tile, slices);
                                 });
                                 assert_eq!(found, expected, "{plan}, blocks of {max_len}");
                                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();

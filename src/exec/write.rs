@@ -6,7 +6,7 @@ use super::tiles::{Grid, ONE, OutputTile, are_packed};
 use crate::MAX_RANK;
 use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
-use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, offset_at};
+use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, offset_at, with_bits};
 
 impl OutputTile {
     /// Writes the indices of the tile from its positions.
@@ -68,11 +68,11 @@ impl OutputTile {
     }
 
     /// Writes the elements at the positions, if there are values to write.
-    pub(super) fn read_values<T: Copy, P: Copy + Into<u64>>(
+    pub(super) fn read_values<P: Copy + Into<u64>>(
         &self,
         shape: &CollapsedShape,
         positions: &[P],
-        slices: &mut Slices<'_, T>,
+        slices: &mut Slices<'_>,
     ) {
         let Slices { input, values: Some(values), .. } = slices else { return };
         for (o, row) in positions.chunks_exact(self.input.dims[1].size).enumerate() {
@@ -81,7 +81,7 @@ impl OutputTile {
             for (i, &position) in row.iter().enumerate() {
                 let reduced = offset_at(shape.reduced_dims(), position.into() as usize);
                 let from = from + i as isize * self.input.dims[1].stride + reduced;
-                values[(to + i as isize * self.values.dims[1].stride) as usize] = input.get(from as usize);
+                values.copy((to + i as isize * self.values.dims[1].stride) as usize, *input, from as usize);
             }
         }
     }
@@ -144,30 +144,46 @@ fn fits_32_bits(shape: &CollapsedShape) -> bool {
 
 /// Copies each output along the axes that are broadcast in the input, if there are any.
 pub(super) fn copy_to_broadcast<X: Copy>(nest: &LoopNest, outputs: &mut [X]) {
+    for_each_copied_row(nest, &mut |[first, to], [row, copies]| {
+        let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;
+        if copies.stride == 1 {
+            for n in 0..row.size {
+                let output = outputs[place(first, n, row.stride)];
+                outputs[place(to, n, row.stride)..][..copies.size].fill(output);
+            }
+            return;
+        }
+        for to in (0..copies.size).map(|n| to + n as isize * copies.stride) {
+            if row.stride == 1 {
+                outputs.copy_within(place(first, 0, 1)..place(first, row.size, 1), to as usize);
+            } else {
+                for n in 0..row.size {
+                    outputs[place(to, n, row.stride)] = outputs[place(first, n, row.stride)];
+                }
+            }
+        }
+    });
+}
+
+/// Where a row of outputs begins, and where copies of it do; the loop along the row, and the fastest over its copies.
+/// One copy for all types, and so a pointer to what copies.
+fn for_each_copied_row(nest: &LoopNest, copy: &mut dyn FnMut([isize; 2], [LoopDim; 2])) {
     if nest.broadcast_dims().is_empty() {
         return;
     }
     let ((slower, row), (slower_copies, copies)) = (split_last(nest.output_dims()), split_last(nest.broadcast_dims()));
     for first in StridedIter::new(slower).map(|offset| nest.start as isize + offset) {
         for to in StridedIter::new(slower_copies).map(|offset| first + offset) {
-            let place = |first: isize, n: usize, step: isize| (first + n as isize * step) as usize;
-            if copies.stride == 1 {
-                for n in 0..row.size {
-                    let output = outputs[place(first, n, row.stride)];
-                    outputs[place(to, n, row.stride)..][..copies.size].fill(output);
-                }
-                continue;
-            }
-            for to in (0..copies.size).map(|n| to + n as isize * copies.stride) {
-                if row.stride == 1 {
-                    outputs.copy_within(place(first, 0, 1)..place(first, row.size, 1), to as usize);
-                } else {
-                    for n in 0..row.size {
-                        outputs[place(to, n, row.stride)] = outputs[place(first, n, row.stride)];
-                    }
-                }
-            }
+            copy([first, to], [row, copies]);
         }
+    }
+}
+
+/// The same for what was answered.
+pub(super) fn copy_answers([output, values]: [&LoopNest; 2], slices: &mut Slices<'_>) {
+    for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices.bits().all()));
+    if let Some(slice) = &mut slices.values {
+        with_bits!(slice.size(), B => copy_to_broadcast(values, slice.bits::<B>().all()));
     }
 }
 

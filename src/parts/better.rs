@@ -16,8 +16,9 @@
 //! one bit for each lane, whatever its width, all is one loop.
 
 use super::lanes::{Bytes, CHUNK, Lane, Narrow, Pass, Vectors};
-use crate::exec::{Bits, SelectBits, as_bits, as_bits_mut};
-use crate::{AxisDirection, DataType, Element, Isa, NanPolicy, Options, ReduceFunction};
+use crate::exec::Bits;
+use crate::{AxisDirection, DataType, Isa, NanPolicy, Options, ReduceFunction};
+use std::ops::{BitAnd, BitXor};
 use std::slice::from_mut;
 
 /// What the better of two depends on, beside the two; and the vectors to use.
@@ -45,18 +46,6 @@ pub(super) struct Sides<'a, X> {
 }
 
 impl<'a, B: Copy> Sides<'a, Bits<B>> {
-    pub(super) fn of<T: Element>(here: &'a mut [T], there: &'a [T]) -> Self {
-        Sides { here: as_bits_mut(here), there: as_bits(there) }
-    }
-
-    /// Those of the other side are bytes, of as many indices.
-    pub(super) fn of_indices(here: &'a mut [B], there: &'a [u8]) -> Self
-    where
-        B: Element + bytemuck::AnyBitPattern,
-    {
-        Sides::of(here, bytemuck::cast_slice(there))
-    }
-
     /// Whole chunks, and what is left.
     fn split(self) -> (Sides<'a, Chunk<B>>, Sides<'a, Bits<B>>) {
         let (here, last_here) = self.here.as_chunks_mut();
@@ -65,6 +54,7 @@ impl<'a, B: Copy> Sides<'a, Bits<B>> {
     }
 
     /// Less than a chunk, filled up with copies of the first of each side; none if there are none.
+    #[inline(never)]
     fn fill(&self) -> Option<[Chunk<B>; 2]> {
         let fill = |lanes: &[Bits<B>]| {
             let mut chunk = [*lanes.first()?; CHUNK];
@@ -91,22 +81,27 @@ const MAX_CHUNKS: usize = BLOCK_BYTES / 2 / CHUNK / 2;
 
 /// Merges partials, given by elements of width `B` and indices of width `J`.
 pub(super) fn merge<B: Width, J: Width>(rule: Rule, values: Sides<'_, Bits<B>>, indices: Sides<'_, Bits<J>>) {
+    let ((values, last_values), (indices, last_indices)) = (values.split(), indices.split());
+    merge_chunks(rule, values, indices);
+    if let (Some([mut value, other_value]), Some([mut index, other_index])) = (last_values.fill(), last_indices.fill())
+    {
+        let values = Sides { here: from_mut(&mut value), there: &[other_value] };
+        merge_chunks(rule, values, Sides { here: from_mut(&mut index), there: &[other_index] });
+        let len = last_values.here.len();
+        last_values.here.copy_from_slice(&value[..len]);
+        last_indices.here.copy_from_slice(&index[..len]);
+    }
+}
+
+/// Merges whole chunks. Outlined, because there are two calls.
+#[inline(never)]
+fn merge_chunks<B: Width, J: Width>(rule: Rule, mut values: Sides<'_, Chunk<B>>, mut indices: Sides<'_, Chunk<J>>) {
     let vectors = Vectors::of(rule.isa);
-    let ((mut values, last_values), (mut indices, last_indices)) = (values.split(), indices.split());
     let chunks = BLOCK_BYTES / 2 / CHUNK / (size_of::<B>() + size_of::<J>());
     let flip = if rule.options.direction == AxisDirection::Decreasing { J::MAX } else { J::SIGN };
     let bytes = &mut [[0; CHUNK]; MAX_CHUNKS];
     for (values, indices) in values.blocks(chunks).zip(indices.blocks(chunks)) {
         B::with_order(rule, Block { vectors, values, indices, flip, bytes });
-    }
-    if let (Some([mut value, other_value]), Some([mut index, other_index])) = (last_values.fill(), last_indices.fill())
-    {
-        let values = Sides { here: from_mut(&mut value), there: &[other_value] };
-        let indices = Sides { here: from_mut(&mut index), there: &[other_index] };
-        B::with_order(rule, Block { vectors, values, indices, flip, bytes });
-        let len = last_values.here.len();
-        last_values.here.copy_from_slice(&value[..len]);
-        last_indices.here.copy_from_slice(&index[..len]);
     }
 }
 
@@ -160,7 +155,7 @@ impl<B: Width, J: Width, O: Order<B>> Pass for AtOnce<'_, B, J, O> {
 }
 
 /// An unsigned integer as wide as elements or indices.
-pub(super) trait Width: SelectBits {
+pub(super) trait Width: Copy + BitAnd<Output = Self> + BitXor<Output = Self> {
     /// The signed one.
     type Signed: Lane;
     const SIGN: Self::Signed;
@@ -175,6 +170,9 @@ pub(super) trait Width: SelectBits {
 
     /// All bits if the other index is to be taken, or none.
     fn takes(here: Self, there: Self, rank: i8, flip: Self::Signed) -> Self::Signed;
+
+    /// As many bits, all set or none.
+    fn mask(takes: i8) -> Self;
 
     /// Whether the other index is to be taken.
     fn is_taken(here: Self, there: Self, better: (bool, bool), flip: Self::Signed) -> bool;
@@ -206,6 +204,11 @@ macro_rules! widths {
                         with.run(Integers { flip }, false);
                     }
                 }
+            }
+
+            #[inline(always)]
+            fn mask(takes: i8) -> $bits {
+                takes as $bits
             }
 
             #[inline(always)]
@@ -359,7 +362,7 @@ impl<B: Width> Pass for Select<'_, B> {
             // Not in place: the compiler does not know that nothing else is there.
             let mut better = *here;
             for n in 0..CHUNK {
-                better[n] = B::select(here[n], there[n], takes[n]);
+                better[n] = Bits::select(here[n], there[n], B::mask(takes[n]));
             }
             *here = better;
         }

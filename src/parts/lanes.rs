@@ -128,6 +128,7 @@ impl Vectors {
 
     /// Runs a loop inside a function that has the ISA's target features. Without those for which there is
     /// [`Vectors::run_by_masks`].
+    #[inline(never)]
     pub(super) fn run<P: Pass>(self, pass: P) {
         match self {
             #[cfg(target_arch = "x86_64")]

@@ -1,10 +1,12 @@
 //! Merging partial answers: what the caller says, checked, and pairs taken apart. `better.rs` has the loop.
 
-use super::better::{Rule, Sides, Width, merge};
+use super::better::{Rule, Sides, merge};
 use super::partial::Partial;
 use crate::api::plan_isa;
+use crate::exec::{ElementsRef, Values};
 use crate::index::{Indices, for_width};
 use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, ReduceFunction};
+use argreduce_kernels::with_bits;
 use std::array::from_fn;
 
 /// Merges partial answers: for each output, the better of two.
@@ -84,7 +86,8 @@ impl Merge {
         other: &[Partial<T, I>],
     ) -> Result<(), Error> {
         check_lengths([("acc", acc.len()), ("other", other.len())])?;
-        let isa = plan_isa(self.isa)?.widest;
+        // Also for none.
+        plan_isa(self.isa)?;
         for (acc, other) in acc.chunks_mut(BLOCK).zip(other.chunks(BLOCK)) {
             let split = |partials: &[Partial<T, I>]| {
                 let at = |n: usize| partials.get(n).copied().unwrap_or(Partial::NONE);
@@ -92,7 +95,10 @@ impl Merge {
             };
             let ((mut values, mut indices), (other_values, other_indices)): (([T; BLOCK], [I; BLOCK]), _) =
                 (split(acc), split(other));
-            self.enter(isa, &mut values, &mut indices, &other_values, &other_indices);
+            self.sides(
+                (values[..].as_mut().into(), I::as_bits(&mut indices)),
+                (other_values[..].into(), I::elements(&other_indices)),
+            )?;
             for ((acc, value), index) in acc.iter_mut().zip(values).zip(indices) {
                 *acc = Partial { value, index };
             }
@@ -127,49 +133,32 @@ impl Merge {
         other_values: &[T],
         other_indices: &[I],
     ) -> Result<(), Error> {
+        self.sides((values.into(), I::as_bits(indices)), (other_values.into(), I::elements(other_indices)))
+    }
+
+    /// The same, of types that are known at run time.
+    pub(super) fn sides(
+        &self,
+        (mut values, mut indices): (Values<'_>, Indices<'_>),
+        (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),
+    ) -> Result<(), Error> {
         check_lengths([
             ("values", values.len()),
             ("indices", indices.len()),
             ("other_values", other_values.len()),
             ("other_indices", other_indices.len()),
         ])?;
-        self.enter(plan_isa(self.isa)?.widest, values, indices, other_values, other_indices);
+        let isa = plan_isa(self.isa)?.widest;
+        let rule = Rule { data_type: other_values.data_type(), function: self.function, options: self.options, isa };
+        with_bits!(values.size(), B => for_width!(&mut indices, indices => {
+            merge::<B, _>(
+                rule,
+                Sides { here: values.bits().all(), there: other_values.bits() },
+                Sides { here: indices.bits().all(), there: other_indices.bits() },
+            );
+        }));
         Ok(())
     }
-
-    /// Merges slices of one length, by the vectors of an ISA that is available.
-    fn enter<T: Element, I: Index>(
-        &self,
-        isa: Isa,
-        values: &mut [T],
-        indices: &mut [I],
-        other_values: &[T],
-        other_indices: &[I],
-    ) {
-        let (indices, others) = (&mut I::as_bits(indices), I::as_bytes(other_indices));
-        let rule = Rule { data_type: T::DATA_TYPE, function: self.function, options: self.options, isa };
-        match size_of::<T>() {
-            1 => merge_values::<T, u8>(rule, values, indices, other_values, others),
-            2 => merge_values::<T, u16>(rule, values, indices, other_values, others),
-            4 => merge_values::<T, u32>(rule, values, indices, other_values, others),
-            _ => merge_values::<T, u64>(rule, values, indices, other_values, others),
-        }
-    }
-}
-
-/// Merges elements of width `B`. The indices of the other side are bytes, of the type that those of this one have.
-#[inline(always)]
-fn merge_values<T: Element, B: Width>(
-    rule: Rule,
-    values: &mut [T],
-    indices: &mut Indices<'_>,
-    other_values: &[T],
-    other_indices: &[u8],
-) {
-    let values = Sides::of(values, other_values);
-    for_width!(indices, indices => {
-        merge::<B, _>(rule, values, Sides::of_indices(indices.all(), other_indices));
-    });
 }
 
 /// How many partials are taken apart at a time.

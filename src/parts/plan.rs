@@ -3,8 +3,9 @@
 use super::merge::Merge;
 use super::partial::Partial;
 use crate::api::{ErasedPlan, check_len};
-use crate::exec::{ElementsRef, Slices, run_packed, run_packed_on, run_partials, run_partials_on};
+use crate::exec::{ElementsRef, Slices, Values, run_on, run_packed, run_partials, run_partials_on};
 use crate::index::{Indices, for_width};
+use crate::planner::ExecPlan;
 use crate::{Element, Error, Executor, Index, Layout, Plan, Sequential};
 use argreduce_kernels::{LoopDim, StridedIter};
 
@@ -43,7 +44,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     ) -> Result<(), Error> {
         let erased = &self.erased;
         let (input, outputs) = (ElementsRef::from(input), erased.output.element_count());
-        erased.check_partials::<T>(I::NAME, I::as_bits(&mut []).none(), input)?;
+        erased.check_partials(I::NAME, I::as_bits(&mut []).none(), input)?;
         check_len("partials", "Partial", partials.len(), outputs)?;
         let partials = &mut partials[..outputs];
         if erased.empty_axis().is_some() {
@@ -100,12 +101,7 @@ impl ErasedPlan {
     }
 
     /// What can be wrong before partials are written.
-    fn check_partials<T: Element>(
-        &self,
-        index_type: &'static str,
-        none: u64,
-        input: ElementsRef<'_, T>,
-    ) -> Result<(), Error> {
+    fn check_partials(&self, index_type: &'static str, none: u64, input: ElementsRef<'_>) -> Result<(), Error> {
         if self.output.element_count() > 0 && self.index_count() as u64 > none {
             return Err(Error::IndexTooLarge { largest: self.index_count() - 1, index_type, max: none - 1 });
         }
@@ -113,28 +109,29 @@ impl ErasedPlan {
     }
 
     /// As [`Plan::run_partials`], with values and indices in two slices.
-    pub(crate) fn run_packed<T: Element>(
+    pub(crate) fn run_packed(
         &self,
         index_type: &'static str,
-        input: ElementsRef<'_, T>,
-        values: &mut [T],
+        input: ElementsRef<'_>,
+        mut values: Values<'_>,
         mut indices: Indices<'_>,
         executor: &dyn Executor,
     ) -> Result<(), Error> {
         let outputs = self.output.element_count();
         self.check_partials(index_type, indices.none(), input)?;
-        check_len("values", T::DATA_TYPE.name(), values.len(), outputs)?;
+        check_len("values", input.data_type().name(), values.len(), outputs)?;
         check_len("indices", index_type, indices.len(), outputs)?;
         if self.empty_axis().is_some() {
-            values[..outputs].fill(Partial::<T, u8>::NONE.value);
+            values.clear(outputs);
             for_width!(&mut indices, indices => indices.part(0, outputs).fill(Index::NONE));
         } else if outputs > 0 {
             let order = (self.function, self.nan_policy);
-            let slices = &mut Slices { input, indices, values: Some(values.into()) };
+            let slices = &mut Slices { input, indices, values: Some(values) };
             if self.exec.is_one_task(executor.min_task_bytes()) {
                 run_packed(&self.exec, order, self.required_len, slices);
             } else {
-                run_packed_on(&self.exec, order, self.required_len, slices, executor);
+                let packed = ExecPlan { shape: self.exec.shape.packed(true), ..self.exec };
+                run_on(&packed, order, self.required_len, slices, executor);
             }
         }
         Ok(())

@@ -117,7 +117,13 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         let outputs = output.element_count();
         let (values, chunk_values) = self.values.split_at_mut(outputs);
         let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
-        plan.erased.run_packed(I::NAME, elements.into(), chunk_values, I::as_bits(chunk_indices), &Sequential)?;
+        plan.erased.run_packed(
+            I::NAME,
+            elements.into(),
+            chunk_values.into(),
+            I::as_bits(chunk_indices),
+            &Sequential,
+        )?;
         plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
         (self.so_far.sizes, self.start[axis]) = (whole, self.start[axis] + len);
         Ok(())

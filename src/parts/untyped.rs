@@ -1,27 +1,10 @@
 //! The same for plans whose types are values, on buffers of bytes.
 
 use super::merge::Merge;
-use crate::api::{check_len, elements, elements_mut, index_elements};
-use crate::{DataType, Element, Error, Executor, Sequential, UntypedPlan};
-use argreduce_kernels::with_element_type;
-
-/// An expression with `$I` for the unsigned integer as wide as an index type.
-macro_rules! with_index_bits {
-    ($data_type:expr, $I:ident => $body:expr) => {{
-        macro_rules! body {
-            ($bits:ty) => {{
-                type $I = $bits;
-                $body
-            }};
-        }
-        match $data_type.size() {
-            1 => body!(u8),
-            2 => body!(u16),
-            4 => body!(u32),
-            _ => body!(u64),
-        }
-    }};
-}
+use crate::api::{check_len, elements_mut, index_elements};
+use crate::exec::{ElementsRef, Values};
+use crate::{DataType, Error, Executor, Sequential, UntypedPlan};
+use argreduce_kernels::with_bits;
 
 impl UntypedPlan {
     /// As [`Plan::run_partials`](crate::Plan::run_partials), into two buffers: the best elements, and their indices,
@@ -70,13 +53,9 @@ impl UntypedPlan {
     ) -> Result<(), Error> {
         let (data_type, index_type) = (self.data_type(), self.index_type());
         let indices = index_elements("indices", index_type, indices)?;
-        with_element_type!(data_type, T => {
-            // `u8` for `bool`, as when running.
-            type P = <T as Element>::Pod;
-            let name = <P as Element>::DATA_TYPE.name();
-            let (input, values) = (elements::<P>("input", name, input)?, elements_mut::<P>("values", name, values)?);
-            self.erased().run_packed(index_type.name(), input.into(), values, indices, executor)
-        })
+        let (input, values) =
+            (ElementsRef::of_bytes("input", data_type, input)?, Values::of_bytes("values", data_type, values)?);
+        self.erased().run_packed(index_type.name(), input, values, indices, executor)
     }
 
     /// What merges the partial answers of this plan and of those for other parts: as
@@ -91,10 +70,11 @@ impl UntypedPlan {
     /// As [`Plan::finish_partials`](crate::Plan::finish_partials), and [`Error::Misaligned`].
     pub fn finish_partials(&self, indices: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let name = self.index_type().name();
-        with_index_bits!(self.index_type(), I => {
-            let (indices, output) = (elements::<I>("indices", name, indices)?, elements_mut("output", name, output)?);
+        let indices = ElementsRef::of_bytes("indices", self.index_type(), indices)?;
+        with_bits!(self.index_type().size(), I => {
+            let (indices, output) = (indices.bits::<I>(), elements_mut("output", name, output)?);
             check_len("indices", name, indices.len(), self.output_layout().element_count())?;
-            self.erased().finish::<I>(name, &|n| indices[n], output)
+            self.erased().finish::<I>(name, &|n| indices[n].get(), output)
         })
     }
 }
@@ -115,16 +95,10 @@ impl Merge {
         if crate::index::max_index(index_type).is_none() {
             return Err(Error::NotAnIndexType { data_type: index_type });
         }
-        let (name, index_name) = (data_type.name(), index_type.name());
-        with_element_type!(data_type, T => {
-            type P = <T as Element>::Pod;
-            let values = elements_mut::<P>("values", name, values)?;
-            let other_values = elements::<P>("other_values", name, other_values)?;
-            with_index_bits!(index_type, I => {
-                let indices = elements_mut::<I>("indices", index_name, indices)?;
-                let other_indices = elements::<I>("other_indices", index_name, other_indices)?;
-                self.arrays(values, indices, other_values, other_indices)
-            })
-        })
+        let values = Values::of_bytes("values", data_type, values)?;
+        let other_values = ElementsRef::of_bytes("other_values", data_type, other_values)?;
+        let indices = index_elements("indices", index_type, indices)?;
+        let other_indices = ElementsRef::of_bytes("other_indices", index_type, other_indices)?;
+        self.sides((values, indices), (other_values, other_indices))
     }
 }

@@ -3,6 +3,7 @@
 use super::codes::*;
 use ::argreduce::Error;
 use ::argreduce::directml::BrokenRule;
+use std::any::Any;
 use std::cell::Cell;
 use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,20 +75,22 @@ pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> argreduce_s
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => ARGREDUCE_OK,
         Ok(Err(failure)) => record(failure),
-        Err(panic) => {
-            let text = panic
-                .downcast::<&str>()
-                .map(|text| text.to_string())
-                .or_else(|panic| panic.downcast().map(|text| *text));
-            // Dropping anything but text could throw again.
-            let text: String = text.unwrap_or_else(|panic| {
-                std::mem::forget(panic);
-                "a panic".into()
-            });
-            let message = format!("a bug of argreduce, please report it: {text}");
-            record(Failure::new(ARGREDUCE_INTERNAL, message))
-        }
+        Err(panic) => record(panicked(panic)),
     }
+}
+
+/// One copy for all functions.
+#[cold]
+#[inline(never)]
+fn panicked(panic: Box<dyn Any + Send>) -> Failure {
+    let text =
+        panic.downcast::<&str>().map(|text| text.to_string()).or_else(|panic| panic.downcast().map(|text| *text));
+    // Dropping anything but text could throw again.
+    let text: String = text.unwrap_or_else(|panic| {
+        std::mem::forget(panic);
+        "a panic".into()
+    });
+    Failure::new(ARGREDUCE_INTERNAL, format!("a bug of argreduce, please report it: {text}"))
 }
 
 /// Of the message of a thread, with the NUL at its end. The header says so, too.
@@ -100,6 +103,7 @@ thread_local! {
 }
 
 #[cold]
+#[inline(never)]
 fn record(failure: Failure) -> argreduce_status {
     let message = failure.message;
     // What is too long is cut at the end of a character. (An index beyond the text is no boundary.)
