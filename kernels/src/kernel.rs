@@ -17,7 +17,7 @@ pub(crate) trait KernelImpl: Sized {
     /// Writes the position of every output of the call, and where values are wanted, tells which of those.
     ///
     /// # Safety
-    /// As a [`crate::Kernel`]; `O::Lane` has the size and alignment of the element type.
+    /// As for [`KernelImpl::enter`]; `O::Lane` has the size and alignment of the element type.
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written;
 
     /// What every [`crate::Kernel`] points to.
@@ -26,9 +26,8 @@ pub(crate) trait KernelImpl: Sized {
     /// strategies are compiled in parallel.
     ///
     /// # Safety
-    /// - As a [`crate::Kernel`].
+    /// - As a [`crate::Kernel`], and there are as many positions as the call has outputs.
     unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
-        assert_eq!(outputs.len(), args.outputs());
         // SAFETY: the caller promises that the ISA is there, and all that a body requires.
         unsafe {
             let order = M::make();

@@ -121,6 +121,7 @@ impl<'a> Positions<'a> {
         // No place becomes uninitialised: all that write here write integers.
         unsafe {
             if self.are_wide {
+                // Out of the way of the other width, which has less to write, and so less time.
                 rarer();
                 Places::U64(core::slice::from_raw_parts_mut(self.first.cast(), self.len))
             } else {
@@ -205,10 +206,10 @@ unsafe fn widen<S: Simd>(simd: S, places: &mut [MaybeUninit<u64>]) {
 /// How many are widened at a time.
 const WIDENED: usize = 16;
 
-/// Out of the way of the other width, which has less to write, and so less time.
+/// A hint: the compiler takes a branch that calls this to be rare.
 #[cold]
 #[inline]
-fn rarer() {}
+pub(crate) fn rarer() {}
 
 /// Writes as many as there are places, or numbers. With a length that is known, the compiler has whole vectors.
 #[inline(always)]

@@ -107,8 +107,8 @@ impl<'a> KernelArgs<'a> {
         Some(end)
     }
 
-    /// How many elements each output is chosen from.
-    #[inline(always)]
+    /// How many elements each output is chosen from. Not inlined: the compiler makes a loop over vectors of it.
+    #[inline(never)]
     pub(crate) fn reduction_len(&self) -> usize {
         self.reduced.iter().map(|l| l.size).product()
     }

@@ -30,23 +30,9 @@ pub(super) const fn is_long<O: ArgOrder>(len: usize) -> bool {
     len >= MIN_LONG_ROW_BYTES / size_of::<O::Lane>()
 }
 
-/// Finds the first best element of a segment of at least a [`block_len`].
+/// Finds the first best element of a segment of at least a [`block_len`] and at most the [`max_segment_len`].
 #[inline(always)]
 pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let is_short = is_one_segment::<O>(segment.len);
-        if (const { O::Simd::TUNING.specializes } || !segment.reversed) && is_short {
-            find_segment(order, segment)
-        } else {
-            find_long(order, segment)
-        }
-    }
-}
-
-/// Finds the first best element of a segment of at least a block and at most the [`max_segment_len`].
-#[inline(always)]
-unsafe fn find_segment<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     // SAFETY: the caller's promise.
     unsafe {
         if const { has_long_blocks::<O>() } {
@@ -93,7 +79,7 @@ unsafe fn find_exactly<O: ArgOrder, const V: usize>(order: O, segment: Segment<O
     unsafe { BlockAccumulator::<_, V>::of(order, blocks).finalize(order, blocks) }
 }
 
-/// [`find`] part by part, each of as many blocks as a lane can count. A call too.
+/// The same of a segment of any length, part by part, each of as many blocks as a lane can count. A call too.
 #[inline(always)]
 pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     // SAFETY: the caller's promise. Each part lies in the segment, and is at least a block.
@@ -113,7 +99,7 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
                     let len = longest.min(segment.len - start).max(block_len::<O>());
                     // The last part may overlap the one before, as the last block may.
                     start = start.min(segment.len - len);
-                    best.update(order, find_segment(order, segment.part(start, len)), start);
+                    best.update(order, find(order, segment.part(start, len)), start);
                     start += len;
                 }
                 best

@@ -46,14 +46,15 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
     let mut best = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut done = 0;
     while done < positions.len() {
-        let mut segments = [first_segment; MAX_INTERLEAVED];
+        let mut offsets = [0; MAX_INTERLEAVED];
         let count = outputs.min(positions.len() - done);
-        for (n, segment) in segments[..count].iter_mut().enumerate() {
-            *segment = first_segment.moved(args.offset(done + n));
+        for (n, offset) in offsets[..count].iter_mut().enumerate() {
+            *offset = args.offset(done + n);
         }
         let interleaved = Interleaved {
             order,
-            segments: &segments[..count],
+            first_segment,
+            outputs: &offsets[..count],
             slower,
             first: 0,
             segment_count: args.reduction_len() / fastest.size,
@@ -72,9 +73,11 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
 #[derive(Clone, Copy)]
 struct Interleaved<'a, O: ArgOrder> {
     order: O,
-    /// The first segment of each output: at least a block, and not too long to count its blocks.
-    segments: &'a [Segment<O::Lane>],
-    /// From there to the others.
+    /// At least a block, and not too long to count its blocks.
+    first_segment: Segment<O::Lane>,
+    /// From there to the first segment of each output, in elements.
+    outputs: &'a [isize],
+    /// From the first segment of an output to the others.
     slower: &'a [LoopDim],
     /// The number of the first of these segments.
     first: usize,
@@ -87,7 +90,7 @@ impl<O: ArgOrder> Interleaved<'_, O> {
     /// Finds the best of each output. Outlined, because there are several callers.
     #[inline(always)]
     unsafe fn find(self, workspace: &mut [MaybeUninit<ArgResult<O>>; MAX_INTERLEAVED]) -> &[ArgResult<O>] {
-        let best = &mut workspace[..self.segments.len()];
+        let best = &mut workspace[..self.outputs.len()];
         for best in &mut *best {
             best.write(ArgResult::none(self.order));
         }
@@ -114,7 +117,7 @@ impl<O: ArgOrder> Interleaved<'_, O> {
     /// Finds the best of each output in these segments, whose blocks a lane can count, and updates its best with it.
     #[inline(always)]
     unsafe fn update(self, best: &mut [ArgResult<O>]) {
-        let before = self.first * self.segments[0].len;
+        let before = self.first * self.first_segment.len;
         // SAFETY: the caller's promise; each accumulator was written.
         unsafe {
             let mut accumulators = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
@@ -122,7 +125,7 @@ impl<O: ArgOrder> Interleaved<'_, O> {
             for (n, best) in best.iter_mut().enumerate() {
                 let accumulator = accumulators[n].assume_init_ref().copy();
                 if !best.is_as_good(self.order, accumulator.best) {
-                    let output = Interleaved { segments: &self.segments[n..n + 1], ..self };
+                    let output = Interleaved { outputs: &self.outputs[n..n + 1], ..self };
                     best.update(self.order, accumulator.finalize(self.order, output), before);
                 }
             }
@@ -131,7 +134,7 @@ impl<O: ArgOrder> Interleaved<'_, O> {
 
     #[inline(always)]
     unsafe fn accumulate(self, accumulators: &mut [MaybeUninit<BlockAccumulator<O, SHORT>>; MAX_INTERLEAVED]) {
-        let Interleaved { order, segments, slower, segment_count, prefetch_distance, .. } = self;
+        let Interleaved { order, first_segment, outputs, slower, segment_count, prefetch_distance, .. } = self;
         let blocks_per_segment = self.blocks_per_segment();
         let (mut next, mut are_absorbing) = (offset_of_segment(slower, self.first), false);
         for n in 0..segment_count {
@@ -141,19 +144,19 @@ impl<O: ArgOrder> Interleaved<'_, O> {
             are_absorbing = true;
             let this = next;
             next = offset_of_segment(slower, self.first + n + 1);
-            for (o, state) in accumulators[..segments.len()].iter_mut().enumerate() {
-                let segment = segments[o].moved(this);
+            for (o, state) in accumulators[..outputs.len()].iter_mut().enumerate() {
+                let offset = outputs[o] + this;
+                let segment = first_segment.moved(offset);
                 let segment = match prefetch_distance {
                     None => segment,
                     Some(0) => segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES),
                     Some(prefetch_distance) => {
-                        let (other, offset) = match segments.get(o + prefetch_distance) {
-                            Some(other) => (other, this),
-                            None => (&segments[o + prefetch_distance - segments.len()], next),
+                        // Wrapping: a prefetched address need not exist.
+                        let other = match outputs.get(o + prefetch_distance) {
+                            Some(other) => other.wrapping_add(this),
+                            None => outputs[o + prefetch_distance - outputs.len()].wrapping_add(next),
                         };
-                        // Between addresses as unsigned numbers, and wrapping: a prefetched address need not exist.
-                        let bytes = other.moved(offset).at.addr().wrapping_sub(segment.at.addr()).cast_signed();
-                        Segment { prefetch_distance: bytes / size_of::<O::Lane>() as isize, ..segment }
+                        Segment { prefetch_distance: other.wrapping_sub(offset), ..segment }
                     }
                 };
                 // SAFETY: the first segment writes it.
@@ -173,7 +176,7 @@ impl<O: ArgOrder> Interleaved<'_, O> {
 
     #[inline(always)]
     fn blocks_per_segment(self) -> usize {
-        self.segments[0].len.div_ceil(block_len::<O>())
+        self.first_segment.len.div_ceil(block_len::<O>())
     }
 }
 
@@ -187,7 +190,8 @@ impl<O: ArgOrder> BlockMap<O::Lane> for Interleaved<'_, O> {
     #[inline(always)]
     fn block(self, n: usize) -> (usize, Segment<O::Lane>) {
         let (segment_number, n) = (n / self.blocks_per_segment(), n % self.blocks_per_segment());
-        let segment = self.segments[0].moved(offset_of_segment(self.slower, self.first + segment_number));
+        let offset = self.outputs[0] + offset_of_segment(self.slower, self.first + segment_number);
+        let segment = self.first_segment.moved(offset);
         let (start, block) = BlockedSegment::of_length(segment, block_len::<O>()).block(n);
         (segment_number * segment.len + start, block)
     }
@@ -205,19 +209,23 @@ pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segmen
     // What is read of a stream at a time is a block, or several.
     const { assert!(MIN_STREAM_BYTES.is_multiple_of(block_len::<O>() * size_of::<O::Lane>())) };
     let segment_count = segment.len.div_ceil(count * slice_len);
-    let (share, stride) =
-        (segment_count * slice_len, if segment.reversed { -(slice_len as isize) } else { slice_len as isize });
+    let (share, step) = (segment_count * slice_len, if segment.reversed { -1 } else { 1 });
     let segment = if prefetches { segment.with_prefetch_bytes(rows.stream_distance) } else { segment };
     // The last stream overlaps the previous one. Re-reading is harmless: the comparison is strict.
     let start = |n: usize| (n * share).min(segment.len - share);
-    let mut read_streams = [segment; MAX_READ_STREAMS];
-    let read_streams = &mut read_streams[..count];
-    for (n, read_stream) in read_streams.iter_mut().enumerate() {
-        *read_stream = segment.part(start(n), slice_len);
+    let mut offsets = [0; MAX_READ_STREAMS];
+    for (n, offset) in offsets[..count].iter_mut().enumerate() {
+        *offset = start(n) as isize * step;
     }
-    let slower = &[LoopDim { size: segment_count, stride }];
-    let interleaved =
-        Interleaved { order, segments: read_streams, slower, first: 0, segment_count, prefetch_distance: None };
+    let interleaved = Interleaved {
+        order,
+        first_segment: segment.part(0, slice_len),
+        outputs: &offsets[..count],
+        slower: &[LoopDim { size: segment_count, stride: slice_len as isize * step }],
+        first: 0,
+        segment_count,
+        prefetch_distance: None,
+    };
     let mut workspace = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut best = ArgResult::none(order);
     // SAFETY: the caller promises the segment, of which the streams are parts.

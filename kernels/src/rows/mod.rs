@@ -50,7 +50,8 @@
 //!
 //! # Many rows (`strategy.rs`, `search.rs`, `tree.rs`)
 //!
-//! `strategy.rs` is the loop over rows, and prefetches those ahead. `search.rs` selects the search. Short rows of
+//! `strategy.rs` is the loop over rows, and prefetches those ahead. `search.rs` selects the search. Orders of their own
+//! are for rows in the order of memory that are searched as one segment; all others share one. Short rows of
 //! 32-bit elements are searched as many at a time as a vector has lanes, by a tree that transposes as it reduces.
 //! `single.rs` is one row without the loop.
 //!

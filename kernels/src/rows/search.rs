@@ -2,7 +2,7 @@
 
 use super::blocked;
 use super::lane_indexed;
-use super::segment::{self, ArgResult, MAX_VECTORS, Segment};
+use super::segment::{self, MAX_VECTORS, Segment};
 use super::tree;
 use crate::order::{ArgOrder, IndexVec};
 use crate::simd::ops::{SimdOps, iota};
@@ -19,15 +19,16 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match len {
-            _ if const { O::Simd::MINPOS_LANES > 0 && (!V::REVERSED || size_of::<O::Lane>() == 1) }
+            _ if const { O::Simd::MINPOS_LANES > 0 && (V::FORWARD || size_of::<O::Lane>() == 1) }
                 && len <= O::Simd::MINPOS_LANES.min(lanes - 1) =>
             {
                 visit.search::<MinposRow>()
             }
             _ if len < lanes => visit.search::<InRegisters<0, 0>>(),
-            // Fewer copies of the loop where they are not worth the code size, and for backward rows.
-            _ if !const { O::Simd::TUNING.specializes } => visit.search::<OneVectorAtATime>(),
-            _ if !V::REVERSED && len <= lanes => visit.search::<InRegisters<1, 1>>(),
+            // Fewer copies of the loop where the direction is not known.
+            _ if V::FORWARD && len <= lanes => visit.search::<InRegisters<1, 1>>(),
+            // Most rows are answered side by side, which all these lengths share.
+            _ if const { tree::takes::<O>() } && len <= 4 * lanes => visit.search::<InRegisters<1, 4>>(),
             _ if len <= 2 * lanes => visit.search::<InRegisters<1, 2>>(),
             _ if const { V::MAX_VECTORS <= 4 } || len <= 4 * lanes => visit.search::<InRegisters<2, 4>>(),
             _ => visit.search::<InRegisters<4, MAX_VECTORS>>(),
@@ -37,8 +38,8 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
 
 /// What is done with a search: a closure, but generic.
 pub(super) trait RowLoop<O: ArgOrder> {
-    /// Whether rows run against the direction of memory.
-    const REVERSED: bool;
+    /// Whether it is known that rows run in the direction of memory.
+    const FORWARD: bool;
     /// The most vectors that are searched in registers.
     const MAX_VECTORS: usize;
     type Output;
@@ -54,6 +55,8 @@ pub(super) trait RowSearch<O: ArgOrder> {
     const OVER_READS: bool = false;
     /// Whether it takes a row block by block, and prefetches by itself.
     const IS_BLOCKED: bool = false;
+    /// Whether it takes rows of any length, which run in either direction where none is known.
+    const IS_LONG: bool = false;
     /// Whether a search is as short as a [loop that is unrolled](crate::simd::token::repeat).
     const IS_SHORT: bool = false;
     /// The most vectors of a row, 0 if they are less than one: where as many rows as a vector has lanes may be
@@ -122,28 +125,25 @@ impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters
     }
 }
 
-struct OneVectorAtATime;
-impl<O: ArgOrder> RowSearch<O> for OneVectorAtATime {
-    #[inline(always)]
-    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
-        let lanes = O::Simd::LANES;
-        let mut best = ArgResult::none(order);
-        for start in (0..segment.len).step_by(lanes) {
-            // The last one overlaps the previous one. Re-reading is harmless: the comparison is strict.
-            let start = start.min(segment.len - lanes);
-            // SAFETY: the caller's promise: a part of the segment, one vector long.
-            best.update(order, unsafe { segment::find::<O, 1, 1>(order, segment.part(start, lanes)) }, start);
-        }
-        best.position()
-    }
-}
-
 pub(super) struct LaneIndexed;
 impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
     #[inline(always)]
     unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { lane_indexed::find(order, segment) }
+    }
+}
+
+/// Any row of a block and more.
+pub(super) struct LongSearch;
+impl<O: ArgOrder> RowSearch<O> for LongSearch {
+    const IS_BLOCKED: bool = true;
+    const IS_LONG: bool = true;
+
+    #[inline(always)]
+    unsafe fn find<const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { blocked::find_long(order, segment) }.position()
     }
 }
 

@@ -2,6 +2,7 @@
 //! nothing here knows of calls or loops.
 
 use crate::order::{ArgOrder, LaneElem, Mask, Vec, load, max_all, padding};
+use crate::positions::rarer;
 use crate::simd::ops::{EQ, SimdOps, UNORDERED};
 use crate::simd::token::Simd;
 use crate::tuning::Tuning;
@@ -153,11 +154,6 @@ pub(super) unsafe fn load_partial<O: ArgOrder, const OVER_READ: bool>(order: O, 
     simd.select(simd.first_n_mask(segment.len), vector, padding(order))
 }
 
-/// A hint: the compiler takes a branch that calls this to be rare.
-#[cold]
-#[inline]
-pub(super) fn cold_path() {}
-
 /// How a segment lies in vectors: one after another. Vectors beyond the first `MIN` that would not fit overlap the ones
 /// before, so that they end with the segment.
 #[derive(Clone, Copy)]
@@ -190,7 +186,7 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
         let no_nans = order.simd().first_n_mask(0);
         let is_nan = O::NAN_WINS && order.simd().movemask(order.simd().or_nans(no_nans, &vectors)) != 0;
         let (position, is_found) = if is_nan {
-            cold_path();
+            rarer();
             self.first::<O, true>(order, &vectors, value, reversed)
         } else {
             self.first::<O, false>(order, &vectors, value, reversed)

@@ -5,7 +5,7 @@ use super::blocked;
 use super::lane_indexed;
 use super::search::{RowLoop, RowSearch, in_registers};
 use super::segment::Segment;
-use super::strategy::Rows;
+use super::strategy::OtherRows;
 use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::prefetch::Prefetch;
@@ -25,21 +25,23 @@ impl SingleRow {
     ///
     /// # Safety
     /// - As there.
-    pub(crate) unsafe fn enter<M: OrderFactory>(first: *const (), len: usize, tuning: &'static Tuning) -> u32 {
-        // SAFETY: the caller promises that the ISA is there.
-        let order = unsafe { M::make() };
-        if const { <M::Order as ArgOrder>::Simd::TUNING.specializes } {
+    pub(crate) unsafe fn enter<M: OrderFactory, Shared: OrderFactory>(
+        first: *const (),
+        len: usize,
+        tuning: &'static Tuning,
+    ) -> u32 {
+        if const { <M::Order as ArgOrder>::Simd::TUNING.specializes } && blocked::is_one_segment::<M::Order>(len) {
             let row = Segment::new(first.cast(), len, false, tuning);
-            // SAFETY: the caller promises the elements.
-            return unsafe { RowAlone { order, row }.find() };
+            // SAFETY: the caller promises the ISA and the elements.
+            return unsafe { RowAlone { order: M::make(), row }.find() };
         }
-        // A loop of its own is not worth the code size: as the only row of a call.
+        // No other search is worth a copy: as the only row of a call.
         let once = LoopDim { size: 1, stride: 0 };
         let reduced = &[LoopDim { size: len, stride: 1 }];
         let args = KernelArgs { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing, tuning };
         let mut position = [0_u32];
         // SAFETY: the caller's promise.
-        unsafe { Rows::enter::<M>(&args, Positions::from(&mut position[..]).into()) };
+        unsafe { OtherRows::enter::<Shared>(&args, Positions::from(&mut position[..]).into()) };
         position[0]
     }
 }
@@ -87,7 +89,7 @@ impl<O: ArgOrder> RowAlone<O> {
 }
 
 impl<O: ArgOrder> RowLoop<O> for RowAlone<O> {
-    const REVERSED: bool = false;
+    const FORWARD: bool = true;
     const MAX_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
     type Output = u32;
 

@@ -1,12 +1,13 @@
 //! Rows: the elements of one output are neighbours, and vectors run along them, one row after another. All rows of a
 //! call take the same search: by their length, by the ISA and the direction, and beyond L2 by what is prefetched.
 
+use super::blocked;
 use super::lane_indexed;
-use super::search::{BlockedSearch, LaneIndexed, RowLoop, RowSearch, in_registers};
+use super::search::{BlockedSearch, LaneIndexed, LongSearch, RowLoop, RowSearch, in_registers};
 use super::segment::{MAX_VECTORS, Segment};
 use super::tree;
 use crate::kernel::KernelImpl;
-use crate::memory::args::KernelArgs;
+use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, RowPrefetcher, prefetch_distance};
 use crate::order::ArgOrder;
@@ -17,42 +18,11 @@ use crate::simd::token::{Simd, repeat};
 use crate::strategy::Strategy;
 use core::mem::MaybeUninit;
 
-/// See the file. Knows nothing of who makes an order: orders of the same type have one copy.
+/// Those that most calls have, in the order of memory and of [one segment](blocked::is_one_segment). Knows nothing of
+/// who makes an order: orders of the same type have one copy.
 pub(crate) struct Rows;
 
 impl KernelImpl for Rows {
-    #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
-        // SAFETY: the caller's promise.
-        unsafe { each_by_length::<O, false>(order, args, outputs) }
-    }
-}
-
-impl Rows {
-    /// In either direction: those against the direction of memory by an order of their own.
-    ///
-    /// # Safety
-    /// - As [`KernelImpl::enter`].
-    pub(crate) unsafe fn enter_by<M: OrderFactory, Reversed: OrderFactory>(
-        args: &KernelArgs<'_>,
-        outputs: Outputs<'_>,
-    ) -> Written {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if args.innermost_reduced().stride < 0 {
-                ReversedRows::enter::<Reversed>(args, outputs)
-            } else {
-                Rows::enter::<M>(args, outputs)
-            }
-        }
-    }
-}
-
-/// Rows against the direction of memory: also those where ties go to the last index. Not generic, so that all factories
-/// of an order share one.
-pub(crate) struct ReversedRows;
-
-impl KernelImpl for ReversedRows {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: the caller's promise.
@@ -60,24 +30,61 @@ impl KernelImpl for ReversedRows {
     }
 }
 
+impl Rows {
+    /// All rows: [other](OtherRows) ones by an order of their own.
+    ///
+    /// # Safety
+    /// - As [`KernelImpl::enter`].
+    pub(crate) unsafe fn enter_by<M: OrderFactory, Shared: OrderFactory>(
+        args: &KernelArgs<'_>,
+        outputs: Outputs<'_>,
+    ) -> Written {
+        let LoopDim { size, stride } = args.innermost_reduced();
+        // SAFETY: the caller's promise.
+        unsafe {
+            if const { <M::Order as ArgOrder>::Simd::TUNING.specializes }
+                && stride > 0
+                && blocked::is_one_segment::<M::Order>(size)
+            {
+                Rows::enter::<M>(args, outputs)
+            } else {
+                OtherRows::enter::<Shared>(args, outputs)
+            }
+        }
+    }
+}
+
+/// Rows against the direction of memory, as those where ties go to the last index, and longer ones in either direction;
+/// where an ISA does not [specialize](crate::tuning::isa::IsaTuning::specializes), all rows.
+pub(crate) struct OtherRows;
+
+impl KernelImpl for OtherRows {
+    #[inline(always)]
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+        // SAFETY: the caller's promise.
+        unsafe { each_by_length::<O, false>(order, args, outputs) }
+    }
+}
+
 /// # Safety
 /// - As [`KernelImpl::run`].
 #[inline(always)]
-unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
+unsafe fn each_by_length<O: ArgOrder, const FORWARD: bool>(
     order: O,
     args: &KernelArgs<'_>,
     mut outputs: Outputs<'_>,
 ) -> Written {
-    let len = args.innermost_reduced().size;
+    let LoopDim { size: len, stride } = args.innermost_reduced();
     assert!(Strategy::Rows.takes(args.inner, args.reduced, O::Simd::LANES));
     // Hardware prefetchers follow such a row, and are wrong where the next one begins. In shorter rows, or much longer
     // ones, that does not matter.
-    let has_discontinuities =
-        REVERSED && (MIN_DISCONTINUITY_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
+    let has_discontinuities = !FORWARD
+        && stride < 0
+        && (MIN_DISCONTINUITY_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
     let prefetches = args.prefetch.should_prefetch(has_discontinuities);
     // By rows, a branch on the width of positions would be paid for each.
     let narrow = outputs.positions.half_width();
-    let all = AllRows::<'_, O, REVERSED> { order, args, positions: narrow.as_mut_ptr(), prefetches };
+    let all = AllRows::<'_, O, FORWARD> { order, args, positions: narrow.as_mut_ptr(), prefetches };
     let vectors = len.div_ceil(O::Simd::LANES);
     // Not to be read in two streams.
     let is_sequential = args.prefetch == Prefetch::Jumps && len > MAX_TWO_STREAM_BYTES / size_of::<O::Lane>();
@@ -88,8 +95,9 @@ unsafe fn each_by_length<O: ArgOrder, const REVERSED: bool>(
             5.. if const { O::Simd::TUNING.specializes } && lane_indexed::takes::<O>(vectors) && !is_sequential => {
                 all.search::<LaneIndexed>()
             }
-            _ if vectors <= AllRows::<'_, O, REVERSED>::MAX_VECTORS => in_registers(len, all),
-            _ => all.search::<BlockedSearch>(),
+            _ if vectors <= AllRows::<'_, O, FORWARD>::MAX_VECTORS => in_registers(len, all),
+            _ if FORWARD || blocked::is_one_segment::<O>(len) => all.search::<BlockedSearch>(),
+            _ => all.search::<LongSearch>(),
         }
         outputs.positions.widen(order.simd());
     }
@@ -103,7 +111,7 @@ const MIN_DISCONTINUITY_BYTES: usize = 512;
 const MAX_TWO_STREAM_BYTES: usize = 960;
 
 #[derive(Clone, Copy)]
-struct AllRows<'t, O, const REVERSED: bool> {
+struct AllRows<'t, O, const FORWARD: bool> {
     order: O,
     args: &'t KernelArgs<'t>,
     /// A place for each.
@@ -111,8 +119,8 @@ struct AllRows<'t, O, const REVERSED: bool> {
     prefetches: bool,
 }
 
-impl<O: ArgOrder, const REVERSED: bool> RowLoop<O> for AllRows<'_, O, REVERSED> {
-    const REVERSED: bool = REVERSED;
+impl<O: ArgOrder, const FORWARD: bool> RowLoop<O> for AllRows<'_, O, FORWARD> {
+    const FORWARD: bool = FORWARD;
     // What is lane-indexed instead need not be compiled.
     const MAX_VECTORS: usize =
         if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MAX_VECTORS) { MAX_VECTORS } else { 4 };
@@ -136,25 +144,28 @@ impl<O: ArgOrder, const REVERSED: bool> RowLoop<O> for AllRows<'_, O, REVERSED> 
     }
 }
 
-impl<O: ArgOrder, const REVERSED: bool> AllRows<'_, O, REVERSED> {
+impl<O: ArgOrder, const FORWARD: bool> AllRows<'_, O, FORWARD> {
     /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
     const fn groups<S: RowSearch<O>>() -> bool {
-        tree::takes::<O>() && matches!(S::VECTORS, Some(most) if REVERSED || most <= 4)
+        tree::takes::<O>() && matches!(S::VECTORS, Some(most) if !FORWARD || most <= 4)
     }
 
     /// [`RowLoop::search`], inlined.
     #[inline(always)]
     unsafe fn search_each<S: RowSearch<O>>(self) {
         let AllRows { order, args, positions: mut position, prefetches } = self;
-        let (len, lanes) = (args.innermost_reduced().size, O::Simd::LANES);
+        let (fastest, lanes) = (args.innermost_reduced(), O::Simd::LANES);
+        let len = fastest.size;
+        // In vectors, only long rows are of both directions.
+        let reversed = !FORWARD && (const { O::Simd::TUNING.specializes && !S::IS_LONG } || fastest.stride < 0);
         // In a register: the compiler would load it for each row, as if a position might be written over it.
         let stride = args.inner.stride;
-        let to_lowest = if REVERSED { 1 - len as isize } else { 0 };
+        let to_lowest = if reversed { 1 - len as isize } else { 0 };
         // Up to here, a vector reaches no further than the rows; the only row is always the last.
         let last = if S::OVER_READS && args.outputs() > 1 { args.last_start(lanes) } else { None };
         let groups = const { Self::groups::<S>() } && len <= tree::MAX_VECTORS * lanes;
         let input = args.input.cast::<O::Lane>();
-        let mut first = Segment::new(input, len, REVERSED, args.tuning);
+        let mut first = Segment::new(input, len, reversed, args.tuning);
         let size = size_of::<O::Lane>();
         if S::IS_BLOCKED && prefetches {
             // Before each block: further along a long row, or else at the same place of another.
@@ -206,7 +217,7 @@ impl<O: ArgOrder, const REVERSED: bool> AllRows<'_, O, REVERSED> {
                         start += lanes as isize * stride;
                         block -= lanes;
                     }
-                    let unrolls = const { O::Simd::TUNING.unrolls && S::IS_SHORT && (!REVERSED || S::OVER_READS) };
+                    let unrolls = const { O::Simd::TUNING.unrolls && S::IS_SHORT && (FORWARD || S::OVER_READS) };
                     repeat!(unrolls, block > 0, block >= 2, block -= 1, {
                         position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
                         position = position.add(1);
