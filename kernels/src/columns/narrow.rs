@@ -21,7 +21,7 @@ use crate::memory::args::KernelArgs;
 use crate::memory::prefetch::Hint;
 use crate::order::{ArgOrder, IndexVec, Mask, Vec};
 use crate::outputs::{Outputs, Written};
-use crate::positions::{for_places, write_all};
+use crate::positions::{Positions, for_places, write_all};
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::Simd;
@@ -87,33 +87,24 @@ impl<O: ArgOrder> DenseColumns<O> {
     #[inline(always)]
     unsafe fn reduce(self, rows: usize, mut outputs: Outputs<'_>, state: &mut ColumnState) -> Written {
         let most = self.rows_per_wide.saturating_mul(O::Simd::MAX_INDEX as usize);
-        let mut best = [const { MaybeUninit::<u32>::uninit() }; MAX_VECTOR_BYTES];
-        let best = &mut best[..self.width];
         let (mut values, mut start) = (self.order.identity(), 0);
         loop {
             // The last of several blocks overlaps the previous one, which is harmless: comparisons are strict.
             let from = start.min(rows - self.rows_per_wide);
             // SAFETY: the caller's promise.
             let block = unsafe { self.reduce_block(from, (rows - from).min(most), state) };
-            if rows <= most {
-                for_places!(outputs.positions, positions => write_all(positions, block.positions()));
-                // SAFETY: the caller's promise.
-                return unsafe { self.write_values(outputs, block.values, state) };
-            }
             if start == 0 {
-                write_all(best, block.positions());
+                for_places!(outputs.positions, positions => write_all(positions, block.positions()));
                 values = block.values;
             } else {
-                // SAFETY: all of them were written after the first block.
-                values = self.merge(unsafe { &mut *(&raw mut *best as *mut [u32]) }, values, &block);
+                values = self.merge(&mut outputs.positions, values, &block);
             }
             start = start.saturating_add(most);
-            if start >= rows {
+            // No position is larger than the largest index of 32 bits.
+            if const { O::Simd::MAX_INDEX == u32::MAX } || start >= rows {
                 break;
             }
         }
-        // SAFETY: as above.
-        outputs.positions.write_all(unsafe { &*(&raw const *best as *const [u32]) });
         // SAFETY: the caller's promise.
         unsafe { self.write_values(outputs, values, state) }
     }
@@ -171,14 +162,8 @@ impl<O: ArgOrder> DenseColumns<O> {
     /// Where `rows_per_wide` rows from `row` on begin: at their lowest address.
     #[inline(always)]
     fn wide_row(self, row: usize) -> *const O::Lane {
-        let lowest = if self.goes_down() { row + self.rows_per_wide - 1 } else { row };
+        let lowest = if self.stride < 0 { row + self.rows_per_wide - 1 } else { row };
         self.first.wrapping_offset(lowest as isize * self.stride)
-    }
-
-    /// Whether each row is below the one before it.
-    #[inline(always)]
-    fn goes_down(self) -> bool {
-        self.stride < 0
     }
 
     /// No branch depends on the data: testing the candidates one by one would be much slower.
@@ -190,7 +175,7 @@ impl<O: ArgOrder> DenseColumns<O> {
         // The lowest number, in order of visit, of the rows of a vector; `row` is the one at the lowest address. The
         // others get theirs when they are merged.
         let all = rows;
-        let number = |row: usize| if self.goes_down() { rows_per_wide - all - row } else { row };
+        let number = |row: usize| if self.stride < 0 { rows_per_wide - all - row } else { row };
         let mut kept = LaneBest::new(order, tile, 0, 0, number(0));
         if rows_per_wide % NARROW_VECTORS > 0 {
             // The row in the middle begins in the first vector and ends in the second. (The rows after it follow there,
@@ -206,7 +191,7 @@ impl<O: ArgOrder> DenseColumns<O> {
             // Merges the second half of the rows, by address, into the first. If their number is odd, the middle one is
             // in both.
             let half = rows / 2;
-            let (low, high) = if self.goes_down() { (half, 0) } else { (0, half) };
+            let (low, high) = if self.stride < 0 { (half, 0) } else { (0, half) };
             kept = kept.advanced_by(order, low).merge(order, kept.skip(order, half * width).advanced_by(order, high));
             rows -= half;
         }
@@ -215,7 +200,7 @@ impl<O: ArgOrder> DenseColumns<O> {
 
     /// Takes what was found in a later block, where it is better, and gives the values of what is best then.
     #[inline(always)]
-    fn merge(self, best: &mut [u32], values: Vec<O>, block: &Block<O>) -> Vec<O> {
+    fn merge(self, positions: &mut Positions<'_>, values: Vec<O>, block: &Block<O>) -> Vec<O> {
         let (order, found) = (self.order, block.values);
         // Outlined, because it is rare: inlined, it slows down what is not.
         // SAFETY: nothing is required.
@@ -228,11 +213,13 @@ impl<O: ArgOrder> DenseColumns<O> {
                 },
             )
         };
-        for (column, (best, found)) in best.iter_mut().zip(block.positions()).enumerate() {
-            if bits >> (column as u32 * O::Simd::BITS_PER_LANE) & 1 == 1 {
-                *best = found;
+        for_places!(positions, positions => {
+            for ((column, position), found) in positions.iter_mut().enumerate().zip(block.positions()) {
+                if bits >> (column as u32 * O::Simd::BITS_PER_LANE) & 1 == 1 {
+                    write_all(core::slice::from_mut(position), [found]);
+                }
             }
-        }
+        });
         values
     }
 }

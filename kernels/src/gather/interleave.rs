@@ -31,14 +31,14 @@ pub(crate) fn interleave_values<S: TransposeOps, T: Copy>(
     });
 }
 
-/// Outlined. With a constant width, the compiler has shuffles.
+/// Outlined. With a constant width, the compiler has shuffles, where the ISA has them.
 #[inline(always)]
 fn interleave_bits<S: Simd, B: Copy>(simd: S, to: &mut [MaybeUninit<B>], from: &[MaybeUninit<B>], width: usize) {
     // SAFETY: it asks for nothing.
     unsafe {
         simd.call_outlined(
             #[inline(always)]
-            move || match width {
+            move || match if S::TUNING.specializes { width } else { 0 } {
                 2 => interleave_by::<2, B>(to, from),
                 3 => interleave_by::<3, B>(to, from),
                 4 => interleave_by::<4, B>(to, from),

@@ -43,7 +43,7 @@ impl TransposeSource {
                 && self.step == (self.elements * SIZE) as isize
                 && is_shuffled(self.elements, SIZE)
             {
-                self.shuffle::<_, SIZE>(S::HalfWidth::from(simd), to);
+                self.by_shuffles::<_, SIZE>(S::HalfWidth::from(simd), to);
             } else {
                 simd.call_outlined(
                     #[inline(always)]
@@ -56,7 +56,7 @@ impl TransposeSource {
     /// [`TransposeSource::transpose`] of blocks that are short and follow each other. A function of its own: tokens
     /// with the same vectors of half the width share the outlined one.
     #[inline(always)]
-    unsafe fn shuffle<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
+    unsafe fn by_shuffles<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
         // SAFETY: the caller's promise.
         unsafe {
             simd.call_outlined(
@@ -111,17 +111,7 @@ impl TransposeSource {
                 v[n] = unsafe { simd.load_blocks_strided(place(n), (LEN * BLOCK_BYTES) as isize) };
                 n += 1;
             }
-            let mut left = groups * BLOCK_BYTES / SIZE;
-            while left > 1 {
-                // The first half of the vectors, interleaved with the second half.
-                let halves = v;
-                let mut n = 0;
-                while n < V / 2 {
-                    (v[2 * n], v[2 * n + 1]) = simd.interleave_lo_hi::<SIZE>(halves[n], halves[n + V / 2]);
-                    n += 1;
-                }
-                left /= 2;
-            }
+            shuffle::<S, SIZE, V>(simd, &mut v, (groups * BLOCK_BYTES / SIZE).ilog2());
             let mut n = 0;
             while n < V {
                 let element = if self.reversed { LEN - 1 - n / groups } else { n / groups };
@@ -167,106 +157,72 @@ impl TransposeSource {
                 }
                 let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
                 let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
+                let blocks = BlockTransposer { from, step, to, row };
                 // SAFETY: the caller's promise: 16 bytes of some of the blocks.
-                unsafe { BlockTransposer::<S, SIZE> { simd, from, step, to, row }.transpose() };
+                unsafe {
+                    match SIZE {
+                        1 => blocks.transpose::<S, SIZE, 16>(simd),
+                        2 => blocks.transpose::<S, SIZE, 8>(simd),
+                        4 => blocks.transpose::<S, SIZE, 4>(simd),
+                        _ => blocks.transpose::<S, SIZE, 2>(simd),
+                    }
+                };
                 e += block;
             }
         }
     }
 }
 
+/// Some rounds of a perfect shuffle of `V` vectors: the first half of them, interleaved with the second half.
+#[inline(always)]
+fn shuffle<S: TransposeOps, const SIZE: usize, const V: usize>(simd: S, v: &mut [S::Bytes; V], rounds: u32) {
+    let mut round = 0;
+    while round < rounds {
+        let halves = *v;
+        let mut n = 0;
+        while n < V / 2 {
+            (v[2 * n], v[2 * n + 1]) = simd.interleave_lo_hi::<SIZE>(halves[n], halves[n + V / 2]);
+            n += 1;
+        }
+        round += 1;
+    }
+}
+
 /// 16 bytes of as many blocks as a vector has lanes, `step` bytes from one to the next. Each element is to be a vector,
-/// `row` bytes after the one before. Its methods ask of their callers that they may be read, and the vectors written.
-#[derive(Clone, Copy)]
-struct BlockTransposer<S, const SIZE: usize> {
-    simd: S,
+/// `row` bytes after the one before.
+struct BlockTransposer {
     from: *const u8,
     step: isize,
     to: *mut u8,
     row: isize,
 }
 
-impl<S: TransposeOps, const SIZE: usize> BlockTransposer<S, SIZE> {
-    /// Each round of interleaving moves one more bit of the number of a block into the number of its lane. Rounds are
-    /// written out, two at a time, so that vectors stay in registers: loops over an array would go through memory.
+impl BlockTransposer {
+    /// Each round of interleaving moves one more bit of the number of a block into the number of its lane. There are
+    /// `V` elements.
+    ///
+    /// # Safety
+    /// - The blocks may be read, and the vectors written.
     #[inline(always)]
-    unsafe fn transpose(self) {
+    unsafe fn transpose<S: TransposeOps, const SIZE: usize, const V: usize>(self, simd: S) {
+        let BlockTransposer { from, step, to, row } = self;
+        // Block `n` in the first 16 bytes. Each further 16 bytes are of the block that is as many further on as 16
+        // bytes have elements.
+        let place = |n: usize| from.wrapping_offset(n as isize * step);
         // SAFETY: the caller's promise.
-        unsafe {
-            match SIZE {
-                1 => {
-                    let a = self.interleave_four(self.load_four(0, 4));
-                    let b = self.interleave_four(self.load_four(1, 4));
-                    let c = self.interleave_four(self.load_four(2, 4));
-                    let d = self.interleave_four(self.load_four(3, 4));
-                    self.store_four(0, self.interleave_four([a[0], b[0], c[0], d[0]]));
-                    self.store_four(4, self.interleave_four([a[1], b[1], c[1], d[1]]));
-                    self.store_four(8, self.interleave_four([a[2], b[2], c[2], d[2]]));
-                    self.store_four(12, self.interleave_four([a[3], b[3], c[3], d[3]]));
-                }
-                2 => {
-                    let (a, b) = (self.load_four(0, 1), self.load_four(4, 1));
-                    let p = self.simd.interleave_lo_hi::<SIZE>(a[0], b[0]);
-                    let q = self.simd.interleave_lo_hi::<SIZE>(a[1], b[1]);
-                    let r = self.simd.interleave_lo_hi::<SIZE>(a[2], b[2]);
-                    let s = self.simd.interleave_lo_hi::<SIZE>(a[3], b[3]);
-                    self.store_four(0, self.interleave_four([p.0, q.0, r.0, s.0]));
-                    self.store_four(4, self.interleave_four([p.1, q.1, r.1, s.1]));
-                }
-                4 => self.store_four(0, self.interleave_four(self.load_four(0, 1))),
-                _ => {
-                    let (a, b) = self.simd.interleave_lo_hi::<SIZE>(self.load(0), self.load(1));
-                    self.store(0, a);
-                    self.store(1, b);
-                }
-            }
+        let mut v = [unsafe { simd.load_blocks_strided(place(0), V as isize * step) }; V];
+        let mut n = 1;
+        while n < V {
+            // SAFETY: the caller's promise.
+            v[n] = unsafe { simd.load_blocks_strided(place(n), V as isize * step) };
+            n += 1;
         }
-    }
-
-    /// Block `n` in the first 16 bytes. Each further 16 bytes are of the block that is as many further on as 16 bytes
-    /// have elements.
-    #[inline(always)]
-    unsafe fn load(self, n: isize) -> S::Bytes {
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.simd.load_blocks_strided(
-                self.from.wrapping_offset(n * self.step),
-                (BLOCK_BYTES / SIZE) as isize * self.step,
-            )
+        shuffle::<S, SIZE, V>(simd, &mut v, V.ilog2());
+        let mut n = 0;
+        while n < V {
+            // SAFETY: the caller's promise.
+            unsafe { to.wrapping_offset(n as isize * row).cast::<S::Bytes>().write_unaligned(v[n]) };
+            n += 1;
         }
-    }
-
-    /// Blocks `first`, `first + apart`, and so on.
-    #[inline(always)]
-    unsafe fn load_four(self, first: isize, apart: isize) -> [S::Bytes; 4] {
-        // SAFETY: as above.
-        unsafe {
-            [self.load(first), self.load(first + apart), self.load(first + 2 * apart), self.load(first + 3 * apart)]
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, n: isize, v: S::Bytes) {
-        // SAFETY: as above.
-        unsafe { self.to.wrapping_offset(n * self.row).cast::<S::Bytes>().write_unaligned(v) };
-    }
-
-    #[inline(always)]
-    unsafe fn store_four(self, first: isize, [a, b, c, d]: [S::Bytes; 4]) {
-        // SAFETY: as above.
-        unsafe {
-            self.store(first, a);
-            self.store(first + 1, b);
-            self.store(first + 2, c);
-            self.store(first + 3, d);
-        }
-    }
-
-    /// Two rounds of four vectors.
-    #[inline(always)]
-    fn interleave_four(self, [a, b, c, d]: [S::Bytes; 4]) -> [S::Bytes; 4] {
-        let (p, q) = (self.simd.interleave_lo_hi::<SIZE>(a, c), self.simd.interleave_lo_hi::<SIZE>(b, d));
-        let (r, s) = (self.simd.interleave_lo_hi::<SIZE>(p.0, q.0), self.simd.interleave_lo_hi::<SIZE>(p.1, q.1));
-        [r.0, r.1, s.0, s.1]
     }
 }

@@ -28,7 +28,9 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
             // Fewer copies of the loop where the direction is not known.
             _ if V::FORWARD && len <= lanes => visit.search::<InRegisters<1, 1>>(),
             // Most rows are answered side by side, which all these lengths share.
-            _ if const { tree::takes::<O>() } && len <= 4 * lanes => visit.search::<InRegisters<1, 4>>(),
+            _ if const { tree::takes::<O>() && !V::IS_ALONE } && len <= 4 * lanes => {
+                visit.search::<InRegisters<1, 4>>()
+            }
             _ if len <= 2 * lanes => visit.search::<InRegisters<1, 2>>(),
             _ if const { V::MAX_VECTORS <= 4 } || len <= 4 * lanes => visit.search::<InRegisters<2, 4>>(),
             _ => visit.search::<InRegisters<4, MAX_VECTORS>>(),
@@ -40,6 +42,8 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
 pub(super) trait RowLoop<O: ArgOrder> {
     /// Whether it is known that rows run in the direction of memory.
     const FORWARD: bool;
+    /// Whether there is never more than one.
+    const IS_ALONE: bool;
     /// The most vectors that are searched in registers.
     const MAX_VECTORS: usize;
     type Output;

@@ -30,19 +30,22 @@ impl SingleRow {
         len: usize,
         tuning: &'static Tuning,
     ) -> u32 {
-        if const { <M::Order as ArgOrder>::Simd::TUNING.specializes } && blocked::is_one_segment::<M::Order>(len) {
-            let row = Segment::new(first.cast(), len, false, tuning);
-            // SAFETY: the caller promises the ISA and the elements.
-            return unsafe { RowAlone { order: M::make(), row }.find() };
+        // Where no other search is worth a copy: as the only row of a call.
+        let of_call = || {
+            let once = LoopDim { size: 1, stride: 0 };
+            let (reduced, prefetch) = (&[LoopDim { size: len, stride: 1 }], Prefetch::Nothing);
+            let args = KernelArgs { input: first, outer: once, inner: once, reduced, prefetch, tuning };
+            let mut position = [0_u32];
+            // SAFETY: the caller's promise.
+            unsafe { OtherRows::enter::<Shared>(&args, Positions::from(&mut position[..]).into()) };
+            position[0]
+        };
+        if const { !<M::Order as ArgOrder>::Simd::TUNING.specializes } {
+            return of_call();
         }
-        // No other search is worth a copy: as the only row of a call.
-        let once = LoopDim { size: 1, stride: 0 };
-        let reduced = &[LoopDim { size: len, stride: 1 }];
-        let args = KernelArgs { input: first, outer: once, inner: once, reduced, prefetch: Prefetch::Nothing, tuning };
-        let mut position = [0_u32];
-        // SAFETY: the caller's promise.
-        unsafe { OtherRows::enter::<Shared>(&args, Positions::from(&mut position[..]).into()) };
-        position[0]
+        let row = Segment::new(first.cast(), len, false, tuning);
+        // SAFETY: the caller promises the ISA and the elements.
+        unsafe { RowAlone { order: M::make(), row }.find(of_call) }
     }
 }
 
@@ -54,12 +57,13 @@ struct RowAlone<O: ArgOrder> {
 
 impl<O: ArgOrder> RowAlone<O> {
     /// A function for each search, because a function with all of them makes a stack frame to spill vectors, which
-    /// costs every call. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
+    /// costs every call. What is longer than [one segment](blocked::is_one_segment) is left to `of_call`. See
+    /// docs/tuning.md#reasons-behind-the-shape-of-the-code.
     ///
     /// # Safety
     /// - The elements of the row may be read.
     #[inline(always)]
-    unsafe fn find(self) -> u32 {
+    unsafe fn find(self, of_call: impl FnOnce() -> u32) -> u32 {
         let RowAlone { order, row } = self;
         let (fewest, most) = lane_indexed::vectors::<O>();
         // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
@@ -78,11 +82,13 @@ impl<O: ArgOrder> RowAlone<O> {
                         lane_indexed::find(order, row)
                     },
                 )
-            } else {
+            } else if blocked::is_one_segment::<O>(row.len) {
                 order.simd().vectorize(
                     #[inline(always)]
                     move || blocked::find(order, row).position(),
                 )
+            } else {
+                of_call()
             }
         }
     }
@@ -90,6 +96,7 @@ impl<O: ArgOrder> RowAlone<O> {
 
 impl<O: ArgOrder> RowLoop<O> for RowAlone<O> {
     const FORWARD: bool = true;
+    const IS_ALONE: bool = true;
     const MAX_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
     type Output = u32;
 

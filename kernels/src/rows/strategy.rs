@@ -121,6 +121,7 @@ struct AllRows<'t, O, const FORWARD: bool> {
 
 impl<O: ArgOrder, const FORWARD: bool> RowLoop<O> for AllRows<'_, O, FORWARD> {
     const FORWARD: bool = FORWARD;
+    const IS_ALONE: bool = false;
     // What is lane-indexed instead need not be compiled.
     const MAX_VECTORS: usize =
         if O::Simd::TUNING.specializes && !lane_indexed::takes::<O>(MAX_VECTORS) { MAX_VECTORS } else { 4 };
