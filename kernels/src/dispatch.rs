@@ -115,7 +115,7 @@ impl Kernel {
     pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) {
         let value_bytes = outputs.value_bytes;
         assert_eq!(outputs.len(), args.outputs());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise, and as many positions as outputs.
         unsafe {
             if value_bytes == 0 {
                 (self.of_args)(args, outputs);
@@ -210,8 +210,8 @@ pub(crate) use with_isa;
 
 /// An order of its own where it is faster: in rows, where a vector takes one operation or two; but not of wide unsigned
 /// integers, where comparisons make no masks and are signed. An operation more for each vector is not to be seen in
-/// columns, which take four, where elements are gathered first, or in rows that are too long for L1; and rows against
-/// the direction of memory are too rare to be worth the code. See docs/tuning.md#specialized-orders.
+/// columns, which take four, where elements are gathered first, or in rows that are searched part by part; and rows
+/// against the direction of memory are too rare to be worth the code. See docs/tuning.md#specialized-orders.
 fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> Kernel
 where
     Specialized<S, T, MAX, NAN>: OrderFactory,

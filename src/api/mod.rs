@@ -10,7 +10,8 @@
 //! ```
 //!
 //! The types of elements and indices are erased as early as possible: an `ErasedPlan` is a plan without them. So there
-//! is one copy of planning and of running for all types: the slices of a call know the type of their elements.
+//! is one copy of planning and of running for all types: the slices of a call know the type of their elements. (Partial
+//! answers alone have one for each.)
 //!
 //! `slice.rs` and `ndarray.rs` are shortcuts to these for slices, packed tensors and arrays. Short slices go to the
 //! executor without a plan, because making one takes longer than they do.

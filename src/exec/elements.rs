@@ -7,6 +7,7 @@ use crate::Layout;
 use crate::parts::Partial;
 use crate::{DataType, Element, Error, NanPolicy, ReduceFunction};
 use argreduce_kernels::{LoopDim, OutputWriter, better, with_bits, with_element_type};
+use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{BitAnd, BitXor};
@@ -33,7 +34,7 @@ impl<'a, T: Element> From<&'a [T]> for ElementsRef<'a> {
     }
 }
 
-/// As many elements that answers are written to. Bits of elements of one type alone.
+/// Elements that values are written to, as the bits of one type.
 pub(crate) struct Values<'a> {
     start: *mut (),
     len: usize,
@@ -294,9 +295,9 @@ impl<'a> ElementsRef<'a> {
 
     /// All of a slice, as integers of their size.
     #[inline(always)]
-    pub(crate) fn bits<B>(self) -> &'a [Bits<B>] {
+    pub(crate) fn bits<B: Pod>(self) -> &'a [Bits<B>] {
         assert!(size_of::<B>() == self.data_type.size() && align_of::<B>() == alignment(size_of::<B>()));
-        // SAFETY: as many as there are. Partial answers alone are read so, which are never those of a view.
+        // SAFETY: as many as there are, and all bits are a `B`. Partial answers alone are read so: no view ever is.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.len) }
     }
 

@@ -82,7 +82,9 @@ const MAX_CHUNKS: usize = BLOCK_BYTES / 2 / CHUNK / 2;
 /// Merges partials, given by elements of width `B` and indices of width `J`.
 pub(super) fn merge<B: Width, J: Width>(rule: Rule, values: Sides<'_, Bits<B>>, indices: Sides<'_, Bits<J>>) {
     let ((values, last_values), (indices, last_indices)) = (values.split(), indices.split());
-    merge_chunks(rule, values, indices);
+    if !values.here.is_empty() {
+        merge_chunks(rule, values, indices);
+    }
     if let (Some([mut value, other_value]), Some([mut index, other_index])) = (last_values.fill(), last_indices.fill())
     {
         let values = Sides { here: from_mut(&mut value), there: &[other_value] };

@@ -79,8 +79,7 @@ struct DenseColumns<O: ArgOrder> {
 }
 
 impl<O: ArgOrder> DenseColumns<O> {
-    /// Writes the position of the first best of each column, and the value, if the rows are no more than can be counted
-    /// at a time.
+    /// Writes the position of the first best of each column, and the value, if values are wanted.
     ///
     /// # Safety
     /// - The rows may be read; they are enough for one wide row. Values are of elements.

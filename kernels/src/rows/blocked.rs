@@ -14,7 +14,7 @@ use bytemuck::Zeroable;
 /// The longest segment whose blocks a lane can count. One number is left for the additional block of a segment that is
 /// aligned.
 #[inline(always)]
-const fn max_segment_len<O: ArgOrder>() -> usize {
+pub(super) const fn max_segment_len<O: ArgOrder>() -> usize {
     (max_blocks::<O>() - 1).saturating_mul(block_len::<O>())
 }
 
@@ -79,7 +79,7 @@ unsafe fn find_exactly<O: ArgOrder, const V: usize>(order: O, segment: Segment<O
     unsafe { BlockAccumulator::<_, V>::of(order, blocks).finalize(order, blocks) }
 }
 
-/// The same of a segment of any length, part by part, each of as many blocks as a lane can count. A call too.
+/// [`find`] of a segment of any length, part by part, each of as many blocks as a lane can count. A call too.
 #[inline(always)]
 pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     // SAFETY: the caller's promise. Each part lies in the segment, and is at least a block.

@@ -40,7 +40,7 @@
 //! return the first element of that block that is equal to value
 //! ```
 //!
-//! Block numbers are as wide as the elements, so a long segment of 8-bit elements is searched in parts of 256 blocks
+//! Block numbers are as wide as the elements, so a long segment of 8-bit elements is searched in parts of 255 blocks
 //! (`blocked.rs`). Vectors as long as a cache line are aligned (`blocks.rs`).
 //!
 //! `max` drops NaN. Every few blocks, and at the end, `nans` is checked. If NaN wins and one was seen, the answer is

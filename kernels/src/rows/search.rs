@@ -25,7 +25,7 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
                 visit.search::<MinposRow>()
             }
             _ if len < lanes => visit.search::<InRegisters<0, 0>>(),
-            // Fewer copies of the loop where the direction is not known.
+            // Fewer copies of the loop for other rows.
             _ if V::FORWARD && len <= lanes => visit.search::<InRegisters<1, 1>>(),
             // Most rows are answered side by side, which all these lengths share.
             _ if const { tree::takes::<O>() && !V::IS_ALONE } && len <= 4 * lanes => {

@@ -36,7 +36,7 @@ impl SingleRow {
             let (reduced, prefetch) = (&[LoopDim { size: len, stride: 1 }], Prefetch::Nothing);
             let args = KernelArgs { input: first, outer: once, inner: once, reduced, prefetch, tuning };
             let mut position = [0_u32];
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller's promise, and one position for one output; of ISAs that specialize, a long row.
             unsafe { OtherRows::enter::<Shared>(&args, Positions::from(&mut position[..]).into()) };
             position[0]
         };

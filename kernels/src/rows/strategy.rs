@@ -25,7 +25,7 @@ pub(crate) struct Rows;
 impl KernelImpl for Rows {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise, and `enter_by` has no other rows for it.
         unsafe { each_by_length::<O, true>(order, args, outputs) }
     }
 }
@@ -39,8 +39,9 @@ impl Rows {
         args: &KernelArgs<'_>,
         outputs: Outputs<'_>,
     ) -> Written {
+        const { assert!(blocked::max_segment_len::<M::Order>() == blocked::max_segment_len::<Shared::Order>()) };
         let LoopDim { size, stride } = args.innermost_reduced();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; each gets the rows that it is for.
         unsafe {
             if const { <M::Order as ArgOrder>::Simd::TUNING.specializes }
                 && stride > 0
@@ -61,13 +62,13 @@ pub(crate) struct OtherRows;
 impl KernelImpl for OtherRows {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; `enter_by` has no other rows for it, nor has a single row.
         unsafe { each_by_length::<O, false>(order, args, outputs) }
     }
 }
 
 /// # Safety
-/// - As [`KernelImpl::run`].
+/// - As [`KernelImpl::run`]; the rows are those that [`Rows`] is for if `FORWARD`, and else [`OtherRows`].
 #[inline(always)]
 unsafe fn each_by_length<O: ArgOrder, const FORWARD: bool>(
     order: O,
