@@ -31,8 +31,8 @@ pub(super) fn run_one(plan: &ExecPlan, order: Order, output: usize, slices: &mut
     run_one_output(plan, order, output, slices);
 }
 
-/// The same, inlined. Reads loops at fixed places of
-/// the shape: to look for those of a kind would take as long as a short row.
+/// The same, inlined. Reads loops at fixed places of the shape: to look for those of a kind would take as long as a
+/// short row.
 #[inline(always)]
 pub(crate) fn run_one_output(plan: &ExecPlan, order: Order, output: usize, slices: &mut Slices<'_>) {
     let (shape, Slices { input, indices, values }) = (&plan.shape, slices);
@@ -174,7 +174,10 @@ impl TileAnswer<'_> {
         match (self.map, indices) {
             (Some(map), Indices::U32(indices)) => self.as_wide(map, indices, places),
             (Some(map), Indices::U64(indices)) => self.as_wide(map, indices, places),
-            (_, indices) => self.narrow(indices, places),
+            // Of 32 bits, from which any indices are made.
+            (_, indices) => self.in_buffer(places, |positions: &mut [u32]| {
+                self.tile.write_indices(self.plan, positions, indices);
+            }),
         }
     }
 
@@ -190,7 +193,10 @@ impl TileAnswer<'_> {
         for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
     {
         if !are_packed(self.tile.output.dims) {
-            return self.scattered(map, indices, places);
+            return self.in_buffer(places, |positions| {
+                self.plan.writer.write_in_place(map, positions);
+                indices.scatter(self.plan.writer, self.tile.output, positions);
+            });
         }
         let to = indices.part(self.tile.output.start as usize, self.tile.outputs());
         let (positions, values) = self.call.find(to.into(), places);
@@ -198,30 +204,15 @@ impl TileAnswer<'_> {
         values
     }
 
-    /// In a buffer.
+    /// Positions in a buffer, from which something is written.
     #[inline(never)]
-    fn scattered<'v, I: IndexBits>(
-        self,
-        map: Affine,
-        indices: &mut Outputs<'_, I>,
-        places: Option<ValuePlaces<'v>>,
-    ) -> Option<Values<'v>>
+    fn in_buffer<'v, P: Copy>(self, places: Option<ValuePlaces<'v>>, write: impl FnOnce(&mut [P])) -> Option<Values<'v>>
     where
-        for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
+        for<'a> Positions<'a>: From<&'a mut [MaybeUninit<P>]>,
     {
         let mut buffer = [MaybeUninit::uninit(); TRANSPOSED_TILE];
         let (positions, values) = self.call.find(Places::from(&mut buffer[..self.tile.outputs()]), places);
-        self.plan.writer.write_in_place(map, positions);
-        indices.scatter(self.plan.writer, self.tile.output, positions);
-        values
-    }
-
-    /// Positions of 32 bits in a buffer, from which any indices are made.
-    #[inline(never)]
-    fn narrow<'v>(self, indices: &mut Indices<'_>, places: Option<ValuePlaces<'v>>) -> Option<Values<'v>> {
-        let mut buffer = [MaybeUninit::<u32>::uninit(); TRANSPOSED_TILE];
-        let (positions, values) = self.call.find(Places::from(&mut buffer[..self.tile.outputs()]), places);
-        self.tile.write_indices(self.plan, positions, indices);
+        write(positions);
         values
     }
 }

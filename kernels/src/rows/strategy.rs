@@ -149,7 +149,7 @@ impl<O: ArgOrder, const FORWARD: bool> RowLoop<O> for AllRows<'_, O, FORWARD> {
 impl<O: ArgOrder, const FORWARD: bool> AllRows<'_, O, FORWARD> {
     /// Whether rows of a search may go side by side; `in_registers` takes the shortest of them to this one.
     const fn groups<S: RowSearch<O>>() -> bool {
-        tree::takes::<O>() && matches!(S::VECTORS, Some(most) if !FORWARD || most <= 4)
+        tree::takes::<O>() && matches!(S::VECTORS, Some(..=4))
     }
 
     /// [`RowLoop::search`], inlined.
@@ -200,7 +200,7 @@ impl<O: ArgOrder, const FORWARD: bool> AllRows<'_, O, FORWARD> {
             let mut at_end = args.inner.size - some;
             // SAFETY: the caller promises the elements of all rows, of which `start` goes through one after another;
             // where a search reads on, what follows `some` of them are elements of others. There is a position for each
-            // (`enter`).
+            // (`Kernel::run`).
             unsafe {
                 while some > 0 {
                     let mut block = some.min(prefetcher.rows);
