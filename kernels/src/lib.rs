@@ -26,7 +26,7 @@
 //!
 //! ```
 //! use argreduce_kernels::{
-//!     Isa, KernelArgs, LoopDim, NanPolicy, Positions, Prefetch, ReduceFunction, Strategy, Tuning, kernel,
+//!     Isa, KernelArgs, LoopDim, NanPolicy, Positions, ReduceFunction, Strategy, Tuning, WorkingSet, kernel,
 //! };
 //!
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
@@ -35,7 +35,7 @@
 //!     outer: LoopDim { size: 1, stride: 0 },
 //!     inner: LoopDim { size: 2, stride: 3 },
 //!     reduced: &[LoopDim { size: 3, stride: 1 }],
-//!     prefetch: Prefetch::Nothing,
+//!     working_set: WorkingSet::L2,
 //!     tuning: Tuning::current(),
 //! };
 //! let argmax = kernel::<f32>(Isa::Portable, Strategy::Rows, ReduceFunction::ArgMax, NanPolicy::Propagate).unwrap();
@@ -76,8 +76,8 @@ pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};
-pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
-pub use memory::prefetch::{Hint, Prefetch};
+pub use memory::args::{KernelArgs, LoopDim, MAX_RANK, WorkingSet};
+pub use memory::prefetch::Hint;
 pub use memory::walk::{StridedIter, offset_at};
 pub use names::UnknownName;
 pub use outputs::Outputs;

@@ -156,7 +156,7 @@ const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::prefetch::Prefetch;
+    use crate::memory::args::WorkingSet;
     use crate::positions::Positions;
     use crate::tuning::Tuning;
     use half::{bf16, f16};
@@ -200,7 +200,7 @@ mod tests {
                 outer,
                 inner,
                 reduced,
-                prefetch: Prefetch::Nothing,
+                working_set: WorkingSet::L2,
                 tuning: Tuning::current(),
             };
             let mut positions: Vec<u64> =

@@ -3,7 +3,7 @@
 
 use super::elements::{Bits, Values};
 use crate::planner::MAX_REDUCTION_LEN;
-use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Prefetch, Tuning, with_bits};
+use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, with_bits};
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
@@ -60,7 +60,7 @@ pub(super) struct Call<'a> {
     /// The two loops over the outputs, and those over the elements of each.
     pub(super) outputs: [LoopDim; 2],
     pub(super) reduced: &'a [LoopDim],
-    pub(super) prefetch: Prefetch,
+    pub(super) working_set: WorkingSet,
 }
 
 impl Call<'_> {
@@ -100,7 +100,7 @@ impl Call<'_> {
     /// A function: there is one for all types.
     #[inline(never)]
     fn run(self, outputs: Outputs<'_>) {
-        let Call { kernel, input, outputs: [outer, inner], reduced, prefetch } = self;
+        let Call { kernel, input, outputs: [outer, inner], reduced, working_set } = self;
         // SAFETY:
         // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent
         //   ISA.
@@ -114,7 +114,7 @@ impl Call<'_> {
         //   are split (`split.rs`); empty reductions are refused when a plan is made (`check_index_range` in
         //   `api/builder.rs`).
         unsafe {
-            kernel.run(&KernelArgs { input, outer, inner, reduced, prefetch, tuning: Tuning::current() }, outputs)
+            kernel.run(&KernelArgs { input, outer, inner, reduced, working_set, tuning: Tuning::current() }, outputs)
         };
     }
 }

@@ -13,7 +13,7 @@ use crate::parts::Partial;
 use crate::planner::{Division, ExecPlan, LoopNest, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 use crate::threads::{Executor, claims::Claims};
 use crate::{Element, Index};
-use argreduce_kernels::{Prefetch, StridedIter, Tuning, offset_at};
+use argreduce_kernels::{StridedIter, Tuning, WorkingSet, offset_at};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
@@ -48,12 +48,12 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
         return run_partials(plan, order, required_len, input, partials);
     };
     let lent = Lent { division, executor };
-    let prefetch = lent.prefetch(packed);
+    let working_set = lent.working_set(packed);
     match &lent.division.parts {
         Parts::Outputs(parts) => {
             let outputs = Outputs::from(&mut *partials);
             lent.for_each_part(parts.count, || {
-                let (mut part, mut lent) = (parts.plan(packed, prefetch), outputs.lend());
+                let (mut part, mut lent) = (parts.plan(packed, working_set), outputs.lend());
                 let address = |place| outputs.address(place);
                 move |n| {
                     parts.for_each_plan(packed, n, &address, &mut part, &mut |part| {
@@ -97,11 +97,11 @@ impl Lent<'_> {
         copy_answers([&plan.shape.output, &plan.shape.values], slices);
     }
 
-    /// What to prefetch of a share: what each thread reads, call after call, may stay in its own L2 cache.
-    fn prefetch(&self, plan: &ExecPlan) -> Prefetch {
-        match Tuning::current().prefetch(plan.input_bytes / self.division.tasks) {
-            Prefetch::Nothing => Prefetch::Nothing,
-            _ => plan.prefetch,
+    /// That of a share: what each thread reads, call after call, may stay in its own L2 cache. All else is shared.
+    fn working_set(&self, plan: &ExecPlan) -> WorkingSet {
+        match Tuning::current().working_set(plan.input_bytes / self.division.tasks) {
+            WorkingSet::L2 => WorkingSet::L2,
+            _ => plan.working_set,
         }
     }
 
@@ -128,9 +128,9 @@ impl Lent<'_> {
 
     /// Answers parts of the outputs, each as a plan of its own.
     fn run_outputs(&self, parts: &OutputParts, plan: &ExecPlan, order: Order, slices: &Slices<'_>) {
-        let prefetch = self.prefetch(plan);
+        let working_set = self.working_set(plan);
         self.for_each_part(parts.count, || {
-            let (mut part, mut lent) = (parts.plan(plan, prefetch), slices.lend());
+            let (mut part, mut lent) = (parts.plan(plan, working_set), slices.lend());
             move |n| {
                 let address = |place| slices.indices.address(place);
                 parts.for_each_plan(plan, n, &address, &mut part, &mut |part| {
@@ -168,7 +168,7 @@ impl Lent<'_> {
             Grid { start: nest.start as isize + offset_at(around, n), dims: split(dims).1 }
         };
         let partials = Outputs::from(&mut *found);
-        let (input, prefetch) = (slices.input, self.prefetch(plan));
+        let (input, working_set) = (slices.input, self.working_set(plan));
         self.for_each_part(parts.count(), || {
             let mut partials = partials.lend();
             move |n| {
@@ -176,7 +176,7 @@ impl Lent<'_> {
                 let input = input.address(start + blocks.start(n % blocks.count()).1);
                 let positions = Places::from(partials.part(n * parts.group_outputs, parts.group_outputs));
                 let reduced = blocks.dims();
-                Call { kernel, input, outputs, reduced, prefetch }.find(positions, None);
+                Call { kernel, input, outputs, reduced, working_set }.find(positions, None);
             }
         });
         let mut found = found.chunks_exact(parts.group_outputs);

@@ -40,8 +40,8 @@ pub(crate) fn run_one_output(plan: &ExecPlan, order: Order, output: usize, slice
     let position = match plan.kernel {
         Some((.., kernel)) if !plan.is_contiguous_row => {
             let (input, mut buffer) = (input.address(start as isize), [MaybeUninit::<u32>::uninit()]);
-            let (outputs, reduced, prefetch) = ([ONE; 2], from_ref(&row), plan.prefetch);
-            Call { kernel, input, outputs, reduced, prefetch }.find_positions(&mut buffer)[0]
+            let (outputs, reduced, working_set) = ([ONE; 2], from_ref(&row), plan.working_set);
+            Call { kernel, input, outputs, reduced, working_set }.find_positions(&mut buffer)[0]
         }
         Some((.., kernel)) => find_in_contiguous(kernel, order, *input, (start, row.size)),
         None => 0,
@@ -139,7 +139,7 @@ fn answer_tile(plan: &ExecPlan, kernel: Kernel, tile: &OutputTile, slices: &mut 
     let Slices { input, indices, values } = slices;
     let Targets { map, are_values_packed, .. } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
     let (input, reduced) = (input.address(tile.input.start), plan.shape.reduced_dims());
-    let call = Call { kernel, input, outputs: tile.input.dims, reduced, prefetch: plan.prefetch };
+    let call = Call { kernel, input, outputs: tile.input.dims, reduced, working_set: plan.working_set };
     let answer = TileAnswer { call, plan, map, tile };
     match values {
         Some(values) if !are_values_packed => with_bits!(values.size(), B => answer.strided::<B>(indices, values)),

@@ -33,8 +33,8 @@ pub(super) fn split_tile(
     for n in 0..blocks.count() {
         let mut buffer = [MaybeUninit::uninit(); TILE];
         let input = slices.input.address(tile.input.start + blocks.start(n).1);
-        let (outputs, reduced, prefetch) = (tile.input.dims, blocks.dims(), plan.prefetch);
-        let call = Call { kernel, input, outputs, reduced, prefetch };
+        let (outputs, reduced, working_set) = (tile.input.dims, blocks.dims(), plan.working_set);
+        let call = Call { kernel, input, outputs, reduced, working_set };
         let positions = call.find_positions(&mut buffer[..tile.outputs()]);
         best.merge(&blocks, n, positions, slices.input, order);
     }

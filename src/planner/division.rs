@@ -15,7 +15,7 @@ use super::nest::count;
 use super::select::ExecPlan;
 use crate::threads::Executor;
 use crate::threads::claims::share_start;
-use argreduce_kernels::{LoopDim, Prefetch, Strategy, Tuning, offset_at};
+use argreduce_kernels::{LoopDim, Strategy, Tuning, WorkingSet, offset_at};
 use std::fmt;
 
 /// How many parts a task begins with at most, so that others can take some of them where a thread is late.
@@ -131,13 +131,12 @@ impl ExecPlan {
 
     /// How wide parts of columns are at least, where there are enough of them for that.
     fn min_width(&self, tasks: usize) -> usize {
-        match Tuning::current().prefetch(self.input_bytes / tasks) {
-            Prefetch::Nothing | Prefetch::FromL3 => MIN_TILE_WIDTH,
-            Prefetch::Jumps | Prefetch::Everything => {
-                let elements = count(self.shape.input.output_dims()).saturating_mul(self.reduction_len);
-                (MIN_FAR_COLUMN_BYTES / (self.input_bytes / elements).max(1)).max(MIN_TILE_WIDTH)
-            }
+        let tuning = Tuning::current();
+        if !tuning.is_far(tuning.working_set(self.input_bytes / tasks)) {
+            return MIN_TILE_WIDTH;
         }
+        let elements = count(self.shape.input.output_dims()).saturating_mul(self.reduction_len);
+        (MIN_FAR_COLUMN_BYTES / (self.input_bytes / elements).max(1)).max(MIN_TILE_WIDTH)
     }
 
     /// The outputs, in `wanted` parts or in as many as there can be.
@@ -235,8 +234,8 @@ impl OutputParts {
     }
 
     /// A plan for parts, to be moved from one to the next.
-    pub(crate) fn plan(&self, whole: &ExecPlan, prefetch: Prefetch) -> ExecPlan {
-        ExecPlan { shape: whole.shape.tail(self.cut), prefetch, ..*whole }
+    pub(crate) fn plan(&self, whole: &ExecPlan, working_set: WorkingSet) -> ExecPlan {
+        ExecPlan { shape: whole.shape.tail(self.cut), working_set, ..*whole }
     }
 
     /// Part `n`: of each step of the slower loops, the grains that are in it. Parts begin where cache lines do, by the
@@ -331,7 +330,7 @@ mod tests {
                 let parts = exec.output_parts(width, width * PARTS_PER_TASK, bytes, MIN_TILE_WIDTH).unwrap();
                 let address = |place: usize| misaligned + 4 * place;
                 let mut part_of = vec![None; output.required_len()];
-                let mut part = parts.plan(exec, Prefetch::Nothing);
+                let mut part = parts.plan(exec, WorkingSet::L2);
                 for n in 0..parts.count {
                     parts.for_each_plan(exec, n, &address, &mut part, &mut |ExecPlan { shape: part, .. }| {
                         assert!(part.output.broadcast_dims().is_empty());

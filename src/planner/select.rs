@@ -6,7 +6,7 @@ use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
 use super::nest::count;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::tuning::SelectTuning;
-use argreduce_kernels::{Kernel, OutputWriter, Prefetch, Strategy, Tuning, kernel_of};
+use argreduce_kernels::{Kernel, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
 
 /// What the executor does: loops, and what runs along them.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +22,8 @@ pub(crate) struct ExecPlan {
     pub(crate) kernel: Option<(Isa, Strategy, Kernel)>,
     /// What writes indices, given positions.
     pub(crate) writer: &'static OutputWriter,
-    /// What kernels prefetch for tiles: nothing if all elements likely fit the L2 cache.
-    pub(crate) prefetch: Prefetch,
+    /// In which cache the elements of all outputs likely are.
+    pub(crate) working_set: WorkingSet,
     /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost
     /// as much as a short row.
     pub(crate) has_one_output: bool,
@@ -40,7 +40,7 @@ impl ExecPlan {
         reduction_len: 0,
         kernel: None,
         writer: OutputWriter::PORTABLE,
-        prefetch: Prefetch::Nothing,
+        working_set: WorkingSet::L2,
         has_one_output: false,
         is_contiguous_row: false,
     };
@@ -59,8 +59,8 @@ impl ExecPlan {
         self.writer = OutputWriter::of(isa.widest)?;
         self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
         self.half_input_bytes = self.input_bytes / 2;
-        self.prefetch = tuning.prefetch(self.input_bytes);
-        self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.prefetch, element)) {
+        self.working_set = tuning.working_set(self.input_bytes);
+        self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.working_set, element)) {
             Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
             None => None,
         };
@@ -92,14 +92,13 @@ struct Prefer256Bit {
 }
 
 impl Prefer256Bit {
-    fn of(tuning: &Tuning, prefetch: Prefetch, element: DataType) -> Self {
+    fn of(tuning: &Tuning, working_set: WorkingSet, element: DataType) -> Self {
         let is_f16 = matches!(element, DataType::F16 | DataType::Bf16);
-        // Beyond L2, where the hardware prefetchers do better alone.
-        let exceeds_l2 = prefetch == Prefetch::Jumps;
+        let exceeds_l2 = working_set != WorkingSet::L2;
         let takes = &tuning.half_vectors;
         Prefer256Bit {
             rows: exceeds_l2 && takes.rows_beyond_l2,
-            columns: prefetch == Prefetch::Everything && takes.columns_beyond_l3,
+            columns: working_set == WorkingSet::Dram && takes.columns_beyond_l3,
             gathers: exceeds_l2 && takes.gathers_beyond_l2 || takes.small_gathers && element.size() <= 2 && !is_f16,
         }
     }
@@ -280,7 +279,7 @@ mod tests {
         assert_eq!(columns(&[2048, 18, 7]), Some((Avx2, GatheredColumns)));
         let tuning = Tuning::ALL.into_iter().find(|tuning| tuning.half_vectors.small_gathers).unwrap();
         let gathered = |element| {
-            let prefer_256_bit = Prefer256Bit::of(tuning, Prefetch::Nothing, element);
+            let prefer_256_bit = Prefer256Bit::of(tuning, WorkingSet::L2, element);
             chosen_by(prefer_256_bit, Avx512, &[100, 10, 5], &[1], element)
         };
         for element in [DataType::Bool, DataType::I8, U8, I16, DataType::U16] {

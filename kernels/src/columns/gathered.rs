@@ -87,8 +87,7 @@ impl KernelImpl for GatheredColumns {
             _ => end.is_some(),
         };
         let prefetches =
-            args.prefetch.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > tuning.max_followed_bytes)
-                && is_known;
+            args.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > tuning.max_followed_bytes) && is_known;
         let mut state = ColumnState::default();
         let (mut done, mut end_of_row, hint) = (0, 0, args.tuning.prefetch.hint);
         // Without a division, where that is known.

@@ -39,7 +39,7 @@ impl KernelImpl for NarrowColumns {
         let input = args.input.cast::<O::Lane>();
         let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
         const { assert!(NARROW_VECTORS * size_of::<Vec<O>>() <= MAX_WIDE_ROW_BYTES) };
-        let prefetched_rows = if args.prefetch.should_prefetch(false) {
+        let prefetched_rows = if args.should_prefetch(false) {
             args.tuning.columns.narrow_prefetch_bytes / (rows_per_wide * width * size_of::<O::Lane>())
         } else {
             usize::MAX

@@ -4,8 +4,7 @@
 
 use super::panel::{MAX_PANEL_BYTES, PANEL_TILES, STREAMING_PANEL_BYTES, Traversal};
 use super::tile::{PANEL_BLOCK_ROWS, TILE_VECTORS};
-use crate::memory::args::KernelArgs;
-use crate::memory::prefetch::Prefetch;
+use crate::memory::args::{KernelArgs, WorkingSet};
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_distance};
 
 #[derive(Clone, Copy)]
@@ -44,7 +43,7 @@ impl ColumnSchedule {
         let (width, exceeds_l2) = (args.inner.size, args.exceeds_l2());
         // If rows go down in memory while outputs go up, each row is a discontinuity, which hardware prefetchers do not
         // follow.
-        let prefetches = args.prefetch.should_prefetch(fastest.stride < 0);
+        let prefetches = args.should_prefetch(fastest.stride < 0);
         let reduced_bytes = args.reduced_bytes(geometry.size);
         let tile_width = geometry.tile_width(width);
         // The next segment in memory may belong to the next row of outputs.
@@ -63,7 +62,7 @@ impl ColumnSchedule {
         let is_near = fastest.size <= most_rows
             || fastest.size <= geometry.most_rows && reduced_bytes <= tuning.max_resident_bytes;
         let widest = match exceeds_l2 {
-            true if !args.prefetch.should_prefetch(false) => MAX_PANEL_BYTES / geometry.size,
+            true if !args.should_prefetch(false) => MAX_PANEL_BYTES / geometry.size,
             true if is_streaming => STREAMING_PANEL_BYTES / geometry.size,
             _ => PANEL_TILES * tile_width,
         };
@@ -125,10 +124,11 @@ impl KernelGeometry {
         let panel = PANEL_TILES * tile_width * self.size;
         let is_long = width * self.size > args.tuning.columns.min_streaming_bytes;
         // What L3 holds is as fast eight rows at a time, where a panel is narrower.
-        let longest = if args.prefetch == Prefetch::Everything { STREAMING_PANEL_BYTES } else { panel };
+        let streams = args.working_set == WorkingSet::Dram && args.should_prefetch(false);
+        let longest = if streams { STREAMING_PANEL_BYTES } else { panel };
         let is_whole = args.reduced.len() == 1 || is_interleaved && is_long;
         let is_sequence = is_whole && fastest.stride.unsigned_abs() == width && width * self.size <= longest;
-        let is_one_place = args.prefetch.should_prefetch(false)
+        let is_one_place = args.should_prefetch(false)
             && longest >= STREAMING_PANEL_BYTES
             && fastest.size > PANEL_BLOCK_ROWS
             && is_long;

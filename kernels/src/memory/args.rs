@@ -1,7 +1,6 @@
 //! What a kernel is given: the loops that it runs over, and what is known of the memory. Knows nothing of element
 //! types, of vectors, and of how a kernel traverses its loops.
 
-use crate::memory::prefetch::Prefetch;
 use crate::tuning::Tuning;
 
 /// The highest rank of a tensor, and so the largest number of loops in a nest.
@@ -29,6 +28,18 @@ impl LoopDim {
     }
 }
 
+/// The smallest cache that likely holds all elements of a plan: its working set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
+pub enum WorkingSet {
+    /// The L2 cache of a core, or its L1 cache.
+    #[default]
+    L2,
+    /// The last-level cache.
+    Llc,
+    /// None: the elements are in memory.
+    Dram,
+}
+
 /// What one call of a kernel answers: `outer.size * inner.size` outputs, each the reduction of the same nest of loops.
 ///
 /// Output `o * inner.size + i` reduces the elements at `input + o * outer.stride + i * inner.stride + walk`, where
@@ -44,8 +55,8 @@ pub struct KernelArgs<'a> {
     pub inner: LoopDim,
     /// The reduced loops, from the slowest to the fastest; at least one.
     pub reduced: &'a [LoopDim],
-    /// What to prefetch. No answer depends on it.
-    pub prefetch: Prefetch,
+    /// In which cache the elements likely are. No answer depends on it.
+    pub working_set: WorkingSet,
     /// What is fast on this machine, or on another one. No answer depends on it.
     pub tuning: &'static Tuning,
 }
@@ -54,7 +65,13 @@ impl<'a> KernelArgs<'a> {
     /// Whether the elements are likely beyond the L2 cache.
     #[inline(always)]
     pub(crate) fn exceeds_l2(&self) -> bool {
-        self.prefetch != Prefetch::Nothing
+        self.working_set != WorkingSet::L2
+    }
+
+    /// Whether to prefetch what is read next; `jumps` says that it does not follow in memory.
+    #[inline(always)]
+    pub(crate) fn should_prefetch(&self, jumps: bool) -> bool {
+        self.tuning.should_prefetch(self.working_set, jumps)
     }
 
     /// The number of outputs.
@@ -147,7 +164,7 @@ impl<'a> KernelArgs<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KernelArgs, LoopDim, Prefetch, Tuning};
+    use super::{KernelArgs, LoopDim, Tuning, WorkingSet};
 
     /// No guard page fits into a gap of one element, so that no kernel can be seen to read it.
     #[test]
@@ -156,7 +173,7 @@ mod tests {
             let reduced = [LoopDim { size: 3, stride: row }];
             let (outer, inner) = (LoopDim { size: 2, stride: outer }, LoopDim { size: 1, stride: 0 });
             let (input, tuning) = (core::ptr::null(), Tuning::current());
-            KernelArgs { input, outer, inner, reduced: &reduced, prefetch: Prefetch::Nothing, tuning }.end_of_block()
+            KernelArgs { input, outer, inner, reduced: &reduced, working_set: WorkingSet::L2, tuning }.end_of_block()
         };
         assert_eq!(end_of_block(3, 1), Some(6));
         assert_eq!(end_of_block(4, 1), None);

@@ -1,31 +1,6 @@
-//! What to prefetch, and the instruction that does. Knows nothing of loops, and of what is worth prefetching where.
+//! The instruction that prefetches, and into which cache. Knows nothing of loops, and of what is worth prefetching
+//! where.
 //! What is prefetched need not exist; no answer depends on it.
-
-/// What to prefetch. No answer depends on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prefetch {
-    /// Nothing, because the elements are likely in the L2 cache, and prefetching would cost more than it gains.
-    #[default]
-    Nothing,
-    /// What the hardware prefetchers do not follow: discontinuities.
-    Jumps,
-    /// Everything, of elements that are likely beyond L2, but in L3.
-    FromL3,
-    /// Everything, of elements that are likely beyond L3.
-    Everything,
-}
-
-impl Prefetch {
-    /// Whether to prefetch what is read next; `jumps` says that it does not follow in memory.
-    #[inline(always)]
-    pub(crate) fn should_prefetch(self, jumps: bool) -> bool {
-        match self {
-            Prefetch::Nothing => false,
-            Prefetch::Jumps => jumps,
-            Prefetch::FromL3 | Prefetch::Everything => true,
-        }
-    }
-}
 
 /// The bytes of a cache line. (Where lines are longer, they are prefetched twice.)
 pub(crate) const CACHE_LINE_BYTES: usize = 64;

@@ -88,8 +88,8 @@ pub(super) unsafe fn find_long<O: ArgOrder>(order: O, segment: Segment<O::Lane>)
             #[inline(always)]
             move || {
                 let mut segment = segment;
-                let prefetch = segment.tuning.prefetch(segment.len * size_of::<O::Lane>());
-                if segment.prefetch_distance == 0 && prefetch.should_prefetch(false) {
+                let working_set = segment.tuning.working_set(segment.len * size_of::<O::Lane>());
+                if segment.prefetch_distance == 0 && segment.tuning.should_prefetch(working_set, false) {
                     segment = segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES);
                 }
                 let longest = max_segment_len::<O>();

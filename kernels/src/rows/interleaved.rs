@@ -42,7 +42,7 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
         Segment::new(args.input.cast::<O::Lane>().wrapping_offset(to_lowest), fastest.size, reversed, args.tuning);
     let outputs = if args.is_interleaved(args.inner) { MAX_INTERLEAVED } else { 1 };
     let bytes = fastest.size * size_of::<O::Lane>();
-    let prefetch_distance = args.prefetch.should_prefetch(false).then_some(PREFETCH_DISTANCE_BYTES / bytes);
+    let prefetch_distance = args.should_prefetch(false).then_some(PREFETCH_DISTANCE_BYTES / bytes);
     let mut best = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
     let mut done = 0;
     while done < positions.len() {

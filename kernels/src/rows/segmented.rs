@@ -7,8 +7,7 @@ use super::interleaved;
 use super::segment::{self, ArgResult, MAX_VECTORS, Segment};
 use crate::gather::{LaneOffsets, Scratch};
 use crate::kernel::KernelImpl;
-use crate::memory::args::KernelArgs;
-use crate::memory::prefetch::Prefetch;
+use crate::memory::args::{KernelArgs, WorkingSet};
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
 use crate::outputs::{Outputs, Written};
@@ -51,7 +50,7 @@ impl KernelImpl for SegmentedRows {
                 };
                 // SAFETY: a segment of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not
                 // empty.
-                let found = unsafe { find(order, Segment::new(at, len, reversed, args.tuning), args.prefetch) };
+                let found = unsafe { find(order, Segment::new(at, len, reversed, args.tuning), args.working_set) };
                 best.update(order, found, reduction_len);
                 reduction_len += len;
             }
@@ -64,7 +63,7 @@ impl KernelImpl for SegmentedRows {
 /// # Safety
 /// - The elements of the segment may be read; there is at least one.
 #[inline(always)]
-unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>, prefetch: Prefetch) -> ArgResult<O> {
+unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>, working_set: WorkingSet) -> ArgResult<O> {
     let lanes = O::Simd::LANES;
     // SAFETY: the caller's promise; and each of the lengths is one that its search takes.
     unsafe {
@@ -75,7 +74,7 @@ unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>, prefetch: Prefe
         } else if segment.len < block_len::<O>() {
             segment::find::<O, 4, MAX_VECTORS>(order, segment)
         } else if const { O::Simd::TUNING.specializes }
-            && segment.tuning.has_read_streams(prefetch)
+            && segment.tuning.has_read_streams(working_set)
             && blocked::is_long::<O>(segment.len)
         {
             interleaved::find_by_read_streams(order, segment)

@@ -8,8 +8,7 @@ use super::segment::Segment;
 use super::strategy::OtherRows;
 use crate::float_mode;
 use crate::kernel::{KernelImpl, compares_floats};
-use crate::memory::args::{KernelArgs, LoopDim};
-use crate::memory::prefetch::Prefetch;
+use crate::memory::args::{KernelArgs, LoopDim, WorkingSet};
 use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
 use crate::positions::Positions;
@@ -41,8 +40,8 @@ impl SingleRow {
         // Where no other search is worth a copy: as the only row of a call.
         let of_call = || {
             let once = LoopDim { size: 1, stride: 0 };
-            let (reduced, prefetch) = (&[LoopDim { size: len, stride: 1 }], Prefetch::Nothing);
-            let args = KernelArgs { input: first, outer: once, inner: once, reduced, prefetch, tuning };
+            let (reduced, working_set) = (&[LoopDim { size: len, stride: 1 }], WorkingSet::L2);
+            let args = KernelArgs { input: first, outer: once, inner: once, reduced, working_set, tuning };
             let mut position = [0_u32];
             // SAFETY: the caller's promise, and one position for one output; of ISAs that specialize, a long row.
             unsafe { OtherRows::enter::<Shared>(&args, Positions::from(&mut position[..]).into()) };

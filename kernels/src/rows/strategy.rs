@@ -8,7 +8,6 @@ use super::segment::{MAX_VECTORS, Segment};
 use super::tree;
 use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
-use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, RowPrefetcher, prefetch_distance};
 use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
@@ -82,13 +81,14 @@ unsafe fn each_by_length<O: ArgOrder, const FORWARD: bool>(
     let has_discontinuities = !FORWARD
         && stride < 0
         && (MIN_DISCONTINUITY_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
-    let prefetches = args.prefetch.should_prefetch(has_discontinuities);
+    let prefetches = args.should_prefetch(has_discontinuities);
     // By rows, a branch on the width of positions would be paid for each.
     let narrow = outputs.positions.half_width();
     let all = AllRows::<'_, O, FORWARD> { order, args, positions: narrow.as_mut_ptr(), prefetches };
     let vectors = len.div_ceil(O::Simd::LANES);
-    // Not to be read in two streams.
-    let is_sequential = args.prefetch == Prefetch::Jumps && len > MAX_TWO_STREAM_BYTES / size_of::<O::Lane>();
+    // Where the hardware prefetchers are left alone, not to be read in two streams.
+    let is_left_alone = args.exceeds_l2() && !args.should_prefetch(false);
+    let is_sequential = is_left_alone && len > MAX_TWO_STREAM_BYTES / size_of::<O::Lane>();
     // SAFETY: the caller's promise, each of the lengths is one that its search takes, and then all positions were
     // written.
     unsafe {

@@ -6,6 +6,7 @@
 use super::table::{
     ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
 };
+use crate::memory::args::WorkingSet;
 use crate::memory::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = GENERIC.checked();
@@ -16,7 +17,7 @@ pub(super) const GENERIC: Tuning = Tuning {
         sequential: false,
         hint: Hint::L2,
         min_beyond_l2_bytes: SMALLEST_L2_BYTES,
-        min_memory_bytes: 16 << 20,
+        far_from: WorkingSet::Llc,
     },
     rows: RowTuning { read_streams: 1, stream_bytes: 2 << 10, stream_distance: 0 },
     columns: ColumnTuning {

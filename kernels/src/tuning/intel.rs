@@ -2,6 +2,7 @@
 
 use super::generic::GENERIC;
 use super::table::{ColumnTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use crate::memory::args::WorkingSet;
 
 /// By what [`with_l2_limit`] takes, in rising order: the smallest L2, then three quarters of an L2 of 1, 1.25, 2, 3
 /// and 4 MiB.
@@ -17,7 +18,12 @@ pub(super) static TUNINGS: [Tuning; 6] = [
 const fn with_l2_limit(min_beyond_l2_bytes: usize) -> Tuning {
     Tuning {
         name: "intel",
-        prefetch: PrefetchTuning { sequential: true, min_beyond_l2_bytes, ..GENERIC.prefetch },
+        prefetch: PrefetchTuning {
+            sequential: true,
+            min_beyond_l2_bytes,
+            far_from: WorkingSet::Dram,
+            ..GENERIC.prefetch
+        },
         rows: RowTuning { read_streams: 6, stream_bytes: 512, stream_distance: 1 << 10 },
         columns: ColumnTuning {
             max_streams: 24,

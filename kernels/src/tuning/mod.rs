@@ -4,7 +4,7 @@
 //! ```text
 //! once:              CPUID: vendor, family, size of L2  ->  a table            (detect.rs; zen4.rs, zen5.rs, ...)
 //! for each plan:     table.select, table.half_vectors   ->  strategy and ISA   (the facade's planner)
-//!                    table.prefetch(bytes of the input) ->  what to prefetch
+//!                    table.working_set(bytes of the input) ->  which cache likely holds it
 //! for each call:     KernelArgs::tuning                 ->  the other fields, which kernels read
 //! ```
 //!

@@ -1,6 +1,7 @@
 //! What a table holds. No CPU is named here.
 
-use crate::memory::prefetch::{Hint, Prefetch};
+use crate::memory::args::WorkingSet;
+use crate::memory::prefetch::Hint;
 
 /// What is known to be fast on a microarchitecture: one of the tables of this crate, whose numbers were checked when it
 /// was compiled. Kernels rely on that, so there are no others: no table can be made elsewhere, or copied and changed.
@@ -38,8 +39,9 @@ pub struct PrefetchTuning {
     pub hint: Hint,
     /// The fewest bytes that are taken to be beyond L2.
     pub min_beyond_l2_bytes: usize,
-    /// The fewest bytes that are taken to be beyond the last-level cache, too.
-    pub min_memory_bytes: usize,
+    /// From which working set on elements are far: where they come so late that it pays to read several streams at a
+    /// time, and long runs of each row. Where the hardware prefetchers do better alone, that is beyond L2.
+    pub far_from: WorkingSet,
 }
 
 /// Outputs whose elements are neighbours.
@@ -149,31 +151,46 @@ pub(crate) const MAX_WIDE_ROW_BYTES: usize = 128;
 /// The widest runs of outputs of which the buffer for gathered elements holds eight rows, one for each lane.
 const MAX_BUFFERED_RUN_BYTES: usize = 32;
 
+/// The fewest bytes that are taken to be beyond the last-level cache: see docs/tuning.md#min_memory_bytes.
+const MIN_MEMORY_BYTES: usize = 16 << 20;
+
 /// The smallest L2 cache of current cores.
 pub(super) const SMALLEST_L2_BYTES: usize = 512 << 10;
 
 impl Tuning {
-    /// What to prefetch of `bytes` bytes.
+    /// Where `bytes` bytes likely are, if they were read not long ago.
     ///
     /// ```
-    /// use argreduce_kernels::{Prefetch, Tuning};
-    /// assert_eq!(Tuning::current().prefetch(4096), Prefetch::Nothing);
+    /// use argreduce_kernels::{Tuning, WorkingSet};
+    /// assert_eq!(Tuning::current().working_set(4096), WorkingSet::L2);
+    /// assert_eq!(Tuning::current().working_set(1 << 30), WorkingSet::Dram);
     /// ```
     #[inline(never)]
-    pub const fn prefetch(&self, bytes: usize) -> Prefetch {
-        let PrefetchTuning { sequential, min_beyond_l2_bytes, min_memory_bytes, .. } = self.prefetch;
-        match sequential {
-            _ if bytes < min_beyond_l2_bytes => Prefetch::Nothing,
-            false => Prefetch::Jumps,
-            true if bytes < min_memory_bytes => Prefetch::FromL3,
-            true => Prefetch::Everything,
+    pub const fn working_set(&self, bytes: usize) -> WorkingSet {
+        match bytes {
+            _ if bytes < self.prefetch.min_beyond_l2_bytes => WorkingSet::L2,
+            _ if bytes < MIN_MEMORY_BYTES => WorkingSet::Llc,
+            _ => WorkingSet::Dram,
         }
+    }
+
+    /// Whether elements are [far](PrefetchTuning::far_from).
+    #[inline(always)]
+    pub fn is_far(&self, working_set: WorkingSet) -> bool {
+        working_set >= self.prefetch.far_from
+    }
+
+    /// Whether to prefetch what is read next; `jumps` says that it does not follow in memory. What L2 holds is not
+    /// prefetched: that costs more than it gains.
+    #[inline(always)]
+    pub(crate) fn should_prefetch(&self, working_set: WorkingSet, jumps: bool) -> bool {
+        working_set != WorkingSet::L2 && (jumps || self.prefetch.sequential)
     }
 
     /// Whether a long row is read in several streams.
     #[inline(always)]
-    pub(crate) fn has_read_streams(&self, prefetch: Prefetch) -> bool {
-        self.rows.read_streams > 1 && matches!(prefetch, Prefetch::Jumps | Prefetch::Everything)
+    pub(crate) fn has_read_streams(&self, working_set: WorkingSet) -> bool {
+        self.rows.read_streams > 1 && self.is_far(working_set)
     }
 
     /// The same, if its numbers are such as kernels can take. Each table is the result of this.
@@ -185,7 +202,7 @@ impl Tuning {
         assert!(self.columns.max_streams <= MAX_COUNTED_ROWS, "one pass counts its rows in a lane");
         assert!(self.columns.narrow_prefetch_bytes >= MAX_WIDE_ROW_BYTES, "a wide row at a time");
         assert!(self.gather.max_run_bytes <= MAX_BUFFERED_RUN_BYTES, "the buffer holds eight rows of runs");
-        assert!(self.prefetch.min_beyond_l2_bytes <= self.prefetch.min_memory_bytes, "caches are beyond each other");
+        assert!(self.prefetch.min_beyond_l2_bytes <= MIN_MEMORY_BYTES, "caches are beyond each other");
         self
     }
 }

@@ -2,11 +2,12 @@
 
 use super::generic::GENERIC;
 use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, Tuning};
+use crate::memory::args::WorkingSet;
 use crate::memory::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
     name: "zen5",
-    prefetch: PrefetchTuning { sequential: true, hint: Hint::L1, ..GENERIC.prefetch },
+    prefetch: PrefetchTuning { sequential: true, hint: Hint::L1, far_from: WorkingSet::Dram, ..GENERIC.prefetch },
     columns: ColumnTuning { row_by_row: true, ..GENERIC.columns },
     half_vectors: HalfVectorTuning { columns_beyond_l3: true, ..GENERIC.half_vectors },
     ..GENERIC

@@ -6,13 +6,13 @@ use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
 use argreduce_kernels::{
-    Isa, KernelArgs, LoopDim, Outputs, Positions, Prefetch, Strategy, StridedIter, Tuning, better, kernel, offset_at,
+    Isa, KernelArgs, LoopDim, Outputs, Positions, Strategy, StridedIter, Tuning, WorkingSet, better, kernel, offset_at,
 };
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
 
 /// Of these and the tables of all microarchitectures, each pair is taken in turn.
-const PREFETCHES: [Prefetch; 4] = [Prefetch::Nothing, Prefetch::Jumps, Prefetch::FromL3, Prefetch::Everything];
+const WORKING_SETS: [WorkingSet; 3] = [WorkingSet::L2, WorkingSet::Llc, WorkingSet::Dram];
 
 /// What a test compares with the expected answer: one ISA's way of ordering one element type.
 pub struct Case<T> {
@@ -69,10 +69,16 @@ impl<T: Sample> Case<T> {
                 for (n, (input, start)) in inputs.iter().enumerate() {
                     // Each of them at some edge, by each of the policies.
                     let turn = n + elements + usize::from(function == ArgMax) * 2 + usize::from(policy == Ignore);
-                    let prefetch = PREFETCHES[turn % PREFETCHES.len()];
-                    let tuning = Tuning::ALL[turn / PREFETCHES.len() % Tuning::ALL.len()];
-                    let args =
-                        KernelArgs { input: input[*start..].as_ptr().cast(), outer, inner, reduced, prefetch, tuning };
+                    let working_set = WORKING_SETS[turn % WORKING_SETS.len()];
+                    let tuning = Tuning::ALL[turn / WORKING_SETS.len() % Tuning::ALL.len()];
+                    let args = KernelArgs {
+                        input: input[*start..].as_ptr().cast(),
+                        outer,
+                        inner,
+                        reduced,
+                        working_set,
+                        tuning,
+                    };
                     // SAFETY: `expected` was found by reading every element of the tile.
                     let found = unsafe { self.run(strategy, function, policy, &args) };
                     assert!(

@@ -7,7 +7,8 @@ use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
 use argreduce_kernels::{
-    KernelArgs, LoopDim, PANEL_BYTES, PANEL_VECTORS, Prefetch, SCRATCH_BYTES, Strategy, StridedIter, Tuning, offset_at,
+    KernelArgs, LoopDim, PANEL_BYTES, PANEL_VECTORS, SCRATCH_BYTES, Strategy, StridedIter, Tuning, WorkingSet,
+    offset_at,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -261,7 +262,7 @@ impl<T: Sample> Case<T> {
                         let expected = [of_block(first), of_block(second)].concat();
                         for strategy in Strategy::ALL.into_iter().filter(|s| s.takes(inner, &[reduced], self.lanes)) {
                             let (input, reduced) = (first.as_ptr().cast(), &[reduced]);
-                            let prefetch = if policy == Ignore { Prefetch::Jumps } else { Prefetch::Nothing };
+                            let working_set = if policy == Ignore { WorkingSet::Llc } else { WorkingSet::L2 };
                             let tuning = Tuning::current();
                             let args = KernelArgs { input, outer, inner, reduced, prefetch, tuning };
                             // SAFETY: `expected` was found by reading every element of the tile.

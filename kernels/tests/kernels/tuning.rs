@@ -1,19 +1,17 @@
 //! What tables of tuning say of themselves.
 
-use argreduce_kernels::tuning::PrefetchTuning;
-use argreduce_kernels::{Prefetch, Tuning};
+use argreduce_kernels::{Tuning, WorkingSet};
 
-/// No answer depends on it: of more bytes never less is prefetched.
+/// Of more bytes, the working set is never a smaller one.
 #[test]
-fn prefetches_what_is_beyond_l2() {
+fn working_sets_by_bytes() {
     for tuning in Tuning::ALL {
-        let PrefetchTuning { sequential, min_beyond_l2_bytes, min_memory_bytes, .. } = tuning.prefetch;
-        let (beyond_l2, from_memory) =
-            if sequential { (Prefetch::FromL3, Prefetch::Everything) } else { (Prefetch::Jumps, Prefetch::Jumps) };
-        assert_eq!(tuning.prefetch(min_beyond_l2_bytes - 1), Prefetch::Nothing, "{}", tuning.name);
-        assert_eq!(tuning.prefetch(min_beyond_l2_bytes), beyond_l2, "{}", tuning.name);
-        assert_eq!(tuning.prefetch(min_memory_bytes - 1), beyond_l2, "{}", tuning.name);
-        assert_eq!(tuning.prefetch(min_memory_bytes), from_memory, "{}", tuning.name);
-        assert_eq!(tuning.prefetch(usize::MAX), from_memory, "{}", tuning.name);
+        let beyond_l2 = tuning.prefetch.min_beyond_l2_bytes;
+        assert_eq!(tuning.working_set(0), WorkingSet::L2, "{}", tuning.name);
+        assert_eq!(tuning.working_set(beyond_l2 - 1), WorkingSet::L2, "{}", tuning.name);
+        assert_eq!(tuning.working_set(beyond_l2), WorkingSet::Llc, "{}", tuning.name);
+        assert_eq!(tuning.working_set(usize::MAX), WorkingSet::Dram, "{}", tuning.name);
+        let by_bytes = (0..60).map(|n| tuning.working_set(1 << n));
+        assert!(by_bytes.is_sorted(), "{}", tuning.name);
     }
 }
