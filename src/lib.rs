@@ -46,6 +46,7 @@
 //! | ties | the smallest index ([`AxisDirection::Increasing`]) or the largest ([`AxisDirection::Decreasing`]) wins |
 //! | zeros | -0 equals +0: a tie |
 //! | infinities, subnormals | ordinary values |
+//! | floating-point mode | flush-to-zero, rounding and traps of the calling thread, or any other, change no answer |
 //! | NaN | all are equal, and better than every number ([`NanPolicy::Propagate`]) or worse ([`NanPolicy::Ignore`]) |
 //! | `bool` | `false` is less than `true` |
 //! | rank | 0 to 8; reduced axes keep size 1 in the output, [`drop_axes`] drops them |

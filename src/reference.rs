@@ -1,7 +1,9 @@
 //! The contract as plain loops, to be read beside its table, and to check everything else against. It shares nothing
-//! with the planner or the kernels: not the collapse, not the order, not the walk.
+//! with the planner or the kernels: not the collapse, not the order, not the walk. (But that floats are compared in the
+//! default floating-point mode.)
 
 use crate::{AxisDirection, Layout, NanPolicy, ReduceFunction};
+use argreduce_kernels::float_mode;
 
 /// The index of the best element for each position of the kept axes, in row-major order of the kept axes.
 ///
@@ -20,6 +22,19 @@ use crate::{AxisDirection, Layout, NanPolicy, ReduceFunction};
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 pub fn arg_reduce<T: Copy + PartialOrd>(
+    order: (ReduceFunction, AxisDirection, NanPolicy),
+    layout: &Layout,
+    reduced: &[bool],
+    input: &[T],
+) -> Vec<usize> {
+    let mut indices = Vec::new();
+    float_mode::in_default(&mut || indices = arg_reduce_in_default(order, layout, reduced, input));
+    indices
+}
+
+/// The same, in the default floating-point mode.
+#[inline(never)]
+fn arg_reduce_in_default<T: Copy + PartialOrd>(
     (function, direction, nan_policy): (ReduceFunction, AxisDirection, NanPolicy),
     layout: &Layout,
     reduced: &[bool],

@@ -2,15 +2,18 @@
 //! process, without a sanitizer and on any Unix, emulated or not. It knows nothing of what is tested.
 //!
 //! Mappings are used again and again by the thread that made them: two system calls for each slice would be most of a
-//! test's time. Beside that, what all tests share: whether to take [`few`] cases.
+//! test's time. Beside that, what all tests share: whether to take [`few`] cases, and the [floating-point
+//! modes](FloatMode) of callers.
 
 mod few;
+mod float_mode;
 
 #[cfg_attr(not(unix), path = "plain.rs")]
 #[cfg_attr(unix, path = "pages.rs")]
 mod region;
 
 pub use few::{few, is_slow};
+pub use float_mode::FloatMode;
 use region::Region;
 use std::cell::RefCell;
 use std::mem::take;

@@ -5,9 +5,10 @@
 //! branch. A condition that becomes constant only by inlining costs compile time: both branches are made, with all that
 //! they inline, before one is thrown away.
 
+use crate::float_mode;
 use crate::memory::args::KernelArgs;
-use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
+use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
@@ -20,14 +21,22 @@ pub(crate) trait KernelImpl: Sized {
     /// As for [`KernelImpl::enter`]; `O::Lane` has the size and alignment of the element type.
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written;
 
-    /// What every [`crate::Kernel`] points to.
+    /// What every [`crate::Kernel`] points to. Where floats are compared, not in whatever
+    /// [mode](crate::float_mode) the caller is in.
     ///
     /// A method of this trait, not a function, because the compiler distributes its work by the module of the type: so
     /// strategies are compiled in parallel.
     ///
     /// # Safety
     /// - As a [`crate::Kernel`], and there are as many positions as the call has outputs.
-    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+    #[inline(never)]
+    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
+        if const { compares_floats::<M>() } && !float_mode::is_default() {
+            let mut written = Written::All;
+            // SAFETY: the caller's promise: it is the same call.
+            float_mode::in_default(&mut || written = unsafe { Self::enter::<M>(args, outputs.reborrow()) });
+            return written;
+        }
         // SAFETY: the caller promises that the ISA is there, and all that a body requires.
         unsafe {
             let order = M::make();
@@ -44,6 +53,11 @@ pub(crate) trait KernelImpl: Sized {
         // SAFETY: the caller's promise.
         unsafe { call.eval() }
     }
+}
+
+/// Whether the answers of an order depend on the floating-point mode. (16-bit floats are compared as integers.)
+pub(crate) const fn compares_floats<M: OrderFactory>() -> bool {
+    <M::Order as ArgOrder>::Lane::HAS_NAN
 }
 
 /// A call of a body, to be made inside a function with the ISA's target features.

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `dispatch.rs` | [`kernel`] picks a [`Kernel`] for an [`Isa`], a [`Strategy`], an element type and an order |
 //! | `kernel.rs`, `strategy.rs` | how a kernel is entered; which calls a strategy takes |
+//! | `float_mode.rs` | subnormals, rounding and traps as the caller's thread has them, and as comparisons need them |
 //! | `rows/`, `columns/` | the strategies: one generic body each, for all ISAs, types and orders |
 //! | `gather/` | copies into a small buffer, of what vectors cannot load in place |
 //! | `order/` | which of two elements is better, NaN included, for each element type |
@@ -52,6 +53,8 @@ mod types;
 
 mod columns;
 mod dispatch;
+#[doc(hidden)]
+pub mod float_mode;
 mod gather;
 mod index;
 mod kernel;

@@ -53,9 +53,9 @@ pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + S
     const ZERO: Self;
 
     /// Whether this is a NaN; never for integers and `bool`.
-    #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
     fn is_nan(self) -> bool {
-        self != self
+        // A NaN alone has whatever key it is given. (Not by a comparison, which may trap.)
+        self.key(i64::MIN) != self.key(i64::MAX)
     }
 
     /// An integer in the order of the numbers, and `nan` for a NaN: what is behind [`crate::key`].
@@ -213,19 +213,11 @@ crate::names!(NanPolicy: Propagate = "propagate", Ignore = "ignore");
 /// ```
 #[inline]
 pub fn better<T: Element>(function: ReduceFunction, policy: NanPolicy, a: T, b: T) -> bool {
-    match (a.is_nan(), b.is_nan()) {
-        (false, false) => match function {
-            ReduceFunction::ArgMin => a < b,
-            ReduceFunction::ArgMax => a > b,
-        },
-        (true, false) => policy == NanPolicy::Propagate,
-        (false, true) => policy == NanPolicy::Ignore,
-        (true, true) => false,
-    }
+    key(function, policy, a) > key(function, policy, b)
 }
 
-/// The same order as integers: the larger key is the better element. What a loop of a few elements compares in one
-/// instruction.
+/// The order of [`better`] as integers: the larger key is the better element. What a loop of a few elements compares in
+/// one instruction, and in any [floating-point mode](crate::float_mode).
 ///
 /// ```
 /// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, key};

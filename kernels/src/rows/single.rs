@@ -6,7 +6,8 @@ use super::lane_indexed;
 use super::search::{RowLoop, RowSearch, in_registers};
 use super::segment::Segment;
 use super::strategy::OtherRows;
-use crate::kernel::KernelImpl;
+use crate::float_mode;
+use crate::kernel::{KernelImpl, compares_floats};
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::prefetch::Prefetch;
 use crate::order::ArgOrder;
@@ -25,11 +26,18 @@ impl SingleRow {
     ///
     /// # Safety
     /// - As there.
+    #[inline(never)]
     pub(crate) unsafe fn enter<M: OrderFactory, Shared: OrderFactory>(
         first: *const (),
         len: usize,
         tuning: &'static Tuning,
     ) -> u32 {
+        if const { compares_floats::<M>() } && !float_mode::is_default() {
+            let mut position = 0;
+            // SAFETY: the caller's promise: it is the same call.
+            float_mode::in_default(&mut || position = unsafe { Self::enter::<M, Shared>(first, len, tuning) });
+            return position;
+        }
         // Where no other search is worth a copy: as the only row of a call.
         let of_call = || {
             let once = LoopDim { size: 1, stride: 0 };

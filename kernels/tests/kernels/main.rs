@@ -8,6 +8,7 @@
 mod case;
 mod indices;
 mod keys;
+mod modes;
 mod sample;
 mod scatter;
 mod tiles;
@@ -31,13 +32,20 @@ fn is_exercised(isa: Isa) -> bool {
     isa.is_available()
 }
 
-/// A test for each ISA and type.
+/// A test for each ISA and type, and one of floating-point modes.
 macro_rules! isas {
     ($($(#[$cfg:meta])* $name:ident: $isa:ident;)+) => {$(
         $(#[$cfg])*
         mod $name {
             use super::*;
             isas!($isa, i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 f16 bf16);
+
+            #[test]
+            fn float_modes() {
+                if is_exercised(Isa::$isa) {
+                    modes::check_all(Isa::$isa);
+                }
+            }
         }
     )+};
     ($isa:ident, $($t:ident)+) => {$(
