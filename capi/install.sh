@@ -46,6 +46,8 @@ case $libdir in /*) ;; *) libdir=$prefix/$libdir ;; esac
 libdir=$(realpath -ms -- "$libdir")
 root=${DESTDIR:+$(realpath -ms -- "$DESTDIR")}
 cd "$(dirname "$0")/.."
+echo "capi/install.sh: builds the C library and installs it to $root$prefix. The kernels are compiled first:" \
+    "some minutes on two cores, unless an earlier run has done so." >&2
 
 version=$(cargo pkgid -p argreduce-capi)
 version=${version##*[#@]}

@@ -24,7 +24,8 @@
 //!   indices of 32 or 64 bits, which are turned into indices in place. What is not packed, or has another width, the
 //!   kernel writes to a buffer on the stack, from where it is copied.
 //!
-//! An element goes downwards through these files, and never back:
+//! An element goes downwards through these files. But `parallel.rs` and `partials.rs` go back to `run.rs` for each of
+//! their parts:
 //!
 //! | file | what happens there |
 //! |---|---|

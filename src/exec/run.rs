@@ -1,4 +1,4 @@
-//! Runs a plan: one output by a single call, many by tiles, each tile in one of four ways.
+//! Runs a plan: one output by a single call, many by tiles, each tile in one of three ways.
 
 use super::call::{Call, Places, ValuePlaces};
 use super::elements::{Bits, Order, Outputs, Values};

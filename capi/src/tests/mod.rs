@@ -66,7 +66,13 @@ pub(super) fn finish(
 #[derive(Debug)]
 pub(super) struct Operator(*mut argreduce_operator);
 
-// SAFETY: as the header says: an operator is usable from any thread.
+// As the header says, an operator is usable from any thread: the compiler sees that it is, but not behind a pointer.
+const _: () = {
+    const fn is_usable_from_any_thread<T: Send + Sync>() {}
+    is_usable_from_any_thread::<argreduce_operator>();
+};
+
+// SAFETY: as is checked above.
 unsafe impl Sync for Operator {}
 // SAFETY: as above.
 unsafe impl Send for Operator {}

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import argreduce
+import ml_dtypes
 import numpy as np
 import pytest
 from conftest import DTYPES, is_float, random_array
@@ -177,3 +181,141 @@ def test_values_of_floats_are_bit_for_bit():
         x = np.array([-0.0, 0.0, -1.0], dtype)
         values = argreduce_dask.max_argmax(da.from_array(x, chunks=1)).values.compute(**SYNC)
         assert np.signbit(values)
+
+
+def array_of_chunks(chunks, declared):
+    """A dask array of one axis whose chunks are these, whatever their types."""
+    sizes = (tuple(len(chunk) for chunk in chunks),)
+    return da.map_blocks(
+        lambda block_info=None: chunks[block_info[None]["chunk-location"][0]],
+        chunks=sizes,
+        dtype=declared,
+        meta=np.empty(0, declared),
+    )
+
+
+@pytest.mark.parametrize("declared", ["f4", "f8", ">f8", "i8", ml_dtypes.bfloat16])
+@pytest.mark.parametrize("types", ["f8 i8", "i8 f8", "i8 i8", "f4 f8", "? u1 f2", "f8 >f8", ">i2 i4"])
+def test_chunks_of_other_types(types, declared):
+    # The largest is in the last chunk, and the smallest in the first; the last of each chunk is the first of the next.
+    declared, chunks = np.dtype(declared), []
+    for n, dtype in enumerate(types.split()):
+        chunks.append(np.array([n, n + 1]).astype(dtype))
+    together = np.concatenate([chunk.astype(declared) for chunk in chunks])
+    x = array_of_chunks(chunks, declared)
+    for select_last in (False, True):
+        for name in ("max_argmax", "min_argmin"):
+            wanted = getattr(argreduce, name)(together, select_last=select_last)
+            lazy = getattr(argreduce_dask, name)(x, select_last=select_last, split_every=2)
+            values, index = dask.compute(*lazy, **SYNC)
+            assert index == wanted.indices and values == wanted.values
+            assert values.dtype == lazy.values.dtype == wanted.values.dtype
+        assert argreduce_dask.nanargmax(x).compute(**SYNC) == argreduce.nanargmax(together)
+    # What dask's own finds, which merges the chunks by NumPy's rules for several types.
+    assert argreduce_dask.argmax(x).compute(**SYNC) == x.argmax().compute(**SYNC)
+
+
+def test_chunks_are_rounded_to_the_declared_type():
+    # As one array of float32 has them: equal.
+    x = array_of_chunks([np.array([1.0, 1.0 + 1e-12]), np.array([np.nan, 0.5], "f4")], np.float32)
+    assert argreduce_dask.nanargmax(x).compute(**SYNC) == 0
+    assert argreduce_dask.argmax(x).compute(**SYNC) == 2
+    # 2**53 + 1 has no float64.
+    x = array_of_chunks([np.array([2**53]), np.array([2**53 + 1])], np.float64)
+    assert argreduce_dask.argmax(x).compute(**SYNC) == 0
+
+
+@pytest.mark.parametrize(
+    ("chunk", "declared"),
+    [
+        (np.array([0.5, 0.9]), "i8"),
+        (np.array([np.nan, 1.0]), "i8"),
+        (np.array([1e300, 1.0]), "i8"),
+        (np.array([300, 1]), "i1"),
+        (np.array([2**63, 1], "u8"), "i8"),
+        (np.array([-1, 1]), "u8"),
+        (np.array([1, 2]), "?"),
+    ],
+)
+def test_chunks_that_the_declared_type_does_not_hold(chunk, declared):
+    x = array_of_chunks([chunk, np.zeros(2, declared)], declared)
+    with pytest.raises(TypeError, match=rf"^argreduce\.dask\.argmin: a chunk is of type {chunk.dtype}\. .* declare"):
+        argreduce_dask.argmin(x).compute(**SYNC)
+
+
+@pytest.mark.parametrize("function", argreduce_dask.__all__)
+def test_errors_name_the_function_that_was_called(function):
+    call, name = getattr(argreduce_dask, function), rf"^argreduce\.dask\.{function}\b"
+
+    def fails(error, x, **options):
+        with pytest.raises(error, match=name) as caught:
+            dask.compute(call(x, **options), **SYNC)
+        assert "partial" not in str(caught.value)
+
+    x = da.zeros((4, 4), chunks=2)
+    for dtype in ("complex", "O", "M8[s]", "U3"):
+        fails(TypeError, x.map_blocks(np.ndarray.astype, dtype, dtype=dtype, meta=np.empty((0, 0), dtype)))
+        # Where dask does not know.
+        fails(TypeError, x.map_blocks(np.ndarray.astype, dtype, dtype=float, meta=np.empty((0, 0))))
+    fails(TypeError, x.map_blocks(np.ma.array, dtype=float, meta=np.ma.empty((0, 0))))
+    fails(TypeError, x.map_blocks(np.ma.array, dtype=float, meta=np.empty((0, 0))))
+    fails(ValueError, x, axis=(0, 0))
+    fails(TypeError, x, axis=0.5)
+    fails(ValueError, da.zeros((0, 3)), axis=0)
+    fails(ValueError, x[x > 0])
+    y = da.zeros(3, chunks=3)
+    fails(ValueError, y[y > 0])
+    if function.startswith("nan"):
+        fails(ValueError, x * np.nan)
+    else:
+        fails(ValueError, x, nan="omit")
+    # Chunks of other shapes than it is declared.
+    fails(ValueError, x.map_blocks(lambda block: block[:1], dtype=float, meta=np.empty((0, 0))))
+    fails(ValueError, x.map_blocks(lambda block: block[0], dtype=float, meta=np.empty((0, 0))))
+
+
+def test_options_that_are_not_taken():
+    for option in ("dtype", "out", "threads"):
+        assert f"``{option}``:" in argreduce_dask.__doc__
+        with pytest.raises(TypeError, match=option):
+            argreduce_dask.argmax(da.zeros(3), **{option: 1})
+
+
+def test_arrays_of_any_declared_size():
+    for dtype in map(np.dtype, ("u1", "f8", ml_dtypes.bfloat16)):
+        for shape, axis in (((2**60,), None), ((2**62, 4), 0), ((2**62, 2**40), 1), ((2**40, 2**20, 8), (0, 1))):
+            chunks = tuple(size // 2 for size in shape)
+            x = da.zeros(shape, chunks=chunks, dtype=dtype)
+            lazy = argreduce_dask.max_argmax(x, axis)
+            assert lazy.indices.dtype == np.int64 and lazy.values.dtype == dtype
+            axes = range(len(shape)) if axis is None else np.atleast_1d(axis)
+            assert lazy.indices.shape == tuple(size for n, size in enumerate(shape) if n not in axes)
+    # More than an index counts.
+    for count in (3, 4):
+        with pytest.raises(ValueError, match=r"^argreduce\.dask\.argmax: "):
+            argreduce_dask.argmax(da.zeros((2**62, count), chunks=2**60))
+    # The first rows alone are computed.
+    x = da.zeros((2**60, 4), chunks=((3, 2**60 - 3), (2, 2)))
+    x = x + da.from_array([0.0, 3.0, 3.0, 1.0], chunks=2)
+    np.testing.assert_array_equal(argreduce_dask.argmax(x, 1)[:3].compute(**SYNC), [1, 1, 1])
+
+
+def test_names():
+    assert dir(argreduce_dask) == sorted(argreduce_dask.__all__)
+    for name in argreduce_dask.__all__:
+        assert getattr(argreduce_dask, name).__module__ == "argreduce.dask"
+
+
+def test_without_dask():
+    """In a process of its own, where dask cannot be imported."""
+    code = """
+import sys
+sys.modules["dask"] = None
+try:
+    import argreduce.dask
+except ImportError as error:
+    print(error, "|", repr(error.__cause__))
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "argreduce.dask" in said and "pip install 'argreduce[dask]'" in said
+    assert "| ModuleNotFoundError" in said

@@ -1,14 +1,18 @@
-"""argmax and its sisters for dask arrays: lazy, over any axes and any chunks, and bit for bit the answer of one array.
+"""argmax and its sisters for dask arrays: lazy, over any axes and any chunks, bit for bit the answer of one array.
 
-Each chunk gives a partial answer: its best elements, and where they are in the whole array. Partial answers merge in any
-order and grouping, so that the tree of merging is dask's own (:func:`dask.array.reduction`, ``split_every``), and so are
-schedulers.
+Each chunk gives a partial answer: its best elements, and where they are in the whole array. Partial answers merge in
+any order and grouping, so that the tree of merging is dask's own (:func:`dask.array.reduction`, ``split_every``), and
+so are schedulers.
 
 >>> import dask.array as da
 >>> import argreduce.dask
 >>> x = da.from_array([[1.0, 5.0, 2.0], [7.0, 0.0, 7.0]], chunks=(1, 2))
 >>> argreduce.dask.argmax(x, axis=1).compute()
 array([1, 0])
+
+Three options of :func:`argreduce.argmax` are not taken. ``dtype``: indices are int64, and ``astype`` of the result
+makes others. ``out``: nothing is written until it is computed. ``threads``: dask has its own, and chunks are what runs
+at the same time.
 """
 
 from __future__ import annotations
@@ -17,16 +21,27 @@ import operator
 from functools import partial as bind
 from typing import Any
 
-import dask.array
 import numpy as np
 
 from . import _argreduce
 from ._interop import Function, Nan, ValuesAndIndices
 
+try:
+    import dask.array
+except ImportError as _error:
+    raise ImportError(
+        "argreduce.dask needs dask, which is the extra [dask] of argreduce: "
+        "pip install 'argreduce[dask]', or pip install 'dask[array]'"
+    ) from _error
+
 # dask's own types are incomplete.
 da: Any = dask.array
 
 __all__ = ["argmax", "argmin", "max_argmax", "min_argmin", "nanargmax", "nanargmin"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
 
 
 def argmax(
@@ -43,7 +58,9 @@ def argmax(
     Parameters
     ----------
     x : dask array
-        Of any chunks. Their sizes have to be known along the reduced axes that have more than one.
+        Of any chunks. Their sizes have to be known along the reduced axes that have more than one. A chunk whose
+        elements are of another type than ``x.dtype`` is cast to that: floats are rounded to it; integers, bool and
+        floats that are cast to integers or to bool have to keep their values.
     axis : None, int or tuple of int
         The axes to reduce.
     keepdims : bool
@@ -60,9 +77,11 @@ def argmax(
     Raises
     ------
     ValueError
-        A reduced axis is empty, or cut into chunks of unknown sizes: now, and not when it is computed.
+        A reduced axis is empty, or cut into chunks of unknown sizes: now, and not when it is computed. When it is
+        computed, a chunk that has another shape than ``x.chunks`` says.
     TypeError
-        Elements of a type that :func:`argreduce.argmax` does not take; masked arrays.
+        Elements of a type that :func:`argreduce.argmax` does not take; masked arrays. When it is computed, a chunk of
+        such a type, or whose elements would not keep their values.
 
     Examples
     --------
@@ -70,7 +89,7 @@ def argmax(
     >>> argreduce.dask.argmax(da.arange(10, chunks=3)).compute()
     np.int64(9)
     """
-    return _reduce(x, axis, "indices", "argmax", keepdims, split_every, select_last, nan)
+    return _reduce("argmax", x, axis, keepdims, split_every, select_last, nan)
 
 
 def argmin(
@@ -88,7 +107,7 @@ def argmin(
     >>> argreduce.dask.argmin(da.arange(10, chunks=3), select_last=True).compute()
     np.int64(0)
     """
-    return _reduce(x, axis, "indices", "argmin", keepdims, split_every, select_last, nan)
+    return _reduce("argmin", x, axis, keepdims, split_every, select_last, nan)
 
 
 def nanargmax(
@@ -105,7 +124,7 @@ def nanargmax(
     >>> argreduce.dask.nanargmax(da.from_array([1.0, float("nan"), 5.0], chunks=1)).compute()
     np.int64(2)
     """
-    return _reduce(x, axis, "numbers", "argmax", keepdims, split_every, select_last, "ignore")
+    return _reduce("nanargmax", x, axis, keepdims, split_every, select_last, "ignore")
 
 
 def nanargmin(
@@ -122,7 +141,7 @@ def nanargmin(
     >>> argreduce.dask.nanargmin(da.from_array([1.0, float("nan"), 5.0], chunks=1)).compute()
     np.int64(0)
     """
-    return _reduce(x, axis, "numbers", "argmin", keepdims, split_every, select_last, "ignore")
+    return _reduce("nanargmin", x, axis, keepdims, split_every, select_last, "ignore")
 
 
 def max_argmax(
@@ -141,7 +160,7 @@ def max_argmax(
     >>> dask.compute(*best)
     (np.int64(9), np.int64(9))
     """
-    values, indices = _reduce(x, axis, "both", "argmax", keepdims, split_every, select_last, nan)
+    values, indices = _reduce("max_argmax", x, axis, keepdims, split_every, select_last, nan)
     return ValuesAndIndices(values, indices)
 
 
@@ -160,48 +179,33 @@ def min_argmin(
     >>> dask.compute(*argreduce.dask.min_argmin(da.arange(10, chunks=3)))
     (np.int64(0), np.int64(0))
     """
-    values, indices = _reduce(x, axis, "both", "argmin", keepdims, split_every, select_last, nan)
+    values, indices = _reduce("min_argmin", x, axis, keepdims, split_every, select_last, nan)
     return ValuesAndIndices(values, indices)
 
 
 def _reduce(
+    name: str,
     x: Any,
     axis: Any,
-    answer: str,
-    function: Function,
     keepdims: bool,
     split_every: int | dict[int, int] | None,
     select_last: bool,
     nan: Nan,
 ) -> Any:
+    function: Function = "argmax" if name.endswith("argmax") else "argmin"
+    full_name = f"{__name__}.{name}"
+    options = {"function": function, "select_last": select_last, "nan": nan}
     x = da.asanyarray(x)
     if np.ma.isMaskedArray(x._meta):
-        raise TypeError(f"{function} takes no masked arrays: their mask would be ignored")
-    is_known = [not np.isnan(size) for size in x.shape]
-    whole = tuple(size if known else 1 for size, known in zip(x.shape, is_known))
-    # What is wrong with the arguments is said now, by the same code as for one array: for an array of the same shape that
-    # takes no memory.
-    likeness = np.broadcast_to(np.zeros((), x.dtype), whole)
-    first = likeness[(slice(0, 1),) * x.ndim]
-    _argreduce.partial(first, axis, start=(0,) * x.ndim, whole=whole, function=function, nan=nan)
-    axes = tuple(range(x.ndim)) if axis is None else tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    if x.ndim == 0:
-        axes = ()
-    axes = tuple(operator.index(axis) % x.ndim for axis in axes)
-    for axis in axes:
-        if whole[axis] == 0:
-            raise ValueError(f"attempt to get {function} of an empty sequence")
-        if not is_known[axis] and x.numblocks[axis] > 1:
-            raise ValueError(
-                f"{function} over axis {axis} of unknown chunksize: the sizes of its chunks are not known, shape {x.shape}. "
-                "See dask's compute_chunk_sizes()"
-            )
-    options = {"function": function, "select_last": select_last, "nan": nan}
-    pairs = np.dtype([("value", x.dtype), ("index", np.int64)])
-    parts = x.map_blocks(
+        raise _masked(full_name)
+    axes = _checked_axes(full_name, x, axis, options)
+    dtype = x.dtype.newbyteorder("=")
+    pairs = np.dtype([("value", dtype), ("index", np.int64)])
+    best = x.map_blocks(
         _partial,
+        caller=full_name,
+        declared=dtype,
         axes=axes,
-        whole=tuple(size if known else None for size, known in zip(x.shape, is_known)),
         options=options,
         dtype=pairs,
         chunks=tuple((1,) * len(chunks) if n in axes else chunks for n, chunks in enumerate(x.chunks)),
@@ -210,7 +214,7 @@ def _reduce(
     if axes:
         merge = bind(_merge, options=options)
         best = da.reduction(
-            parts,
+            best,
             chunk=_as_it_is,
             combine=merge,
             aggregate=bind(_squeezed, merge=merge),
@@ -221,15 +225,59 @@ def _reduce(
             concatenate=False,
             meta=np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), pairs),
         )
-    else:
-        best = parts
 
     def of_best(function: Any, dtype: Any) -> Any:
         return best.map_blocks(function, dtype=dtype, meta=np.empty((0,) * best.ndim, dtype))
 
-    if answer == "both":
-        return ValuesAndIndices(of_best(_values, x.dtype), of_best(_indices, np.int64))
-    return of_best(_indices_of_numbers if answer == "numbers" else _indices, np.int64)
+    if name in ("max_argmax", "min_argmin"):
+        return ValuesAndIndices(of_best(_values, dtype), of_best(_indices, np.int64))
+    return of_best(bind(_indices_of_numbers, caller=full_name) if name.startswith("nan") else _indices, np.int64)
+
+
+def _checked_axes(name: str, x: Any, axis: Any, options: dict[str, Any]) -> tuple[int, ...]:
+    """The reduced axes, from 0. Says what is wrong with the arguments, before anything is computed."""
+    # The code for one array does, asked about a single element: an array of the declared shape may fit no memory.
+    element = np.zeros((1,) * x.ndim, x.dtype)
+
+    def check(whole: list[int]) -> None:
+        _partial_for(name, element, axis, start=(0,) * x.ndim, whole=whole, **options)
+
+    check([1] * x.ndim)
+    axes = tuple(range(x.ndim)) if axis is None or x.ndim == 0 else tuple(n % x.ndim for n in _integers(axis))
+    for n in axes:
+        if x.shape[n] == 0:
+            raise ValueError(f"{name}: attempt to get {options['function']} of an empty sequence")
+        if np.isnan(x.shape[n]) and x.numblocks[n] > 1:
+            raise ValueError(
+                f"{name} over axis {n} of unknown chunksize: the sizes of its chunks are not known, "
+                f"shape {x.shape}. See dask's compute_chunk_sizes()"
+            )
+    # That an index counts the reduced elements. It does not depend on the other axes.
+    check([x.shape[n] if n in axes and not np.isnan(x.shape[n]) else 1 for n in range(x.ndim)])
+    return axes
+
+
+def _integers(axis: Any) -> list[int]:
+    try:
+        return [operator.index(axis)]
+    except TypeError:
+        return [operator.index(n) for n in axis]
+
+
+def _partial_for(caller: str, *args: Any, **options: Any) -> Any:
+    """:func:`argreduce.partial`. Its errors name the function that the user has called."""
+    try:
+        return _argreduce.partial(*args, **options)
+    except np.exceptions.AxisError:
+        raise
+    except (TypeError, ValueError) as error:
+        said, own_name = str(error), "partial "
+        said = f"{caller} {said.removeprefix(own_name)}" if said.startswith(own_name) else f"{caller}: {said}"
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(said) from None
+
+
+def _masked(name: str) -> TypeError:
+    return TypeError(f"{name} takes no masked arrays: their mask would be ignored")
 
 
 def _pairs(part: tuple[Any, Any], shape: tuple[int, ...]) -> Any:
@@ -241,20 +289,43 @@ def _pairs(part: tuple[Any, Any], shape: tuple[int, ...]) -> Any:
 
 
 def _partial(
-    block: Any, axes: tuple[int, ...], whole: tuple[int | None, ...], options: dict[str, Any], block_info: Any = None
+    block: Any, caller: str, declared: Any, axes: tuple[int, ...], options: dict[str, Any], block_info: Any = None
 ) -> Any:
-    # A number for an array of rank 0; an array of another library for some kinds of chunks. What is masked stays so, and
-    # is refused.
+    # A number for an array of rank 0; an array of another library for some kinds of chunks. What is masked stays so.
     block = np.asanyarray(block)
-    start = [first for first, _ in block_info[0]["array-location"]]
-    sizes: list[Any] = list(whole)
-    for axis, size in enumerate(block.shape):
-        # Of a size that was not known, there is one chunk if the axis is reduced. On a kept axis, an index does not depend
-        # on where the chunk is.
-        if sizes[axis] is None:
-            start[axis], sizes[axis] = 0, size
-    part = _argreduce.partial(block, axes, start=start, whole=sizes, **options)
+    if np.ma.isMaskedArray(block):
+        raise _masked(caller)
+    shape, location = block_info[0]["shape"], block_info[0]["array-location"]
+    # On a kept axis, an index does not depend on where the chunk is. A reduced one of unknown size has one chunk.
+    placed = [axis for axis in axes if not np.isnan(shape[axis])]
+    expected = tuple(end - first for first, end in location)
+    if block.ndim != len(shape) or any(block.shape[axis] != expected[axis] for axis in placed):
+        raise ValueError(f"{caller}: a chunk has the shape {block.shape}, where {expected} is declared")
+    start, whole = [0] * block.ndim, list(block.shape)
+    for axis in placed:
+        start[axis], whole[axis] = location[axis][0], shape[axis]
+    block = _as_declared(caller, block, declared)
+    part = _partial_for(caller, block, axes, start=start, whole=whole, **options)
     return _pairs(part, tuple(1 if axis in axes else size for axis, size in enumerate(block.shape)))
+
+
+def _as_declared(caller: str, block: Any, declared: Any) -> Any:
+    """The elements of a chunk as those of the declared type, as putting the chunks together makes them that.
+
+    Rounding them keeps their order, but for ties. What wraps or is cut off to an integer does not, and is refused.
+    """
+    if block.dtype == declared:
+        return block
+    # Refuses the types that an array may not have either.
+    _partial_for(caller, np.empty(0, block.dtype), start=(0,), whole=(1,))
+    with np.errstate(invalid="ignore"):
+        elements = block.astype(declared)
+    if declared.kind in "biu" and not np.array_equal(elements, block):
+        raise TypeError(
+            f"{caller}: a chunk is of type {block.dtype}. {declared} is declared, and does not hold its elements: "
+            "declare a type that does (dtype= of map_blocks, for example)"
+        )
+    return elements
 
 
 def _as_it_is(block: Any, axis: Any, keepdims: bool) -> Any:
@@ -297,8 +368,8 @@ def _field(pairs: Any, name: str) -> Any:
     return field.copy() if np.ndim(field) else field[()]
 
 
-def _indices_of_numbers(pairs: Any) -> Any:
+def _indices_of_numbers(pairs: Any, caller: str) -> Any:
     values = pairs["value"]
     if values.dtype.kind not in "?biu" and np.isnan(values).any():
-        raise ValueError("All-NaN slice encountered")
+        raise ValueError(f"{caller}: All-NaN slice encountered")
     return _indices(pairs)
