@@ -1,11 +1,10 @@
-//! Which strategy and which kernel run a shape, by the shape, the type of its elements and the ISA. Thresholds that
-//! depend on the CPU are fields of [`SelectTuning`]; the others are here, beside what they decide.
+//! Which strategy and which kernel run a shape, by the shape, the type of its elements and the ISA. Where two curves
+//! cross is the same on all CPUs so far, so the thresholds are here, beside what they decide.
 
 use super::collapse::CollapsedShape;
 use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
 use super::nest::count;
 use crate::{DataType, Isa, NanPolicy, ReduceFunction};
-use argreduce_kernels::tuning::SelectTuning;
 use argreduce_kernels::{Kernel, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
 
 /// What the executor does: loops, and what runs along them.
@@ -54,7 +53,7 @@ impl ExecPlan {
     ) -> Option<()> {
         let shape = &self.shape;
         let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
-        let select = Selection { shape, reduction_len, element, tuning: &tuning.select };
+        let select = Selection { shape, reduction_len, element };
         self.reduction_len = reduction_len;
         self.writer = OutputWriter::of(isa.widest)?;
         self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
@@ -104,12 +103,44 @@ impl Prefer256Bit {
     }
 }
 
+/// The longest rows of several, in bytes, that vectors of half the width take. See
+/// docs/tuning.md#max_half_vector_row_bytes.
+const MAX_HALF_VECTOR_ROW_BYTES: usize = 32;
+
+/// The shortest rows of columns, in bytes, that they take where memory is slower than either. See
+/// docs/tuning.md#min_half_vector_columns_row_bytes.
+const MIN_HALF_VECTOR_COLUMNS_ROW_BYTES: usize = 768;
+
+/// Up to how many rows columns that are narrow in whole vectors, and fill those of half the width, take the latter. See
+/// docs/tuning.md#max_half_vector_column_rows.
+const MAX_HALF_VECTOR_COLUMN_ROWS: usize = 24;
+
+/// The fewest bytes of narrow columns that take whole vectors, not those of half the width. See
+/// docs/tuning.md#min_full_vector_narrow_bytes.
+const MIN_FULL_VECTOR_NARROW_BYTES: usize = 2048;
+
+/// The fewest bytes of narrow columns that are not gathered: half of it for rows of half a vector and more. See
+/// docs/tuning.md#min_narrow_bytes.
+const MIN_NARROW_BYTES: usize = 1024;
+
+/// The fewest rows of columns of one vector that are not gathered. See docs/tuning.md#min_column_rows.
+const MIN_COLUMN_ROWS: usize = 4;
+
+/// The fewest rows that are transposed. See docs/tuning.md#min_transposed_rows.
+const MIN_TRANSPOSED_ROWS: usize = 64;
+
+/// The fewest bytes of rows that are transposed where they are not much slower one by one. See
+/// docs/tuning.md#min_transposed_bytes.
+const MIN_TRANSPOSED_BYTES: usize = 1536;
+
+/// The longest rows of 16-bit floats that are transposed, in elements. See docs/tuning.md#max_transposed_f16_len.
+const MAX_TRANSPOSED_F16_LEN: usize = 31;
+
 /// What a strategy is selected from.
 struct Selection<'a> {
     shape: &'a CollapsedShape,
     reduction_len: usize,
     element: DataType,
-    tuning: &'a SelectTuning,
 }
 
 impl Selection<'_> {
@@ -127,7 +158,7 @@ impl Selection<'_> {
     /// wide for the shape, that is AVX2, which every machine with AVX-512 has. `None` where each output has one
     /// element.
     fn isa_and_strategy(&self, isa: PlanIsa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
-        let (shape, tuning, PlanIsa { widest: isa, is_forced }) = (self.shape, self.tuning, isa);
+        let (shape, PlanIsa { widest: isa, is_forced }) = (self.shape, isa);
         let strategy = self.strategy(isa)?;
         if is_forced || isa != Isa::Avx512 {
             return Some((isa, strategy));
@@ -135,7 +166,7 @@ impl Selection<'_> {
         let narrower = || self.strategy(Isa::Avx2);
         let strategy_of_avx2 = match strategy {
             Strategy::Rows => {
-                let is_short = self.row_bytes() <= tuning.max_half_vector_row_bytes;
+                let is_short = self.row_bytes() <= MAX_HALF_VECTOR_ROW_BYTES;
                 if is_short && count(shape.input.output_dims()) > 1 { narrower() } else { None }
             }
             // A row that is read in several streams: what is read in one stream is as fast with either.
@@ -146,16 +177,16 @@ impl Selection<'_> {
             // Columns of long rows: memory is slower than either.
             Strategy::Columns => {
                 let row_bytes = shape.inner_dim().size.saturating_mul(self.element.size());
-                (prefer_256_bit.columns && row_bytes >= tuning.min_half_vector_columns_row_bytes).then_some(strategy)
+                (prefer_256_bit.columns && row_bytes >= MIN_HALF_VECTOR_COLUMNS_ROW_BYTES).then_some(strategy)
             }
             // With shorter vectors, fewer rows are gathered at a time, so that memory is read more nearly in its order.
             Strategy::GatheredColumns if prefer_256_bit.gathers => narrower(),
             // A row that fills the narrower vector need not be gathered, nor share it with others.
             Strategy::GatheredColumns | Strategy::NarrowColumns => narrower().filter(|narrower| match narrower {
                 Strategy::Columns => {
-                    strategy == Strategy::GatheredColumns || self.reduction_len <= tuning.max_half_vector_column_rows
+                    strategy == Strategy::GatheredColumns || self.reduction_len <= MAX_HALF_VECTOR_COLUMN_ROWS
                 }
-                Strategy::NarrowColumns => self.block_bytes() < tuning.min_full_vector_narrow_bytes,
+                Strategy::NarrowColumns => self.block_bytes() < MIN_FULL_VECTOR_NARROW_BYTES,
                 _ => false,
             }),
         };
@@ -174,14 +205,13 @@ impl Selection<'_> {
         // outputs fills a vector.
         let min_narrow_bytes = match inner.size {
             width if width == lanes => 2 * vector_size * vector_size,
-            width if width * 2 >= lanes => self.tuning.min_narrow_bytes / 2,
-            _ => self.tuning.min_narrow_bytes,
+            width if width * 2 >= lanes => MIN_NARROW_BYTES / 2,
+            _ => MIN_NARROW_BYTES,
         };
         let is_narrow =
             isa != Isa::Portable && takes(Strategy::NarrowColumns) && self.block_bytes() >= min_narrow_bytes;
         // Of few rows, outputs that fill exactly one vector are gathered instead.
-        let has_columns =
-            takes(Strategy::Columns) && (inner.size > lanes || self.reduction_len >= self.tuning.min_column_rows);
+        let has_columns = takes(Strategy::Columns) && (inner.size > lanes || self.reduction_len >= MIN_COLUMN_ROWS);
         let outputs = count(self.shape.input.output_dims());
         Some(if takes(Strategy::Rows) && !self.should_transpose_rows(outputs, isa) {
             if self.row_bytes() < MIN_SEGMENTED_ROW_BYTES { Strategy::Rows } else { Strategy::SegmentedRows }
@@ -199,10 +229,10 @@ impl Selection<'_> {
     /// Whether rows are faster transposed, as gathered columns, than one after another. To transpose them takes a few
     /// shuffles; a row takes some twenty instructions, however short it is.
     fn should_transpose_rows(&self, rows: usize, isa: Isa) -> bool {
-        let (len, tuning) = (self.reduction_len, self.tuning);
+        let len = self.reduction_len;
         let max_len = match (isa, self.element) {
-            (Isa::Avx512, DataType::F16 | DataType::Bf16) => tuning.max_transposed_f16_len,
-            (Isa::Avx2, DataType::F16 | DataType::Bf16) => tuning.max_transposed_f16_len - 3,
+            (Isa::Avx512, DataType::F16 | DataType::Bf16) => MAX_TRANSPOSED_F16_LEN,
+            (Isa::Avx2, DataType::F16 | DataType::Bf16) => MAX_TRANSPOSED_F16_LEN - 3,
             _ => 12,
         };
         // Short lengths are transposed in any case, medium ones only if there are many bytes.
@@ -212,8 +242,8 @@ impl Selection<'_> {
             4 => (len <= 6, len == 9 || len == 10),
             _ => (len <= 4, len <= 5),
         };
-        let has_many_bytes = || rows.saturating_mul(self.row_bytes()) >= tuning.min_transposed_bytes;
-        rows >= tuning.min_transposed_rows && (is_short || is_medium && has_many_bytes())
+        let has_many_bytes = || rows.saturating_mul(self.row_bytes()) >= MIN_TRANSPOSED_BYTES;
+        rows >= MIN_TRANSPOSED_ROWS && (is_short || is_medium && has_many_bytes())
     }
 }
 
@@ -233,7 +263,7 @@ mod tests {
     }
 
     fn selection(shape: &CollapsedShape, element: DataType) -> Selection<'_> {
-        Selection { shape, reduction_len: count(shape.reduced_dims()), element, tuning: &Tuning::current().select }
+        Selection { shape, reduction_len: count(shape.reduced_dims()), element }
     }
 
     /// What is too narrow for vectors of 64 bytes takes those of 32, from both sides of each limit; nothing else does.

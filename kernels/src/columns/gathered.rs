@@ -32,6 +32,25 @@ use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use core::mem::MaybeUninit;
 use core::ptr::null;
 
+/// The longest lanes, in bytes, that hardware prefetchers follow. See docs/tuning.md#max_followed_bytes.
+const MAX_FOLLOWED_BYTES: usize = 96;
+
+/// How far apart lanes may be, in elements, for all memory between them to be prefetched. See
+/// docs/tuning.md#max_prefetched_step.
+const MAX_PREFETCHED_STEP: isize = 4;
+
+/// The widest runs of outputs, in bytes, that are transposed in 128-bit blocks: half of it for few rows of 8 bits. See
+/// docs/tuning.md#max_run_bytes.
+const MAX_RUN_BYTES: usize = 24;
+
+/// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved back,
+/// too. See docs/tuning.md#max_shuffled_width.
+const MAX_SHUFFLED_WIDTH: usize = 4;
+
+/// The widest runs of outputs of which the buffer for gathered elements holds eight rows, one for each lane.
+const MAX_BUFFERED_RUN_BYTES: usize = 32;
+const _: () = assert!(MAX_RUN_BYTES <= MAX_BUFFERED_RUN_BYTES);
+
 pub(crate) struct GatheredColumns;
 
 impl KernelImpl for GatheredColumns {
@@ -81,13 +100,12 @@ impl KernelImpl for GatheredColumns {
         let mut lane_values = [const { MaybeUninit::<O::Lane>::uninit() }; BLOCK_OUTPUTS];
         // Each lane is read a little at a time, which no hardware prefetcher follows: so the next lanes are prefetched.
         // Where all elements of a lane are close together, hardware prefetchers do follow.
-        let tuning = &args.tuning.gather;
         let is_known = match layout {
-            LaneLayout::Strided(step) => (1..=tuning.max_prefetched_step).contains(&step) && row_width >= 2 * most,
+            LaneLayout::Strided(step) => (1..=MAX_PREFETCHED_STEP).contains(&step) && row_width >= 2 * most,
             _ => end.is_some(),
         };
         let prefetches =
-            args.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > tuning.max_followed_bytes) && is_known;
+            args.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > MAX_FOLLOWED_BYTES) && is_known;
         let mut state = ColumnState::default();
         let (mut done, mut end_of_row, hint) = (0, 0, args.tuning.prefetch.hint);
         // Without a division, where that is known.
@@ -240,11 +258,9 @@ fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
         }
         _ if args.inner.stride == 1 && fastest.stride == args.inner.size as isize => {
             let (width, step, count) = (args.inner.size, args.outer.stride, args.outer.size);
-            let tuning = &args.tuning.gather;
-            let longest = if size == 1 && rows <= 24 { tuning.max_run_bytes / 2 } else { tuning.max_run_bytes };
+            let longest = if size == 1 && rows <= 24 { MAX_RUN_BYTES / 2 } else { MAX_RUN_BYTES };
             let is_narrow = rows > MAX_UNBLOCKED_ROWS && (2..=longest / size).contains(&width);
-            let is_short =
-                width <= tuning.max_shuffled_width && step == (rows * width) as isize && is_shuffled(rows * width);
+            let is_short = width <= MAX_SHUFFLED_WIDTH && step == (rows * width) as isize && is_shuffled(rows * width);
             if !is_narrow && !is_short {
                 return None;
             }

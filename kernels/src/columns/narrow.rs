@@ -26,8 +26,10 @@ use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::Simd;
 use crate::strategy::{NARROW_VECTORS, Strategy, rows_per_wide};
-use crate::tuning::MAX_WIDE_ROW_BYTES;
 use core::mem::MaybeUninit;
+
+/// How many bytes of narrow columns beyond L2 are prefetched at a time. See docs/tuning.md#narrow_prefetch_bytes.
+const NARROW_PREFETCH_BYTES: usize = 1 << 10;
 
 pub(crate) struct NarrowColumns;
 
@@ -38,9 +40,9 @@ impl KernelImpl for NarrowColumns {
         let (width, fastest) = (args.inner.size, args.innermost_reduced());
         let input = args.input.cast::<O::Lane>();
         let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
-        const { assert!(NARROW_VECTORS * size_of::<Vec<O>>() <= MAX_WIDE_ROW_BYTES) };
+        const { assert!(NARROW_VECTORS * size_of::<Vec<O>>() <= NARROW_PREFETCH_BYTES, "a wide row at a time") };
         let prefetched_rows = if args.should_prefetch(false) {
-            args.tuning.columns.narrow_prefetch_bytes / (rows_per_wide * width * size_of::<O::Lane>())
+            NARROW_PREFETCH_BYTES / (rows_per_wide * width * size_of::<O::Lane>())
         } else {
             usize::MAX
         };

@@ -35,6 +35,24 @@ pub(super) struct ColumnSchedule {
 /// The most rows of outputs that are interleaved.
 pub(super) const MAX_INTERLEAVED_ROWS: usize = 16;
 
+/// How far ahead to prefetch along rows that are long and not contiguous. See docs/tuning.md#row_prefetch_bytes.
+const ROW_PREFETCH_BYTES: usize = 1 << 10;
+
+/// The most bytes of blocks of few rows beyond L2, none wider than a tile, that are reduced in one pass. See
+/// docs/tuning.md#max_block_bytes.
+const MAX_BLOCK_BYTES: usize = 2 << 10;
+
+/// Rows of interleaved segments are streamed if they have more bytes. Of shorter ones, hardware prefetchers can follow
+/// eight at a time. See docs/tuning.md#min_streaming_bytes.
+const MIN_STREAMING_BYTES: usize = 384;
+
+/// The most bytes of contiguous rows that are reduced in one pass even where longer ones would be streamed. See
+/// docs/tuning.md#max_one_pass_bytes.
+const MAX_ONE_PASS_BYTES: usize = 1 << 10;
+
+/// The most bytes that many rows span which are reduced in one pass. See docs/tuning.md#max_resident_bytes.
+const MAX_RESIDENT_BYTES: usize = 256 << 10;
+
 impl ColumnSchedule {
     /// The schedule of a call. Not inlined: nothing in it depends on types.
     #[inline(never)]
@@ -54,20 +72,19 @@ impl ColumnSchedule {
         // where rows are contiguous and none is longer than a tile.
         let is_block = slower.is_empty() && geometry.is_block(args, reduced_bytes);
         let most_rows = if exceeds_l2 { tuning.max_streams } else { PANEL_BLOCK_ROWS };
-        let is_for_panels = exceeds_l2
-            && !is_block
-            && (fastest.size > most_rows || reduced_bytes > tuning.max_one_pass_bytes && is_streaming);
+        let is_for_panels =
+            exceeds_l2 && !is_block && (fastest.size > most_rows || reduced_bytes > MAX_ONE_PASS_BYTES && is_streaming);
         // A tile reads a few cache lines of each row. Of many rows beyond L2, that is another page each time, which is
         // much slower than reading in long runs.
-        let is_near = fastest.size <= most_rows
-            || fastest.size <= geometry.most_rows && reduced_bytes <= tuning.max_resident_bytes;
+        let is_near =
+            fastest.size <= most_rows || fastest.size <= geometry.most_rows && reduced_bytes <= MAX_RESIDENT_BYTES;
         let widest = match exceeds_l2 {
             true if !args.should_prefetch(false) => MAX_PANEL_BYTES / geometry.size,
             true if is_streaming => STREAMING_PANEL_BYTES / geometry.size,
             _ => PANEL_TILES * tile_width,
         };
         let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
-        let row_distance = tuning.row_prefetch_bytes / geometry.size;
+        let row_distance = ROW_PREFETCH_BYTES / geometry.size;
         let (is_long, next_rows) = (width >= 2 * row_distance, tuning.prefetch_next_rows);
         let is_in_order = is_one_pass && exceeds_l2 && fastest.stride.unsigned_abs() == width;
         let prefetch_distance = match is_streaming {
@@ -122,7 +139,7 @@ impl KernelGeometry {
     fn is_streaming(self, args: &KernelArgs<'_>, is_interleaved: bool) -> bool {
         let (width, fastest, tile_width) = (args.inner.size, args.innermost_reduced(), TILE_VECTORS * self.lanes);
         let panel = PANEL_TILES * tile_width * self.size;
-        let is_long = width * self.size > args.tuning.columns.min_streaming_bytes;
+        let is_long = width * self.size > MIN_STREAMING_BYTES;
         // What L3 holds is as fast eight rows at a time, where a panel is narrower.
         let streams = args.working_set == WorkingSet::Dram && args.should_prefetch(false);
         let longest = if streams { STREAMING_PANEL_BYTES } else { panel };
@@ -142,7 +159,7 @@ impl KernelGeometry {
         let (width, fastest) = (args.inner.size, args.innermost_reduced());
         let is_sequence = fastest.stride.unsigned_abs() == width && fastest.size > 1;
         let tuning = &args.tuning.columns;
-        let largest = if self.is_row_blocked { tuning.max_tall_block_bytes } else { tuning.max_block_bytes };
+        let largest = if self.is_row_blocked { tuning.max_tall_block_bytes } else { MAX_BLOCK_BYTES };
         self.has_tiles && is_sequence && width <= TILE_VECTORS * self.lanes && reduced_bytes <= largest
     }
 }

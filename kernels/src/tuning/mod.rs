@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! once:              CPUID: vendor, family, size of L2  ->  a table            (detect.rs; zen4.rs, zen5.rs, ...)
-//! for each plan:     table.select, table.half_vectors   ->  strategy and ISA   (the facade's planner)
+//! for each plan:     table.half_vectors                 ->  strategy and ISA   (the facade's planner)
 //!                    table.working_set(bytes of the input) ->  which cache likely holds it
 //! for each call:     KernelArgs::tuning                 ->  the other fields, which kernels read
 //! ```
@@ -12,7 +12,8 @@
 //! each of them on any machine. A CPU that nobody has measured gets `generic.rs`, which assumes little. Numbers that
 //! shape code cannot be chosen at run time: they are in one constant table for each ISA, `isa.rs`.
 //!
-//! What each number trades, and what was measured, is in `docs/tuning.md`, by the name of its field. What kernels rely
+//! A number is a field if two tables differ. All others are constants beside what they decide. What each number trades,
+//! and what was measured, is in `docs/tuning.md`, by its name. What kernels rely
 //! on is checked when a table is compiled (`Tuning::checked`), and no other tables can be made.
 
 #[cfg(target_arch = "x86_64")]
@@ -24,11 +25,10 @@ mod table;
 mod zen4;
 mod zen5;
 
+pub(crate) use table::MIN_LONG_ROW_BYTES;
 pub use table::{
-    ColumnTuning, GatherTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning,
-    SelectTuning, Tuning,
+    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, Tuning,
 };
-pub(crate) use table::{MAX_WIDE_ROW_BYTES, MIN_LONG_ROW_BYTES};
 
 impl Tuning {
     /// One for each microarchitecture.

@@ -21,12 +21,8 @@ pub struct Tuning {
     pub rows: RowTuning,
     /// Outputs that are neighbours.
     pub columns: ColumnTuning,
-    /// Outputs whose elements are gathered.
-    pub gather: GatherTuning,
     /// Which kernels vectors of half the width take, where an ISA has wider ones.
     pub half_vectors: HalfVectorTuning,
-    /// From where on one strategy is faster than another.
-    pub select: SelectTuning,
 }
 
 /// When to prefetch, and how.
@@ -68,33 +64,6 @@ pub struct ColumnTuning {
     pub prefetch_next_rows: bool,
     /// The most bytes of tall blocks of rows beyond L2, none wider than a tile, that are reduced in one pass.
     pub max_tall_block_bytes: usize,
-    /// The same of blocks of few rows.
-    pub max_block_bytes: usize,
-    /// How far ahead to prefetch along rows that are long and not contiguous.
-    pub row_prefetch_bytes: usize,
-    /// Rows of interleaved segments are streamed if they have more bytes. Of shorter ones, hardware prefetchers can
-    /// follow eight at a time.
-    pub min_streaming_bytes: usize,
-    /// The most bytes of contiguous rows that are reduced in one pass even where longer ones would be streamed.
-    pub max_one_pass_bytes: usize,
-    /// The most bytes that many rows span which are reduced in one pass.
-    pub max_resident_bytes: usize,
-    /// How many bytes of narrow columns beyond L2 are prefetched at a time.
-    pub narrow_prefetch_bytes: usize,
-}
-
-/// Outputs whose elements are gathered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GatherTuning {
-    /// The longest lanes, in bytes, that hardware prefetchers follow.
-    pub max_followed_bytes: usize,
-    /// How far apart lanes may be, in elements, for all memory between them to be prefetched.
-    pub max_prefetched_step: isize,
-    /// The widest runs of outputs, in bytes, that are transposed in 128-bit blocks: half of it for few rows of 8 bits.
-    pub max_run_bytes: usize,
-    /// The widest runs that are transposed by perfect shuffles, in outputs: their positions have to be interleaved
-    /// back, too.
-    pub max_shuffled_width: usize,
 }
 
 /// Which kernels vectors of half the width take, where an ISA has wider ones.
@@ -110,29 +79,6 @@ pub struct HalfVectorTuning {
     pub small_gathers: bool,
 }
 
-/// From where on one strategy is faster than another. Where two curves cross; the same on all CPUs so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SelectTuning {
-    /// The longest rows of several, in bytes, that vectors of half the width take.
-    pub max_half_vector_row_bytes: usize,
-    /// The shortest rows of columns, in bytes, that they take where memory is slower than either.
-    pub min_half_vector_columns_row_bytes: usize,
-    /// Up to how many rows columns that are narrow in whole vectors, and fill those of half the width, take the latter.
-    pub max_half_vector_column_rows: usize,
-    /// The fewest bytes of narrow columns that take whole vectors, not those of half the width.
-    pub min_full_vector_narrow_bytes: usize,
-    /// The fewest bytes of narrow columns that are not gathered: half of it for rows of half a vector and more.
-    pub min_narrow_bytes: usize,
-    /// The fewest rows of columns of one vector that are not gathered.
-    pub min_column_rows: usize,
-    /// The fewest rows that are transposed.
-    pub min_transposed_rows: usize,
-    /// The fewest bytes of rows that are transposed where they are not much slower one by one.
-    pub min_transposed_bytes: usize,
-    /// The longest rows of 16-bit floats that are transposed, in elements.
-    pub max_transposed_f16_len: usize,
-}
-
 /// The most streams that a row is read in.
 pub const MAX_READ_STREAMS: usize = 6;
 
@@ -144,12 +90,6 @@ pub(crate) const MIN_LONG_ROW_BYTES: usize = 1 << 20;
 
 /// The most rows that a lane of 8 bits can count, as it does in one pass over columns.
 const MAX_COUNTED_ROWS: usize = u8::MAX as usize;
-
-/// The longest wide row of narrow columns: two vectors of the longest.
-pub(crate) const MAX_WIDE_ROW_BYTES: usize = 128;
-
-/// The widest runs of outputs of which the buffer for gathered elements holds eight rows, one for each lane.
-const MAX_BUFFERED_RUN_BYTES: usize = 32;
 
 /// The fewest bytes that are taken to be beyond the last-level cache: see docs/tuning.md#min_memory_bytes.
 const MIN_MEMORY_BYTES: usize = 16 << 20;
@@ -200,8 +140,6 @@ impl Tuning {
         assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole blocks");
         assert!(read_streams * stream_bytes <= MIN_LONG_ROW_BYTES, "a long row has a part for each stream");
         assert!(self.columns.max_streams <= MAX_COUNTED_ROWS, "one pass counts its rows in a lane");
-        assert!(self.columns.narrow_prefetch_bytes >= MAX_WIDE_ROW_BYTES, "a wide row at a time");
-        assert!(self.gather.max_run_bytes <= MAX_BUFFERED_RUN_BYTES, "the buffer holds eight rows of runs");
         assert!(self.prefetch.min_beyond_l2_bytes <= MIN_MEMORY_BYTES, "caches are beyond each other");
         self
     }
