@@ -156,8 +156,8 @@ const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::prefetch::Prefetch;
     use crate::positions::Positions;
+    use crate::prefetch::Prefetch;
     use crate::tuning::Tuning;
     use half::{bf16, f16};
 

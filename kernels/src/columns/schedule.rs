@@ -5,8 +5,8 @@
 use super::panel::{MAX_PANEL_BYTES, PANEL_TILES, STREAMING_PANEL_BYTES, Traversal};
 use super::tile::{PANEL_BLOCK_ROWS, TILE_VECTORS};
 use crate::memory::args::KernelArgs;
-use crate::memory::prefetch::Prefetch;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_distance};
+use crate::prefetch::Prefetch;
 
 #[derive(Clone, Copy)]
 pub(super) struct KernelGeometry {

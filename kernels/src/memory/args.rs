@@ -1,7 +1,7 @@
 //! What a kernel is given: the loops that it runs over, and what is known of the memory. Knows nothing of element
 //! types, of vectors, and of how a kernel traverses its loops.
 
-use crate::memory::prefetch::Prefetch;
+use crate::prefetch::Prefetch;
 use crate::tuning::Tuning;
 
 /// The highest rank of a tensor, and so the largest number of loops in a nest.

@@ -6,7 +6,7 @@
 use super::table::{
     ColumnTuning, GatherTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, SelectTuning, Tuning,
 };
-use crate::memory::prefetch::Hint;
+use crate::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = GENERIC.checked();
 

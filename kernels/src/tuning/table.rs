@@ -1,6 +1,6 @@
 //! What a table holds. No CPU is named here.
 
-use crate::memory::prefetch::{Hint, Prefetch};
+use crate::prefetch::{Hint, Prefetch};
 
 /// What is known to be fast on a microarchitecture: one of the tables of this crate, whose numbers were checked when it
 /// was compiled. Kernels rely on that, so there are no others: no table can be made elsewhere, or copied and changed.

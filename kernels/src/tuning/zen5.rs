@@ -2,7 +2,7 @@
 
 use super::generic::GENERIC;
 use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, Tuning};
-use crate::memory::prefetch::Hint;
+use crate::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
     name: "zen5",
