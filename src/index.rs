@@ -1,7 +1,6 @@
-//! The index types. A new one is a word in the list at the end, and one in [`Indices`] if it has another width.
+//! The index types. A new one is a word in the list at the end.
 
-use crate::DataType;
-use crate::exec::{ElementsRef, Outputs};
+use crate::{DataType, Element};
 
 mod sealed {
     pub trait Sealed {}
@@ -37,97 +36,31 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     #[doc(hidden)]
     fn value(self) -> i128;
 
-    /// The same memory as unsigned integers of this width.
+    /// The unsigned integer of this width.
     #[doc(hidden)]
-    fn as_bits(indices: &mut [Self]) -> Indices<'_>;
+    type Bits: Element + bytemuck::Pod;
 
-    /// The same, to read.
+    /// The same memory as those.
     #[doc(hidden)]
-    fn elements(indices: &[Self]) -> ElementsRef<'_>;
+    fn bits(indices: &[Self]) -> &[Self::Bits];
+
+    /// The same, to write.
+    #[doc(hidden)]
+    fn bits_mut(indices: &mut [Self]) -> &mut [Self::Bits];
 
     /// `start + position * step`, which fits. If the product overflows, the sum wraps back to the right index.
     #[doc(hidden)]
     fn at(start: isize, position: u64, step: isize) -> Self;
 }
 
-/// A slice to write indices to, by their width alone: so the code behind a plan exists once for each width, not for
-/// each type. (Public because a method of [`Index`] returns it; it cannot be named outside this crate.)
-#[derive(Debug)]
-pub enum Indices<'a> {
-    U8(Outputs<'a, u8>),
-    U16(Outputs<'a, u16>),
-    U32(Outputs<'a, u32>),
-    U64(Outputs<'a, u64>),
-}
-
-/// An expression for indices of each width.
-macro_rules! for_width {
-    ($indices:expr, $slice:ident => $body:expr) => {
-        match $indices {
-            $crate::index::Indices::U8($slice) => $body,
-            $crate::index::Indices::U16($slice) => $body,
-            $crate::index::Indices::U32($slice) => $body,
-            $crate::index::Indices::U64($slice) => $body,
-        }
-    };
-}
-pub(crate) use for_width;
-
-impl Indices<'_> {
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        for_width!(self, indices => indices.len())
-    }
-
-    /// The bytes of each.
-    pub(crate) fn width(&self) -> usize {
-        match self {
-            Indices::U8(_) => 1,
-            Indices::U16(_) => 2,
-            Indices::U32(_) => 4,
-            Indices::U64(_) => 8,
-        }
-    }
-
-    /// The address of one.
-    pub(crate) fn address(&self, place: usize) -> usize {
-        for_width!(self, indices => indices.address(place))
-    }
-
-    /// The same for a task: see [`Outputs::lend`].
-    pub(crate) fn lend(&self) -> Indices<'_> {
-        match self {
-            Indices::U8(indices) => Indices::U8(indices.lend()),
-            Indices::U16(indices) => Indices::U16(indices.lend()),
-            Indices::U32(indices) => Indices::U32(indices.lend()),
-            Indices::U64(indices) => Indices::U64(indices.lend()),
-        }
-    }
-
-    /// All bits set: the index of nothing.
-    pub(crate) fn none(&self) -> u64 {
-        match self {
-            Indices::U8(_) => u8::MAX.into(),
-            Indices::U16(_) => u16::MAX.into(),
-            Indices::U32(_) => u32::MAX.into(),
-            Indices::U64(_) => u64::MAX,
-        }
-    }
-
-    /// Writes one: see [`Index::at`].
-    #[inline(always)]
-    pub(crate) fn set(&mut self, place: usize, start: isize, position: u64, step: isize) {
-        for_width!(self, indices => indices.set(place, Index::at(start, position, step)));
-    }
-}
-
 macro_rules! indices {
-    ($($t:ident as $bits:ident $width:ident;)+) => {$(
+    ($($t:ident as $bits:ident)+) => {$(
         impl sealed::Sealed for $t {}
         impl Index for $t {
             const NAME: &'static str = stringify!($t);
             const MAX: u64 = $t::MAX as u64;
             const NONE: $t = !0;
+            type Bits = $bits;
 
             #[inline(always)]
             fn value(self) -> i128 {
@@ -135,13 +68,13 @@ macro_rules! indices {
             }
 
             #[inline(always)]
-            fn as_bits(indices: &mut [Self]) -> Indices<'_> {
-                Indices::$width(bytemuck::cast_slice_mut::<$t, $bits>(indices).into())
+            fn bits(indices: &[$t]) -> &[$bits] {
+                bytemuck::cast_slice(indices)
             }
 
             #[inline(always)]
-            fn elements(indices: &[Self]) -> ElementsRef<'_> {
-                bytemuck::cast_slice::<$t, $bits>(indices).into()
+            fn bits_mut(indices: &mut [$t]) -> &mut [$bits] {
+                bytemuck::cast_slice_mut(indices)
             }
 
             #[inline(always)]
@@ -153,17 +86,17 @@ macro_rules! indices {
 }
 
 indices! {
-    i32 as u32 U32;
-    i64 as u64 U64;
-    u32 as u32 U32;
-    u64 as u64 U64;
-    u8 as u8 U8;
-    u16 as u16 U16;
+    i32 as u32
+    i64 as u64
+    u32 as u32
+    u64 as u64
+    u8 as u8
+    u16 as u16
 }
 #[cfg(target_pointer_width = "32")]
-indices!(usize as u32 U32;);
+indices!(usize as u32);
 #[cfg(target_pointer_width = "64")]
-indices!(usize as u64 U64;);
+indices!(usize as u64);
 
 /// The largest index that fits a type, if it is one for indices.
 pub(crate) fn max_index(data_type: DataType) -> Option<u64> {

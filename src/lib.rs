@@ -91,9 +91,9 @@
 //! | folder | what happens there |
 //! |---|---|
 //! | `api/` | what the caller asks for is checked and becomes a plan; a plan is run |
-//! | `layout/` | sizes, strides and axes are checked |
+//! | `layout/` | sizes, strides and axes are checked, and where a part lies in the whole |
 //! | `planner/` | axes collapse to few loops; their shape selects a strategy and a kernel |
-//! | `parts/` | where a part lies in the whole; partial answers are merged; streams |
+//! | `parts/` | partial answers are merged; streams |
 //! | `threads/` | what callers lend: executors, and who does what |
 //! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
 //! | `directml/` | DirectML's descriptors become plans |
@@ -121,6 +121,7 @@ mod index;
 mod layout;
 mod messages;
 mod options;
+mod partial;
 mod parts;
 mod planner;
 pub mod reference;
@@ -140,7 +141,8 @@ pub use half;
 pub use index::Index;
 pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use options::{AxisDirection, Options};
-pub use parts::{ArgStream, Merge, Partial};
+pub use partial::Partial;
+pub use parts::{ArgStream, Merge};
 #[cfg(feature = "rayon")]
 pub use threads::Rayon;
 pub use threads::{Executor, ScopedThreads, Sequential};

@@ -3,8 +3,9 @@
 
 mod common;
 
-use argreduce::{ArgReduce, ArgStream, Error, Index, Isa, Layout, Merge, Partial, reference};
+use argreduce::{ArgReduce, ArgStream, DataType, Error, Index, Isa, Layout, Merge, Partial, reference};
 use argreduce_guard::{Edge, Guarded, is_slow};
+use bytemuck::{cast_slice, cast_slice_mut};
 use common::problem::{Problem, problem};
 use common::{Sample, best_values, orders, places, rng, sample};
 use proptest::prelude::*;
@@ -76,13 +77,14 @@ fn partials_of<T: Sample, I: Index>(
 ) -> Vec<Partial<T, I>> {
     let plan = reduce.plan::<T, I>().unwrap();
     let outputs = plan.output_layout().element_count();
-    let mut found = vec![Partial::NONE; outputs];
+    // Over the answer of a part that was not empty.
+    let mut found = vec![Partial { value: T::SPECIAL[1], index: I::at(7, 0, 0) }; outputs];
     plan.run_partials(input, &mut found).unwrap();
     // The same as the other ways to run it.
     let (mut indices, mut values) =
         (vec![I::default(); plan.output_layout().required_len()], vec![T::default(); outputs]);
     if found.iter().any(Partial::is_none) {
-        assert!(found.iter().all(Partial::is_none), "{plan}");
+        assert!(found.iter().all(|none| none.is_none() && none.value.bits() == 0), "{plan}");
         let error = plan.run_with_values(input, &mut indices, &mut values).unwrap_err();
         assert!(matches!(error, Error::EmptyReduction { .. }), "{error}");
         assert_eq!(plan.run(input, &mut indices), Err(error.clone()));
@@ -296,6 +298,22 @@ proptest! {
     }
 }
 
+/// An empty part gives values of 0, all bits of them, whatever was there; and writes nothing behind its answers.
+#[test]
+fn empty_parts_write_all_bits() {
+    fn check<T: Sample>() {
+        let layout = Layout::contiguous(&[3, 0]).unwrap();
+        let reduce = ArgReduce::argmin(&layout).axes(&[1]).window(&[3, 5], &[0, 2]);
+        let plan = reduce.plan_untyped(T::DATA_TYPE, DataType::U32).unwrap();
+        let (mut values, mut indices) = ([u64::MAX - 1; 4], [9_u32; 4]);
+        plan.run_partials(&[], cast_slice_mut(&mut values), cast_slice_mut(&mut indices)).unwrap();
+        assert_eq!(indices, [u32::MAX, u32::MAX, u32::MAX, 9]);
+        let (written, left) = cast_slice::<u64, u8>(&values).split_at(3 * size_of::<T>());
+        assert!(written.iter().all(|&byte| byte == 0) && left.iter().all(|&byte| byte >= 0xfe), "{values:x?}");
+    }
+    for_each_type!(check());
+}
+
 /// What indices cannot hold is refused when it comes, and all is as before; so is the one that says that nothing was
 /// seen.
 #[test]
@@ -313,6 +331,22 @@ fn streams_end_where_indices_do() {
     stream.push(&bytes(55), &[2; 55]).unwrap();
     stream.finish(&mut index).unwrap();
     assert_eq!(index, [200]);
+}
+
+/// No stream is as long as the largest number, which says that a sum was larger.
+#[test]
+fn streams_end_where_numbers_do() {
+    let repeated = |len| Layout::strided(&[len], &[0], 0).unwrap();
+    let (half, too_long) = (usize::MAX / 2, Error::WholeTooLarge { axis: 0, size: usize::MAX });
+    let mut stream = ArgReduce::argmin(&repeated(1)).all_axes().stream::<i16, u64>(0).unwrap();
+    stream.push(&repeated(half), &[5]).unwrap();
+    assert_eq!(stream.push(&repeated(half + 1), &[4]), Err(too_long.clone()));
+    assert_eq!(stream.push(&repeated(half + 2), &[4]), Err(too_long.clone()));
+    stream.push(&repeated(half), &[4]).unwrap();
+    assert_eq!(stream.push(&repeated(1), &[3]), Err(too_long));
+    let mut index = [9];
+    stream.finish(&mut index).unwrap();
+    assert_eq!((index, stream.position()), ([half as u64], usize::MAX - 1));
 }
 
 /// A stream of a window begins where the window does, and ends with the whole.

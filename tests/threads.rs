@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use rand::RngExt;
 use rand::rngs::SmallRng;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
@@ -382,6 +383,30 @@ fn threads_of_the_library() {
             assert!(calls.iter().enumerate().all(|(n, calls)| calls.load(Relaxed) == usize::from(n < tasks)));
         }
     }
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn child_without_threads() {
+    thread::Builder::new().spawn(|| ()).expect_err("no memory has such a stack");
+    for tasks in [1, 2, 7] {
+        let calls: [AtomicUsize; 7] = Default::default();
+        ScopedThreads::new(3).parallel_for(tasks, &|n| _ = calls[n].fetch_add(1, Relaxed));
+        assert!(calls.iter().enumerate().all(|(n, calls)| calls.load(Relaxed) == usize::from(n < tasks)));
+    }
+}
+
+/// Where the system gives no thread, the caller's does each task, once.
+#[test]
+fn the_system_gives_no_threads() {
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_without_threads", "--ignored", "--test-threads=1"])
+        // The stack of each thread, in bytes.
+        .env("RUST_MIN_STACK", (usize::MAX / 4 + 1).to_string())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(child.stdout).unwrap();
+    assert!(child.status.success() && text.contains("1 passed"), "{text}");
 }
 
 /// Slices that are too short are an error before any task begins; an empty output is none.

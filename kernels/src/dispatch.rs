@@ -163,11 +163,16 @@ pub fn kernel_of(
     function: ReduceFunction,
     policy: NanPolicy,
 ) -> Option<Kernel> {
+    // Of each kind and width of lanes, one.
+    use DataType::{F16, F32, I64, U8};
     if !isa.is_available() {
         return None;
     }
     with_element_type!(element, T => with_isa!(isa, S => {
         type Pod = <T as Element>::Pod;
+        if const { cfg!(without = "most_types") && !matches!(T::DATA_TYPE, I64 | U8 | F32 | F16) } {
+            return None;
+        }
         match (function, policy) {
             (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, Pod, true, PROPAGATE>(strategy),
             (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, Pod, true, IGNORE>(strategy),
@@ -182,15 +187,16 @@ pub fn kernel_of(
 macro_rules! with_isa {
     ($isa:expr, $S:ident => $body:expr) => {
         with_isa!(@ $isa, $S, $body;
+            // What is `without` is left out where nobody would wait for its kernels: in fuzzing and for mutants.
+            #[cfg(not(without = "portable"))]
             Portable: crate::simd::portable::Portable<16>;
             #[cfg(wide_portable)]
             Portable32: crate::simd::portable::Portable<32>;
             #[cfg(wide_portable)]
             Portable64: crate::simd::portable::Portable<64>;
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(without = "avx2")))]
             Avx2: crate::simd::avx2::Avx2;
-            // Where there is no such machine, fuzzing need not wait for its kernels.
-            #[cfg(all(target_arch = "x86_64", not(without_avx512)))]
+            #[cfg(all(target_arch = "x86_64", not(without = "avx512")))]
             Avx512: crate::simd::avx512::Avx512;
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Neon: crate::simd::neon::Neon;

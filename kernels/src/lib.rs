@@ -18,7 +18,7 @@
 //! | `order/` | which of two elements is better, NaN included, for each element type |
 //! | `simd/` | the table of vector operations, which each ISA fills in |
 //! | [`tuning`] | the numbers that depend on the CPU |
-//! | `memory/` | what a kernel is given, and how memory is traversed and prefetched |
+//! | `memory/`, `prefetch.rs` | what a kernel is given, and how memory is traversed and prefetched |
 //! | `outputs.rs`, `positions.rs`, `values.rs` | where a kernel writes; values that it does not write by itself |
 //! | `types.rs`, `index.rs`, `scatter.rs` | element types; from positions to indices; outputs at strides |
 //!
@@ -63,6 +63,7 @@ mod names;
 mod order;
 mod outputs;
 mod positions;
+mod prefetch;
 mod rows;
 mod scatter;
 mod simd;
@@ -76,14 +77,14 @@ pub use dispatch::{Isa, Kernel, kernel, kernel_of};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};
-pub use memory::args::{KernelArgs, LoopDim, MAX_RANK, WorkingSet};
-pub use memory::prefetch::Hint;
+pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
 pub use memory::walk::{StridedIter, offset_at};
 pub use names::UnknownName;
 pub use outputs::Outputs;
 pub use positions::Positions;
+pub use prefetch::Hint;
 pub use strategy::Strategy;
-pub use tuning::Tuning;
+pub use tuning::{Tuning, WorkingSet};
 #[doc(hidden)]
 pub use types::by_name;
 pub use types::{DataType, Element, NanPolicy, ReduceFunction, better, key};

@@ -156,9 +156,9 @@ const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::args::WorkingSet;
     use crate::positions::Positions;
-    use crate::tuning::Tuning;
+    use crate::prefetch::Prefetch;
+    use crate::tuning::{Tuning, WorkingSet};
     use half::{bf16, f16};
 
     /// Of which bits a kernel cannot know all.

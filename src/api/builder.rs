@@ -1,8 +1,7 @@
 //! [`ArgReduce`] collects what the caller asks for, checks it, and makes a plan of it.
 
 use super::plan::{ErasedPlan, Part, Plan};
-use crate::layout::{AxisError, AxisSet, PerAxis, may_overlap};
-use crate::parts::Window;
+use crate::layout::{AxisError, AxisSet, PerAxis, Window, may_overlap};
 use crate::planner::PlanIsa;
 use crate::{
     AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction,

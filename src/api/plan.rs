@@ -1,7 +1,6 @@
 //! A plan: a checked reduction, with its shape collapsed and its kernel selected. Running it checks the slices.
 
-use crate::exec::{ElementsRef, Slices, Values, run, run_on, run_one_output};
-use crate::index::Indices;
+use crate::exec::{ElementsRef, Indices, Slices, Values, run, run_on, run_one_output};
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
 use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction};
@@ -72,7 +71,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::EmptyReduction`] for an empty [part](crate::ArgReduce::window); then nothing is written.
     #[inline]
     pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        self.erased.run(I::NAME, input.into(), I::as_bits(indices), None, None)
+        self.erased.run(I::NAME, input.into(), indices.into(), None, None)
     }
 
     /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major
@@ -100,7 +99,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// ```
     #[inline]
     pub fn run_on(&self, executor: &dyn Executor, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        self.erased.run(I::NAME, input.into(), I::as_bits(indices), None, Some(executor))
+        self.erased.run(I::NAME, input.into(), indices.into(), None, Some(executor))
     }
 
     /// As [`Plan::run_with_values`], on the threads of an executor.
@@ -114,7 +113,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: &mut [T],
     ) -> Result<(), Error> {
-        self.erased.run(I::NAME, input.into(), I::as_bits(indices), Some(values.into()), Some(executor))
+        self.erased.run(I::NAME, input.into(), indices.into(), Some(values.into()), Some(executor))
     }
 
     /// As [`Plan::run`], into a new vector, as long as [`Plan::output_layout`] needs: by default packed, one index for
@@ -193,7 +192,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
-        let slices = &mut Slices { input, indices: I::as_bits(indices), values: values.map(Into::into) };
+        let slices = &mut Slices { input, indices: indices.into(), values: values.map(Into::into) };
         self.erased.run_outlined(I::NAME, slices, None)
     }
 

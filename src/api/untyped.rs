@@ -3,8 +3,8 @@
 
 use super::builder::ArgReduce;
 use super::plan::ErasedPlan;
-use crate::exec::{ElementsRef, Values};
-use crate::index::{Indices, max_index};
+use crate::exec::{ElementsRef, Indices, Values};
+use crate::index::max_index;
 use crate::{DataType, Error, Executor, Isa, Layout};
 use bytemuck::Pod;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! A tensor as DirectML describes it, and the rules for one alone.
 
-use super::rule::{BrokenRule, Tensor};
+use crate::error::{BrokenRule, Tensor};
 use crate::{DataType, Error, Layout, MAX_RANK};
 
 /// A tensor in a buffer: `DML_BUFFER_TENSOR_DESC`. Its `DimensionCount` is the number of `sizes`.

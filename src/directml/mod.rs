@@ -13,7 +13,7 @@
 //! execute:  the buffers are as long as TotalTensorSizeInBytes says; then UntypedPlan::run
 //! ```
 //!
-//! The first rule that is broken is the error (`rule.rs`), in the order above.
+//! The first rule that is broken is the error ([`BrokenRule`]), in the order above.
 //!
 //! [argmax]: https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmax_operator_desc
 //! [tensor]: https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_buffer_tensor_desc
@@ -38,8 +38,7 @@
 
 mod desc;
 mod operator;
-mod rule;
 
+pub use crate::error::{BrokenRule, Tensor};
 pub use desc::{TensorDesc, buffer_tensor_size};
 pub use operator::{ArgMaxOperatorDesc, ArgMinOperatorDesc, CompiledOperator};
-pub use rule::{BrokenRule, Tensor};

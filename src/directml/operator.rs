@@ -1,7 +1,7 @@
 //! The two operators: the rules for their tensors together, and running them.
 
 use super::desc::TensorDesc;
-use super::rule::{BrokenRule, Tensor};
+use crate::error::{BrokenRule, Tensor};
 use crate::{ArgReduce, AxisDirection, DataType, Error, Executor, Isa, Merge, NanPolicy, ReduceFunction};
 use crate::{RequiredBytes, UntypedPlan};
 

@@ -4,7 +4,7 @@
 use super::tiles::Grid;
 #[cfg(feature = "ndarray")]
 use crate::Layout;
-use crate::parts::Partial;
+use crate::partial::Partial;
 use crate::{DataType, Element, Error, NanPolicy, ReduceFunction};
 use argreduce_kernels::{LoopDim, OutputWriter, better, with_bits, with_element_type};
 use bytemuck::Pod;

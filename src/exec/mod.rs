@@ -37,7 +37,7 @@
 //! | `call.rs` | the two calls of kernels: for a tile, for a row |
 //! | `write.rs` | positions to indices, copies |
 //! | `partials.rs` | partial answers: index and value, side by side or packed |
-//! | `slices.rs` | the slices of a call |
+//! | `slices.rs` | the slices of a call; indices by their width |
 //! | `elements.rs` | elements, of a type that is known at run time; writing outputs, also from several threads |
 //!
 //! All unsafe code of the crate is in `call.rs` and `elements.rs`.
@@ -53,9 +53,9 @@ mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{Bits, ElementsRef, Outputs, Values};
+pub(crate) use elements::{Bits, ElementsRef, Values};
 pub(crate) use parallel::{run_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};
-pub(crate) use slices::Slices;
+pub(crate) use slices::{Indices, Slices, for_width};

@@ -9,7 +9,7 @@ use super::slices::Slices;
 use super::split::Best;
 use super::tiles::{Grid, OutputTile, TILE, split};
 use super::write::{copy_answers, copy_to_broadcast};
-use crate::parts::Partial;
+use crate::partial::Partial;
 use crate::planner::{Division, ExecPlan, LoopNest, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 use crate::threads::{Executor, claims::Claims};
 use crate::{Element, Index};
@@ -66,7 +66,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
             // As few outputs as these.
             let (mut indices, mut values) = ([I::NONE; MAX_PARTIALS], [T::ZERO; MAX_PARTIALS]);
             let slices =
-                &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(values[..].as_mut().into()) };
+                &mut Slices { input, indices: indices[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
             lent.answer(&ExecPlan { shape: plan.shape.packed(false), ..*plan }, order, slices);
             let nest = &plan.shape.values;
             let answers = values.into_iter().zip(indices);

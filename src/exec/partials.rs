@@ -12,7 +12,7 @@ use super::run::{run_one, run_tile};
 use super::slices::Slices;
 use super::tiles::{Grid, OutputTile, TILE, are_packed, for_each_tile};
 use super::write::{copy_answers, copy_to_broadcast};
-use crate::parts::Partial;
+use crate::partial::Partial;
 use crate::planner::ExecPlan;
 use crate::{Element, Index};
 use argreduce_kernels::LoopDim;
@@ -29,7 +29,7 @@ pub(crate) fn run_partials<T: Element, I: Index>(
     assert!(input.len() >= required_len);
     if plan.has_one_output {
         let (mut index, mut value) = ([I::NONE], [T::ZERO]);
-        let slices = &mut Slices { input, indices: I::as_bits(&mut index), values: Some(value[..].as_mut().into()) };
+        let slices = &mut Slices { input, indices: index[..].as_mut().into(), values: Some(value[..].as_mut().into()) };
         run_one(plan, order, 0, slices);
         partials[0] = Partial { value: value[0], index: index[0] };
     } else {
@@ -52,7 +52,8 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
         let rows = LoopDim { size: height, stride: width as isize };
         let packed = Grid { start: 0, dims: [rows, LoopDim { size: width, stride: 1 }] };
         let buffered = OutputTile { input: tile.input, output: packed, values: packed };
-        let slices = &mut Slices { input, indices: I::as_bits(&mut indices), values: Some(values[..].as_mut().into()) };
+        let slices =
+            &mut Slices { input, indices: indices[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
         run_tile(plan, order, &buffered, slices);
 
         let Grid { start, dims: dims @ [outer, inner] } = tile.values;

@@ -3,12 +3,11 @@
 use super::call::{Call, Places, ValuePlaces};
 use super::elements::{Bits, Order, Outputs, Values};
 use super::row::find_in_contiguous;
-use super::slices::Slices;
+use super::slices::{Indices, Slices};
 use super::split::split_tile;
 use super::tiles::{DIRECT_TILE, INDEX_TILE, MAPPED_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
 use super::write::{affine, copy_answers};
-use crate::index::Indices;
 use crate::planner::{ExecPlan, LoopNest, MAX_REDUCTION_LEN};
 use argreduce_kernels::{Affine, IndexBits, Kernel, LoopDim, Positions, Strategy, with_bits};
 use std::mem::MaybeUninit;

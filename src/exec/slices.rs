@@ -1,7 +1,8 @@
-//! The slices of one call.
+//! The slices of one call, and indices by their width.
 
-use super::elements::{ElementsRef, Values};
-use crate::index::Indices;
+use super::elements::{ElementsRef, Outputs, Values};
+use crate::Index;
+use bytemuck::cast_slice_mut;
 
 /// The slices of one call. (Passed by reference: moved, its parts would be read again while they are still being
 /// written.)
@@ -16,5 +17,88 @@ impl Slices<'_> {
     /// The same for a task: see [`Outputs::lend`](super::Outputs::lend).
     pub(super) fn lend(&self) -> Slices<'_> {
         Slices { input: self.input, indices: self.indices.lend(), values: self.values.as_ref().map(Values::lend) }
+    }
+}
+
+/// A slice to write indices to, by their width alone: so the code behind a plan exists once for each width, not for
+/// each type.
+pub(crate) enum Indices<'a> {
+    U8(Outputs<'a, u8>),
+    U16(Outputs<'a, u16>),
+    U32(Outputs<'a, u32>),
+    U64(Outputs<'a, u64>),
+}
+
+/// An expression for indices of each width.
+macro_rules! for_width {
+    ($indices:expr, $slice:ident => $body:expr) => {
+        match $indices {
+            $crate::exec::Indices::U8($slice) => $body,
+            $crate::exec::Indices::U16($slice) => $body,
+            $crate::exec::Indices::U32($slice) => $body,
+            $crate::exec::Indices::U64($slice) => $body,
+        }
+    };
+}
+pub(crate) use for_width;
+
+impl<'a, I: Index> From<&'a mut [I]> for Indices<'a> {
+    #[inline(always)]
+    fn from(indices: &'a mut [I]) -> Self {
+        let bits = I::bits_mut(indices);
+        match size_of::<I>() {
+            1 => Indices::U8(cast_slice_mut(bits).into()),
+            2 => Indices::U16(cast_slice_mut(bits).into()),
+            4 => Indices::U32(cast_slice_mut(bits).into()),
+            _ => Indices::U64(cast_slice_mut(bits).into()),
+        }
+    }
+}
+
+impl Indices<'_> {
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        for_width!(self, indices => indices.len())
+    }
+
+    /// The bytes of each.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Indices::U8(_) => 1,
+            Indices::U16(_) => 2,
+            Indices::U32(_) => 4,
+            Indices::U64(_) => 8,
+        }
+    }
+
+    /// The address of one.
+    pub(crate) fn address(&self, place: usize) -> usize {
+        for_width!(self, indices => indices.address(place))
+    }
+
+    /// The same for a task: see [`Outputs::lend`].
+    pub(crate) fn lend(&self) -> Indices<'_> {
+        match self {
+            Indices::U8(indices) => Indices::U8(indices.lend()),
+            Indices::U16(indices) => Indices::U16(indices.lend()),
+            Indices::U32(indices) => Indices::U32(indices.lend()),
+            Indices::U64(indices) => Indices::U64(indices.lend()),
+        }
+    }
+
+    /// All bits set: the index of nothing.
+    pub(crate) fn none(&self) -> u64 {
+        match self {
+            Indices::U8(_) => u8::MAX.into(),
+            Indices::U16(_) => u16::MAX.into(),
+            Indices::U32(_) => u32::MAX.into(),
+            Indices::U64(_) => u64::MAX,
+        }
+    }
+
+    /// Writes one: see [`Index::at`].
+    #[inline(always)]
+    pub(crate) fn set(&mut self, place: usize, start: isize, position: u64, step: isize) {
+        for_width!(self, indices => indices.set(place, Index::at(start, position, step)));
     }
 }

@@ -86,8 +86,8 @@ impl<'a> Best<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::Indices;
     use crate::exec::tiles::for_each_tile;
-    use crate::index::Indices;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, ReduceFunction};
     use argreduce_kernels::{Strategy, kernel};
 

@@ -1,10 +1,9 @@
 //! What is written once the positions of a tile are known: indices, values, and copies of both.
 
 use super::elements::Outputs;
-use super::slices::Slices;
+use super::slices::{Indices, Slices, for_width};
 use super::tiles::{Grid, ONE, OutputTile, are_packed};
 use crate::MAX_RANK;
-use crate::index::{Indices, for_width};
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, offset_at, with_bits};
 
@@ -196,7 +195,7 @@ fn split_last(loops: &[LoopDim]) -> (&[LoopDim], LoopDim) {
 mod tests {
     use super::*;
     use crate::layout::AxisSet;
-    use crate::parts::Window;
+    use crate::layout::Window;
     use crate::{AxisDirection, Layout};
 
     /// Multiplying gives what dividing gives: small and large steps, and positions up to the last one.

@@ -19,12 +19,14 @@
 //! | `view.rs` | layouts of parts of a tensor: sliced, permuted, broadcast |
 //! | `overlap.rs` | whether two elements of a layout can share a place, as those of an output must not |
 //! | `unravel.rs` | from an index over several axes to its coordinates |
+//! | `window.rs` | where a part lies in the whole |
 
 mod axes;
 mod overlap;
 mod strided;
 mod unravel;
 mod view;
+mod window;
 
 pub use axes::drop_axes;
 pub(crate) use axes::{AxisError, AxisSet, PerAxis, dimension};
@@ -32,3 +34,4 @@ pub(crate) use overlap::may_overlap;
 pub use strided::Layout;
 pub(crate) use unravel::coordinates_of;
 pub use unravel::{Coordinates, unravel};
+pub(crate) use window::Window;

@@ -1,11 +1,9 @@
 //! Merging partial answers: what the caller says, checked, and pairs taken apart. `better.rs` has the loop.
 
 use super::better::{Rule, Sides, merge};
-use super::partial::Partial;
 use crate::api::plan_isa;
-use crate::exec::{ElementsRef, Values};
-use crate::index::{Indices, for_width};
-use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, ReduceFunction};
+use crate::exec::{ElementsRef, Indices, Values, for_width};
+use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, Partial, ReduceFunction};
 use argreduce_kernels::with_bits;
 use std::array::from_fn;
 
@@ -96,8 +94,8 @@ impl Merge {
             let ((mut values, mut indices), (other_values, other_indices)): (([T; BLOCK], [I; BLOCK]), _) =
                 (split(acc), split(other));
             self.sides(
-                (values[..].as_mut().into(), I::as_bits(&mut indices)),
-                (other_values[..].into(), I::elements(&other_indices)),
+                (values[..].as_mut().into(), indices[..].as_mut().into()),
+                (other_values[..].into(), I::bits(&other_indices).into()),
             )?;
             for ((acc, value), index) in acc.iter_mut().zip(values).zip(indices) {
                 *acc = Partial { value, index };
@@ -133,7 +131,7 @@ impl Merge {
         other_values: &[T],
         other_indices: &[I],
     ) -> Result<(), Error> {
-        self.sides((values.into(), I::as_bits(indices)), (other_values.into(), I::elements(other_indices)))
+        self.sides((values.into(), indices.into()), (other_values.into(), I::bits(other_indices).into()))
     }
 
     /// The same, of types that are known at run time.

@@ -1,8 +1,9 @@
 //! Parts of a larger tensor: each is reduced where it is, and the partial answers merge to exactly the answer for the
 //! whole.
 //!
-//! A tensor may be spread over chunks, files, processes or machines, or come as a stream. A *window* says where a part
-//! lies in the whole: then its indices are those in the whole. A [`Partial`] is the best element of a part and its
+//! A tensor may be spread over chunks, files, processes or machines, or come as a stream. A
+//! [window](crate::layout::Window) says where a part lies in the whole: then its indices are those in the whole. A
+//! [`Partial`](crate::Partial) is the best element of a part and its
 //! index. A [`Merge`] makes one of two.
 //!
 //! ```text
@@ -18,8 +19,6 @@
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `window.rs` | where a part lies in the whole, checked |
-//! | `partial.rs` | value and index, and the one that says that nothing was seen |
 //! | `better.rs` | the better of two partials, many at a time, by the vectors of an ISA |
 //! | `lanes.rs` | loops by the vectors of an ISA, and bytes of their lanes |
 //! | `merge.rs` | merging, as callers see it |
@@ -30,14 +29,9 @@
 mod better;
 mod lanes;
 mod merge;
-mod none;
-mod partial;
 mod plan;
 mod stream;
 mod untyped;
-mod window;
 
 pub use merge::Merge;
-pub use partial::Partial;
 pub use stream::ArgStream;
-pub(crate) use window::Window;

@@ -1,12 +1,10 @@
 //! Plans that give partial answers, and indices from them.
 
 use super::merge::Merge;
-use super::partial::Partial;
 use crate::api::{ErasedPlan, check_len};
-use crate::exec::{ElementsRef, Slices, Values, run_on, run_packed, run_partials, run_partials_on};
-use crate::index::{Indices, for_width};
+use crate::exec::{ElementsRef, Indices, Slices, Values, for_width, run_on, run_packed, run_partials, run_partials_on};
 use crate::planner::ExecPlan;
-use crate::{Element, Error, Executor, Index, Layout, Plan, Sequential};
+use crate::{Element, Error, Executor, Index, Layout, Partial, Plan, Sequential};
 use argreduce_kernels::{LoopDim, StridedIter};
 
 impl<T: Element, I: Index> Plan<T, I> {
@@ -44,7 +42,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     ) -> Result<(), Error> {
         let erased = &self.erased;
         let (input, outputs) = (ElementsRef::from(input), erased.output.element_count());
-        erased.check_partials(I::NAME, I::as_bits(&mut []).none(), input)?;
+        erased.check_partials(I::NAME, Indices::from(&mut [] as &mut [I]).none(), input)?;
         check_len("partials", "Partial", partials.len(), outputs)?;
         let partials = &mut partials[..outputs];
         if erased.empty_axis().is_some() {

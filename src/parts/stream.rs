@@ -6,9 +6,8 @@
 //!               merge them into the first half
 //! ```
 
-use super::window::Window;
 use crate::api::{ErasedPlan, check_len, new_vec};
-use crate::layout::{PerAxis, dimension};
+use crate::layout::{PerAxis, Window, dimension};
 use crate::{ArgReduce, Element, Error, Index, Layout, Options, Sequential};
 
 /// A reduction of a tensor that comes in chunks along one axis: the best elements so far. Made by
@@ -117,13 +116,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         let outputs = output.element_count();
         let (values, chunk_values) = self.values.split_at_mut(outputs);
         let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
-        plan.erased.run_packed(
-            I::NAME,
-            elements.into(),
-            chunk_values.into(),
-            I::as_bits(chunk_indices),
-            &Sequential,
-        )?;
+        plan.erased.run_packed(I::NAME, elements.into(), chunk_values.into(), chunk_indices.into(), &Sequential)?;
         plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
         (self.so_far.sizes, self.start[axis]) = (whole, self.start[axis] + len);
         Ok(())

@@ -2,8 +2,7 @@
 //! the folder says. Nothing here knows of element types, index types, kernels or ISAs.
 
 use super::nest::LoopNest;
-use crate::layout::AxisSet;
-use crate::parts::Window;
+use crate::layout::{AxisSet, Window};
 use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;

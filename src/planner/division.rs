@@ -212,6 +212,7 @@ impl ExecPlan {
         while blocks > 0 {
             let max_len = self.reduction_len.div_ceil(blocks).max(MIN_BLOCK_LEN);
             let parts = ReductionParts { around, groups, group_outputs, blocks: Blocks::new(reduced, max_len) };
+            // Of several loops there may be more blocks than wanted: one is cut, and those outside it multiply.
             if parts.blocks.count() * outputs <= MAX_PARTIALS {
                 return (max_len <= MAX_REDUCTION_LEN).then_some(parts);
             }
@@ -352,6 +353,23 @@ mod tests {
                 });
                 assert_eq!(shared.count(), 0, "{sizes:?}, {width}, {misaligned}");
             }
+        }
+    }
+
+    /// Blocks of several loops, of which there may be more than wanted, have no more positions than there is room for.
+    #[test]
+    fn blocks_have_room() {
+        for (sizes, expected) in [([4, 1 << 18, 1000], 4), ([5, 1 << 18, 1000], 3), ([7, 1 << 18, 1000], 4)] {
+            // A gap, so that the loops stay two.
+            let strides = [(sizes[1] as isize + 1) * 1000, 1000, 1];
+            let layout = Layout::strided(&sizes, &strides, 0).unwrap();
+            let plan = ArgReduce::argmax(&layout).axes(&[0, 1]).plan::<f32, u32>().unwrap();
+            let bytes = OutputBytes { index: 4, value: None };
+            let Some(Division { parts: Parts::Reduction(parts), .. }) = plan.exec().divide(4, 16 << 20, bytes) else {
+                panic!("{plan} is not cut into blocks")
+            };
+            assert_eq!(parts.blocks.count(), expected, "{sizes:?}");
+            assert!(parts.count() * parts.group_outputs <= MAX_PARTIALS, "{sizes:?}");
         }
     }
 

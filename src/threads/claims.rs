@@ -37,7 +37,8 @@ impl<'a> Claims<'a> {
 
     /// So many parts for so many tasks, none of which is claimed, while a function runs.
     pub(crate) fn with(parts: usize, tasks: usize, run: impl FnOnce(&Claims<'_>)) {
-        // Of the many, a short call would take longer to begin.
+        // How many there are changes no answer, only how often threads meet at a counter. Of the many, a short call
+        // would take longer to begin.
         const FEW: usize = 4;
         let (few, many): ([Share; FEW], [Share; MAX_SHARES]);
         let shares = if tasks <= FEW {
@@ -63,6 +64,7 @@ impl<'a> Claims<'a> {
             // Asked first, so that no number of calls makes a counter overflow.
             while claimed.load(Relaxed) < end - start {
                 let part = start + claimed.fetch_add(1, Relaxed);
+                // Others may have claimed since: a race that loom's tests reach, and no other.
                 if part >= end {
                     break;
                 }

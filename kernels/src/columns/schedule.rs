@@ -4,8 +4,9 @@
 
 use super::panel::{MAX_PANEL_BYTES, PANEL_TILES, STREAMING_PANEL_BYTES, Traversal};
 use super::tile::{PANEL_BLOCK_ROWS, TILE_VECTORS};
-use crate::memory::args::{KernelArgs, WorkingSet};
+use crate::memory::args::KernelArgs;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_distance};
+use crate::tuning::WorkingSet;
 
 #[derive(Clone, Copy)]
 pub(super) struct KernelGeometry {

@@ -5,11 +5,11 @@
 //! What is selected is the number of the row, which is as wide as the element.
 
 use super::nan_tracker::NanTracker;
-use crate::memory::prefetch::Hint;
 use crate::memory::row_prefetch::prefetch_rows;
 use crate::order::{ArgOrder, IndexVec, Vec, load};
 use crate::outputs::Outputs;
 use crate::positions::{Position, for_places, write_counts};
+use crate::prefetch::Hint;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use core::mem::MaybeUninit;

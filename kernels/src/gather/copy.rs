@@ -2,7 +2,7 @@
 //! of a call. What is unsafe here asks of its caller that the elements or bytes which it copies may be read.
 
 use crate::memory::args::LoopDim;
-use crate::memory::prefetch::PrefetchCursor;
+use crate::prefetch::PrefetchCursor;
 use crate::simd::token::Simd;
 use core::cmp::Ordering;
 use core::mem::MaybeUninit;

@@ -1,7 +1,7 @@
 //! The transposes of many short blocks, so that the same element of each comes to lie side by side. The module above
 //! derives them. Knows nothing of orders, of NaN, and of the loops of a call.
 
-use crate::memory::prefetch::PrefetchCursor;
+use crate::prefetch::PrefetchCursor;
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 
 /// Blocks of `elements` elements, `step` bytes from one to the next.

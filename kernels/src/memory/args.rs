@@ -1,7 +1,7 @@
 //! What a kernel is given: the loops that it runs over, and what is known of the memory. Knows nothing of element
 //! types, of vectors, and of how a kernel traverses its loops.
 
-use crate::tuning::Tuning;
+use crate::tuning::{Tuning, WorkingSet};
 
 /// The highest rank of a tensor, and so the largest number of loops in a nest.
 pub const MAX_RANK: usize = 8;
@@ -26,18 +26,6 @@ impl LoopDim {
             (Some(room), stride) => self.size.min(room / stride.unsigned_abs() + 1),
         }
     }
-}
-
-/// The smallest cache that likely holds all elements of a plan: its working set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
-pub enum WorkingSet {
-    /// The L2 cache of a core, or its L1 cache.
-    #[default]
-    L2,
-    /// The last-level cache.
-    Llc,
-    /// None: the elements are in memory.
-    Dram,
 }
 
 /// What one call of a kernel answers: `outer.size * inner.size` outputs, each the reduction of the same nest of loops.

@@ -29,7 +29,7 @@
 //!     one segment: the fastest loop, from that offset on
 //! ```
 //!
-//! # Prefetching (`prefetch.rs`, `row_prefetch.rs`)
+//! # Prefetching (`row_prefetch.rs`)
 //!
 //! Kernels prefetch what they will read soon, if the caller expects it beyond the L2 cache. No answer depends on it: a
 //! prefetch instruction reads nothing that a program can see, and does not fault at any address. So a prefetched
@@ -39,6 +39,5 @@
 //! For the same reason, tests of answers cannot see a wrong prefetch; `row_prefetch.rs` has a test of its own.
 
 pub(crate) mod args;
-pub(crate) mod prefetch;
 pub(crate) mod row_prefetch;
 pub(crate) mod walk;

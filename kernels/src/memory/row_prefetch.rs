@@ -1,7 +1,7 @@
 //! Which cache lines of rows to prefetch, and how far ahead of the rows that are read. Knows nothing of element types,
 //! and of when prefetching pays.
 
-use super::prefetch::{CACHE_LINE_BYTES, Hint};
+use crate::prefetch::{CACHE_LINE_BYTES, Hint};
 
 /// Prefetches some bytes of each of some rows, `stride` bytes apart; if rows are contiguous, each cache line once. Not
 /// inlined, to have one copy for all kernels.

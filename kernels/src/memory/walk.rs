@@ -2,7 +2,7 @@
 //! at the offsets.
 
 use super::args::{KernelArgs, LoopDim, MAX_RANK};
-use super::prefetch::PrefetchCursor;
+use crate::prefetch::PrefetchCursor;
 
 /// Walks a nest of loops in row-major order (the last loop fastest), one offset after another.
 ///

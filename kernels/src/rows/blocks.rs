@@ -1,8 +1,8 @@
 //! How a segment is cut into blocks: how long they are, and where they lie. Nothing here looks at elements.
 
 use super::segment::Segment;
-use crate::memory::prefetch::CACHE_LINE_BYTES;
 use crate::order::{ArgOrder, has_max};
+use crate::prefetch::CACHE_LINE_BYTES;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 

@@ -7,13 +7,14 @@ use super::interleaved;
 use super::segment::{self, ArgResult, MAX_VECTORS, Segment};
 use crate::gather::{LaneOffsets, Scratch};
 use crate::kernel::KernelImpl;
-use crate::memory::args::{KernelArgs, WorkingSet};
+use crate::memory::args::KernelArgs;
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
 use crate::outputs::{Outputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
+use crate::tuning::WorkingSet;
 
 pub(crate) struct SegmentedRows;
 

@@ -8,13 +8,13 @@ use super::segment::Segment;
 use super::strategy::OtherRows;
 use crate::float_mode;
 use crate::kernel::{KernelImpl, compares_floats};
-use crate::memory::args::{KernelArgs, LoopDim, WorkingSet};
+use crate::memory::args::{KernelArgs, LoopDim};
 use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
-use crate::tuning::Tuning;
+use crate::tuning::{Tuning, WorkingSet};
 use core::hint::assert_unchecked;
 
 /// See the file. A type, for the same reason as [`KernelImpl::enter`] is a method.

@@ -3,9 +3,9 @@
 //!
 //! The other tables say where they differ from this one.
 
+use super::table::WorkingSet;
 use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
-use crate::memory::args::WorkingSet;
-use crate::memory::prefetch::Hint;
+use crate::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = GENERIC.checked();
 

@@ -27,7 +27,7 @@ mod zen5;
 
 pub(crate) use table::MIN_LONG_ROW_BYTES;
 pub use table::{
-    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, Tuning,
+    ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, Tuning, WorkingSet,
 };
 
 impl Tuning {

@@ -1,7 +1,6 @@
 //! What a table holds. No CPU is named here.
 
-use crate::memory::args::WorkingSet;
-use crate::memory::prefetch::Hint;
+use crate::prefetch::Hint;
 
 /// What is known to be fast on a microarchitecture: one of the tables of this crate, whose numbers were checked when it
 /// was compiled. Kernels rely on that, so there are no others: no table can be made elsewhere, or copied and changed.
@@ -23,6 +22,18 @@ pub struct Tuning {
     pub columns: ColumnTuning,
     /// Which kernels vectors of half the width take, where an ISA has wider ones.
     pub half_vectors: HalfVectorTuning,
+}
+
+/// The smallest cache that likely holds all elements of a plan: its working set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
+pub enum WorkingSet {
+    /// The L2 cache of a core, or its L1 cache.
+    #[default]
+    L2,
+    /// The last-level cache.
+    Llc,
+    /// None: the elements are in memory.
+    Dram,
 }
 
 /// When to prefetch, and how.

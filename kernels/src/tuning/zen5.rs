@@ -1,9 +1,9 @@
 //! AMD's cores from Zen 5 on.
 
 use super::generic::GENERIC;
+use super::table::WorkingSet;
 use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, Tuning};
-use crate::memory::args::WorkingSet;
-use crate::memory::prefetch::Hint;
+use crate::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
     name: "zen5",

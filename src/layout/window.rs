@@ -1,4 +1,4 @@
-//! Where a part lies in the whole, checked. Nothing here knows of elements, and nothing reduces.
+//! Where a part lies in the whole, checked.
 
 use crate::{Error, MAX_RANK};
 

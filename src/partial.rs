@@ -1,5 +1,7 @@
 //! A partial answer: the best element so far, and its index in the whole. Nothing here knows how it was found.
 
+use crate::{Element, Index};
+
 /// The best element of a part, and its index in the whole: what [`Plan::run_partials`](crate::Plan::run_partials)
 /// gives, and [`Merge`](crate::Merge) merges.
 ///
@@ -21,4 +23,23 @@ pub struct Partial<T, I> {
     pub value: T,
     /// Its index in the whole, or all bits set: nothing was seen yet.
     pub index: I,
+}
+
+impl<T: Element, I: Index> Partial<T, I> {
+    /// Nothing was seen yet: the partial of an empty part. To merge it changes nothing. All bits of the index are set
+    /// (-1 in a signed type), and those of the value are 0.
+    pub const NONE: Partial<T, I> = Partial { value: T::ZERO, index: I::NONE };
+
+    /// Whether nothing was seen yet. Only the index tells; the value is not looked at.
+    #[inline(always)]
+    pub fn is_none(&self) -> bool {
+        self.index == I::NONE
+    }
+}
+
+/// [`Partial::NONE`].
+impl<T: Element, I: Index> Default for Partial<T, I> {
+    fn default() -> Self {
+        Partial::NONE
+    }
 }
