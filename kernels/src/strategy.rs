@@ -64,15 +64,18 @@ impl Strategy {
 }
 
 /// The shortest segments, in elements, that are read in place: a shorter one costs as much time as this one. See
-/// docs/tuning.md#segments-of-32-elements-and-more-are-read-in-place-steps-of-up-to-4-by-shuffles.
+/// docs/tuning.md#min_segment_len.
 const MIN_SEGMENT_LEN: usize = 32;
 
-/// The largest step from one element to the next for which `gather/copy.rs` has shuffles, and the fewest elements for
-/// which that pays. Shorter rows are faster side by side. See the same section.
+/// The largest step from one element to the next for which `gather/copy.rs` has shuffles. See
+/// docs/tuning.md#min_segment_len.
 const MAX_SHUFFLED_STEP: usize = 4;
+
+/// The fewest elements for which those shuffles pay: shorter rows are faster side by side. See
+/// docs/tuning.md#min_segment_len.
 const MIN_SHUFFLED_LEN: usize = 256;
 
-/// Vectors that the rows of narrow columns lie side by side in.
+/// Vectors that the rows of narrow columns lie side by side in. See docs/tuning.md#not-measured.
 pub(crate) const NARROW_VECTORS: usize = 2;
 
 /// How many rows of `width` outputs lie side by side: as many as are whole in each vector, and one more that is in

@@ -58,7 +58,7 @@ macro_rules! bits {
 
 bits!(u16 u32 u64);
 
-/// How many written values are checked at a time for one that is lost.
+/// How many written values are checked at a time for one that is lost. See docs/tuning.md#not-measured.
 const CHECKED: usize = 64;
 
 /// Those of which bits are lost: of floats with `DIGITS` digits, NaN, and if `ZEROS`, zeros.
@@ -119,7 +119,8 @@ unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
     }
 }
 
-/// How many values are read at a time, where an iteration of the loop costs as much as one of them.
+/// How many values are read at a time, where an iteration of the loop costs as much as one of them. See
+/// docs/tuning.md#not-measured.
 const SOME: usize = 8;
 
 /// The values of outputs that are `step` elements apart, from `first` on, `N` at a time.

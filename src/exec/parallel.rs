@@ -78,7 +78,8 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
     copy_to_broadcast(&plan.shape.values, partials);
 }
 
-/// As many positions as short calls have: larger buffers would take them longer to clear.
+/// As many positions as short calls have: larger buffers would take them longer to clear. See
+/// docs/tuning.md#not-measured.
 const FEW_PARTIALS: usize = 64;
 
 /// Threads of an executor, and what each does.

@@ -216,8 +216,10 @@ impl TileAnswer<'_> {
     }
 }
 
-/// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near.
+/// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near. See
+/// docs/tuning.md#not-measured.
 const NEAR_BYTES: usize = 128 << 10;
 
-/// The fewest outputs of such a tile: with fewer, a call would be a large part of its time.
+/// The fewest outputs of such a tile: with fewer, a call would be a large part of its time. See
+/// docs/tuning.md#not-measured.
 const MIN_READ_OUTPUTS: usize = 64;

@@ -5,16 +5,18 @@ use argreduce_kernels::{LoopDim, StridedIter};
 
 pub(super) use crate::planner::TILE;
 
-/// The same without values to read: fewer calls, and the L1 cache has room for positions and indices.
+/// The same without values to read: fewer calls, and the L1 cache has room for positions and indices. See
+/// docs/tuning.md#tile.
 pub(super) const INDEX_TILE: usize = 2048;
 
-/// The same where the output is transposed: as many rows as a cache line has indices, each [`MIN_TILE_WIDTH`] wide.
+/// The same where the output is transposed: as many rows as a cache line has indices, each [`MIN_TILE_WIDTH`] wide. See
+/// docs/tuning.md#tile.
 pub(super) const TRANSPOSED_TILE: usize = 4096;
 
-/// Outputs per tile, where their positions go straight to the output: few calls.
+/// Outputs per tile, where their positions go straight to the output: few calls. See docs/tuning.md#tile.
 pub(super) const DIRECT_TILE: usize = 1 << 14;
 
-/// The same where they have to be turned into indices, in the L1 cache.
+/// The same where they have to be turned into indices, in the L1 cache. See docs/tuning.md#tile.
 pub(super) const MAPPED_TILE: usize = 1 << 12;
 
 /// Some of the outputs: a part of the two fastest loops over them.

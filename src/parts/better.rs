@@ -73,7 +73,7 @@ impl<B> Sides<'_, Chunk<B>> {
     }
 }
 
-/// The bytes of both sides that all passes go through before the next do.
+/// The bytes of both sides that all passes go through before the next do. See docs/tuning.md#not-measured.
 const BLOCK_BYTES: usize = 16 << 10;
 
 /// The most chunks in as many bytes: of elements and indices of one byte.

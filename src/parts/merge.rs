@@ -159,7 +159,7 @@ impl Merge {
     }
 }
 
-/// How many partials are taken apart at a time.
+/// How many partials are taken apart at a time. See docs/tuning.md#not-measured.
 const BLOCK: usize = 256;
 
 /// Which slice is too short, if any.

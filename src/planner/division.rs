@@ -18,24 +18,26 @@ use crate::threads::claims::share_start;
 use argreduce_kernels::{LoopDim, Strategy, Tuning, WorkingSet, offset_at};
 use std::fmt;
 
-/// How many parts a task begins with at most, so that others can take some of them where a thread is late.
+/// How many parts a task begins with at most, so that others can take some of them where a thread is late. See
+/// docs/tuning.md#not-measured.
 const PARTS_PER_TASK: usize = 8;
 
 /// How many times the bytes that are worth a task a part reads at least, unless it is all of its task: each part costs
-/// a little.
+/// a little. See docs/tuning.md#not-measured.
 const MIN_PART: usize = 4;
 
 /// How many bytes of each row a part of columns has at least, if the rows are read from memory: of fewer, neighbouring
-/// rows would be read as slowly as elements that are far from each other.
+/// rows would be read as slowly as elements that are far from each other. See docs/tuning.md#not-measured.
 const MIN_FAR_COLUMN_BYTES: usize = 8 << 10;
 
 /// The longest vectors, in elements: fewer neighbours are no columns.
 const MAX_LANES: usize = 64;
 
-/// The most positions that blocks of a reduction have together: they are on the stack until they are merged.
+/// The most positions that blocks of a reduction have together: they are on the stack until they are merged. See
+/// docs/tuning.md#not-measured.
 pub(crate) const MAX_PARTIALS: usize = 4096;
 
-/// The shortest blocks of a reduction, in elements: long enough for each strategy.
+/// The shortest blocks of a reduction, in elements: long enough for each strategy. See docs/tuning.md#not-measured.
 const MIN_BLOCK_LEN: usize = 128;
 
 /// A call that several tasks share.

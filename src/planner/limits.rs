@@ -4,17 +4,18 @@
 pub(crate) const MAX_REDUCTION_LEN: usize = u32::MAX as usize;
 
 /// Rows of this many bytes or more are for the kernels of segmented rows, which read several streams of a row in turn.
-/// What a cache holds is read faster in one stream.
+/// What a cache holds is read faster in one stream. See docs/tuning.md#min_segmented_row_bytes.
 pub(crate) const MIN_SEGMENTED_ROW_BYTES: usize = 32 << 20;
 
-/// Outputs per tile, where their positions go to a buffer first: 4 KiB on the stack.
+/// Outputs per tile, where their positions go to a buffer first: 4 KiB on the stack. See docs/tuning.md#tile.
 pub(crate) const TILE: usize = 1024;
 
-/// The least width of a tile: a group of the longest vectors of the narrowest elements.
+/// The least width of a tile: a group of the longest vectors of the narrowest elements. See docs/tuning.md#tile.
 pub(crate) const MIN_TILE_WIDTH: usize = 256;
 
 /// The bytes of a cache line. (Where lines are longer, two threads may write to one.)
 pub(crate) const CACHE_LINE_BYTES: usize = 64;
 
-/// For at most this many elements, of any type, a plain loop is faster than a kernel.
+/// For at most this many elements, of any type, a plain loop is faster than a kernel. See
+/// docs/tuning.md#max_scalar_len.
 pub(crate) const MAX_SCALAR_LEN: usize = 4;

@@ -28,8 +28,8 @@
 //!
 //! For threads that a caller lends, `division.rs` decides what is cut: the outputs, or the reduction.
 //!
-//! The numbers that tell "many" from "few" are fields of `argreduce_kernels::Tuning`, by CPU; `docs/tuning.md` has the
-//! measurement behind each.
+//! The numbers that tell "many" from "few" are constants beside their use; where CPUs differ, fields of
+//! `argreduce_kernels::Tuning`. `docs/tuning.md` has the measurement behind each.
 
 mod blocks;
 mod collapse;

@@ -108,7 +108,7 @@ impl Prefer256Bit {
 const MAX_HALF_VECTOR_ROW_BYTES: usize = 32;
 
 /// The shortest rows of columns, in bytes, that they take where memory is slower than either. See
-/// docs/tuning.md#min_half_vector_columns_row_bytes.
+/// docs/tuning.md#half_vectorscolumns_beyond_l3.
 const MIN_HALF_VECTOR_COLUMNS_ROW_BYTES: usize = 768;
 
 /// Up to how many rows columns that are narrow in whole vectors, and fill those of half the width, take the latter. See
@@ -227,7 +227,8 @@ impl Selection<'_> {
     }
 
     /// Whether rows are faster transposed, as gathered columns, than one after another. To transpose them takes a few
-    /// shuffles; a row takes some twenty instructions, however short it is.
+    /// shuffles; a row takes some twenty instructions, however short it is. See
+    /// docs/tuning.md#which-short-rows-are-transposed.
     fn should_transpose_rows(&self, rows: usize, isa: Isa) -> bool {
         let len = self.reduction_len;
         let max_len = match (isa, self.element) {

@@ -218,10 +218,10 @@ impl KernelImpl for GatheredColumns {
     }
 }
 
-/// The most rows for which gathering in blocks does not pay.
+/// The most rows for which gathering in blocks does not pay. See docs/tuning.md#max_run_bytes.
 const MAX_UNBLOCKED_ROWS: usize = 8;
 
-/// The most outputs of the blocks that are transposed at a time.
+/// The most outputs of the blocks that are transposed at a time. See docs/tuning.md#not-measured.
 const BLOCK_OUTPUTS: usize = 1024;
 
 /// How blocks are laid out, each of which has the elements of `width` outputs: the contiguous rows of one run of

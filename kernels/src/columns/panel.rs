@@ -11,14 +11,15 @@ use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use core::mem::MaybeUninit;
 
-/// Tiles in a panel: 4 KiB of outputs by vectors of 32 bytes.
+/// Tiles in a panel: 4 KiB of outputs by vectors of 32 bytes. See docs/tuning.md#streaming_panel_bytes.
 pub(super) const PANEL_TILES: usize = 32;
 
 /// Bytes of the outputs of a panel that is streamed: what is kept of it, and what was prefetched, fit in L1. See
-/// docs/tuning.md#panels-4-8-or-16-kib-of-outputs.
+/// docs/tuning.md#streaming_panel_bytes.
 pub(super) const STREAMING_PANEL_BYTES: usize = 8 << 10;
 
 /// Bytes of the outputs of a panel where hardware prefetchers are left alone: longer runs suit them. The widest of all.
+/// See docs/tuning.md#streaming_panel_bytes.
 pub const MAX_PANEL_BYTES: usize = 16 << 10;
 
 #[repr(C, align(64))]
@@ -52,7 +53,7 @@ pub(super) enum Traversal {
     Streaming,
 }
 
-/// The L1 cache of most cores.
+/// The L1 cache of most cores. See docs/tuning.md#not-measured.
 const L1_BYTES: usize = 32 << 10;
 
 /// Tiles side by side, reduced over the rows so far.

@@ -198,7 +198,7 @@ impl<O: ArgOrder> OnePass<O> {
 }
 
 /// Whether a tile is more than one vector. Of arrays, which the portable ISA has for vectors, the compiler makes better
-/// code one at a time. See docs/tuning.md#register-tiles-4-vectors-or-2.
+/// code one at a time. See docs/tuning.md#tile_vectors.
 #[inline(always)]
 pub(super) const fn has_tiles<O: ArgOrder>() -> bool {
     O::Simd::TUNING.specializes

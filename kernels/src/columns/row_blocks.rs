@@ -8,11 +8,11 @@ use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::{Simd, SimdOp};
 use core::mem::MaybeUninit;
 
-/// Rows in a block. Fewer make the search in the end cheaper, and the loop slower.
+/// Rows in a block. Fewer make the search in the end cheaper, and the loop slower. See docs/tuning.md#min_blocked_rows.
 const BLOCK_ROWS: usize = 8;
 
 /// Whether `rows` rows, the first one among them, are worth the search in the end. It takes a load and a store for each
-/// lane and row of a block. See docs/tuning.md#row-blocking-from-128-rows-on.
+/// lane and row of a block. See docs/tuning.md#min_blocked_rows.
 #[inline(always)]
 pub(super) const fn is_row_blocked<O: ArgOrder>(rows: usize) -> bool {
     has_row_blocks::<O>() && rows >= const { min_blocked_rows::<O>() }
@@ -29,7 +29,7 @@ const fn min_blocked_rows<O: ArgOrder>() -> usize {
     if 12 * O::Simd::LANES < MIN_BLOCKED_ROWS { MIN_BLOCKED_ROWS } else { 12 * O::Simd::LANES }
 }
 
-/// The same, of whatever lanes.
+/// The fewest rows of whatever lanes that are row-blocked. See docs/tuning.md#min_blocked_rows.
 const MIN_BLOCKED_ROWS: usize = 128;
 
 impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {

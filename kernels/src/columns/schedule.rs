@@ -33,7 +33,7 @@ pub(super) struct ColumnSchedule {
     pub(super) traversal: Traversal,
 }
 
-/// The most rows of outputs that are interleaved.
+/// The most rows of outputs that are interleaved. See docs/tuning.md#max_interleaved_rows.
 pub(super) const MAX_INTERLEAVED_ROWS: usize = 16;
 
 /// How far ahead to prefetch along rows that are long and not contiguous. See docs/tuning.md#row_prefetch_bytes.
@@ -48,10 +48,10 @@ const MAX_BLOCK_BYTES: usize = 2 << 10;
 const MIN_STREAMING_BYTES: usize = 384;
 
 /// The most bytes of contiguous rows that are reduced in one pass even where longer ones would be streamed. See
-/// docs/tuning.md#max_one_pass_bytes.
+/// docs/tuning.md#not-measured.
 const MAX_ONE_PASS_BYTES: usize = 1 << 10;
 
-/// The most bytes that many rows span which are reduced in one pass. See docs/tuning.md#max_resident_bytes.
+/// The most bytes that many rows span which are reduced in one pass. See docs/tuning.md#not-measured.
 const MAX_RESIDENT_BYTES: usize = 256 << 10;
 
 impl ColumnSchedule {

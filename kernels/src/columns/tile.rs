@@ -14,9 +14,9 @@ use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use core::mem::MaybeUninit;
 
-/// Vectors in a tile, unless fewer are left. See docs/tuning.md#register-tiles-4-vectors-or-2.
+/// Vectors in a tile, unless fewer are left. See docs/tuning.md#tile_vectors.
 pub(super) const TILE_VECTORS: usize = 4;
-/// Rows in a block of rows: as many streams as most hardware prefetchers follow.
+/// Rows in a block of rows: as many streams as most hardware prefetchers follow. See docs/tuning.md#not-measured.
 pub(super) const PANEL_BLOCK_ROWS: usize = 8;
 
 /// Rows with one stride between them, of as many elements as there are outputs.
@@ -103,7 +103,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// that is an operation more and a select less, which pays where a select takes several operations, or where narrow
     /// tiles wait for the row before. See docs/tuning.md#columns-two-rows-at-a-time.
     const IN_PAIRS: bool = O::Simd::TUNING.unrolls;
-    /// The fewest rows that are taken in pairs.
+    /// The fewest rows that are taken in pairs. See docs/tuning.md#columns-two-rows-at-a-time.
     const MIN_PAIRED_ROWS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
 
     /// Reduces some more rows, the first of which has number `before + 1`; if `IN_PAIRS`, [in

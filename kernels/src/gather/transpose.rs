@@ -17,8 +17,7 @@ pub(crate) struct TransposeSource {
     pub(crate) prefetch_cursor: Option<PrefetchCursor>,
 }
 
-/// The longest blocks that are transposed by perfect shuffles, in bytes. See
-/// docs/tuning.md#rows-by-perfect-shuffles-3-to-12-or-14-elements-up-to-40-bytes.
+/// The longest blocks that are transposed by perfect shuffles, in bytes. See docs/tuning.md#max_shuffled_bytes.
 const MAX_SHUFFLED_BYTES: usize = 40;
 
 /// Whether blocks of `elements` elements are short enough to be transposed by perfect shuffles, if they follow each

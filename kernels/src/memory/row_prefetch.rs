@@ -17,7 +17,7 @@ pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: u
 }
 
 /// How far ahead to prefetch elements that are beyond L2, a few lines for each row that is read. If it is less, memory
-/// is not kept busy. See docs/tuning.md#distance-ahead-16-kib.
+/// is not kept busy. See docs/tuning.md#prefetch_distance_bytes.
 pub(crate) const PREFETCH_DISTANCE_BYTES: usize = 16 << 10;
 
 /// From one row, or block of rows, to one about `bytes` bytes ahead, where they are `stride` elements of `size` bytes

@@ -151,7 +151,7 @@ pub(crate) trait ArgOrder: Copy {
     /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too,
     /// if it [accepts](ArgOrder::accepts) it.
     type Fast: ArgOrder<Lane = Self::Lane, Simd = Self::Simd>;
-    /// Whether there is one.
+    /// Whether there is one. See docs/tuning.md#16-bit-floats-on-raw-bits.
     const HAS_FAST: bool = false;
     fn fast(self) -> Self::Fast;
     /// Of a fast path: whether the best of the lanes of `best` is the best of all elements that `nan_acc` is of.

@@ -15,7 +15,7 @@ pub(super) const fn max_blocks<O: ArgOrder>() -> usize {
 }
 
 /// Vectors between two checks whether a NaN that wins was seen: those after it need not be read then, nor those before
-/// it to find it. More checks cost time where there is none.
+/// it to find it. More checks cost time where there is none. See docs/tuning.md#nan_check_interval.
 const NAN_CHECK_INTERVAL: usize = 64;
 
 /// The running state over blocks of `V` vectors, as many as can be counted.

@@ -8,8 +8,10 @@ use crate::simd::token::Simd;
 
 /// Vectors in a block of a long row, by `IsaTuning::min_long_block_lane_bytes`: more where a select takes several
 /// operations, or where each block waits for the one before for as long as four vectors take to load; fewer where
-/// vectors are long, because many a row has no more of them. Segments of several outputs have short ones.
+/// vectors are long, because many a row has no more of them. Segments of several outputs have short ones. See
+/// docs/tuning.md#vectors-in-a-block.
 pub(super) const SHORT: usize = 4;
+/// Vectors in the longer blocks. See docs/tuning.md#vectors-in-a-block.
 pub(super) const LONG: usize = 8;
 
 /// The elements in a block of `V` vectors, and so the fewest of a segment.
@@ -30,7 +32,7 @@ pub(super) const fn has_long_blocks<O: ArgOrder>() -> bool {
 }
 
 /// The fewest blocks of a segment that is [aligned](BlockedSegment::aligned). A vector of 64 bytes that is not aligned
-/// lies in two cache lines, which costs more than one additional block.
+/// lies in two cache lines, which costs more than one additional block. See docs/tuning.md#min_aligned_blocks.
 const MIN_ALIGNED_BLOCKS: usize = 9;
 
 /// Where blocks lie, by their numbers in the order of visiting.

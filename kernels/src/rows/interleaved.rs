@@ -14,7 +14,8 @@ use crate::simd::token::Simd;
 use crate::tuning::{MAX_READ_STREAMS, MIN_STREAM_BYTES};
 use core::mem::MaybeUninit;
 
-/// The most outputs that are interleaved: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64.
+/// The most outputs that are interleaved: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64. See
+/// docs/tuning.md#max_interleaved.
 const MAX_INTERLEAVED: usize = 32;
 
 #[inline(always)]

@@ -8,7 +8,7 @@ use crate::simd::token::{Simd, repeat};
 use bytemuck::Zeroable;
 
 /// The fewest and the most vectors of a segment that is faster this way. Positions have to fit a lane; beyond the
-/// limit, blocks are as fast.
+/// limit, blocks are as fast. See docs/tuning.md#lane-indexed-rows.
 #[inline(always)]
 pub(super) const fn vectors<O: ArgOrder>() -> (usize, usize) {
     let most = match O::Simd::TUNING.has_masks {

@@ -102,7 +102,7 @@ impl<O: ArgOrder> ArgResult<O> {
     }
 }
 
-/// The most vectors that [`find`] takes.
+/// The most vectors that [`find`] takes. See docs/tuning.md#lane-indexed-rows.
 pub(super) const MAX_VECTORS: usize = 8;
 
 /// Finds the first best element of a segment of at least `MIN` and up to `V` vectors.

@@ -105,10 +105,12 @@ unsafe fn each_by_length<O: ArgOrder, const FORWARD: bool>(
     Written::Nothing
 }
 
-/// The shortest rows against the direction of memory, in bytes, in which software prefetching helps.
+/// The shortest rows against the direction of memory, in bytes, in which software prefetching helps. See
+/// docs/tuning.md#min_discontinuity_bytes.
 const MIN_DISCONTINUITY_BYTES: usize = 512;
 
-/// The longest rows, in bytes, that hardware prefetchers follow in two streams.
+/// The longest rows, in bytes, that hardware prefetchers follow in two streams. See
+/// docs/tuning.md#max_two_stream_bytes.
 const MAX_TWO_STREAM_BYTES: usize = 960;
 
 #[derive(Clone, Copy)]

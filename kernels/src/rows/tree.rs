@@ -12,12 +12,13 @@ use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use core::marker::PhantomData;
 
-/// Whether lanes are of a width for which this is faster: see docs/tuning.md.
+/// Whether lanes are of a width for which this is faster: see docs/tuning.md#transposing-tree.
 pub(super) const fn takes<O: ArgOrder>() -> bool {
     O::Simd::TUNING.specializes && size_of::<O::Lane>() == 4
 }
 
-/// The longest rows, in vectors: each takes the same time here, and less for a row alone if it has more of them.
+/// The longest rows, in vectors: each takes the same time here, and less for a row alone if it has more of them. See
+/// docs/tuning.md#transposing-tree.
 pub(super) const MAX_VECTORS: usize = 3;
 
 /// Finds the first best elements of as many rows as a vector has lanes: their positions. Rows are `stride` elements

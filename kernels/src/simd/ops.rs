@@ -37,7 +37,7 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     /// Bits per lane in [`SimdOps::movemask`].
     const BITS_PER_LANE: u32;
     /// How many lanes [`SimdOps::minpos`] looks at; 0 where it is no better than what can be made of the other
-    /// operations.
+    /// operations. See docs/tuning.md#the-minimum-instruction-of-x86.
     const MINPOS_LANES: usize = 0;
 
     /// `value` in every lane.

@@ -90,13 +90,13 @@ pub struct HalfVectorTuning {
     pub small_gathers: bool,
 }
 
-/// The most streams that a row is read in.
+/// The most streams that a row is read in. See docs/tuning.md#rowsread_streams.
 pub const MAX_READ_STREAMS: usize = 6;
 
 /// The longest block of any ISA: eight vectors of the longest.
 pub const MIN_STREAM_BYTES: usize = 512;
 
-/// The shortest long rows, in bytes: see docs/tuning.md#a-single-row-is-long-from-1-mib-on.
+/// The shortest long rows, in bytes. See docs/tuning.md#not-measured.
 pub(crate) const MIN_LONG_ROW_BYTES: usize = 1 << 20;
 
 /// The most rows that a lane of 8 bits can count, as it does in one pass over columns.
@@ -105,7 +105,7 @@ const MAX_COUNTED_ROWS: usize = u8::MAX as usize;
 /// The fewest bytes that are taken to be beyond the last-level cache: see docs/tuning.md#min_memory_bytes.
 const MIN_MEMORY_BYTES: usize = 16 << 20;
 
-/// The smallest L2 cache of current cores.
+/// The smallest L2 cache of current cores. See docs/tuning.md#prefetchmin_beyond_l2_bytes.
 pub(super) const SMALLEST_L2_BYTES: usize = 512 << 10;
 
 impl Tuning {
