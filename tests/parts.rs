@@ -340,10 +340,10 @@ fn streams_end_where_numbers_do() {
     let (half, too_long) = (usize::MAX / 2, Error::WholeTooLarge { axis: 0, size: usize::MAX });
     let mut stream = ArgReduce::argmin(&repeated(1)).all_axes().stream::<i16, u64>(0).unwrap();
     stream.push(&repeated(half), &[5]).unwrap();
-    assert_eq!(stream.push(&repeated(half + 1), &[4]), Err(too_long.clone()));
-    assert_eq!(stream.push(&repeated(half + 2), &[4]), Err(too_long.clone()));
     stream.push(&repeated(half), &[4]).unwrap();
-    assert_eq!(stream.push(&repeated(1), &[3]), Err(too_long));
+    for len in [1, 2, half] {
+        assert_eq!(stream.push(&repeated(len), &[3]), Err(too_long.clone()));
+    }
     let mut index = [9];
     stream.finish(&mut index).unwrap();
     assert_eq!((index, stream.position()), ([half as u64], usize::MAX - 1));

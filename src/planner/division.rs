@@ -361,7 +361,7 @@ mod tests {
     /// Blocks of several loops, of which there may be more than wanted, have no more positions than there is room for.
     #[test]
     fn blocks_have_room() {
-        for (sizes, expected) in [([4, 1 << 18, 1000], 4), ([5, 1 << 18, 1000], 3), ([7, 1 << 18, 1000], 4)] {
+        for (sizes, expected) in [([4, 1 << 18, 1000], 4), ([5, 1 << 18, 1000], 3), ([7, 1 << 18, 1000], 3)] {
             // A gap, so that the loops stay two.
             let strides = [(sizes[1] as isize + 1) * 1000, 1000, 1];
             let layout = Layout::strided(&sizes, &strides, 0).unwrap();
