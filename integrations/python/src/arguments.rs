@@ -1,49 +1,95 @@
 //! Python's arguments: axes, types of indices, rules, numbers of threads. Errors are those of NumPy where it has one.
+//!
+//! To convert them may run any code of Python: `__index__`, `__bool__`, a property. So all of it comes before an array
+//! is looked at. What is converted knows nothing of arrays.
 
 use crate::threads::Threads;
 use argreduce::{AxisDirection, DataType, MAX_RANK, NanPolicy, ReduceFunction};
-use numpy::{PyArrayDescr, PyArrayDescrMethods};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyInt, PyList, PyTuple};
+use pyo3::types::{PyInt, PyList, PyRange, PyString, PyTuple};
+use std::num::IntErrorKind;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Which axes of a tensor are reduced: a bit for each.
+/// What `axis` says, before it is known how many axes there are.
+pub(crate) enum Axis {
+    All,
+    One(isize),
+    Several(Vec<isize>),
+}
+
+/// No array has more axes. One more is a duplicate or out of range, whatever follows.
+const MOST_AXES: usize = 64;
+
+impl Axis {
+    pub(crate) fn new(axis: Option<&Bound<'_, PyAny>>) -> PyResult<Axis> {
+        let Some(axis) = axis else { return Ok(Axis::All) };
+        if let Ok(tuple) = axis.cast::<PyTuple>() {
+            return tuple
+                .iter()
+                .take(MOST_AXES + 1)
+                .map(|axis| integer(&axis))
+                .collect::<PyResult<_>>()
+                .map(Axis::Several);
+        }
+        if !is_list(axis) {
+            return integer(axis).map(Axis::One);
+        }
+        axis.try_iter()?.take(MOST_AXES + 1).map(|axis| integer(&axis?)).collect::<PyResult<_>>().map(Axis::Several)
+    }
+
+    /// The axes of an array of that rank.
+    pub(crate) fn of_rank(&self, py: Python<'_>, rank: usize) -> PyResult<Axes> {
+        let mut axes = Axes { bits: 0 };
+        match self {
+            Axis::All => axes.bits = u64::MAX.checked_shr(64 - rank as u32).unwrap_or(0),
+            Axis::One(axis) => axes.add(py, *axis, rank)?,
+            Axis::Several(several) => several.iter().try_for_each(|&axis| axes.add(py, axis, rank))?,
+        }
+        Ok(axes)
+    }
+}
+
+/// Whether these are axes, one after another, though not in a tuple: a range and an array of one axis, too.
+fn is_list(axis: &Bound<'_, PyAny>) -> bool {
+    let is_array = |axis: &Bound<'_, PyUntypedArray>| axis.ndim() == 1 && matches!(axis.dtype().kind(), b'i' | b'u');
+    axis.is_instance_of::<PyList>()
+        || axis.is_instance_of::<PyRange>()
+        || axis.cast::<PyUntypedArray>().is_ok_and(is_array)
+}
+
+fn integer(axis: &Bound<'_, PyAny>) -> PyResult<isize> {
+    let py = axis.py();
+    let not_an_axis = || {
+        let class = axis.get_type().name()?;
+        let allowed = "None, an integer or a tuple of integers is needed";
+        Ok(PyTypeError::new_err(format!("axis is of type {class}: {allowed}")))
+    };
+    // A `bool` is an integer to Python, and NumPy's own was one; to NumPy it is no axis, and a `keepdims` without its
+    // name more likely.
+    if !axis.is_exact_instance_of::<PyInt>() && matches!(axis.get_type().name()?.to_str()?, "bool" | "bool_") {
+        return Err(not_an_axis()?);
+    }
+    axis.extract::<isize>().map_err(|error| match error {
+        error if error.is_instance_of::<PyTypeError>(py) => not_an_axis().unwrap_or_else(|error: PyErr| error),
+        error if error.is_instance_of::<PyOverflowError>(py) => {
+            PyOverflowError::new_err(format!("axis is {axis}: too large to convert to C long"))
+        }
+        error => error,
+    })
+}
+
+/// Which axes of a tensor are reduced: a bit for each. A tensor of rank 0 has the axes 0 and -1 too, as NumPy has it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Axes {
     bits: u64,
 }
 
 impl Axes {
-    /// As NumPy has it: `None` is all of them, and a tensor of rank 0 has the axes 0 and -1 too.
-    pub(crate) fn new(axis: Option<&Bound<'_, PyAny>>, rank: usize) -> PyResult<Axes> {
-        let Some(axis) = axis else { return Ok(Axes { bits: u64::MAX.checked_shr(64 - rank as u32).unwrap_or(0) }) };
-        let mut axes = Axes { bits: 0 };
-        if let Ok(tuple) = axis.cast::<PyTuple>() {
-            for axis in tuple.iter_borrowed() {
-                axes.add(&axis, rank)?;
-            }
-        } else if let Ok(list) = axis.cast::<PyList>() {
-            for axis in list.iter() {
-                axes.add(&axis, rank)?;
-            }
-        } else {
-            axes.add(axis, rank)?;
-        }
-        Ok(axes)
-    }
-
-    fn add(&mut self, axis: &Bound<'_, PyAny>, rank: usize) -> PyResult<()> {
-        let py = axis.py();
-        // A `bool` is an integer to Python, and NumPy's own was one; to NumPy it is no axis, and a `keepdims` without
-        // its name more likely.
-        if !axis.is_exact_instance_of::<PyInt>() && matches!(axis.get_type().name()?.to_str()?, "bool" | "bool_") {
-            return Err(not_an_axis(axis)?);
-        }
-        let given = match axis.extract::<isize>() {
-            Err(error) if error.is_instance_of::<PyTypeError>(py) => return Err(not_an_axis(axis)?),
-            given => given?,
-        };
+    fn add(&mut self, py: Python<'_>, given: isize, rank: usize) -> PyResult<()> {
         if rank == 0 && (given == 0 || given == -1) {
             return Ok(());
         }
@@ -96,11 +142,6 @@ impl std::ops::Deref for Sizes {
     }
 }
 
-fn not_an_axis(axis: &Bound<'_, PyAny>) -> PyResult<PyErr> {
-    let class = axis.get_type().name()?;
-    Ok(PyTypeError::new_err(format!("axis is of type {class}: None, an integer or a tuple of integers is needed")))
-}
-
 /// `numpy.exceptions.AxisError`.
 fn axis_error(py: Python<'_>, axis: isize, rank: usize) -> PyErr {
     static AXIS_ERROR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -113,31 +154,56 @@ fn axis_error(py: Python<'_>, axis: isize, rank: usize) -> PyErr {
 
 /// Sizes, or where a part begins: a number for each axis, none of which is negative.
 pub(crate) fn sizes(name: &str, sizes: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let number = |(axis, size): (usize, Bound<'_, PyAny>)| match size.extract::<usize>() {
-        Err(error) if error.is_instance_of::<PyOverflowError>(size.py()) => {
-            Err(PyValueError::new_err(format!("{name} is {size} on axis {axis}: 0 to {} are allowed", usize::MAX)))
-        }
-        size => size,
+    let wrong_type = |what: &Bound<'_, PyAny>, axis: String| {
+        let class = what.get_type().name()?;
+        Ok(PyTypeError::new_err(format!("{name} is of type {class}{axis}: an integer for each axis is needed")))
     };
-    sizes.extract::<Vec<_>>()?.into_iter().enumerate().map(number).collect()
+    if sizes.is_instance_of::<PyString>() {
+        return Err(wrong_type(sizes, String::new())?);
+    }
+    let Ok(sizes) = sizes.try_iter() else { return Err(wrong_type(sizes, String::new())?) };
+    let number = |(axis, size): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let size = size?;
+        size.extract::<usize>().map_err(|error| match error {
+            error if error.is_instance_of::<PyOverflowError>(size.py()) => {
+                PyValueError::new_err(format!("{name} is {size} on axis {axis}: 0 to {} are allowed", usize::MAX))
+            }
+            error if error.is_instance_of::<PyTypeError>(size.py()) => {
+                wrong_type(&size, format!(" on axis {axis}")).unwrap_or_else(|error: PyErr| error)
+            }
+            error => error,
+        })
+    };
+    // One more than any array has axes: that is an error, whatever follows.
+    sizes.take(MOST_AXES + 1).enumerate().map(number).collect()
+}
+
+/// Of whatever has a truth value, as Python has it: `None` is not true.
+pub(crate) fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.is_truthy()
 }
 
 /// `"propagate"` or `"ignore"`.
-pub(crate) fn nan_policy(name: &str) -> PyResult<NanPolicy> {
-    match name {
-        "propagate" => Ok(NanPolicy::Propagate),
-        "ignore" => Ok(NanPolicy::Ignore),
-        _ => Err(PyValueError::new_err(format!("nan is '{name}': 'propagate' and 'ignore' are allowed"))),
-    }
+pub(crate) fn nan_policy(value: &Bound<'_, PyAny>) -> PyResult<NanPolicy> {
+    word("nan", value, [("propagate", NanPolicy::Propagate), ("ignore", NanPolicy::Ignore)])
 }
 
 /// `"argmax"` or `"argmin"`.
-pub(crate) fn function(name: &str) -> PyResult<ReduceFunction> {
-    match name {
-        "argmax" => Ok(ReduceFunction::ArgMax),
-        "argmin" => Ok(ReduceFunction::ArgMin),
-        _ => Err(PyValueError::new_err(format!("function is '{name}': 'argmax' and 'argmin' are allowed"))),
-    }
+pub(crate) fn function(value: &Bound<'_, PyAny>) -> PyResult<ReduceFunction> {
+    word("function", value, [("argmax", ReduceFunction::ArgMax), ("argmin", ReduceFunction::ArgMin)])
+}
+
+/// One of two words.
+fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, allowed: [(&str, T); 2]) -> PyResult<T> {
+    let [(first, _), (second, _)] = allowed;
+    let Ok(text) = value.extract::<&str>() else {
+        let class = value.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("{name} is of type {class}: '{first}' and '{second}' are allowed")));
+    };
+    let found = allowed.iter().find(|(word, _)| *word == text);
+    found
+        .map(|&(_, meaning)| meaning)
+        .ok_or_else(|| PyValueError::new_err(format!("{name} is '{text}': '{first}' and '{second}' are allowed")))
 }
 
 /// Which of equal elements wins.
@@ -145,9 +211,8 @@ pub(crate) fn direction(select_last: bool) -> AxisDirection {
     if select_last { AxisDirection::Decreasing } else { AxisDirection::Increasing }
 }
 
-/// The type of indices that was asked for: `int64` if none was.
-pub(crate) fn index_type(dtype: Option<&Bound<'_, PyAny>>) -> PyResult<DataType> {
-    let Some(dtype) = dtype else { return Ok(DataType::I64) };
+/// The type of indices that is asked for.
+pub(crate) fn index_type(dtype: &Bound<'_, PyAny>) -> PyResult<DataType> {
     let descr = PyArrayDescr::new(dtype.py(), dtype)?;
     match element_type(&descr) {
         Some(index_type @ (DataType::I32 | DataType::I64)) => Ok(index_type),
@@ -160,8 +225,15 @@ pub(crate) fn index_type(dtype: Option<&Bound<'_, PyAny>>) -> PyResult<DataType>
 
 /// The element type of a NumPy type in the machine's byte order.
 pub(crate) fn element_type(descr: &Bound<'_, PyArrayDescr>) -> Option<DataType> {
+    match descr.byteorder() {
+        swapped if swapped == if cfg!(target_endian = "little") { b'>' } else { b'<' } => None,
+        _ => element_type_of_any_order(descr),
+    }
+}
+
+/// The same, whatever the byte order.
+pub(crate) fn element_type_of_any_order(descr: &Bound<'_, PyArrayDescr>) -> Option<DataType> {
     match (descr.kind(), descr.itemsize()) {
-        _ if descr.byteorder() == if cfg!(target_endian = "little") { b'>' } else { b'<' } => None,
         (b'f', 2) => Some(DataType::F16),
         (b'f', 4) => Some(DataType::F32),
         (b'f', 8) => Some(DataType::F64),
@@ -193,25 +265,76 @@ fn is_bfloat16(descr: &Bound<'_, PyArrayDescr>) -> bool {
 
 /// How many threads may work on a call: the environment decides if the caller does not.
 pub(crate) fn threads(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Threads> {
-    let (count, what): (isize, _) = match threads {
-        Some(threads) => (threads.extract()?, "threads"),
-        None => (from_environment()?, "ARGREDUCE_NUM_THREADS"),
-    };
+    let Some(threads) = threads else { return from_environment() };
+    let py = threads.py();
+    let needed = "None, an integer or 'all' is needed";
+    if let Ok(text) = threads.cast::<PyString>() {
+        return match text.to_str()? {
+            ALL => Ok(Threads { count: cpus() }),
+            text => Err(PyValueError::new_err(format!("threads is '{text}': {needed}"))),
+        };
+    }
+    match threads.extract::<isize>() {
+        Ok(count) => at_most_all("threads", count),
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+            let class = threads.get_type().name()?;
+            Err(PyTypeError::new_err(format!("threads is of type {class}: {needed}")))
+        }
+        Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
+            at_most_all("threads", if threads.gt(0)? { isize::MAX } else { isize::MIN })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// As many threads as there are CPUs; -1 too, as joblib has it.
+const ALL: &str = "all";
+
+/// More than there are CPUs bring nothing, and stay: so they are not started.
+fn at_most_all(name: &str, count: isize) -> PyResult<Threads> {
     match usize::try_from(count) {
-        Ok(count @ 1..) => Ok(Threads { count }),
-        _ => Err(PyValueError::new_err(format!("{what} is {count}: at least 1 is needed"))),
+        Ok(1) => Ok(Threads { count: 1 }),
+        Ok(count @ 1..) => Ok(Threads { count: count.min(cpus()) }),
+        _ if count == -1 => Ok(Threads { count: cpus() }),
+        _ => Err(PyValueError::new_err(format!("{name} is {count}: at least 1 is needed, or 'all' (-1)"))),
     }
 }
 
 /// Read once.
-fn from_environment() -> PyResult<isize> {
-    static COUNT: std::sync::OnceLock<Result<isize, String>> = std::sync::OnceLock::new();
-    let read = || match std::env::var("ARGREDUCE_NUM_THREADS") {
-        Ok(count) if !count.is_empty() => count.trim().parse().map_err(|_| count),
+fn from_environment() -> PyResult<Threads> {
+    const NAME: &str = "ARGREDUCE_NUM_THREADS";
+    static COUNT: OnceLock<Result<isize, String>> = OnceLock::new();
+    let read = || match std::env::var(NAME) {
+        Ok(text) if text.trim() == ALL => Ok(-1),
+        Ok(text) if !text.is_empty() => match text.trim().parse::<isize>() {
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Ok(isize::MAX),
+            count => count.map_err(|_| text),
+        },
         _ => Ok(1),
     };
-    COUNT
-        .get_or_init(read)
-        .clone()
-        .map_err(|count| PyValueError::new_err(format!("ARGREDUCE_NUM_THREADS is '{count}': a number is needed")))
+    match COUNT.get_or_init(read) {
+        Ok(count) => at_most_all(NAME, *count),
+        Err(text) => Err(PyValueError::new_err(format!("{NAME} is '{text}': a number or 'all' is needed"))),
+    }
+}
+
+/// How many CPUs this process may use; 0 before they are counted.
+static CPUS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counted once: to ask the system takes longer than a small call.
+fn cpus() -> usize {
+    match CPUS.load(Relaxed) {
+        0 => {
+            let count = std::thread::available_parallelism().map_or(1, |count| count.get());
+            CPUS.store(count, Relaxed);
+            count
+        }
+        count => count,
+    }
+}
+
+/// For tests of many threads on machines of few CPUs: as if the process might use so many. 0: they are counted again.
+#[pyfunction(name = "_set_cpus")]
+pub(crate) fn set_cpus(count: usize) {
+    CPUS.store(count, Relaxed);
 }

@@ -70,22 +70,27 @@ const CPU_DEVICES: [i32; 2] = [1, 3];
 const MAX_MAJOR: u32 = 1;
 
 impl Tensor {
-    /// Asks an object for its tensor. What it raises is passed on.
-    pub(crate) fn new(name: &str, x: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-        let py = x.py();
-        let (device, _): (i32, i32) = x.call_method0(intern!(py, "__dlpack_device__"))?.extract()?;
-        if !CPU_DEVICES.contains(&device) {
-            return Err(PyBufferError::new_err(format!(
-                "{name} reads arrays in the CPU's memory: this one is on a device of DLPack's type {device}"
-            )));
-        }
-        let method = intern!(py, "__dlpack__");
-        let capsule = match x.call_method(method, (), Some(&[("max_version", (MAX_MAJOR, 0))].into_py_dict(py)?)) {
-            // Of before versions.
-            Err(error) if error.is_instance_of::<PyTypeError>(py) => x.call_method0(method)?,
-            capsule => capsule?,
+    /// Asks an object for its tensor. The inner error is that the object refuses: what it raised.
+    pub(crate) fn new(name: &str, x: &Bound<'_, PyAny>) -> PyResult<PyResult<Tensor>> {
+        let device = |x: &Bound<'_, PyAny>| -> PyResult<i32> {
+            let (device, _): (i32, i32) = x.call_method0(intern!(x.py(), "__dlpack_device__"))?.extract()?;
+            Ok(device)
         };
-        let capsule = capsule.cast_into::<PyCapsule>()?;
+        match device(x) {
+            Ok(device) => check_device(name, device)?,
+            Err(refusal) => return Ok(Err(refusal)),
+        }
+        let capsule = match capsule_of(x) {
+            Ok(capsule) => capsule.cast_into::<PyCapsule>()?,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let tensor = Tensor::of_capsule(name, &capsule)?;
+        // The object need not know what its tensor says.
+        check_device(name, tensor.tensor().device_type)?;
+        Ok(Ok(tensor))
+    }
+
+    fn of_capsule(name: &str, capsule: &Bound<'_, PyCapsule>) -> PyResult<Tensor> {
         if capsule.is_valid_checked(Some(VERSIONED)) {
             let tensor: NonNull<ManagedVersioned> = capsule.pointer_checked(Some(VERSIONED))?.cast();
             // SAFETY: a capsule of that name holds that struct, and its first field never changes its place.
@@ -95,11 +100,11 @@ impl Tensor {
                     "{name} reads version {MAX_MAJOR} of DLPack, and this tensor is of version {major}"
                 )));
             }
-            rename(&capsule, c"used_dltensor_versioned")?;
+            rename(capsule, c"used_dltensor_versioned")?;
             return Ok(Tensor::Versioned(tensor));
         }
         let tensor = capsule.pointer_checked(Some(NAME))?.cast();
-        rename(&capsule, c"used_dltensor")?;
+        rename(capsule, c"used_dltensor")?;
         Ok(Tensor::Plain(tensor))
     }
 
@@ -172,6 +177,33 @@ impl Tensor {
         // SAFETY: sizes and strides of the tensor, in bytes. The array holds it by the capsule.
         unsafe { new_array(descr, &sizes, Some((first, &strides, owner.into_any()))) }
     }
+}
+
+fn check_device(name: &str, device: i32) -> PyResult<()> {
+    if CPU_DEVICES.contains(&device) {
+        return Ok(());
+    }
+    Err(PyBufferError::new_err(format!(
+        "{name} reads arrays in the CPU's memory: this one is on a device of DLPack's type {device}"
+    )))
+}
+
+/// What an object exports: of a version if it knows of versions.
+fn capsule_of<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    let method = intern!(py, "__dlpack__");
+    match x.call_method(method, (), Some(&[("max_version", (MAX_MAJOR, 0))].into_py_dict(py)?)) {
+        Err(error) if is_of_before_versions(py, &error) => x.call_method0(method),
+        capsule => capsule,
+    }
+}
+
+/// Whether an error says that there is no such parameter. A producer may mean another `TypeError`, as pyarrow does of
+/// nulls. Whoever says it, by Python or by C, says it of an argument or a keyword.
+fn is_of_before_versions(py: Python<'_>, error: &PyErr) -> bool {
+    let says = |text: String| ["max_version", "argument", "keyword"].iter().any(|word| text.contains(word));
+    error.get_type(py).is(py.get_type::<PyTypeError>())
+        && error.value(py).str().is_ok_and(|text| says(text.to_string()))
 }
 
 fn packed(sizes: &[i64]) -> Vec<i64> {

@@ -22,7 +22,7 @@ mod view;
 
 use argreduce::{NanPolicy, ReduceFunction};
 use pyo3::prelude::*;
-use reduce::{Answer, Call};
+use reduce::{Answer, Arguments};
 
 /// The part of the docs that all functions share, as NumPy's docs have it.
 macro_rules! parameters {
@@ -32,22 +32,24 @@ macro_rules! parameters {
             "x : array\n",
             "    A NumPy array of any shape and any strides, or anything with ``__dlpack__`` in the CPU's memory:\n",
             "    neither is copied, but for byte-swapped and misaligned ones, and some of more than 8 axes. Or what\n",
-            "    ``numpy.asarray`` takes.\n",
+            "    ``numpy.asarray`` takes. Of a dask array, the function of :mod:`argreduce.dask`, lazily.\n",
             "    Elements are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``. The result for a\n",
             "    subclass of NumPy's array is a plain array.\n",
             "axis : None, int or tuple of int\n",
             "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
             "    in ascending order: see :func:`argreduce.unravel`.\n",
-            "keepdims : bool\n    Reduced axes keep size 1, and are not dropped.\n",
+            "keepdims : bool, or whatever has a truth value\n    Reduced axes keep size 1, and are not dropped.\n",
             "out : None or array of integers\n",
             "    Where to write the indices: of the shape of the result, of any strides. It may overlap ``x``.\n",
             "dtype : None, or the type of the indices\n\
                 \x20   int64 (the default), int32, uint8, uint16, uint32 or uint64.\n",
-            "select_last : bool\n    Of equals, the last one wins, and not the first one.\n",
+            "select_last : bool, or whatever has a truth value\n",
+            "    Of equals, the last one wins, and not the first one.\n",
             $nan,
-            "threads : None or int\n",
-            "    How many threads may work on it, where that is worth it. None is ``ARGREDUCE_NUM_THREADS`` from the\n",
-            "    environment, or else 1. The answer does not depend on it.\n",
+            "threads : None, int or \"all\"\n",
+            "    How many threads may work on it, where that is worth it. \"all\", or -1, is as many as this process\n",
+            "    may use CPUs, and so is any larger number. None is ``ARGREDUCE_NUM_THREADS`` from the environment,\n",
+            "    or else 1. The answer does not depend on it.\n",
             "\nReturns\n-------\n",
             $returns,
             "\nRaises\n------\n",
@@ -56,7 +58,8 @@ macro_rules! parameters {
             "    A reduced axis is empty, an axis is given twice, an index does not fit the type, or ``out`` has\n",
             "    another shape or is read-only.\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
-            "TypeError\n    Elements or indices of other types; a masked array; an axis that is no integer.\n",
+            "TypeError\n    Elements or indices of other types; a masked array; 64-bit integers of which some are\n",
+            "    missing; an axis that is no integer.\n",
             "\nExamples\n--------\n>>> import numpy as np, argreduce\n",
             $example,
         )
@@ -76,29 +79,31 @@ macro_rules! with_nan {
     };
 }
 
-/// A function of this module: what all of them share is a [`Call`], and what is different is what they ask for.
+/// A function of this module: what all of them share are [`Arguments`], and what is different is what they ask for.
 macro_rules! reductions {
     ($(#[doc = $doc:expr] $name:ident = $function:ident, $answer:ident;)+) => {$(
         #[doc = $doc]
         #[pyfunction]
-        #[pyo3(signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false,
-            nan="propagate", threads=None))]
+        #[pyo3(
+            signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false,
+                nan=NanPolicy::Propagate, threads=None),
+            text_signature = "(x, /, axis=None, *, keepdims=False, out=None, dtype=None, select_last=False, \
+                nan='propagate', threads=None)"
+        )]
         #[expect(clippy::too_many_arguments, reason = "Python's signature")]
         fn $name<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
-            keepdims: bool,
+            #[pyo3(from_py_with = arguments::truth)] keepdims: bool,
             out: Option<&Bound<'py, PyAny>>,
             dtype: Option<&Bound<'py, PyAny>>,
-            select_last: bool,
-            nan: &str,
+            #[pyo3(from_py_with = arguments::truth)] select_last: bool,
+            #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
             threads: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = ReduceFunction::$function;
-            let nan_policy = arguments::nan_policy(nan)?;
-            let name = stringify!($name);
-            let answer = Answer::$answer;
-            Call { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
+            let (name, answer, nan_policy) = (stringify!($name), Answer::$answer, nan);
+            Arguments { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
         }
     )+};
 }
@@ -151,15 +156,15 @@ macro_rules! nan_reductions {
         fn $name<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
-            keepdims: bool,
+            #[pyo3(from_py_with = arguments::truth)] keepdims: bool,
             out: Option<&Bound<'py, PyAny>>,
             dtype: Option<&Bound<'py, PyAny>>,
-            select_last: bool,
+            #[pyo3(from_py_with = arguments::truth)] select_last: bool,
             threads: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let (function, nan_policy) = (ReduceFunction::$function, NanPolicy::Ignore);
             let (name, answer) = (stringify!($name), Answer::IndicesOfNumbers);
-            Call { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
+            Arguments { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
         }
     )+};
 }
@@ -193,4 +198,12 @@ mod _argreduce {
     use super::parts::{merge, partial};
     #[pymodule_export]
     use super::{argmax, argmin, max_argmax, min_argmin, nanargmax, nanargmin};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // By `setattr`, they do not become names of `__all__`.
+        module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.setattr("_set_cpus", wrap_pyfunction!(super::arguments::set_cpus, module)?)
+    }
 }

@@ -1,11 +1,10 @@
 //! The arrays that are given back, or written to.
 
-use crate::arguments::element_type;
+use crate::arguments::{Sizes, element_type};
 use argreduce::DataType;
 use numpy::npyffi::{NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use std::ptr::null_mut;
 
@@ -22,6 +21,12 @@ impl<'py> NewArray<'py> {
         Ok(NewArray { array: unsafe { new_array(descr, sizes, None)? }, bytes })
     }
 
+    /// Copies elements of the same sizes to it, of any strides, byte order and integer type. Nothing of a subclass is
+    /// called.
+    pub(crate) fn fill_from(&self, array: &Bound<'py, PyUntypedArray>) -> PyResult<()> {
+        copy_into(&self.array, array)
+    }
+
     /// Its elements.
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
         if self.bytes == 0 {
@@ -29,7 +34,7 @@ impl<'py> NewArray<'py> {
         }
         // SAFETY: the array is packed, and was made here, so nothing else knows it. Its memory may not be initialised:
         // bytes of any value, of which none is read before it is written.
-        unsafe { std::slice::from_raw_parts_mut((*self.array.as_array_ptr()).fields.data.cast(), self.bytes) }
+        unsafe { std::slice::from_raw_parts_mut(first_of(&self.array).cast_mut(), self.bytes) }
     }
 }
 
@@ -73,6 +78,16 @@ pub(crate) unsafe fn new_array<'py>(
     }
 }
 
+/// Copies elements. Integers that do not fit are cut off.
+fn copy_into(to: &Bound<'_, PyUntypedArray>, from: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+    let py = to.py();
+    // SAFETY: two arrays that are held. NumPy checks that their shapes fit, and that the first one is writeable.
+    match unsafe { PY_ARRAY_API.PyArray_CopyInto(py, to.as_array_ptr(), from.as_array_ptr()) } {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(py)),
+    }
+}
+
 /// A number as NumPy has it: `numpy.int64` and others.
 pub(crate) fn scalar<'py>(descr: &Bound<'py, PyArrayDescr>, bytes: &mut [u8]) -> PyResult<Bound<'py, PyAny>> {
     assert!(bytes.len() >= descr.itemsize());
@@ -85,9 +100,14 @@ pub(crate) fn scalar<'py>(descr: &Bound<'py, PyArrayDescr>, bytes: &mut [u8]) ->
 }
 
 /// Checks that `out` is an array.
-pub(crate) fn out_array<'a, 'py>(name: &str, out: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyUntypedArray>> {
+pub(crate) fn out_array<'a, 'py>(
+    name: &str,
+    out: Option<&'a Bound<'py, PyAny>>,
+) -> PyResult<Option<&'a Bound<'py, PyUntypedArray>>> {
+    let Some(out) = out else { return Ok(None) };
     let class = out.get_type().name()?;
-    out.cast().map_err(|_| PyTypeError::new_err(format!("out is of type {class}: {name} writes to arrays of NumPy")))
+    let error = |_| PyTypeError::new_err(format!("out is of type {class}: {name} writes to arrays of NumPy"));
+    out.cast().map(Some).map_err(error)
 }
 
 /// Sizes as Python writes them.
@@ -101,6 +121,8 @@ pub(crate) fn shape_text(sizes: &[usize]) -> String {
 /// An array of the caller's for the indices.
 pub(crate) struct Out<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
+    /// Its shape, which is that of the result.
+    sizes: Sizes,
     /// The type of the indices that are computed for it.
     pub(crate) index_type: DataType,
 }
@@ -109,17 +131,16 @@ impl<'a, 'py> Out<'a, 'py> {
     /// Checks it: its shape, its type, and that the largest index, `count - 1`, fits it.
     pub(crate) fn new(
         name: &str,
-        out: &'a Bound<'py, PyAny>,
+        array: &'a Bound<'py, PyUntypedArray>,
         dtype: Option<DataType>,
-        sizes: &[usize],
+        sizes: Sizes,
         count: usize,
     ) -> PyResult<Out<'a, 'py>> {
-        let array = out_array(name, out)?;
-        if array.shape() != sizes {
+        if *array.shape() != *sizes {
             return Err(PyValueError::new_err(format!(
                 "output array does not match result of {name}: its shape is {}, and that of the result is {}",
                 shape_text(array.shape()),
-                shape_text(sizes)
+                shape_text(&sizes)
             )));
         }
         if flags(array) & NPY_ARRAY_WRITEABLE == 0 {
@@ -160,7 +181,7 @@ impl<'a, 'py> Out<'a, 'py> {
                 descr.str()?
             )));
         }
-        Ok(Out { array, index_type })
+        Ok(Out { array, sizes, index_type })
     }
 
     /// Its memory, if indices can be written there one after another, without a change of what is read between `low`
@@ -169,12 +190,14 @@ impl<'a, 'py> Out<'a, 'py> {
     /// # Safety
     /// - Nothing else uses the array meanwhile.
     pub(crate) unsafe fn direct(&self, read: &[u8]) -> Option<&'a mut [u8]> {
+        const NEEDED: i32 = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE;
         let (descr, size) = (self.array.dtype(), self.index_type.size());
-        if flags(self.array) & NPY_ARRAY_C_CONTIGUOUS == 0 || element_type(&descr) != Some(self.index_type) {
+        // It was checked, but here is where it counts: at the last moment.
+        let is_fit = flags(self.array) & NEEDED == NEEDED && *self.array.shape() == *self.sizes;
+        if !is_fit || element_type(&descr) != Some(self.index_type) {
             return None;
         }
-        // SAFETY: the array is held.
-        let first: *mut u8 = unsafe { (*self.array.as_array_ptr()).fields.data.cast() };
+        let first = first_of(self.array).cast_mut();
         let bytes = self.array.shape().iter().product::<usize>() * size;
         let apart = first.addr() >= read.as_ptr_range().end.addr() || first.addr() + bytes <= read.as_ptr().addr();
         if bytes == 0 || !apart || !first.addr().is_multiple_of(size) {
@@ -184,16 +207,24 @@ impl<'a, 'py> Out<'a, 'py> {
         Some(unsafe { std::slice::from_raw_parts_mut(first, bytes) })
     }
 
+    /// The argument itself.
+    pub(crate) fn given(&self) -> Bound<'py, PyAny> {
+        self.array.clone().into_any()
+    }
+
     /// Copies indices to it: they were checked to fit.
     pub(crate) fn copy(&self, indices: &Bound<'py, PyUntypedArray>) -> PyResult<()> {
-        let py = indices.py();
-        let native = indices.call_method1(intern!(py, "astype"), (self.array.dtype(),))?;
-        py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "copyto"), (self.array, native))?;
-        Ok(())
+        copy_into(self.array, indices)
     }
 }
 
-fn flags(array: &Bound<'_, PyUntypedArray>) -> i32 {
+/// Where element `[0, .., 0]` is.
+pub(crate) fn first_of(array: &Bound<'_, PyUntypedArray>) -> *const u8 {
+    // SAFETY: the array is held, and only a field is read.
+    unsafe { (*array.as_array_ptr()).fields.data.cast() }
+}
+
+pub(crate) fn flags(array: &Bound<'_, PyUntypedArray>) -> i32 {
     // SAFETY: the array is held, and only a field is read.
     unsafe { (*array.as_array_ptr()).fields.flags }
 }

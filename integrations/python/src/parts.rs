@@ -1,12 +1,14 @@
 //! Partial answers for parts of a larger tensor, and merging them.
 
-use crate::arguments::{self, Axes};
-use crate::output::{NewArray, shape_text};
-use crate::reduce::{give_back, value_error};
-use crate::view::{Source, View, array_of, descr_of, interop};
-use argreduce::{ArgReduce, DataType};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use crate::arguments::{self, Axes, Axis, element_type, element_type_of_any_order};
+use crate::output::{NewArray, first_of, flags, shape_text};
+use crate::reduce::{give_back, value_error, without_lock};
+use crate::threads::Threads;
+use crate::view::{Source, View, as_plain_array, descr_of, input_of, interop, native_copy, native_type};
+use argreduce::{ArgReduce, DataType, NanPolicy, ReduceFunction};
+use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyTuple};
@@ -25,7 +27,7 @@ const INDEX_TYPE: DataType = DataType::I64;
 /// start, whole : tuple of int
 ///     Where the part begins in the whole array, and the shape of that: a number for each axis of ``x``.
 /// function : "argmax" or "argmin"
-/// select_last, nan
+/// select_last, nan, threads
 ///     As in :func:`argreduce.argmax`.
 ///
 /// Returns
@@ -50,35 +52,48 @@ const INDEX_TYPE: DataType = DataType::I64;
 /// >>> argreduce.merge(b, a)
 /// Partial(values=array(9.), indices=array(1))
 #[pyfunction]
-#[pyo3(signature = (x, axis=None, *, start, whole, function="argmax", select_last=false, nan="propagate"))]
+#[pyo3(
+    signature = (x, axis=None, *, start, whole, function=ReduceFunction::ArgMax, select_last=false,
+        nan=NanPolicy::Propagate, threads=None),
+    text_signature = "(x, axis=None, *, start, whole, function='argmax', select_last=False, nan='propagate', \
+        threads=None)"
+)]
+#[expect(clippy::too_many_arguments, reason = "Python's signature")]
 pub(crate) fn partial<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
     start: &Bound<'py, PyAny>,
     whole: &Bound<'py, PyAny>,
-    function: &str,
-    select_last: bool,
-    nan: &str,
+    #[pyo3(from_py_with = arguments::function)] function: ReduceFunction,
+    #[pyo3(from_py_with = arguments::truth)] select_last: bool,
+    #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
+    threads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = x.py();
+    let (py, name) = (x.py(), "partial");
+    // All that may run code of Python comes before the array is looked at.
+    let axis = Axis::new(axis)?;
     let (start, whole) = (arguments::sizes("start", start)?, arguments::sizes("whole", whole)?);
-    let source = Source::new("partial", x)?;
+    let threads = arguments::threads(threads)?;
+    let source = Source::of(name, input_of(name, x)?, py)?;
     let tensor_type = source.tensor_type();
     let part = match source {
         Source::View(view) => {
-            let axes = Axes::new(axis, view.shape.rank)?;
+            let axes = axis.of_rank(py, view.shape.rank)?;
             let layout = view.shape.layout().map_err(value_error)?;
-            let reduce = ArgReduce::new(arguments::function(function)?, &layout)
+            let reduce = ArgReduce::new(function, &layout)
                 .axes_from(axes.iter())
                 .direction(arguments::direction(select_last))
-                .nan_policy(arguments::nan_policy(nan)?)
+                .nan_policy(nan)
                 .window(&whole, &start);
-            partial_of_view(py, &view, axes, &reduce)?
+            partial_of_view(py, &view, axes, &reduce, &threads)?
         }
         Source::ManyAxes(array, _) => {
-            let axes = PyTuple::new(py, Axes::new(axis, array.ndim())?.iter().collect::<Vec<_>>())?;
+            let axes = PyTuple::new(py, axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
+            let function = if function == ReduceFunction::ArgMax { "argmax" } else { "argmin" };
+            let nan = if nan == NanPolicy::Propagate { "propagate" } else { "ignore" };
             let options = [("function", function), ("nan", nan)].into_py_dict(py)?;
             options.set_item("select_last", select_last)?;
+            options.set_item("threads", threads.count)?;
             let args = (array, axes, start, whole);
             interop(py)?.call_method(intern!(py, "partial_of_many_axes"), args, Some(&options))?
         }
@@ -91,15 +106,17 @@ fn partial_of_view<'py>(
     view: &View<'py>,
     axes: Axes,
     reduce: &ArgReduce<'_>,
+    threads: &Threads,
 ) -> PyResult<Bound<'py, PyAny>> {
     let plan = reduce.plan_untyped(view.data_type, INDEX_TYPE).map_err(value_error)?;
     let result_sizes = axes.result_sizes(view.shape.sizes(), false);
     let mut values = NewArray::new(view.value_type(py)?, &result_sizes)?;
     let mut indices = NewArray::new(descr_of(py, INDEX_TYPE)?, &result_sizes)?;
-    // SAFETY: nothing here writes to the input.
-    let input = unsafe { view.bytes() };
     let (value_bytes, index_bytes) = (values.bytes(), indices.bytes());
-    py.detach(|| plan.run_partials(input, value_bytes, index_bytes)).map_err(value_error)?;
+    // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
+    let input = unsafe { view.bytes("partial")? };
+    let run = || plan.run_partials_on(threads, input, value_bytes, index_bytes);
+    without_lock(py, input.len(), run).map_err(value_error)?;
     interop(py)?.call_method1(intern!(py, "Partial"), (values.array, indices.array))
 }
 
@@ -108,21 +125,23 @@ fn partial_of_view<'py>(
 /// Parameters
 /// ----------
 /// acc, other : Partial, or any tuple (values, indices)
-///     Arrays of one shape and of any library, values of one type, and indices of int64. Neither is changed.
+///     Arrays of one shape and of any library, values of one type, and indices of any integer type: one with all bits
+///     set, which is -1 if it is signed, means that nothing was seen. Neither is changed.
 /// function, select_last, nan
 ///     The same as for the parts.
 ///
 /// Returns
 /// -------
 /// Partial
-///     New arrays, of the library that the values of ``acc`` are from, as those of :func:`argreduce.partial`.
+///     New arrays, of the library that the values of ``acc`` are from, as those of :func:`argreduce.partial`: indices
+///     are int64.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     Values of two types, or indices that are not int64.
+///     Values of two types, or indices that are no integers.
 /// ValueError
-///     Arrays of different shapes.
+///     Arrays of different shapes, or an index that int64 does not hold.
 ///
 /// Examples
 /// --------
@@ -132,90 +151,149 @@ fn partial_of_view<'py>(
 /// >>> argreduce.merge(a, b)
 /// Partial(values=array([4., 5.]), indices=array([9, 2]))
 #[pyfunction]
-#[pyo3(signature = (acc, other, *, function="argmax", select_last=false, nan="propagate"))]
+#[pyo3(
+    signature = (acc, other, *, function=ReduceFunction::ArgMax, select_last=false,
+        nan=NanPolicy::Propagate),
+    text_signature = "(acc, other, *, function='argmax', select_last=False, nan='propagate')"
+)]
 pub(crate) fn merge<'py>(
-    acc: (Bound<'py, PyAny>, Bound<'py, PyAny>),
-    other: (Bound<'py, PyAny>, Bound<'py, PyAny>),
-    function: &str,
-    select_last: bool,
-    nan: &str,
+    acc: &Bound<'py, PyAny>,
+    other: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = arguments::function)] function: ReduceFunction,
+    #[pyo3(from_py_with = arguments::truth)] select_last: bool,
+    #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = acc.0.py();
-    let merge = argreduce::Merge::new(arguments::function(function)?)
-        .direction(arguments::direction(select_last))
-        .nan_policy(arguments::nan_policy(nan)?);
-    let values = Flat::new(&acc.0)?;
-    let [indices, other_values, other_indices] = [Flat::new(&acc.1)?, Flat::new(&other.0)?, Flat::new(&other.1)?];
-    for (what, flat) in
-        [("indices of acc", &indices), ("values of other", &other_values), ("indices of other", &other_indices)]
-    {
-        if flat.sizes != values.sizes {
+    let py = acc.py();
+    let merge = argreduce::Merge::new(function).direction(arguments::direction(select_last)).nan_policy(nan);
+    let (acc, other) = (pair("acc", acc)?, pair("other", other)?);
+    // All four become arrays before one of them is looked at: that may run any code of Python.
+    let (values, indices) = (array("values of acc", &acc.0)?, array("indices of acc", &acc.1)?);
+    let (other_values, other_indices) = (array("values of other", &other.0)?, array("indices of other", &other.1)?);
+    for part in [&indices, &other_values, &other_indices] {
+        if part.array.shape() != values.array.shape() {
             return Err(PyValueError::new_err(format!(
-                "{what} have the shape {}, and values of acc {}",
-                shape_text(&flat.sizes),
-                shape_text(&values.sizes)
+                "{} have the shape {}, and values of acc {}",
+                part.name,
+                shape_text(part.array.shape()),
+                shape_text(values.array.shape())
             )));
         }
     }
+    let data_type = common_type(&values, &other_values)?;
     // The result is an array of its own.
-    let [mut best, mut best_indices] = [values.copy()?, indices.copy()?];
-    let [value_view, index_view] = [view(&best.array)?, view(&best_indices.array)?];
-    let [other_value_view, other_index_view] = [view(&other_values.array)?, view(&other_indices.array)?];
-    for (what, view) in [("indices of acc", &index_view), ("indices of other", &other_index_view)] {
-        if view.data_type != INDEX_TYPE {
-            let descr = view.value_type(py)?;
-            return Err(PyTypeError::new_err(format!("{what} are of type {}: int64 is needed", descr.str()?)));
-        }
-    }
-    if value_view.data_type != other_value_view.data_type {
-        return Err(PyTypeError::new_err(format!(
-            "values of acc are of type {}, and those of other of type {}",
-            value_view.value_type(py)?.str()?,
-            other_value_view.value_type(py)?.str()?
-        )));
-    }
-    // SAFETY: packed arrays; nothing writes to those of `other`.
-    let others = unsafe { (other_value_view.bytes(), other_index_view.bytes()) };
+    let [mut best, mut best_indices] = [native_copy(NAME, &values.array)?, indices.widened()?];
+    let [other_values, other_indices] = [other_values.packed()?, other_indices.packed_indices()?];
     let accs = (best.bytes(), best_indices.bytes());
-    py.detach(|| merge.arrays_untyped((value_view.data_type, INDEX_TYPE), accs, others)).map_err(value_error)?;
-    let sizes = PyTuple::new(py, &values.sizes)?;
-    let shaped = |flat: &NewArray<'py>| flat.array.call_method1(intern!(py, "reshape"), (&sizes,));
-    let merged = interop(py)?.call_method1(intern!(py, "Partial"), (shaped(&best)?, shaped(&best_indices)?))?;
+    // SAFETY: no code of Python runs before they have been merged, and nothing here writes to those of `other`.
+    let others = unsafe { (packed_bytes(&other_values, accs.0.len())?, packed_bytes(&other_indices, accs.1.len())?) };
+    let bytes = others.0.len() + others.1.len();
+    let run = || merge.arrays_untyped((data_type, INDEX_TYPE), accs, others);
+    without_lock(py, bytes, run).map_err(value_error)?;
+    let merged = interop(py)?.call_method1(intern!(py, "Partial"), (best.array, best_indices.array))?;
     give_back(merged, &acc.0, None, values.tensor_type)
 }
 
-/// An argument of `merge`, as a packed array of one axis.
-struct Flat<'py> {
+fn pair<'py>(name: &str, pair: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    pair.extract().map_err(|_| match pair.get_type().name() {
+        Ok(class) => PyTypeError::new_err(format!("{name} is of type {class}: a tuple (values, indices) is needed")),
+        Err(error) => error,
+    })
+}
+
+/// The type of both values.
+fn common_type(values: &Part<'_>, other_values: &Part<'_>) -> PyResult<DataType> {
+    let native = |part: &Part<'_>| -> PyResult<_> {
+        let descr = native_type(NAME, &part.array.dtype())?;
+        Ok((element_type(&descr), descr.str()?.to_string()))
+    };
+    match (native(values)?, native(other_values)?) {
+        ((Some(data_type), _), (Some(other), _)) if data_type == other => Ok(data_type),
+        ((_, descr), (_, other)) => {
+            let error = format!("values of acc are of type {descr}, and those of other of type {other}");
+            Err(PyTypeError::new_err(error))
+        }
+    }
+}
+
+const NAME: &str = "merge";
+
+/// An array among the arguments of `merge`.
+struct Part<'py> {
+    /// What it is, for messages.
+    name: &'static str,
     array: Bound<'py, PyUntypedArray>,
-    /// The argument's.
-    sizes: Vec<usize>,
     /// The element type, if it is an array of another library.
     tensor_type: Option<DataType>,
 }
 
-impl<'py> Flat<'py> {
-    fn new(x: &Bound<'py, PyAny>) -> PyResult<Flat<'py>> {
-        let py = x.py();
-        let (array, tensor_type) = array_of("merge", x)?;
-        let sizes = array.shape().to_vec();
-        let flat = array.call_method1(intern!(py, "reshape"), (-1,))?;
-        // In order, it may still have a stride.
-        let packed = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "ascontiguousarray"), (flat,))?;
-        Ok(Flat { array: packed.cast_into()?, sizes, tensor_type })
+fn array<'py>(name: &'static str, x: &Bound<'py, PyAny>) -> PyResult<Part<'py>> {
+    let (array, tensor_type) = input_of(NAME, x)?.into_array(NAME, x.py())?;
+    Ok(Part { name, array, tensor_type })
+}
+
+impl<'py> Part<'py> {
+    /// As a packed array in the machine's byte order: itself, if it is one.
+    fn packed(&self) -> PyResult<Bound<'py, PyUntypedArray>> {
+        if is_packed(&self.array) { as_plain_array(&self.array) } else { Ok(native_copy(NAME, &self.array)?.array) }
     }
 
-    /// Another array, in the machine's byte order.
-    fn copy(&self) -> PyResult<NewArray<'py>> {
-        let py = self.array.py();
-        let copy = NewArray::new(view(&self.array)?.value_type(py)?, self.array.shape())?;
-        py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "copyto"), (&copy.array, &self.array))?;
-        Ok(copy)
+    fn packed_indices(&self) -> PyResult<Bound<'py, PyUntypedArray>> {
+        let is_wide = element_type(&self.array.dtype()) == Some(INDEX_TYPE);
+        if is_wide { self.packed() } else { Ok(self.widened()?.array) }
+    }
+
+    /// Indices of any integer type as a new array of int64. Those with all bits set, "nothing seen", stay that.
+    fn widened(&self) -> PyResult<NewArray<'py>> {
+        let (py, descr) = (self.array.py(), self.array.dtype());
+        let is_signed = match (descr.kind(), element_type_of_any_order(&descr)) {
+            (b'i', Some(_)) => true,
+            (b'u', Some(_)) => false,
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "{} are of type {}: integers are needed",
+                    self.name,
+                    descr.str()?
+                )));
+            }
+        };
+        let mut wide = NewArray::new(descr_of(py, INDEX_TYPE)?, self.array.shape())?;
+        wide.fill_from(&self.array)?;
+        if is_signed {
+            return Ok(wide);
+        }
+        // A wide one below zero was larger than int64 holds.
+        let all_bits = (u64::MAX >> (64 - 8 * descr.itemsize())) as i64;
+        for bytes in wide.bytes().as_chunks_mut().0 {
+            let index = i64::from_ne_bytes(*bytes);
+            if index == all_bits {
+                *bytes = (-1_i64).to_ne_bytes();
+            } else if index < 0 {
+                let name = self.name;
+                return Err(PyValueError::new_err(format!("{name} have {}: int64 holds less", index as u64)));
+            }
+        }
+        Ok(wide)
     }
 }
 
-fn view<'py>(flat: &Bound<'py, PyUntypedArray>) -> PyResult<View<'py>> {
-    match Source::new("merge", flat)? {
-        Source::View(view) => Ok(view),
-        Source::ManyAxes(..) => unreachable!("it has one axis"),
+fn is_packed(array: &Bound<'_, PyUntypedArray>) -> bool {
+    const NEEDED: i32 = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+    flags(array) & NEEDED == NEEDED && element_type(&array.dtype()).is_some()
+}
+
+/// The elements of a packed array, as bytes.
+///
+/// # Safety
+/// - No code of Python runs between this and the last read, unless in another thread.
+/// - Nothing writes to the array meanwhile. (Another thread of Python may, as with NumPy.)
+unsafe fn packed_bytes<'a>(array: &'a Bound<'_, PyUntypedArray>, count: usize) -> PyResult<&'a [u8]> {
+    let bytes = array.shape().iter().product::<usize>() * array.dtype().itemsize();
+    if !is_packed(array) || bytes != count {
+        return Err(PyRuntimeError::new_err("merge was called with an array that changed meanwhile"));
     }
+    if bytes == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: a packed array has so many bytes at this moment. The caller promises that it stays so.
+    Ok(unsafe { std::slice::from_raw_parts(first_of(array), bytes) })
 }

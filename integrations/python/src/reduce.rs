@@ -1,9 +1,9 @@
 //! A plan is made, or found among the last ones, and run.
 
-use crate::arguments::{self, Axes};
+use crate::arguments::{self, Axes, Axis, Sizes};
 use crate::output::{NewArray, Out, out_array, scalar};
 use crate::threads::Threads;
-use crate::view::{Shape, Source, View, descr_of, interop};
+use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop};
 use argreduce::{ArgReduce, DataType, Error, NanPolicy, ReduceFunction, UntypedPlan};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -21,9 +21,9 @@ pub(crate) enum Answer {
     ValuesAndIndices,
 }
 
-/// A call of one of the functions.
+/// What a function is called with, as the caller says it.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'a, 'py> {
+pub(crate) struct Arguments<'a, 'py> {
     pub(crate) name: &'static str,
     pub(crate) function: ReduceFunction,
     pub(crate) answer: Answer,
@@ -36,95 +36,130 @@ pub(crate) struct Call<'a, 'py> {
     pub(crate) threads: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// Below this many bytes the lock of the interpreter is kept: to release and take it again costs more than the work.
-const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
-
-impl<'py> Call<'_, 'py> {
+impl<'py> Arguments<'_, 'py> {
     pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let source = Source::new(self.name, x)?;
+        // All that may run code of Python comes before the array is looked at.
+        let call = Call {
+            said: self,
+            axis: Axis::new(self.axis)?,
+            index_type: self.dtype.map(arguments::index_type).transpose()?,
+            out: out_array(self.name, self.out)?,
+            threads: arguments::threads(self.threads)?,
+        };
+        let input = match input_of(self.name, x)? {
+            Input::OfDask => return self.run_by_dask(x),
+            input => input,
+        };
+        let source = Source::of(self.name, input, x.py())?;
         let tensor_type = source.tensor_type();
         let result = match source {
-            Source::View(view) => self.run_view(x.py(), &view)?,
-            Source::ManyAxes(array, _) => self.run_many_axes(&array)?,
+            Source::View(view) => call.run_view(x.py(), &view)?,
+            Source::ManyAxes(array, _) => call.run_many_axes(&array)?,
         };
         give_back(result, x, self.out, tensor_type)
     }
 
-    fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let sizes = view.shape.sizes();
-        let axes = Axes::new(self.axis, sizes.len())?;
-        let threads = arguments::threads(self.threads)?;
-        let result_sizes = axes.result_sizes(sizes, self.keepdims);
-        let mut count = 1_usize;
-        for axis in axes.iter() {
-            count *= sizes[axis as usize];
+    /// By the function of the same name in `argreduce.dask`, which refuses what it does not take.
+    fn run_by_dask(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = x.py();
+        let options = PyDict::new(py);
+        options.set_item("keepdims", self.keepdims)?;
+        options.set_item("select_last", self.select_last)?;
+        for (name, value) in [("out", self.out), ("dtype", self.dtype), ("threads", self.threads)] {
+            if let Some(value) = value {
+                options.set_item(name, value)?;
+            }
         }
+        self.set_nan(&options)?;
+        interop(py)?.call_method1(intern!(py, "of_dask"), (self.name, x, self.axis, options))
+    }
+
+    /// For the functions that have a choice.
+    fn set_nan(&self, options: &Bound<'py, PyDict>) -> PyResult<()> {
+        if self.answer == Answer::IndicesOfNumbers {
+            return Ok(());
+        }
+        options.set_item("nan", if self.nan_policy == NanPolicy::Ignore { "ignore" } else { "propagate" })
+    }
+}
+
+/// The same, converted: from here on no argument runs code of Python.
+struct Call<'a, 'py> {
+    said: &'a Arguments<'a, 'py>,
+    axis: Axis,
+    /// The type of indices, if one was asked for.
+    index_type: Option<DataType>,
+    out: Option<&'a Bound<'py, PyUntypedArray>>,
+    threads: Threads,
+}
+
+/// Below this many bytes the lock of the interpreter is kept: to release and take it again costs more than the work.
+const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
+
+impl<'py> Call<'_, 'py> {
+    fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Arguments { name, function, answer, keepdims, select_last, nan_policy, .. } = *self.said;
+        let sizes = view.shape.sizes();
+        let axes = self.axis.of_rank(py, sizes.len())?;
+        let result_sizes = axes.result_sizes(sizes, keepdims);
+        let count: usize = axes.iter().map(|axis| sizes[axis as usize]).product();
         if count == 0 {
             // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
-            let name = if self.function == ReduceFunction::ArgMin { "argmin" } else { "argmax" };
+            let name = if function == ReduceFunction::ArgMin { "argmin" } else { "argmax" };
             return Err(PyValueError::new_err(format!("attempt to get {name} of an empty sequence")));
         }
-        let asked_type = self.dtype.map(|dtype| arguments::index_type(Some(dtype))).transpose()?;
-        let out = match self.out {
-            Some(out) => Some(Out::new(self.name, out, asked_type, &result_sizes, count)?),
-            None => None,
-        };
-        let index_type = match &out {
-            Some(out) => out.index_type,
-            None => asked_type.unwrap_or(DataType::I64),
-        };
-        let key = Key {
-            shape: view.shape,
-            axes,
-            data_type: view.data_type,
-            index_type,
-            function: self.function,
-            select_last: self.select_last,
-            nan_policy: self.nan_policy,
-        };
-        let plan = key.plan()?;
-        // SAFETY: nothing here writes to the input: an `out` that is (a part of) it is written after it was read.
-        let input = unsafe { view.bytes() };
-        let run = Run { py, plan: &plan, input, threads };
-        if result_sizes.is_empty() && out.is_none() && self.answer == Answer::Indices {
+        let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, count)).transpose()?;
+        let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
+        let (shape, data_type) = (view.shape, view.data_type);
+        let plan = Key { shape, axes, data_type, index_type, function, select_last, nan_policy }.plan()?;
+        let run = Run { py, name, plan: &plan, view, threads: &self.threads };
+        if result_sizes.is_empty() && out.is_none() && answer == Answer::Indices {
             let mut index = 0_u64;
             let bytes = &mut bytemuck::bytes_of_mut(&mut index)[..index_type.size()];
             run.run(bytes, None)?;
             return scalar(&descr_of(py, index_type)?, bytes);
         }
-        let mut values = match self.answer {
-            Answer::ValuesAndIndices => Some(NewArray::new(view.value_type(py)?, &result_sizes)?),
-            Answer::IndicesOfNumbers if is_float(view.data_type) => {
-                let descr = descr_of(py, view.data_type)?;
-                Some(NewArray::new(descr, &result_sizes)?)
-            }
-            _ => None,
-        };
-        if let (Some(out), None) = (&out, &values)
-            // SAFETY: Python's lock is held, or the caller shares its array with another thread: as with NumPy.
-            && let Some(bytes) = unsafe { out.direct(input) }
+        let with_values = answer == Answer::ValuesAndIndices
+            || answer == Answer::IndicesOfNumbers
+                && matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64);
+        if let (Some(out), false) = (&out, with_values)
+            && run.run_directly(out)?
         {
-            run.run(bytes, None)?;
-            return Ok(self.out.expect("it was checked").clone());
+            return Ok(out.given());
         }
-        let mut indices = NewArray::new(descr_of(py, index_type)?, &result_sizes)?;
+        self.run_into_new(&run, out.as_ref(), index_type, result_sizes, with_values)
+    }
+
+    /// Into arrays of its own. Indices are then copied to `out`.
+    fn run_into_new(
+        &self,
+        run: &Run<'_, 'py>,
+        out: Option<&Out<'_, 'py>>,
+        index_type: DataType,
+        sizes: Sizes,
+        with_values: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, view, answer) = (run.py, run.view, self.said.answer);
+        let value_type = if with_values { Some(view.value_type(py)?) } else { None };
+        let mut values = value_type.clone().map(|descr| NewArray::new(descr, &sizes)).transpose()?;
+        let mut indices = NewArray::new(descr_of(py, index_type)?, &sizes)?;
         run.run(indices.bytes(), values.as_mut().map(NewArray::bytes))?;
-        if self.answer == Answer::IndicesOfNumbers
+        if answer == Answer::IndicesOfNumbers
             && let Some(values) = &mut values
             && has_nan(view.data_type, values.bytes())
         {
             return Err(PyValueError::new_err("All-NaN slice encountered"));
         }
-        let indices = match &out {
+        let indices = match out {
             Some(out) => {
                 out.copy(&indices.array)?;
-                self.out.expect("it was checked").clone()
+                out.given()
             }
-            None => number_or_array(&descr_of(py, index_type)?, &mut indices, result_sizes.is_empty())?,
+            None => number_or_array(&descr_of(py, index_type)?, &mut indices, sizes.is_empty())?,
         };
-        match (self.answer, values) {
-            (Answer::ValuesAndIndices, Some(mut values)) => {
-                let values = number_or_array(&view.value_type(py)?, &mut values, result_sizes.is_empty())?;
+        match (answer, values, value_type) {
+            (Answer::ValuesAndIndices, Some(mut values), Some(descr)) => {
+                let values = number_or_array(&descr, &mut values, sizes.is_empty())?;
                 interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
             }
             _ => Ok(indices),
@@ -134,16 +169,15 @@ impl<'py> Call<'_, 'py> {
     /// Of more axes than the library takes: kept ones are merged to one, and reduced ones to another.
     fn run_many_axes(&self, array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
         let py = array.py();
+        let Arguments { name, keepdims, select_last, out: given, .. } = *self.said;
         let options = PyDict::new(py);
-        options.set_item("dtype", self.dtype)?;
-        options.set_item("select_last", self.select_last)?;
-        options.set_item("threads", self.threads)?;
-        if self.answer != Answer::IndicesOfNumbers {
-            options.set_item("nan", if self.nan_policy == NanPolicy::Ignore { "ignore" } else { "propagate" })?;
-        }
-        let axes: Vec<_> = Axes::new(self.axis, array.ndim())?.iter().collect();
-        let out = self.out.map(|out| out_array(self.name, out)).transpose()?;
-        let args = (self.name, array, PyTuple::new(py, axes)?, self.keepdims, out);
+        options.set_item("dtype", self.index_type.map(|index_type| descr_of(py, index_type)).transpose()?)?;
+        options.set_item("select_last", select_last)?;
+        options.set_item("threads", self.threads.count)?;
+        self.said.set_nan(&options)?;
+        let axes = PyTuple::new(py, self.axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
+        let out = self.out.map(as_plain_array).transpose()?;
+        let args = (name, array, axes, keepdims, out, given);
         interop(py)?.call_method(intern!(py, "many_axes"), args, Some(&options))
     }
 }
@@ -170,16 +204,21 @@ pub(crate) fn give_back<'py>(
 }
 
 /// A plan with what it reads.
-pub(crate) struct Run<'a, 'py> {
-    pub(crate) py: Python<'py>,
-    pub(crate) plan: &'a UntypedPlan,
-    pub(crate) input: &'a [u8],
-    pub(crate) threads: Threads,
+struct Run<'a, 'py> {
+    py: Python<'py>,
+    /// The function that was called.
+    name: &'static str,
+    plan: &'a UntypedPlan,
+    view: &'a View<'py>,
+    threads: &'a Threads,
 }
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let Run { py, plan, input, ref threads } = *self;
+        let Run { py, name, plan, view, threads } = *self;
+        // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
+        // is (a part of) it is written after it was read.
+        let input = unsafe { view.bytes(name)? };
         let is_alone = threads.count == 1;
         let run = move || match values {
             None if is_alone => plan.run(input, indices),
@@ -187,9 +226,24 @@ impl Run<'_, '_> {
             Some(values) if is_alone => plan.run_with_values(input, indices, values),
             Some(values) => plan.run_with_values_on(threads, input, indices, values),
         };
-        let is_large = input.len() >= MIN_BYTES_WITHOUT_LOCK;
-        if is_large { py.detach(run) } else { run() }.map_err(value_error)
+        without_lock(py, input.len(), run).map_err(value_error)
     }
+
+    /// Into the memory of `out`, if that is possible.
+    fn run_directly(&self, out: &Out<'_, '_>) -> PyResult<bool> {
+        // SAFETY: no code of Python runs before the last read, which is below; this one is about addresses alone.
+        let input = unsafe { self.view.bytes(self.name)? };
+        // SAFETY: Python's lock is held, or the caller shares its array with another thread: as with NumPy.
+        match unsafe { out.direct(input) } {
+            Some(bytes) => self.run(bytes, None).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
+/// Runs something that reads so many bytes: without the lock of the interpreter, if they are many.
+pub(crate) fn without_lock<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
+    if bytes >= MIN_BYTES_WITHOUT_LOCK { py.detach(run) } else { run() }
 }
 
 /// What is wrong with a call that NumPy has no other exception for.
@@ -250,10 +304,6 @@ impl Key {
             .nan_policy(self.nan_policy)
             .plan_untyped(self.data_type, self.index_type)
     }
-}
-
-fn is_float(data_type: DataType) -> bool {
-    matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
 }
 
 /// Whether there is a NaN among floats.

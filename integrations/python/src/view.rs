@@ -1,10 +1,18 @@
 //! An array of any library as an address, sizes and strides. Nothing is copied, but what no strides can express.
+//!
+//! Code of Python may free the memory of an array, also of one that is held. So there are two steps:
+//!
+//! 1. [`input_of`]: an argument becomes an array or a tensor. That may run any code of Python.
+//! 2. [`Source::of`] looks at it, and what it finds is used. From here on no method of a subclass is called.
+//!    [`View::bytes`], last of all, compares with what was found.
 
-use crate::arguments::element_type;
+use crate::arguments::{element_type, element_type_of_any_order};
 use crate::dlpack::{Parts, Tensor};
+use crate::output::{NewArray, first_of};
 use argreduce::{DataType, Error, Layout, MAX_RANK};
-use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use numpy::npyffi::{NpyTypes, PY_ARRAY_API, get_type_object};
+use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -65,17 +73,24 @@ pub(crate) struct View<'py> {
     pub(crate) data_type: DataType,
     /// The NumPy type of its elements, if it is an array of NumPy.
     pub(crate) descr: Option<Bound<'py, PyArrayDescr>>,
-    /// Holds the memory.
-    _owner: Owner<'py>,
+    owner: Owner<'py>,
 }
 
-#[expect(dead_code, reason = "kept until the view is dropped")]
+/// Holds the memory.
 enum Owner<'py> {
     Array(Bound<'py, PyUntypedArray>),
-    Tensor(Tensor),
+    Tensor(#[expect(dead_code, reason = "kept until the view is dropped")] Tensor),
 }
 
-/// What an argument is.
+/// What an argument is. Nothing of it was looked at.
+pub(crate) enum Input<'py> {
+    Array(Bound<'py, PyUntypedArray>),
+    Tensor(Tensor),
+    /// An array of dask, which is not to be computed without being asked.
+    OfDask,
+}
+
+/// What an argument has in memory.
 pub(crate) enum Source<'py> {
     View(View<'py>),
     /// An array of more axes than this library takes, and its element type if it is another library's.
@@ -84,19 +99,25 @@ pub(crate) enum Source<'py> {
 
 impl<'py> Source<'py> {
     /// `name` is the function that was called.
-    pub(crate) fn new(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Source<'py>> {
-        let Some(tensor) = tensor_of(name, x)? else { return Source::of_array(name, array_of_numpy(name, x)?) };
+    pub(crate) fn of(name: &str, input: Input<'py>, py: Python<'py>) -> PyResult<Source<'py>> {
+        match input {
+            Input::Array(array) => Source::of_array(name, array),
+            Input::Tensor(tensor) => Source::of_tensor(name, tensor, py),
+            Input::OfDask => Err(is_of_dask_error(name)),
+        }
+    }
+
+    fn of_tensor(name: &str, tensor: Tensor, py: Python<'py>) -> PyResult<Source<'py>> {
         let Parts { first, axes, data_type } = tensor.parts(name)?;
         let Some(shape) = Shape::new(axes.into_iter()) else {
-            return Ok(Source::ManyAxes(array_of_tensor(name, tensor, data_type, x.py())?, Some(data_type)));
+            return Ok(Source::ManyAxes(array_of_tensor(name, tensor, data_type, py)?, Some(data_type)));
         };
         if first.addr().is_multiple_of(data_type.size()) || shape.is_empty() {
-            return Ok(Source::View(View { first, shape, data_type, descr: None, _owner: Owner::Tensor(tensor) }));
+            return Ok(Source::View(View { first, shape, data_type, descr: None, owner: Owner::Tensor(tensor) }));
         }
         // Misaligned: NumPy copies it byte by byte.
-        let array = tensor.into_array(name, descr_of(x.py(), data_type)?)?;
-        let copy = array.call_method0(intern!(x.py(), "copy"))?.cast_into::<PyUntypedArray>()?;
-        let Source::View(mut view) = Source::of_array(name, copy)? else { unreachable!("it has as few axes") };
+        let array = tensor.into_array(name, descr_of(py, data_type)?)?;
+        let mut view = View::of_copy(name, &array)?;
         (view.data_type, view.descr) = (data_type, None);
         Ok(Source::View(view))
     }
@@ -110,60 +131,73 @@ impl<'py> Source<'py> {
     }
 
     fn of_array(name: &str, array: Bound<'py, PyUntypedArray>) -> PyResult<Source<'py>> {
-        let descr = array.dtype();
-        let Some(data_type) = element_type(&descr) else { return Source::of_native_copy(name, &array, &descr) };
-        let size = data_type.size();
-        let axes = array.shape().iter().copied().zip(array.strides().iter().map(|&stride| stride / size as isize));
-        let Some(shape) = Shape::new(axes) else { return Ok(Source::ManyAxes(array, None)) };
-        // SAFETY: the array is held, and only a field is read.
-        let first: *const u8 = unsafe { (*array.as_array_ptr()).fields.data.cast() };
-        let is_regular = array.strides().iter().all(|&stride| stride % size as isize == 0);
-        if !(is_regular && first.addr().is_multiple_of(size)) {
-            let copy = array.call_method1(intern!(array.py(), "copy"), ())?;
-            return Source::of_array(name, copy.cast_into::<PyUntypedArray>()?);
+        if array.ndim() > MAX_RANK {
+            native_type(name, &array.dtype())?;
+            return Ok(Source::ManyAxes(as_plain_array(&array)?, None));
         }
-        Ok(Source::View(View { first, shape, data_type, descr: Some(descr), _owner: Owner::Array(array) }))
+        match View::in_place(&array) {
+            Some(view) => Ok(Source::View(view)),
+            None => View::of_copy(name, &array).map(Source::View),
+        }
     }
+}
 
-    /// Of the other byte order, a copy in the machine's own. Others are refused.
-    fn of_native_copy(
+/// An argument as an array or a tensor; `name` is the function that was called. It may run any code of Python.
+pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+    let py = x.py();
+    if let Ok(array) = x.cast::<PyUntypedArray>() {
+        if !x.get_type().is(py.get_type::<PyUntypedArray>()) && is_masked(x)? {
+            return Err(PyTypeError::new_err(format!("{name} takes no masked arrays: their mask would be ignored")));
+        }
+        return Ok(Input::Array(array.clone()));
+    }
+    if is_of_dask(x) {
+        return Ok(Input::OfDask);
+    }
+    let array = if x.hasattr(intern!(py, "__dlpack__"))? {
+        let refusal = match Tensor::new(name, x)? {
+            Ok(tensor) => return Ok(Input::Tensor(tensor)),
+            Err(refusal) => refusal,
+        };
+        // What interrupts a program is no refusal.
+        if !refusal.is_instance_of::<PyException>(py) {
+            return Err(refusal);
+        }
+        interop(py)?.call_method1(intern!(py, "array_instead_of_tensor"), (name, x, refusal))?
+    } else {
+        interop(py)?.call_method1(intern!(py, "array_of"), (name, x))?
+    };
+    Ok(Input::Array(array.cast_into::<PyUntypedArray>()?))
+}
+
+/// Whether it is an array of dask, or of a subclass.
+fn is_of_dask(x: &Bound<'_, PyAny>) -> bool {
+    x.get_type().mro().iter().any(|class| {
+        let module = class.getattr(intern!(x.py(), "__module__"));
+        module.is_ok_and(|name| name.extract().is_ok_and(|name: &str| name == "dask" || name.starts_with("dask.")))
+    })
+}
+
+fn is_of_dask_error(name: &str) -> PyErr {
+    PyTypeError::new_err(format!("{name} takes no dask arrays: argreduce.dask reduces and merges them by their chunks"))
+}
+
+impl<'py> Input<'py> {
+    /// The argument as an array of NumPy, and its element type if it is a tensor. Nothing is copied.
+    pub(crate) fn into_array(
+        self,
         name: &str,
-        array: &Bound<'py, PyUntypedArray>,
-        descr: &Bound<'py, PyArrayDescr>,
-    ) -> PyResult<Source<'py>> {
-        let py = array.py();
-        if matches!(descr.kind(), b'b' | b'i' | b'u' | b'f') {
-            let native = descr.call_method1(intern!(py, "newbyteorder"), ("=",))?.cast_into::<PyArrayDescr>()?;
-            if element_type(&native).is_some() {
-                let copy = array.call_method1(intern!(py, "astype"), (native,))?;
-                return Source::of_array(name, copy.cast_into::<PyUntypedArray>()?);
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyUntypedArray>, Option<DataType>)> {
+        match self {
+            Input::Array(array) => Ok((array, None)),
+            Input::Tensor(tensor) => {
+                let Parts { data_type, .. } = tensor.parts(name)?;
+                Ok((array_of_tensor(name, tensor, data_type, py)?, Some(data_type)))
             }
+            Input::OfDask => Err(is_of_dask_error(name)),
         }
-        Err(PyTypeError::new_err(format!(
-            "{name} takes bool, integers, float16, float32, float64 and ml_dtypes.bfloat16, not {}",
-            descr.str()?
-        )))
     }
-}
-
-/// An argument as an array of NumPy, and its element type if it is an array of another library. Nothing is copied.
-pub(crate) fn array_of<'py>(
-    name: &str,
-    x: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyUntypedArray>, Option<DataType>)> {
-    match tensor_of(name, x)? {
-        Some(tensor) => {
-            let Parts { data_type, .. } = tensor.parts(name)?;
-            Ok((array_of_tensor(name, tensor, data_type, x.py())?, Some(data_type)))
-        }
-        None => Ok((array_of_numpy(name, x)?, None)),
-    }
-}
-
-/// What another library exports, if it is an array of one.
-fn tensor_of(name: &str, x: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
-    let is_tensor = x.cast::<PyUntypedArray>().is_err() && x.hasattr(intern!(x.py(), "__dlpack__"))?;
-    is_tensor.then(|| Tensor::new(name, x)).transpose()
 }
 
 fn array_of_tensor<'py>(
@@ -180,39 +214,98 @@ fn array_of_tensor<'py>(
     Ok(interop(py)?.call_method1(intern!(py, "bfloat16"), (array,))?.cast_into::<PyUntypedArray>()?)
 }
 
-/// An array of NumPy, or what NumPy makes one of.
-fn array_of_numpy<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let py = x.py();
-    let Ok(array) = x.cast::<PyUntypedArray>() else {
-        let array = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (x,))?;
-        return Ok(array.cast_into::<PyUntypedArray>()?);
-    };
-    if !x.get_type().is(py.get_type::<PyUntypedArray>()) && is_masked(x)? {
-        return Err(PyTypeError::new_err(format!("{name} takes no masked arrays: their mask would be ignored")));
-    }
-    Ok(array.clone())
-}
-
 fn is_masked(x: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = x.py();
     x.is_instance(&py.import(intern!(py, "numpy.ma"))?.getattr(intern!(py, "MaskedArray"))?)
 }
 
+/// The same array, without what a subclass adds. Nothing of the subclass is called.
+pub(crate) fn as_plain_array<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = array.py();
+    // SAFETY: an array, its own type of elements, and the type of NumPy's arrays. What comes back is an array, or null.
+    unsafe {
+        let class = get_type_object(py, NpyTypes::PyArray_Type);
+        let view = PY_ARRAY_API.PyArray_View(py, array.as_array_ptr(), std::ptr::null_mut(), class);
+        Ok(Bound::from_owned_ptr_or_err(py, view)?.cast_into_unchecked())
+    }
+}
+
+/// A packed copy in the machine's byte order. Nothing of a subclass is called.
+pub(crate) fn native_copy<'py>(name: &str, array: &Bound<'py, PyUntypedArray>) -> PyResult<NewArray<'py>> {
+    let copy = NewArray::new(native_type(name, &array.dtype())?, array.shape())?;
+    copy.fill_from(array)?;
+    Ok(copy)
+}
+
+/// The NumPy type in the machine's byte order, of elements that this library takes. Others are refused.
+pub(crate) fn native_type<'py>(name: &str, descr: &Bound<'py, PyArrayDescr>) -> PyResult<Bound<'py, PyArrayDescr>> {
+    if element_type(descr).is_some() {
+        return Ok(descr.clone());
+    }
+    match element_type_of_any_order(descr) {
+        Some(data_type) if data_type != DataType::Bf16 => descr_of(descr.py(), data_type),
+        _ => Err(PyTypeError::new_err(format!(
+            "{name} takes bool, integers, float16, float32, float64 and ml_dtypes.bfloat16, not {}",
+            descr.str()?
+        ))),
+    }
+}
+
 impl<'py> View<'py> {
+    /// Nothing if it has too many axes, is misaligned, or of another byte order or type.
+    fn in_place(array: &Bound<'py, PyUntypedArray>) -> Option<View<'py>> {
+        let descr = array.dtype();
+        let data_type = element_type(&descr)?;
+        let size = data_type.size();
+        let axes = array.shape().iter().copied().zip(array.strides().iter().map(|&stride| stride / size as isize));
+        let shape = Shape::new(axes)?;
+        let is_regular = array.strides().iter().all(|&stride| stride % size as isize == 0);
+        let first = first_of(array);
+        (is_regular && first.addr().is_multiple_of(size)).then(|| {
+            let owner = Owner::Array(array.clone());
+            View { first, shape, data_type, descr: Some(descr), owner }
+        })
+    }
+
+    /// Of a copy that is regular. One is enough: it is packed, and in the machine's byte order.
+    fn of_copy(name: &str, array: &Bound<'py, PyUntypedArray>) -> PyResult<View<'py>> {
+        let copy = native_copy(name, array)?.array;
+        View::in_place(&copy)
+            .ok_or_else(|| PyTypeError::new_err(format!("{name} was given an array that NumPy cannot align")))
+    }
+
+    /// Whether the array is still what was found.
+    fn is_unchanged(&self) -> bool {
+        let Owner::Array(array) = &self.owner else { return true };
+        let size = self.data_type.size() as isize;
+        first_of(array) == self.first
+            && array.shape() == self.shape.sizes()
+            && array.strides().iter().zip(self.shape.strides()).all(|(&found, &stride)| found == stride * size)
+            && self.descr.as_ref().is_none_or(|descr| descr.is(array.dtype()))
+    }
+
     /// The bytes from the lowest element to the highest one.
     ///
+    /// # Errors
+    /// The array is not what was looked at: it has other memory, or another shape.
+    ///
     /// # Safety
-    /// - Nothing writes to them meanwhile. (Another thread of Python may: NumPy's own functions have the same gap, and
-    ///   docs say so.)
-    pub(crate) unsafe fn bytes(&self) -> &[u8] {
+    /// - No code of Python runs between this and the last read, unless in another thread.
+    /// - Nothing writes to the bytes meanwhile. (Another thread of Python may, and may free them: NumPy's own functions
+    ///   have the same gap, and docs say so.)
+    pub(crate) unsafe fn bytes(&self, name: &str) -> PyResult<&[u8]> {
+        if !self.is_unchanged() {
+            return Err(PyRuntimeError::new_err(format!("{name} was called with an array that changed meanwhile")));
+        }
         if self.shape.is_empty() {
-            return &[];
+            return Ok(&[]);
         }
         let (before, behind) = self.shape.reach();
         let size = self.data_type.size();
-        // SAFETY: sizes and strides are those of an array that is held, so each of its elements is in memory, and so is
-        // what lies between two of them in one allocation.
-        unsafe { std::slice::from_raw_parts(self.first.sub(before * size), (before + behind + 1) * size) }
+        // SAFETY: sizes and strides are those that the array has at this moment, or those of a tensor that is held. So
+        // each of its elements is in memory, and so is what lies between two of them in one allocation. The caller
+        // promises that it stays so.
+        Ok(unsafe { std::slice::from_raw_parts(self.first.sub(before * size), (before + behind + 1) * size) })
     }
 
     /// The NumPy type of values: that of the elements.

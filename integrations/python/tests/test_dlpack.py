@@ -62,6 +62,99 @@ def test_a_tensor_that_refuses():
         argreduce.argmax(Refuses(np.zeros(3)))
 
 
+class HasArrayToo(Tensor):
+    """Refuses to be a tensor, by an error of its own; but there is another way."""
+
+    def __init__(self, array, refusal, where="__dlpack__"):
+        super().__init__(array)
+        self.refusal, self.where, self.calls = refusal, where, 0
+
+    def __dlpack_device__(self):
+        if self.where == "__dlpack_device__":
+            raise self.refusal
+        return super().__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        self.calls += 1
+        raise self.refusal
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+class RefusesTwice(HasArrayToo):
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("nor an array")
+
+
+@pytest.mark.parametrize("error", [BufferError, TypeError, ValueError, RuntimeError, AttributeError])
+@pytest.mark.parametrize("where", ["__dlpack__", "__dlpack_device__"])
+def test_what_refuses_is_taken_by_array(error, where):
+    x = HasArrayToo(np.array([1.0, 5.0]), error("no tensor"), where)
+    assert argreduce.argmax(x) == 1 and type(argreduce.argmax(x)) is np.int64
+    assert argreduce.partial(x, start=(2,), whole=(4,)).indices == 3
+    assert argreduce.merge((x, [0, 1]), (x, [2, 3])).values.tolist() == [1, 5]
+    assert argreduce.argmax(HasArrayToo(np.zeros((1,) * 9 + (2,)), error("no tensor"), where), -1).shape == (1,) * 9
+    # Unless a gradient would be lost.
+    x.requires_grad = True
+    with pytest.raises(error, match="no tensor"):
+        argreduce.argmax(x)
+    with pytest.raises(RuntimeError, match="nor an array") as refusal:
+        argreduce.argmax(RefusesTwice(np.zeros(2), error("no tensor"), where))
+    assert type(refusal.value.__cause__) is error
+
+
+def test_interrupts_are_no_refusals():
+    with pytest.raises(KeyboardInterrupt):
+        argreduce.argmax(HasArrayToo(np.zeros(2), KeyboardInterrupt()))
+
+
+def test_only_a_missing_parameter_is_of_before_versions():
+    x = HasArrayToo(np.zeros(2), TypeError("Can only use DLPack on arrays with no nulls"))
+    argreduce.argmax(x)
+    assert x.calls == 1
+    for text in (
+        "Tensor.__dlpack__() got an unexpected keyword argument 'max_version'",
+        "__dlpack__() takes no keyword arguments",
+        "__dlpack__(): incompatible function arguments. The following argument types are supported: ..",
+    ):
+
+        class Old(Tensor):
+            def __dlpack__(self, **options):
+                if options:
+                    raise TypeError(text)
+                return self.array.__dlpack__()
+
+        assert argreduce.argmax(Old(np.array([1.0, 5.0]))) == 1
+
+
+def test_pyarrow():
+    pyarrow = pytest.importorskip("pyarrow")
+    assert argreduce.argmax(pyarrow.array([False, True])) == 1
+    # With warnings as errors: it is asked once.
+    assert argreduce.nanargmax(pyarrow.array([3.0, None, 9.0])) == 2
+    assert argreduce.nanargmax(pyarrow.array([3, None, 9], pyarrow.int32())) == 2
+    assert argreduce.argmax(pyarrow.array([2**53, 2**53 + 1])) == 1
+    with pytest.raises(TypeError, match="missing values") as error:
+        argreduce.nanargmax(pyarrow.array([3, None, 9]))
+    assert "nulls" in str(error.value.__cause__)
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([1.0, 5.0])
+    assert argreduce.argmax(x) == 1 and isinstance(argreduce.argmax(x), torch.Tensor)
+    with pytest.raises((BufferError, RuntimeError), match="gradient"):
+        argreduce.argmax(torch.tensor([1.0, 5.0], requires_grad=True))
+
+
+def test_traced_arrays_of_jax():
+    jax = pytest.importorskip("jax")
+    for function in (argreduce.argmax, argreduce.nanargmin, argreduce.max_argmax):
+        with pytest.raises(TypeError, match=f"{function.__name__} was given a traced array of JAX, which has no elements"):
+            jax.jit(function)(jax.numpy.ones(3))
+
+
 def test_a_tensor_elsewhere():
     class Gpu(Tensor):
         def __dlpack_device__(self):
@@ -69,6 +162,40 @@ def test_a_tensor_elsewhere():
 
     with pytest.raises(BufferError, match="CPU"):
         argreduce.argmax(Gpu(np.zeros(3)))
+
+
+@pytest.mark.parametrize("device", [2, 0, -1, 4, 10])
+def test_a_tensor_that_is_not_where_its_object_says(device):
+    class Lies(Tensor):
+        def __dlpack__(self, **options):
+            capsule = self.array.__dlpack__(**options)
+            # `DLTensor`: the device is behind the address.
+            name = b"dltensor_versioned" if options else b"dltensor"
+            start = 32 if options else 0
+            ctypes.c_int32.from_address(pointer_of(capsule, name) + start + 8).value = device
+            return capsule
+
+    x = np.zeros(1000)
+    before = sys.getrefcount(x)
+    for versioned in (False, True):
+        for function in (argreduce.argmax, argreduce.max_argmax, argreduce.nanargmin):
+            with pytest.raises(BufferError, match=f"device of DLPack's type {device}"):
+                function(Lies(x) if versioned else Old(Lies(x)))
+    gc.collect()
+    assert sys.getrefcount(x) == before
+
+
+class Old(Tensor):
+    """Of before versions."""
+
+    def __dlpack__(self):
+        return self.array.__dlpack__()
+
+
+def pointer_of(capsule, name):
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return pointer(capsule, name)
 
 
 def test_other_types():
@@ -199,10 +326,8 @@ class Bfloat16(Tensor):
 
     def __dlpack__(self, **options):
         capsule = self.array.view(np.uint16).__dlpack__()
-        pointer = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
         # `DLTensor`: behind the address, the device and the rank.
-        ctypes.c_uint8.from_address(pointer(capsule, b"dltensor") + 20).value = 4
+        ctypes.c_uint8.from_address(pointer_of(capsule, b"dltensor") + 20).value = 4
         return capsule
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import pickle
 import threading
 import time
@@ -37,11 +38,12 @@ def test_axis():
 # Of few axes, and of more than the library takes.
 @pytest.mark.parametrize("x", [X, np.zeros((1,) * 10)])
 def test_what_is_no_axis(x):
-    for axis in (True, False, np.True_, 1.0, "1", range(2), {0}, np.array([0, 1]), (0, None), (0, True), [1.0]):
+    for axis in (True, False, np.True_, 1.0, "1", {0}, np.array([0.0]), np.array([[0]]), (0, None), (0, True), [1.0]):
         with pytest.raises(TypeError, match="axis is of type .*: None, an integer or a tuple of integers is needed"):
             argreduce.argmax(x, axis)
-    with pytest.raises(OverflowError):
-        argreduce.argmax(x, 10**30)
+    for axis in (10**30, -(10**30), (0, 10**30)):
+        with pytest.raises(OverflowError, match="axis is -?10000.*: too large to convert to C long"):
+            argreduce.argmax(x, axis)
     with pytest.raises(ValueError, match="duplicate value in 'axis': -1 is axis"):
         argreduce.argmax(x, (x.ndim - 1, -1))
     with pytest.raises(np.exceptions.AxisError):
@@ -49,6 +51,24 @@ def test_what_is_no_axis(x):
     with pytest.raises(TypeError, match="out is of type list: argmax writes to arrays of NumPy"):
         argreduce.argmax(x, out=[0])
     assert argreduce.argmax(x[..., :1], (), out=np.ones(x[..., :1].shape, int)).max() == 0
+    out = np.ones(x.shape[1:], int)
+    found = argreduce.max_argmax(x, 0, out=out)
+    assert found.indices is out and out.max() <= 1 and found.values.shape == out.shape
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        argreduce.argmax(x, 0, out=out)
+
+
+def test_lists_of_axes():
+    x = np.arange(24).reshape(2, 3, 4) % 7
+    for axes in (range(1, 3), np.array([2, 1]), np.array([1, -1], np.int8), np.array([2, 1], np.uint64), [1, np.int64(2)]):
+        np.testing.assert_array_equal(argreduce.argmax(x, axes), argreduce.argmax(x, (1, 2)))
+        assert argreduce.partial(x, axes, start=(0, 0, 0), whole=x.shape).values.shape == (2,)
+    np.testing.assert_array_equal(argreduce.argmax(x, np.array([], int)), np.zeros((2, 3, 4)))
+    # No array has so many: not all of them are looked at.
+    for axes in (range(10**12), [0] * 100, tuple(range(100))):
+        with pytest.raises(ValueError):
+            argreduce.argmax(x, axes)
 
 
 def test_64_axes():
@@ -93,9 +113,82 @@ def test_other_types_are_named(x):
     assert str(error.value).endswith(f", not {np.asarray(x).dtype}")
 
 
+class HasArray:
+    """What is known by ``__array__`` alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
 def test_masked_arrays():
-    with pytest.raises(TypeError, match="masked"):
-        argreduce.argmax(np.ma.masked_array([1, 2], [False, True]))
+    masked = np.ma.masked_array([1, 2], [False, True])
+    for x in (masked, [masked, [3, 4]], ([[5, 6]], [masked]), HasArray(masked), [HasArray(np.array([9, 9])), masked]):
+        with pytest.raises(TypeError, match="argmax takes no masked arrays"):
+            argreduce.argmax(x)
+        with pytest.raises(TypeError, match="partial takes no masked arrays"):
+            argreduce.partial(x, start=(0, 0), whole=(2, 2))
+    assert argreduce.argmax([[1, 2], (5, np.float64(4))]) == 2
+
+
+# What each library makes of 64-bit integers of which the third is missing.
+MISSING = [2**53, 2**53 + 1, None]
+
+
+def missing_of_pandas(pandas):
+    for dtype in ("Int64", "UInt64", "int64[pyarrow]", "uint64[pyarrow]"):
+        if "pyarrow" in dtype:
+            try:
+                import pyarrow  # noqa: F401
+            except ImportError:
+                continue
+        series = pandas.Series(MISSING, dtype=dtype)
+        yield from (series, series.array, pandas.Index(series), pandas.DataFrame({"type": series}))
+
+
+def missing_of_pyarrow(pyarrow):
+    for dtype in (pyarrow.int64(), pyarrow.uint64()):
+        array = pyarrow.array(MISSING, dtype)
+        yield from (array, pyarrow.chunked_array([array]), pyarrow.table({"a": array, "type": array}))
+        yield pyarrow.record_batch({"a": array})
+
+
+def missing_of_polars(polars):
+    for dtype in (polars.Int64, polars.UInt64):
+        series = polars.Series("type", MISSING, dtype)
+        yield from (series, polars.DataFrame([series]), [series, series], polars.Series([MISSING], dtype=polars.Array(dtype, 3)))
+
+
+@pytest.mark.parametrize("library", [missing_of_pandas, missing_of_pyarrow, missing_of_polars])
+def test_missing_integers(library):
+    name = library.__name__.rpartition("_")[2]
+    module = pytest.importorskip(name)
+    for x in library(module):
+        # Otherwise NumPy's own conversion refuses, and this package has nothing to say.
+        assert np.asarray(x).dtype == np.float64
+        for function in (*FUNCTIONS, argreduce.max_argmax):
+            with pytest.raises(TypeError, match="takes no 64-bit integers with missing values.*float64.*exact"):
+                function(x)
+        with pytest.raises(TypeError, match="partial takes no 64-bit integers"):
+            argreduce.partial(x, start=(0,), whole=(3,))
+        with pytest.raises(TypeError, match="merge takes no 64-bit integers"):
+            argreduce.merge((x, np.zeros(3, int)), (np.zeros(3), np.zeros(3, int)))
+
+
+def test_columns():
+    """Nothing is missing, or nothing is lost by it."""
+    found = []
+    if (pandas := pytest.importorskip("pandas")) is not None:
+        found += [pandas.Series(MISSING[:2], dtype="UInt64"), pandas.DataFrame({"a": [1, 2], "b": [0.5, 3.0]})]
+        found += [pandas.Series([1, None, 3], dtype="Int32"), pandas.Series([0.5, None, 1], dtype="Float64")]
+        assert argreduce.nanargmax(found[0]) == argreduce.argmax(found[0]) == 1
+    for x in found[1:]:
+        assert argreduce.nanargmax(x) == np.nanargmax(np.asarray(x))
+    polars = pytest.importorskip("polars")
+    for x in (polars.Series(MISSING[:2]), polars.Series([1, None, 3], dtype=polars.Int32), polars.DataFrame({"a": [2, 3]})):
+        assert argreduce.nanargmax(x) == np.nanargmax(np.asarray(x))
 
 
 def test_subclasses():
@@ -185,14 +278,84 @@ def test_out_may_be_the_input():
 
 
 def test_keywords():
-    for name, value in (("nan", "omit"), ("threads", 0), ("threads", -3)):
-        with pytest.raises(ValueError, match=name):
+    for name, value in (("nan", "omit"), ("threads", 0), ("threads", -3), ("threads", "4")):
+        for function in (argreduce.argmax, argreduce.min_argmin):
+            with pytest.raises(ValueError, match=f"^{name} is '?{value}"):
+                function(X, **{name: value})
+    with pytest.raises(ValueError, match="^threads is -9.*: at least 1 is needed"):
+        argreduce.argmax(X, threads=-(10**30))
+    for name, value in (("nan", 5), ("nan", None), ("threads", 2.5), ("threads", [1])):
+        with pytest.raises(TypeError, match=f"^{name} is of type {type(value).__name__}: "):
             argreduce.argmax(X, **{name: value})
+    for name, value in (("function", 1), ("nan", 1), ("start", 3), ("whole", 3), ("start", (0, 1.5)), ("whole", "ab")):
+        arguments = {"start": (0, 0), "whole": X.shape, name: value}
+        with pytest.raises(TypeError, match=f"^{name} is of type "):
+            argreduce.partial(X, **arguments)
     with pytest.raises(TypeError):
         argreduce.argmax(x=X)
     with pytest.raises(TypeError):
         argreduce.argmax(X, 0, True)
     assert argreduce.argmax(X, threads=2) == 3
+
+
+def test_truth_values():
+    for value in (None, 0, 1, "no", "", [], [0], np.True_, np.False_, 2.5):
+        assert argreduce.argmax(X, 0, keepdims=value).shape == np.argmax(X, 0, keepdims=value).shape
+        assert argreduce.nanargmin(X, keepdims=value).shape == ((1, 1) if value else ())
+        for function in (argreduce.argmax, argreduce.nanargmax):
+            assert function([3, 3], select_last=value) == (1 if value else 0)
+        assert argreduce.partial([3, 3], start=(0,), whole=(2,), select_last=value).indices == (1 if value else 0)
+    for name in ("keepdims", "select_last"):
+        with pytest.raises(ValueError, match="truth value") as error:
+            argreduce.argmax(X, **{name: np.array([1, 2])})
+        assert any(name in note for note in error.value.__notes__)
+
+
+def test_names():
+    assert argreduce.__version__ == importlib.metadata.version("argreduce")
+    assert {name for name in dir(argreduce) if not name.startswith("_")} - {"dask"} == set(argreduce.__all__)
+
+
+def test_dask_arrays_stay_lazy():
+    da = pytest.importorskip("dask.array")
+    computed = []
+
+    def seen(block, block_info=None):
+        # Not when dask asks what comes back.
+        if block_info:
+            computed.append(block.shape)
+        return block
+
+    class Subclass(da.Array):
+        pass
+
+    x = np.arange(12.0).reshape(3, 4) % 5
+    lazy = da.from_array(x, chunks=2).map_blocks(seen, dtype=x.dtype)
+    subclass = Subclass(lazy.dask, lazy.name, lazy.chunks, lazy.dtype)
+    for name in ("argmax", "argmin", "nanargmax", "nanargmin", "max_argmax", "min_argmin"):
+        function = getattr(argreduce, name)
+        for y in (lazy, subclass):
+            computed.clear()
+            options = {"select_last": True} if name.startswith("nan") else {"nan": "ignore", "keepdims": 1}
+            found, wanted = function(y, 1, **options), function(x, 1, **options)
+            assert not computed
+            if isinstance(found, tuple):
+                assert type(found) is argreduce.ValuesAndIndices
+                np.testing.assert_array_equal(found.values.compute(), wanted.values)
+                found, wanted = found.indices, wanted.indices
+            assert isinstance(found, da.Array)
+            np.testing.assert_array_equal(found.compute(), wanted)
+            assert computed
+        computed.clear()
+        with pytest.raises(TypeError, match=f"{name} takes no out= for a dask array.*argreduce.dask.{name}"):
+            function(lazy, 1, out=np.zeros(3, int))
+    indices = da.zeros((3, 4), int)
+    with pytest.raises(TypeError, match="partial takes no dask arrays"):
+        argreduce.partial(lazy, start=(0, 0), whole=x.shape)
+    for acc, other in (((lazy, indices), (x, x.astype(int))), ((x, indices), (x, x.astype(int)))):
+        with pytest.raises(TypeError, match="merge takes no dask arrays"):
+            argreduce.merge(acc, other)
+    assert not computed
 
 
 def test_named_tuples():

@@ -56,8 +56,19 @@ def test_errors():
     a = (np.zeros(2), np.zeros(2, int))
     with pytest.raises(ValueError, match=r"values of other have the shape \(3,\), and values of acc \(2,\)"):
         argreduce.merge(a, (np.zeros(3), np.zeros(3, int)))
-    with pytest.raises(TypeError, match="indices of other are of type int32: int64 is needed"):
-        argreduce.merge(a, (np.zeros(2), np.zeros(2, "i4")))
+    for dtype in ("?", "f8", "O", "M8[s]"):
+        indices = np.zeros(2, dtype)
+        with pytest.raises(TypeError, match="indices of other are of type .*: integers are needed"):
+            argreduce.merge(a, (np.zeros(2), indices))
+        with pytest.raises(TypeError, match="indices of acc are of type .*: integers are needed"):
+            argreduce.merge((np.zeros(2), indices), a)
+    with pytest.raises(ValueError, match=f"indices of acc have {2**63}: int64 holds less"):
+        argreduce.merge((np.zeros(2), np.array([0, 2**63], np.uint64)), a)
+    with pytest.raises(TypeError, match="merge takes bool, .*, not complex128"):
+        argreduce.merge((np.zeros(2, complex), np.zeros(2, int)), a)
+    for acc, other, name in ((list(a), a, "acc"), (a, (*a, 1), "other"), (a, None, "other")):
+        with pytest.raises(TypeError, match=rf"{name} is of type \w+: a tuple \(values, indices\) is needed"):
+            argreduce.merge(acc, other)
     with pytest.raises(TypeError, match="values of acc are of type float64, and those of other of type float32"):
         argreduce.merge(a, (np.zeros(2, "f4"), np.zeros(2, int)))
     masked = (np.ma.masked_array(np.zeros(2), [True, False]), np.zeros(2, int))
@@ -81,6 +92,27 @@ def test_merge_of_byte_swapped_values():
     for acc, other in ((a, b), (b, a)):
         found = argreduce.merge(acc, other)
         assert found.values.tolist() == [2.0, 3.0] and found.indices.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u4", ">u8"])
+def test_merge_takes_indices_of_any_integers(dtype):
+    # All bits set is "nothing seen", whatever the value beside it.
+    nothing = np.array(-1).astype(dtype)
+    most = min(np.iinfo(dtype).max - (np.dtype(dtype).kind == "u"), np.iinfo(np.int64).max)
+    values = np.array([[9.0, 5.0], [5.0, 5.0], [5.0, 9.0]])
+    indices = np.array([[nothing, 7], [most, 3], [nothing, nothing]], dtype)
+    plain = (np.full((3, 2), 5.0), np.array([[4, 6], [4, 6], [-1, 6]]))
+    wanted = [[4, 6], [4, 3], [-1, 6]]
+    # Of any strides, too.
+    for narrow in (indices, np.asfortranarray(indices), np.repeat(indices, 2, 0)[::2]):
+        for acc, other in ((plain, (values, narrow)), ((values, narrow), plain)):
+            found = argreduce.merge(acc, other)
+            np.testing.assert_array_equal(found.indices, np.array(wanted), strict=True)
+            assert found.values[:2].tolist() == [[5, 5], [5, 5]] and found.values[2, 1] == 5
+    last = argreduce.merge((values[1], indices[1]), (values[1], indices[1] * 0), select_last=True)
+    assert last.indices.tolist() == [most, 3]
+    empty = argreduce.merge((values[:0], indices[:0]), (values[:0], indices[:0]))
+    assert empty.indices.shape == (0, 2) and empty.indices.dtype == np.int64
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -142,5 +174,5 @@ def test_numbers_of_windows():
             argreduce.partial(x, 0, start=(0, 0) + ones, whole=(-4, 4) + ones)
         with pytest.raises(ValueError, match=f"whole is {1 << 64} on axis 0"):
             argreduce.partial(x, 0, start=(0, 0) + ones, whole=(1 << 64, 4) + ones)
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="start is of type float on axis 1: an integer for each axis is needed"):
             argreduce.partial(x, 0, start=(0, 0.5) + ones, whole=(4, 4) + ones)

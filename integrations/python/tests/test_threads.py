@@ -10,11 +10,21 @@ import threading
 import argreduce
 import numpy as np
 import pytest
+from argreduce import _argreduce
 from conftest import DTYPES, random_array
+
+
+@pytest.fixture(autouse=True)
+def as_on_a_large_machine():
+    _argreduce._set_cpus(16)
+    yield
+    _argreduce._set_cpus(0)
+
 
 # Runs before each program below: what the threads of the pool did, in nanoseconds, by the system's account.
 PRELUDE = """
 import glob, os, time, numpy as np, argreduce
+argreduce._argreduce._set_cpus(16)
 def pool():
     times = []
     for task in glob.glob("/proc/self/task/*"):
@@ -64,6 +74,11 @@ def test_answers_are_those_of_one_thread(rng, dtype):
                 alone = argreduce.max_argmax(y, axis, threads=1, **options)
                 for threads in (2, 3, 8):
                     shared = argreduce.max_argmax(y, axis, threads=threads, **options)
+                    part_options = {name: value for name, value in options.items() if name != "dtype"}
+                    window = {"start": (0,) * y.ndim, "whole": y.shape}
+                    part = argreduce.partial(y, axis, threads=threads, **window, **part_options)
+                    np.testing.assert_array_equal(part.indices, alone.indices)
+                    assert part.values.tobytes() == np.asarray(alone.values).tobytes()
                     np.testing.assert_array_equal(shared.indices, alone.indices)
                     assert np.asarray(shared.values).tobytes() == np.asarray(alone.values).tobytes()
                     out = np.empty((*np.shape(alone.indices), 2), np.int32)[..., 0]
@@ -141,11 +156,47 @@ assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
 """)
 
 
+def test_no_more_threads_than_cpus():
+    run("""
+argreduce._argreduce._set_cpus(0)
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+for threads in ("all", -1, 2, 10**6, 10**30): check(threads=threads)
+argreduce.partial(x, start=(0, 0), whole=x.shape, threads=5)
+assert has(0), pool()
+argreduce._argreduce._set_cpus(3)
+check(threads=2)
+assert has(1)
+for threads in ("all", -1, 10**6, 10**30): check(threads=threads)
+assert has(2)
+argreduce._argreduce._set_cpus(5)
+check(threads="all")
+assert has(4)
+""")
+    for count in ("all", " all ", "-1", "1000000", "9" * 30):
+        program = "argreduce._argreduce._set_cpus(3); check(); assert has(2), pool()"
+        run(program, ARGREDUCE_NUM_THREADS=count)
+
+
+def test_partial_answers():
+    run("""
+for y in (x, x.reshape((1,) * 8 + x.shape)):
+    axis = y.ndim - 1
+    part = argreduce.partial(y, axis, start=(0,) * y.ndim, whole=y.shape, threads=3)
+    assert part.indices.ravel().tolist() == [n * 1000 for n in range(64)]
+    assert argreduce.partial(y, start=(0,) * y.ndim, whole=y.shape, threads=3).indices == 0
+assert has(2)
+""")
+    run("""
+argreduce.partial(x, start=(0, 0), whole=x.shape)
+assert has(3)
+""", ARGREDUCE_NUM_THREADS="4")
+
+
 def test_environment():
     for count, threads in (("3", 2), (" 2 ", 1), ("1", 0), ("", 0)):
         run(f"check(); assert has({threads}), pool()", ARGREDUCE_NUM_THREADS=count)
     run("check(threads=2); assert has(1)", ARGREDUCE_NUM_THREADS="5")
-    for count in ("0", "-1", "two", "1.5"):
+    for count in ("0", "-2", "two", "1.5"):
         told = run(
             """
 for call in (argreduce.argmax, argreduce.max_argmax, argreduce.nanargmin):

@@ -12,8 +12,7 @@ array([1, 0])
 ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))
 """
 
-from __future__ import annotations
-
+from ._argreduce import __version__ as __version__
 from ._argreduce import argmax, argmin, max_argmax, merge, min_argmin, nanargmax, nanargmin, partial
 from ._interop import Partial, ValuesAndIndices
 from ._unravel import unravel

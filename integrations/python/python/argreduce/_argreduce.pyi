@@ -1,102 +1,140 @@
-from collections.abc import Sequence
-from typing import Any, SupportsIndex, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ._interop import Function, Nan, Partial, ValuesAndIndices
 
-_Axis: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...] | list[SupportsIndex] | list[int] | None
+# Of these, results are NumPy's. Of arrays of other libraries they are those libraries', which have no types here.
+_OfNumPy: TypeAlias = NDArray[Any] | np.generic | float | Sequence[Any]
+_Integers: TypeAlias = NDArray[np.integer[Any]]
+_Out = TypeVar("_Out", bound=_Integers)
+_Axes: TypeAlias = tuple[SupportsIndex, ...] | list[SupportsIndex] | list[int] | range | _Integers
+_Axis: TypeAlias = SupportsIndex | _Axes | None
+_Threads: TypeAlias = SupportsIndex | Literal["all"] | None
+# Whatever has a truth value.
+_Truth: TypeAlias = object
 _Pair: TypeAlias = tuple[Any, Any]
 
 __all__ = ["argmax", "argmin", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin", "partial"]
+__version__: str
 
-# What comes back is an array, or a number if all axes are reduced, of NumPy or of the library that the input is from.
+# For the package's own tests.
+def _set_cpus(count: int) -> None: ...
+
+@overload
 def argmax(
-    x: ArrayLike | Any,
-    /,
-    axis: _Axis = None,
-    *,
-    keepdims: bool = False,
-    out: NDArray[np.integer[Any]] | None = None,
-    dtype: DTypeLike | None = None,
-    select_last: bool = False,
-    nan: Nan = "propagate",
-    threads: int | None = None,
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> np.int64: ...
+@overload
+def argmax(
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> np.integer[Any]: ...
+@overload
+def argmax(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> _Integers: ...
+@overload
+def argmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> _Out: ...
+@overload
+def argmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
 ) -> Any: ...
+@overload
 def argmin(
-    x: ArrayLike | Any,
-    /,
-    axis: _Axis = None,
-    *,
-    keepdims: bool = False,
-    out: NDArray[np.integer[Any]] | None = None,
-    dtype: DTypeLike | None = None,
-    select_last: bool = False,
-    nan: Nan = "propagate",
-    threads: int | None = None,
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> np.int64: ...
+@overload
+def argmin(
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> np.integer[Any]: ...
+@overload
+def argmin(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> _Integers: ...
+@overload
+def argmin(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> _Out: ...
+@overload
+def argmin(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+) -> Any: ...
+@overload
+def nanargmax(
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> np.int64: ...
+@overload
+def nanargmax(
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> np.integer[Any]: ...
+@overload
+def nanargmax(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> _Integers: ...
+@overload
+def nanargmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> _Out: ...
+@overload
+def nanargmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> Any: ...
+@overload
+def nanargmin(
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> np.int64: ...
+@overload
+def nanargmin(
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> np.integer[Any]: ...
+@overload
+def nanargmin(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> _Integers: ...
+@overload
+def nanargmin(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
+) -> _Out: ...
+@overload
+def nanargmin(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
 ) -> Any: ...
 def max_argmax(
-    x: ArrayLike | Any,
-    /,
-    axis: _Axis = None,
-    *,
-    keepdims: bool = False,
-    out: NDArray[np.integer[Any]] | None = None,
-    dtype: DTypeLike | None = None,
-    select_last: bool = False,
-    nan: Nan = "propagate",
-    threads: int | None = None,
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Integers | None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
 ) -> ValuesAndIndices: ...
 def min_argmin(
-    x: ArrayLike | Any,
-    /,
-    axis: _Axis = None,
-    *,
-    keepdims: bool = False,
-    out: NDArray[np.integer[Any]] | None = None,
-    dtype: DTypeLike | None = None,
-    select_last: bool = False,
-    nan: Nan = "propagate",
-    threads: int | None = None,
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Integers | None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
 ) -> ValuesAndIndices: ...
-def nanargmax(
-    x: ArrayLike | Any,
-    /,
-    axis: _Axis = None,
-    *,
-    keepdims: bool = False,
-    out: NDArray[np.integer[Any]] | None = None,
-    dtype: DTypeLike | None = None,
-    select_last: bool = False,
-    threads: int | None = None,
-) -> Any: ...
-def nanargmin(
-    x: ArrayLike | Any,
-    /,
-    axis: _Axis = None,
-    *,
-    keepdims: bool = False,
-    out: NDArray[np.integer[Any]] | None = None,
-    dtype: DTypeLike | None = None,
-    select_last: bool = False,
-    threads: int | None = None,
-) -> Any: ...
 def partial(
-    x: ArrayLike | Any,
-    axis: _Axis = None,
-    *,
-    start: Sequence[int],
-    whole: Sequence[int],
-    function: Function = "argmax",
-    select_last: bool = False,
-    nan: Nan = "propagate",
+    x: Any, axis: _Axis = None, *, start: Iterable[SupportsIndex], whole: Iterable[SupportsIndex],
+    function: Function = "argmax", select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
 ) -> Partial: ...
 def merge(
-    acc: _Pair,
-    other: _Pair,
-    *,
-    function: Function = "argmax",
-    select_last: bool = False,
-    nan: Nan = "propagate",
+    acc: _Pair, other: _Pair, *, function: Function = "argmax", select_last: _Truth = False, nan: Nan = "propagate"
 ) -> Partial: ...

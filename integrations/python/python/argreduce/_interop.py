@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
+import sys
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,6 +27,82 @@ class Partial(NamedTuple):
 
     values: Any
     indices: Any
+
+
+# What has nothing in it that could be lost.
+_NUMBERS = frozenset({bool, int, float, *np.sctypeDict.values()})
+
+
+def array_of(name: str, x: Any) -> np.ndarray[Any, Any]:
+    """What NumPy makes of ``x``, unless something of it would be lost without a word. ``name`` is the function."""
+    array: np.ndarray[Any, Any] = np.asanyarray(x)
+    if array.dtype.kind == "O" or (type(x) is list and _NUMBERS.issuperset(map(type, x))):
+        # Refused for that; or nothing but numbers.
+        return array
+    if any(isinstance(part, np.ma.MaskedArray) for part in (array, *_parts(x))):
+        raise TypeError(f"{name} takes no masked arrays: their mask would be ignored")
+    if array.dtype.kind == "f" and any(map(_lacks_integers, _parts(x))):
+        raise TypeError(
+            f"{name} takes no 64-bit integers with missing values: NumPy has float64 in their place, which is not "
+            "exact above 2**53. Fill the missing ones, or leave them out, before"
+        )
+    return array
+
+
+def array_instead_of_tensor(name: str, x: Any, refusal: BaseException) -> np.ndarray[Any, Any]:
+    """The same for what has ``__dlpack__``, and refuses to give it: a type that DLPack does not have, or nulls."""
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(x, jax.core.Tracer):
+        raise TypeError(
+            f"{name} was given a traced array of JAX, which has no elements in memory: call it outside of jax.jit and "
+            "other transformations, or by jax.pure_callback"
+        ) from refusal
+    # A tensor that needs a gradient means its refusal: by way of NumPy, the gradient would be lost.
+    if getattr(x, "requires_grad", False) or not hasattr(x, "__array__"):
+        raise refusal
+    try:
+        return array_of(name, x)
+    except Exception as error:
+        raise error from refusal
+
+
+def _parts(x: Any) -> Iterator[Any]:
+    """``x``, or what lists and tuples have in them, but for numbers."""
+    if not isinstance(x, (list, tuple)):
+        yield x
+    elif not _NUMBERS.issuperset(map(type, x)):
+        for part in x:
+            yield from _parts(part)
+
+
+def _lacks_integers(x: Any) -> bool:
+    """Whether it is a column of 64-bit integers, of which some are missing, or a table that has one.
+
+    Known by the name that pandas, pyarrow and polars give to its type, and by what NumPy makes of it.
+    """
+    for name in ("dtype", "type"):
+        # Not a column that is called so.
+        if hasattr(type(x), name):
+            dtype = getattr(x, name)
+            is_wide = not isinstance(dtype, np.dtype) and "int64" in str(dtype).lower()
+            return is_wide and np.asarray(x).dtype.kind == "f"
+    if hasattr(type(x), "iter_columns"):
+        return any(map(_lacks_integers, x.iter_columns()))
+    if hasattr(type(x), "itercolumns"):
+        return any(map(_lacks_integers, x.itercolumns()))
+    if hasattr(type(x), "dtypes") and hasattr(type(x), "items"):
+        return any(_lacks_integers(column) for _, column in x.items())
+    return False
+
+
+def of_dask(name: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
+    """A function of the package for a dask array: lazily, by the one of the same name in :mod:`argreduce.dask`."""
+    function = getattr(importlib.import_module("argreduce.dask"), name)
+    taken = inspect.signature(function).parameters
+    for option in options:
+        if option not in taken:
+            raise TypeError(f"{name} takes no {option}= for a dask array, which argreduce.dask.{name} reduces lazily")
+    return function(x, axis, **options)
 
 
 def give_back(result: Any, x: Any, out: Any, is_bfloat16: bool) -> Any:
@@ -78,29 +157,36 @@ def _from_dlpack(x: Any) -> Any:
 
 
 def many_axes(
-    name: str, x: np.ndarray[Any, Any], reduced: tuple[int, ...], keepdims: bool, out: Any, **options: Any
+    name: str, x: np.ndarray[Any, Any], reduced: tuple[int, ...], keepdims: bool, out: Any, given: Any, **options: Any
 ) -> Any:
     """A function of the package for an array of more axes than it takes: they are merged to two first.
 
-    ``reduced`` are the axes, from 0, in ascending order.
+    ``reduced`` are the axes, from 0, in ascending order. ``x`` and ``out`` are plain arrays, so that no method of a
+    subclass is called; ``given`` is what the caller gave as ``out``.
     """
     from . import _argreduce
 
     rank = x.ndim
     merged, sizes = _merged(x, reduced)
     shape = [1 if axis in reduced else x.shape[axis] for axis in range(rank)] if keepdims else sizes
+    flat = None
     if out is not None:
         if out.shape != tuple(shape):
-            raise ValueError(f"output array does not match result of {name}: its shape is {out.shape}")
-        # Of any strides: written at the end.
+            raise ValueError(
+                f"output array does not match result of {name}: its shape is {out.shape}, and that of the result is "
+                f"{tuple(shape)}"
+            )
+        if not out.flags.writeable:
+            raise ValueError("output array is read-only")
         flat = np.empty(merged.shape[0], out.dtype)
-        getattr(_argreduce, name)(merged, 1, out=flat, **options)
+    result = getattr(_argreduce, name)(merged, 1, out=flat, **options)
+    if flat is not None:
+        # Of any strides: written at the end.
         out[...] = flat.reshape(shape)
-        return out
-    result = getattr(_argreduce, name)(merged, 1, **options)
     if isinstance(result, ValuesAndIndices):
-        return ValuesAndIndices(*(_shaped(part, shape) for part in result))
-    return _shaped(result, shape)
+        indices = _shaped(result.indices, shape) if out is None else given
+        return ValuesAndIndices(_shaped(result.values, shape), indices)
+    return _shaped(result, shape) if out is None else given
 
 
 def partial_of_many_axes(
