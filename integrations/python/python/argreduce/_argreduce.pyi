@@ -10,8 +10,7 @@ from ._interop import Function, Nan, Partial, ValuesAndIndices
 _OfNumPy: TypeAlias = NDArray[Any] | np.generic | float | Sequence[Any]
 _Integers: TypeAlias = NDArray[np.integer[Any]]
 _Out = TypeVar("_Out", bound=_Integers)
-_Axes: TypeAlias = tuple[SupportsIndex, ...] | list[SupportsIndex] | list[int] | range | _Integers
-_Axis: TypeAlias = SupportsIndex | _Axes | None
+_Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | _Integers | None
 _Threads: TypeAlias = SupportsIndex | Literal["all"] | None
 # Whatever has a truth value.
 _Truth: TypeAlias = object
@@ -124,11 +123,11 @@ def nanargmin(
     dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
 ) -> Any: ...
 def max_argmax(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Integers | None = None,
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out | None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
 ) -> ValuesAndIndices: ...
 def min_argmin(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Integers | None = None,
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out | None = None,
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
 ) -> ValuesAndIndices: ...
 def partial(

@@ -1,0 +1,32 @@
+"""What a type checker says of calls: not run, but checked by mypy. Each `type: ignore` is an error that it has to find."""
+
+from typing import Any, assert_type
+
+import argreduce
+import numpy as np
+from numpy.typing import NDArray
+
+x = np.zeros((3, 3))
+out = np.zeros(3, np.int32)
+
+assert_type(argreduce.argmax(x), np.int64)
+assert_type(argreduce.argmax([1.0, 2.0]), np.int64)
+assert_type(argreduce.nanargmin(x, keepdims=None, threads="all"), np.int64)
+assert_type(argreduce.argmin(x, dtype=np.uint8), "np.integer[Any]")
+assert_type(argreduce.argmax(x, 0, keepdims=True), NDArray["np.integer[Any]"])
+assert_type(argreduce.argmax(x, 0, out=out), np.ndarray[tuple[int], np.dtype[np.int32]])
+# A number or an array, as with NumPy; and arrays of other libraries.
+assert_type(argreduce.argmax(x, 0), Any)
+assert_type(argreduce.argmax(object()), Any)
+assert_type(argreduce.max_argmax(x, threads=-1), argreduce.ValuesAndIndices)
+assert_type(argreduce.partial(x, start=(0, 0), whole=[3, 3], threads=2), argreduce.Partial)
+argreduce.argmax(x, range(2))
+argreduce.argmax(x, np.array([0, 1]), select_last=1)
+argreduce.nanargmax(x, [0, np.int64(1)])
+
+number: int = argreduce.argmax(x)  # type: ignore[assignment]
+argreduce.argmax(x, 0, out=np.zeros(3, np.float32))  # type: ignore[type-var]
+argreduce.max_argmax(x, 0, out=np.zeros(3, np.float32))  # type: ignore[arg-type]
+argreduce.argmax(x, "a")  # type: ignore[arg-type]
+argreduce.argmax(x, threads="some")  # type: ignore[call-overload]
+argreduce.argmax(x, nan="omit")  # type: ignore[call-overload]
