@@ -75,7 +75,7 @@ SUITES = {
         },
         cases="argm|idxm",
         # numbagg would answer calls in place of bottleneck.
-        hidden=("cupy", "jax", "numbagg", "pint", "sparse"),
+        hidden=("cupy", "jax", "numbagg", "pint", "polars", "pyarrow", "sparse"),
         is_copied=False,
     ),
     "dask": Suite(

@@ -349,6 +349,9 @@ def test_dask_arrays_stay_lazy():
         computed.clear()
         with pytest.raises(TypeError, match=f"{name} takes no out= for a dask array.*argreduce.dask.{name}"):
             function(lazy, 1, out=np.zeros(3, int))
+    for axes in (range(2), np.array([1, 0])):
+        assert argreduce.argmax(lazy, axes).compute() == argreduce.argmax(x, axes)
+    computed.clear()
     indices = da.zeros((3, 4), int)
     with pytest.raises(TypeError, match="partial takes no dask arrays"):
         argreduce.partial(lazy, start=(0, 0), whole=x.shape)

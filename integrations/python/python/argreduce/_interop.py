@@ -102,6 +102,8 @@ def of_dask(name: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
     for option in options:
         if option not in taken:
             raise TypeError(f"{name} takes no {option}= for a dask array, which argreduce.dask.{name} reduces lazily")
+    if isinstance(axis, (range, np.ndarray)) and np.ndim(axis):
+        axis = tuple(axis)
     return function(x, axis, **options)
 
 
