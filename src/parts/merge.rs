@@ -1,10 +1,8 @@
-//! Merging partial answers: what the caller says, checked, and pairs taken apart. `better.rs` has the loop.
+//! Merging partial answers: what the caller says, checked, and pairs taken apart. The kernels have the loop.
 
-use super::better::{Rule, Sides, merge};
 use crate::api::plan_isa;
-use crate::exec::{ElementsRef, Indices, Values, for_width};
+use crate::exec::{ElementsRef, Indices, Values, merge};
 use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, Partial, ReduceFunction};
-use argreduce_kernels::with_bits;
 use std::array::from_fn;
 
 /// Merges partial answers: for each output, the better of two.
@@ -146,15 +144,9 @@ impl Merge {
             ("other_values", other_values.len()),
             ("other_indices", other_indices.len()),
         ])?;
-        let isa = plan_isa(self.isa)?.widest;
-        let rule = Rule { data_type: other_values.data_type(), function: self.function, options: self.options, isa };
-        with_bits!(values.size(), B => for_width!(&mut indices, indices => {
-            merge::<B, _>(
-                rule,
-                Sides { here: values.bits().all(), there: other_values.bits() },
-                Sides { here: indices.bits().all(), there: other_indices.bits() },
-            );
-        }));
+        let (isa, order) = (plan_isa(self.isa)?.widest, (self.function, self.options.nan_policy));
+        let last = self.options.direction == AxisDirection::Decreasing;
+        merge(isa, order, last, (&mut values, &mut indices), (other_values, other_indices));
         Ok(())
     }
 }
