@@ -3,7 +3,6 @@
 use crate::api::plan_isa;
 use crate::exec::{ElementsRef, Indices, Values, merge};
 use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, Partial, ReduceFunction};
-use std::array::from_fn;
 
 /// Merges partial answers: for each output, the better of two.
 ///
@@ -84,18 +83,14 @@ impl Merge {
         check_lengths([("acc", acc.len()), ("other", other.len())])?;
         // Also for none.
         plan_isa(self.isa)?;
+        let (mut values, mut indices) = ([T::ZERO; BLOCK], [I::NONE; BLOCK]);
+        let (mut other_values, mut other_indices) = (values, indices);
         for (acc, other) in acc.chunks_mut(BLOCK).zip(other.chunks(BLOCK)) {
-            let split = |partials: &[Partial<T, I>]| {
-                let at = |n: usize| partials.get(n).copied().unwrap_or(Partial::NONE);
-                (from_fn(|n| at(n).value), from_fn(|n| at(n).index))
-            };
-            let ((mut values, mut indices), (other_values, other_indices)): (([T; BLOCK], [I; BLOCK]), _) =
-                (split(acc), split(other));
-            self.sides(
-                (values[..].as_mut().into(), indices[..].as_mut().into()),
-                (other_values[..].into(), I::bits(&other_indices).into()),
-            )?;
-            for ((acc, value), index) in acc.iter_mut().zip(values).zip(indices) {
+            let n = acc.len();
+            take_apart(acc, &mut values, &mut indices);
+            take_apart(other, &mut other_values, &mut other_indices);
+            self.arrays(&mut values[..n], &mut indices[..n], &other_values[..n], &other_indices[..n])?;
+            for ((acc, &value), &index) in acc.iter_mut().zip(&values).zip(&indices) {
                 *acc = Partial { value, index };
             }
         }
@@ -153,6 +148,12 @@ impl Merge {
 
 /// How many partials are taken apart at a time. See docs/tuning.md#not-measured.
 const BLOCK: usize = 256;
+
+fn take_apart<T: Copy, I: Copy>(partials: &[Partial<T, I>], values: &mut [T], indices: &mut [I]) {
+    for ((partial, value), index) in partials.iter().zip(values).zip(indices) {
+        (*value, *index) = (partial.value, partial.index);
+    }
+}
 
 /// Which slice is too short, if any.
 fn check_lengths<const N: usize>(slices: [(&'static str, usize); N]) -> Result<(), Error> {

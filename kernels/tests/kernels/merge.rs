@@ -13,7 +13,7 @@ use std::fmt::Debug;
 type Order = (ReduceFunction, NanPolicy, bool);
 
 /// An unsigned integer that indices are bits of.
-trait IndexBits: Pod + Ord + Debug {
+pub trait IndexBits: Pod + Ord + Debug {
     const NONE: Self;
     fn of(n: usize) -> Self;
 }
@@ -39,7 +39,7 @@ pub fn check<T: Sample>(isa: Isa) {
     check_with::<T, u64>(isa);
 }
 
-fn check_with<T: Sample, I: IndexBits>(isa: Isa) {
+pub fn check_with<T: Sample, I: IndexBits>(isa: Isa) {
     let group = isa.vector_bytes();
     // A batch: see `BATCH_BYTES` of `merge.rs`.
     let batch = (8 << 10) / (size_of::<T>() + size_of::<I>()) / 64 * 64;
