@@ -4,6 +4,7 @@
 
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
+use crate::merge::{self, Merger};
 use crate::order::elements::{OfColumns, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
@@ -180,6 +181,70 @@ pub fn kernel_of(
             (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, Pod, false, IGNORE>(strategy),
         }
     }))
+}
+
+/// What merges partial answers, or `None` where the ISA is not available: values of a type, and indices of so many
+/// bytes, where all bits set say that nothing was seen. Of values that tie, the smaller index wins, or if `last`, the
+/// larger one.
+///
+/// ```
+/// use argreduce_kernels::{DataType, Isa, NanPolicy, ReduceFunction, merger};
+/// let merger =
+///     merger(Isa::detect(), DataType::F32, 4, ReduceFunction::ArgMax, NanPolicy::Propagate, false).unwrap();
+/// let (mut values, mut indices) = ([1.0_f32, 2.0, 0.0], [7_u32, 8, u32::MAX]);
+/// let (others, other_indices) = ([1.0_f32, 3.0, -1.0], [5_u32, 6, 9]);
+/// let here = [values.as_mut_ptr().cast(), indices.as_mut_ptr().cast()];
+/// // SAFETY: all are of these types, and there are three of each.
+/// unsafe { merger.merge(3, here, [others.as_ptr().cast(), other_indices.as_ptr().cast()]) };
+/// assert_eq!((values, indices), ([1.0, 3.0, -1.0], [5, 6, 9]));
+/// ```
+///
+/// # Panics
+/// If indices have not 1, 2, 4 or 8 bytes.
+pub fn merger(
+    isa: Isa,
+    element: DataType,
+    index_bytes: usize,
+    function: ReduceFunction,
+    policy: NanPolicy,
+    last: bool,
+) -> Option<Merger> {
+    assert!(matches!(index_bytes, 1 | 2 | 4 | 8), "indices of {index_bytes} bytes");
+    if !isa.is_available() {
+        return None;
+    }
+    let is_reversed = policy == NanPolicy::Ignore;
+    let is_max = (function == ReduceFunction::ArgMax) != is_reversed;
+    with_isa!(isa, S => Merger {
+        is_reversed,
+        rank: with_element_type!(element, T => {
+            type Pod = <T as Element>::Pod;
+            // Floats have an order of their own, in which there is nothing to flip. Of integers, there would be more
+            // code than it gains.
+            if const { is_float::<Shared<S, Pod, true, PROPAGATE>>() } {
+                if is_max {
+                    merge::rank::<Specialized<S, Pod, true, PROPAGATE>>
+                } else {
+                    merge::rank::<Specialized<S, Pod, false, PROPAGATE>>
+                }
+            } else if is_max {
+                merge::rank::<Shared<S, Pod, true, PROPAGATE>>
+            } else {
+                merge::rank::<Shared<S, Pod, false, PROPAGATE>>
+            }
+        }),
+        take: with_bits!(index_bytes, I => {
+            if last {
+                merge::take::<Shared<S, I, true, PROPAGATE>>
+            } else {
+                merge::take::<Shared<S, I, false, PROPAGATE>>
+            }
+        }),
+        select_values: with_bits!(element.size(), B => merge::select::<Shared<S, B, true, PROPAGATE>>),
+        select_indices: with_bits!(index_bytes, I => merge::select::<Shared<S, I, true, PROPAGATE>>),
+        sizes: [element.size(), index_bytes],
+        group_len: isa.vector_bytes(),
+    })
 }
 
 /// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that

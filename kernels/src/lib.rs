@@ -20,6 +20,7 @@
 //! | [`tuning`] | the numbers that depend on the CPU |
 //! | `memory/`, `prefetch.rs` | what a kernel is given, and how memory is traversed and prefetched |
 //! | `outputs.rs`, `positions.rs`, `values.rs` | where a kernel writes; values that it does not write by itself |
+//! | `merge.rs` | partial answers: the better of two |
 //! | `types.rs`, `index.rs`, `scatter.rs` | element types; from positions to indices; outputs at strides |
 //!
 //! The `mod.rs` of each folder explains its algorithm.
@@ -59,6 +60,7 @@ mod gather;
 mod index;
 mod kernel;
 mod memory;
+mod merge;
 mod names;
 mod order;
 mod outputs;
@@ -73,12 +75,13 @@ mod values;
 
 #[doc(hidden)]
 pub use columns::{PANEL_BYTES, PANEL_VECTORS};
-pub use dispatch::{Isa, Kernel, kernel, kernel_of};
+pub use dispatch::{Isa, Kernel, kernel, kernel_of, merger};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};
 pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
 pub use memory::walk::{StridedIter, offset_at};
+pub use merge::Merger;
 pub use names::UnknownName;
 pub use outputs::Outputs;
 pub use positions::Positions;

@@ -1,9 +1,11 @@
-//! The two calls of kernels: each at a single call site. Of the two files with unsafe code, the one that calls.
+//! The three calls of kernels: each at a single call site. Of the two files with unsafe code, the one that calls.
 #![allow(unsafe_code)]
 
-use super::elements::{Bits, Values};
+use super::elements::{Bits, ElementsRef, Order, Values};
+use super::slices::{Indices, for_width};
+use crate::Isa;
 use crate::planner::MAX_REDUCTION_LEN;
-use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, with_bits};
+use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger, with_bits};
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
@@ -117,4 +119,27 @@ impl Call<'_> {
             kernel.run(&KernelArgs { input, outer, inner, reduced, working_set, tuning: Tuning::current() }, outputs)
         };
     }
+}
+
+/// Makes each partial answer the better of itself and its counterpart: values and indices, all as many, and those of
+/// both sides of the same types. Of values that tie, the smaller index wins, or the larger one, if `last` does. The
+/// machine has the ISA.
+///
+/// A function: all merging goes through it.
+#[inline(never)]
+pub(crate) fn merge(
+    isa: Isa,
+    (function, policy): Order,
+    last: bool,
+    (values, indices): (&mut Values<'_>, &mut Indices<'_>),
+    (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),
+) {
+    let (data_type, len) = (other_values.data_type(), values.len());
+    assert!(data_type.size() == values.size() && other_indices.data_type().size() == indices.width());
+    assert!([indices.len(), other_values.len(), other_indices.len()] == [len; 3]);
+    let merger = merger(isa, data_type, indices.width(), function, policy, last).expect("the machine has the ISA");
+    let here = [values.start(), for_width!(indices, indices => indices.all().as_mut_ptr().cast())];
+    // SAFETY: as many are there, of widths and alignments that the types have; those of one side are borrowed for good.
+    // What is written to values was read from elements.
+    unsafe { merger.merge(len, here, [other_values.address(0), other_indices.address(0)]) };
 }

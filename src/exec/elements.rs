@@ -10,7 +10,6 @@ use argreduce_kernels::{LoopDim, OutputWriter, better, with_bits, with_element_t
 use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::ops::{BitAnd, BitXor};
 use std::ptr::without_provenance_mut;
 
 /// Which elements are better.
@@ -74,19 +73,10 @@ fn whole(slice: &'static str, data_type: DataType, start: *mut u8, bytes: usize)
 #[repr(transparent)]
 pub(crate) struct Bits<B>(B);
 
-impl<B: Copy + BitXor<Output = B> + BitAnd<Output = B>> Bits<B> {
+impl<B> Bits<B> {
     #[inline(always)]
     pub(crate) fn get(self) -> B {
         self.0
-    }
-
-    /// `there` where the mask has all bits set, `here` where it has none. (No condition, of which the compiler makes
-    /// branches, or stores under a mask.)
-    #[inline(always)]
-    pub(crate) fn select(here: Bits<B>, there: Bits<B>, takes: B) -> Bits<B> {
-        // Whatever the mask, a `bool` stays one: no bit is set but where one of the two has it. All bits are a value of
-        // the other types.
-        Bits(here.0 ^ ((here.0 ^ there.0) & takes))
     }
 }
 
@@ -337,6 +327,11 @@ impl<'a> Values<'a> {
     /// The bytes of one.
     pub(crate) fn size(&self) -> usize {
         self.size
+    }
+
+    /// The address of the first, to write to all of them.
+    pub(super) fn start(&mut self) -> *mut () {
+        self.start
     }
 
     /// The same for another task: see [`Outputs::lend`].

@@ -34,7 +34,7 @@
 //! | `parallel.rs` | the same on several threads, in parts |
 //! | `split.rs` | reductions of more elements than a position counts |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
-//! | `call.rs` | the two calls of kernels: for a tile, for a row |
+//! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
 //! | `write.rs` | positions to indices, copies |
 //! | `partials.rs` | partial answers: index and value, side by side or packed |
 //! | `slices.rs` | the slices of a call; indices by their width |
@@ -53,7 +53,8 @@ mod split;
 mod tiles;
 mod write;
 
-pub(crate) use elements::{Bits, ElementsRef, Values};
+pub(crate) use call::merge;
+pub(crate) use elements::{ElementsRef, Values};
 pub(crate) use parallel::{run_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};

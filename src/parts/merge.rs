@@ -1,11 +1,8 @@
-//! Merging partial answers: what the caller says, checked, and pairs taken apart. `better.rs` has the loop.
+//! Merging partial answers: what the caller says, checked, and pairs taken apart. The kernels have the loop.
 
-use super::better::{Rule, Sides, merge};
 use crate::api::plan_isa;
-use crate::exec::{ElementsRef, Indices, Values, for_width};
+use crate::exec::{ElementsRef, Indices, Values, merge};
 use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, Partial, ReduceFunction};
-use argreduce_kernels::with_bits;
-use std::array::from_fn;
 
 /// Merges partial answers: for each output, the better of two.
 ///
@@ -86,18 +83,14 @@ impl Merge {
         check_lengths([("acc", acc.len()), ("other", other.len())])?;
         // Also for none.
         plan_isa(self.isa)?;
+        let (mut values, mut indices) = ([T::ZERO; BLOCK], [I::NONE; BLOCK]);
+        let (mut other_values, mut other_indices) = (values, indices);
         for (acc, other) in acc.chunks_mut(BLOCK).zip(other.chunks(BLOCK)) {
-            let split = |partials: &[Partial<T, I>]| {
-                let at = |n: usize| partials.get(n).copied().unwrap_or(Partial::NONE);
-                (from_fn(|n| at(n).value), from_fn(|n| at(n).index))
-            };
-            let ((mut values, mut indices), (other_values, other_indices)): (([T; BLOCK], [I; BLOCK]), _) =
-                (split(acc), split(other));
-            self.sides(
-                (values[..].as_mut().into(), indices[..].as_mut().into()),
-                (other_values[..].into(), I::bits(&other_indices).into()),
-            )?;
-            for ((acc, value), index) in acc.iter_mut().zip(values).zip(indices) {
+            let n = acc.len();
+            take_apart(acc, &mut values, &mut indices);
+            take_apart(other, &mut other_values, &mut other_indices);
+            self.arrays(&mut values[..n], &mut indices[..n], &other_values[..n], &other_indices[..n])?;
+            for ((acc, &value), &index) in acc.iter_mut().zip(&values).zip(&indices) {
                 *acc = Partial { value, index };
             }
         }
@@ -146,21 +139,21 @@ impl Merge {
             ("other_values", other_values.len()),
             ("other_indices", other_indices.len()),
         ])?;
-        let isa = plan_isa(self.isa)?.widest;
-        let rule = Rule { data_type: other_values.data_type(), function: self.function, options: self.options, isa };
-        with_bits!(values.size(), B => for_width!(&mut indices, indices => {
-            merge::<B, _>(
-                rule,
-                Sides { here: values.bits().all(), there: other_values.bits() },
-                Sides { here: indices.bits().all(), there: other_indices.bits() },
-            );
-        }));
+        let (isa, order) = (plan_isa(self.isa)?.widest, (self.function, self.options.nan_policy));
+        let last = self.options.direction == AxisDirection::Decreasing;
+        merge(isa, order, last, (&mut values, &mut indices), (other_values, other_indices));
         Ok(())
     }
 }
 
 /// How many partials are taken apart at a time. See docs/tuning.md#not-measured.
 const BLOCK: usize = 256;
+
+fn take_apart<T: Copy, I: Copy>(partials: &[Partial<T, I>], values: &mut [T], indices: &mut [I]) {
+    for ((partial, value), index) in partials.iter().zip(values).zip(indices) {
+        (*value, *index) = (partial.value, partial.index);
+    }
+}
 
 /// Which slice is too short, if any.
 fn check_lengths<const N: usize>(slices: [(&'static str, usize); N]) -> Result<(), Error> {

@@ -19,15 +19,11 @@
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `better.rs` | the better of two partials, many at a time, by the vectors of an ISA |
-//! | `lanes.rs` | loops by the vectors of an ISA, and bytes of their lanes |
 //! | `merge.rs` | merging, as callers see it |
 //! | `plan.rs` | plans that give partials, and indices from partials |
 //! | `untyped.rs` | the same for types that are known at run time |
 //! | `stream.rs` | chunks along one axis, one after another |
 
-mod better;
-mod lanes;
 mod merge;
 mod plan;
 mod stream;

@@ -157,6 +157,15 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     }
 }
 
+/// Masks of lanes of any width as masks of bytes, a byte for each lane: what goes from lanes of one width to those of
+/// another.
+pub(crate) trait ByteMaskOps<T>: SimdOps<T> + SimdOps<u8> {
+    /// The masks of as many vectors as a lane has bytes, one after the other: `mask(n)` is that of vector `n`.
+    fn narrow(self, mask: impl Fn(usize) -> <Self as SimdOps<T>>::Mask) -> <Self as SimdOps<u8>>::Mask;
+    /// The mask of vector `n` of those again.
+    fn widen(self, mask: &<Self as SimdOps<u8>>::Mask, n: usize) -> <Self as SimdOps<T>>::Mask;
+}
+
 /// Operations on two vectors that are one method of the token, or of one of its features, whatever types that has.
 macro_rules! binary {
     ($vector:ty => $output:ty: $($name:ident = $method:ident $(of $feature:ident)?),+) => {$(

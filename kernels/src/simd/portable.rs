@@ -2,7 +2,7 @@
 //! compiler makes of it what the target's baseline has. Knows no intrinsics.
 
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, NOT_LE, SimdOps, UNORDERED};
+use crate::simd::ops::{ByteMaskOps, EQ, F16KeyOps, NOT_LE, SimdOps, UNORDERED};
 use crate::simd::token::Simd;
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
@@ -157,6 +157,23 @@ macro_rules! portable {
             #[inline(always)]
             fn index_gt(self, a: Self::IndexVec, b: Self::IndexVec) -> Self::Mask {
                 mask!($count, |i: usize| a[i] > b[i])
+            }
+        }
+
+        impl ByteMaskOps<$lane> for Portable<$bytes> {
+            #[inline(always)]
+            fn narrow(self, mask: impl Fn(usize) -> <Self as SimdOps<$lane>>::Mask) -> [u8; $bytes] {
+                let (mut masks, mut n) = ([[0; _]; size_of::<$lane>()], 0);
+                while n < size_of::<$lane>() {
+                    masks[n] = mask(n);
+                    n += 1;
+                }
+                let lanes: [$count; $bytes] = cast(masks);
+                from_fn(|i| lanes[i] as u8)
+            }
+            #[inline(always)]
+            fn widen(self, mask: &[u8; $bytes], n: usize) -> <Self as SimdOps<$lane>>::Mask {
+                from_fn(|i| mask[n * <Self as SimdOps<$lane>>::LANES + i] as i8 as $count)
             }
         }
     )+

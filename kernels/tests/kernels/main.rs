@@ -8,6 +8,7 @@
 mod case;
 mod indices;
 mod keys;
+mod merge;
 mod modes;
 mod sample;
 mod scatter;
@@ -53,6 +54,7 @@ macro_rules! isas {
         fn $t() {
             if is_exercised(Isa::$isa) {
                 Case::<half_or_primitive::$t>::new(Isa::$isa).run_all();
+                merge::check::<half_or_primitive::$t>(Isa::$isa);
             }
         }
     )+};

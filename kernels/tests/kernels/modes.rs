@@ -1,6 +1,7 @@
 //! The answer does not depend on the floating-point mode of the thread.
 
 use crate::case::Case;
+use crate::merge;
 use crate::sample::Sample;
 use argreduce_guard::{FloatMode, few};
 use argreduce_kernels::{Isa, LoopDim};
@@ -15,6 +16,8 @@ pub fn check_all(isa: Isa) {
     for mode in FloatMode::ALL {
         mode.run(|| {
             Case::<f32>::new(isa).check_subnormals(f32::from_bits);
+            merge::check_with::<f32, u32>(isa);
+            merge::check_with::<f64, u8>(isa);
             Case::<f64>::new(isa)
                 .check_subnormals(|bits| f64::from_bits(u64::from(bits & 3) | u64::from(bits >> 31) << 63));
             Case::<f16>::new(isa).check_subnormals(|bits| f16::from_bits(bits as u16 & 3 | (bits >> 16) as u16));

@@ -4,7 +4,7 @@
 mod ops;
 
 use crate::simd::cast;
-use crate::simd::ops::iota;
+use crate::simd::ops::{ByteMaskOps, SimdOps, iota};
 use crate::simd::token::{Simd, SimdOp};
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
@@ -142,11 +142,55 @@ impl Avx2 {
         (cast(avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b)), cast(avx._mm256_shuffle_ps::<0b11_01_11_01>(a, b)))
     }
 
+    /// Masks of 32 bits as masks of bytes, in each half.
+    #[inline(always)]
+    fn pack_32(self, [a, b, c, d]: [__m256i; 4]) -> __m256i {
+        self._mm256_packs_epi16(self._mm256_packs_epi32(a, b), self._mm256_packs_epi32(c, d))
+    }
+
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit half what `order` does to bytes 0 to 7.
     #[inline(always)]
     fn halves(self, order: i64) -> __m256i {
         const EIGHT: i64 = 0x0808_0808_0808_0808;
         self.0.avx._mm256_set_epi64x(order + EIGHT, order, order + EIGHT, order)
+    }
+}
+
+impl<T> ByteMaskOps<T> for Avx2
+where
+    Avx2: SimdOps<T, Mask = __m256i>,
+{
+    #[inline(always)]
+    fn narrow(self, mask: impl Fn(usize) -> __m256i) -> __m256i {
+        let (mut masks, mut n) = ([self.0.avx._mm256_setzero_si256(); 8], 0);
+        while n < size_of::<T>() {
+            masks[n] = mask(n);
+            n += 1;
+        }
+        let [a, b, c, d, e, f, g, h] = masks;
+        // Packing works in each half of a vector, so that what comes out has to be put in order.
+        match size_of::<T>() {
+            1 => a,
+            2 => self._mm256_permute4x64_epi64::<0b11_01_10_00>(self._mm256_packs_epi16(a, b)),
+            4 => self._mm256_permutevar8x32_epi32(self.pack_32([a, b, c, d]), cast([0, 4, 1, 5, 2, 6, 3, 7])),
+            // Two halves of a lane of 64 bits, packed, are a lane of 32.
+            _ => {
+                let (ab, cd) = (self._mm256_packs_epi32(a, b), self._mm256_packs_epi32(c, d));
+                let (ef, gh) = (self._mm256_packs_epi32(e, f), self._mm256_packs_epi32(g, h));
+                let bytes = self._mm256_permute4x64_epi64::<0b11_01_10_00>(self.pack_32([ab, cd, ef, gh]));
+                self._mm256_shuffle_epi8(bytes, cast([[0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15_u8]; 2]))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn widen(self, mask: &__m256i, n: usize) -> __m256i {
+        match size_of::<T>() {
+            1 => *mask,
+            2 => self._mm256_cvtepi8_epi16(cast::<_, [__m128i; 2]>(*mask)[n]),
+            4 => self._mm256_cvtepi8_epi32(cast([cast::<_, [i64; 4]>(*mask)[n], 0])),
+            _ => self._mm256_cvtepi8_epi64(cast([cast::<_, [i32; 8]>(*mask)[n], 0, 0, 0])),
+        }
     }
 }
 

@@ -6,11 +6,12 @@ mod ops;
 
 use super::avx2::{Avx2, rotation};
 use crate::simd::cast;
-use crate::simd::ops::iota;
+use crate::simd::ops::{ByteMaskOps, SimdOps, iota};
 use crate::simd::token::{Simd, SimdOp};
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::x86_64::*;
+use core::ptr::from_ref;
 use pulp::x86::V4;
 
 /// The token; pulp's, under a name of ours.
@@ -88,6 +89,29 @@ impl Avx512 {
     fn quarters(self, order: i64) -> __m512i {
         const EIGHT: i64 = 0x0808_0808_0808_0808;
         self.0.avx512f._mm512_set4_epi64(order + EIGHT, order, order + EIGHT, order)
+    }
+}
+
+// Masks are bits: those of vectors lie one behind the other.
+impl<T> ByteMaskOps<T> for Avx512
+where
+    Avx512: SimdOps<T, Mask: Into<u64>>,
+{
+    #[inline(always)]
+    fn narrow(self, mask: impl Fn(usize) -> <Self as SimdOps<T>>::Mask) -> __mmask64 {
+        let (mut bits, mut n) = (0, 0);
+        while n < size_of::<T>() {
+            bits |= mask(n).into() << (n * <Self as SimdOps<T>>::LANES);
+            n += 1;
+        }
+        bits
+    }
+
+    #[inline(always)]
+    fn widen(self, mask: &__mmask64, n: usize) -> <Self as SimdOps<T>>::Mask {
+        assert!(n < size_of::<T>());
+        // SAFETY: as many masks are as long as one of bytes, and are aligned to less.
+        unsafe { from_ref(mask).cast::<<Self as SimdOps<T>>::Mask>().add(n).read() }
     }
 }
 

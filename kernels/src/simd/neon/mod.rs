@@ -11,7 +11,7 @@
 mod ops;
 
 use crate::simd::cast;
-use crate::simd::ops::iota;
+use crate::simd::ops::{ByteMaskOps, SimdOps, iota};
 use crate::simd::token::Simd;
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
@@ -39,6 +39,42 @@ impl Neon {
     fn rotate_bytes(self, v: uint8x16_t, bytes: usize) -> uint8x16_t {
         let numbers = iota::<u8, [u8; BLOCK_BYTES]>(false).map(|n| (n + bytes as u8) % 16);
         self.0.neon.vqtbl1q_u8(v, cast(numbers))
+    }
+}
+
+impl<T> ByteMaskOps<T> for Neon
+where
+    Neon: SimdOps<T, Mask = uint8x16_t>,
+{
+    #[inline(always)]
+    fn narrow(self, mask: impl Fn(usize) -> uint8x16_t) -> uint8x16_t {
+        let (mut masks, mut vectors) = ([self.0.neon.vdupq_n_u8(0); 8], 0);
+        while vectors < size_of::<T>() {
+            masks[vectors] = mask(vectors);
+            vectors += 1;
+        }
+        // The bytes of a lane are equal: every other one of two vectors.
+        while vectors > 1 {
+            vectors /= 2;
+            let mut n = 0;
+            while n < vectors {
+                masks[n] = self.0.neon.vuzp1q_u8(masks[2 * n], masks[2 * n + 1]);
+                n += 1;
+            }
+        }
+        masks[0]
+    }
+
+    #[inline(always)]
+    fn widen(self, &mask: &uint8x16_t, n: usize) -> uint8x16_t {
+        // Each byte twice, of one half of them, and again.
+        let (mut mask, mut vectors) = (mask, size_of::<T>());
+        while vectors > 1 {
+            vectors /= 2;
+            let (low, high) = self.interleave_lo_hi::<1>(mask, mask);
+            mask = if n & vectors == 0 { low } else { high };
+        }
+        mask
     }
 }
 
