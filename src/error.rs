@@ -283,7 +283,9 @@ pub enum Error(f) {
         /// What it names.
         name: String,
     } => {
-        write!(f, "ARGREDUCE_ISA={name} names no ISA: choose from")?;
+        write!(f, "ARGREDUCE_ISA={name} names no ISA: there are")?;
+        Isa::ALL.iter().try_for_each(|isa| write!(f, " {isa}"))?;
+        f.write_str(", of which this machine has")?;
         Isa::available().try_for_each(|isa| write!(f, " {isa}"))
     },
     /// A slice that ends before the layout does.

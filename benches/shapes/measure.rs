@@ -176,7 +176,7 @@ pub fn measure<T: Sample>(cell: &Cell, geometry: Geometry, limits: &Limits, stag
     Ok(outcome)
 }
 
-/// Answers one cell, once, and says so: `ci/limits` counts the instructions of that, by the name of [`answer`].
+/// Answers one cell, once, and says so: `tools/limits` counts the instructions of that, by the name of [`answer`].
 pub fn once<T: Sample>(cell: &Cell, geometry: &Geometry, stage: &mut Stage<T>) -> Result<()> {
     stage.prepare(cell, geometry);
     let job = Job::new(cell, geometry)?;

@@ -3,12 +3,14 @@
 
 use crate::arguments::{Arguments, Function, IndexType};
 use crate::grid::{Grid, Limits, Runs};
+use crate::header::NO_DTYPE;
 use crate::input::Source;
+use crate::memory;
 use crate::npy::{self, Array};
+use crate::picture::Picture;
 use crate::reduce::{Question, Reduce, Reducer};
-use crate::{memory, picture};
 use anyhow::{Result, bail};
-use argreduce::{DataType, Element, ReduceFunction, UntypedPlan, drop_axes};
+use argreduce::{DataType, Element, Error, Layout, ReduceFunction, UntypedPlan, drop_axes};
 use bytemuck::Pod;
 use half::f16;
 use npyz::{TypeChar, TypeStr};
@@ -28,16 +30,16 @@ pub struct Job {
     pub sizes: Vec<usize>,
     pub index_dtype: TypeStr,
     pub value_dtype: TypeStr,
-    /// Of the picture, if it is wanted.
-    pub pixels: Option<[u32; 2]>,
+    /// If it is wanted.
+    pub picture: Option<Picture>,
     plan: UntypedPlan,
     runs: usize,
     grid: Grid,
     reduce: Box<dyn Reduce>,
     /// How many blocks are done.
     done: usize,
-    /// What indices of a block are narrowed to.
-    narrow: Vec<u32>,
+    /// Room for what indices of a block are narrowed to.
+    narrow: Vec<u64>,
     /// All outputs, where blocks do not come in their order.
     indices: Vec<u8>,
     values: Vec<u8>,
@@ -67,28 +69,20 @@ impl Job {
     pub fn open(arguments: &Arguments, source: Source) -> Result<Self> {
         let mut array = Array::open(source)?;
         let (data_type, new) = element_type(&array.dtype)?;
-        let (index_type, index_kind) = match arguments.index_type {
-            IndexType::I32 => (DataType::I32, "i4"),
-            IndexType::I64 => (DataType::I64, "i8"),
-            IndexType::U32 => (DataType::U32, "u4"),
-            IndexType::U64 => (DataType::U64, "u8"),
-        };
         let rank = array.sizes.len();
         let axes = match &arguments.axes {
             Some(axes) => axes.0.clone(),
             None => (0..rank as isize).collect(),
         };
-        let function = match arguments.function {
-            Function::Argmin => ReduceFunction::ArgMin,
-            Function::Argmax => ReduceFunction::ArgMax,
-        };
-        let (direction, nan_policy, isa) = (arguments.direction, arguments.nan, arguments.isa);
-        let question = Question { function, direction, nan_policy, isa };
-        let plan = question.of(&array.layout()?, &axes).plan_untyped(data_type, index_type)?;
+        let question = question(arguments);
+        let plan = plan(&question, &array.layout()?, &axes, data_type, arguments.index_type)?;
+        let index_type = plan.index_type();
         let kept = drop_axes(&array.sizes, &axes)?;
-        let pixels = arguments.picture.as_ref().map(|_| picture::pixels(&kept)).transpose()?;
-
         let is_reduced = |axis| axes.iter().any(|other| other.rem_euclid(rank as isize) as usize == axis);
+        let labels = (0..rank).filter(|&axis| is_reduced(axis)).map(|axis| array.sizes[axis]).product();
+        let draw = |_| Picture::new(&kept, arguments.legend.then_some(labels));
+        let picture = arguments.picture.as_ref().map(draw).transpose()?;
+
         let cut = |chunk: usize| {
             let limits =
                 Limits { elements: (chunk / data_type.size()).max(1), outputs: (chunk / BYTES_PER_OUTPUT).max(1) };
@@ -100,15 +94,15 @@ impl Job {
         }
         array.check_length()?;
         let runs = if arguments.bench { RUNS } else { 1 };
-        let narrow = if index_type.size() == 4 { grid.largest().outputs } else { 0 };
+        let narrow = if index_type.size() < 8 { grid.largest().outputs.div_ceil(8 / index_type.size()) } else { 0 };
         Ok(Job {
             sizes: if arguments.keepdims { plan.output_layout().sizes().to_vec() } else { kept },
-            index_dtype: npy::dtype(index_kind)?,
+            index_dtype: npy::dtype(&format!("{}{}", &index_type.name()[..1], index_type.size()))?,
             value_dtype: npy::dtype(&format!("{}{}", array.dtype.type_char().to_str(), data_type.size()))?,
-            pixels,
+            picture,
             plan,
             runs,
-            narrow: memory::room(narrow)?,
+            narrow: memory::defaults(narrow)?,
             reduce: new(question, grid.clone(), array, runs, arguments.values.is_some())?,
             grid,
             done: 0,
@@ -126,7 +120,8 @@ impl Job {
         if self.grid.is_in_order() {
             self.done += 1;
             let block = self.reduce.block(self.done - 1)?;
-            return Ok(Some(Piece { indices: narrowed(block.indices, &mut self.narrow), values: block.values }));
+            let indices = narrowed(block.indices, self.plan.index_type().size(), &mut self.narrow);
+            return Ok(Some(Piece { indices, values: block.values }));
         }
         let outputs = self.plan.output_layout().element_count();
         let (index_size, value_size) = (self.plan.index_type().size(), self.plan.data_type().size());
@@ -139,7 +134,8 @@ impl Job {
                 self.values = memory::defaults(value_bytes)?;
             }
             let runs = self.grid.outputs(&self.grid.part(self.done, 0));
-            scatter(narrowed(block.indices, &mut self.narrow), index_size, &runs, &mut self.indices);
+            let indices = narrowed(block.indices, index_size, &mut self.narrow);
+            scatter(indices, index_size, &runs, &mut self.indices);
             scatter(block.values, value_size, &runs, &mut self.values);
             self.done += 1;
         }
@@ -155,14 +151,58 @@ impl Job {
     }
 }
 
-/// As they are in a file: of 4 bytes if there is room for such, and else of 8. The plan has checked that they fit.
-fn narrowed<'a>(indices: &'a [u64], narrow: &'a mut Vec<u32>) -> &'a [u8] {
-    if narrow.capacity() == 0 {
+fn question(arguments: &Arguments) -> Question {
+    let function = match arguments.function {
+        Function::Argmin => ReduceFunction::ArgMin,
+        Function::Argmax => ReduceFunction::ArgMax,
+    };
+    Question { function, direction: arguments.direction, nan_policy: arguments.nan, isa: arguments.isa }
+}
+
+/// Whether the instruction set is there, asked for or named by the environment: no matter of the file.
+pub fn check_isa(arguments: &Arguments) -> Result<()> {
+    question(arguments).of(&Layout::contiguous(&[])?, &[]).plan::<u8, u8>()?;
+    Ok(())
+}
+
+/// The plan for all of the array, whose indices are of the type wanted.
+fn plan(
+    question: &Question,
+    layout: &Layout,
+    axes: &[isize],
+    data_type: DataType,
+    index_type: IndexType,
+) -> Result<UntypedPlan> {
+    let plan = |index_type| question.of(layout, axes).plan_untyped(data_type, index_type);
+    let fits = |&index_type: &DataType| !matches!(plan(index_type), Err(Error::IndexTooLarge { .. }));
+    Ok(plan(match index_type {
+        IndexType::U8 => DataType::U8,
+        IndexType::U16 => DataType::U16,
+        IndexType::I32 => DataType::I32,
+        IndexType::U32 => DataType::U32,
+        IndexType::I64 => DataType::I64,
+        IndexType::U64 => DataType::U64,
+        IndexType::Auto => [DataType::U8, DataType::U16, DataType::U32].into_iter().find(fits).unwrap_or(DataType::U64),
+    })?)
+}
+
+/// As they are in a file: of `size` bytes, in `narrow` if that is fewer than 8. The plan has checked that they fit.
+fn narrowed<'a>(indices: &'a [u64], size: usize, narrow: &'a mut [u64]) -> &'a [u8] {
+    fn fill<I: Pod>(narrow: &mut [u8], indices: &[u64], cast: impl Fn(u64) -> I) {
+        for (narrow, &index) in bytemuck::cast_slice_mut(narrow).iter_mut().zip(indices) {
+            *narrow = cast(index);
+        }
+    }
+    if size == 8 {
         return bytemuck::cast_slice(indices);
     }
-    narrow.clear();
-    narrow.extend(indices.iter().map(|&index| index as u32));
-    bytemuck::cast_slice(narrow)
+    let narrow: &mut [u8] = &mut bytemuck::cast_slice_mut(narrow)[..indices.len() * size];
+    match size {
+        1 => fill(narrow, indices, |index| index as u8),
+        2 => fill(narrow, indices, |index| index as u16),
+        _ => fill(narrow, indices, |index| index as u32),
+    }
+    narrow
 }
 
 /// Copies packed elements of this size to their places.
@@ -189,6 +229,6 @@ fn element_type(dtype: &TypeStr) -> Result<(DataType, New)> {
         (TypeChar::Uint, 4) => (DataType::U32, reducer::<u32>),
         (TypeChar::Uint, 8) => (DataType::U64, reducer::<u64>),
         (TypeChar::Bool, 1) => (DataType::Bool, reducer::<u8>),
-        _ => bail!("dtype '{dtype}' is none of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and bool"),
+        _ => bail!("dtype '{dtype}' is {NO_DTYPE}"),
     })
 }

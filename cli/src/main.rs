@@ -8,6 +8,7 @@ mod grid;
 mod header;
 mod input;
 mod job;
+mod legend;
 mod memory;
 mod npy;
 mod outputs;
@@ -30,8 +31,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let result = if std::env::args_os().len() > 1 {
-        match Arguments::try_parse() {
-            Ok(arguments) => on_file(&arguments),
+        match arguments::parse() {
+            Ok(Some(arguments)) => on_file(&arguments),
+            Ok(None) => Ok(()),
             Err(error) => return arguments::explain(&error),
         }
     } else {
@@ -57,8 +59,10 @@ fn on_sample() -> Result<()> {
     npy::write_header(&sample::SIZES, npy::dtype("f4")?, &mut file)?;
     file.write_all(bytemuck::cast_slice(&sample::scores()?))?;
     let source = Source::new(file.read_from(0)?)?;
-    let command = sample::COMMAND.join(" ").replacen(' ', " -- ", 1);
-    let again = format!("\nthe same again: cargo run --release --example {command} --force");
+    // As this program was called: it need not be on the path.
+    let program = std::env::args_os().next().unwrap_or_default();
+    let words = sample::COMMAND[1..].join(" ");
+    let again = format!("\nthe same again: {} {words} --force", program.display());
     deliver(&arguments, "sample", source, outputs, &again)
 }
 
@@ -69,6 +73,7 @@ fn deliver(arguments: &Arguments, name: &str, source: Source, mut outputs: Outpu
     let mut values = open("--values", &arguments.values)?;
     let picture = open("--picture", &arguments.picture)?;
 
+    job::check_isa(arguments)?;
     let mut job = Job::open(arguments, source).with_context(|| name.to_string())?;
     let start = npy::write_header(&job.sizes, job.index_dtype.clone(), &mut indices)?;
     if let Some(values) = &mut values {
@@ -80,10 +85,10 @@ fn deliver(arguments: &Arguments, name: &str, source: Source, mut outputs: Outpu
             values.write_all(piece.values)?;
         }
     }
-    if let Some((file, pixels)) = picture.zip(job.pixels) {
+    if let Some((file, picture)) = picture.zip(job.picture.as_ref()) {
         let mut labels = BufReader::new(indices.read_from(start)?);
         let size = job.index_dtype.num_bytes().context("indices of unknown size")?;
-        picture::encode(pixels, &mut labels, size, &mut BufWriter::new(file))?;
+        picture.encode(&mut labels, size, &mut BufWriter::new(file))?;
     }
     outputs.finish()?;
     outputs.print(&(job.report() + more))?;

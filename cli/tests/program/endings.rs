@@ -123,9 +123,35 @@ fn standard_streams() {
         assert!(str::from_utf8(&output.stderr).unwrap().contains("files: "), "{output:?}");
         fs::remove_file(folder.path("v.npy")).unwrap();
     }
+    // Other names of standard output.
+    #[cfg(target_os = "linux")]
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let output = folder.command(&["argmax", "in.npy", "-o", name]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(output.stdout, fs::read(folder.path("labels.npy")).unwrap(), "{name}");
+        folder.fail(&["argmax", "in.npy", "-o", name, "--values", "-"], "--values -: this is another output");
+    }
     folder.fail(&["argmax", "-", "-o", "new.npy"], "standard input: the file ends");
     let report = folder.run(&words("argmax in.npy -o new.npy --bench"));
     assert!(report.contains("best of 5 runs"), "{report}");
+}
+
+/// Bytes on a screen are of no use, and may be commands to it.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_bytes_on_a_terminal() {
+    let (terminal, mut master) = crate::chunks::terminal();
+    let folder = folder();
+    for command in ["argmax in.npy -o -", "argmax in.npy --picture - --axes=", "argmax in.npy -o /dev/stdout"] {
+        let output = folder.command(&words(command)).stdout(terminal.try_clone().unwrap()).output().unwrap();
+        refused(&output, "standard output is a terminal, and only --force", command);
+        assert_eq!(folder.names(), ["in.npy"]);
+    }
+    let forced = folder.command(&words("argmax in.npy -o - --force")).stdout(terminal).output().unwrap();
+    assert!(forced.status.success(), "{forced:?}");
+    let mut first = [0; 6];
+    master.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"\x93NUMPY");
 }
 
 #[cfg(unix)]
@@ -136,6 +162,13 @@ fn devices_and_pipes() {
     assert!(status.success());
     folder.fail(&words("argmax in.npy --values best.npy -o /dev/null"), "/dev/null: not a regular file");
     folder.fail(&words("argmax in.npy --force -o pipe"), "pipe: not a regular file");
+    // A link to a pipe leads somewhere, if to nothing with a name.
+    #[cfg(target_os = "linux")]
+    {
+        let program = folder.command(&words("argmax in.npy -o /dev/fd/2"));
+        let output = { program }.stderr(Stdio::piped()).output().unwrap();
+        refused(&output, "--output /dev/fd/2: not a regular file (- is standard output)", "a link to a pipe");
+    }
     let child = folder.command(&words("argmax pipe")).stdout(Stdio::piped()).spawn().unwrap();
     fs::write(folder.path("pipe"), u1("(4,)", &[1, 2, 4, 3])).unwrap();
     assert!(child.wait_with_output().unwrap().status.success());

@@ -16,12 +16,16 @@ pub struct Header {
     pub sizes: Vec<usize>,
 }
 
+/// What is said of a dtype that is not supported.
+pub const NO_DTYPE: &str = "none of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and bool";
+
 /// Far more than any header needs, and little enough for any memory.
 const MAX_LENGTH: u64 = 1 << 22;
 
 /// Reads as far as the header goes.
 pub fn read(file: &mut dyn Read) -> Result<Header> {
     let start = take(file, 8)?;
+    ensure!(!start.starts_with(b"PK"), "an archive, as .npz is, and not a .npy file: extract the array that is meant");
     let version = start.strip_prefix(b"\x93NUMPY").context("not a .npy file")?;
     let digits = match version {
         [1, 0] => 2,
@@ -73,7 +77,7 @@ impl<'a> Text<'a> {
 
     fn dtype(&mut self) -> Result<TypeStr> {
         let text = self.quoted().ok_or_else(|| self.unlike("a plain dtype, not a structured one,"))?;
-        text.parse().with_context(|| format!("dtype {text:?}"))
+        text.parse().map_err(|_| anyhow!("dtype '{}' is {NO_DTYPE}", beginning(text)))
     }
 
     fn boolean(&mut self) -> Result<bool> {
@@ -104,9 +108,11 @@ impl<'a> Text<'a> {
     fn size(&mut self) -> Result<usize> {
         let text = self.0.trim_start();
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let size = text[..end].parse().map_err(|_| self.unlike("a size"))?;
-        self.0 = &text[end..];
-        Ok(size)
+        let (digits, rest) = text.split_at(end);
+        ensure!(!digits.is_empty(), self.unlike("a size"));
+        self.0 = rest;
+        let too_large = || format!("size {} is too large: at most {} can be counted", beginning(digits), usize::MAX);
+        digits.parse().with_context(too_large)
     }
 
     fn quoted(&mut self) -> Option<&'a str> {
@@ -128,7 +134,11 @@ impl<'a> Text<'a> {
     }
 
     fn unlike(&self, expected: &str) -> anyhow::Error {
-        let found: String = self.0.trim().chars().take(30).collect();
-        anyhow!("the header should have {expected} where it has {found:?}")
+        anyhow!("the header should have {expected} where it has {:?}", beginning(self.0.trim()))
     }
+}
+
+/// As much as a message can take.
+fn beginning(text: &str) -> &str {
+    text.char_indices().nth(30).map_or(text, |(end, _)| &text[..end])
 }

@@ -1,7 +1,10 @@
 //! The command line: what can be asked, and how a mistake in asking is told. It must not know how anything is answered.
 
 use argreduce::{AxisDirection, Isa, NanPolicy};
-use clap::{Parser, ValueEnum};
+use clap::error::ContextKind;
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
+use clap_complete::Shell;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,7 +39,7 @@ pub struct Arguments {
     #[arg(long, default_value_t)]
     pub nan: NanPolicy,
 
-    /// Type of the indices written; i64 is NumPy's
+    /// Type of the indices written: auto is the smallest unsigned one that holds them all, i64 is NumPy's
     #[arg(long, value_enum, default_value_t)]
     pub index_type: IndexType,
 
@@ -56,6 +59,10 @@ pub struct Arguments {
     #[arg(long, value_name = "PNG")]
     pub picture: Option<PathBuf>,
 
+    /// Draw beside the picture which colour is which index, of at most 256
+    #[arg(long, requires = "picture")]
+    pub legend: bool,
+
     /// Replace outputs that are there already
     #[arg(long)]
     pub force: bool,
@@ -69,7 +76,7 @@ pub struct Arguments {
     /// Up to 8 times as many where many outputs need them. Partial answers take up to twice as many again. Outputs are
     /// written as they come; those of an array in Fortran order that come in another order than C's are held in memory
     /// until the end. A pipe that is not to be read from first to last is copied to a temporary file.
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 21)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 21, value_parser = bytes)]
     pub chunk: usize,
 
     /// Instruction set: portable, avx2, avx512, neon [default: the best this machine has]
@@ -85,11 +92,20 @@ pub enum Function {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum IndexType {
+    U8,
+    U16,
     I32,
+    U32,
     #[default]
     I64,
-    U32,
     U64,
+    Auto,
+}
+
+/// At least one.
+fn bytes(text: &str) -> Result<usize, String> {
+    let bytes = text.parse().ok().filter(|&bytes| bytes > 0);
+    bytes.ok_or_else(|| format!("expected a whole number from 1 to {}", usize::MAX))
 }
 
 /// A list of its own, because clap would take an empty one for a forgotten value.
@@ -109,6 +125,30 @@ impl FromStr for Axes {
     }
 }
 
+/// What is asked; or nothing more than completions, which are printed.
+pub fn parse() -> Result<Option<Arguments>, clap::Error> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    // As other programs have it.
+    for word in ["help", "version"] {
+        if words.get(1).is_some_and(|first| first == word) {
+            words.truncate(1);
+            words.push(format!("--{word}").into());
+        }
+    }
+    // Not a field: it is asked for alone, and all else is not needed then.
+    let completions = Arg::new("completions").long("completions").value_name("SHELL").exclusive(true);
+    let completions = completions.value_parser(value_parser!(Shell));
+    let mut command = Arguments::command().arg(completions.help("Print completions for a shell, and do nothing else"));
+    let matches = command.try_get_matches_from_mut(words)?;
+    if let Some(&shell) = matches.get_one::<Shell>("completions") {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut command, "argreduce", &mut script);
+        std::io::stdout().write_all(&script)?;
+        return Ok(None);
+    }
+    Arguments::from_arg_matches(&matches).map(Some)
+}
+
 /// Prints what clap has to say: help at length, a mistake in one line.
 pub fn explain(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
@@ -119,7 +159,9 @@ pub fn explain(error: &clap::Error) -> ExitCode {
     // The first paragraph is the mistake and what was allowed, the others are hints.
     let text = error.to_string();
     let mistake: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
-    fail(&mistake.join("\n"))
+    let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedValue].into_iter().find_map(|kind| error.get(kind));
+    let hint = similar.map_or("try --help".into(), |similar| format!("did you mean '{similar}'?"));
+    fail(&format!("{}; {hint}", mistake.join("\n")))
 }
 
 /// One line on standard error, whatever file names and libraries put into the message.

@@ -5,7 +5,7 @@ use crate::unnamed::{self, Unnamed};
 use anyhow::{Context, Result, ensure};
 use same_file::Handle;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::TempPath;
@@ -38,6 +38,9 @@ pub struct Outputs {
     files: Arc<Mutex<Vec<Output>>>,
 }
 
+/// What standard output is called. The others lead to it as links, and to nothing with a name if it is a pipe.
+const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
 const TWICE: &str = "this is another output already";
 
 struct Output {
@@ -64,17 +67,23 @@ impl Outputs {
         Ok(Outputs { existing, input, taken: Vec::new(), stdout: None, names: Vec::new(), files })
     }
 
-    /// Takes this path for an output, or standard output for `-`, before there is anything to write. `option` is what
-    /// the user knows it by.
+    /// Takes this path for an output, or standard output for `-` and its like, before there is anything to write.
+    /// `option` is what the user knows it by.
     pub fn open(&mut self, option: &str, path: &Path) -> Result<Writer> {
         let name = format!("{option} {}", path.display());
-        let file = if path == Path::new("-") { self.open_stdout() } else { self.open_file(&name, path) };
+        let is_stdout = STDOUT.iter().any(|name| path == Path::new(name));
+        let file = if is_stdout { self.open_stdout() } else { self.open_file(&name, path) };
         self.names.push(path.display().to_string());
         Ok(Writer { file: file.with_context(|| name.clone())?, name })
     }
 
     fn open_stdout(&mut self) -> Result<File> {
         ensure!(self.stdout.is_none(), TWICE);
+        let is_shown = io::stdout().is_terminal() && self.existing != Existing::Replace;
+        ensure!(
+            !is_shown,
+            "standard output is a terminal, and only --force writes bytes there: name a file, or a pipe"
+        );
         let stdout = Handle::stdout()?;
         // A terminal or /dev/null may be both.
         if stdout.as_file().metadata()?.is_file() {
@@ -216,8 +225,9 @@ impl Place {
             Err(error) => return Err(error.into()),
         };
         if exists {
-            let destination = path.canonicalize().context("a link that leads nowhere")?;
-            ensure!(destination.is_file(), "not a regular file (- is standard output)");
+            let what = fs::metadata(path).context("a link that leads nowhere")?;
+            ensure!(what.is_file(), "not a regular file (- is standard output)");
+            let destination = path.canonicalize().context("a link to a file without a name")?;
             let folder = folder_of(&destination).to_path_buf();
             return Ok(Place { destination, folder, exists });
         }

@@ -6,7 +6,7 @@
 //! taskset -c 1 cargo bench --bench memory
 //! ```
 
-#[path = "shapes/evict.rs"]
+#[path = "../benches/shapes/evict.rs"]
 mod evict;
 
 /// What `evict.rs` reads where it cannot flush.

@@ -35,7 +35,7 @@ fn chunks_make_no_difference() {
                 let list = format!("--axes={}", list.join(","));
                 let options = ["--direction", direction, "--nan", nan, "--chunk", chunk, &list, "--force"];
                 let more = if case % 11 == 0 { "--bench" } else { "--keepdims" };
-                let index_type = if case % 5 == 0 { "i32" } else { "i64" };
+                let index_type = ["i32", "i64", "u8", "u16", "auto"][case % 5];
                 let outputs = ["--index-type", index_type, "--values", "best.npy", more];
                 let better = |(a, i): (f32, usize), (b, j): (f32, usize)| {
                     let numbers = if is_max { a.partial_cmp(&b) } else { b.partial_cmp(&a) };
@@ -171,22 +171,28 @@ fn run_slowly(mut command: Command, pause: Duration) {
 const SLOW: [&str; 4] = ["argmax", "-", "--chunk", "1000"];
 const LONG: Duration = Duration::from_millis(1300);
 
-/// What a terminal is sent.
+/// A terminal, and the other side of it.
 #[cfg(target_os = "linux")]
-fn shown(pause: Duration) -> String {
+pub fn terminal() -> (File, File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();
-    let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap(), File::from(master))
+}
+
+/// What a terminal is sent.
+#[cfg(target_os = "linux")]
+fn shown(pause: Duration) -> String {
+    let (terminal, master) = terminal();
     let folder = Folder::new();
     let mut command = folder.command(&SLOW);
     command.env("TERM", "xterm").stderr(terminal);
     run_slowly(command, pause);
     assert_eq!(folder.indices("labels.npy").2, [20000]);
     // Ends with an error, because nobody has the terminal open any more.
-    let bytes = BufReader::new(File::from(master)).bytes().map_while(Result::ok).collect();
+    let bytes = BufReader::new(master).bytes().map_while(Result::ok).collect();
     String::from_utf8(bytes).unwrap()
 }
 

@@ -1,5 +1,5 @@
-//! The example program, run as its users run it: command lines and files in, files and messages out. Files are made
-//! here byte by byte and read back by npyz, so that no code of the example judges itself.
+//! The program, run as its users run it: command lines and files in, files and messages out. Files are made here byte
+//! by byte and read back by npyz, so that no code of the program judges itself.
 
 mod chunks;
 mod endings;
@@ -26,13 +26,7 @@ impl Folder {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        // target/<profile>/deps/example-<hash> -> target/<profile>/examples/argreduce
-        let test = std::env::current_exe().unwrap();
-        let name = format!("examples/argreduce{}", std::env::consts::EXE_SUFFIX);
-        let program = test.parent().and_then(|deps| deps.parent()).unwrap().join(name);
-        let hint = "`cargo test` builds it, `cargo test --test example` does not: `cargo build --example argreduce`";
-        assert!(program.is_file(), "{program:?} is missing: {hint}");
-        let mut command = Command::new(program);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_argreduce"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
         command
     }
@@ -82,6 +76,8 @@ impl Folder {
         let file = NpyFile::new(&bytes[..]).unwrap();
         let (descr, shape) = (file.dtype().descr(), file.shape().to_vec());
         let indices = match descr.as_str() {
+            "'|u1'" => file.into_vec::<u8>().unwrap().into_iter().map(i64::from).collect(),
+            "'<u2'" => file.into_vec::<u16>().unwrap().into_iter().map(i64::from).collect(),
             "'<i4'" => file.into_vec::<i32>().unwrap().into_iter().map(i64::from).collect(),
             "'<u4'" => file.into_vec::<u32>().unwrap().into_iter().map(i64::from).collect(),
             "'<u8'" => file.into_vec::<u64>().unwrap().into_iter().map(|index| index as i64).collect(),
@@ -140,7 +136,7 @@ fn without_arguments_a_sample_is_answered() {
 
     let (shape, scores) = folder.read::<f32>(SAMPLE[2]);
     assert_eq!(shape, [21, 256, 256]);
-    let (shape, labels) = folder.read::<u32>(SAMPLE[0]);
+    let (shape, labels) = folder.read::<u8>(SAMPLE[0]);
     assert_eq!(shape, [256, 256]);
     for (pixel, &label) in labels.iter().enumerate() {
         let mut best = 0;
@@ -152,12 +148,17 @@ fn without_arguments_a_sample_is_answered() {
         assert_eq!(label as usize, best, "pixel {pixel}");
     }
 
-    // The picture: one colour per label, none twice.
+    // The picture: one colour per label, none twice, and the legend beside it.
     let (size, colours) = picture(&fs::read(folder.path(SAMPLE[1])).unwrap());
-    assert_eq!(size, (256, 256));
-    let mut map = BTreeMap::new();
-    for (label, colour) in labels.iter().zip(colours) {
-        assert_eq!(*map.entry(label).or_insert(colour), colour, "label {label}");
+    assert_eq!(size, (256 + CELL.0, 256));
+    let (width, mut map) = (size.0 as usize, BTreeMap::new());
+    for (labels, colours) in labels.chunks(256).zip(colours.chunks(width)) {
+        for (&label, &colour) in labels.iter().zip(colours) {
+            assert_eq!(*map.entry(label).or_insert(colour), colour, "label {label}");
+        }
+    }
+    for (&label, &colour) in &map {
+        assert_eq!(colours[(usize::from(label) * CELL.1 as usize + 6) * width + 256 + 10], colour, "label {label}");
     }
     let mut distinct: Vec<_> = map.values().collect();
     distinct.sort();
@@ -167,12 +168,16 @@ fn without_arguments_a_sample_is_answered() {
 
     // The command it names does the same once more.
     let before = folder.files();
-    let again = report.lines().find_map(|line| line.split_once("--example argreduce -- ")).unwrap().1;
+    let again = report.lines().find_map(|line| line.strip_prefix("the same again: ")).unwrap();
     fs::remove_file(folder.path(SAMPLE[0])).unwrap();
     fs::write(folder.path(SAMPLE[1]), "spoilt").unwrap();
-    folder.run(&again.split(' ').collect::<Vec<_>>());
+    let arguments = again.strip_prefix(env!("CARGO_BIN_EXE_argreduce")).unwrap().trim();
+    folder.run(&arguments.split(' ').collect::<Vec<_>>());
     assert!(before == folder.files());
 }
+
+/// Width and height of what a legend has for one label.
+const CELL: (u32, u32) = (48, 12);
 
 fn picture(file: &[u8]) -> ((u32, u32), Vec<[u8; 3]>) {
     let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
@@ -189,9 +194,15 @@ fn every_dtype_byte_order_and_index_type() {
         of: fn(u8) -> T,
         bytes: fn(T) -> Vec<u8>,
     ) {
-        for (order, index, descr) in
-            [('<', "i32", "'<i4'"), ('>', "i64", "'<i8'"), ('<', "u32", "'<u4'"), ('>', "u64", "'<u8'")]
-        {
+        for (order, index, descr) in [
+            ('<', "u8", "'|u1'"),
+            ('>', "u16", "'<u2'"),
+            ('<', "i32", "'<i4'"),
+            ('>', "i64", "'<i8'"),
+            ('<', "u32", "'<u4'"),
+            ('>', "u64", "'<u8'"),
+            ('<', "auto", "'|u1'"),
+        ] {
             let mut data = Vec::new();
             for element in [0, 5, 2, 7, 0, 1] {
                 let mut bytes = bytes(of(element));
@@ -266,6 +277,32 @@ fn questions_and_answers() {
     }
 }
 
+#[test]
+fn the_smallest_index_type() {
+    for (shape, count, descr, index) in [
+        ("(256, 1)", 256, "'|u1'", 255),
+        ("(257, 1)", 257, "'<u2'", 256),
+        ("(65536,)", 65536, "'<u2'", 65535),
+        ("(65537,)", 65537, "'<u4'", 65536),
+        // The axis counts that is reduced, and not the other.
+        ("(1, 65537)", 65537, "'|u1'", 0),
+    ] {
+        let mut data = vec![0; count];
+        data[count - 1] = 1;
+        for order in ["False", "True"] {
+            let folder = Folder::new().with("in.npy", npy(1, "'|u1'", order, shape, &data));
+            folder.run(&["argmax", "in.npy", "--axes", "0", "--index-type", "auto"]);
+            let (found, _, indices) = folder.indices("labels.npy");
+            assert_eq!((found.as_str(), indices.last()), (descr, Some(&index)), "{shape} {order}");
+        }
+    }
+    let folder = Folder::new().with("in.npy", u1("(257,)", &[0; 257])).with("empty.npy", u1("(0, 300)", &[]));
+    folder.fail(&["argmax", "in.npy", "--index-type", "u8"], "256");
+    // Where there is no index, all fit.
+    folder.run(&["argmax", "empty.npy", "--axes", "1", "--index-type", "auto"]);
+    assert_eq!(folder.indices("labels.npy"), ("'|u1'".into(), vec![0], vec![]));
+}
+
 /// Column-major, by counting through the positions with the first axis fastest.
 fn to_fortran(sizes: &[usize], elements: &[f32]) -> Vec<f32> {
     let position = |mut rest: usize| {
@@ -303,6 +340,90 @@ fn values_and_pictures() {
 }
 
 #[test]
+fn legends() {
+    // 25 labels beside a picture of 2 rows and 30 columns: a column for each, as only one fits below another.
+    let mut elements = vec![0; 25 * 60];
+    (0..25).for_each(|label| elements[label * 60 + label] = 1);
+    let folder = Folder::new().with("in.npy", u1("(25, 2, 30)", &elements));
+    let draw = ["argmax", "in.npy", "--axes", "0", "--picture"];
+    folder.run(&[&draw[..], &["plain.png"]].concat());
+    folder.run(&[&draw[..], &["with.png", "--legend", "--force"]].concat());
+    let [(size, plain), (wide, drawn)] =
+        ["plain.png", "with.png"].map(|name| picture(&fs::read(folder.path(name)).unwrap()));
+    assert_eq!((size, wide), ((30, 2), (30 + 25 * CELL.0, CELL.1)));
+    let row = |y: u32| &drawn[(y * wide.0) as usize..][..wide.0 as usize];
+    assert_eq!([&row(0)[..30], &row(1)[..30]].concat(), plain);
+    assert!((2..CELL.1).all(|y| row(y)[..30].iter().all(|&pixel| pixel == [255; 3])));
+    // A part of each cell, from its left end: what is drawn there.
+    let part = |label: u32, from: u32, width: u32| -> Vec<[u8; 3]> {
+        let left = (30 + label * CELL.0 + from) as usize;
+        (0..CELL.1).flat_map(|y| row(y)[left..][..width as usize].to_vec()).collect()
+    };
+    let (swatch, first, second) = (4, 20, 28);
+    for label in 0..25 {
+        assert_eq!(part(label, swatch + 1, 1)[6], plain[label as usize], "label {label}");
+        let [tens, ones] = [label / 10, label % 10];
+        let digits =
+            if tens > 0 { [first, second].map(|at| part(label, at, 8)) } else { [part(label, first, 8), vec![]] };
+        let expected =
+            if tens > 0 { [part(tens, first, 8), part(ones, first, 8)] } else { [part(ones, first, 8), vec![]] };
+        assert_eq!(digits, expected, "label {label}");
+    }
+    let digits: std::collections::BTreeSet<_> = (0..10).map(|digit| part(digit, first, 8)).collect();
+    assert_eq!(digits.len(), 10);
+    // A seven: a line above, and one at the right.
+    let seven: Vec<bool> = part(7, first, 6).iter().map(|&pixel| pixel == [0; 3]).collect();
+    let expected: Vec<bool> = (0..72).map(|at| (1..11).contains(&(at / 6)) && (at / 6 < 3 || at % 6 > 3)).collect();
+    assert_eq!(seven, expected);
+    let folder = Folder::new().with("in.npy", u1("(257, 1, 1)", &[0; 257]));
+    folder.fail(&[&draw[..], &["p.png", "--legend"]].concat(), "256 indices, and there may be 257");
+}
+
+#[test]
+fn completions() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.run(&["--completions", shell]);
+        let options = ["index-type", "completions"];
+        assert!(script.contains("argreduce") && options.iter().all(|option| script.contains(option)), "{shell}");
+    }
+    folder.fail(&["--completions", "tcsh"], "tcsh");
+    folder.fail(&["--completions"], "--completions");
+    folder.fail(&["--completions", "bash", "argmax", "in.npy"], "--completions");
+    assert!(folder.names().is_empty());
+}
+
+/// The instruction set is no matter of the file, and neither is the environment.
+#[test]
+fn instruction_sets() {
+    let folder = Folder::new().with("in.npy", u1("(2,)", &[0, 1]));
+    let run = |name: &str, arguments: &[&str]| {
+        let output = folder.command(arguments).env("ARGREDUCE_ISA", name).output().unwrap();
+        refused(&output, name, &format!("{arguments:?}"));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(!told.contains("in.npy") && !told.contains("sample"), "{told}");
+        assert_eq!(folder.names(), ["in.npy"]);
+        told
+    };
+    for arguments in [&["argmax", "in.npy"][..], &[]] {
+        let told = run("foo", arguments);
+        let all = argreduce::Isa::ALL.map(argreduce::Isa::name).join(" ");
+        let here: Vec<_> = argreduce::Isa::available().map(argreduce::Isa::name).collect();
+        let expected =
+            format!("ARGREDUCE_ISA=foo names no ISA: there are {all}, of which this machine has {}\n", here.join(" "));
+        assert_eq!(told, format!("argreduce: {expected}"));
+        for isa in argreduce::Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
+            let told = run(isa.name(), arguments);
+            assert!(told.starts_with(&format!("argreduce: the ISA {isa} is not available here")), "{told}");
+        }
+    }
+    for isa in argreduce::Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
+        run(isa.name(), &["argmax", "in.npy", "--isa", isa.name()]);
+    }
+    folder.fail(&["argmax", "in.npy", "--isa", "foo"], "neon");
+}
+
+#[test]
 fn other_writers_and_readers() {
     // Other writers' headers: keys in another order, double quotes, no spaces, Python 2's long integers, bytes behind
     // the end.
@@ -315,9 +436,16 @@ fn other_writers_and_readers() {
         folder.run(&["argmax", "in.npy", "--axes", "1"]);
         assert_eq!(folder.indices("labels.npy").2, [1, 0], "{header}");
     }
-    for (arguments, said) in [(["--help"], "--axes"), (["-h"], "--axes"), (["--version"], "argreduce ")] {
+    for (arguments, said) in [
+        (&["--help"][..], "--axes"),
+        (&["-h"], "--axes"),
+        (&["--version"], "argreduce "),
+        (&["help"], "--axes"),
+        (&["help", "argmax"], "--axes"),
+        (&["version"], "argreduce "),
+    ] {
         let folder = Folder::new();
-        assert!(folder.run(&arguments).contains(said), "{arguments:?}");
+        assert!(folder.run(arguments).contains(said), "{arguments:?}");
         assert!(folder.names().is_empty());
     }
 }
@@ -335,8 +463,10 @@ fn mistakes_in_the_command() {
         ("argmax folder", "folder"),
         ("argmax", "<FILE>"),
         ("median in.npy", "median"),
+        ("argmux in.npy", "'argmux' for '<FUNCTION>' [possible values: argmin, argmax]; did you mean 'argmax'?"),
         ("argmax in.npy more", "more"),
-        ("argmax in.npy --colour", "--colour"),
+        ("argmax in.npy --colour", "'--colour' found; try --help"),
+        ("argmax in.npy --axis 0", "'--axis' found; did you mean '--axes'?"),
         ("argmax in.npy --axes", "--axes"),
         ("argmax in.npy --axes 3", "3"),
         ("argmax in.npy --axes -4", "-4"),
@@ -346,7 +476,11 @@ fn mistakes_in_the_command() {
         ("argmax in.npy --axes one", "one"),
         ("argmax in.npy --direction up", "up"),
         ("argmax in.npy --nan maybe", "maybe"),
-        ("argmax in.npy --index-type u8", "u8"),
+        ("argmax in.npy --index-type f4", "f4"),
+        ("argmax in.npy --chunk 0", "'0' for '--chunk <BYTES>': expected a whole number from 1 to"),
+        ("argmax in.npy --chunk=-1", "'-1'"),
+        ("argmax in.npy --chunk 2MB", "'2MB'"),
+        ("argmax in.npy --legend", "--picture"),
         ("argmax in.npy --isa mmx", "mmx"),
         ("argmax empty.npy --axes 1", "empty.npy"),
         ("argmax cube.npy --axes= --picture p.png", "[2, 2, 2]"),
@@ -382,7 +516,9 @@ fn files_that_are_not_arrays() {
         check(&good[..end], "");
     }
     check(b"", "ends");
-    check(b"PK\x03\x04 an archive", "not a .npy file");
+    check(b"PK\x03\x04 an archive", "an archive, as .npz is, and not a .npy file: extract the array");
+    check(b"PK\x05\x06\0\0\0\0", "an archive");
+    check(b"\x89PNG\r\n\x1a\n and more", "not a .npy file");
     check(b"hi", "ends");
     check(&npy(4, "'|u1'", "False", "(1,)", &[1]), "[4, 0]");
     // Headers that are not headers.
@@ -419,7 +555,9 @@ fn files_that_are_not_arrays() {
         ("(4294967296, 4294967296)", "4294967296"),
         ("(0, 4294967296, 4294967296)", "4294967296"),
         ("(18446744073709551615,)", "18446744073709551615"),
+        ("(18446744073709551616,)", "size 18446744073709551616 is too large: at most 18446744073709551615"),
         ("(99999999999999999999,)", "99999999999999999999"),
+        ("(0, 2L, x)", "a size where it has \"x)"),
         ("(1, 1, 1, 1, 1, 1, 1, 1, 1)", "9"),
     ] {
         for order in ["False", "True"] {
@@ -428,11 +566,23 @@ fn files_that_are_not_arrays() {
     }
     check(&npy(1, "'<f8'", "False", "(2305843009213693953,)", &[0; 8]), "");
     // Elements that are not among the twelve kinds.
-    for descr in
-        ["'<c8'", "'<f16'", "'|O'", "'<U3'", "'|S3'", "'|V2'", "'<M8[ns]'", "'<m8[s]'", "'<i3'", "'x'", "''", "'é'"]
-    {
-        let named = if descr.starts_with("'é") { "dtype" } else { descr.trim_matches('\'') };
-        check(&npy(3, descr, "False", "(1,)", &[0; 64]), named);
+    for descr in [
+        "'<c8'",
+        "'<f16'",
+        "'|O'",
+        "'<U3'",
+        "'|S3'",
+        "'|V2'",
+        "'<M8[ns]'",
+        "'<m8[s]'",
+        "'<i3'",
+        "'<f3'",
+        "'x'",
+        "''",
+        "'é'",
+    ] {
+        let named = format!("dtype {descr} is none of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and bool");
+        check(&npy(3, descr, "False", "(1,)", &[0; 64]), &named);
     }
     check(&npy(1, "[('a', '|u1'), ('b', '|u1')]", "False", "(1,)", &[0; 2]), "structured");
     check(&npy(1, "('|u1', (2,))", "False", "(1,)", &[0; 2]), "structured");

@@ -8,18 +8,19 @@ use anyhow::Result;
 pub const SIZES: [usize; 3] = [21, 256, 256];
 
 /// The command a user would type to find the class of each pixel.
-pub const COMMAND: [&str; 11] = [
+pub const COMMAND: [&str; 12] = [
     "argreduce",
     "argmax",
     "argreduce-sample/scores.npy",
     "--axes",
     "0",
     "--index-type",
-    "u32",
+    "auto",
     "--output",
     "argreduce-sample/labels.npy",
     "--picture",
     "argreduce-sample/labels.png",
+    "--legend",
 ];
 
 /// Every class but the background, class 0, is a few soft blobs around a place of its own. The same on every run and
