@@ -62,6 +62,10 @@ pub enum Error(f) {
          be at least {}",
         offset.saturating_add(*elements)
     ),
+    /// Neither axes nor all of them were asked for.
+    NoAxes => f.write_str(
+        "nothing says which axes to reduce: .axes(..) names them, and .all_axes() means all; .axes(&[]) reduces nothing"
+    ),
     /// An axis that the tensor does not have.
     AxisOutOfRange {
         /// The axis, as given.
@@ -155,16 +159,25 @@ pub enum Error(f) {
         0 => write!(f, "index {index} is out of range: the reduced axes have no elements"),
         _ => write!(f, "index {index} is out of range: the reduced axes allow 0 to {}", count - 1),
     },
-    /// Outputs that would each have to be found among no elements: of a reduced axis of size 0, or of parts none of
-    /// which had one.
+    /// Outputs that would each have to be found among no elements: of a reduced axis of size 0, of parts none of which
+    /// had one, or of a stream before its first.
     EmptyReduction {
         /// The reduced axis of size 0, or else the first reduced axis.
         axis: usize,
-    } => write!(
-        f,
-        "axis {axis} has size 0, here or in all parts together: a reduced axis needs at least one element, unless the \
-         output is empty"
-    ),
+        /// What has no elements there: `tensor` (the whole one, of a part), `part` or `stream`.
+        of: &'static str,
+    } => match *of {
+        "part" => write!(
+            f,
+            "axis {axis} has size 0 in the part, or in all that were merged: an empty part has no index, only partial \
+             answers to merge with those of others"
+        ),
+        "stream" => write!(f, "the stream has had no element along axis {axis} yet: an index needs at least one"),
+        _ => write!(
+            f,
+            "axis {axis} has size 0: a reduced axis needs at least one element, unless the output is empty"
+        ),
+    },
     /// The index type cannot hold the largest possible index.
     IndexTooLarge {
         /// The largest possible index.

@@ -23,7 +23,7 @@
 //!
 //! | for | there is |
 //! |---|---|
-//! | the best of a slice | [`SliceExt`]: `xs.argmax()` |
+//! | the best of a slice | [`SliceExt`]: `xs.argmax()`, `xs.nanargmax()`, `xs.argmax_with_value()` |
 //! | one reduction of a packed tensor | [`argmin`], [`argmax`], [`argmax_with_values`] |
 //! | ties to the last, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
 //! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
@@ -31,7 +31,7 @@
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
-//! | several threads for one call | [`Plan::run_on`], [`Executor`]; rayon's by the feature `rayon` |
+//! | several threads for one call | [`Executor`]: [`Plan::run_on`], [`argmax_on`]; rayon's by the feature `rayon` |
 //! | DirectML's descriptors | [`directml`] |
 //! | arrays of the crate `ndarray` 0.17 | the feature `ndarray`, and its module |
 //! | the rules as plain loops | [`mod@reference`] |
@@ -50,7 +50,7 @@
 //! | NaN | all are equal, and better than every number ([`NanPolicy::Propagate`]) or worse ([`NanPolicy::Ignore`]) |
 //! | `bool` | `false` is less than `true` |
 //! | rank | 0 to 8; reduced axes keep size 1 in the output, [`drop_axes`] drops them |
-//! | no axes | nothing is reduced: every index is 0 |
+//! | no axes | `.axes(&[])`: nothing is reduced, every index is 0; to say nothing of axes is an error |
 //! | empty | no outputs: success, nothing is written; outputs of no elements: an error |
 //! | index type | `i32`, `i64`, `u32`, `u64`, `u8`, `u16`, `usize`; if an index might not fit, planning is an error |
 //! | strides | of the input any, of the output any that keep outputs apart; what lies between outputs is not written |
@@ -129,8 +129,10 @@ mod threads;
 
 #[cfg(feature = "ndarray")]
 pub use api::ndarray;
-pub use api::{ArgReduce, Plan, RequiredBytes, UntypedPlan};
-pub use api::{SliceExt, arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values};
+pub use api::{ArgReduce, Plan, RequiredBytes, SliceExt, UntypedPlan};
+pub use api::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
+pub use api::{argmax, argmax_on, argmax_with_values, argmax_with_values_on};
+pub use api::{argmin, argmin_on, argmin_with_values, argmin_with_values_on};
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
 #[doc(inline)]

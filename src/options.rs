@@ -30,7 +30,8 @@ argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing =
 ///
 /// let last_number = Options::new().direction(AxisDirection::Decreasing).nan_policy(NanPolicy::Ignore);
 /// assert_eq!(xs.arg_reduce(ReduceFunction::ArgMax, last_number), Some(3));
-/// assert_eq!(arg_reduce::<f32, u32>(ReduceFunction::ArgMax, last_number, &xs, &[2, 2], &[0])?, [0, 1]);
+/// let of_columns: Vec<u32> = arg_reduce(ReduceFunction::ArgMax, last_number, &xs, &[2, 2], &[0])?;
+/// assert_eq!(of_columns, [0, 1]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -171,8 +171,43 @@ fn slices() {
     for len in 1..=data.len() {
         let slice = &data[..len];
         let expected = [ArgMin, ArgMax].map(|f| reduce((f, Increasing, Propagate), slice, &[len], &[0])[0]);
-        assert_eq!([slice.argmin(), slice.argmax()], expected.map(|index| Some(index as usize)), "{slice:?}");
+        let expected = expected.map(|index| Some((index as usize, slice[index as usize])));
+        assert_eq!([slice.argmin_with_value(), slice.argmax_with_value()], expected, "{slice:?}");
+        let expected = expected.map(|best| best.map(|(index, _)| index));
+        assert_eq!([slice.argmin(), slice.argmax()], expected, "{slice:?}");
+        assert_eq!([slice.nanargmin(), slice.nanargmax()], expected, "{slice:?}");
     }
+}
+
+/// Of nothing but NaN there is no number, however long the slice; of one number, it is that, and of no element nothing.
+#[test]
+fn slices_of_nan() {
+    fn none<T: Sample>() {
+        let nans: Vec<T> = T::SPECIAL.iter().copied().filter(|&value| value.is_nan()).collect();
+        let nans: Vec<T> = nans.iter().copied().cycle().take(if nans.is_empty() { 0 } else { 300 }).collect();
+        assert_eq!((nans[..0].nanargmin(), nans[..0].nanargmax()), (None, None));
+        assert_eq!((nans[..0].argmin_with_value(), nans[..0].argmax_with_value()), (None, None));
+        for len in (1..nans.len()).filter(|len| len % 7 == 0 || *len < 70) {
+            let mut slice = nans[..len].to_vec();
+            assert_eq!((slice.nanargmin(), slice.nanargmax()), (None, None), "{len}");
+            assert_eq!(slice.arg_reduce(ArgMax, Ignore), Some(0));
+            slice[len / 2] = T::SPECIAL[0];
+            assert_eq!((slice.nanargmin(), slice.nanargmax()), (Some(len / 2), Some(len / 2)), "{len}");
+        }
+    }
+    for_each_type!(none());
+}
+
+/// Slices of any type have the methods, so that the compiler names the types that are elements.
+#[test]
+fn slices_of_any_type_name_their_elements() {
+    fn is_named<X>()
+    where
+        [X]: SliceExt<Element = X>,
+    {
+    }
+    is_named::<f32>();
+    is_named::<Option<f32>>();
 }
 
 /// Whatever the shape, all of a plan is of the ISA that was asked for.
@@ -211,6 +246,17 @@ fn options() {
                 let layout = Layout::contiguous(&[len]).unwrap();
                 let expected = reference::arg_reduce(order, &layout, &[true], slice)[0];
                 assert_eq!(slice.arg_reduce(function, options), Some(expected), "{order:?} of {slice:?}");
+                let (plain, numbers) = match function {
+                    ArgMin => (slice.argmin_with_value(), slice.nanargmin()),
+                    _ => (slice.argmax_with_value(), slice.nanargmax()),
+                };
+                if options == Options::new() {
+                    let plain = plain.map(|(index, value)| (index, value.bits()));
+                    assert_eq!(plain, Some((expected, slice[expected].bits())), "{order:?} of {slice:?}");
+                } else if options == Ignore.into() {
+                    let expected = Some(expected).filter(|&index| !slice[index].is_nan());
+                    assert_eq!(numbers, expected, "{order:?} of {slice:?}");
+                }
             }
             assert_eq!(data[..0].arg_reduce(function, options), None);
 
@@ -313,8 +359,8 @@ fn empty() {
     let (order, layout) = ((ArgMax, Increasing, Propagate), Layout::contiguous(&sizes).unwrap());
     assert!(reference::arg_reduce::<f32>(order, &layout, &[false, true, true], &[]).is_empty());
     // A reduced extent of 0 with outputs.
-    assert_eq!(argmin::<f32, u32>(&[], &[3, 0], &[1]), Err(Error::EmptyReduction { axis: 1 }));
-    assert_eq!(argmin::<f32, u32>(&[], &[0], &[0]), Err(Error::EmptyReduction { axis: 0 }));
+    assert_eq!(argmin::<f32, u32>(&[], &[3, 0], &[1]), Err(Error::EmptyReduction { axis: 1, of: "tensor" }));
+    assert_eq!(argmin::<f32, u32>(&[], &[0], &[0]), Err(Error::EmptyReduction { axis: 0, of: "tensor" }));
     assert_eq!([0_i8; 0].argmin(), None);
 }
 
@@ -514,6 +560,44 @@ fn indices_beyond_32_bits() {
     }
 }
 
+/// Types are read by their names in Rust, and by those in NumPy and ONNX; they are written by the former.
+#[test]
+fn names_of_types() {
+    let others = "float32 float16 bfloat16 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool";
+    for (data_type, other) in DataType::ALL.into_iter().zip(others.split(' ')) {
+        assert_eq!(data_type.to_string(), data_type.name());
+        assert_eq!((data_type.name().parse(), other.parse()), (Ok(data_type), Ok(data_type)), "{other}");
+        let short = other.replace("uint", "u").replace("int", "i").replace("float", "f");
+        assert_eq!(data_type.name(), short);
+    }
+    for wrong in ["", "Float32", "float", "f8", "int", "float32 ", "complex64"] {
+        let error = wrong.parse::<DataType>().unwrap_err().to_string();
+        let names = "f32, f16, bf16, f64, i8, i16, i32, i64, u8, u16, u32, u64, bool";
+        assert_eq!(error, format!("no such name: expected one of {names}"));
+    }
+}
+
+/// A layout shows as much as it has axes.
+#[test]
+fn layouts_shown() {
+    let shown = |layout: Result<Layout, Error>| format!("{:?}", layout.unwrap());
+    assert_eq!(shown(Layout::contiguous(&[2, 3])), "Layout { sizes: [2, 3], strides: [3, 1], offset: 0 }");
+    assert_eq!(shown(Layout::strided(&[4], &[-2], 6)), "Layout { sizes: [4], strides: [-2], offset: 6 }");
+    assert_eq!(shown(Layout::contiguous(&[])), "Layout { sizes: [], strides: [], offset: 0 }");
+}
+
+/// A description may outlive its layout, and a plan is a value.
+#[test]
+fn what_a_function_may_return() {
+    fn describe(columns: usize) -> ArgReduce<'static> {
+        let layout = Layout::contiguous(&[2, columns]).unwrap();
+        ArgReduce::argmax(&layout).axes(&[1])
+    }
+    let plan = describe(3).plan::<i32, u32>().unwrap();
+    let copy = plan;
+    assert_eq!((plan.run_to_vec(&[1, 2, 0, 9, 9, 9]), copy.output_layout().sizes()), (Ok(vec![1, 0]), &[2, 1][..]));
+}
+
 /// Types as values: for each type what a plan with types finds, and says of itself.
 #[test]
 fn types_as_values() {
@@ -523,7 +607,7 @@ fn types_as_values() {
         let reduce = ArgReduce::argmin(&layout).axes(&[1]);
         let (mut expected, mut best) = ([9; 4], [T::default(); 4]);
         let typed = reduce.plan::<T, i64>().unwrap();
-        typed.clone().run_with_values(&input, &mut expected, &mut best).unwrap();
+        typed.run_with_values(&input, &mut expected, &mut best).unwrap();
 
         let plan = reduce.plan_untyped(T::DATA_TYPE, DataType::I64).unwrap();
         assert_eq!((plan.data_type(), plan.index_type()), (T::DATA_TYPE, DataType::I64));

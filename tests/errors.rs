@@ -4,6 +4,7 @@ use argreduce::{
     ArgReduce, DataType, Error, Index, Isa, Layout, Merge, Partial, ReduceFunction, argmax, argmax_with_values, argmin,
     drop_axes, unravel,
 };
+use bytemuck::{NoUninit, cast_slice};
 use std::ops::Bound;
 
 #[track_caller]
@@ -64,6 +65,27 @@ fn axes() {
     refused(drop_axes(&[2, 3], &[5]), "axis 5 is out of range: rank 2 allows -2 to 1");
     assert_eq!(drop_axes(&[2; 8], &[-8]), Ok(vec![2; 7]));
     refused(drop_axes(&[1; 9], &[]), "rank 9 is too high: at most 8 axes are allowed");
+}
+
+/// To say nothing of axes is an error, whatever else is said and whatever the rank; to say that there are none is not.
+#[test]
+fn nothing_said_of_axes() {
+    let message = "nothing says which axes to reduce: .axes(..) names them, and .all_axes() means all; .axes(&[]) \
+                   reduces nothing";
+    for (sizes, whole) in [(&[2, 3][..], &[4, 6][..]), (&[], &[]), (&[0], &[5])] {
+        let layout = Layout::contiguous(sizes).unwrap();
+        for reduce in [ArgReduce::argmax(&layout), ArgReduce::argmin(&layout)] {
+            let zeros = vec![0; sizes.len()];
+            for reduce in [reduce, reduce.output_layout(&layout), reduce.window(whole, &zeros)] {
+                refused(reduce.plan::<f32, u32>(), message);
+                refused(reduce.plan_untyped(DataType::F32, DataType::U32), message);
+                if !sizes.is_empty() {
+                    refused(reduce.stream::<f32, u32>(0), message);
+                }
+                assert_eq!(reduce.axes(&[]).plan::<f32, u32>().unwrap().output_layout().sizes(), sizes);
+            }
+        }
+    }
 }
 
 /// What iterates is refused as the same list is, and without end it is not waited for.
@@ -135,8 +157,7 @@ fn coordinates() {
 fn reductions() {
     refused(
         argmax::<f32, u32>(&[], &[3, 0], &[1]),
-        "axis 1 has size 0, here or in all parts together: a reduced axis needs at least one element, unless the \
-         output is empty",
+        "axis 1 has size 0: a reduced axis needs at least one element, unless the output is empty",
     );
     let layout = Layout::strided(&[1 << 31, 2], &[0, 1], 0).unwrap();
     refused(
@@ -172,10 +193,32 @@ fn windows() {
     for (sizes, whole) in [([2, 0], [2, 0]), ([0, 0], [2, 0])] {
         let empty = Layout::contiguous(&sizes).unwrap();
         let plan = ArgReduce::argmax(&empty).axes(&[1]).window(&whole, &[0, 0]).plan::<f32, u32>().map(drop);
-        assert_eq!(plan, Err(Error::EmptyReduction { axis: 1 }));
+        assert_eq!(plan, Err(Error::EmptyReduction { axis: 1, of: "tensor" }));
     }
     let empty = Layout::contiguous(&[0, 0]).unwrap();
     assert!(ArgReduce::argmax(&empty).axes(&[1]).window(&[0, 0], &[0, 0]).plan::<f32, u32>().is_ok());
+}
+
+/// No elements in a tensor, in a part of one, and in a stream that has not begun: the message says which.
+#[test]
+fn nothing_to_choose_from() {
+    let layout = Layout::contiguous(&[2, 0]).unwrap();
+    let tensor = "axis 1 has size 0: a reduced axis needs at least one element, unless the output is empty";
+    refused(ArgReduce::argmax(&layout).axes(&[1]).plan::<f32, u32>(), tensor);
+    let part = "axis 1 has size 0 in the part, or in all that were merged: an empty part has no index, only partial \
+                answers to merge with those of others";
+    let plan = ArgReduce::argmax(&layout).axes(&[1]).window(&[2, 3], &[0, 1]).plan::<f32, u32>().unwrap();
+    let mut indices = [7; 2];
+    refused(plan.run(&[], &mut indices), part);
+    refused(plan.run_to_vec(&[]), part);
+    refused(plan.finish_partials(&[Partial::NONE; 2], &mut indices), part);
+    let stream = ArgReduce::argmax(&layout).axes(&[1]).stream::<f32, u32>(1).unwrap();
+    let none_yet = "the stream has had no element along axis 1 yet: an index needs at least one";
+    refused(stream.finish(&mut indices), none_yet);
+    refused(stream.finish_with_values(&mut indices, &mut [0.0; 2]), none_yet);
+    refused(stream.finish_to_vec(), none_yet);
+    refused(stream.finish_to_vec_with_values(), none_yet);
+    assert_eq!(indices, [7; 2]);
 }
 
 /// What is wrong with partial answers: then nothing is written.
@@ -196,7 +239,8 @@ fn partial_answers() {
     refused(plan.finish_partials(&partials, &mut indices[..1]), message);
     let wrong = [some, Partial { value: 9, index: 3 }];
     refused(plan.finish_partials(&wrong, &mut indices), "index 3 is out of range: the reduced axes allow 0 to 2");
-    assert_eq!(plan.finish_partials(&[some, Partial::NONE], &mut indices), Err(Error::EmptyReduction { axis: 1 }));
+    let none = Err(Error::EmptyReduction { axis: 1, of: "part" });
+    assert_eq!(plan.finish_partials(&[some, Partial::NONE], &mut indices), none);
     assert_eq!(indices, [7; 2]);
 
     // The index with all bits set is that of no element.
@@ -303,7 +347,7 @@ fn isas() {
     for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
         for layout in [&layout, &empty] {
             refused(
-                ArgReduce::argmax(layout).isa(isa).plan::<f32, u32>(),
+                ArgReduce::argmax(layout).all_axes().isa(isa).plan::<f32, u32>(),
                 &format!("the ISA {isa} is not available here: choose from{names}"),
             );
         }
@@ -340,7 +384,7 @@ fn slices() {
     refused(plan.run_to_vec(&[0.0; 9]), "the input slice has 9 elements of f32: the layout needs 10");
     // More answers than memory holds, of one element.
     let repeated = Layout::contiguous(&[1]).unwrap().broadcast(&[isize::MAX as usize]).unwrap();
-    let plan = ArgReduce::argmax(&repeated).plan::<u8, u64>().unwrap();
+    let plan = ArgReduce::argmax(&repeated).axes(&[]).plan::<u8, u64>().unwrap();
     let message = format!("there is no memory for the output: {} elements of u64", isize::MAX);
     refused(plan.run_to_vec(&[1]), &message);
     refused(plan.run_to_vec_with_values(&[1]), &message);
@@ -349,4 +393,63 @@ fn slices() {
         argmax::<half::f16, u32>(&[], &[1 << 50], &[]),
         "the input slice has 0 elements of f16: the layout needs 1125899906842624",
     );
+}
+
+/// Indices of partial answers that no plan gives, negative ones among them, in each index type: typed and untyped plans
+/// refuse them by the same words, and write nothing.
+#[test]
+fn indices_of_partial_answers() {
+    fn refuse<I: Index + NoUninit>(index_type: Option<DataType>, forged: &[(I, i128)]) {
+        let layout = Layout::contiguous(&[2, 3]).unwrap();
+        let reduce = ArgReduce::argmax(&layout).axes(&[1]);
+        for reduce in [reduce, reduce.window(&[2, 9], &[0, 4])] {
+            let (plan, mut indices) = (reduce.plan::<f32, I>().unwrap(), [I::default(); 2]);
+            let largest = if plan.to_string().contains("[2, 9]") { 8 } else { 2 };
+            for &(index, number) in forged {
+                let error = Error::IndexOutOfRange { index: number, count: largest + 1 };
+                let message = format!("index {number} is out of range: the reduced axes allow 0 to {largest}");
+                assert_eq!(error.to_string(), message);
+                let partials = [I::default(), index].map(|index| Partial { value: 1.0, index });
+                assert_eq!(plan.finish_partials(&partials, &mut indices).as_ref(), Err(&error), "{}", I::NAME);
+                if let Some(index_type) = index_type {
+                    let plan = reduce.plan_untyped(DataType::F32, index_type).unwrap();
+                    let mut output = vec![0; 2 * size_of::<I>() + 8];
+                    let output = &mut output[..];
+                    let (at, forged) = (output.as_ptr().align_offset(8), [I::default(), index]);
+                    let output = &mut output[at..][..2 * size_of::<I>()];
+                    assert_eq!(plan.finish_partials(cast_slice(&forged), output), Err(error), "{index_type}");
+                    assert!(output.iter().all(|&byte| byte == 0), "{index_type}");
+                }
+            }
+            assert_eq!(indices, [I::default(); 2]);
+        }
+    }
+    let (least, most) = (i32::MIN, i32::MAX);
+    refuse::<i32>(Some(DataType::I32), &[(-2, -2), (least, least.into()), (9, 9), (most, most.into())]);
+    let (least, most) = (i64::MIN, i64::MAX);
+    refuse::<i64>(Some(DataType::I64), &[(-2, -2), (least, least.into()), (9, 9), (most, most.into())]);
+    refuse::<u8>(Some(DataType::U8), &[(9, 9), (128, 128), (254, 254)]);
+    refuse::<u16>(Some(DataType::U16), &[(9, 9), (1 << 15, 1 << 15), (u16::MAX - 1, 65_534)]);
+    refuse::<u32>(Some(DataType::U32), &[(9, 9), (1 << 31, 1 << 31), (u32::MAX - 1, 4_294_967_294)]);
+    refuse::<u64>(Some(DataType::U64), &[(9, 9), (1 << 63, 1 << 63), (u64::MAX - 1, 18_446_744_073_709_551_614)]);
+    refuse::<usize>(None, &[(9, 9), (usize::MAX - 1, usize::MAX as i128 - 1)]);
+}
+
+/// Without outputs, the sizes of the reduced axes may multiply to more than anything counts.
+#[test]
+fn partial_answers_without_outputs() {
+    let layout = Layout::contiguous(&[0, usize::MAX, 3]).unwrap();
+    let reduce = ArgReduce::argmax(&layout).axes(&[1, 2]);
+    for reduce in [reduce, reduce.window(&[0, usize::MAX, 5], &[0, 0, 2])] {
+        let plan = reduce.plan::<f32, u8>().unwrap();
+        plan.run_partials(&[], &mut []).unwrap();
+        plan.finish_partials(&[], &mut []).unwrap();
+        assert!(plan.unravel(5).is_ok());
+        let plan = reduce.plan_untyped(DataType::F32, DataType::I32).unwrap();
+        plan.run_partials(&[], &mut [], &mut []).unwrap();
+        plan.finish_partials(&[], &mut []).unwrap();
+    }
+    let first = Layout::contiguous(&[1, 0, usize::MAX]).unwrap();
+    let stream = ArgReduce::argmax(&first).axes(&[0, 2]).stream::<f32, u8>(0).unwrap();
+    stream.finish(&mut []).unwrap();
 }

@@ -3,11 +3,14 @@
 mod common;
 
 use argreduce::ndarray::ArrayExt;
-use argreduce::{AxisDirection, Error, Layout, NanPolicy, Options, ReduceFunction, drop_axes, reference, unravel};
+use argreduce::{
+    AxisDirection, Error, Executor, Layout, NanPolicy, Options, ReduceFunction, drop_axes, reference, unravel,
+};
 use common::{Sample, orders, rng, sample};
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView, ArrayViewD, Axis, IxDyn, Slice, arr0, array, s,
 };
+use std::cell::Cell;
 
 /// Every order, over the axes, against the reference.
 fn check<T: Sample>(view: ArrayViewD<T>, axes: &[isize]) {
@@ -125,8 +128,48 @@ fn one_axis_less() {
         assert_eq!(array.argmax_axis::<u32>(axis), Err(Error::AxisOutOfRange { axis, rank: 2 }));
     }
     assert_eq!(Array2::<f32>::zeros((3, 0)).argmax_axis::<u32>(0).unwrap().shape(), [0]);
-    assert_eq!(Array2::<f32>::zeros((3, 0)).argmax_axis::<u32>(1), Err(Error::EmptyReduction { axis: 1 }));
+    assert_eq!(
+        Array2::<f32>::zeros((3, 0)).argmax_axis::<u32>(1),
+        Err(Error::EmptyReduction { axis: 1, of: "tensor" })
+    );
     assert_eq!(ArrayD::<f32>::zeros(IxDyn(&[1; 9])).argmax_axis::<u32>(2), Err(Error::RankTooHigh { rank: 9 }));
+}
+
+/// Each method with an executor is lent it once, and gives what its sister without one does.
+#[test]
+fn on_threads() {
+    struct Counting(Cell<usize>);
+    impl Executor for Counting {
+        fn width(&self) -> usize {
+            3
+        }
+        fn min_task_bytes(&self) -> usize {
+            1
+        }
+        fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            self.0.set(self.0.get() + 1);
+            (0..tasks).for_each(task);
+        }
+    }
+    let executor = &Counting(Cell::new(0));
+    let array = Array3::from_shape_fn((60, 62, 42), |(x, y, z)| (x * 7 + y * 13 + z * 5) % 31);
+    let array = array.mapv(|n| n as f32);
+    let (view, last) = (array.slice(s![.., ..;-2, 1..]), AxisDirection::Decreasing);
+    let (min, max) = (ReduceFunction::ArgMin, ReduceFunction::ArgMax);
+    assert_eq!(view.argmin_axis_on::<u32>(executor, 1), view.argmin_axis(1));
+    assert_eq!(view.argmax_axis_on::<u32>(executor, -1), view.argmax_axis(-1));
+    assert_eq!(view.arg_reduce_axis_on::<u32>(executor, min, last, 0), view.arg_reduce_axis(min, last, 0));
+    let with_values = view.arg_reduce_axis_with_values_on::<u32>(executor, max, last, 2);
+    assert_eq!(with_values, view.arg_reduce_axis_with_values(max, last, 2));
+    let axes = &[0, 2];
+    assert_eq!(view.argmin_axes_on::<u64>(executor, axes), view.argmin_axes(axes));
+    assert_eq!(view.argmax_axes_on::<u64>(executor, axes), view.argmax_axes(axes));
+    assert_eq!(view.arg_reduce_axes_on::<u64>(executor, max, last, axes), view.arg_reduce_axes(max, last, axes));
+    let with_values = view.arg_reduce_axes_with_values_on::<u64>(executor, min, last, axes);
+    assert_eq!(with_values, view.arg_reduce_axes_with_values(min, last, axes));
+    assert_eq!(executor.0.get(), 8);
+    assert_eq!(view.argmax_axis_on::<u32>(executor, 3), Err(Error::AxisOutOfRange { axis: 3, rank: 3 }));
+    assert_eq!(executor.0.get(), 8);
 }
 
 /// Results that no memory holds, of arrays that need little or none.
@@ -150,7 +193,10 @@ fn owners_ranks_and_empty_arrays() {
     assert_eq!(array![[1_i8, 2]].into_shared().argmax_axes::<u64>(&[1]).unwrap(), array![1].into_dyn());
     assert_eq!(ArrayView::from(&[1_i8, 2]).argmax_axes::<u64>(&[]).unwrap(), array![0, 0].into_dyn());
     assert_eq!(Array2::<f32>::zeros((0, 3)).argmax_axes::<u32>(&[1]).unwrap().shape(), [0]);
-    assert_eq!(Array2::<f32>::zeros((0, 3)).argmax_axes::<u32>(&[0]), Err(Error::EmptyReduction { axis: 0 }));
+    assert_eq!(
+        Array2::<f32>::zeros((0, 3)).argmax_axes::<u32>(&[0]),
+        Err(Error::EmptyReduction { axis: 0, of: "tensor" })
+    );
     assert_eq!(Array2::<f32>::zeros((2, 3)).argmax_axes::<u32>(&[2]), Err(Error::AxisOutOfRange { axis: 2, rank: 2 }));
     assert_eq!(ArrayD::<f32>::zeros(IxDyn(&[1; 9])).argmax_axes::<u32>(&[2]), Err(Error::RankTooHigh { rank: 9 }));
 }

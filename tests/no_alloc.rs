@@ -25,7 +25,7 @@ impl Executor for Several {
 fn planning_and_running_allocate_nothing() {
     // The environment is read once per process.
     let layout = Layout::contiguous(&[1]).unwrap();
-    ArgReduce::argmax(&layout).plan::<f32, u32>().unwrap();
+    ArgReduce::argmax(&layout).all_axes().plan::<f32, u32>().unwrap();
     assert!(measure(|| drop(black_box(vec![1]))).count_total > 0, "the counter counts");
 
     let views_and_coordinates = || {

@@ -193,7 +193,7 @@ fn check_stream<T: Sample, I: Index>(problem: &Problem) {
         let mut values = vec![T::default(); outputs.len()];
         assert_eq!(stream.position(), end);
         if end == 0 {
-            let none = Error::EmptyReduction { axis };
+            let none = Error::EmptyReduction { axis, of: "stream" };
             assert_eq!(stream.finish(&mut indices), Err(none.clone()));
             assert_eq!(stream.finish_with_values(&mut indices, &mut values), Err(none));
             assert!(indices.iter().all(|&index| index == untouched));

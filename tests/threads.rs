@@ -4,7 +4,9 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, DataType, Error, Executor, Isa, Layout, Partial, Rayon, ScopedThreads, Sequential, reference,
+    ArgReduce, DataType, Error, Executor, Isa, Layout, Options, Partial, Rayon, ReduceFunction, ScopedThreads,
+    Sequential, arg_reduce_on, arg_reduce_with_values_on, argmax_on, argmax_with_values_on, argmin_on,
+    argmin_with_values_on, reference,
 };
 use argreduce_guard::{few, is_slow};
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -276,6 +278,69 @@ fn check_window<T: Sample>(problem: &Problem) {
     }
 }
 
+/// What answers by new vectors, and streams: each call is lent the executor once, and gives the answer of one thread.
+#[test]
+fn vectors_and_streams() {
+    type Answer<T> = Result<(Vec<u32>, Vec<T>), Error>;
+    fn bits<T: Sample>(answer: Answer<T>) -> (Vec<u32>, Vec<u64>) {
+        let (indices, values) = answer.unwrap();
+        (indices, values.into_iter().map(Sample::bits).collect())
+    }
+    fn check_lent<T: Sample>(way: Way, alone: Answer<T>, run: impl Fn(&dyn Executor) -> Answer<T>) {
+        let (executor, alone) = (Wayward::new(way, 3), bits(alone));
+        let (indices, values) = bits(run(&executor));
+        assert_eq!(indices, alone.0, "{executor:?}");
+        assert!(values.is_empty() || values == alone.1, "{executor:?}");
+        assert_eq!(executor.calls.load(Relaxed), 1);
+    }
+    fn agree<T: Sample>() {
+        let sizes = [3, 700, 5];
+        let layout = Layout::contiguous(&sizes).unwrap();
+        for (n, (function, direction, policy)) in orders().enumerate() {
+            let options = Options::new().direction(direction).nan_policy(policy);
+            let input = &dense_or_sparse::<T>(&mut rng(n as u64), layout.required_len(), n % 2 == 1);
+            let way = WAYS[n % WAYS.len()];
+            for axes in [&[1][..], &[0, 2], &[0, 1, 2]] {
+                let indices = |answer: Result<_, Error>| answer.map(|indices| (indices, vec![]));
+                let reduce = ArgReduce::new(function, &layout).axes(axes).options(options);
+                let plan = reduce.plan::<T, u32>().unwrap();
+                let alone = || plan.run_to_vec_with_values(input);
+                assert_eq!(plan.run_to_vec(input).unwrap(), alone().unwrap().0);
+                check_lent(way, alone(), |executor| indices(plan.run_to_vec_on(executor, input)));
+                check_lent(way, alone(), |executor| plan.run_to_vec_with_values_on(executor, input));
+                check_lent(way, alone(), |executor| {
+                    indices(arg_reduce_on(executor, function, options, input, &sizes, axes))
+                });
+                check_lent(way, alone(), |executor| {
+                    arg_reduce_with_values_on(executor, function, options, input, &sizes, axes)
+                });
+                if options == Options::new() {
+                    let is_min = function == ReduceFunction::ArgMin;
+                    let (plain, with_values): (OneCall<T, Vec<u32>>, OneCall<T, (Vec<u32>, Vec<T>)>) =
+                        if is_min { (argmin_on, argmin_with_values_on) } else { (argmax_on, argmax_with_values_on) };
+                    check_lent(way, alone(), |executor| indices(plain(executor, input, &sizes, axes)));
+                    check_lent(way, alone(), |executor| with_values(executor, input, &sizes, axes));
+                }
+            }
+            // The first chunk is what the executor is lent to.
+            let lines = Layout::contiguous(&[2000, 5]).unwrap();
+            let reduce = ArgReduce::new(function, &lines).axes(&[0]).options(options);
+            let alone = reduce.plan::<T, u32>().unwrap().run_to_vec_with_values(input);
+            check_lent(way, alone, |executor| {
+                let mut stream = reduce.stream::<T, u32>(0)?;
+                stream.push_on(executor, &Layout::contiguous(&[1500, 5])?, &input[..7500])?;
+                stream.push(&Layout::contiguous(&[500, 5])?, &input[7500..])?;
+                assert_eq!(stream.finish_to_vec()?, stream.finish_to_vec_with_values()?.0);
+                stream.finish_to_vec_with_values()
+            });
+        }
+    }
+    for_each_type!(agree());
+}
+
+/// A call for a packed tensor.
+type OneCall<T, A> = fn(&dyn Executor, &[T], &[usize], &[isize]) -> Result<A, Error>;
+
 /// What the shapes above are divided into, so that none of the ways goes untested.
 #[test]
 fn what_is_divided() {
@@ -350,6 +415,8 @@ fn a_panic_resumes_on_the_caller() {
             panics(&mut || plan.run_on(&e, &input, &mut indices));
             panics(&mut || plan.run_with_values_on(&e, &input, &mut indices, &mut values));
             panics(&mut || plan.run_partials_on(&e, &input, &mut partials));
+            panics(&mut || plan.run_to_vec_on(&e, &input).map(drop));
+            panics(&mut || plan.run_to_vec_with_values_on(&e, &input).map(drop));
             let bytes = cast_slice(&input);
             let (indices, values) = (cast_slice_mut(&mut indices), cast_slice_mut(&mut values));
             panics(&mut || untyped.run_on(&e, bytes, indices));
@@ -357,6 +424,31 @@ fn a_panic_resumes_on_the_caller() {
             panics(&mut || untyped.run_partials_on(&e, bytes, values, indices));
         }
     }
+}
+
+/// A chunk whose executor panics was not taken.
+#[test]
+fn a_stream_outlives_a_panic() {
+    struct Panics;
+    impl Executor for Panics {
+        fn width(&self) -> usize {
+            4
+        }
+        fn min_task_bytes(&self) -> usize {
+            1
+        }
+        fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            (0..tasks).for_each(task);
+            panic!("after all tasks")
+        }
+    }
+    let chunk = Layout::contiguous(&[3000, 3]).unwrap();
+    let mut stream = ArgReduce::argmax(&chunk).axes(&[0]).stream::<f32, u32>(0).unwrap();
+    stream.push(&chunk, &[1.0; 9000]).unwrap();
+    catch_unwind(AssertUnwindSafe(|| stream.push_on(&Panics, &chunk, &[9.0; 9000]))).unwrap_err();
+    assert_eq!((stream.position(), stream.finish_to_vec_with_values()), (3000, Ok((vec![0; 3], vec![1.0; 3]))));
+    stream.push_on(&Sequential, &chunk, &[2.0; 9000]).unwrap();
+    assert_eq!((stream.position(), stream.finish_to_vec_with_values()), (6000, Ok((vec![3000; 3], vec![2.0; 3]))));
 }
 
 /// Those that the library brings, on what is worth several threads to them.
@@ -421,5 +513,12 @@ fn errors_come_before_tasks() {
     assert_eq!((indices, values), ([7; 100], [7; 100]));
     let empty = ArgReduce::argmax(&Layout::contiguous(&[0, 100]).unwrap()).axes(&[1]).plan::<u8, u8>().unwrap();
     empty.run_on(&executor, &[], &mut []).unwrap();
+    plan.run_to_vec_on(&executor, &input[1..]).unwrap_err();
+    argmax_on::<u8, u32>(&executor, &input, &[100, 99], &[1]).unwrap_err();
+    argmax_with_values_on::<u8, u32>(&executor, &input, &[100, 100], &[2]).unwrap_err();
+    let mut stream = ArgReduce::argmax(&Layout::contiguous(&[1, 100]).unwrap()).axes(&[0]).stream::<u8, u8>(0).unwrap();
+    stream.push_on(&executor, &Layout::contiguous(&[100, 100]).unwrap(), &input[1..]).unwrap_err();
+    stream.push_on(&executor, &Layout::contiguous(&[100, 99]).unwrap(), &input).unwrap_err();
+    assert_eq!(stream.position(), 0);
     assert_eq!(executor.calls.load(Relaxed), 0);
 }

@@ -108,9 +108,10 @@ typedef struct argreduce_desc {
     uint32_t output_type;
     // Where the indices go; all zeros for packed.
     struct argreduce_layout output;
-    // The number of axes to reduce; 0 reduces nothing.
+    // The number of axes to reduce; 0 reduces nothing, and then `axes` has to be any pointer but NULL.
     uint32_t axis_count;
-    // The axes to reduce, in any order; negative ones count from the end.
+    // The axes to reduce, in any order; negative ones count from the end. Never NULL: a description that says nothing
+    // of axes is an error.
     const int64_t *axes;
     // ARGREDUCE_INCREASING or ARGREDUCE_DECREASING.
     uint32_t axis_direction;

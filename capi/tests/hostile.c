@@ -63,6 +63,12 @@ static void descriptions(void) {
     expect(argreduce_compile(&desc, NULL) == ARGREDUCE_NULL_POINTER, "out is NULL");
     REFUSED(ARGREDUCE_NULL_POINTER, desc.input.sizes = NULL);
     REFUSED(ARGREDUCE_NULL_POINTER, desc.axes = NULL);
+    REFUSED(ARGREDUCE_NULL_POINTER, (desc.axes = NULL, desc.axis_count = 0));
+    REFUSED(ARGREDUCE_NULL_POINTER, (desc.axes = NULL, desc.axis_count = 0, desc.input.rank = 0));
+    desc = good();
+    desc.axis_count = 0;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "a list of no axes");
+    argreduce_release(op);
     REFUSED(ARGREDUCE_NULL_POINTER, desc.output.strides = sizes);
     REFUSED(ARGREDUCE_MISALIGNED, desc.input.sizes = (const int64_t *)(const void *)((const char *)sizes + 1));
     REFUSED(ARGREDUCE_MISALIGNED, desc.input.strides = (const int64_t *)(const void *)((const char *)sizes + 4));

@@ -28,11 +28,11 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// Gives an enum `ALL`, `name`, `ordinal`, `Display` and `FromStr`.
+/// Gives an enum `ALL`, `name`, `ordinal`, `Display` and `FromStr`. Behind `or` is a second name, which is parsed only.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! names {
-    ($type:ident: $($variant:ident = $name:expr),+ $(,)?) => {
+    ($type:ident: $($variant:ident = $name:literal $(or $other:literal)?),+ $(,)?) => {
         impl $type {
             /// All of them.
             pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
@@ -63,7 +63,7 @@ macro_rules! names {
 
             fn from_str(name: &str) -> Result<$type, $crate::UnknownName> {
                 match name {
-                    $(name if name == $name => Ok($type::$variant),)+
+                    $($name $(| $other)? => Ok($type::$variant),)+
                     _ => Err($crate::UnknownName { expected: &[$($name),+] }),
                 }
             }

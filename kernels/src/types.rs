@@ -87,15 +87,26 @@ macro_rules! key {
 
 // `$d` is a dollar sign, for the macros that this one makes.
 macro_rules! elements {
-    ($d:tt $($(#[$doc:meta])* $name:ident: $kind:tt $t:ident as $key:ident, $text:literal;)+) => {
-        /// An element type as a value. Displays and parses as in Rust: `f32`, `bool`.
+    ($d:tt $(
+        $(#[$doc:meta])* $name:ident: $kind:tt $t:ident as $key:ident, $text:literal $(or $other:literal)?;
+    )+) => {
+        /// An element type as a value. Displays as in Rust: `f32`, `bool`. Parses that, and the name that it has in
+        /// NumPy and ONNX.
+        ///
+        /// ```
+        /// # use argreduce_kernels as argreduce;
+        /// use argreduce::DataType;
+        /// let data_type: DataType = "float32".parse()?;
+        /// assert_eq!((data_type, data_type.to_string()), ("f32".parse()?, "f32".to_string()));
+        /// # Ok::<(), argreduce::UnknownName>(())
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum DataType {
             $($(#[$doc])* $name,)+
         }
 
-        crate::names!(DataType: $($name = $text),+);
+        crate::names!(DataType: $($name = $text $(or $other)?),+);
 
         impl DataType {
             /// Bytes in one element.
@@ -150,29 +161,29 @@ pub mod by_name {
 
 elements! { $
     /// 32-bit float.
-    F32: float f32 as f32, "f32";
+    F32: float f32 as f32, "f32" or "float32";
     /// 16-bit float, `half::f16`.
-    F16: float f16 as f16, "f16";
+    F16: float f16 as f16, "f16" or "float16";
     /// 16-bit float with 8 bits of exponent, `half::bf16`.
-    Bf16: float bf16 as bf16, "bf16";
+    Bf16: float bf16 as bf16, "bf16" or "bfloat16";
     /// 64-bit float.
-    F64: float f64 as f64, "f64";
+    F64: float f64 as f64, "f64" or "float64";
     /// 8-bit signed integer.
-    I8: integer i8 as i8, "i8";
+    I8: integer i8 as i8, "i8" or "int8";
     /// 16-bit signed integer.
-    I16: integer i16 as i16, "i16";
+    I16: integer i16 as i16, "i16" or "int16";
     /// 32-bit signed integer.
-    I32: integer i32 as i32, "i32";
+    I32: integer i32 as i32, "i32" or "int32";
     /// 64-bit signed integer.
-    I64: integer i64 as i64, "i64";
+    I64: integer i64 as i64, "i64" or "int64";
     /// 8-bit unsigned integer.
-    U8: integer u8 as u8, "u8";
+    U8: integer u8 as u8, "u8" or "uint8";
     /// 16-bit unsigned integer.
-    U16: integer u16 as u16, "u16";
+    U16: integer u16 as u16, "u16" or "uint16";
     /// 32-bit unsigned integer.
-    U32: integer u32 as u32, "u32";
+    U32: integer u32 as u32, "u32" or "uint32";
     /// 64-bit unsigned integer.
-    U64: integer u64 as u64, "u64";
+    U64: integer u64 as u64, "u64" or "uint64";
     /// `false` is less than `true`; the same kernels as `u8`.
     Bool: integer bool as u8, "bool";
 }

@@ -21,11 +21,25 @@ use std::sync::OnceLock;
 /// assert_eq!(classes, [2; 8]); // all are equal: the last one
 /// # Ok::<(), argreduce::Error>(())
 /// ```
+///
+/// The axes have to be said. All else has a default. The input's layout is copied, so that a function may return what
+/// it describes of a layout of its own; an [output layout](ArgReduce::output_layout) and a
+/// [window](ArgReduce::window) are borrowed.
+///
+/// ```
+/// # use argreduce::{ArgReduce, Error, Layout};
+/// fn classes(images: usize) -> Result<ArgReduce<'static>, Error> {
+///     let scores = Layout::contiguous(&[images, 21, 64, 64])?;
+///     Ok(ArgReduce::argmax(&scores).axes(&[1]))
+/// }
+/// assert_eq!(classes(8)?.plan::<f32, u32>()?.output_layout().sizes(), [8, 1, 64, 64]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a description does nothing until it is planned and run"]
 pub struct ArgReduce<'a> {
     pub(crate) function: ReduceFunction,
-    pub(crate) input: &'a Layout,
+    pub(crate) input: Layout,
     pub(crate) axes: Result<AxisSet, AxisError>,
     pub(crate) options: Options,
     pub(crate) output: Option<&'a Layout>,
@@ -34,26 +48,50 @@ pub struct ArgReduce<'a> {
 }
 
 impl<'a> ArgReduce<'a> {
-    /// A reduction over no axes yet: each output is one element, and each index 0.
-    pub fn new(function: ReduceFunction, input: &'a Layout) -> Self {
-        let (axes, options) = (Ok(AxisSet::NONE), Options::new());
+    /// Without axes yet: planning is an error until [`ArgReduce::axes`] or [`ArgReduce::all_axes`] says which.
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Layout, ReduceFunction};
+    /// let scores = Layout::contiguous(&[2, 3])?;
+    /// let error = ArgReduce::new(ReduceFunction::ArgMax, &scores).plan::<f32, u32>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "nothing says which axes to reduce: .axes(..) names them, and .all_axes() means all; .axes(&[]) reduces \
+    ///      nothing"
+    /// );
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn new(function: ReduceFunction, input: &Layout) -> Self {
+        let (input, axes, options) = (*input, Err(AxisError::NoAxes), Options::new());
         ArgReduce { function, input, axes, options, output: None, isa: None, window: None }
     }
 
     /// The index of the largest element; otherwise as [`ArgReduce::new`].
     #[doc(alias = "argMax")]
-    pub fn argmax(input: &'a Layout) -> Self {
+    pub fn argmax(input: &Layout) -> Self {
         Self::new(ReduceFunction::ArgMax, input)
     }
 
     /// The index of the smallest element; otherwise as [`ArgReduce::new`].
     #[doc(alias = "argMin")]
-    pub fn argmin(input: &'a Layout) -> Self {
+    pub fn argmin(input: &Layout) -> Self {
         Self::new(ReduceFunction::ArgMin, input)
     }
 
     /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the
-    /// reduced axes in ascending order. Negative axes count from the end.
+    /// reduced axes in ascending order. Negative axes count from the end. No axes (`&[]`) reduce nothing: each output
+    /// is one element, and each index 0.
+    ///
+    /// Sizes are `usize`, and axes `isize`: write `axis as isize` for one that was counted. A rank is at most 8.
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Layout};
+    /// let scores = Layout::contiguous(&[2, 3, 4])?;
+    /// let longest = (0..3).max_by_key(|&axis| scores.sizes()[axis]).unwrap_or(0);
+    /// let plan = ArgReduce::argmax(&scores).axes(&[longest as isize]).plan::<f32, u32>()?;
+    /// assert_eq!(plan.output_layout().sizes(), [2, 3, 1]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
     #[doc(alias("axis", "dim"))]
     pub fn axes(self, axes: &[isize]) -> Self {
         self.axes_from(axes.iter().copied())
@@ -119,7 +157,7 @@ impl<'a> ArgReduce<'a> {
     /// let plan = ArgReduce::argmax(&part).axes(&[1]).window(&[2, 10], &[0, 4]).plan::<f32, u32>()?;
     /// assert_eq!(plan.run_to_vec(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?, [5, 4]);
     ///
-    /// let error = ArgReduce::argmax(&part).window(&[2, 10], &[0, 8]).plan::<f32, u32>().unwrap_err();
+    /// let error = ArgReduce::argmax(&part).axes(&[1]).window(&[2, 10], &[0, 8]).plan::<f32, u32>().unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     "the window does not fit axis 1: size 3 from 8 on ends beyond the whole's 10"
@@ -140,7 +178,7 @@ impl<'a> ArgReduce<'a> {
     /// Checks all of it, and decides how to run. Takes no heap memory.
     ///
     /// # Errors
-    /// - [`Error::AxisOutOfRange`], [`Error::DuplicateAxis`]: see [`ArgReduce::axes`].
+    /// - [`Error::NoAxes`], [`Error::AxisOutOfRange`], [`Error::DuplicateAxis`]: see [`ArgReduce::axes`].
     /// - [`Error::OutputRank`], [`Error::OutputSize`], [`Error::OutputOverlaps`]: see [`ArgReduce::output_layout`].
     /// - [`Error::EmptyReduction`] for a reduced axis of size 0, and [`Error::IndexTooLarge`] where `I` may not hold an
     ///   index; but not where the output is empty, because then there is no index.
@@ -161,7 +199,7 @@ impl<'a> ArgReduce<'a> {
     /// Fills in a plan. One copy for all pairs of types.
     #[inline(never)]
     pub(crate) fn plan_erased(
-        self,
+        &self,
         element: DataType,
         (index_type, max_index): (&'static str, u64),
         erased: &mut ErasedPlan,
@@ -186,7 +224,7 @@ impl<'a> ArgReduce<'a> {
         }
         if erased.output.element_count() > 0 && erased.empty_axis().is_none() {
             let exec = &mut erased.exec;
-            exec.shape.collapse(self.input, erased.axes, direction, &erased.output, window);
+            exec.shape.collapse(&self.input, erased.axes, direction, &erased.output, window);
             let unavailable = Error::IsaNotAvailable { isa: isa.widest };
             exec.select_kernel(isa, element, (self.function, nan_policy)).ok_or(unavailable)?;
         }
@@ -250,7 +288,7 @@ fn check_output(
 fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {
     let reduced = || sizes.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
     if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
-        return Err(Error::EmptyReduction { axis });
+        return Err(Error::EmptyReduction { axis, of: "tensor" });
     }
     // No size is 0 now, so this divides the number of elements of the whole, and cannot overflow.
     let largest = reduced().map(|(_, &size)| size).product::<usize>() - 1;

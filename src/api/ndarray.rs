@@ -6,7 +6,7 @@
 use super::builder::ArgReduce;
 use crate::exec::ElementsRef;
 use crate::layout::dimension;
-use crate::{Element, Error, Index, Options, ReduceFunction, drop_axes};
+use crate::{Element, Error, Executor, Index, Options, ReduceFunction, Sequential, drop_axes};
 use ndarray::{Array, ArrayBase, ArrayD, ArrayView, Axis, Data, Dimension, IxDyn, RemoveAxis};
 
 /// Argmin and argmax on any array or view of up to 8 dimensions: also transposed, reversed, sliced with steps, or
@@ -16,6 +16,8 @@ use ndarray::{Array, ArrayBase, ArrayD, ArrayView, Axis, Data, Dimension, IxDyn,
 /// |---|---|
 /// | one axis: `argmin_axis`, `argmax_axis`, `arg_reduce_axis` | an array of one dimension less |
 /// | several: `argmin_axes`, `argmax_axes`, `arg_reduce_axes` | an array of a dynamic number of dimensions |
+///
+/// Each has a sister that ends in `_on`, whose first argument is an [`Executor`]: the threads that it runs on.
 ///
 /// Negative axes count from the end, and several may be in any order. They are dropped from the result, as NumPy drops
 /// them; [`insert_axis`](ndarray::ArrayBase::insert_axis) brings one back. An index is row-major over the axes in
@@ -31,6 +33,9 @@ use ndarray::{Array, ArrayBase, ArrayD, ArrayView, Axis, Data, Dimension, IxDyn,
 /// assert_eq!(scores.argmin_axis::<u32>(0)?, array![0, 1, 0]);
 /// assert_eq!(scores.slice(s![.., ..;-2]).argmax_axis::<u32>(-1)?, array![0, 0]);
 /// assert_eq!(scores.argmax_axes::<u32>(&[0, 1])?[[]], 3);
+///
+/// let threads = argreduce::ScopedThreads::new(2);
+/// assert_eq!(scores.argmax_axis_on::<u32>(&threads, 1)?, best);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 pub trait ArrayExt: sealed::Sealed {
@@ -47,7 +52,18 @@ pub trait ArrayExt: sealed::Sealed {
     where
         Self::Dim: RemoveAxis,
     {
-        self.arg_reduce_axis(ReduceFunction::ArgMin, Options::new(), axis)
+        self.argmin_axis_on(&Sequential, axis)
+    }
+
+    /// As [`ArrayExt::argmin_axis`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn argmin_axis_on<I: Index>(&self, executor: &dyn Executor, axis: isize) -> Result<Array<I, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis,
+    {
+        self.arg_reduce_axis_on(executor, ReduceFunction::ArgMin, Options::new(), axis)
     }
 
     /// The index of the largest element along `axis`; otherwise as [`ArrayExt::argmin_axis`].
@@ -58,7 +74,18 @@ pub trait ArrayExt: sealed::Sealed {
     where
         Self::Dim: RemoveAxis,
     {
-        self.arg_reduce_axis(ReduceFunction::ArgMax, Options::new(), axis)
+        self.argmax_axis_on(&Sequential, axis)
+    }
+
+    /// As [`ArrayExt::argmax_axis`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn argmax_axis_on<I: Index>(&self, executor: &dyn Executor, axis: isize) -> Result<Array<I, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis,
+    {
+        self.arg_reduce_axis_on(executor, ReduceFunction::ArgMax, Options::new(), axis)
     }
 
     /// Either of them, by other [`Options`].
@@ -84,7 +111,24 @@ pub trait ArrayExt: sealed::Sealed {
     where
         Self::Dim: RemoveAxis,
     {
-        let (indices, _) = answers(self.as_view(), function, options.into(), &[axis], false)?;
+        self.arg_reduce_axis_on(&Sequential, function, options, axis)
+    }
+
+    /// As [`ArrayExt::arg_reduce_axis`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn arg_reduce_axis_on<I: Index>(
+        &self,
+        executor: &dyn Executor,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axis: isize,
+    ) -> Result<Array<I, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis,
+    {
+        let (indices, _) = answers(self.as_view(), executor, (function, options.into()), &[axis], false)?;
         Ok(array(without_axis(self.as_view(), axis)?, indices))
     }
 
@@ -112,7 +156,24 @@ pub trait ArrayExt: sealed::Sealed {
     where
         Self::Dim: RemoveAxis,
     {
-        let (indices, values) = answers(self.as_view(), function, options.into(), &[axis], true)?;
+        self.arg_reduce_axis_with_values_on(&Sequential, function, options, axis)
+    }
+
+    /// As [`ArrayExt::arg_reduce_axis_with_values`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn arg_reduce_axis_with_values_on<I: Index>(
+        &self,
+        executor: &dyn Executor,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axis: isize,
+    ) -> Result<WithValues<I, Self, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis,
+    {
+        let (indices, values) = answers(self.as_view(), executor, (function, options.into()), &[axis], true)?;
         let sizes = without_axis(self.as_view(), axis)?;
         Ok((array(sizes.clone(), indices), array(sizes, values)))
     }
@@ -122,7 +183,15 @@ pub trait ArrayExt: sealed::Sealed {
     /// # Errors
     /// As [`ArrayExt::argmin_axis`].
     fn argmin_axes<I: Index>(&self, axes: &[isize]) -> Result<ArrayD<I>, Error> {
-        self.arg_reduce_axes(ReduceFunction::ArgMin, Options::new(), axes)
+        self.argmin_axes_on(&Sequential, axes)
+    }
+
+    /// As [`ArrayExt::argmin_axes`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn argmin_axes_on<I: Index>(&self, executor: &dyn Executor, axes: &[isize]) -> Result<ArrayD<I>, Error> {
+        self.arg_reduce_axes_on(executor, ReduceFunction::ArgMin, Options::new(), axes)
     }
 
     /// The index of the largest element along `axes`; otherwise as [`ArrayExt::argmin_axis`].
@@ -130,7 +199,15 @@ pub trait ArrayExt: sealed::Sealed {
     /// # Errors
     /// As [`ArrayExt::argmin_axis`].
     fn argmax_axes<I: Index>(&self, axes: &[isize]) -> Result<ArrayD<I>, Error> {
-        self.arg_reduce_axes(ReduceFunction::ArgMax, Options::new(), axes)
+        self.argmax_axes_on(&Sequential, axes)
+    }
+
+    /// As [`ArrayExt::argmax_axes`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn argmax_axes_on<I: Index>(&self, executor: &dyn Executor, axes: &[isize]) -> Result<ArrayD<I>, Error> {
+        self.arg_reduce_axes_on(executor, ReduceFunction::ArgMax, Options::new(), axes)
     }
 
     /// Either of them, by other [`Options`].
@@ -143,7 +220,21 @@ pub trait ArrayExt: sealed::Sealed {
         options: impl Into<Options>,
         axes: &[isize],
     ) -> Result<ArrayD<I>, Error> {
-        let (indices, _) = answers(self.as_view(), function, options.into(), axes, false)?;
+        self.arg_reduce_axes_on(&Sequential, function, options, axes)
+    }
+
+    /// As [`ArrayExt::arg_reduce_axes`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn arg_reduce_axes_on<I: Index>(
+        &self,
+        executor: &dyn Executor,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axes: &[isize],
+    ) -> Result<ArrayD<I>, Error> {
+        let (indices, _) = answers(self.as_view(), executor, (function, options.into()), axes, false)?;
         Ok(array(IxDyn(&drop_axes(self.as_view().shape(), axes)?), indices))
     }
 
@@ -157,7 +248,21 @@ pub trait ArrayExt: sealed::Sealed {
         options: impl Into<Options>,
         axes: &[isize],
     ) -> Result<WithValues<I, Self, IxDyn>, Error> {
-        let (indices, values) = answers(self.as_view(), function, options.into(), axes, true)?;
+        self.arg_reduce_axes_with_values_on(&Sequential, function, options, axes)
+    }
+
+    /// As [`ArrayExt::arg_reduce_axes_with_values`], on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`].
+    fn arg_reduce_axes_with_values_on<I: Index>(
+        &self,
+        executor: &dyn Executor,
+        function: ReduceFunction,
+        options: impl Into<Options>,
+        axes: &[isize],
+    ) -> Result<WithValues<I, Self, IxDyn>, Error> {
+        let (indices, values) = answers(self.as_view(), executor, (function, options.into()), axes, true)?;
         let sizes = IxDyn(&drop_axes(self.as_view().shape(), axes)?);
         Ok((array(sizes.clone(), indices), array(sizes, values)))
     }
@@ -190,14 +295,14 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> ArrayExt for ArrayBase<S, D> {
 /// The indices, and the values or none, packed.
 fn answers<T: Element, I: Index, D: Dimension>(
     view: ArrayView<'_, T, D>,
-    function: ReduceFunction,
-    options: Options,
+    executor: &dyn Executor,
+    (function, options): (ReduceFunction, Options),
     axes: &[isize],
     with_values: bool,
 ) -> Result<(Vec<I>, Vec<T>), Error> {
     let (layout, elements) = ElementsRef::of_view(view)?;
     let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
-    plan.run_to_vecs(elements, with_values)
+    plan.run_to_vecs(executor, elements, with_values)
 }
 
 fn without_axis<T, D: RemoveAxis>(view: ArrayView<'_, T, D>, axis: isize) -> Result<D::Smaller, Error> {

@@ -3,15 +3,15 @@
 use crate::exec::{ElementsRef, Indices, Slices, Values, run, run_on, run_one_output};
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
-use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction};
+use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction, Sequential};
 use std::fmt;
 use std::marker::PhantomData;
 
 /// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its
 /// kernel chosen.
 ///
-/// Holds no heap memory, and running it allocates nothing. Displays what it reduces, what that collapsed to, and how it
-/// will run:
+/// Holds no heap memory, and running it allocates nothing. It is `Copy`, but large: better borrowed than copied.
+/// Displays what it reduces, what that collapsed to, and how it will run:
 ///
 /// ```
 /// use argreduce::{ArgReduce, Isa, Layout};
@@ -58,9 +58,11 @@ pub(crate) struct Part {
 
 impl<T, I> Clone for Plan<T, I> {
     fn clone(&self) -> Self {
-        Plan { ..*self }
+        *self
     }
 }
+
+impl<T, I> Copy for Plan<T, I> {}
 
 impl<T: Element, I: Index> Plan<T, I> {
     /// Writes the index of the best element of each output, at the places of [`Plan::output_layout`]. What lies between
@@ -80,7 +82,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Errors
     /// As [`Plan::run`].
     pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
-        self.run_checked(input.into(), indices, Some(values))
+        self.run_checked(None, input.into(), indices, Some(values))
     }
 
     /// As [`Plan::run`], on the threads of an executor. Which of them does what, and how many there are, never changes
@@ -113,7 +115,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: &mut [T],
     ) -> Result<(), Error> {
-        self.erased.run(I::NAME, input.into(), indices.into(), Some(values.into()), Some(executor))
+        self.run_checked(Some(executor), input.into(), indices, Some(values))
     }
 
     /// As [`Plan::run`], into a new vector, as long as [`Plan::output_layout`] needs: by default packed, one index for
@@ -129,7 +131,22 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn run_to_vec(&self, input: &[T]) -> Result<Vec<I>, Error> {
-        Ok(self.run_to_vecs(input.into(), false)?.0)
+        self.run_to_vec_on(&Sequential, input)
+    }
+
+    /// As [`Plan::run_to_vec`], on the threads of an executor, as [`Plan::run_on`].
+    ///
+    /// # Errors
+    /// As [`Plan::run_to_vec`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// assert_eq!(plan.run_to_vec_on(&ScopedThreads::new(2), &[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?, [1, 0]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_to_vec_on(&self, executor: &dyn Executor, input: &[T]) -> Result<Vec<I>, Error> {
+        Ok(self.run_to_vecs(executor, input.into(), false)?.0)
     }
 
     /// As [`Plan::run_with_values`], into new vectors: the indices as [`Plan::run_to_vec`] has them, and the values,
@@ -146,17 +163,39 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn run_to_vec_with_values(&self, input: &[T]) -> Result<(Vec<I>, Vec<T>), Error> {
-        self.run_to_vecs(input.into(), true)
+        self.run_to_vec_with_values_on(&Sequential, input)
+    }
+
+    /// As [`Plan::run_to_vec_with_values`], on the threads of an executor, as [`Plan::run_on`].
+    ///
+    /// # Errors
+    /// As [`Plan::run_to_vec`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// let (input, threads) = ([1.0, 5.0, 2.0, 7.0, 0.0, 7.0], ScopedThreads::new(2));
+    /// let (classes, scores) = plan.run_to_vec_with_values_on(&threads, &input)?;
+    /// assert_eq!((classes, scores), (vec![1, 0], vec![5.0, 7.0]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_to_vec_with_values_on(&self, executor: &dyn Executor, input: &[T]) -> Result<(Vec<I>, Vec<T>), Error> {
+        self.run_to_vecs(executor, input.into(), true)
     }
 
     /// The indices, and the values or none.
-    pub(crate) fn run_to_vecs(&self, input: ElementsRef<'_>, with_values: bool) -> Result<(Vec<I>, Vec<T>), Error> {
+    pub(crate) fn run_to_vecs(
+        &self,
+        executor: &dyn Executor,
+        input: ElementsRef<'_>,
+        with_values: bool,
+    ) -> Result<(Vec<I>, Vec<T>), Error> {
         // First, so that a hostile shape is refused before anything of its size is allocated.
         self.erased.check_input(input)?;
         let mut indices = new_vec("output", I::NAME, self.erased.output.required_len())?;
         let outputs = if with_values { self.erased.output.element_count() } else { 0 };
         let mut values = new_vec("values", T::DATA_TYPE.name(), outputs)?;
-        self.run_checked(input, &mut indices, with_values.then_some(&mut values))?;
+        self.run_checked(Some(executor), input, &mut indices, with_values.then_some(&mut values))?;
         Ok((indices, values))
     }
 
@@ -186,14 +225,15 @@ impl<T: Element, I: Index> Plan<T, I> {
         &self.erased.exec
     }
 
-    pub(crate) fn run_checked(
+    fn run_checked(
         &self,
+        executor: Option<&dyn Executor>,
         input: ElementsRef<'_>,
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
         let slices = &mut Slices { input, indices: indices.into(), values: values.map(Into::into) };
-        self.erased.run_outlined(I::NAME, slices, None)
+        self.erased.run_outlined(I::NAME, slices, self.erased.for_several(executor))
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
@@ -286,7 +326,7 @@ impl ErasedPlan {
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
         let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
-        let executor = executor.filter(|executor| !exec.is_one_task(executor.min_task_bytes()));
+        let executor = self.for_several(executor);
         let is_fast = exec.is_contiguous_row && values.is_none() && executor.is_none();
         // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
@@ -295,6 +335,12 @@ impl ErasedPlan {
             return Ok(());
         }
         self.run_outlined(index_type, &mut Slices { input, indices, values }, executor)
+    }
+
+    /// The executor, unless the call is one task.
+    #[inline(always)]
+    fn for_several<'e>(&self, executor: Option<&'e dyn Executor>) -> Option<&'e dyn Executor> {
+        executor.filter(|executor| !self.exec.is_one_task(executor.min_task_bytes()))
     }
 
     /// On the threads of an executor, if there is one.
@@ -326,7 +372,7 @@ impl ErasedPlan {
         check_len("output", index_type, slices.indices.len(), output.required_len())?;
         let has_outputs = output.element_count() > 0;
         match self.empty_axis() {
-            Some(axis) if has_outputs => Err(Error::EmptyReduction { axis }),
+            Some(axis) if has_outputs => Err(Error::EmptyReduction { axis, of: "part" }),
             _ => Ok(has_outputs),
         }
     }

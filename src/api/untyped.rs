@@ -22,7 +22,7 @@ impl ArgReduce<'_> {
         };
         let mut erased = ErasedPlan::EMPTY;
         self.plan_erased(data_type, (index_type.name(), max_index), &mut erased)?;
-        Ok(UntypedPlan { erased: Arc::new(erased), data_type, index_type })
+        Ok(UntypedPlan { erased: Arc::new(erased), data_type, index_type, max_index })
     }
 }
 
@@ -62,6 +62,7 @@ pub struct UntypedPlan {
     erased: Arc<ErasedPlan>,
     data_type: DataType,
     index_type: DataType,
+    max_index: u64,
 }
 
 impl UntypedPlan {
@@ -123,6 +124,11 @@ impl UntypedPlan {
 
     pub(crate) fn erased(&self) -> &ErasedPlan {
         &self.erased
+    }
+
+    /// The largest index that the type holds.
+    pub(crate) fn max_index(&self) -> u64 {
+        self.max_index
     }
 
     /// How many bytes the buffers need.

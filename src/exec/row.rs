@@ -35,16 +35,22 @@ pub(crate) fn find_scalar<T: Element>((function, policy): Order, elements: &[T])
     best_at
 }
 
-/// The kernels for slices, by type and function: to look one up takes a large part of the time of a short slice.
-static SLICE_KERNELS: [[OnceLock<Kernel>; ReduceFunction::ALL.len()]; DataType::ALL.len()] =
-    [const { [const { OnceLock::new() }; _] }; _];
+/// The kernels for slices, by type, function and NaN policy: to look one up takes a large part of the time of a short
+/// slice.
+static SLICE_KERNELS: [[[OnceLock<Kernel>; NanPolicy::ALL.len()]; ReduceFunction::ALL.len()]; DataType::ALL.len()] =
+    [const { [const { [const { OnceLock::new() }; _] }; _] }; _];
+
+#[inline(always)]
+fn slice_kernel<T: Element>((function, policy): Order) -> &'static OnceLock<Kernel> {
+    &SLICE_KERNELS[T::DATA_TYPE.ordinal()][function.ordinal()][policy.ordinal()]
+}
 
 /// By the kernel for slices of the ISA that the first call names. At most `MAX_REDUCTION_LEN` elements.
 #[inline(always)]
-pub(crate) fn find_in_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
-    match SLICE_KERNELS[T::DATA_TYPE.ordinal()][function.ordinal()].get() {
+pub(crate) fn find_in_slice<T: Element>(order: Order, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
+    match slice_kernel::<T>(order).get() {
         Some(kernel) => Some(find_in_row(*kernel, elements) as usize),
-        None => find_in_first_slice(function, isa, elements),
+        None => find_in_first_slice(order, isa, elements),
     }
 }
 
@@ -52,8 +58,9 @@ pub(crate) fn find_in_slice<T: Element>(function: ReduceFunction, isa: fn() -> I
 /// that this needs.
 #[cold]
 #[inline(never)]
-fn find_in_first_slice<T: Element>(function: ReduceFunction, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
-    let kernel = argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, NanPolicy::default())?;
-    let kernel = SLICE_KERNELS[T::DATA_TYPE.ordinal()][function.ordinal()].get_or_init(|| kernel);
+fn find_in_first_slice<T: Element>(order: Order, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
+    let (function, policy) = order;
+    let kernel = argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, policy)?;
+    let kernel = slice_kernel::<T>(order).get_or_init(|| kernel);
     Some(find_in_row(*kernel, elements) as usize)
 }

@@ -60,6 +60,8 @@ pub(crate) fn dimension(axis: isize, rank: usize) -> Result<usize, AxisError> {
 /// What can be wrong with a list of axes: an [`Error`] that can be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AxisError {
+    /// [`Error::NoAxes`]
+    NoAxes,
     /// [`Error::AxisOutOfRange`]
     OutOfRange { axis: isize, rank: usize },
     /// [`Error::DuplicateAxis`]
@@ -69,6 +71,7 @@ pub(crate) enum AxisError {
 impl From<AxisError> for Error {
     fn from(error: AxisError) -> Error {
         match error {
+            AxisError::NoAxes => Error::NoAxes,
             AxisError::OutOfRange { axis, rank } => Error::AxisOutOfRange { axis, rank },
             AxisError::Duplicate { axis, dimension } => Error::DuplicateAxis { axis, dimension },
         }

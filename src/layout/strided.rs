@@ -3,6 +3,7 @@
 
 use super::axes::PerAxis;
 use crate::{Error, MAX_RANK};
+use std::fmt;
 
 /// Where the elements of a tensor are in a slice: sizes, strides in elements, and the offset of element `[0, .., 0]`.
 ///
@@ -18,13 +19,22 @@ use crate::{Error, MAX_RANK};
 /// assert_eq!(flipped.required_len(), 6);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     sizes: PerAxis,
     strides: [isize; MAX_RANK],
     offset: usize,
     element_count: usize,
     required_len: usize,
+}
+
+/// What it was made from: the rest follows.
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Layout { sizes, offset, .. } = self;
+        let strides = self.strides();
+        f.debug_struct("Layout").field("sizes", sizes).field("strides", &strides).field("offset", offset).finish()
+    }
 }
 
 impl Layout {

@@ -36,7 +36,7 @@ impl fmt::Debug for Coordinates {
 /// ```
 /// let scores = [[[0, 3], [1, 9]], [[8, 0], [2, 0]]];
 /// let (sizes, axes) = ([2, 2, 2], [2, 1]);
-/// let best = argreduce::argmax::<i32, u32>(scores.as_flattened().as_flattened(), &sizes, &axes)?;
+/// let best: Vec<u32> = argreduce::argmax(scores.as_flattened().as_flattened(), &sizes, &axes)?;
 /// assert_eq!(best, [3, 0]);
 /// assert_eq!(*argreduce::unravel(best[0], &sizes, &axes)?, [1, 1]);
 /// assert_eq!(*argreduce::unravel(best[1], &sizes, &axes)?, [0, 0]);

@@ -83,7 +83,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     pub fn finish_partials(&self, partials: &[Partial<T, I>], indices: &mut [I]) -> Result<(), Error> {
         let outputs = self.erased.output.element_count();
         check_len("partials", "Partial", partials.len(), outputs)?;
-        self.erased.finish(I::NAME, &|n| partials[n].index, indices)
+        self.erased.finish("part", (I::NAME, I::MAX), &|n| partials[n].index, indices)
     }
 }
 
@@ -92,10 +92,11 @@ impl ErasedPlan {
         Merge::new(self.function).direction(self.direction).nan_policy(self.nan_policy).isa(self.isa)
     }
 
-    /// How many elements of the whole each output is chosen from.
+    /// How many elements of the whole each output is chosen from. Where there are no outputs, nothing has checked the
+    /// sizes: then it may be `usize::MAX` in place of more.
     fn index_count(&self) -> usize {
-        // Where there are outputs, the plan has checked it.
-        (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis)).map(|axis| self.sizes[axis]).product()
+        let sizes = (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis)).map(|axis| self.sizes[axis]);
+        sizes.fold(1, usize::saturating_mul)
     }
 
     /// What can be wrong before partials are written.
@@ -135,22 +136,29 @@ impl ErasedPlan {
         Ok(())
     }
 
-    /// Writes indices at the places of the output layout, each given by its number among the packed ones.
+    /// Writes indices at the places of the output layout, each given by its number among the packed ones: of a type, or
+    /// of the unsigned one that is as wide. They are `of` a part or a stream.
     pub(crate) fn finish<I: Index>(
         &self,
-        index_type: &'static str,
+        of: &'static str,
+        (index_type, max_index): (&'static str, u64),
         index: &dyn Fn(usize) -> I,
         indices: &mut [I],
     ) -> Result<(), Error> {
         check_len("output", index_type, indices.len(), self.output.required_len())?;
         let count = self.index_count() as u64;
         for n in 0..self.output.element_count() {
-            let index = index(n);
-            if index == I::NONE {
-                return Err(Error::EmptyReduction { axis: self.empty_axis().or(self.axes.first()).unwrap_or(0) });
+            let found = index(n);
+            if found == I::NONE {
+                let axis = self.empty_axis().or(self.axes.first()).unwrap_or(0);
+                return Err(Error::EmptyReduction { axis, of });
             }
-            if index.value() >= count.into() {
-                return Err(Error::IndexOutOfRange { index: index.value(), count });
+            let index = found.value();
+            if !(0..count.into()).contains(&index) {
+                // Bits beyond the largest index are a negative one, of a signed type.
+                let is_negative = index > max_index.into();
+                let index = if is_negative { index - I::NONE.value() - 1 } else { index };
+                return Err(Error::IndexOutOfRange { index, count });
             }
         }
         scatter(&self.output, index, indices);

@@ -8,7 +8,7 @@
 
 use crate::api::{ErasedPlan, check_len, new_vec};
 use crate::layout::{PerAxis, Window, dimension};
-use crate::{ArgReduce, Element, Error, Index, Layout, Options, Sequential};
+use crate::{ArgReduce, Element, Error, Executor, Index, Layout, Options, Sequential};
 
 /// A reduction of a tensor that comes in chunks along one axis: the best elements so far. Made by
 /// [`ArgReduce::stream`].
@@ -66,7 +66,7 @@ impl ArgReduce<'_> {
         sizes[axis] = self.window.map_or(1, |window| left(window).map_or(0, |left| left.min(1)));
         let chunk = Layout::contiguous(&sizes)?;
         let mut so_far = ErasedPlan::EMPTY;
-        ArgReduce { input: &chunk, ..self }.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), &mut so_far)?;
+        ArgReduce { input: chunk, ..self }.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), &mut so_far)?;
         let start = so_far.part.as_ref().map_or(PerAxis::zeros(rank), |part| part.start);
         let is_bounded = self.window.is_some();
         if !is_bounded {
@@ -89,6 +89,25 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     /// that nothing was seen), [`Error::WholeTooLarge`], and [`Error::WindowOutOfRange`] for a chunk that ends beyond
     /// the whole of a window. Then the chunk was not taken, and all is as before.
     pub fn push(&mut self, chunk: &Layout, elements: &[T]) -> Result<(), Error> {
+        self.push_on(&Sequential, chunk, elements)
+    }
+
+    /// As [`ArgStream::push`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+    ///
+    /// # Errors
+    /// As [`ArgStream::push`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
+    /// let (threads, frame) = (ScopedThreads::new(4), Layout::contiguous(&[1, 480, 640])?);
+    /// let mut brightest = ArgReduce::argmax(&frame).axes(&[0]).stream::<u8, u32>(0)?;
+    /// for light in [30, 200, 90] {
+    ///     brightest.push_on(&threads, &frame, &vec![light; 480 * 640])?;
+    /// }
+    /// assert_eq!(brightest.finish_to_vec()?, vec![1; 480 * 640]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn push_on(&mut self, executor: &dyn Executor, chunk: &Layout, elements: &[T]) -> Result<(), Error> {
         let (axis, rank) = (self.axis, self.sizes.len());
         if chunk.sizes().len() != rank {
             return Err(Error::ChunkRank { expected: rank, found: chunk.sizes().len() });
@@ -116,7 +135,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         let outputs = output.element_count();
         let (values, chunk_values) = self.values.split_at_mut(outputs);
         let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
-        plan.erased.run_packed(I::NAME, elements.into(), chunk_values.into(), chunk_indices.into(), &Sequential)?;
+        plan.erased.run_packed(I::NAME, elements.into(), chunk_values.into(), chunk_indices.into(), executor)?;
         plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
         (self.so_far.sizes, self.start[axis]) = (whole, self.start[axis] + len);
         Ok(())
@@ -128,7 +147,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     /// # Errors
     /// [`Error::TooShort`], and [`Error::EmptyReduction`] if there was no element yet; then nothing is written.
     pub fn finish(&self, indices: &mut [I]) -> Result<(), Error> {
-        self.so_far.finish(I::NAME, &|n| self.indices[n], indices)
+        self.so_far.finish("stream", (I::NAME, I::MAX), &|n| self.indices[n], indices)
     }
 
     /// As [`ArgStream::finish`], and also copies the best elements themselves, bit for bit, to `values`: packed in
@@ -142,6 +161,52 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         self.finish(indices)?;
         values[..outputs].copy_from_slice(&self.values[..outputs]);
         Ok(())
+    }
+
+    /// As [`ArgStream::finish`], into a new vector, as long as [`ArgStream::output_layout`] needs: by default packed,
+    /// one index for each output. What lies between the places of another output layout is 0.
+    ///
+    /// # Errors
+    /// [`Error::EmptyReduction`] as [`ArgStream::finish`], and [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// let line = Layout::contiguous(&[1, 2])?;
+    /// let mut highest = ArgReduce::argmax(&line).axes(&[0]).stream::<i16, u32>(0)?;
+    /// let error = highest.finish_to_vec().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the stream has had no element along axis 0 yet: an index needs at least one"
+    /// );
+    /// highest.push(&Layout::contiguous(&[3, 2])?, &[3, 7, 5, 7, 1, 0])?;
+    /// assert_eq!(highest.finish_to_vec()?, [1, 0]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn finish_to_vec(&self) -> Result<Vec<I>, Error> {
+        let mut indices = new_vec("output", I::NAME, self.output_layout().required_len())?;
+        self.finish(&mut indices)?;
+        Ok(indices)
+    }
+
+    /// As [`ArgStream::finish_with_values`], into new vectors: the indices as [`ArgStream::finish_to_vec`] has them,
+    /// and the values, packed.
+    ///
+    /// # Errors
+    /// As [`ArgStream::finish_to_vec`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// let line = Layout::contiguous(&[1, 2])?;
+    /// let mut highest = ArgReduce::argmax(&line).axes(&[0]).stream::<i16, u32>(0)?;
+    /// highest.push(&Layout::contiguous(&[3, 2])?, &[3, 7, 5, 7, 1, 0])?;
+    /// assert_eq!(highest.finish_to_vec_with_values()?, (vec![1, 0], vec![5, 7]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn finish_to_vec_with_values(&self) -> Result<(Vec<I>, Vec<T>), Error> {
+        let mut values = new_vec("values", T::DATA_TYPE.name(), self.output_layout().element_count())?;
+        let mut indices = new_vec("output", I::NAME, self.output_layout().required_len())?;
+        self.finish_with_values(&mut indices, &mut values)?;
+        Ok((indices, values))
     }
 
     /// Where indices are written: as [`Plan::output_layout`](crate::Plan::output_layout).

@@ -74,7 +74,7 @@ impl UntypedPlan {
         with_bits!(self.index_type().size(), I => {
             let (indices, output) = (indices.bits::<I>(), elements_mut("output", name, output)?);
             check_len("indices", name, indices.len(), self.output_layout().element_count())?;
-            self.erased().finish::<I>(name, &|n| indices[n].get(), output)
+            self.erased().finish::<I>("part", (name, self.max_index()), &|n| indices[n].get(), output)
         })
     }
 }

@@ -35,9 +35,10 @@ pub struct argreduce_desc {
     pub output_type: u32,
     /// Where the indices go; all zeros for packed.
     pub output: argreduce_layout,
-    /// The number of axes to reduce; 0 reduces nothing.
+    /// The number of axes to reduce; 0 reduces nothing, and then `axes` has to be any pointer but NULL.
     pub axis_count: u32,
-    /// The axes to reduce, in any order; negative ones count from the end.
+    /// The axes to reduce, in any order; negative ones count from the end. Never NULL: a description that says nothing
+    /// of axes is an error.
     pub axes: *const i64,
     /// ARGREDUCE_INCREASING or ARGREDUCE_DECREASING.
     pub axis_direction: u32,
@@ -63,6 +64,11 @@ pub(super) unsafe fn plan(
     // SAFETY: its arrays are NULL or as long as `rank`, as `argreduce_compile` asks for.
     let input = unsafe { layout(&desc.input, "desc->input") }?;
     check_axis_count(desc.axis_count, input.sizes().len(), "desc->axis_count")?;
+    if desc.axes.is_null() && desc.axis_count == 0 {
+        let message = "desc->axes is NULL and desc->axis_count 0, which says nothing: list the axes to reduce; to \
+                       reduce nothing, any pointer with a count of 0";
+        return Err(Failure::new(ARGREDUCE_NULL_POINTER, message));
+    }
     // SAFETY: NULL or as long as `axis_count`, as `argreduce_compile` asks for; and that is at most the rank, as was
     // checked just now.
     let axes = unsafe { pointer::list(desc.axes, desc.axis_count, "desc->axes") }?;

@@ -264,6 +264,8 @@ fn pointers_enumerations_and_flags() {
         Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, &[2, 1], 8),
     );
     let (input_desc, output_desc, axes) = (input.desc(), output.desc(), [1]);
+    let all = Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, &[2, 3], 24);
+    let all_desc = all.desc();
     let good = DML_ARGMAX_OPERATOR_DESC {
         InputTensor: &input_desc,
         OutputTensor: &output_desc,
@@ -277,6 +279,10 @@ fn pointers_enumerations_and_flags() {
     fails(DML_ARGMAX_OPERATOR_DESC { InputTensor: null(), ..good }, ARGREDUCE_NULL_POINTER, "InputTensor is NULL");
     fails(DML_ARGMAX_OPERATOR_DESC { OutputTensor: null(), ..good }, ARGREDUCE_NULL_POINTER, "OutputTensor is NULL");
     fails(DML_ARGMAX_OPERATOR_DESC { Axes: null(), ..good }, ARGREDUCE_NULL_POINTER, "Axes is NULL");
+    // Of no axes, DirectML asks for no list: nothing is reduced.
+    let none = DML_ARGMAX_OPERATOR_DESC { OutputTensor: &all_desc, AxisCount: 0, Axes: null(), ..good };
+    let (nothing, mut indices) = (compile_desc(DML_OPERATOR_ARGMAX, &none, 0).unwrap(), [9_u32; 6]);
+    assert_eq!((nothing.execute(&[0.5_f32; 6], &mut indices), indices), (ARGREDUCE_OK, [0; 6]));
     let odd = |pointer: *const u32| pointer.cast::<u8>().wrapping_add(1).cast();
     let message = "Axes is misaligned: its address has to be a multiple of 4";
     fails(DML_ARGMAX_OPERATOR_DESC { Axes: odd(good.Axes), ..good }, ARGREDUCE_MISALIGNED, message);

@@ -23,6 +23,21 @@ fn null_pointers() {
     let bad = argreduce_layout { sizes: null(), ..good.input };
     compile_fails(argreduce_desc { input: bad, ..good }, ARGREDUCE_NULL_POINTER, "desc->input.sizes is NULL");
     compile_fails(argreduce_desc { axes: null(), ..good }, ARGREDUCE_NULL_POINTER, "desc->axes is NULL");
+    // A forgotten list of axes, which is not an empty one.
+    let message = "desc->axes is NULL and desc->axis_count 0, which says nothing: list the axes to reduce; to reduce \
+                   nothing, any pointer with a count of 0";
+    for desc in [good, desc(&[], &[])] {
+        let forgotten = argreduce_desc { axes: null(), axis_count: 0, ..desc };
+        compile_fails(forgotten, ARGREDUCE_NULL_POINTER, message);
+        // SAFETY: as many numbers as the rank, or more.
+        let window =
+            finish(|out| unsafe { argreduce_compile_window(&forgotten, [2, 3].as_ptr(), [0; 2].as_ptr(), out) });
+        refused(window.unwrap_err(), ARGREDUCE_NULL_POINTER, message);
+        let nothing = compile(&argreduce_desc { axes: good.axes, ..forgotten }).unwrap();
+        let (outputs, mut output) = (if desc.input.rank == 0 { 1 } else { 6 }, [9_u32; 6]);
+        assert_eq!(nothing.execute(&[0.5_f32; 6][..outputs], &mut output[..outputs]), ARGREDUCE_OK);
+        assert_eq!(output[..outputs], [0; 6][..outputs]);
+    }
     let message = "desc->output.sizes is NULL, which means packed: then strides has to be NULL, and offset 0";
     let bad = argreduce_layout { sizes: null(), ..layout(&[2, 1], Some(&[1, 1])) };
     compile_fails(argreduce_desc { output: bad, ..good }, ARGREDUCE_NULL_POINTER, message);
@@ -169,8 +184,7 @@ fn sizes_strides_and_offsets() {
         ARGREDUCE_TOO_MANY_ELEMENTS,
         &format!("too many elements: with size {max} on axis 1, the sizes multiply to more than {max}"),
     );
-    let message = "axis 1 has size 0, here or in all parts together: a reduced axis needs at least one element, \
-         unless the output is empty";
+    let message = "axis 1 has size 0: a reduced axis needs at least one element, unless the output is empty";
     compile_fails(desc(&[2, 0], &[1]), ARGREDUCE_EMPTY_REDUCTION, message);
 
     let good = desc(&[2, 3], &[1]);
