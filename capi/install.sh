@@ -8,6 +8,9 @@
 # to PREFIX/share/licenses/argreduce. LIBDIR is `lib` if not given; a relative one is in PREFIX. With DESTDIR, as
 # packages are built, all of it goes to the same places under that folder, and argreduce.pc still names PREFIX. If
 # anything fails, nothing is left behind, and what an earlier installation put there is as it was.
+#
+# Without DESTDIR, the loader is told of the library by `ldconfig` if it searches LIBDIR, which takes root. If it does
+# not, or pkg-config does not, the script says in the end what finds the library there.
 set -euo pipefail
 
 usage='usage: [DESTDIR=ROOT] capi/install.sh [--prefix] PREFIX [--libdir LIBDIR]'
@@ -45,6 +48,11 @@ prefix=$(realpath -ms -- "$prefix")
 case $libdir in /*) ;; *) libdir=$prefix/$libdir ;; esac
 libdir=$(realpath -ms -- "$libdir")
 root=${DESTDIR:+$(realpath -ms -- "$DESTDIR")}
+# Said before minutes are spent on a build.
+for folder in "$root$prefix" "$root$libdir"; do
+    while [ ! -e "$folder" ]; do folder=$(dirname "$folder"); done
+    [ -w "$folder" ] || fail "$folder cannot be written to: be root, give another prefix, or set DESTDIR"
+done
 cd "$(dirname "$0")/.."
 echo "capi/install.sh: builds the C library and installs it to $root$prefix. The kernels are compiled first:" \
     "some minutes on two cores, unless an earlier run has done so." >&2
@@ -121,3 +129,23 @@ for file in LICENSE-APACHE LICENSE-MIT THIRD-PARTY-NOTICES; do
 done
 trap '' HUP INT TERM
 for n in "${!staged[@]}"; do mv -fT "${staged[n]}" "${places[n]}"; done
+trap - HUP INT TERM
+[ -z "$root" ] || exit 0
+
+# is_among FOLDER FOLDERS, which colons separate; links are followed.
+is_among() {
+    local each folders
+    IFS=: read -ra folders <<< "$2"
+    for each in ${folders[@]+"${folders[@]}"}; do [ ! "$each" -ef "$1" ] || return 0; done
+    return 1
+}
+PATH=$PATH:/usr/sbin:/sbin
+searched=$(ldconfig -vNX 2> /dev/null | sed -n 's|^\(/[^:]*\):.*|\1|p' | paste -sd:) || true
+if ! is_among "$libdir" "$searched"; then
+    echo "The loader does not search $libdir: link with -Wl,-rpath,$libdir, or set LD_LIBRARY_PATH=$libdir"
+elif [ "$(id -u)" != 0 ] || ! ldconfig; then
+    echo "The loader does not know of the library yet: as root, run ldconfig"
+fi
+searched=${PKG_CONFIG_PATH-}:$(pkg-config --variable=pc_path pkg-config 2> /dev/null) || true
+is_among "$libdir/pkgconfig" "$searched" ||
+    echo "pkg-config does not search $libdir/pkgconfig: set PKG_CONFIG_PATH=$libdir/pkgconfig"

@@ -124,8 +124,11 @@ typedef struct argreduce_desc {
 typedef void (*argreduce_task)(void *data, size_t n);
 
 // Threads that the caller lends to a call. Which of them does what, and how many there are, never changes an answer.
+//
+// Later versions may have more fields at the end, where zero stands for what is so without them. Programs that were
+// built with an older header go on working; fields that are newer than the library are not read.
 typedef struct argreduce_executor {
-    // sizeof(argreduce_executor).
+    // sizeof(argreduce_executor), as the header has it that the program is built with.
     size_t size;
     // Handed to parallel_for; may be NULL.
     void *context;

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <argreduce.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,6 +432,52 @@ static void directml(void) {
     expect(argreduce_compile_directml(NULL, 0, &op) == ARGREDUCE_NULL_POINTER && op == NULL, "no descriptor");
 }
 
+static void in_turn(void *context, argreduce_task task, size_t tasks, void *data) {
+    (void)context;
+    for (size_t n = 0; n < tasks; ++n) {
+        task(data, n);
+    }
+}
+
+/* Its size says how much there is of an executor; the next page is nobody's. */
+static void executors(void) {
+    const long page_or_error = sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)page_or_error;
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page_or_error <= 0 || pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0) {
+        abort();
+    }
+    argreduce_desc desc = good();
+    argreduce_operator *op;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "compile");
+    float input[24] = {0};
+    uint32_t output[8];
+    memset(output, 0xa5, sizeof output);
+    uint32_t *untouched = copy(output, sizeof output);
+#define EXECUTE(executor) argreduce_execute_on(op, executor, input, sizeof input, output, sizeof output)
+    /* What the first version had, which stays the least that is taken. */
+    enum { FIRST = offsetof(argreduce_executor, min_task_kib) + sizeof(uint32_t) };
+    const argreduce_executor whole = {.size = FIRST, .parallel_for = in_turn, .width = 2};
+    const size_t too_small[] = {0, sizeof(size_t), FIRST - 1}, enough[] = {FIRST, FIRST + 1, page, SIZE_MAX};
+    for (size_t n = 0; n < sizeof too_small / sizeof *too_small; ++n) {
+        const argreduce_executor *at_the_end = memcpy(pages + page - sizeof(size_t), &too_small[n], sizeof(size_t));
+        expect(EXECUTE(at_the_end) == ARGREDUCE_UNKNOWN_VALUE, "an executor that says it is too small");
+        expect(strstr(argreduce_last_error(), "executor->size is ") != NULL, "which size is too small");
+    }
+    const argreduce_executor *odd = (const argreduce_executor *)(const void *)(pages + 1);
+    expect(EXECUTE(odd) == ARGREDUCE_MISALIGNED, "a misaligned executor");
+    expect(memcmp(output, untouched, sizeof output) == 0, "nothing is written");
+    for (size_t n = 0; n < sizeof enough / sizeof *enough; ++n) {
+        argreduce_executor *at_the_end = memcpy(pages + page - FIRST, &whole, FIRST);
+        at_the_end->size = enough[n];
+        expect(EXECUTE(at_the_end) == ARGREDUCE_OK, "an executor of the first version, or of a later one");
+    }
+#undef EXECUTE
+    argreduce_release(op);
+    munmap(pages, 2 * page);
+    free(untouched);
+}
+
 /* A row of the whole, packed partial answers of it, and an array of structs, all at their exact size. */
 static void parts(void) {
     typedef struct { float value; uint32_t index; } partial;
@@ -586,6 +633,7 @@ int main(void) {
     narrow_indices();
     threads();
     directml();
+    executors();
     parts();
     gaps_between_pairs();
     printf("%d passed, %d failed\n", passed, failed);

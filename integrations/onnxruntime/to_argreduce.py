@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Moves a model's standard ArgMax and ArgMin nodes to the domain `argreduce`.
 
-    python to_argreduce.py model.onnx -o moved.onnx          # wheel: onnx
+    python to_argreduce.py model.onnx -o moved.onnx          # wheel: onnx; - is standard output
 
 Nodes in the bodies of If, Loop and Scan and in the model's own functions move too. Attributes stay as they are: they
 have the same names, meanings and defaults. What changes is NaN: by default it is better than every number, as in NumPy,
@@ -130,10 +130,15 @@ def write(path, data, force):
         raise
 
 
+def place(text):
+    """Where to write to: a path, or None for standard output."""
+    return None if text == "-" else pathlib.Path(text)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=pathlib.Path, help="the model to read; it is never changed")
-    parser.add_argument("-o", "--output", type=pathlib.Path, required=True, help="the model to write")
+    parser.add_argument("-o", "--output", type=place, required=True, help="the model to write; - is standard output")
     parser.add_argument("--force", action="store_true", help="replace the output if it exists")
     parser.add_argument("--nan-policy", choices=("propagate", "ignore"), default="propagate", help="default: propagate")
     options = parser.parse_args(arguments)
@@ -146,20 +151,29 @@ def main(arguments=None):
 
 def convert(source, output, force, nan_policy):
     model = read(source)
-    if output.exists():
+    if output is None:
+        if sys.stdout.isatty():
+            raise Refused("standard output is a terminal: name a file, or send it to one")
+    elif output.exists():
         if output.samefile(source):
             raise Refused(f"{output} is the model itself: give another file")
         if not force:
             raise Refused(f"{output} exists: --force replaces it")
     weights = sorted(set(external_files(model)))
-    if weights and output.resolve().parent != source.resolve().parent:
+    if weights and (output is None or output.resolve().parent != source.resolve().parent):
         raise Refused(f"{source} keeps weights in {weights[0]} beside it: the output has to be in the same folder")
     moved = move(model, nan_policy)
     if not moved:
         raise Refused(f"{source} has no ArgMax or ArgMin of ONNX's own domain: nothing is written")
-    write(output, model.SerializeToString(), force)
     each = " and ".join(f"{moved[name]} {name}" for name in OPERATORS)
-    print(f"{output}: {each} moved to the domain {DOMAIN}, with nan_policy {nan_policy}")
+    report = f"{each} moved to the domain {DOMAIN}, with nan_policy {nan_policy}"
+    if output is None:
+        sys.stdout.buffer.write(model.SerializeToString())
+        sys.stdout.buffer.flush()
+        print(f"standard output: {report}", file=sys.stderr)
+    else:
+        write(output, model.SerializeToString(), force)
+        print(f"{output}: {report}")
     return 0
 
 

@@ -2,19 +2,23 @@
 
 use super::codes::*;
 use super::failure::Failure;
-use super::pointer;
+use super::versioned::{self, Versioned};
 use ::argreduce::{Executor, Sequential};
 use std::ffi::c_void;
+use std::mem::offset_of;
 
 /// What argreduce_executor::parallel_for calls: task(data, n) for each n below `tasks`. It never throws, longjmps or
 /// unwinds.
 pub type argreduce_task = unsafe extern "C" fn(data: *mut c_void, n: usize);
 
 /// Threads that the caller lends to a call. Which of them does what, and how many there are, never changes an answer.
+///
+/// Later versions may have more fields at the end, where zero stands for what is so without them. Programs that were
+/// built with an older header go on working; fields that are newer than the library are not read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct argreduce_executor {
-    /// sizeof(argreduce_executor).
+    /// sizeof(argreduce_executor), as the header has it that the program is built with.
     pub size: usize,
     /// Handed to parallel_for; may be NULL.
     pub context: *mut c_void,
@@ -28,21 +32,24 @@ pub struct argreduce_executor {
     pub min_task_kib: u32,
 }
 
+// SAFETY: `repr(C)`, with `size` first; zeros are a value of each of its types, and each size ends with a field.
+unsafe impl Versioned for argreduce_executor {
+    const NAME: &str = "argreduce_executor";
+    // By the last field of each version, so that none of them changes when there is another.
+    const SIZES: &[usize] = &[offset_of!(argreduce_executor, min_task_kib) + size_of::<u32>()];
+}
+
 /// No other thread, for NULL.
 ///
 /// # Safety
-/// `executor` is NULL or points to one that keeps its promises during `'a`.
-pub(super) unsafe fn lent<'a>(executor: *const argreduce_executor) -> Result<Option<Lent<'a>>, Failure> {
+/// `executor` is NULL, or misaligned, or points to a struct of as many bytes as its `size` says; and what is in it
+/// keeps its promises as long as the result is used.
+pub(super) unsafe fn lent(executor: *const argreduce_executor) -> Result<Option<Lent>, Failure> {
     if executor.is_null() {
         return Ok(None);
     }
-    // SAFETY: not NULL; `get` tells misaligned ones; then it points to an executor, as the caller promises.
-    let executor = unsafe { pointer::get(executor, "executor") }?;
-    let size = size_of::<argreduce_executor>();
-    if executor.size < size {
-        let message = format!("executor->size is {}: it has to be sizeof(argreduce_executor), {size}", executor.size);
-        return Err(Failure::new(ARGREDUCE_UNKNOWN_VALUE, message));
-    }
+    // SAFETY: what is asked for above is what `read` asks for.
+    let executor = unsafe { versioned::read(executor, "executor") }?;
     if executor.parallel_for.is_none() {
         return Err(Failure::new(ARGREDUCE_NULL_POINTER, "executor->parallel_for is NULL"));
     }
@@ -50,16 +57,16 @@ pub(super) unsafe fn lent<'a>(executor: *const argreduce_executor) -> Result<Opt
 }
 
 /// An executor whose function is not NULL.
-pub(super) struct Lent<'a>(&'a argreduce_executor);
+pub(super) struct Lent(argreduce_executor);
 
-impl<'a> Lent<'a> {
+impl Lent {
     /// It, or none.
-    pub(super) fn or_sequential(lent: &'a Option<Lent<'a>>) -> &'a dyn Executor {
+    pub(super) fn or_sequential(lent: &Option<Lent>) -> &dyn Executor {
         lent.as_ref().map_or(&Sequential, |lent| lent)
     }
 }
 
-impl Executor for Lent<'_> {
+impl Executor for Lent {
     fn width(&self) -> usize {
         self.0.width as usize
     }

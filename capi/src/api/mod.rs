@@ -7,6 +7,7 @@ mod executor;
 pub(crate) mod failure;
 mod parts;
 mod pointer;
+pub(crate) mod versioned;
 
 pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};

@@ -31,6 +31,9 @@ fn executor(calls: &AtomicUsize, width: u32) -> argreduce_executor {
     }
 }
 
+/// sizeof(argreduce_executor) in the first header, for ever: three words and two numbers of 32 bits.
+const FIRST_BYTES: usize = 3 * size_of::<usize>() + 8;
+
 #[test]
 fn every_executor_has_the_answer() {
     let operator = compile(&desc(&[3, 5000], &[1])).unwrap();
@@ -39,8 +42,11 @@ fn every_executor_has_the_answer() {
     let calls = AtomicUsize::new(0);
     let threads = executor(&calls, 4);
     let too_few_bytes = argreduce_executor { min_task_kib: 0, ..threads };
-    let cases: [(*const argreduce_executor, usize); 5] = [
+    let cases: [(*const argreduce_executor, usize); 7] = [
         (&threads, 3),
+        // As a program of the first version says, and of versions to come: what else they have is not read.
+        (&argreduce_executor { size: FIRST_BYTES, ..threads }, 3),
+        (&argreduce_executor { size: usize::MAX, ..threads }, 3),
         (&argreduce_executor { parallel_for: Some(nothing), ..threads }, 0),
         (&argreduce_executor { width: 0, ..threads }, 0),
         (&too_few_bytes, 0),
@@ -73,8 +79,6 @@ fn a_wrong_executor_is_refused() {
     let operator = compile(&desc(&[2, 3], &[1])).unwrap();
     let calls = AtomicUsize::new(0);
     let good = executor(&calls, 2);
-    let size = good.size;
-    let no_size = format!("executor->size is 0: it has to be sizeof(argreduce_executor), {size}");
     let refused = |executor: *const argreduce_executor, status: argreduce_status, expected: &str| {
         let (input, mut output, mut values) = ([0.0_f32; 6], [9_u32; 2], [9.0_f32; 2]);
         let (from, to, values_to) = (input.as_ptr().cast(), output.as_mut_ptr().cast(), values.as_mut_ptr().cast());
@@ -88,7 +92,12 @@ fn a_wrong_executor_is_refused() {
         }
         assert_eq!((output, values), ([9; 2], [9.0; 2]));
     };
-    refused(&argreduce_executor { size: 0, ..good }, ARGREDUCE_UNKNOWN_VALUE, &no_size);
+    let first = FIRST_BYTES;
+    for size in [0, 1, size_of::<usize>(), first - 4, first - 1] {
+        let message =
+            format!("executor->size is {size}: it has to be sizeof(argreduce_executor), which is at least {first}");
+        refused(&argreduce_executor { size, ..good }, ARGREDUCE_UNKNOWN_VALUE, &message);
+    }
     refused(
         &argreduce_executor { parallel_for: None, ..good },
         ARGREDUCE_NULL_POINTER,

@@ -3,6 +3,7 @@
 //! types that they are for.
 
 mod operator;
+mod panics;
 mod threads;
 
 use argreduce::ReduceFunction;

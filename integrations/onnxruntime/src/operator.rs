@@ -1,6 +1,7 @@
 //! `ArgMax` and `ArgMin`: attributes to a plan, tensors to bytes. Nothing here knows how a library of operators is
 //! registered.
 
+use crate::panics::caught;
 use crate::threads::{SessionThreads, width};
 use argreduce::{ArgReduce, AxisDirection, DataType, Layout, NanPolicy, ReduceFunction, with_element_type};
 use ort::operator::{
@@ -50,44 +51,67 @@ impl Operator for ArgOperator {
     }
 
     fn create_kernel<'attr>(&self, context: &KernelContext<'attr>) -> Result<ArgKernel> {
-        let attributes = Attributes::read(self.name(), context)?;
+        no_panic(|| self.kernel(context)).map_err(|error| {
+            // When a model is loaded, unlike when it runs, the runtime does not say which node an error is of.
+            let name = context.node_name().unwrap_or_default();
+            let outputs = context.outputs().unwrap_or_default();
+            let output = outputs.first().map_or("", |output| output.name());
+            Error::new(format!("{} {name:?} with the output {output:?}: {}", self.name(), error.message()))
+        })
+    }
+
+    /// Says nothing of a node that is wrong: the runtime drops errors from here. `create_kernel` gives them soon after.
+    fn infer_shape(&self, context: &mut ShapeInferenceContext) -> Result<()> {
+        no_panic(|| infer_shape(context))
+    }
+}
+
+impl ArgOperator {
+    fn kernel(&self, context: &KernelContext<'_>) -> Result<ArgKernel> {
+        let attributes = Attributes::read(context)?;
         // Axes that the rank does not allow are an error when the model is loaded, if the rank is known by then.
         if let Some((shape, _)) = context.inputs()?.first().and_then(|input| known_shape(input.dtype())) {
             kept_dimensions(shape.len(), &attributes.axes)?;
         }
         Ok(ArgKernel { operator: *self, attributes, width: width() })
     }
+}
 
-    /// Says nothing of a node that is wrong: the runtime drops errors from here. `create_kernel` gives them soon after.
-    fn infer_shape(&self, context: &mut ShapeInferenceContext) -> Result<()> {
-        let inputs = context.inputs();
-        let Some((shape, symbols)) = inputs.first().and_then(known_shape) else {
-            return Ok(());
-        };
-        // As for a kernel, an attribute of any type can be read as a list of integers: see `integers`.
-        if misspelled(|name| context.attr::<Vec<i64>>(name).is_ok()).is_some() {
-            return Ok(());
-        }
-        // Here, unlike for a kernel, a missing attribute and one of the wrong type look the same.
-        let axes = context.attr("axes").or_else(|_| context.attr("axis").map(|axis: i64| vec![axis]));
-        let keepdims = context.attr::<i64>("keepdims").unwrap_or(1) != 0;
-        let Ok(kept) = kept_dimensions(shape.len(), &signed(axes.unwrap_or_else(|_| vec![0]))) else {
-            return Ok(());
-        };
-        let output = (0..shape.len()).filter(|dimension| keepdims || kept.contains(dimension));
-        let (sizes, symbols): (Vec<i64>, Vec<String>) = output
-            .map(|dimension| match (kept.contains(&dimension), shape[dimension]) {
-                (false, _) => (1, String::new()),
-                (true, size @ 0..) => (size, String::new()),
-                // Only a symbol says that a dimension is not known: without one, -1 would be taken for its size.
-                (true, _) if symbols[dimension].is_empty() => (-1, new_symbol()),
-                (true, _) => (-1, symbols[dimension].clone()),
-            })
-            .unzip();
-        let dimension_symbols = SymbolicDimensions::new(symbols);
-        let output = ValueType::Tensor { ty: TensorElementType::Int64, shape: sizes.into(), dimension_symbols };
-        context.set_output(0, &output)
+/// Only errors leave for the runtime.
+fn no_panic<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    caught(body).unwrap_or_else(|message| Err(Error::new(message)))
+}
+
+/// As [`Operator::infer_shape`].
+fn infer_shape(context: &mut ShapeInferenceContext) -> Result<()> {
+    let inputs = context.inputs();
+    let Some((shape, symbols)) = inputs.first().and_then(known_shape) else {
+        return Ok(());
+    };
+    // As for a kernel, an attribute of any type can be read as a list of integers: see `is_given`.
+    if misspelled(|name| context.attr::<Vec<i64>>(name).is_ok()).is_some() {
+        return Ok(());
     }
+    // Here, unlike for a kernel, a missing attribute and one of the wrong type look the same.
+    let axes = context.attr("axes").or_else(|_| context.attr("axis").map(|axis: i64| vec![axis]));
+    let axes = axes.unwrap_or_else(|_| vec![0]);
+    let keepdims = context.attr::<i64>("keepdims").unwrap_or(1) != 0;
+    let (false, Ok(kept)) = (axes.is_empty(), kept_dimensions(shape.len(), &signed(axes))) else {
+        return Ok(());
+    };
+    let output = (0..shape.len()).filter(|dimension| keepdims || kept.contains(dimension));
+    let (sizes, symbols): (Vec<i64>, Vec<String>) = output
+        .map(|dimension| match (kept.contains(&dimension), shape[dimension]) {
+            (false, _) => (1, String::new()),
+            (true, size @ 0..) => (size, String::new()),
+            // Only a symbol says that a dimension is not known: without one, -1 would be taken for its size.
+            (true, _) if symbols[dimension].is_empty() => (-1, new_symbol()),
+            (true, _) => (-1, symbols[dimension].clone()),
+        })
+        .unzip();
+    let dimension_symbols = SymbolicDimensions::new(symbols);
+    let output = ValueType::Tensor { ty: TensorElementType::Int64, shape: sizes.into(), dimension_symbols };
+    context.set_output(0, &output)
 }
 
 /// The sizes, -1 for one that is not known, and the symbols, empty for a dimension without one. A rank that is not
@@ -124,14 +148,15 @@ struct Attributes {
 impl Attributes {
     const NAMES: [&str; 5] = ["axis", "axes", "keepdims", "select_last_index", "nan_policy"];
 
-    fn read(operator: &str, context: &KernelContext<'_>) -> Result<Attributes> {
+    fn read(context: &KernelContext<'_>) -> Result<Attributes> {
         if let Some(name) = misspelled(|name| is_given(context, name)) {
             let names = Attributes::NAMES.join(", ");
-            return Err(Error::new(format!("{operator} has {names}, not {name}")));
+            return Err(Error::new(format!("there is no attribute {name}: allowed are {names}")));
         }
         let axis: Option<i64> = attribute(context, "axis", "an integer")?;
-        let axes = integers(context, "axes")?;
+        let axes: Option<Vec<i64>> = context.get("axes");
         let axes = match (axis, axes) {
+            (_, Some(axes)) if axes.is_empty() => return Err(no_integers("axes")),
             (Some(_), Some(_)) => return Err(Error::new("both axis and axes are given: one of them is allowed")),
             (None, Some(axes)) => axes,
             (axis, None) => vec![axis.unwrap_or(0)],
@@ -160,11 +185,18 @@ fn signed(axes: Vec<i64>) -> Vec<isize> {
 /// A name that was likely meant for one of the attributes, if it is given: what other libraries call them, and slips.
 /// The interface can be asked for an attribute by its name, but does not list them: other names go unnoticed.
 fn misspelled(is_given: impl Fn(&str) -> bool) -> Option<String> {
-    const OF_OTHERS: &str = "Axis Axes dim dims dimension dimensions keep_dim keep_dims keepDims KeepDims \
-        select_last select_last_idx last_index nan nan_mode ignore_nan skipna";
-    let slips = Attributes::NAMES.into_iter().flat_map(slips);
-    let mut names = OF_OTHERS.split_whitespace().map(String::from).chain(slips);
+    const OF_OTHERS: &str = "dim dims dimension dimensions keep_dim keep_dims select_last select_last_idx last_index \
+        nan nan_mode ignore_nan skipna";
+    let known = Attributes::NAMES.into_iter().chain(OF_OTHERS.split_whitespace());
+    let mut names = known.flat_map(spellings).chain(Attributes::NAMES.into_iter().flat_map(slips));
     names.find(|name| !Attributes::NAMES.contains(&name.as_str()) && is_given(name))
+}
+
+/// The name as it is, without underscores (`keepdims`), and as other languages write it (`keepDims`, `KeepDims`).
+fn spellings(name: &str) -> [String; 4] {
+    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let pascal: String = name.split('_').map(capital).collect();
+    [name.to_string(), name.replace('_', ""), pascal[..1].to_lowercase() + &pascal[1..], pascal]
 }
 
 /// The name with a letter left out, a letter twice, or two letters in each other's place.
@@ -188,24 +220,20 @@ fn attribute<'a, T: FromKernelContext<'a>>(
     }
 }
 
-/// The same for a list of integers: the runtime reads one from an attribute of any type, an empty one if it is another.
-fn integers(context: &KernelContext<'_>, name: &str) -> Result<Option<Vec<i64>>> {
-    let is_one = context.get::<i64>(name).is_some()
-        || context.get::<f32>(name).is_some()
-        || context.get::<String>(name).is_some();
-    match is_one || context.get::<Vec<f32>>(name).is_some_and(|list| !list.is_empty()) {
-        true => Err(wrong_type(name, "a list of integers")),
-        false => Ok(context.get(name)),
-    }
-}
-
-/// Whether the attribute is given, of whatever type: see [`integers`].
+/// Whether the attribute is given, of whatever type: the runtime reads a list of integers from any, an empty one if it
+/// is something else. (So an empty one says nothing: see [`no_integers`].)
 fn is_given(context: &KernelContext<'_>, name: &str) -> bool {
     context.get::<Vec<i64>>(name).is_some()
 }
 
 fn wrong_type(name: &str, expected: &str) -> Error {
     Error::new(format!("{name} has the wrong type: it has to be {expected}"))
+}
+
+/// A list of integers that is empty looks like strings, a tensor or a graph: for these, the interface of ONNX Runtime
+/// 1.17 has no other reader.
+fn no_integers(name: &str) -> Error {
+    Error::new(format!("{name} is empty or has the wrong type: it has to be a list of integers, of one at least"))
 }
 
 fn flag(context: &KernelContext<'_>, name: &str, default: bool) -> Result<bool> {
@@ -225,6 +253,12 @@ pub struct ArgKernel {
 
 impl Kernel for ArgKernel {
     fn compute(&mut self, context: &ComputeContext) -> Result<()> {
+        no_panic(|| self.run(context))
+    }
+}
+
+impl ArgKernel {
+    fn run(&self, context: &ComputeContext) -> Result<()> {
         let Attributes { axes, keepdims, direction, nan_policy } = &self.attributes;
         let data_type = self.operator.data_type;
         let input = context.input(0)?.ok_or_else(|| Error::new("the input is missing"))?;

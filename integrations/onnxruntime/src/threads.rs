@@ -1,5 +1,6 @@
 //! The threads of the session: those that its own kernels run on. Nothing here knows of operators or tensors.
 
+use crate::panics::FirstPanic;
 use argreduce::Executor;
 use ort::operator::ComputeContext;
 use std::thread::available_parallelism;
@@ -25,7 +26,9 @@ impl Executor for SessionThreads<'_> {
     }
 
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        let panics = FirstPanic::default();
         // 0 batches: as many as there are threads. After an error, the caller does what is left.
-        _ = self.context.par_for(tasks, 0, task);
+        _ = self.context.par_for(tasks, 0, |n| panics.keep(|| task(n)));
+        panics.resume();
     }
 }
