@@ -158,7 +158,6 @@ const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
 mod tests {
     use super::*;
     use crate::positions::Positions;
-    use crate::prefetch::Prefetch;
     use crate::tuning::{Tuning, WorkingSet};
     use half::{bf16, f16};
 

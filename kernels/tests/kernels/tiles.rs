@@ -264,7 +264,7 @@ impl<T: Sample> Case<T> {
                             let (input, reduced) = (first.as_ptr().cast(), &[reduced]);
                             let working_set = if policy == Ignore { WorkingSet::Llc } else { WorkingSet::L2 };
                             let tuning = Tuning::current();
-                            let args = KernelArgs { input, outer, inner, reduced, prefetch, tuning };
+                            let args = KernelArgs { input, outer, inner, reduced, working_set, tuning };
                             // SAFETY: `expected` was found by reading every element of the tile.
                             let found = unsafe { self.run(strategy, function, policy, &args) };
                             assert!(found == expected, "{strategy}: {found:?} instead of {expected:?}\n{args:?}");
