@@ -163,6 +163,7 @@ pub(crate) trait ArgOrder: Copy {
 
 pub(crate) type Vec<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::Vector;
 pub(crate) type Mask<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::Mask;
+pub(crate) type Minpos<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::Minpos;
 pub(crate) type IndexVec<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::IndexVec;
 
 /// What nothing is worse than.

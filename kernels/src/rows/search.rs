@@ -4,8 +4,8 @@ use super::blocked;
 use super::lane_indexed;
 use super::segment::{self, MAX_VECTORS, Segment};
 use super::tree;
-use crate::order::{ArgOrder, IndexVec};
-use crate::simd::ops::{SimdOps, iota};
+use crate::order::{ArgOrder, IndexVec, Minpos};
+use crate::simd::ops::{MinposOps, SimdOps, iota};
 use crate::simd::token::Simd;
 
 /// Takes the search for rows of a length, up to [`RowLoop::MAX_VECTORS`]. (It compares elements: to count the vectors
@@ -19,8 +19,8 @@ pub(super) unsafe fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit:
     // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
     unsafe {
         match len {
-            _ if const { O::Simd::MINPOS_LANES > 0 && (V::FORWARD || size_of::<O::Lane>() == 1) }
-                && len <= O::Simd::MINPOS_LANES.min(lanes - 1) =>
+            _ if const { Minpos::<O>::LANES > 0 && (V::FORWARD || size_of::<O::Lane>() == 1) }
+                && len <= Minpos::<O>::LANES.min(lanes - 1) =>
             {
                 visit.search::<MinposRow>()
             }
@@ -97,7 +97,8 @@ impl<O: ArgOrder> RowSearch<O> for MinposRow {
         // Lanes beyond the row are no better, and their numbers are larger.
         let beyond = simd.splat_index(O::Simd::MAX_INDEX);
         let numbers = simd.select(simd.first_n_mask(segment.len), iota::<O::Lane, _>(segment.reversed), beyond);
-        let number = simd.minpos(value, numbers, O::IS_MAX);
+        let minpos = simd.minpos_ops().expect("taken where it is there");
+        let number = minpos.minpos(value, numbers, O::IS_MAX);
         (if segment.reversed { number - (O::Simd::LANES - segment.len) } else { number }) as u32
     }
 }

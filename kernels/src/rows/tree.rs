@@ -8,7 +8,7 @@
 
 use super::segment::{self, Segment};
 use crate::order::{ArgOrder, IndexVec, Vec, load, padding};
-use crate::simd::ops::SimdOps;
+use crate::simd::ops::{SimdOps, TreeOps};
 use crate::simd::token::Simd;
 use core::marker::PhantomData;
 
@@ -99,7 +99,7 @@ impl<O: ArgOrder> RowBests<O> {
 trait Tree {
     const ROWS: usize;
 
-    /// What is left when as many elements of each row have met as there are rows; it lies as [`SimdOps::deinterleave`]
+    /// What is left when as many elements of each row have met as there are rows; it lies as [`TreeOps::deinterleave`]
     /// says.
     unsafe fn reduce<O: ArgOrder>(order: O, first: Segment<O::Lane>, stride: isize) -> RowBests<O>;
 }

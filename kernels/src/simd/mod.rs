@@ -29,6 +29,8 @@
 //! |---|---|---|
 //! | `SimdOps<T>` | nine lane types | load, compare, maximum, select, masks, counters as wide as a lane |
 //! | `ByteMaskOps<T>` | nine lane types | masks of lanes as masks of bytes, and back |
+//! | `MinposOps` | the lane types that have it (x86: of 8 and 16 bits) | the first best of a few lanes |
+//! | `TreeOps` | the token | steps from rows to lanes, for lanes of 32 bits |
 //! | `F16KeyOps` | the token | the sort key of 16-bit floats |
 //! | `TransposeOps` | the token | interleaving of two vectors, for transposes |
 //!
@@ -41,7 +43,7 @@
 //! # How to add an ISA
 //!
 //! 1. A file or folder here, and its line below: a token with `Simd`, `SimdOps` and `ByteMaskOps` for nine lane types,
-//!    `F16KeyOps` and `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A
+//!    `TreeOps`, `F16KeyOps` and `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A
 //!    `macro_rules!` table has a line for each lane type, so that what differs between them is seen side by side.
 //! 2. Its numbers that shape code, in `tuning/isa.rs`.
 //! 3. In `dispatch.rs`: a variant of `Isa` with its name, `vector_bytes`, and a line in `with_isa!`. The compiler finds
@@ -49,6 +51,8 @@
 //! 4. A line of tests at the end of `kernels/tests/kernels/main.rs`, and one in `ci/inlining`.
 //!
 //! No strategy changes.
+//!
+//! Kernels read memory by what a token and its operations say, so that the traits are `unsafe` to implement.
 //!
 //! Tokens wrap those of the crate pulp, which no file outside of this folder names.
 

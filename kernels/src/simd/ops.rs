@@ -3,6 +3,7 @@
 
 use super::cast;
 use crate::simd::partial_load::{MAX_VECTOR_BYTES, PaddedTail};
+use crate::simd::token::Simd;
 use crate::simd::transpose::TransposeOps;
 use bytemuck::Pod;
 
@@ -19,7 +20,15 @@ pub(crate) const UNORDERED: i32 = 3;
 /// lane, as wide as the lane, so that a mask of values selects counts too).
 ///
 /// A `V` is either of values or of indices: what moves lanes does not look at them.
-pub(crate) trait SimdOps<T>: TransposeOps {
+///
+/// # Safety
+/// Kernels step through memory by [`LANES`](SimdOps::LANES), and read an element at a position that came of masks and
+/// indices. So an implementor promises that
+/// - a `Vector` is `LANES` elements, an `IndexVec` and an `IndexArray` as many integers, in order and without gaps, and
+///   no longer than [`MAX_VECTOR_BYTES`]; `LANES` and `MAX_INDEX` are left as they are here;
+/// - loads read what they say, and nothing else;
+/// - each operation gives what is said of it, whatever the lanes hold.
+pub(crate) unsafe trait SimdOps<T>: TransposeOps + TreeOps {
     type Vector: Pod;
     /// A truth value per lane; zeros are false.
     type Mask: Pod;
@@ -29,6 +38,9 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     type IndexLane: Copy + Ord + Into<u64>;
     /// The same as an array of `LANES` integers.
     type IndexArray: AsRef<[Self::IndexLane]> + Pod;
+    /// What has [`MinposOps`] for these lanes; [`NoMinpos`] where they would be no better than what can be made of the
+    /// other operations.
+    type Minpos: MinposOps<T, Self::Vector, Self::IndexVec>;
 
     /// Lanes in a vector.
     const LANES: usize = size_of::<Self::Vector>() / size_of::<T>();
@@ -36,9 +48,6 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     const MAX_INDEX: u32 = if size_of::<T>() < 4 { (1 << (8 * size_of::<T>())) - 1 } else { u32::MAX };
     /// Bits per lane in [`SimdOps::movemask`].
     const BITS_PER_LANE: u32;
-    /// How many lanes [`SimdOps::minpos`] looks at; 0 where it is no better than what can be made of the other
-    /// operations. See docs/tuning.md#the-minimum-instruction-of-x86.
-    const MINPOS_LANES: usize = 0;
 
     /// `value` in every lane.
     fn splat(self, value: T) -> Self::Vector;
@@ -98,23 +107,14 @@ pub(crate) trait SimdOps<T>: TransposeOps {
         }
         v
     }
-    /// Of the first `MINPOS_LANES` lanes, the smallest number that a largest (or smallest) one has: lanes of 8 bits
-    /// have the given numbers, others are counted from 0.
-    #[inline(always)]
-    fn minpos(self, _: Self::Vector, _numbers: Self::IndexVec, _largest: bool) -> usize {
-        0
-    }
+    /// Not there for [`NoMinpos`], and nowhere else.
+    fn minpos_ops(self) -> Option<Self::Minpos>;
 
     fn select<V: Pod>(self, mask: Self::Mask, yes: V, no: V) -> V;
     /// Exchanges neighbouring groups of `lanes` lanes (a power of two, below `LANES`): lane `i` gets lane `i ^ lanes`.
     fn butterfly(self, v: Self::Vector, lanes: usize) -> Self::Vector;
     /// Lane `i` gets lane `i + lanes`, and the last of them the first; `lanes` is below `LANES`.
     fn rotate<V: Pod>(self, v: V, lanes: usize) -> V;
-    /// What two vectors of `rows` rows each (a power of two, below `LANES`) have, in two vectors of twice as many:
-    /// the first of each two elements of a row that are neighbours there, and the second. In how a row lies, an ISA
-    /// is free, but before the first of these steps, a vector is one row in its order, and after the last one, each
-    /// lane is a row, in the order of all. For lanes of 32 bits; of others, an ISA may give anything.
-    fn deinterleave<V: Pod>(self, a: V, b: V, rows: usize) -> (V, V);
 
     /// True in the first `n` lanes; `n` is at most `LANES`.
     #[inline(always)]
@@ -166,6 +166,66 @@ pub(crate) trait ByteMaskOps<T>: SimdOps<T> + SimdOps<u8> {
     fn widen(self, mask: &<Self as SimdOps<u8>>::Mask, n: usize) -> <Self as SimdOps<T>>::Mask;
 }
 
+/// What a reduction of many rows at a time needs, which transposes: for vectors of lanes of 32 bits.
+///
+/// # Safety
+/// Each operation gives what is said of it: what is in a lane is where an element is read.
+pub(crate) unsafe trait TreeOps: Simd {
+    /// Sorts two vectors of `rows` rows each, a power of two below the number of lanes, into two of twice as many: the
+    /// rows of `a`, and then those of `b`. The first one has elements 0, 2, 4, .. of each row, and the second one
+    /// elements 1, 3, 5, ..; so each has half of the row, in order.
+    ///
+    /// Of `n` lanes, each row has `n / rows`. Which lane has which element of which row is up to the ISA, but depends
+    /// on the number of rows alone. In a vector of one row, lane `i` has element `i`; in one of `n` rows, lane `i` has
+    /// row `i`. One way to do it, with four lanes, and rows p, q, r and s:
+    ///
+    /// ```text
+    /// rows = 1    of p0 p1 p2 p3    and q0 q1 q2 q3    are made p0 p2 q0 q2    and p1 p3 q1 q3
+    /// rows = 2    of p0 p1 q0 q1    and r0 r1 s0 s1    are made p0 q0 r0 s0    and p1 q1 r1 s1
+    /// ```
+    fn deinterleave<V: Pod>(self, a: V, b: V, rows: usize) -> (V, V);
+}
+
+/// An operation that finds the first best of a few lanes, for vectors `V` of lanes of type `T`, and their indices `I`.
+///
+/// # Safety
+/// As for [`SimdOps`].
+pub(crate) unsafe trait MinposOps<T, V, I> {
+    /// How many lanes it looks at, if there is a value of the type at all.
+    const LANES: usize;
+
+    /// Of the first `LANES` lanes, the smallest number that a largest (or smallest) one has: lanes of 8 bits have the
+    /// given numbers, others are counted from 0.
+    fn minpos(self, v: V, numbers: I, largest: bool) -> usize;
+}
+
+/// For lanes without such an operation: there is no value of it.
+pub(crate) enum NoMinpos {}
+
+// SAFETY: nothing is ever done.
+unsafe impl<T, V, I> MinposOps<T, V, I> for NoMinpos {
+    /// See docs/tuning.md#the-minimum-instruction-of-x86.
+    const LANES: usize = 0;
+
+    #[inline(always)]
+    fn minpos(self, _: V, _: I, _: bool) -> usize {
+        match self {}
+    }
+}
+
+/// For lanes without [`MinposOps`].
+macro_rules! no_minpos {
+    () => {
+        type Minpos = NoMinpos;
+
+        #[inline(always)]
+        fn minpos_ops(self) -> Option<NoMinpos> {
+            None
+        }
+    };
+}
+pub(crate) use no_minpos;
+
 /// Operations on two vectors that are one method of the token, or of one of its features, whatever types that has.
 macro_rules! binary {
     ($vector:ty => $output:ty: $($name:ident = $method:ident $(of $feature:ident)?),+) => {$(
@@ -198,7 +258,10 @@ const fn numbers<T, V>(from_the_end: bool) -> [u8; MAX_VECTOR_BYTES] {
 }
 
 /// What 16-bit floats need beyond 16-bit integers.
-pub(crate) trait F16KeyOps: SimdOps<i16> {
+///
+/// # Safety
+/// As for [`SimdOps`].
+pub(crate) unsafe trait F16KeyOps: SimdOps<i16> {
     /// Integers in the order of the floats whose bits are `raw`, in three steps:
     ///
     /// 1. With `magnitude = raw & 0x7fff`, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so

@@ -2,7 +2,7 @@
 //! compiler makes of it what the target's baseline has. Knows no intrinsics.
 
 use crate::simd::cast;
-use crate::simd::ops::{ByteMaskOps, EQ, F16KeyOps, NOT_LE, SimdOps, UNORDERED};
+use crate::simd::ops::{ByteMaskOps, EQ, F16KeyOps, NOT_LE, NoMinpos, SimdOps, TreeOps, UNORDERED, no_minpos};
 use crate::simd::token::Simd;
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
@@ -13,7 +13,8 @@ use core::array::from_fn;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable<const BYTES: usize>;
 
-impl<const BYTES: usize> Simd for Portable<BYTES> {
+// SAFETY: every machine has it.
+unsafe impl<const BYTES: usize> Simd for Portable<BYTES> {
     const TUNING: IsaTuning = if BYTES == 64 { isa::WIDE_PORTABLE } else { isa::PORTABLE };
 
     fn is_available() -> bool {
@@ -68,7 +69,8 @@ macro_rules! portable {
             f64 as u64);
     };
     ($bytes:literal: $($lane:ident as $count:ident),+) => {$(
-        impl SimdOps<$lane> for Portable<$bytes> {
+        // SAFETY: arrays of as many lanes, and what is written here lane by lane.
+        unsafe impl SimdOps<$lane> for Portable<$bytes> {
             type Vector = [$lane; $bytes / size_of::<$lane>()];
             type Mask = [$count; $bytes / size_of::<$lane>()];
             type IndexVec = [$count; $bytes / size_of::<$lane>()];
@@ -77,6 +79,7 @@ macro_rules! portable {
 
             const BITS_PER_LANE: u32 = 1;
 
+            no_minpos!();
             #[inline(always)]
             fn splat(self, value: $lane) -> Self::Vector {
                 // Hidden from the compiler where it is a float (half of one is not 0). With a constant, it makes of
@@ -128,13 +131,6 @@ macro_rules! portable {
                 cast::<Self::IndexVec, V>(from_fn(|i| v[(i + lanes) % v.len()]))
             }
             #[inline(always)]
-            fn deinterleave<V: Pod>(self, a: V, b: V, _: usize) -> (V, V) {
-                let (a, b): (Self::IndexVec, Self::IndexVec) = (cast(a), cast(b));
-                let of_both = |i: usize| if i < a.len() { a[i] } else { b[i - a.len()] };
-                let every_other = |first| cast::<Self::IndexVec, V>(from_fn(|i| of_both(2 * i + first)));
-                (every_other(0), every_other(1))
-            }
-            #[inline(always)]
             fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
                 from_fn(|i| a[i] | b[i])
             }
@@ -178,7 +174,19 @@ macro_rules! portable {
         }
     )+
 
-        impl F16KeyOps for Portable<$bytes> {
+        // SAFETY: rows lie one after the other, and what is written here is what the trait asks for.
+        unsafe impl TreeOps for Portable<$bytes> {
+            #[inline(always)]
+            fn deinterleave<V: Pod>(self, a: V, b: V, _: usize) -> (V, V) {
+                let (a, b): ([u32; $bytes / 4], [u32; $bytes / 4]) = (cast(a), cast(b));
+                let of_both = |i: usize| if i < a.len() { a[i] } else { b[i - a.len()] };
+                let every_other = |first| cast::<[u32; $bytes / 4], V>(from_fn(|i| of_both(2 * i + first)));
+                (every_other(0), every_other(1))
+            }
+        }
+
+        // SAFETY: as above.
+        unsafe impl F16KeyOps for Portable<$bytes> {
             #[inline(always)]
             fn encode_f16(self, raw: Self::Vector, bias: i16, saturating_bias: i16) -> Self::Vector {
                 from_fn(|i| {

@@ -5,7 +5,14 @@ use core::mem::needs_drop;
 use core::ptr::from_ref;
 
 /// Proof that this machine has an ISA: a value of the type exists only where its instructions may run.
-pub(crate) trait Simd: Copy + 'static {
+///
+/// # Safety
+/// Operations are methods of the token that nothing else is asked for. So an implementor promises that
+/// - there is a value only where the machine has the ISA: one is made by [`Simd::assume`], which asks for that, or of a
+///   value that is the same proof;
+/// - [`Simd::is_available`] is true only where the machine has it;
+/// - [`Simd::vectorize`] runs the operation once, on this thread, and gives what it gives.
+pub(crate) unsafe trait Simd: Copy + 'static {
     /// The token, unchecked.
     ///
     /// # Safety

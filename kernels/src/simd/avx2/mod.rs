@@ -132,16 +132,6 @@ impl Avx2 {
         self._mm256_broadcastsi128_si256(cast(rotation(from)))
     }
 
-    /// See `SimdOps::deinterleave`, for lanes of 32 bits: within halves of 128 bits as long as there are pairs.
-    #[inline(always)]
-    fn deinterleave_32(self, a: __m256i, b: __m256i, rows: usize) -> (__m256i, __m256i) {
-        if rows == 4 {
-            return (self._mm256_permute2x128_si256::<0x20>(a, b), self._mm256_permute2x128_si256::<0x31>(a, b));
-        }
-        let (avx, a, b) = (self.0.avx, cast(a), cast(b));
-        (cast(avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b)), cast(avx._mm256_shuffle_ps::<0b11_01_11_01>(a, b)))
-    }
-
     /// Masks of 32 bits as masks of bytes, in each half.
     #[inline(always)]
     fn pack_32(self, [a, b, c, d]: [__m256i; 4]) -> __m256i {
@@ -220,7 +210,9 @@ pub(super) fn rotation(from: usize) -> [u8; BLOCK_BYTES] {
     *NUMBERS[from..].first_chunk().expect("less than a vector")
 }
 
-impl Simd for Avx2 {
+// SAFETY: only pulp's token makes one, which is such a proof, by `new` and `assume`; its `is_available` is what pulp
+// has seen, and its `vectorize` runs what it is given once.
+unsafe impl Simd for Avx2 {
     const TUNING: IsaTuning = isa::AVX2;
 
     fn is_available() -> bool {

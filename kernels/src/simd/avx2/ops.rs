@@ -3,7 +3,7 @@
 
 use super::Avx2;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED, binary};
+use crate::simd::ops::{EQ, F16KeyOps, MinposOps, NoMinpos, SimdOps, TreeOps, UNORDERED, binary, no_minpos};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
 
@@ -62,11 +62,6 @@ macro_rules! by_width {
             cast(self.rotate_lanes::<{ size_of::<$count>() }>(cast(v), lanes))
         }
         #[inline(always)]
-        fn deinterleave<V: Pod>(self, a: V, b: V, rows: usize) -> (V, V) {
-            let (first, second) = self.deinterleave_32(cast(a), cast(b), rows);
-            (cast(first), cast(second))
-        }
-        #[inline(always)]
         fn and_not(self, a: __m256i, b: __m256i) -> __m256i {
             self._mm256_andnot_si256(b, a)
         }
@@ -102,18 +97,35 @@ macro_rules! by_width {
 
 /// What the one horizontal instruction of x86 serves, where it does.
 macro_rules! horizontally {
-    ((), $lane:ident) => {};
+    ((), $lane:ident) => {
+        no_minpos!();
+    };
     (($reduce_splat:ident, $minpos:ident, $minpos_lanes:literal), $lane:ident) => {
-        const MINPOS_LANES: usize = $minpos_lanes;
+        type Minpos = Self;
 
+        #[inline(always)]
+        fn minpos_ops(self) -> Option<Self> {
+            Some(self)
+        }
         #[inline(always)]
         fn reduce_splat(self, v: __m256i, largest: bool) -> __m256i {
             // What turns the best lane into 0.
             self.$reduce_splat(v, (if largest { $lane::MAX } else { $lane::MIN }) as _)
         }
-        #[inline(always)]
-        fn minpos(self, v: __m256i, numbers: __m256i, largest: bool) -> usize {
-            self.$minpos(v, numbers, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+    };
+}
+
+macro_rules! minpos {
+    ((), $lane:ident) => {};
+    (($reduce_splat:ident, $minpos:ident, $minpos_lanes:literal), $lane:ident) => {
+        // SAFETY: `_mm_minpos_epu16` gives a number that a lane has, as Intel says.
+        unsafe impl MinposOps<$lane, __m256i, __m256i> for Avx2 {
+            const LANES: usize = $minpos_lanes;
+
+            #[inline(always)]
+            fn minpos(self, v: __m256i, numbers: __m256i, largest: bool) -> usize {
+                self.$minpos(v, numbers, (if largest { $lane::MAX } else { $lane::MIN }) as _)
+            }
         }
     };
 }
@@ -122,7 +134,10 @@ macro_rules! horizontally {
 macro_rules! integers {
     ($($lane:ident: $bits:tt, $horizontally:tt, $splat:ident as $signed:ident, $gt:ident, $eq:ident
         $(, $max:ident, $min:ident)?;)+) => {$(
-        impl SimdOps<$lane> for Avx2 {
+        minpos!($horizontally, $lane);
+
+        // SAFETY: the types are 256 bits of such lanes; the operations are those that Intel says of the intrinsics.
+        unsafe impl SimdOps<$lane> for Avx2 {
             by_width!($bits, $lane);
             $(binary!(__m256i => __m256i: max = $max, min = $min);)?
 
@@ -164,8 +179,10 @@ integers! {
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
     ($($lane:ident: $bits:tt, $splat:ident, $cmp:ident, $max:ident, $min:ident;)+) => {$(
-        impl SimdOps<$lane> for Avx2 {
+        // SAFETY: as for integers.
+        unsafe impl SimdOps<$lane> for Avx2 {
             by_width!($bits, $lane);
+            no_minpos!();
             // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
             binary!(__m256i => __m256i: max = $max of avx, min = $min of avx);
 
@@ -186,7 +203,23 @@ floats! {
     f64: 64, _mm256_set1_pd, _mm256_cmp_pd, _mm256_max_pd, _mm256_min_pd;
 }
 
-impl F16KeyOps for Avx2 {
+// SAFETY: the instructions give what Intel says, and that is what the trait asks for.
+unsafe impl TreeOps for Avx2 {
+    /// Within halves of 128 bits as long as there are pairs.
+    #[inline(always)]
+    fn deinterleave<V: Pod>(self, a: V, b: V, rows: usize) -> (V, V) {
+        if rows == 4 {
+            let (a, b) = (cast(a), cast(b));
+            let first = self._mm256_permute2x128_si256::<0x20>(a, b);
+            return (cast(first), cast(self._mm256_permute2x128_si256::<0x31>(a, b)));
+        }
+        let (avx, a, b) = (self.0.avx, cast(a), cast(b));
+        (cast(avx._mm256_shuffle_ps::<0b10_00_10_00>(a, b)), cast(avx._mm256_shuffle_ps::<0b11_01_11_01>(a, b)))
+    }
+}
+
+// SAFETY: as above.
+unsafe impl F16KeyOps for Avx2 {
     binary!(__m256i => __m256i: max_unsigned = _mm256_max_epu16);
 
     #[inline(always)]

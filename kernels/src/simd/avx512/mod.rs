@@ -71,19 +71,6 @@ impl Avx512 {
         self.0.avx512f._mm512_broadcast_i32x4(cast(rotation(from)))
     }
 
-    /// See `SimdOps::deinterleave`, for lanes of 32 bits: within quarters of 128 bits as long as there are pairs.
-    #[inline(always)]
-    fn deinterleave_32(self, a: __m512i, b: __m512i, rows: usize) -> (__m512i, __m512i) {
-        let V4 { avx512f, .. } = self.0;
-        if rows >= 4 {
-            let even = avx512f._mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
-            return (even, avx512f._mm512_shuffle_i64x2::<0b11_01_11_01>(a, b));
-        }
-        let (a, b) = (cast(a), cast(b));
-        let even = cast(avx512f._mm512_shuffle_ps::<0b10_00_10_00>(a, b));
-        (even, cast(avx512f._mm512_shuffle_ps::<0b11_01_11_01>(a, b)))
-    }
-
     /// A byte shuffle that does to bytes 8 to 15 of each 128-bit quarter what `order` does to bytes 0 to 7.
     #[inline(always)]
     fn quarters(self, order: i64) -> __m512i {
@@ -123,7 +110,9 @@ impl From<Avx512> for Avx2 {
     }
 }
 
-impl Simd for Avx512 {
+// SAFETY: only pulp's token makes one, which is such a proof, by `assume`; its `is_available` is what pulp has seen,
+// and its `vectorize` runs what it is given once.
+unsafe impl Simd for Avx512 {
     const TUNING: IsaTuning = isa::AVX512;
 
     fn is_available() -> bool {

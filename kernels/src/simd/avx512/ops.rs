@@ -4,7 +4,7 @@
 use super::Avx512;
 use crate::simd::avx2::Avx2;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, SimdOps, UNORDERED, binary};
+use crate::simd::ops::{EQ, F16KeyOps, MinposOps, NoMinpos, SimdOps, TreeOps, UNORDERED, binary, no_minpos};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -59,11 +59,6 @@ macro_rules! by_width {
             cast(self.rotate_lanes::<{ size_of::<$count>() }>(cast(v), lanes))
         }
         #[inline(always)]
-        fn deinterleave<V: Pod>(self, a: V, b: V, rows: usize) -> (V, V) {
-            let (first, second) = self.deinterleave_32(cast(a), cast(b), rows);
-            (cast(first), cast(second))
-        }
-        #[inline(always)]
         fn or(self, a: $mask, b: $mask) -> $mask {
             a | b
         }
@@ -109,10 +104,16 @@ macro_rules! by_width {
 /// What AVX2 does better with half of a vector, for 8-bit and 16-bit integers: six or five exchanges of lanes become
 /// two, and an instruction that x86 has only for 128 bits.
 macro_rules! by_half {
-    ((), $lane:ident) => {};
+    ((), $lane:ident) => {
+        no_minpos!();
+    };
     (($max:ident, $min:ident, $broadcast:ident), $lane:ident) => {
-        const MINPOS_LANES: usize = <Avx2 as SimdOps<$lane>>::MINPOS_LANES;
+        type Minpos = Self;
 
+        #[inline(always)]
+        fn minpos_ops(self) -> Option<Self> {
+            Some(self)
+        }
         #[inline(always)]
         fn reduce_splat(self, v: __m512i, largest: bool) -> __m512i {
             let V4 { avx2, avx512f, avx512bw, .. } = self.0;
@@ -121,10 +122,21 @@ macro_rules! by_half {
             let half = <Avx2 as SimdOps<$lane>>::reduce_splat(self.into(), half, largest);
             avx512bw.$broadcast(self.0.avx._mm256_castsi256_si128(half))
         }
-        #[inline(always)]
-        fn minpos(self, v: __m512i, numbers: __m512i, largest: bool) -> usize {
-            let low = |v| self.0.avx512f._mm512_castsi512_si256(v);
-            <Avx2 as SimdOps<$lane>>::minpos(self.into(), low(v), low(numbers), largest)
+    };
+}
+
+macro_rules! minpos {
+    ((), $lane:ident) => {};
+    ($by_half:tt, $lane:ident) => {
+        // SAFETY: AVX2's, of the lower halves.
+        unsafe impl MinposOps<$lane, __m512i, __m512i> for Avx512 {
+            const LANES: usize = <Avx2 as MinposOps<$lane, __m256i, __m256i>>::LANES;
+
+            #[inline(always)]
+            fn minpos(self, v: __m512i, numbers: __m512i, largest: bool) -> usize {
+                let low = |v| self.0.avx512f._mm512_castsi512_si256(v);
+                <Avx2 as MinposOps<$lane, _, _>>::minpos(self.into(), low(v), low(numbers), largest)
+            }
         }
     };
 }
@@ -133,7 +145,10 @@ macro_rules! by_half {
 macro_rules! integers {
     ($($lane:ident: $bits:tt, $by_half:tt, $splat:ident as $signed:ident, $mask:ident,
         $feature:ident: $gt:ident, $eq:ident, $max:ident, $min:ident;)+) => {$(
-        impl SimdOps<$lane> for Avx512 {
+        minpos!($by_half, $lane);
+
+        // SAFETY: the types are 512 bits of such lanes; the operations are those that Intel says of the intrinsics.
+        unsafe impl SimdOps<$lane> for Avx512 {
             by_width!($bits, $lane);
             by_half!($by_half, $lane);
             binary!(__m512i => __m512i: max = $max of $feature, min = $min of $feature);
@@ -175,8 +190,10 @@ integers! {
 /// Floats: the same operations under the names of each width, between casts that cost nothing.
 macro_rules! floats {
     ($($lane:ident: $bits:tt, $mask:ident, $splat:ident, $cmp:ident, $max:ident, $min:ident;)+) => {$(
-        impl SimdOps<$lane> for Avx512 {
+        // SAFETY: as for integers.
+        unsafe impl SimdOps<$lane> for Avx512 {
             by_width!($bits, $lane);
+            no_minpos!();
             // The hardware's maximum and minimum return their second operand where both are equal or either is NaN.
             binary!(__m512i => __m512i: max = $max of avx512f, min = $min of avx512f);
 
@@ -198,7 +215,25 @@ floats! {
     f64: 64, __mmask8,  _mm512_set1_pd, _mm512_cmp_pd_mask, _mm512_max_pd, _mm512_min_pd;
 }
 
-impl F16KeyOps for Avx512 {
+// SAFETY: the instructions give what Intel says, and that is what the trait asks for.
+unsafe impl TreeOps for Avx512 {
+    /// Within quarters of 128 bits as long as there are pairs.
+    #[inline(always)]
+    fn deinterleave<V: Pod>(self, a: V, b: V, rows: usize) -> (V, V) {
+        let V4 { avx512f, .. } = self.0;
+        if rows >= 4 {
+            let (a, b) = (cast(a), cast(b));
+            let even = avx512f._mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+            return (cast(even), cast(avx512f._mm512_shuffle_i64x2::<0b11_01_11_01>(a, b)));
+        }
+        let (a, b) = (cast(a), cast(b));
+        let even = cast(avx512f._mm512_shuffle_ps::<0b10_00_10_00>(a, b));
+        (even, cast(avx512f._mm512_shuffle_ps::<0b11_01_11_01>(a, b)))
+    }
+}
+
+// SAFETY: as above.
+unsafe impl F16KeyOps for Avx512 {
     binary!(__m512i => __m512i: max_unsigned = _mm512_max_epu16 of avx512bw);
 
     #[inline(always)]

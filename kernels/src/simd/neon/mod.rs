@@ -78,7 +78,8 @@ where
     }
 }
 
-impl Simd for Neon {
+// SAFETY: only pulp's token makes one, which is such a proof, by `assume`; its `is_available` is what pulp has seen.
+unsafe impl Simd for Neon {
     const TUNING: IsaTuning = isa::NEON;
 
     fn is_available() -> bool {

@@ -3,7 +3,7 @@
 
 use super::Neon;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, NOT_LE, SimdOps, UNORDERED, binary};
+use crate::simd::ops::{EQ, F16KeyOps, NOT_LE, NoMinpos, SimdOps, TreeOps, UNORDERED, binary, no_minpos};
 use bytemuck::Pod;
 use core::arch::aarch64::*;
 
@@ -29,6 +29,7 @@ macro_rules! by_width {
 
         const BITS_PER_LANE: u32 = 4 * size_of::<$count>() as u32;
 
+        no_minpos!();
         binary!(Self::Vector => Self::Vector: xor = veorq_u8 of neon);
         binary!(uint8x16_t => uint8x16_t: or = vorrq_u8 of neon, and_not = vbicq_u8 of neon);
         binary!($unsigned => $unsigned: add = $add of neon);
@@ -47,11 +48,6 @@ macro_rules! by_width {
             cast(self.rotate_bytes(cast(v), lanes * size_of::<$count>()))
         }
         #[inline(always)]
-        fn deinterleave<V: Pod>(self, a: V, b: V, _: usize) -> (V, V) {
-            let (a, b) = (cast(a), cast(b));
-            (cast(self.0.neon.vuzp1q_u32(a, b)), cast(self.0.neon.vuzp2q_u32(a, b)))
-        }
-        #[inline(always)]
         fn movemask(self, mask: uint8x16_t) -> u64 {
             // 4 equal bits for each byte.
             cast(self.0.neon.vshrn_n_u16::<4>(cast(mask)))
@@ -66,7 +62,8 @@ macro_rules! by_width {
 macro_rules! integers {
     ($($lane:ident: $bits:tt, $vector:ident, $splat:ident, $gt:ident, $eq:ident
         $(, $max:ident, $min:ident)?;)+) => {$(
-        impl SimdOps<$lane> for Neon {
+        // SAFETY: the types are 128 bits of such lanes; the operations are those that Arm says of the intrinsics.
+        unsafe impl SimdOps<$lane> for Neon {
             by_width!($bits);
             $(binary!($vector => $vector: max = $max of neon, min = $min of neon);)?
             type Vector = $vector;
@@ -100,7 +97,8 @@ integers! {
 
 macro_rules! floats {
     ($($lane:ident: $bits:tt, $vector:ident, $splat:ident, $gt:ident, $eq:ident, $le:ident, $keep_nan:ident;)+) => {$(
-        impl SimdOps<$lane> for Neon {
+        // SAFETY: as for integers.
+        unsafe impl SimdOps<$lane> for Neon {
             by_width!($bits);
             type Vector = $vector;
 
@@ -144,7 +142,17 @@ floats! {
     f64: 64, float64x2_t, vdupq_n_f64, vcgtq_f64, vceqq_f64, vcleq_f64, vmaxq_f64;
 }
 
-impl F16KeyOps for Neon {
+// SAFETY: the instructions give what Arm says, and that is what the trait asks for.
+unsafe impl TreeOps for Neon {
+    #[inline(always)]
+    fn deinterleave<V: Pod>(self, a: V, b: V, _: usize) -> (V, V) {
+        let (a, b) = (cast(a), cast(b));
+        (cast(self.0.neon.vuzp1q_u32(a, b)), cast(self.0.neon.vuzp2q_u32(a, b)))
+    }
+}
+
+// SAFETY: as above.
+unsafe impl F16KeyOps for Neon {
     binary!(int16x8_t => int16x8_t: max_unsigned = vmaxq_u16 of neon);
 
     #[inline(always)]
