@@ -224,6 +224,7 @@ mod tests {
     use crate::layout::AxisSet;
     use crate::{AxisDirection, Layout};
     use DataType::{F16, F32, F64, I16, U8};
+    use std::fmt::Debug;
 
     fn shape(sizes: &[usize], axes: &[isize]) -> CollapsedShape {
         let input = Layout::contiguous(sizes).unwrap();
@@ -233,8 +234,20 @@ mod tests {
         CollapsedShape::new(&input, set, AxisDirection::Increasing, &output)
     }
 
-    fn selection(shape: &CollapsedShape, element: DataType) -> Selection<'_> {
-        Selection { shape, reduction_len: count(shape.reduced_dims()), element, tuning: &Tuning::current().select }
+    /// By each table, so that a limit that one of them moves is seen on every machine.
+    fn by_each_table<R: PartialEq + Debug>(
+        shape: &CollapsedShape,
+        element: DataType,
+        select: impl Fn(&Selection<'_>) -> R,
+    ) -> R {
+        let by = |tuning: &Tuning| {
+            select(&Selection { shape, reduction_len: count(shape.reduced_dims()), element, tuning: &tuning.select })
+        };
+        let selected = by(Tuning::ALL[0]);
+        for tuning in Tuning::ALL {
+            assert_eq!(by(tuning), selected, "{} and {} differ", tuning.name, Tuning::ALL[0].name);
+        }
+        selected
     }
 
     /// What is too narrow for vectors of 64 bytes takes those of 32, from both sides of each limit; nothing else does.
@@ -244,7 +257,9 @@ mod tests {
         use Strategy::{Columns, GatheredColumns, NarrowColumns, Rows, SegmentedRows};
         let chosen_by = |prefer_256_bit, widest, sizes: &[usize], axes: &[isize], element| {
             let select = |is_forced| {
-                selection(&shape(sizes, axes), element).isa_and_strategy(PlanIsa { widest, is_forced }, prefer_256_bit)
+                by_each_table(&shape(sizes, axes), element, |selection| {
+                    selection.isa_and_strategy(PlanIsa { widest, is_forced }, prefer_256_bit)
+                })
             };
             assert!(select(true).is_none_or(|(isa, _)| isa == widest), "a forced ISA is forced");
             select(false)
@@ -298,8 +313,9 @@ mod tests {
     #[test]
     fn tells_shapes_apart() {
         use Strategy::{Columns, GatheredColumns, NarrowColumns, Rows, SegmentedRows};
-        let chosen =
-            |sizes: &[usize], axes: &[isize], element| selection(&shape(sizes, axes), element).strategy(Isa::Avx2);
+        let chosen = |sizes: &[usize], axes: &[isize], element| {
+            by_each_table(&shape(sizes, axes), element, |selection| selection.strategy(Isa::Avx2))
+        };
         type Case = (&'static [usize], &'static [isize], DataType, Option<Strategy>);
         let cases: [Case; 47] = [
             (&[100, 1], &[1], F32, None),
