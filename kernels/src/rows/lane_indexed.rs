@@ -67,7 +67,8 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
         best.values = [order.max(first[0], order.identity()), order.max(first[1], order.identity())];
     }
     let mut at = lanes;
-    repeat!(const { O::Simd::TUNING.unrolls } && !segment.reversed, at < len, at + lanes < len, at += lanes, {
+    let unrolls = const { O::Simd::TUNING.unrolls_short_loops } && !segment.reversed;
+    repeat!(unrolls, at < len, at + lanes < len, at += lanes, {
         position = simd.add(position, simd.splat_index(lanes as u32));
         // SAFETY: the caller's promise, and parts are whole vectors.
         let vectors = unsafe { [load(order, vector(at)), load(order, vector(second + at))] };
