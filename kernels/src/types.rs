@@ -224,8 +224,8 @@ pub fn better<T: Element>(function: ReduceFunction, policy: NanPolicy, a: T, b: 
     }
 }
 
-/// The same order as integers: the larger key is the better element. What a loop of a few elements compares in one
-/// instruction.
+/// An integer for each element in the order of [`better`]: the larger key is the better element. What a loop of a few
+/// elements compares in one instruction.
 ///
 /// ```
 /// use argreduce_kernels::{NanPolicy::*, ReduceFunction::*, key};

@@ -40,7 +40,7 @@ impl<L: Copy> StridedRows<L> {
         prefetch_rows(self.hint, at.cast(), self.stride.wrapping_mul(size as isize), self.count, width * size);
     }
 
-    /// The same rows from output `output` on.
+    /// These rows from output `output` on.
     #[inline(always)]
     pub(super) fn at(self, output: usize) -> Self {
         StridedRows { first: self.first.wrapping_add(output), ..self }

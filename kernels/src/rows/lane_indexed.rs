@@ -47,8 +47,8 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> u
     }
 }
 
-/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the
-/// worst number.
+/// The position of the first best element, or `None` where it is not known yet: a NaN that wins is there, or nothing is
+/// better than the worst number.
 #[inline(always)]
 unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);

@@ -27,7 +27,7 @@ pub(crate) trait SimdOps<T>: TransposeOps {
     type IndexVec: Pod;
     /// One lane of them.
     type IndexLane: Copy + Ord + Into<u64>;
-    /// The same as an array of `LANES` integers.
+    /// Such integers as an array, `LANES` of them.
     type IndexArray: AsRef<[Self::IndexLane]> + Pod;
 
     /// Lanes in a vector.

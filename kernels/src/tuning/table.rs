@@ -66,7 +66,7 @@ pub struct ColumnTuning {
     pub prefetch_next_rows: bool,
     /// The most bytes of tall blocks of rows beyond L2, none wider than a tile, that are reduced in one pass.
     pub max_tall_block_bytes: usize,
-    /// The same of blocks of few rows.
+    /// The most bytes of blocks of few rows beyond L2 that are reduced in one pass.
     pub max_block_bytes: usize,
     /// How far ahead to prefetch along rows that are long and not contiguous.
     pub row_prefetch_bytes: usize,
@@ -176,7 +176,8 @@ impl Tuning {
         self.rows.read_streams > 1 && matches!(prefetch, Prefetch::Jumps | Prefetch::Everything)
     }
 
-    /// The same, if its numbers are such as kernels can take. Each table is the result of this.
+    /// This table, if its numbers are such as kernels can take; otherwise it does not compile. Each table is the result
+    /// of this.
     pub(super) const fn checked(self) -> Tuning {
         let RowTuning { read_streams, stream_bytes, .. } = self.rows;
         assert!(1 <= read_streams && read_streams <= MAX_READ_STREAMS, "there is room for the state of each stream");
