@@ -1,15 +1,16 @@
 //! Small calls: what one call costs on a row of 1 to 256 elements, and what making a plan costs. Not bandwidth but
 //! nanoseconds, so the ceilings have no part in it.
 
+use crate::cell::{Cell, Options, Shape, Size};
 use crate::data::{Buffer, Pattern, Row, fill, seeded};
 use crate::element::Sample;
 use crate::settings::Settings;
+use crate::subject::{By, IS_VERSUS, New, Old};
 use crate::timer::{Trials, in_turn};
-use anyhow::Result;
-use argreduce::{ArgReduce, Layout, NanPolicy, Plan, ReduceFunction, SliceExt};
+use anyhow::{Context, Result};
+use argreduce::{NanPolicy, ReduceFunction};
 use rand::Rng;
 use rand::rngs::SmallRng;
-use std::hint::black_box;
 
 pub const LENGTHS: [usize; 6] = [1, 4, 8, 16, 64, 256];
 
@@ -19,20 +20,11 @@ const CALLS: usize = 512;
 /// What the rows are taken from: 64 KiB for types of 4 bytes.
 const POOL: usize = 16 << 10;
 
-/// Of one call: `Plan::run`, `SliceExt::argmax`, and the crate argminmax.
+/// What something took, and what took place beside it.
 #[derive(Clone, Copy, Debug)]
-pub struct SmallCall {
-    pub len: usize,
-    pub nanoseconds: [f64; 3],
-    /// The first two over the third.
-    pub ratios: [f64; 2],
-}
-
-/// Making a plan, and a run of 16 f32.
-#[derive(Clone, Copy, Debug)]
-pub struct PlanMaking {
+pub struct Beside {
     pub nanoseconds: [f64; 2],
-    /// The plan over the run.
+    /// The first over the second.
     pub ratio: f64,
 }
 
@@ -42,14 +34,15 @@ pub struct PlanMaking {
 const PLACES: usize = 8 * CALLS;
 
 /// Rows, answers, and what answers them.
-struct Stage<T> {
+struct Stage<T: Sample> {
     pool: Buffer<T>,
     starts: Vec<usize>,
     indices: Vec<u32>,
     first_index: usize,
     rng: SmallRng,
     len: usize,
-    plan: Plan<T, u32>,
+    new: <T as By<New>>::Plans,
+    old: <T as By<Old>>::Plans,
 }
 
 #[derive(Clone, Copy)]
@@ -57,6 +50,8 @@ enum Who {
     Run,
     Slice,
     Peer,
+    OldRun,
+    OldSlice,
 }
 
 impl<T: Sample> Stage<T> {
@@ -64,9 +59,12 @@ impl<T: Sample> Stage<T> {
         let (mut pool, mut rng) = (Buffer::default(), seeded());
         pool.grow_to(POOL);
         fill(Pattern::Random, Row { len: 1, stride: 1 }, &mut rng, &mut pool);
-        let layout = Layout::contiguous(&[len])?;
-        let plan = ArgReduce::argmax(&layout).axes(&[0]).plan::<T, u32>()?;
-        Ok(Stage { pool, starts: vec![0; CALLS], indices: vec![0; PLACES], first_index: 0, rng, len, plan })
+        let (pattern, options, size) = (Pattern::Random, Options::Plain, Size::Bytes(len * size_of::<T>()));
+        let cell = Cell { data_type: T::DATA_TYPE, shape: Shape::Row, pattern, options, size };
+        let geometry = cell.geometry(false).context("a row")?;
+        let new = <T as By<New>>::plans(&cell, &geometry)?;
+        let old = <T as By<Old>>::plans(&cell, &geometry)?;
+        Ok(Stage { pool, starts: vec![0; CALLS], indices: vec![0; PLACES], first_index: 0, rng, len, new, old })
     }
 
     /// Takes other rows, and another place for the answers.
@@ -82,38 +80,46 @@ impl<T: Sample> Stage<T> {
         let rows = self.starts.iter().map(|&start| &pool[start..start + len]);
         match who {
             Who::Run => rows.zip(indices).for_each(|(row, index)| {
-                self.plan.run(row, std::slice::from_mut(index)).expect("a row of the plan's length");
+                <T as By<New>>::run_narrow(&self.new, row, std::slice::from_mut(index));
             }),
-            Who::Slice => {
-                rows.zip(indices).for_each(|(row, index)| *index = row.argmax().expect("not empty") as u32);
-            }
+            Who::OldRun => rows.zip(indices).for_each(|(row, index)| {
+                <T as By<Old>>::run_narrow(&self.old, row, std::slice::from_mut(index));
+            }),
+            Who::Slice => rows.zip(indices).for_each(|(row, index)| *index = <T as By<New>>::argmax(row) as u32),
+            Who::OldSlice => rows.zip(indices).for_each(|(row, index)| *index = <T as By<Old>>::argmax(row) as u32),
             Who::Peer => T::peer(rows, ReduceFunction::ArgMax, NanPolicy::Propagate, indices),
         }
     }
 }
 
-pub fn small_call<T: Sample>(len: usize, settings: &Settings) -> Result<SmallCall> {
-    let all = [Who::Run, Who::Slice, Who::Peer];
-    let (stage, limits) = (&mut Stage::<T>::new(len)?, settings.limits(false));
-    let trials = in_turn(stage, &all, Stage::refresh, |_, _| (), Stage::call, &limits);
-    let ratios = [0, 1].map(|n| trials.ratio(n, 2));
-    Ok(SmallCall { len, nanoseconds: [0, 1, 2].map(|n| nanoseconds(&trials, n)), ratios })
-}
-
-/// Makes plans for a tensor of these sizes over this axis.
-pub fn plan_making(sizes: &[usize], axis: isize, settings: &Settings) -> Result<PlanMaking> {
-    let layout = Layout::contiguous(sizes)?;
-    let make_plans = || {
-        for _ in 0..CALLS {
-            _ = black_box(ArgReduce::argmax(black_box(&layout)).axes(black_box(&[axis])).plan::<f32, u32>());
-        }
+/// `Plan::run` and `SliceExt::argmax`, each beside the crate argminmax, or the old library.
+pub fn small_call<T: Sample>(len: usize, settings: &Settings) -> Result<[Beside; 2]> {
+    let (all, others): (&[Who], _) = if IS_VERSUS {
+        (&[Who::Run, Who::OldRun, Who::Slice, Who::OldSlice], [(0, 1), (2, 3)])
+    } else {
+        (&[Who::Run, Who::Slice, Who::Peer], [(0, 2), (1, 2)])
     };
-    let (stage, limits) = (&mut Stage::<f32>::new(16)?, settings.limits(false));
-    let call = |stage: &mut Stage<f32>, is_plan| if is_plan { make_plans() } else { stage.call(Who::Run) };
-    let trials = in_turn(stage, &[true, false], Stage::refresh, |_, _| (), call, &limits);
-    Ok(PlanMaking { nanoseconds: [0, 1].map(|n| nanoseconds(&trials, n)), ratio: trials.ratio(0, 1) })
+    let (stage, limits) = (&mut Stage::<T>::new(len)?, settings.limits(false));
+    let trials = in_turn(stage, all, Stage::refresh, |_, _| (), Stage::call, &limits);
+    Ok(others.map(|(ours, other)| beside(&trials, ours, other)))
 }
 
-fn nanoseconds(trials: &Trials, contender: usize) -> f64 {
-    trials.seconds(contender) / CALLS as f64 * 1e9
+/// Makes plans for a tensor of these sizes over this axis, beside runs of 16 f32, or plans of the old library.
+pub fn plan_making(sizes: &[usize], axis: isize, settings: &Settings) -> Result<Beside> {
+    let axes = [axis];
+    let make_plan = <f32 as By<New>>::plan_maker(sizes, &axes)?;
+    let make_old_plan = <f32 as By<Old>>::plan_maker(sizes, &axes)?;
+    let (stage, limits) = (&mut Stage::<f32>::new(16)?, settings.limits(false));
+    let call = |stage: &mut Stage<f32>, is_other| match is_other {
+        false => (0..CALLS).for_each(|_| make_plan()),
+        true if IS_VERSUS => (0..CALLS).for_each(|_| make_old_plan()),
+        true => stage.call(Who::Run),
+    };
+    let trials = in_turn(stage, &[false, true], Stage::refresh, |_, _| (), call, &limits);
+    Ok(beside(&trials, 0, 1))
+}
+
+fn beside(trials: &Trials, ours: usize, other: usize) -> Beside {
+    let nanoseconds = [ours, other].map(|n| trials.seconds(n) / CALLS as f64 * 1e9);
+    Beside { nanoseconds, ratio: trials.ratio(ours, other) }
 }

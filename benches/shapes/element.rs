@@ -2,10 +2,11 @@
 //! argminmax](crate::peer), how it answers). Knows nothing of shapes or of time. A new type is one row at the end.
 
 use crate::peer::Peer;
+use crate::subject::{By, New, Old};
 use argreduce::Element;
 use half::{bf16, f16};
 
-pub trait Sample: Element + Peer {
+pub trait Sample: Element + Peer + By<New> + By<Old> {
     /// What a pattern puts where it wants a NaN; `None` for types that have none.
     const NAN: Option<Self>;
 

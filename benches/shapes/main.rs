@@ -34,6 +34,7 @@ mod peer;
 mod quiet;
 mod report;
 mod settings;
+mod subject;
 mod targets;
 mod timer;
 
@@ -46,7 +47,7 @@ use anyhow::{Result, ensure};
 use argreduce::{DataType, Element, with_element_type};
 
 fn main() -> Result<()> {
-    let settings = Settings::new();
+    let settings = Settings::new()?;
     if let Some(svg) = &settings.svg {
         let mut report = Report::new(&settings)?;
         measure_all::<f32>(&heatmap::cells(DataType::F32), &settings, &mut report)?;
@@ -55,7 +56,7 @@ fn main() -> Result<()> {
     if !settings.is_list {
         table(&settings)?;
     }
-    if !settings.is_once {
+    if !settings.is_once && !subject::IS_VERSUS {
         headline::run();
     }
     Ok(())
@@ -77,7 +78,7 @@ fn table(settings: &Settings) -> Result<()> {
             report.calls_heading();
         }
         let call = with_element_type!(data_type, T => calls::small_call::<<T as Element>::Pod>(len, settings))?;
-        report.small_call(data_type, call)?;
+        report.small_call(data_type, len, call)?;
     }
     for (sizes, axis) in [(&[16][..], 0), (&[1024, 1000], 1), (&[8, 21, 512, 512], 1)] {
         if settings.selects("f32 plan-making") {

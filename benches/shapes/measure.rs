@@ -5,10 +5,10 @@ use crate::cell::{Cell, Geometry, Options, Size};
 use crate::data::{Buffer, Pattern, bytes_of, fill, rotate, seeded};
 use crate::element::Sample;
 use crate::evict::evict;
+use crate::subject::{By, IS_VERSUS, New, Old};
 use crate::timer::{Limits, in_turn};
 use crate::{ceiling, check};
-use anyhow::{Context, Result};
-use argreduce::{ArgReduce, Element, Index, Plan};
+use anyhow::Result;
 use rand::rngs::SmallRng;
 
 /// Up to here a cell is measured on data that is in the caches, from here on on data that is not: it is flushed in
@@ -18,7 +18,8 @@ pub const CACHED_BYTES: usize = 20 << 20;
 /// A timed call of fewer bytes is repeated: 128 KiB are read in a microsecond, and the clock costs 20 ns.
 const TIMED_BYTES: usize = 128 << 10;
 
-/// Who runs. `Plain` is the same shape on random data with no options; `Io` is `read` while the outputs are written.
+/// Who runs. `Plain` is the same shape on random data with no options; `Io` is `read` while the outputs are written;
+/// `Old` is the library of another commit, beside which no other runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     Ours,
@@ -27,10 +28,11 @@ pub enum Who {
     Io,
     Peer,
     Plain,
+    Old,
 }
 
 impl Who {
-    pub const ALL: [Who; 6] = [Who::Ours, Who::Read, Who::Max, Who::Io, Who::Peer, Who::Plain];
+    pub const ALL: [Who; 7] = [Who::Ours, Who::Read, Who::Max, Who::Io, Who::Peer, Who::Plain, Who::Old];
 }
 
 /// What came of a cell.
@@ -130,14 +132,14 @@ impl<T: Sample> Stage<T> {
 }
 
 /// A cell that is ready to run.
-struct Job<'a, T> {
+struct Job<'a, T: Sample> {
     cell: &'a Cell,
     geometry: &'a Geometry,
-    plan: Plan<T, u32>,
-    /// The same into indices as `i64`, where the cell asks for those.
-    wide: Option<Plan<T, i64>>,
+    plans: <T as By<New>>::Plans,
     /// Of the plain cell, where this one differs from it.
-    plain: Option<Plan<T, u32>>,
+    plain: Option<<T as By<New>>::Plans>,
+    /// Of the old library, where that has such a cell, and answers it as the new one does.
+    old: Option<<T as By<Old>>::Plans>,
     len: usize,
     has_values: bool,
     /// As many indices reach from the first to the last that is written.
@@ -149,7 +151,8 @@ struct Job<'a, T> {
 /// Measures a cell that has this geometry.
 pub fn measure<T: Sample>(cell: &Cell, geometry: Geometry, limits: &Limits, stage: &mut Stage<T>) -> Result<Outcome> {
     stage.prepare(cell, &geometry);
-    let job = Job::new(cell, &geometry)?;
+    let mut job = Job::new(cell, &geometry)?;
+    job.add_old(stage);
     let contenders = job.contenders();
     let mistake = contenders.iter().find_map(|&who| job.mistake(who, stage));
 
@@ -192,19 +195,12 @@ fn answer<T: Sample>(job: &Job<'_, T>, stage: &mut Stage<T>) {
 
 impl<'a, T: Sample> Job<'a, T> {
     fn new(cell: &'a Cell, geometry: &'a Geometry) -> Result<Self> {
-        fn plan_of<T: Element, I: Index>(cell: &Cell, geometry: &Geometry) -> Result<Plan<T, I>> {
-            let reduce = ArgReduce::new(cell.options.function(), &geometry.layout).axes(&geometry.axes);
-            let reduce = reduce.direction(cell.options.direction()).nan_policy(cell.options.nan_policy());
-            let output = cell.output_layout(geometry);
-            reduce.output_layout(&output).plan().with_context(|| format!("planning {cell}"))
-        }
-        let is_wide = cell.options.is_wide();
         Ok(Job {
             cell,
             geometry,
-            plan: plan_of(cell, geometry)?,
-            wide: is_wide.then(|| plan_of(cell, geometry)).transpose()?,
-            plain: cell.plain().map(|plain| plan_of(&plain, geometry)).transpose()?,
+            plans: <T as By<New>>::plans(cell, geometry)?,
+            plain: cell.plain().map(|plain| <T as By<New>>::plans(&plain, geometry)).transpose()?,
+            old: None,
             len: geometry.layout.required_len(),
             has_values: cell.options.has_values(),
             places: cell.output_layout(geometry).required_len(),
@@ -212,8 +208,23 @@ impl<'a, T: Sample> Job<'a, T> {
         })
     }
 
-    /// Those that can do this cell, ours and `read` first.
+    /// Lets the old library run too, if it can do this cell; if not, says why.
+    fn add_old(&mut self, stage: &mut Stage<T>) {
+        if IS_VERSUS {
+            let said = <T as By<Old>>::plans(self.cell, self.geometry).map(|plans| self.old = Some(plans));
+            let reason = said.err().map(|error| format!("{error:#}")).or_else(|| self.mistake(Who::Old, stage));
+            if let Some(reason) = reason {
+                eprintln!("left out: {}: {reason}", self.cell);
+                self.old = None;
+            }
+        }
+    }
+
+    /// Those that can do this cell, ours first.
     fn contenders(&self) -> Vec<Who> {
+        if self.old.is_some() {
+            return vec![Who::Ours, Who::Old];
+        }
         let (Cell { options, .. }, geometry) = (self.cell, self.geometry);
         let has_large_output = self.output_bytes() * 16 >= geometry.touched * size_of::<T>();
         let can = |who: &Who| match who {
@@ -221,18 +232,19 @@ impl<'a, T: Sample> Job<'a, T> {
             Who::Io => has_large_output && self.has_u32_only(),
             Who::Peer => geometry.peer_row.is_some() && *options != Options::Decreasing && self.has_u32_only(),
             Who::Plain => self.plain.is_some(),
+            Who::Old => false,
         };
         Who::ALL.into_iter().filter(can).collect()
     }
 
     fn output_bytes(&self) -> usize {
-        let index = if self.wide.is_some() { size_of::<i64>() } else { size_of::<u32>() };
+        let index = if self.cell.options.is_wide() { size_of::<i64>() } else { size_of::<u32>() };
         self.places * index + if self.has_values { self.geometry.outputs * size_of::<T>() } else { 0 }
     }
 
     /// Whether `u32` indices are all that is answered: what `io` and the peer write.
     fn has_u32_only(&self) -> bool {
-        !self.has_values && self.wide.is_none() && self.places == self.geometry.outputs
+        !self.has_values && !self.cell.options.is_wide() && self.places == self.geometry.outputs
     }
 
     /// Whether what this contender reads are the values that all cells share.
@@ -243,17 +255,15 @@ impl<'a, T: Sample> Job<'a, T> {
     fn call(&self, who: Who, stage: &mut Stage<T>) {
         let input = if self.is_random(who) { &stage.random[..self.len] } else { &stage.special[..self.len] };
         let touched = &input[..self.geometry.touched];
-        let (indices, wide_indices) = (&mut stage.indices[..self.places], &mut stage.wide_indices);
+        let (indices, wide, values) =
+            (&mut stage.indices[..self.places], &mut stage.wide_indices[..], &mut stage.values[..]);
         match who {
-            Who::Ours => match &self.wide {
-                Some(wide) if self.has_values => wide.run_with_values(input, wide_indices, &mut stage.values),
-                Some(wide) => wide.run(input, wide_indices),
-                None if self.has_values => self.plan.run_with_values(input, indices, &mut stage.values),
-                None => self.plan.run(input, indices),
+            Who::Ours => <T as By<New>>::run(&self.plans, input, indices, wide, values),
+            Who::Old => {
+                self.old.iter().for_each(|old| <T as By<Old>>::run(old, input, indices, wide, values));
             }
-            .expect("slices of their lengths"),
             Who::Plain => {
-                self.plain.iter().for_each(|plain| plain.run(input, indices).expect("slices of their lengths"))
+                self.plain.iter().for_each(|plain| <T as By<New>>::run_narrow(plain, input, indices));
             }
             Who::Read => {
                 ceiling::read(touched);
@@ -273,7 +283,7 @@ impl<'a, T: Sample> Job<'a, T> {
 
     /// The indices that this contender writes, or has to read in their place.
     fn indices<'s>(&self, who: Who, stage: &'s Stage<T>) -> &'s [u8] {
-        if self.wide.is_some() && who != Who::Plain {
+        if self.cell.options.is_wide() && who != Who::Plain {
             bytes_of(&stage.wide_indices[..self.places])
         } else {
             bytes_of(&stage.indices[..if who == Who::Plain { self.geometry.outputs } else { self.places }])
@@ -289,7 +299,7 @@ impl<'a, T: Sample> Job<'a, T> {
 
     /// What is wrong with the answer of those that are asked for this cell's.
     fn mistake(&self, who: Who, stage: &mut Stage<T>) -> Option<String> {
-        if !matches!(who, Who::Ours | Who::Peer) {
+        if !matches!(who, Who::Ours | Who::Old | Who::Peer) {
             return None;
         }
         self.call(who, stage);
@@ -298,7 +308,7 @@ impl<'a, T: Sample> Job<'a, T> {
         let layout = self.cell.output_layout(self.geometry);
         let index = |output: usize| {
             let place = check::place(&layout, output);
-            if self.wide.is_some() { stage.wide_indices[place] as usize } else { stage.indices[place] as usize }
+            if self.cell.options.is_wide() { stage.wide_indices[place] as usize } else { stage.indices[place] as usize }
         };
         let mistake = check::mistake(self.geometry, self.cell.options, input, index, values);
         mistake.map(|mistake| format!("{who:?}: {mistake}"))
@@ -336,7 +346,7 @@ impl<'a, T: Sample> Job<'a, T> {
 
     /// The last words of the plan: all that follows the sizes.
     fn strategy(&self) -> String {
-        let text = self.plan.to_string();
+        let text = self.plans.to_string();
         text.rsplit_once("], ").map_or(text.clone(), |(_, strategy)| strategy.to_string())
     }
 }

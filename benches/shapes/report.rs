@@ -1,10 +1,11 @@
 //! Says what was measured: a line of the table per cell, the same as a line of a file, and at the end what stands out.
 //! Knows the demands by their scores only.
 
-use crate::calls::{PlanMaking, SmallCall};
+use crate::calls::Beside;
 use crate::cell::joined;
 use crate::measure::{Outcome, Who};
 use crate::settings::Settings;
+use crate::subject::IS_VERSUS;
 use crate::targets::{Demand, PLAN_IN_RUNS, RUN_OF_PEER, Rule, SLICE_OF_PEER, demands};
 use anyhow::{Context, Result};
 use argreduce::DataType;
@@ -77,7 +78,7 @@ impl Report {
                 csv,
                 "type,case,sizes,axes,data,options,level,input_bytes,output_bytes,ours_ns,read_ns,max_ns,io_ns,\
                  argminmax_ns,\
-                 plain_ns,gb_per_s,of_read,of_max,of_io,vs_argminmax,vs_plain,spread,target,score,strategy,mistake"
+                 plain_ns,old_ns,gb_per_s,of_read,of_max,of_io,vs_argminmax,vs_plain,vs_old,spread,target,score,strategy,mistake"
             )?;
         }
         Ok(Report { csv, outcomes: Vec::new(), small: Vec::new(), mistakes: 0 })
@@ -133,7 +134,7 @@ impl Report {
         if let Some(csv) = &mut self.csv {
             let ns: Vec<String> =
                 Who::ALL.iter().map(|&who| number(outcome.seconds(who).map(|seconds| seconds * 1e9), 1)).collect();
-            let ratios = [Who::Read, Who::Max, Who::Io, Who::Peer, Who::Plain].map(|who| ratio(who, 4));
+            let ratios = [Who::Read, Who::Max, Who::Io, Who::Peer, Who::Plain, Who::Old].map(|who| ratio(who, 4));
             writeln!(
                 csv,
                 "{},{},{sizes},{axes},{},{},{},{},{},{},{:.3},{},{:.3},{},{},{},{}",
@@ -169,45 +170,41 @@ impl Report {
         );
     }
 
-    pub fn small_call(&mut self, data_type: DataType, call: SmallCall) -> Result<()> {
-        let SmallCall { len, nanoseconds: [run, slice, peer], ratios: [run_ratio, slice_ratio] } = call;
-        println!("{data_type:4} {len:>8} {run:>8.1} {slice:>9.1} {peer:>9.1} {run_ratio:>9.2} {slice_ratio:>9.2}");
-        for (case, title, ours, ratio, goal) in
-            [("run", "run", run, run_ratio, RUN_OF_PEER), ("slice", "argmax()", slice, slice_ratio, SLICE_OF_PEER)]
+    pub fn small_call(&mut self, data_type: DataType, len: usize, [run, slice]: [Beside; 2]) -> Result<()> {
+        println!(
+            "{data_type:4} {len:>8} {:>8.1} {:>9.1} {:>9.1} {:>9.2} {:>9.2}",
+            run.nanoseconds[0], slice.nanoseconds[0], run.nanoseconds[1], run.ratio, slice.ratio
+        );
+        for (case, title, beside, goal) in
+            [("run", "run", run, RUN_OF_PEER), ("slice", "argmax()", slice, SLICE_OF_PEER)]
         {
-            self.small.push((format!("{data_type} call-{len} {title}"), goal / ratio));
-            let name = format_args!("{data_type},call-{case},{len},0");
-            self.csv_line(name, ours, format_args!(",,,{peer:.2},"), ratio, goal)?;
+            self.small.push((format!("{data_type} call-{len} {title}"), goal / beside.ratio));
+            let other = format!(",,,{:.2},", beside.nanoseconds[1]);
+            self.csv_line(format_args!("{data_type},call-{case},{len},0"), beside, &other, goal)?;
         }
         Ok(())
     }
 
-    pub fn plan_making(&mut self, sizes: &[usize], axis: isize, making: PlanMaking) -> Result<()> {
-        let PlanMaking { nanoseconds: [plan, run], ratio } = making;
+    pub fn plan_making(&mut self, sizes: &[usize], axis: isize, beside: Beside) -> Result<()> {
+        let Beside { nanoseconds: [plan, run], ratio } = beside;
         println!(
             "making a plan for {sizes:?} over [{axis}]: {plan:.0} ns, {ratio:.1} runs of 16 f32 of {run:.1} ns each"
         );
         self.small.push((format!("plan of {sizes:?} over [{axis}]"), PLAN_IN_RUNS / ratio));
         let name = format_args!("f32,plan-making,{},{axis}", joined(sizes, "x"));
-        self.csv_line(name, plan, format_args!(",,,,{run:.2}"), ratio, PLAN_IN_RUNS)
+        self.csv_line(name, beside, &format!(",,,,{run:.2}"), PLAN_IN_RUNS)
     }
 
-    /// Of what is a matter of nanoseconds. In place of the peer or of the plain cell stands what it is compared with.
-    fn csv_line(
-        &mut self,
-        name: std::fmt::Arguments,
-        ours: f64,
-        others: std::fmt::Arguments,
-        ratio: f64,
-        goal: f64,
-    ) -> Result<()> {
-        if let Some(csv) = &mut self.csv {
-            writeln!(
-                csv,
-                "{name},random,plain,L1,,,{ours:.2},{others},,,,,{:.4},,,,{:.3},,",
-                1.0 / ratio,
-                goal / ratio
-            )?;
+    /// Of what is a matter of nanoseconds. In place of the peer or of the plain cell stands what it is compared with,
+    /// unless that is the old library.
+    fn csv_line(&mut self, name: std::fmt::Arguments, beside: Beside, other: &str, goal: f64) -> Result<()> {
+        let Some(csv) = &mut self.csv else { return Ok(()) };
+        let Beside { nanoseconds: [ours, old], ratio } = beside;
+        let (speed, score) = (1.0 / ratio, goal / ratio);
+        if IS_VERSUS {
+            writeln!(csv, "{name},random,plain,L1,,,{ours:.2},,,,,,{old:.2},,,,,,,{speed:.4},,,,,")?;
+        } else {
+            writeln!(csv, "{name},random,plain,L1,,,{ours:.2},{other},,,,,,{speed:.4},,,,,{score:.3},,")?;
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ pub enum Isa {
     /// fuzzing is.
     #[cfg(wide_portable)]
     Portable32,
-    /// The same of 64 bytes.
+    /// Arrays of 64 bytes, for the control flow of AVX-512: only in builds with `--cfg wide_portable`.
     #[cfg(wide_portable)]
     Portable64,
 }
@@ -150,7 +150,7 @@ pub fn kernel<T: Element>(isa: Isa, strategy: Strategy, function: ReduceFunction
     kernel_of(T::DATA_TYPE, isa, strategy, function, policy)
 }
 
-/// The same for elements of a type that is known as a value.
+/// The kernel for elements of a type that is known as a value, or `None` where the ISA is not available.
 ///
 /// ```
 /// use argreduce_kernels::{DataType, Isa, NanPolicy, ReduceFunction, Strategy, kernel_of};

@@ -202,7 +202,7 @@ fn each<I: Position>(positions: &[u32], indices: &mut [I], index: impl Fn(u32) -
     }
 }
 
-/// The same, in place.
+/// The plain loop of [`each`], in place.
 #[inline(always)]
 fn each_in_place<I: Copy>(positions: &mut [I], index: impl Fn(I) -> I) {
     for part in aligned_parts(positions) {

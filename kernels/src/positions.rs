@@ -30,7 +30,7 @@ pub trait Position: Copy + Into<u64> {
     fn of(number: u64) -> Self;
 }
 
-/// The same places by their type.
+/// The places of [`Positions`], by the type of their integers.
 pub(crate) enum Places<'a> {
     U32(&'a mut [MaybeUninit<u32>]),
     U64(&'a mut [MaybeUninit<u64>]),
@@ -219,7 +219,7 @@ pub(crate) fn write_all<P: Position>(places: &mut [MaybeUninit<P>], numbers: imp
     }
 }
 
-/// The same of the counts of a vector, where that is there for each place.
+/// Writes the counts of the lanes of a vector, one to each place.
 #[inline(always)]
 pub(crate) fn write_counts<P: Position, C: Copy + Into<u64>>(places: &mut [MaybeUninit<P>], counts: &[C]) {
     assert_eq!(places.len(), counts.len());

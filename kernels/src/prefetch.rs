@@ -56,7 +56,7 @@ impl PrefetchCursor {
         PrefetchCursor { at: at.cast(), hint }
     }
 
-    /// The same, `bytes` bytes further on.
+    /// A cursor `bytes` bytes further on.
     #[inline(always)]
     pub(crate) fn moved(self, bytes: isize) -> Self {
         PrefetchCursor { at: self.at.wrapping_offset(bytes), ..self }

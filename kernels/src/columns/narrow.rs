@@ -285,7 +285,7 @@ impl<O: ArgOrder> LaneBest<O> {
         }
     }
 
-    /// The same, `rows` rows further on.
+    /// These bests, if their rows were numbered from `rows` rows earlier on.
     #[inline(always)]
     fn advanced_by(self, order: O, rows: usize) -> Self {
         let simd = order.simd();

@@ -24,6 +24,7 @@ pub(super) const fn has_row_blocks<O: ArgOrder>() -> bool {
     O::Simd::TUNING.specializes && min_blocked_rows::<O>() < O::Simd::MAX_INDEX as usize
 }
 
+/// The fewest rows that are worth the search in the end.
 #[inline(always)]
 const fn min_blocked_rows<O: ArgOrder>() -> usize {
     if 12 * O::Simd::LANES < MIN_BLOCKED_ROWS { MIN_BLOCKED_ROWS } else { 12 * O::Simd::LANES }

@@ -40,7 +40,7 @@ impl<L: Copy> StridedRows<L> {
         prefetch_rows(self.hint, at.cast(), self.stride.wrapping_mul(size as isize), self.count, width * size);
     }
 
-    /// The same rows from output `output` on.
+    /// These rows from output `output` on.
     #[inline(always)]
     pub(super) fn at(self, output: usize) -> Self {
         StridedRows { first: self.first.wrapping_add(output), ..self }
@@ -102,7 +102,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// Whether rows are taken two at a time, so that only the better one is compared with the best so far. For two rows
     /// that is an operation more and a select less, which pays where a select takes several operations, or where narrow
     /// tiles wait for the row before. See docs/tuning.md#columns-two-rows-at-a-time.
-    const IN_PAIRS: bool = O::Simd::TUNING.unrolls;
+    const IN_PAIRS: bool = O::Simd::TUNING.pairs_rows;
     /// The fewest rows that are taken in pairs. See docs/tuning.md#columns-two-rows-at-a-time.
     const MIN_PAIRED_ROWS: usize = if size_of::<O::Lane>() == 1 { 4 } else { 2 };
 

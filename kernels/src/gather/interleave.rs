@@ -15,7 +15,7 @@ pub(crate) fn interleave<S: TransposeOps>(simd: S, mut to: Positions<'_>, from: 
     }
 }
 
-/// The same of values.
+/// `to[block * width + column] = from[column * blocks + block]`, of values.
 #[inline(always)]
 pub(crate) fn interleave_values<S: TransposeOps, T: Copy>(
     simd: S,

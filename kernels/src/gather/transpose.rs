@@ -77,8 +77,8 @@ impl TransposeSource {
         }
     }
 
-    /// The same of blocks of `LEN` elements, `groups` vectors of blocks at a time: the module above derives it. The
-    /// same 16 bytes of all vectors are shuffled among themselves, and have blocks of their own.
+    /// [`TransposeSource::transpose`] of blocks of `LEN` elements, `groups` vectors of blocks at a time: the module
+    /// above derives it. The same 16 bytes of all vectors are shuffled among themselves, and have blocks of their own.
     ///
     /// With a constant number of elements, the compiler has shuffles for the plain loop, too, but slower ones.
     #[inline(always)]

@@ -18,7 +18,11 @@ pub(super) const fn max_blocks<O: ArgOrder>() -> usize {
 /// it to find it. More checks cost time where there is none. See docs/tuning.md#nan_check_interval.
 const NAN_CHECK_INTERVAL: usize = 64;
 
-/// The running state over blocks of `V` vectors, as many as can be counted.
+/// The running state over blocks of `V` vectors, as many as can be counted. [`accumulate_block`] takes one more,
+/// [`finalize`] finds the answer.
+///
+/// [`accumulate_block`]: BlockAccumulator::accumulate_block
+/// [`finalize`]: BlockAccumulator::finalize
 #[derive(Clone, Copy)]
 pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
     /// The best of each lane; NaN need not be seen there.
@@ -108,6 +112,16 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         }
     }
 
+    /// Takes the next block, with one comparison and one select for all its vectors:
+    ///
+    /// ```text
+    /// new           = max of the vectors of the block         lane by lane
+    /// better        = new > best                              strictly: of equals, the first one stays
+    /// best          = max(new, best)
+    /// block_of_best = select(better, block, block_of_best)
+    /// nan_acc      |= is any lane of the block NaN
+    /// block        += 1
+    /// ```
     #[inline(always)]
     unsafe fn accumulate_block(&mut self, order: O, block: Segment<O::Lane>) {
         block.issue_prefetch(order);
@@ -124,7 +138,14 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         self.block = simd.add(self.block, simd.splat_index(1));
     }
 
-    /// The first best of the blocks that went by, which are all of `blocks`.
+    /// The first best of the blocks that went by, which are all of `blocks`. If there was no NaN, and something better
+    /// than the identity:
+    ///
+    /// ```text
+    /// value  = max of all lanes of best
+    /// number = smallest block_of_best among the lanes equal to value
+    /// the first element of that block that is equal to value
+    /// ```
     #[inline(always)]
     pub(super) unsafe fn finalize<P: BlockMap<O::Lane>>(self, order: O, blocks: P) -> ArgResult<O> {
         let simd = order.simd();
@@ -167,7 +188,8 @@ unsafe fn find_in_block<O: ArgOrder, P: BlockMap<O::Lane>, const V: usize, const
     (start + position, is_found)
 }
 
-/// The same for all blocks from number `first` on. A call of its own: few segments need it.
+/// The position of the first element that is sought in the blocks from number `first` on, if there is one. A call of
+/// its own: few segments need it.
 #[inline(always)]
 unsafe fn find_from_block<O: ArgOrder, P: BlockMap<O::Lane>, const V: usize, const NAN: bool>(
     order: O,

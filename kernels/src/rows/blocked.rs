@@ -43,7 +43,7 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> A
     }
 }
 
-/// The same by blocks of `V` vectors: by the fast path, if there is one, the first block has an element that it would
+/// [`find`] by blocks of `V` vectors: by the fast path, if there is one, the first block has an element that it would
 /// accept, and it accepts the best in the end.
 #[inline(always)]
 unsafe fn find_by_blocks<O: ArgOrder, const V: usize>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
@@ -71,7 +71,7 @@ unsafe fn find_by_blocks<O: ArgOrder, const V: usize>(order: O, segment: Segment
     }
 }
 
-/// The same by the order itself.
+/// [`find`] by blocks of `V` vectors and by the order itself, without its fast path.
 #[inline(always)]
 unsafe fn find_exactly<O: ArgOrder, const V: usize>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
     let blocks = BlockedSegment::aligned::<_, V>(order, segment);

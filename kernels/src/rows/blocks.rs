@@ -21,7 +21,7 @@ pub(super) const fn len_of_blocks<O: ArgOrder, const V: usize>() -> usize {
     V * O::Simd::LANES
 }
 
-/// The same of a long row.
+/// The elements in a block of a long row, and so the fewest of one.
 #[inline(always)]
 pub(super) const fn block_len<O: ArgOrder>() -> usize {
     if has_long_blocks::<O>() { len_of_blocks::<O, LONG>() } else { len_of_blocks::<O, SHORT>() }
@@ -65,8 +65,8 @@ impl<L: Copy> BlockedSegment<L> {
         BlockedSegment { segment, block_len, shift: 0 }
     }
 
-    /// The same, but if the segment is long, and vectors are as long as cache lines, all blocks between the first and
-    /// the last begin at cache line boundaries. (Not backwards.)
+    /// Of `V` vectors each. If the segment is long, and vectors are as long as cache lines, all blocks between the
+    /// first and the last begin at cache line boundaries. (Not backwards.)
     #[inline(always)]
     pub(super) fn aligned<O: ArgOrder<Lane = L>, const V: usize>(_: O, segment: Segment<L>) -> Self {
         let blocks = BlockedSegment::of_length(segment, len_of_blocks::<O, V>());

@@ -47,8 +47,8 @@ pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> u
     }
 }
 
-/// The same, or `None` where the position is not known yet: a NaN that wins is there, or nothing is better than the
-/// worst number.
+/// The position of the first best element, or `None` where it is not known yet: a NaN that wins is there, or nothing is
+/// better than the worst number.
 #[inline(always)]
 unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u32> {
     let (simd, lanes) = (order.simd(), O::Simd::LANES);
@@ -67,7 +67,8 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
         best.values = [order.max(first[0], order.identity()), order.max(first[1], order.identity())];
     }
     let mut at = lanes;
-    repeat!(const { O::Simd::TUNING.unrolls } && !segment.reversed, at < len, at + lanes < len, at += lanes, {
+    let unrolls = const { O::Simd::TUNING.unrolls_short_loops } && !segment.reversed;
+    repeat!(unrolls, at < len, at + lanes < len, at += lanes, {
         position = simd.add(position, simd.splat_index(lanes as u32));
         // SAFETY: the caller's promise, and parts are whole vectors.
         let vectors = unsafe { [load(order, vector(at)), load(order, vector(second + at))] };

@@ -25,28 +25,17 @@
 //! # Blocked (`blocked.rs`, `blocks.rs`, `accumulator.rs`)
 //!
 //! A block of four or eight vectors is first reduced by `max` alone. That leaves one comparison and one select for the
-//! block, which is why this runs at the speed of a plain maximum:
-//!
-//! ```text
-//! best = worst; block_of_best = 0
-//! for each block n:
-//!     new           = max of the vectors of the block         lane by lane
-//!     better        = new > best                              strictly: of equals, the first one stays
-//!     best          = max(new, best)
-//!     block_of_best = select(better, n, block_of_best)
-//!     nans         |= is any lane of the block NaN
-//! value = max of all lanes of best
-//! block = smallest block_of_best among the lanes equal to value
-//! return the first element of that block that is equal to value
-//! ```
+//! block, which is why this runs at the speed of a plain maximum. At the end, the block of the best is searched for it.
+//! [`BlockAccumulator`](accumulator::BlockAccumulator) has this in a few lines.
 //!
 //! Block numbers are as wide as the elements, so a long segment of 8-bit elements is searched in parts of 255 blocks
 //! (`blocked.rs`). Vectors as long as a cache line are aligned (`blocks.rs`).
 //!
-//! `max` drops NaN. Every few blocks, and at the end, `nans` is checked. If NaN wins and one was seen, the answer is
-//! the first NaN, and the rest of the segment is not read. If NaN loses and no lane left `worst`, the answer is the
-//! first element equal to `worst`, if there is one. 16-bit floats have a fast path: the same loop on the raw bits,
-//! whose result counts only if it is known to be right. Otherwise the segment is searched again by exact keys.
+//! `max` drops NaN. Every few blocks, and at the end, it is checked whether there was one. If NaN wins and one was
+//! seen, the answer is the first NaN, and the rest of the segment is not read. If NaN loses and no lane left the worst
+//! number, the answer is the first element equal to that, if there is one. 16-bit floats have a fast path: the same
+//! loop on the raw bits, whose result counts only if it is known to be right. Otherwise the segment is searched again
+//! by exact keys.
 //!
 //! # Many rows (`strategy.rs`, `search.rs`, `tree.rs`)
 //!

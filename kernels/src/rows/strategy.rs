@@ -221,7 +221,8 @@ impl<O: ArgOrder, const FORWARD: bool> AllRows<'_, O, FORWARD> {
                         start += lanes as isize * stride;
                         block -= lanes;
                     }
-                    let unrolls = const { O::Simd::TUNING.unrolls && S::IS_SHORT && (FORWARD || S::OVER_READS) };
+                    let unrolls =
+                        const { O::Simd::TUNING.unrolls_short_loops && S::IS_SHORT && (FORWARD || S::OVER_READS) };
                     repeat!(unrolls, block > 0, block >= 2, block -= 1, {
                         position.write(MaybeUninit::new(S::find::<true>(order, row(start))));
                         position = position.add(1);

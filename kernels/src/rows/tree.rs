@@ -58,7 +58,7 @@ pub(super) unsafe fn find<O: ArgOrder, const V: usize>(
     best.positions
 }
 
-/// The same of a vector of each row: the best elements too.
+/// The best elements of a vector of each row, and their positions.
 #[inline(always)]
 unsafe fn all<O: ArgOrder, const V: usize>(order: O, first: Segment<O::Lane>, stride: isize) -> RowBests<O> {
     type Four<const V: usize> = Node<Node<Leaf<V>>>;

@@ -70,7 +70,7 @@ pub(crate) mod portable;
 pub(crate) mod token;
 pub(crate) mod transpose;
 
-/// The same bits as another type: [`bytemuck::cast`], but always a part of its caller.
+/// Bits as another type: [`bytemuck::cast`], but always a part of its caller.
 #[inline(always)]
 pub(crate) fn cast<A: Pod, B: Pod>(a: A) -> B {
     const { assert!(size_of::<A>() == size_of::<B>()) };

@@ -36,7 +36,7 @@ pub(crate) unsafe trait SimdOps<T>: TransposeOps + TreeOps {
     type IndexVec: Pod;
     /// One lane of them.
     type IndexLane: Copy + Ord + Into<u64>;
-    /// The same as an array of `LANES` integers.
+    /// Such integers as an array, `LANES` of them.
     type IndexArray: AsRef<[Self::IndexLane]> + Pod;
     /// What has [`MinposOps`] for these lanes; [`NoMinpos`] where they would be no better than what can be made of the
     /// other operations.

@@ -93,7 +93,7 @@ pub(crate) trait SimdOp {
     /// # Safety
     /// - What an operation says of the pointers that it holds, or what the function that it is a part of requires.
     unsafe fn eval(self) -> Self::Output;
-    /// The same, outlined, for ISAs without target features.
+    /// [`SimdOp::eval`] as a call, for ISAs without target features.
     ///
     /// # Safety
     /// - As for [`SimdOp::eval`].

@@ -18,7 +18,9 @@ pub(crate) struct IsaTuning {
     pub(crate) keeps_bits: bool,
     /// Whether loops of about 64 bytes are [unrolled](crate::simd::token::repeat). (Where instructions are longer,
     /// fewer of them lie in 64 bytes.)
-    pub(crate) unrolls: bool,
+    pub(crate) unrolls_short_loops: bool,
+    /// Whether columns take rows two at a time: see `columns/tile.rs`.
+    pub(crate) pairs_rows: bool,
 }
 
 /// Without instructions for most of the table of operations, several copies are ten times as much code.
@@ -29,10 +31,11 @@ pub(crate) const PORTABLE: IsaTuning = IsaTuning {
     has_max_64: true,
     has_shuffles: false,
     keeps_bits: false,
-    unrolls: false,
+    unrolls_short_loops: false,
+    pairs_rows: false,
 };
 
-/// The same for vectors of 64 bytes, which take the ways of AVX-512.
+/// Of vectors of 64 bytes without instructions of their own, which take the ways of AVX-512.
 pub(crate) const WIDE_PORTABLE: IsaTuning = IsaTuning { has_masks: true, ..PORTABLE };
 
 #[cfg(target_arch = "x86_64")]
@@ -43,7 +46,8 @@ pub(crate) const AVX2: IsaTuning = IsaTuning {
     has_max_64: false,
     has_shuffles: true,
     keeps_bits: true,
-    unrolls: true,
+    unrolls_short_loops: true,
+    pairs_rows: true,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -54,7 +58,8 @@ pub(crate) const AVX512: IsaTuning = IsaTuning {
     has_max_64: true,
     has_shuffles: true,
     keeps_bits: false,
-    unrolls: false,
+    unrolls_short_loops: false,
+    pairs_rows: false,
 };
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -65,5 +70,6 @@ pub(crate) const NEON: IsaTuning = IsaTuning {
     has_max_64: false,
     has_shuffles: true,
     keeps_bits: false,
-    unrolls: false,
+    unrolls_short_loops: false,
+    pairs_rows: false,
 };

@@ -144,7 +144,8 @@ impl Tuning {
         self.rows.read_streams > 1 && self.is_far(working_set)
     }
 
-    /// The same, if its numbers are such as kernels can take. Each table is the result of this.
+    /// This table, if its numbers are such as kernels can take; otherwise it does not compile. Each table is the result
+    /// of this.
     pub(super) const fn checked(self) -> Tuning {
         let RowTuning { read_streams, stream_bytes, .. } = self.rows;
         assert!(1 <= read_streams && read_streams <= MAX_READ_STREAMS, "there is room for the state of each stream");

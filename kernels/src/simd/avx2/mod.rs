@@ -126,7 +126,7 @@ impl Avx2 {
         let (here, there) = (self.numbers_from(BLOCK_BYTES + bytes), self.numbers_from(bytes));
         self._mm256_or_si256(self._mm256_shuffle_epi8(v, here), self._mm256_shuffle_epi8(other, there))
     }
-    /// The same numbers for both halves: see [`rotation`].
+    /// Equal numbers for both halves: see [`rotation`].
     #[inline(always)]
     fn numbers_from(self, from: usize) -> __m256i {
         self._mm256_broadcastsi128_si256(cast(rotation(from)))

@@ -57,7 +57,7 @@ impl Avx512 {
             _ => self.rotate_quads(v, bytes / 4),
         }
     }
-    /// The same of four bytes each.
+    /// Lanes of four bytes, from lane `quads` on, and then the first ones.
     #[inline(always)]
     fn rotate_quads(self, v: __m512i, quads: usize) -> __m512i {
         let V4 { avx512f, .. } = self.0;
@@ -65,7 +65,7 @@ impl Avx512 {
         let numbers = avx512f._mm512_add_epi32(iota::<u32, _>(false), first);
         avx512f._mm512_permutexvar_epi32(numbers, v)
     }
-    /// The same numbers for each quarter: see [`rotation`].
+    /// Equal numbers for each quarter: see [`rotation`].
     #[inline(always)]
     fn numbers_from(self, from: usize) -> __m512i {
         self.0.avx512f._mm512_broadcast_i32x4(cast(rotation(from)))
