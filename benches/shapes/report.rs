@@ -77,8 +77,8 @@ impl Report {
             writeln!(
                 csv,
                 "type,case,sizes,axes,data,options,level,input_bytes,output_bytes,ours_ns,read_ns,max_ns,io_ns,\
-                 argminmax_ns,\
-                 plain_ns,old_ns,gb_per_s,of_read,of_max,of_io,vs_argminmax,vs_plain,vs_old,spread,target,score,strategy,mistake"
+                 argminmax_ns,plain_ns,old_ns,gb_per_s,of_read,of_max,of_io,vs_argminmax,vs_plain,vs_old,spread,\
+                 target,score,strategy,mistake"
             )?;
         }
         Ok(Report { csv, outcomes: Vec::new(), small: Vec::new(), mistakes: 0 })
