@@ -316,8 +316,9 @@ fn vectors_and_streams() {
                 });
                 if options == Options::new() {
                     let is_min = function == ReduceFunction::ArgMin;
-                    let (plain, with_values): (OneCall<T, Vec<u32>>, OneCall<T, (Vec<u32>, Vec<T>)>) =
-                        if is_min { (argmin_on, argmin_with_values_on) } else { (argmax_on, argmax_with_values_on) };
+                    let plain: OneCall<T, Vec<u32>> = if is_min { argmin_on } else { argmax_on };
+                    let with_values: OneCall<T, (Vec<u32>, Vec<T>)> =
+                        if is_min { argmin_with_values_on } else { argmax_with_values_on };
                     check_lent(way, alone(), |executor| indices(plain(executor, input, &sizes, axes)));
                     check_lent(way, alone(), |executor| with_values(executor, input, &sizes, axes));
                 }
