@@ -6,7 +6,8 @@
 //! NaN may trap. So what compares floats [checks](is_default) the mode first, which takes less than to load a vector,
 //! and otherwise runs [in the default one](in_default).
 //!
-//! Where the mode cannot be read here, the hardware has none that changes a comparison, or only 32-bit ARM's.
+//! That is so on x86 with SSE2 and on aarch64. On other machines the mode is taken as it is: some have none that
+//! changes a comparison, others (32-bit ARM, AltiVec, MIPS) do.
 
 /// What the compiler expects, and every thread starts with.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"))]

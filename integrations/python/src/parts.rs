@@ -4,7 +4,7 @@ use crate::arguments::{self, Axes, Axis, element_type, element_type_of_any_order
 use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::{give_back, value_error, without_lock};
 use crate::threads::Threads;
-use crate::view::{Source, View, as_plain_array, descr_of, input_of, interop, native_copy, native_type};
+use crate::view::{Source, View, descr_of, input_of, interop, native_copy, native_type};
 use argreduce::{ArgReduce, DataType, NanPolicy, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -166,7 +166,8 @@ pub(crate) fn merge<'py>(
     let py = acc.py();
     let merge = argreduce::Merge::new(function).direction(arguments::direction(select_last)).nan_policy(nan);
     let (acc, other) = (pair("acc", acc)?, pair("other", other)?);
-    // All four become arrays before one of them is looked at: that may run any code of Python.
+    // All four become arrays before one of them is looked at: that may run any code of Python. (A tensor of another
+    // library has its address from here on; what frees its memory behind its back, as through NumPy, is not seen.)
     let (values, indices) = (array("values of acc", &acc.0)?, array("indices of acc", &acc.1)?);
     let (other_values, other_indices) = (array("values of other", &other.0)?, array("indices of other", &other.1)?);
     for part in [&indices, &other_values, &other_indices] {
@@ -202,13 +203,11 @@ fn pair<'py>(name: &str, pair: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny
 
 /// The type of both values.
 fn common_type(values: &Part<'_>, other_values: &Part<'_>) -> PyResult<DataType> {
-    let native = |part: &Part<'_>| -> PyResult<_> {
-        let descr = native_type(NAME, &part.array.dtype())?;
-        Ok((element_type(&descr), descr.str()?.to_string()))
-    };
-    match (native(values)?, native(other_values)?) {
-        ((Some(data_type), _), (Some(other), _)) if data_type == other => Ok(data_type),
-        ((_, descr), (_, other)) => {
+    let descr = native_type(NAME, &values.array.dtype())?;
+    let other = native_type(NAME, &other_values.array.dtype())?;
+    match (element_type(&descr), element_type(&other)) {
+        (Some(data_type), Some(other)) if data_type == other => Ok(data_type),
+        _ => {
             let error = format!("values of acc are of type {descr}, and those of other of type {other}");
             Err(PyTypeError::new_err(error))
         }
@@ -234,7 +233,8 @@ fn array<'py>(name: &'static str, x: &Bound<'py, PyAny>) -> PyResult<Part<'py>> 
 impl<'py> Part<'py> {
     /// As a packed array in the machine's byte order: itself, if it is one.
     fn packed(&self) -> PyResult<Bound<'py, PyUntypedArray>> {
-        if is_packed(&self.array) { as_plain_array(&self.array) } else { Ok(native_copy(NAME, &self.array)?.array) }
+        // Not a view of it, which would still say what the array was before it changed.
+        if is_packed(&self.array) { Ok(self.array.clone()) } else { Ok(native_copy(NAME, &self.array)?.array) }
     }
 
     fn packed_indices(&self) -> PyResult<Bound<'py, PyUntypedArray>> {

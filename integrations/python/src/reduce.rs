@@ -4,7 +4,8 @@ use crate::arguments::{self, Axes, Axis, Sizes};
 use crate::output::{NewArray, Out, out_array, scalar};
 use crate::threads::Threads;
 use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop};
-use argreduce::{ArgReduce, DataType, Error, NanPolicy, ReduceFunction, UntypedPlan};
+use argreduce::half::{bf16, f16};
+use argreduce::{ArgReduce, DataType, Element, Error, NanPolicy, ReduceFunction, UntypedPlan};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -308,15 +309,15 @@ impl Key {
 
 /// Whether there is a NaN among floats.
 fn has_nan(data_type: DataType, bytes: &[u8]) -> bool {
-    /// By the bits: a NaN is what lies above infinity.
+    // By the bits, as `Element::is_nan` does: a comparison of floats may trap.
     fn any<const N: usize>(bytes: &[u8], is_nan: impl Fn([u8; N]) -> bool) -> bool {
         bytes.as_chunks().0.iter().any(|&bytes| is_nan(bytes))
     }
     match data_type {
-        DataType::F32 => any(bytes, |bytes| f32::from_ne_bytes(bytes).is_nan()),
-        DataType::F64 => any(bytes, |bytes| f64::from_ne_bytes(bytes).is_nan()),
-        DataType::F16 => any(bytes, |bytes| argreduce::half::f16::from_ne_bytes(bytes).is_nan()),
-        DataType::Bf16 => any(bytes, |bytes| argreduce::half::bf16::from_ne_bytes(bytes).is_nan()),
+        DataType::F32 => any(bytes, |bytes| Element::is_nan(f32::from_ne_bytes(bytes))),
+        DataType::F64 => any(bytes, |bytes| Element::is_nan(f64::from_ne_bytes(bytes))),
+        DataType::F16 => any(bytes, |bytes| Element::is_nan(f16::from_ne_bytes(bytes))),
+        DataType::Bf16 => any(bytes, |bytes| Element::is_nan(bf16::from_ne_bytes(bytes))),
         _ => false,
     }
 }

@@ -132,8 +132,8 @@ impl<'py> Source<'py> {
 
     fn of_array(name: &str, array: Bound<'py, PyUntypedArray>) -> PyResult<Source<'py>> {
         if array.ndim() > MAX_RANK {
-            native_type(name, &array.dtype())?;
-            return Ok(Source::ManyAxes(as_plain_array(&array)?, None));
+            // A copy, because its axes are merged by code of Python, which may run other code: of a signal, say.
+            return Ok(Source::ManyAxes(native_copy(name, &array)?.array, None));
         }
         match View::in_place(&array) {
             Some(view) => Ok(Source::View(view)),

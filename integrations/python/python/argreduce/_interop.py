@@ -84,7 +84,9 @@ def _lacks_integers(x: Any) -> bool:
         # Not a column that is called so.
         if hasattr(type(x), name):
             dtype = getattr(x, name)
-            is_wide = not isinstance(dtype, np.dtype) and "int64" in str(dtype).lower()
+            # Of a categorical column, what its categories are.
+            dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+            is_wide = "int64" in str(dtype).lower() and not isinstance(getattr(x, name), np.dtype)
             return is_wide and np.asarray(x).dtype.kind == "f"
     if hasattr(type(x), "iter_columns"):
         return any(map(_lacks_integers, x.iter_columns()))
