@@ -3,8 +3,8 @@
 //!
 //! The mode is the caller's: a library that was built with `-ffast-math` sets flush-to-zero when it is loaded, for the
 //! thread that loads it and for all that this thread starts. Then subnormals compare as zeros, and a comparison with a
-//! NaN may trap. So what compares floats [checks](is_default) the mode first, which takes less than to load a vector,
-//! and otherwise runs [in the default one](in_default).
+//! NaN may trap. So what compares floats [checks](is_default) the mode first, and if it is another one, runs [in the
+//! default one](in_default).
 //!
 //! That is so on x86 with SSE2 and on aarch64. On other machines the mode is taken as it is: some have none that
 //! changes a comparison, others (32-bit ARM, AltiVec, MIPS) do.

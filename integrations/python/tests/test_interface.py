@@ -146,6 +146,7 @@ def missing_of_pandas(pandas):
                 continue
         series = pandas.Series(MISSING, dtype=dtype)
         yield from (series, series.array, pandas.Index(series), pandas.DataFrame({"type": series}))
+    yield pandas.Series(pandas.Categorical.from_codes([0, 1, -1], categories=MISSING[:2]))
 
 
 def missing_of_pyarrow(pyarrow):
