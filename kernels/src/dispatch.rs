@@ -4,7 +4,7 @@
 
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
-use crate::merge::{self, Merger};
+use crate::merge::{self, Merger, Rank, Select, Take};
 use crate::order::elements::{OfColumns, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
@@ -223,25 +223,25 @@ pub fn merger(
             // code than it gains.
             if const { is_float::<Shared<S, Pod, true, PROPAGATE>>() } {
                 if is_max {
-                    merge::rank::<Specialized<S, Pod, true, PROPAGATE>>
+                    merge::enter::<Rank, Specialized<S, Pod, true, PROPAGATE>>
                 } else {
-                    merge::rank::<Specialized<S, Pod, false, PROPAGATE>>
+                    merge::enter::<Rank, Specialized<S, Pod, false, PROPAGATE>>
                 }
             } else if is_max {
-                merge::rank::<Shared<S, Pod, true, PROPAGATE>>
+                merge::enter::<Rank, Shared<S, Pod, true, PROPAGATE>>
             } else {
-                merge::rank::<Shared<S, Pod, false, PROPAGATE>>
+                merge::enter::<Rank, Shared<S, Pod, false, PROPAGATE>>
             }
         }),
         take: with_bits!(index_bytes, I => {
             if last {
-                merge::take::<Shared<S, I, true, PROPAGATE>>
+                merge::enter::<Take, Shared<S, I, true, PROPAGATE>>
             } else {
-                merge::take::<Shared<S, I, false, PROPAGATE>>
+                merge::enter::<Take, Shared<S, I, false, PROPAGATE>>
             }
         }),
-        select_values: with_bits!(element.size(), B => merge::select::<Shared<S, B, true, PROPAGATE>>),
-        select_indices: with_bits!(index_bytes, I => merge::select::<Shared<S, I, true, PROPAGATE>>),
+        select_values: with_bits!(element.size(), B => merge::enter::<Select, Shared<S, B, true, PROPAGATE>>),
+        select_indices: with_bits!(index_bytes, I => merge::enter::<Select, Shared<S, I, true, PROPAGATE>>),
         sizes: [element.size(), index_bytes],
         group_len: isa.vector_bytes(),
     })

@@ -71,9 +71,9 @@ const MAX_BATCH_LEN: usize = BATCH_BYTES / 4;
 #[repr(align(64))]
 struct Masks([MaybeUninit<u8>; MAX_BATCH_LEN]);
 
-/// The values or the indices of a group.
+/// Room for the values or the indices of a group.
 #[repr(align(64))]
-struct Group([u64; MAX_VECTOR_BYTES]);
+struct Buffer([u64; MAX_VECTOR_BYTES]);
 
 impl Merger {
     /// Makes each of `len` pairs the better of itself and its counterpart. A side is its values and its indices.
@@ -111,17 +111,17 @@ impl Merger {
         let bytes = self.sizes.map(|size| len * size);
         let fill = |from: [*const (); 2]| {
             // Zeros are values of any type.
-            let mut side = [const { Group([0; MAX_VECTOR_BYTES]) }; 2];
-            for (n, group) in side.iter_mut().enumerate() {
+            let mut side = [const { Buffer([0; MAX_VECTOR_BYTES]) }; 2];
+            for (n, buffer) in side.iter_mut().enumerate() {
                 // SAFETY: the caller promises as many; and as pairs are fewer than a vector has bytes, they fit.
-                unsafe { from[n].cast::<u8>().copy_to_nonoverlapping(group.0.as_mut_ptr().cast(), bytes[n]) };
+                unsafe { from[n].cast::<u8>().copy_to_nonoverlapping(buffer.0.as_mut_ptr().cast(), bytes[n]) };
             }
             side
         };
         let (mut merged, others) = (fill(here.map(<*mut ()>::cast_const)), fill(there));
-        let to = merged.each_mut().map(|group| group.0.as_mut_ptr().cast::<()>());
+        let to = merged.each_mut().map(|buffer| buffer.0.as_mut_ptr().cast::<()>());
         // SAFETY: the buffers have room for a group of any types.
-        unsafe { self.merge_groups(1, to, others.each_ref().map(|group| group.0.as_ptr().cast())) };
+        unsafe { self.merge_groups(1, to, others.each_ref().map(|buffer| buffer.0.as_ptr().cast())) };
         for n in 0..2 {
             // SAFETY: as many came from there.
             unsafe { here[n].cast::<u8>().copy_from_nonoverlapping(to[n].cast(), bytes[n]) };
@@ -150,211 +150,144 @@ impl Merger {
 
 type ByteMask<O> = <<O as ArgOrder>::Simd as SimdOps<u8>>::Mask;
 
-impl Groups {
-    #[inline(always)]
-    fn for_each(self, pass: impl Fn(usize)) {
-        for n in 0..self.len {
-            pass(n);
-            // Or else, where vectors are arrays, the compiler makes others: of the same lane of several groups.
-            compiler_fence(Ordering::SeqCst);
-        }
-    }
-
-    /// The vectors of group `n` of both sides: as many as a lane has bytes, unaligned.
-    ///
-    /// # Safety
-    /// - There is such a group, of lanes of that width.
-    #[inline(always)]
-    unsafe fn vectors<O: ArgOrder>(self, n: usize) -> (*mut Vec<O>, *const Vec<O>) {
-        let first = n * size_of::<O::Lane>();
-        // SAFETY: the caller's promise.
-        unsafe { (self.here.cast::<Vec<O>>().add(first), self.there.cast::<Vec<O>>().add(first)) }
-    }
-
-    /// The masks of group `n`: those that say `takes`, and `worse`. They are aligned.
-    ///
-    /// # Safety
-    /// - As for [`Groups::vectors`].
-    #[inline(always)]
-    unsafe fn masks<M>(self, n: usize) -> (*mut M, *mut M) {
-        // SAFETY: the caller's promise.
-        unsafe { (self.takes.cast::<M>().add(n), self.worse.cast::<M>().add(n)) }
-    }
+/// A group of lanes: on both sides as many vectors as a lane has bytes, unaligned; and its masks, aligned.
+#[derive(Clone, Copy)]
+pub(crate) struct Group<O: ArgOrder<Simd: SimdOps<u8>>> {
+    here: *mut Vec<O>,
+    there: *const Vec<O>,
+    takes: *mut ByteMask<O>,
+    worse: *mut ByteMask<O>,
 }
 
-/// The first pass, by the order of the elements: better, worse. Where floats are compared, not in whatever
-/// [mode](crate::float_mode) the caller is in.
+/// A pass as a type.
+pub(crate) trait PassImpl {
+    /// # Safety
+    /// - The group is there, and the passes before this one have written its masks.
+    unsafe fn run<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, group: Group<O>);
+}
+
+/// What every [`Pass`] points to. Where floats are compared, not in whatever [mode](crate::float_mode) the caller is in.
 ///
 /// # Safety
-/// - The machine has the ISA. The groups are there, and room for their masks.
+/// - The machine has the ISA of the order; and as for [`PassImpl::run`], for all groups.
 #[inline(never)]
-pub(crate) unsafe fn rank<F: OrderFactory>(groups: Groups)
+pub(crate) unsafe fn enter<P: PassImpl, F: OrderFactory>(groups: Groups)
 where
-    <F::Order as ArgOrder>::Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>,
+    F::Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>,
 {
     if const { compares_floats::<F>() } && !float_mode::is_default() {
         // SAFETY: the caller's promise: it is the same pass.
-        return float_mode::in_default(&mut || unsafe { rank::<F>(groups) });
+        return float_mode::in_default(&mut || unsafe { enter::<P, F>(groups) });
     }
     // SAFETY: the caller's promise.
-    unsafe { rank_by(F::make(), groups) }
+    unsafe { run::<P, F::Order>(F::make(), groups) }
 }
 
-/// A function of its own, because orders of several types are one.
+/// Goes through the groups. A function of its own, because several types share an order.
 ///
 /// # Safety
-/// - As for [`rank`].
-unsafe fn rank_by<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, groups: Groups) {
-    // SAFETY: the caller's promise.
+/// - As for [`enter`].
+unsafe fn run<P: PassImpl, O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, groups: Groups) {
+    let Groups { here, there, takes, worse, len } = groups;
+    // SAFETY: the caller promises all groups.
     unsafe {
         order.simd().vectorize(
             #[inline(always)]
             move || {
-                groups.for_each(
-                    #[inline(always)]
-                    |n| rank_group(order, groups, n),
-                )
+                for n in 0..len {
+                    let first = n * size_of::<O::Lane>();
+                    let (here, there) = (here.cast::<Vec<O>>().add(first), there.cast::<Vec<O>>().add(first));
+                    let (takes, worse) = (takes.cast::<ByteMask<O>>().add(n), worse.cast::<ByteMask<O>>().add(n));
+                    P::run(order, Group { here, there, takes, worse });
+                    // Or else, where vectors are arrays, the compiler makes others: of one lane of several groups.
+                    compiler_fence(Ordering::SeqCst);
+                }
             },
         );
     }
 }
 
-/// # Safety
-/// - There is group `n`, and room for its masks.
-#[inline(always)]
-unsafe fn rank_group<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, groups: Groups, n: usize) {
-    // SAFETY: the caller's promise; a group has as many vectors as lanes have bytes.
-    unsafe {
-        let (here, there) = groups.vectors::<O>(n);
-        let (better, worse) = groups.masks::<ByteMask<O>>(n);
-        // Both before either is written: for all that the compiler knows, masks might lie where values do.
-        let is_better = order.simd().narrow(
-            #[inline(always)]
-            |n| order.gt_total_order(key(order, there, n), key(order, here, n)),
-        );
-        let is_worse = order.simd().narrow(
-            #[inline(always)]
-            |n| order.gt_total_order(key(order, here, n), key(order, there, n)),
-        );
-        better.write(is_better);
-        worse.write(is_worse);
+/// By the order of the elements: better, where there will be takes; and worse.
+pub(crate) struct Rank;
+
+impl PassImpl for Rank {
+    #[inline(always)]
+    unsafe fn run<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, group: Group<O>) {
+        // SAFETY: the caller promises the group.
+        unsafe {
+            let is_better = group.where_better(order);
+            let is_worse = Group { here: group.there.cast_mut(), there: group.here, ..group }.where_better(order);
+            // Both before either is written: for all that the compiler knows, masks might lie where values do.
+            group.takes.write(is_better);
+            group.worse.write(is_worse);
+        }
     }
 }
 
-/// The second pass, by an order of indices: takes, in place of better.
-///
-/// # Safety
-/// - As for [`rank`], and the masks are written.
-pub(crate) unsafe fn take<F: OrderFactory>(groups: Groups)
-where
-    F::Order: ArgOrder<Lane: From<i8>>,
-    <F::Order as ArgOrder>::Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>,
-{
-    // SAFETY: the caller's promise.
-    unsafe { take_by(F::make(), groups) }
+/// By an order of indices: takes, in place of better.
+pub(crate) struct Take;
+
+impl PassImpl for Take {
+    #[inline(always)]
+    unsafe fn run<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, group: Group<O>) {
+        let simd = order.simd();
+        // SAFETY: the caller promises the group and its masks.
+        unsafe {
+            let tied = SimdOps::<u8>::and_not(simd, group.where_better(order), group.worse.read());
+            let wins = SimdOps::<u8>::or(simd, group.takes.read(), tied);
+            let wins = SimdOps::<u8>::or(simd, wins, where_none(order, group.here));
+            group.takes.write(SimdOps::<u8>::and_not(simd, wins, where_none(order, group.there)));
+        }
+    }
 }
 
-/// # Safety
-/// - As for [`take`].
-unsafe fn take_by<O: ArgOrder<Lane: From<i8>, Simd: ByteMaskOps<O::Lane>>>(order: O, groups: Groups) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        order.simd().vectorize(
+/// The better ones, of values or of indices, as lanes of any order of that width.
+pub(crate) struct Select;
+
+impl PassImpl for Select {
+    #[inline(always)]
+    unsafe fn run<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, group: Group<O>) {
+        let (simd, Group { here, there, takes, .. }) = (order.simd(), group);
+        for n in 0..size_of::<O::Lane>() {
+            // SAFETY: the caller promises the group and its masks.
+            unsafe {
+                let (kept, other) = (here.add(n).read_unaligned(), there.add(n).read_unaligned());
+                here.add(n).write_unaligned(SimdOps::<O::Lane>::select(simd, simd.widen(&*takes, n), other, kept));
+            }
+        }
+    }
+}
+
+impl<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> Group<O> {
+    /// Where the other side is better.
+    ///
+    /// # Safety
+    /// - The group may be read.
+    #[inline(always)]
+    unsafe fn where_better(self, order: O) -> ByteMask<O> {
+        order.simd().narrow(
             #[inline(always)]
-            move || {
-                groups.for_each(
-                    #[inline(always)]
-                    |n| take_group(order, groups, n),
-                )
+            |n| {
+                // SAFETY: the caller's promise: it has as many vectors as a lane has bytes.
+                let (here, there) = unsafe { (self.here.add(n).read_unaligned(), self.there.add(n).read_unaligned()) };
+                order.gt_total_order(order.encode(there), order.encode(here))
             },
-        );
+        )
     }
-}
-
-/// # Safety
-/// - There is group `n`, and its masks are written.
-#[inline(always)]
-unsafe fn take_group<O: ArgOrder<Lane: From<i8>, Simd: ByteMaskOps<O::Lane>>>(order: O, groups: Groups, n: usize) {
-    let simd = order.simd();
-    // SAFETY: the caller's promise; a group has as many vectors as lanes have bytes.
-    unsafe {
-        let (here, there) = groups.vectors::<O>(n);
-        let (takes, worse) = groups.masks::<ByteMask<O>>(n);
-        let before = simd.narrow(
-            #[inline(always)]
-            |n| order.gt(key(order, there, n), key(order, here, n)),
-        );
-        let tied = SimdOps::<u8>::and_not(simd, before, worse.read());
-        let wins = SimdOps::<u8>::or(simd, SimdOps::<u8>::or(simd, takes.read(), tied), none(order, here));
-        takes.write(SimdOps::<u8>::and_not(simd, wins, none(order, there)));
-    }
-}
-
-/// Vector `n`, as lanes that compare.
-///
-/// # Safety
-/// - It may be read.
-#[inline(always)]
-unsafe fn key<O: ArgOrder>(order: O, at: *const Vec<O>, n: usize) -> Vec<O> {
-    // SAFETY: the caller's promise.
-    order.encode(unsafe { at.add(n).read_unaligned() })
 }
 
 /// Where indices have all bits set.
 ///
 /// # Safety
-/// - A group may be read.
+/// - They may be read: as many vectors as a lane has bytes.
 #[inline(always)]
-unsafe fn none<O: ArgOrder<Lane: From<i8>, Simd: ByteMaskOps<O::Lane>>>(order: O, at: *const Vec<O>) -> ByteMask<O> {
-    let all_bits = SimdOps::<O::Lane>::splat(order.simd(), (-1).into());
+unsafe fn where_none<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, indices: *const Vec<O>) -> ByteMask<O> {
+    const ALL_BITS: [u8; MAX_VECTOR_BYTES] = [0xff; MAX_VECTOR_BYTES];
+    // SAFETY: no vector is longer, and any bits are one.
+    let none = unsafe { ALL_BITS.as_ptr().cast::<Vec<O>>().read_unaligned() };
     order.simd().narrow(
         #[inline(always)]
-        // SAFETY: the caller's promise: it has as many vectors as a lane has bytes.
-        |n| SimdOps::<O::Lane>::compare::<EQ>(order.simd(), unsafe { at.add(n).read_unaligned() }, all_bits),
+        // SAFETY: the caller's promise.
+        |n| SimdOps::<O::Lane>::compare::<EQ>(order.simd(), unsafe { indices.add(n).read_unaligned() }, none),
     )
-}
-
-/// The last two passes, of values and of indices, as lanes of any order of that width.
-///
-/// # Safety
-/// - As for [`take`].
-pub(crate) unsafe fn select<F: OrderFactory>(groups: Groups)
-where
-    <F::Order as ArgOrder>::Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>,
-{
-    // SAFETY: the caller's promise.
-    unsafe { select_lanes(F::make(), groups) }
-}
-
-/// # Safety
-/// - As for [`select`].
-unsafe fn select_lanes<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, groups: Groups) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        order.simd().vectorize(
-            #[inline(always)]
-            move || {
-                groups.for_each(
-                    #[inline(always)]
-                    |n| select_group(order, groups, n),
-                )
-            },
-        );
-    }
-}
-
-/// # Safety
-/// - As for [`take_group`].
-#[inline(always)]
-unsafe fn select_group<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, groups: Groups, n: usize) {
-    let simd = order.simd();
-    // SAFETY: the caller's promise; a group has as many vectors as lanes have bytes.
-    unsafe {
-        let (here, there) = groups.vectors::<O>(n);
-        let (takes, _) = groups.masks::<ByteMask<O>>(n);
-        for n in 0..size_of::<O::Lane>() {
-            let (kept, other) = (here.add(n).read_unaligned(), there.add(n).read_unaligned());
-            here.add(n).write_unaligned(SimdOps::<O::Lane>::select(simd, simd.widen(&*takes, n), other, kept));
-        }
-    }
 }
