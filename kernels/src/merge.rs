@@ -166,7 +166,7 @@ pub(crate) trait PassImpl {
     unsafe fn run<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, group: Group<O>);
 }
 
-/// What every [`Pass`] points to. Where floats are compared, not in whatever [mode](crate::float_mode) the caller is in.
+/// What every [`Pass`] points to. Floats are not compared in whatever [mode](crate::float_mode) the caller is in.
 ///
 /// # Safety
 /// - The machine has the ISA of the order; and as for [`PassImpl::run`], for all groups.
@@ -188,6 +188,8 @@ where
 /// # Safety
 /// - As for [`enter`].
 unsafe fn run<P: PassImpl, O: ArgOrder<Simd: ByteMaskOps<O::Lane>>>(order: O, groups: Groups) {
+    // There is room for the masks of a group if they are no longer than it has pairs.
+    const { assert!(size_of::<ByteMask<O>>() <= size_of::<Vec<O>>()) };
     let Groups { here, there, takes, worse, len } = groups;
     // SAFETY: the caller promises all groups.
     unsafe {
