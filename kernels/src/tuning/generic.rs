@@ -3,8 +3,7 @@
 //!
 //! The other tables say where they differ from this one.
 
-use super::table::WorkingSet;
-use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning, WorkingSet};
 use crate::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = GENERIC.checked();

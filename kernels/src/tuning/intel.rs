@@ -1,8 +1,7 @@
 //! Intel's cores. All was measured on Granite Rapids.
 
 use super::generic::GENERIC;
-use super::table::WorkingSet;
-use super::table::{ColumnTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning};
+use super::table::{ColumnTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning, WorkingSet};
 
 /// By what [`with_l2_limit`] takes, in rising order: the smallest L2, then three quarters of an L2 of 1, 1.25, 2, 3
 /// and 4 MiB.

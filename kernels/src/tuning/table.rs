@@ -153,6 +153,32 @@ impl Tuning {
         assert!(read_streams * stream_bytes <= MIN_LONG_ROW_BYTES, "a long row has a part for each stream");
         assert!(self.columns.max_streams <= MAX_COUNTED_ROWS, "one pass counts its rows in a lane");
         assert!(self.prefetch.min_beyond_l2_bytes <= MIN_MEMORY_BYTES, "caches are beyond each other");
+        assert!(!matches!(self.prefetch.far_from, WorkingSet::L2), "what L2 holds is near");
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use WorkingSet::{Dram, L2, Llc};
+
+    /// What each table answers, of what L2 holds, the last-level cache, and memory. No answer of a kernel depends on
+    /// it, so that no other test sees a table change.
+    #[test]
+    fn answers_by_table() {
+        let ask = |question: &dyn Fn(&Tuning, WorkingSet) -> bool| {
+            Tuning::ALL.map(|tuning| (tuning.name, [L2, Llc, Dram].map(|working_set| question(tuning, working_set))))
+        };
+        let tables = |[zen4, zen5, intel, generic]: [[bool; 3]; 4]| {
+            [("zen4", zen4), ("zen5", zen5), ("intel", intel), ("generic", generic)]
+        };
+        let (never, beyond_l2, from_memory) = ([false; 3], [false, true, true], [false, false, true]);
+        assert_eq!(ask(&|tuning, of| tuning.should_prefetch(of, true)), tables([beyond_l2; 4]));
+        let sequential = tables([never, beyond_l2, beyond_l2, never]);
+        assert_eq!(ask(&|tuning, of| tuning.should_prefetch(of, false)), sequential);
+        assert_eq!(ask(&|tuning, of| tuning.is_far(of)), tables([beyond_l2, from_memory, from_memory, beyond_l2]));
+        let several_streams = tables([beyond_l2, never, from_memory, never]);
+        assert_eq!(ask(&|tuning, of| tuning.has_read_streams(of)), several_streams);
     }
 }

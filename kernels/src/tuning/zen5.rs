@@ -1,8 +1,7 @@
 //! AMD's cores from Zen 5 on.
 
 use super::generic::GENERIC;
-use super::table::WorkingSet;
-use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, Tuning};
+use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, Tuning, WorkingSet};
 use crate::prefetch::Hint;
 
 pub(super) static TUNING: Tuning = Tuning {
