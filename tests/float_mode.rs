@@ -83,18 +83,29 @@ const SHAPES: [(&[usize], &[isize]); 12] = [
     (&[4, 31, 17], &[0, 1, 2]),
 ];
 
-/// All ways to ask for a plan's answer, in a mode: indices and values, as bits.
-fn answers<T: Float>(reduce: &ArgReduce<'_>, data: &[T], executor: &dyn Executor) -> [(Vec<u32>, Vec<u64>); 3] {
-    let plan = reduce.plan::<T, u32>().unwrap();
+/// All ways to ask for the answer of a shape, in a mode: indices and values, as bits. The reduction is that of a part.
+fn answers<'a, T: Float>(
+    (sizes, axes): (&'a [usize], &[isize]),
+    reduce: &dyn Fn(&Layout) -> ArgReduce<'a>,
+    data: &[T],
+    executor: &dyn Executor,
+) -> [(Vec<u32>, Vec<u64>); 3] {
+    let whole = Layout::contiguous(sizes).unwrap();
+    let plan = reduce(&whole).plan::<T, u32>().unwrap();
     let outputs = plan.output_layout().element_count();
     let (mut plain, mut indices, mut values) = (vec![0; outputs], vec![0; outputs], vec![T::default(); outputs]);
-    let mut partials = vec![Partial::NONE; outputs];
     plan.run_on(executor, data, &mut plain).unwrap();
     plan.run_with_values_on(executor, data, &mut indices, &mut values).unwrap();
-    plan.run_partials_on(executor, data, &mut partials).unwrap();
-    // Merged twice with itself, where each is as good as the other.
-    let same = partials.clone();
-    plan.merge().partials(&mut partials, &same).unwrap();
+    // Two parts of unequal length, the later one first.
+    let (axis, len) = (axes[0], sizes[axes[0] as usize] as isize);
+    let [mut partials, others] = [len / 3..len, 0..len / 3].map(|range| {
+        let (mut partials, mut start) = (vec![Partial::NONE; outputs], vec![0; sizes.len()]);
+        start[axis as usize] = range.start as usize;
+        let part = reduce(&whole.slice(axis, range, 1).unwrap()).window(sizes, &start).plan::<T, u32>().unwrap();
+        part.run_partials_on(executor, data, &mut partials).unwrap();
+        partials
+    });
+    plan.merge().partials(&mut partials, &others).unwrap();
     let mut finished = vec![0; outputs];
     plan.finish_partials(&partials, &mut finished).unwrap();
     let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
@@ -126,15 +137,18 @@ fn check_plans<T: Float>() {
             );
             let (function, direction, policy) = order;
             for isa in Isa::available() {
-                let reduce =
-                    ArgReduce::new(function, &layout).axes(axes).direction(direction).nan_policy(policy).isa(isa);
+                let reduce = |layout: &Layout| {
+                    ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy).isa(isa)
+                };
                 let executor = &*executors[(n + turn) % executors.len()];
                 // Here in the default mode, on threads in another; and here in another.
-                let default = answers::<T>(&reduce, &data, executor);
-                let others = FloatMode::ALL.iter().map(|mode| mode.run(|| answers::<T>(&reduce, &data, executor)));
+                let default = answers::<T>((sizes, axes), &reduce, &data, executor);
+                let others = FloatMode::ALL
+                    .iter()
+                    .map(|mode| mode.run(|| answers::<T>((sizes, axes), &reduce, &data, executor)));
                 for (found, values) in others.chain([default]).flatten() {
-                    assert_eq!(found, expected, "{reduce:?} {isa}\n{data:?}");
-                    assert_eq!(values, best, "{reduce:?} {isa}\n{data:?}");
+                    assert_eq!(found, expected, "{order:?} of {sizes:?} over {axes:?}, {isa}\n{data:?}");
+                    assert_eq!(values, best, "{order:?} of {sizes:?} over {axes:?}, {isa}\n{data:?}");
                 }
             }
             for mode in FloatMode::ALL {
@@ -166,10 +180,20 @@ fn check_slices<T: Float>() {
                 assert_eq!(found, Some(expected[0]), "{function} {direction} {policy} of {data:?}");
                 if options == Options::default() {
                     let found = mode.run(|| match function {
-                        ReduceFunction::ArgMin => data.argmin(),
-                        _ => data.argmax(),
+                        ReduceFunction::ArgMin => (data.argmin(), data.argmin_with_value()),
+                        _ => (data.argmax(), data.argmax_with_value()),
                     });
-                    assert_eq!(found, Some(expected[0]), "{function} of {data:?}");
+                    let (best, value) = found.1.unwrap();
+                    assert_eq!((found.0, best), (Some(expected[0]), expected[0]), "{function} of {data:?}");
+                    assert_eq!(value.bits(), data[expected[0]].bits(), "{function} of {data:?}");
+                }
+                if options == Options::from(NanPolicy::Ignore) {
+                    let found = mode.run(|| match function {
+                        ReduceFunction::ArgMin => data.nanargmin(),
+                        _ => data.nanargmax(),
+                    });
+                    let number = Some(expected[0]).filter(|&best| !data[best].is_nan());
+                    assert_eq!(found, number, "{function} of the numbers of {data:?}");
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Floating-point modes that a caller may be in. It knows nothing of what runs in them.
 
 use std::io::{Write, stderr};
-use std::sync::Once;
+use std::sync::Mutex;
 
 /// A mode that is not the one that threads start with.
 ///
@@ -25,21 +25,40 @@ impl FloatMode {
     /// # Panics
     /// If what runs has changed the mode.
     pub fn run<R>(self, run: impl FnOnce() -> R) -> R {
-        let before = read();
-        write(before ^ self.bits);
+        let before = Restore(read());
+        let wanted = before.0 ^ self.bits;
+        write(wanted);
         // What the machine took: some have no traps, and valgrind has rounding alone.
         let set = read() & MODE;
-        if set != (before ^ self.bits) & MODE {
-            static SAID: Once = Once::new();
-            let line = format!("NOT EXERCISED: the floating-point mode {}: this machine does not have it\n", self.name);
-            // Not `eprintln`, which is not shown where a test passes.
-            SAID.call_once(|| stderr().write_all(line.as_bytes()).unwrap());
-        }
         let result = outlined(run);
         let left = read() & MODE;
-        write(before);
+        drop(before);
         assert_eq!(left, set, "the mode {} was not restored", self.name);
+        if set != wanted & MODE {
+            self.say_missing();
+        }
         result
+    }
+
+    /// Once for each mode.
+    fn say_missing(self) {
+        static SAID: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+        let mut said = SAID.lock().unwrap();
+        if !said.contains(&self.name) {
+            said.push(self.name);
+            let line = format!("NOT EXERCISED: the floating-point mode {}: this machine does not have it\n", self.name);
+            // Not `eprintln`, which is not shown where a test passes.
+            stderr().write_all(line.as_bytes()).unwrap();
+        }
+    }
+}
+
+/// Sets what the control register was, also after a panic.
+struct Restore(Control);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        write(self.0);
     }
 }
 
