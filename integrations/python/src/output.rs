@@ -79,7 +79,7 @@ pub(crate) unsafe fn new_array<'py>(
 }
 
 /// Copies elements. Integers that do not fit are cut off.
-fn copy_into(to: &Bound<'_, PyUntypedArray>, from: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+pub(crate) fn copy_into(to: &Bound<'_, PyUntypedArray>, from: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     let py = to.py();
     // SAFETY: two arrays that are held. NumPy checks that their shapes fit, and that the first one is writeable.
     match unsafe { PY_ARRAY_API.PyArray_CopyInto(py, to.as_array_ptr(), from.as_array_ptr()) } {

@@ -1,7 +1,7 @@
 //! A plan is made, or found among the last ones, and run.
 
 use crate::arguments::{self, Axes, Axis, Sizes};
-use crate::output::{NewArray, Out, out_array, scalar};
+use crate::output::{NewArray, Out, copy_into, out_array, scalar};
 use crate::threads::Threads;
 use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop};
 use argreduce::half::{bf16, f16};
@@ -170,7 +170,7 @@ impl<'py> Call<'_, 'py> {
     /// Of more axes than the library takes: kept ones are merged to one, and reduced ones to another.
     fn run_many_axes(&self, array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
         let py = array.py();
-        let Arguments { name, keepdims, select_last, out: given, .. } = *self.said;
+        let Arguments { name, answer, keepdims, select_last, .. } = *self.said;
         let options = PyDict::new(py);
         options.set_item("dtype", self.index_type.map(|index_type| descr_of(py, index_type)).transpose()?)?;
         options.set_item("select_last", select_last)?;
@@ -178,8 +178,16 @@ impl<'py> Call<'_, 'py> {
         self.said.set_nan(&options)?;
         let axes = PyTuple::new(py, self.axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
         let out = self.out.map(as_plain_array).transpose()?;
-        let args = (name, array, axes, keepdims, out, given);
-        interop(py)?.call_method(intern!(py, "many_axes"), args, Some(&options))
+        let args = (name, array, axes, keepdims, out);
+        let result = interop(py)?.call_method(intern!(py, "many_axes"), args, Some(&options))?;
+        let Some(out) = self.out else { return Ok(result) };
+        // Written here, by the array itself: a view of it would not see that code of Python has changed it meanwhile.
+        if answer == Answer::ValuesAndIndices {
+            copy_into(out, result.get_item(1)?.cast()?)?;
+            return interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (result.get_item(0)?, out));
+        }
+        copy_into(out, result.cast()?)?;
+        Ok(out.clone().into_any())
     }
 }
 

@@ -161,12 +161,12 @@ def _from_dlpack(x: Any) -> Any:
 
 
 def many_axes(
-    name: str, x: np.ndarray[Any, Any], reduced: tuple[int, ...], keepdims: bool, out: Any, given: Any, **options: Any
+    name: str, x: np.ndarray[Any, Any], reduced: tuple[int, ...], keepdims: bool, out: Any, **options: Any
 ) -> Any:
     """A function of the package for an array of more axes than it takes: they are merged to two first.
 
     ``reduced`` are the axes, from 0, in ascending order. ``x`` and ``out`` are plain arrays, so that no method of a
-    subclass is called; ``given`` is what the caller gave as ``out``.
+    subclass is called. Nothing is written to ``out``: the indices come back as an array that fits it.
     """
     from . import _argreduce
 
@@ -184,13 +184,11 @@ def many_axes(
             raise ValueError("output array is read-only")
         flat = np.empty(merged.shape[0], out.dtype)
     result = getattr(_argreduce, name)(merged, 1, out=flat, **options)
-    if flat is not None:
-        # Of any strides: written at the end.
-        out[...] = flat.reshape(shape)
+    indices = flat.reshape(shape) if flat is not None else None
     if isinstance(result, ValuesAndIndices):
-        indices = _shaped(result.indices, shape) if out is None else given
-        return ValuesAndIndices(_shaped(result.values, shape), indices)
-    return _shaped(result, shape) if out is None else given
+        values = _shaped(result.values, shape)
+        return ValuesAndIndices(values, _shaped(result.indices, shape) if indices is None else indices)
+    return _shaped(result, shape) if indices is None else indices
 
 
 def partial_of_many_axes(

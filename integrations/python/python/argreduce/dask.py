@@ -78,7 +78,7 @@ def argmax(
     ------
     ValueError
         A reduced axis is empty, or cut into chunks of unknown sizes: now, and not when it is computed. When it is
-        computed, a chunk that has another shape than ``x.chunks`` says.
+        computed, a chunk of another rank than ``x``, or of another size along a reduced axis than ``x.chunks`` says.
     TypeError
         Elements of a type that :func:`argreduce.argmax` does not take; masked arrays. When it is computed, a chunk of
         such a type, or whose elements would not keep their values.
