@@ -60,9 +60,11 @@ impl<T: Sample> Case<T> {
         let elements: usize = [outer, inner].iter().chain(reduced).map(|l| l.size).product();
         let (fastest, slower) = reduced.split_last().expect("a reduced loop");
         let one_loop = |offset| (0..fastest.size as isize).map(move |n| offset + n * fastest.stride);
-        let along: Vec<isize> = StridedIter::new(slower).flat_map(one_loop).collect();
         for (function, policy) in few(0..4, if elements > 50_000 { 4 } else { 1 }).map(|n| orders[n]) {
-            let visited = |output| along.iter().map(move |offset| data[(start as isize + output + offset) as usize]);
+            let visited = |output| {
+                let offsets = StridedIter::new(slower).flat_map(one_loop);
+                offsets.map(move |offset| data[(start as isize + output + offset) as usize])
+            };
             let expected: Vec<u32> =
                 StridedIter::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
             for &&strategy in &strategies {
@@ -149,12 +151,10 @@ impl<T: Sample> Case<T> {
 /// The position of the first best element. What is the same bit for bit is not better: most elements are, and
 /// comparisons of 16-bit floats are slow.
 pub fn first_best<T: Sample>(function: ReduceFunction, policy: NanPolicy, elements: impl Iterator<Item = T>) -> u32 {
-    let mut best: Option<(usize, T)> = None;
-    for (position, value) in elements.enumerate() {
-        let is_better = |best: T| bytes_of(&value) != bytes_of(&best) && better(function, policy, value, best);
-        if best.is_none_or(|(_, best)| is_better(best)) {
-            best = Some((position, value));
-        }
-    }
+    // A fold: an emulated machine takes most of its time here, and a loop would ask each time which loop it is in.
+    let best = elements.enumerate().reduce(|best, next| {
+        let is_better = bytes_of(&next.1) != bytes_of(&best.1) && better(function, policy, next.1, best.1);
+        if is_better { next } else { best }
+    });
     best.unwrap().0 as u32
 }
