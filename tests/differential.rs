@@ -78,7 +78,7 @@ fn beyond_one_tile() {
             (&[1, 140_000], &[1]),
             (&[2, 5, 2500], &[1]),
         ];
-        for (sizes, axes) in few(0..cases.len(), 3).map(|n| cases[n]) {
+        for (sizes, axes) in few(0..cases.len(), 6).map(|n| cases[n]) {
             let layout = Layout::contiguous(sizes).unwrap();
             check::<T, u64>(&sample(&mut rng, layout.required_len()), &layout, axes, None);
         }
@@ -163,7 +163,7 @@ fn beyond_one_tile_across() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if is_slow() { 300 } else { 1500 },
+        cases: if is_slow() { 120 } else { 1500 },
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

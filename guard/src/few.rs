@@ -2,7 +2,7 @@
 //! is.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Whether to take fewer cases, because `ARGREDUCE_TESTS` is `few`: on an emulated machine, a tenth to a hundredth as
 /// fast.
@@ -15,7 +15,7 @@ pub fn is_slow() -> bool {
 }
 
 /// The numbers of a range; where it [`is_slow`], every `part`th, starting elsewhere each time, so that all have their
-/// turn.
+/// turn, also in loops in loops.
 ///
 /// # Panics
 /// If the range is empty.
@@ -26,8 +26,11 @@ pub fn is_slow() -> bool {
 /// }
 /// ```
 pub fn few(range: Range<usize>, part: usize) -> impl Iterator<Item = usize> {
-    static TURN: AtomicUsize = AtomicUsize::new(0);
+    static TURN: AtomicU32 = AtomicU32::new(0);
+    assert!(!range.is_empty(), "a loop without a case");
     let part = if is_slow() { part } else { 1 };
-    let skipped = TURN.fetch_add(1, Relaxed) % part.min(range.len());
+    // Multiples of the golden ratio, modulo 1: evenly spread, and no loop's length keeps step with them.
+    let turn = TURN.fetch_add(1, Relaxed).wrapping_mul(0x9e37_79b9);
+    let skipped = ((u64::from(turn) * part.min(range.len()) as u64) >> 32) as usize;
     range.skip(skipped).step_by(part)
 }

@@ -68,7 +68,8 @@ impl<T: Sample> Case<T> {
             let expected: Vec<u32> =
                 StridedIter::new(&[outer, inner]).map(|output| first_best(function, policy, visited(output))).collect();
             for &&strategy in &strategies {
-                for (n, (input, start)) in inputs.iter().enumerate() {
+                for n in few(0..inputs.len(), 2) {
+                    let (input, start) = &inputs[n];
                     // Each of them at some edge, by each of the policies.
                     let turn = n + elements + usize::from(function == ArgMax) * 2 + usize::from(policy == Ignore);
                     let working_set = WORKING_SETS[turn % WORKING_SETS.len()];
