@@ -98,8 +98,8 @@
 //! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
 //! | `directml/` | DirectML's descriptors become plans |
 //!
-//! The only files here with unsafe code are `exec/call.rs`, which calls the kernels, and `exec/elements.rs`, which
-//! reads elements. The kernels are a crate of their own, `argreduce-kernels`.
+//! Unsafe code is in `exec/`, which calls the kernels and reads and writes for them, and in two functions of `api/`
+//! that hand it an input: each says on what that rests. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

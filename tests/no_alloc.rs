@@ -52,7 +52,7 @@ fn planning_and_running_allocate_nothing() {
     // One output: it is the reduction that is divided. (An untyped plan is shared memory, which making it takes.)
     let row = Layout::contiguous(&[100_000]).unwrap();
     let plan = ArgReduce::argmax(&row).all_axes().plan_untyped(DataType::U8, DataType::I64).unwrap();
-    assert!(plan.division_on(&Several).to_string().ends_with("blocks of the reduction"));
+    assert!(plan.division_on(&Several).to_string().ends_with("slabs of the reduction"));
     let one_row = || {
         let (input, mut value, mut index) = (&[1; 100_000], [0], 0_i64);
         plan.run_on(&Several, input, bytemuck::bytes_of_mut(&mut index)).unwrap();

@@ -150,7 +150,7 @@ fn outputs(axes: &[(usize, isize, bool)]) -> [Option<Layout>; 3] {
     [None, strided(&mut (0..sizes.len()).rev(), 2), strided(&mut (0..sizes.len()), 1)]
 }
 
-/// Of few values that are everywhere, or of one, and a few others anywhere: so that the best is in any block of a
+/// Of few values that are everywhere, or of one, and a few others anywhere: so that the best is in any slab of a
 /// reduction, and not always in the first.
 fn dense_or_sparse<T: Sample>(rng: &mut SmallRng, len: usize, is_sparse: bool) -> Vec<T> {
     if !is_sparse {
@@ -346,24 +346,24 @@ type OneCall<T, A> = fn(&dyn Executor, &[T], &[usize], &[isize]) -> Result<A, Er
 #[test]
 fn what_is_divided() {
     let expected = [
-        ["3 tasks, 70 blocks of the reduction", "64 tasks, 70 blocks of the reduction"],
-        ["3 tasks, 150 blocks of the reduction", "64 tasks, 150 blocks of the reduction"],
-        ["3 tasks, 18 blocks of the reduction", "64 tasks, 66 blocks of the reduction"],
-        ["3 tasks, 24 blocks of the reduction", "64 tasks, 64 blocks of the reduction"],
-        ["3 tasks, 24 blocks of the reduction", "64 tasks, 64 blocks of the reduction"],
-        ["3 tasks, 24 blocks of the reduction", "54 tasks, 54 blocks of the reduction"],
-        ["3 tasks, 40 blocks of the reduction", "64 tasks, 80 blocks of the reduction"],
-        ["3 tasks, 40 blocks of the reduction", "64 tasks, 80 blocks of the reduction"],
-        ["3 tasks, 6 blocks of the reduction", "7 tasks, 7 blocks of the reduction"],
+        ["3 tasks, 70 slabs of the reduction", "64 tasks, 70 slabs of the reduction"],
+        ["3 tasks, 150 slabs of the reduction", "64 tasks, 150 slabs of the reduction"],
+        ["3 tasks, 18 slabs of the reduction", "64 tasks, 66 slabs of the reduction"],
+        ["3 tasks, 24 slabs of the reduction", "64 tasks, 64 slabs of the reduction"],
+        ["3 tasks, 24 slabs of the reduction", "64 tasks, 64 slabs of the reduction"],
+        ["3 tasks, 24 slabs of the reduction", "54 tasks, 54 slabs of the reduction"],
+        ["3 tasks, 40 slabs of the reduction", "64 tasks, 80 slabs of the reduction"],
+        ["3 tasks, 40 slabs of the reduction", "64 tasks, 80 slabs of the reduction"],
+        ["3 tasks, 6 slabs of the reduction", "7 tasks, 7 slabs of the reduction"],
         ["3 tasks, 9 parts of the outputs", "9 tasks, 9 parts of the outputs"],
         ["3 tasks, 24 parts of the outputs", "35 tasks, 35 parts of the outputs"],
-        ["3 tasks, 3 blocks of the reduction", "3 tasks, 3 blocks of the reduction"],
-        ["3 tasks, 6 blocks of the reduction", "8 tasks, 8 blocks of the reduction"],
-        ["3 tasks, 18 blocks of the reduction", "64 tasks, 69 blocks of the reduction"],
+        ["3 tasks, 3 slabs of the reduction", "3 tasks, 3 slabs of the reduction"],
+        ["3 tasks, 6 slabs of the reduction", "8 tasks, 8 slabs of the reduction"],
+        ["3 tasks, 18 slabs of the reduction", "64 tasks, 69 slabs of the reduction"],
         ["3 tasks, 3 parts of the outputs", "5 tasks, 5 parts of the outputs"],
         ["3 tasks, 24 parts of the outputs", "43 tasks, 43 parts of the outputs"],
         ["2 tasks, 2 parts of the outputs", "2 tasks, 2 parts of the outputs"],
-        ["3 tasks, 24 blocks of the reduction", "64 tasks, 64 blocks of the reduction"],
+        ["3 tasks, 24 slabs of the reduction", "64 tasks, 64 slabs of the reduction"],
     ];
     for ((name, axes), expected) in SHAPES.into_iter().zip(expected) {
         let layout = layout(axes);

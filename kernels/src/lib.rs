@@ -33,7 +33,7 @@
 //! let rows = [[1.0_f32, 5.0, 2.0], [7.0, 0.0, 7.0]];
 //! let args = KernelArgs {
 //!     input: rows.as_ptr().cast(),
-//!     outer: LoopDim { size: 1, stride: 0 },
+//!     outer: LoopDim::ONE,
 //!     inner: LoopDim { size: 2, stride: 3 },
 //!     reduced: &[LoopDim { size: 3, stride: 1 }],
 //!     working_set: WorkingSet::L2,

@@ -94,7 +94,7 @@ unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
     // SAFETY: the caller's promise.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
     let (outer, inner) = match args.step() {
-        Some(step) => (ONE, LoopDim { size: values.len(), stride: step }),
+        Some(step) => (LoopDim::ONE, LoopDim { size: values.len(), stride: step }),
         None => (args.outer, args.inner),
     };
     let input = args.input.cast::<B>();
@@ -151,8 +151,6 @@ unsafe fn read_row<B: Copy, P: Position, const N: usize>(
     }
     last_values.iter_mut().zip(last_positions).for_each(read);
 }
-
-const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
 
 #[cfg(test)]
 mod tests {

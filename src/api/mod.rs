@@ -34,4 +34,4 @@ pub use plan::Plan;
 pub(crate) use plan::{ErasedPlan, check_len, new_vec};
 pub use slice::SliceExt;
 pub use untyped::{RequiredBytes, UntypedPlan};
-pub(crate) use untyped::{elements_mut, index_elements};
+pub(crate) use untyped::{elements, elements_mut, index_elements};

@@ -1,6 +1,6 @@
 //! A plan: a checked reduction, with its shape collapsed and its kernel selected. Running it checks the slices.
 
-use crate::exec::{ElementsRef, Indices, Slices, Values, run, run_on, run_one_output};
+use crate::exec::{BoundPlan, ElementsRef, Indices, OutputSlices, Values, run, run_on, run_one_output};
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
 use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction, Sequential};
@@ -232,8 +232,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
-        let slices = &mut Slices { input, indices: indices.into(), values: values.map(Into::into) };
-        self.erased.run_outlined(I::NAME, slices, self.erased.for_several(executor))
+        let slices = &mut OutputSlices { indices: indices.into(), values: values.map(Into::into) };
+        self.erased.run_outlined(I::NAME, input, slices, self.erased.for_several(executor))
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
@@ -254,7 +254,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// };
     /// assert_eq!(how(&[8, 100])?, "1 task");
     /// assert_eq!(how(&[70_000, 1000])?, "2 tasks, 4 parts of the outputs");
-    /// assert_eq!(how(&[1, 70_000_000])?, "2 tasks, 4 blocks of the reduction");
+    /// assert_eq!(how(&[1, 70_000_000])?, "2 tasks, 4 slabs of the reduction");
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<T, I> {
@@ -325,16 +325,15 @@ impl ErasedPlan {
         values: Option<Values<'_>>,
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
-        let ErasedPlan { function, nan_policy, required_len, output, exec, .. } = self;
+        let ErasedPlan { required_len, output, exec, .. } = self;
         let executor = self.for_several(executor);
         let is_fast = exec.is_contiguous_row && values.is_none() && executor.is_none();
         // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
-            let slices = &mut Slices { input, indices, values: None };
-            run_one_output(exec, (*function, *nan_policy), exec.shape.output.start, slices);
+            run_one_output(&self.bind(input), exec.shape.output.start, &mut OutputSlices { indices, values: None });
             return Ok(());
         }
-        self.run_outlined(index_type, &mut Slices { input, indices, values }, executor)
+        self.run_outlined(index_type, input, &mut OutputSlices { indices, values }, executor)
     }
 
     /// The executor, unless the call is one task.
@@ -348,27 +347,41 @@ impl ErasedPlan {
     fn run_outlined(
         &self,
         index_type: &'static str,
-        slices: &mut Slices<'_>,
+        input: ElementsRef<'_>,
+        slices: &mut OutputSlices<'_>,
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
-        let ErasedPlan { function, nan_policy, required_len, exec, .. } = self;
-        let order = (*function, *nan_policy);
-        if self.has_outputs(index_type, slices)? {
+        if self.has_outputs(index_type, input, slices)? {
+            let bound = &self.bind(input);
             match executor {
-                Some(executor) => run_on(exec, order, *required_len, slices, executor),
-                None => run(exec, order, *required_len, slices),
+                Some(executor) => run_on(bound, slices, executor),
+                None => run(bound, slices),
             }
         }
         Ok(())
     }
 
+    /// The plan with an input, which has been checked.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) fn bind<'a>(&'a self, input: ElementsRef<'a>) -> BoundPlan<'a> {
+        // SAFETY: `plan_erased` in `api/builder.rs` alone makes plans: all of one from one layout. Views come with
+        // theirs (`answers` in `api/ndarray.rs`).
+        unsafe { BoundPlan::new(&self.exec, (self.function, self.nan_policy), self.required_len, input) }
+    }
+
     /// Checks the slices. Whether there is anything to do.
-    fn has_outputs(&self, index_type: &'static str, slices: &Slices<'_>) -> Result<bool, Error> {
+    fn has_outputs(
+        &self,
+        index_type: &'static str,
+        input: ElementsRef<'_>,
+        slices: &OutputSlices<'_>,
+    ) -> Result<bool, Error> {
         let ErasedPlan { output, .. } = self;
         if let Some(values) = &slices.values {
-            check_len("values", slices.input.data_type().name(), values.len(), output.element_count())?;
+            check_len("values", input.data_type().name(), values.len(), output.element_count())?;
         }
-        self.check_input(slices.input)?;
+        self.check_input(input)?;
         check_len("output", index_type, slices.indices.len(), output.required_len())?;
         let has_outputs = output.element_count() > 0;
         match self.empty_axis() {

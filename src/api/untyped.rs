@@ -193,16 +193,28 @@ pub struct RequiredBytes {
 }
 
 /// The whole elements of a buffer. Whether they are enough for the layout is checked by the plan.
+pub(crate) fn elements<'a, T: Pod>(
+    slice: &'static str,
+    element_type: &'static str,
+    bytes: &'a [u8],
+) -> Result<&'a [T], Error> {
+    match bytes.len() / size_of::<T>() * size_of::<T>() {
+        // However it is aligned.
+        0 => Ok(&[]),
+        whole => bytemuck::try_cast_slice(&bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type)),
+    }
+}
+
+/// As [`elements`], to write to.
 pub(crate) fn elements_mut<'a, T: Pod>(
     slice: &'static str,
     element_type: &'static str,
     bytes: &'a mut [u8],
 ) -> Result<&'a mut [T], Error> {
-    let whole = bytes.len() / size_of::<T>() * size_of::<T>();
-    if whole == 0 {
-        return Ok(&mut []);
+    match bytes.len() / size_of::<T>() * size_of::<T>() {
+        0 => Ok(&mut []),
+        whole => bytemuck::try_cast_slice_mut(&mut bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type)),
     }
-    bytemuck::try_cast_slice_mut(&mut bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type))
 }
 
 fn misaligned<T>(slice: &'static str, element_type: &'static str) -> Error {

@@ -1,41 +1,47 @@
-//! The three calls of kernels: each at a single call site. Of the two files with unsafe code, the one that calls.
+//! The calls of the kernels: for a row, for a tile, to merge. Each is made at one place.
 #![allow(unsafe_code)]
 
-use super::elements::{Bits, ElementsRef, Order, Values};
+use super::input::{ElementsRef, Order};
 use super::slices::{Indices, for_width};
-use crate::Isa;
+use super::tiles::Grid;
+use super::values::Values;
 use crate::planner::MAX_REDUCTION_LEN;
+use crate::{DataType, Isa};
 use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger, with_bits};
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
+///
+/// # Safety
+/// - The kernel is for elements of the size of `T`.
 #[inline(always)]
-pub(super) fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
+pub(super) unsafe fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
     assert!(!elements.is_empty() && elements.len() <= MAX_REDUCTION_LEN);
-    // SAFETY: the ISA as in `find`; the elements are those of a slice, and as many as the assertion says.
+    // SAFETY: there are kernels only for an ISA that the machine has; the elements are those of a slice, of that size,
+    // and as many as the assertion says.
     unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
 
-/// Places that a kernel writes to: those of a caller, or a buffer, which need not be initialised.
-pub(super) struct Places<'a, X>(&'a mut [MaybeUninit<X>]);
+/// Places that positions are written to: those of a caller, or a buffer, which need not be initialised.
+pub(super) struct PositionPlaces<'a, X>(&'a mut [MaybeUninit<X>]);
 
-impl<'a, X> From<&'a mut [MaybeUninit<X>]> for Places<'a, X> {
+impl<'a, X> From<&'a mut [MaybeUninit<X>]> for PositionPlaces<'a, X> {
     #[inline(always)]
     fn from(buffer: &'a mut [MaybeUninit<X>]) -> Self {
-        Places(buffer)
+        PositionPlaces(buffer)
     }
 }
 
-impl<'a, X> From<&'a mut [X]> for Places<'a, X> {
+impl<'a, X> From<&'a mut [X]> for PositionPlaces<'a, X> {
     #[inline(always)]
     fn from(places: &'a mut [X]) -> Self {
         // SAFETY: the same memory. Nobody makes it uninitialised: only kernels write to places, and not until they know
         // what.
-        Places(unsafe { &mut *(&raw mut *places as *mut [MaybeUninit<X>]) })
+        PositionPlaces(unsafe { &mut *(&raw mut *places as *mut [MaybeUninit<X>]) })
     }
 }
 
-/// Places for values, which need not be initialised either.
+/// Places that values are written to, which need not be initialised either.
 pub(super) struct ValuePlaces<'a>(Values<'a>);
 
 impl<'a> From<Values<'a>> for ValuePlaces<'a> {
@@ -45,48 +51,70 @@ impl<'a> From<Values<'a>> for ValuePlaces<'a> {
     }
 }
 
-impl<'a, B: Copy> From<&'a mut [MaybeUninit<Bits<B>>]> for ValuePlaces<'a> {
+impl<'a> ValuePlaces<'a> {
+    /// A buffer for elements of that type: of integers as large as they are.
     #[inline(always)]
-    fn from(buffer: &'a mut [MaybeUninit<Bits<B>>]) -> Self {
-        // SAFETY: they are read as places alone, until a kernel has written all of them.
-        ValuePlaces(unsafe { Values::of_places(buffer) })
+    pub(super) fn of_buffer<B>(buffer: &'a mut [MaybeUninit<B>], data_type: DataType) -> Self {
+        // SAFETY: they are used as places alone, until a kernel has written all of them.
+        ValuePlaces(unsafe { Values::of_buffer(buffer, data_type) })
     }
 }
 
-/// What a kernel is called with, beside its outputs.
+/// What a kernel is called with, beside its outputs: a kernel that is right for the elements, and loops that reach
+/// nothing but them. To make one is unsafe, and so to run it is not.
 #[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
-    pub(super) kernel: Kernel,
-    /// The first element of the first output.
-    pub(super) input: *const (),
-    /// The two loops over the outputs, and those over the elements of each.
-    pub(super) outputs: [LoopDim; 2],
-    pub(super) reduced: &'a [LoopDim],
-    pub(super) working_set: WorkingSet,
+pub(super) struct KernelCall<'a> {
+    kernel: Kernel,
+    input: ElementsRef<'a>,
+    /// The first elements of the outputs.
+    grid: Grid,
+    reduced: &'a [LoopDim],
+    working_set: WorkingSet,
 }
 
-impl Call<'_> {
+impl<'a> KernelCall<'a> {
+    /// For the outputs whose first elements are at the places of a grid, and which are chosen along the `reduced` loops
+    /// from there.
+    ///
+    /// # Safety
+    /// - The kernel is for elements of the size of the input's.
+    /// - Whatever place the loops reach is an element of the input, and of its layout where that is a view.
+    /// - There is a reduced loop, none of size 0, and together they visit at most [`MAX_REDUCTION_LEN`] elements.
+    #[inline(always)]
+    pub(super) unsafe fn new(
+        kernel: Kernel,
+        input: ElementsRef<'a>,
+        grid: Grid,
+        reduced: &'a [LoopDim],
+        working_set: WorkingSet,
+    ) -> Self {
+        KernelCall { kernel, input, grid, reduced, working_set }
+    }
+
     /// The positions of the best elements, in a buffer that has a place for each.
     #[inline(always)]
     pub(super) fn find_positions(self, buffer: &mut [MaybeUninit<u32>]) -> &mut [u32] {
-        self.find(Places::from(buffer), None).0
+        self.find(PositionPlaces::from(buffer), None).0
     }
 
     /// The positions of the best elements, and if there are places for them, those elements themselves: there is a
-    /// place for each, as large as the elements.
+    /// place for each.
     #[inline(always)]
     pub(super) fn find<'p, 'v, P>(
         self,
-        Places(positions): Places<'p, P>,
+        PositionPlaces(positions): PositionPlaces<'p, P>,
         values: Option<ValuePlaces<'v>>,
     ) -> (&'p mut [P], Option<Values<'v>>)
     where
-        for<'a> Positions<'a>: From<&'a mut [MaybeUninit<P>]>,
+        for<'b> Positions<'b>: From<&'b mut [MaybeUninit<P>]>,
     {
         let places = Positions::from(&mut *positions);
         let values = match values {
             Some(ValuePlaces(mut values)) => {
-                with_bits!(values.size(), B => self.run(Outputs::with_values(places, values.places::<B>())));
+                assert!(values.data_type() == self.input.data_type());
+                // SAFETY: a kernel writes elements there, all of which it has read from the input: they are of its
+                // type.
+                with_bits!(values.size(), B => self.run(Outputs::with_values(places, unsafe { values.places::<B>() })));
                 Some(values)
             }
             None => {
@@ -102,19 +130,13 @@ impl Call<'_> {
     /// A function: there is one for all types.
     #[inline(never)]
     fn run(self, outputs: Outputs<'_>) {
-        let Call { kernel, input, outputs: [outer, inner], reduced, working_set } = self;
+        let KernelCall { kernel, input, grid: Grid { start, dims: [outer, inner] }, reduced, working_set } = self;
+        let input = input.address(start);
         // SAFETY:
-        // - The ISA: kernels come from `argreduce_kernels::kernel`, here and in plans, which gives none for an absent
-        //   ISA.
-        // - The elements: `Layout` has proved that its offset and strides reach nothing but the first `required_len`
-        //   elements, and `run` that the input has those. Collapsing drops, merges and reverses loops, and a tile is a
-        //   part of them, so that none reaches what the layout does not (a test of `planner/collapse.rs` compares the
-        //   elements).
-        // - Values: they are of the type of the elements, or of `Bits` of their size, which a plan's caller has as
-        //   values of that type; a kernel writes nothing there but elements that it has read.
-        // - Fewer than 2^32 positions, and no reduced loop of size 0: else there is no plan for one output, and many
-        //   are split (`split.rs`); empty reductions are refused when a plan is made (`check_index_range` in
-        //   `api/builder.rs`).
+        // - There are kernels only for an ISA that the machine has (`argreduce_kernels::kernel`).
+        // - Of the elements, their type and how many there are, `new` asks for what the kernel does. Nobody writes to
+        //   them, because the input is borrowed.
+        // - Values are integers of their size, with their alignment.
         unsafe {
             kernel.run(&KernelArgs { input, outer, inner, reduced, working_set, tuning: Tuning::current() }, outputs)
         };
@@ -135,11 +157,12 @@ pub(crate) fn merge(
     (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),
 ) {
     let (data_type, len) = (other_values.data_type(), values.len());
-    assert!(data_type.size() == values.size() && other_indices.data_type().size() == indices.width());
+    assert!(data_type == values.data_type() && other_indices.data_type().size() == indices.width());
     assert!([indices.len(), other_values.len(), other_indices.len()] == [len; 3]);
     let merger = merger(isa, data_type, indices.width(), function, policy, last).expect("the machine has the ISA");
     let here = [values.start(), for_width!(indices, indices => indices.all().as_mut_ptr().cast())];
     // SAFETY: as many are there, of widths and alignments that the types have; those of one side are borrowed for good.
-    // What is written to values was read from elements.
+    // What is written to values was read from elements of their type. No elements are of a view: plans alone read
+    // those.
     unsafe { merger.merge(len, here, [other_values.address(0), other_indices.address(0)]) };
 }

@@ -19,7 +19,7 @@
 //! There are three ways to answer a tile, and a plan takes one of them for all of its tiles:
 //!
 //! - *Trivial*: one element per output. All positions are 0, and no kernel is called.
-//! - *Split*: a position would not fit 32 bits. The reduction is cut into blocks, and their answers are merged.
+//! - *Split*: a position would not fit 32 bits. The reduction is cut into slabs, and their answers are merged.
 //! - *By a kernel*: all else. Where the outputs are packed, the kernel writes to them: values, and positions as wide as
 //!   indices of 32 or 64 bits, which are turned into indices in place. What is not packed, or has another width, the
 //!   kernel writes to a buffer on the stack, from where it is copied.
@@ -31,19 +31,25 @@
 //! |---|---|
 //! | `run.rs` | one output or many; which way; a loop over tiles |
 //! | `row.rs` | one contiguous row: a plain loop or a kernel, also for slices without a plan |
-//! | `parallel.rs` | the same on several threads, in parts |
+//! | `parallel.rs` | a call on several threads, in parts |
 //! | `split.rs` | reductions of more elements than a position counts |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
 //! | `write.rs` | positions to indices, copies |
 //! | `partials.rs` | partial answers: index and value, side by side or packed |
-//! | `slices.rs` | the slices of a call; indices by their width |
-//! | `elements.rs` | elements, of a type that is known at run time; writing outputs, also from several threads |
+//! | `slices.rs` | the slices that a call writes to; indices by their width |
+//! | `input.rs` | elements of a type that is known at run time, and a plan that is bound to them |
+//! | `values.rs` | where values of such a type are written |
+//! | `outputs.rs` | writing to a slice, also from several threads |
 //!
-//! All unsafe code of the crate is in `call.rs` and `elements.rs`.
+//! Kernels read and write by pointers, and so this folder has unsafe code. Validity is in four types. Who makes one
+//! says that it holds, and who has one need not say it again: [`BoundPlan`] (what the plan's loops reach may be read),
+//! `KernelCall` (so may what these loops reach), [`ElementsRef`] and [`Values`] (elements of their type are there).
+//! `OutputSlice` may be lent, by who says that no two tasks write to one place.
 
 mod call;
-mod elements;
+mod input;
+mod outputs;
 mod parallel;
 mod partials;
 mod row;
@@ -51,12 +57,14 @@ mod run;
 mod slices;
 mod split;
 mod tiles;
+mod values;
 mod write;
 
 pub(crate) use call::merge;
-pub(crate) use elements::{ElementsRef, Values};
-pub(crate) use parallel::{run_on, run_partials_on};
+pub(crate) use input::{BoundPlan, ElementsRef};
+pub(crate) use parallel::{run_on, run_packed_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};
-pub(crate) use slices::{Indices, Slices, for_width};
+pub(crate) use slices::{Indices, OutputSlices, for_width};
+pub(crate) use values::Values;

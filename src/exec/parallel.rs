@@ -1,13 +1,16 @@
 //! Runs a plan on threads that the caller lends. Which thread does what changes no answer: each part is done once, and
 //! writes what no other part does.
+#![allow(unsafe_code)]
 
-use super::call::{Call, Places};
-use super::elements::{ElementsRef, Order, Outputs, Values};
+use super::call::{KernelCall, PositionPlaces};
+use super::input::BoundPlan;
+use super::outputs::OutputSlice;
 use super::partials::{run_interleaved, run_partials};
 use super::run::{run, run_distinct};
-use super::slices::Slices;
+use super::slices::OutputSlices;
 use super::split::Best;
 use super::tiles::{Grid, OutputTile, TILE, split};
+use super::values::Values;
 use super::write::{copy_answers, copy_to_broadcast};
 use crate::partial::Partial;
 use crate::planner::{Division, ExecPlan, LoopNest, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
@@ -17,57 +20,47 @@ use argreduce_kernels::{StridedIter, Tuning, WorkingSet, offset_at};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
-pub(crate) fn run_on(
-    plan: &ExecPlan,
-    order: Order,
-    required_len: usize,
-    slices: &mut Slices<'_>,
-    executor: &dyn Executor,
-) {
-    assert!(slices.input.len() >= required_len);
+pub(crate) fn run_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, executor: &dyn Executor) {
     let bytes = OutputBytes { index: slices.indices.width(), value: slices.values.as_ref().map(Values::size) };
-    match plan.divide(executor.width(), executor.min_task_bytes(), bytes) {
-        Some(division) => Lent { division, executor }.answer(plan, order, slices),
-        None => run(plan, order, required_len, slices),
+    match bound.plan().divide(executor.width(), executor.min_task_bytes(), bytes) {
+        Some(division) => DividedCall { division, executor }.answer(bound, slices),
+        None => run(bound, slices),
     }
+}
+
+/// As [`run_packed`](super::run_packed), on the threads of an executor.
+pub(crate) fn run_packed_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, executor: &dyn Executor) {
+    let packed = &ExecPlan { shape: bound.plan().shape.packed(true), ..*bound.plan() };
+    // SAFETY: packed are only the outputs: the loops over the input are the plan's.
+    run_on(&unsafe { bound.with_plan(packed) }, slices, executor);
 }
 
 /// As [`run_partials`], on the threads of an executor.
 pub(crate) fn run_partials_on<T: Element, I: Index>(
-    plan: &ExecPlan,
-    order: Order,
-    required_len: usize,
-    input: ElementsRef<'_>,
+    bound: &BoundPlan<'_>,
     partials: &mut [Partial<T, I>],
     executor: &dyn Executor,
 ) {
-    assert!(input.len() >= required_len);
+    let plan = bound.plan();
     let packed = &ExecPlan { shape: plan.shape.packed(true), ..*plan };
     let bytes = OutputBytes { index: size_of::<Partial<T, I>>(), value: None };
     let Some(division) = packed.divide(executor.width(), executor.min_task_bytes(), bytes) else {
-        return run_partials(plan, order, required_len, input, partials);
+        return run_partials(bound, partials);
     };
-    let lent = Lent { division, executor };
-    let working_set = lent.working_set(packed);
-    match &lent.division.parts {
+    let call = DividedCall { division, executor };
+    match &call.division.parts {
         Parts::Outputs(parts) => {
-            let outputs = Outputs::from(&mut *partials);
-            lent.for_each_part(parts.count, || {
-                let (mut part, mut lent) = (parts.plan(packed, working_set), outputs.lend());
-                let address = |place| outputs.address(place);
-                move |n| {
-                    parts.for_each_plan(packed, n, &address, &mut part, &mut |part| {
-                        run_interleaved(part, order, input, &mut lent);
-                    });
-                }
-            });
+            // SAFETY: as in `run_packed_on`.
+            call.run_partials(parts, &unsafe { bound.with_plan(packed) }, &OutputSlice::from(&mut *partials));
         }
         Parts::Reduction(_) => {
             // As few outputs as these.
             let (mut indices, mut values) = ([I::NONE; MAX_PARTIALS], [T::ZERO; MAX_PARTIALS]);
             let slices =
-                &mut Slices { input, indices: indices[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
-            lent.answer(&ExecPlan { shape: plan.shape.packed(false), ..*plan }, order, slices);
+                &mut OutputSlices { indices: indices[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
+            let packed = &ExecPlan { shape: plan.shape.packed(false), ..*plan };
+            // SAFETY: as in `run_packed_on`, without the loops over copies.
+            call.answer(&unsafe { bound.with_plan(packed) }, slices);
             let nest = &plan.shape.values;
             let answers = values.into_iter().zip(indices);
             for (offset, (value, index)) in StridedIter::new(nest.output_dims()).zip(answers) {
@@ -82,23 +75,24 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
 /// docs/tuning.md#not-measured.
 const FEW_PARTIALS: usize = 64;
 
-/// Threads of an executor, and what each does.
-struct Lent<'a> {
+/// A call that the threads of an executor share, and how.
+struct DividedCall<'a> {
     division: Division,
     executor: &'a dyn Executor,
 }
 
-impl Lent<'_> {
+impl DividedCall<'_> {
     /// Answers every output.
-    fn answer(&self, plan: &ExecPlan, order: Order, slices: &mut Slices<'_>) {
+    fn answer(&self, bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
+        let plan = bound.plan();
         match &self.division.parts {
-            Parts::Outputs(parts) => self.run_outputs(parts, plan, order, slices),
-            Parts::Reduction(parts) => self.run_reduction(parts, plan, order, slices),
+            Parts::Outputs(parts) => self.run_outputs(parts, bound, slices),
+            Parts::Reduction(parts) => self.run_reduction(parts, bound, slices),
         }
         copy_answers([&plan.shape.output, &plan.shape.values], slices);
     }
 
-    /// That of a share: what each thread reads, call after call, may stay in its own L2 cache. All else is shared.
+    /// The working set of a thread: what each reads, call after call, may stay in its own L2 cache. All else is shared.
     fn working_set(&self, plan: &ExecPlan) -> WorkingSet {
         match Tuning::current().working_set(plan.input_bytes / self.division.tasks) {
             WorkingSet::L2 => WorkingSet::L2,
@@ -128,67 +122,98 @@ impl Lent<'_> {
     }
 
     /// Answers parts of the outputs, each as a plan of its own.
-    fn run_outputs(&self, parts: &OutputParts, plan: &ExecPlan, order: Order, slices: &Slices<'_>) {
-        let working_set = self.working_set(plan);
+    fn run_outputs(&self, parts: &OutputParts, bound: &BoundPlan<'_>, slices: &OutputSlices<'_>) {
+        let (plan, working_set) = (bound.plan(), self.working_set(bound.plan()));
         self.for_each_part(parts.count, || {
-            let (mut part, mut lent) = (parts.plan(plan, working_set), slices.lend());
+            // SAFETY: a task writes outputs of the parts that it claims, and nothing else is written meanwhile. Each
+            // part is claimed once (`Claims`, tested by loom). Parts have no output in common (a test of
+            // `planner/division.rs`), and an output layout has a place for each (`check_output` in `api/builder.rs`).
+            let (mut part, mut lent) = (parts.plan(plan, working_set), unsafe { slices.lend() });
             move |n| {
                 let address = |place| slices.indices.address(place);
                 parts.for_each_plan(plan, n, &address, &mut part, &mut |part| {
-                    run_distinct(part, order, &mut lent);
+                    // SAFETY: it is a part of the plan's outputs, each with all that it is chosen from.
+                    run_distinct(&unsafe { bound.with_plan(part) }, &mut lent);
                 });
             }
         });
     }
 
-    /// Finds the positions of blocks of the reduction, and merges them.
-    fn run_reduction(&self, parts: &ReductionParts, plan: &ExecPlan, order: Order, slices: &mut Slices<'_>) {
+    /// Answers parts of the outputs with partials.
+    fn run_partials<T: Element, I: Index>(
+        &self,
+        parts: &OutputParts,
+        bound: &BoundPlan<'_>,
+        partials: &OutputSlice<'_, Partial<T, I>>,
+    ) {
+        let (plan, working_set) = (bound.plan(), self.working_set(bound.plan()));
+        self.for_each_part(parts.count, || {
+            // SAFETY: as in `run_outputs`; partials are packed.
+            let (mut part, mut lent) = (parts.plan(plan, working_set), unsafe { partials.lend() });
+            let address = |place| partials.address(place);
+            move |n| {
+                parts.for_each_plan(plan, n, &address, &mut part, &mut |part| {
+                    // SAFETY: as in `run_outputs`.
+                    run_interleaved(&unsafe { bound.with_plan(part) }, &mut lent);
+                });
+            }
+        });
+    }
+
+    /// Finds the positions of slabs of the reduction, and merges them.
+    fn run_reduction(&self, parts: &ReductionParts, bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
         if parts.count() * parts.group_outputs <= FEW_PARTIALS {
             let buffers = (&mut [0; FEW_PARTIALS][..], &mut [0; FEW_PARTIALS][..], &mut [0; FEW_PARTIALS][..]);
-            self.run_blocks(parts, plan, order, slices, buffers);
+            self.run_slabs(parts, bound, slices, buffers);
         } else {
             let buffers = (&mut [0; MAX_PARTIALS][..], &mut [0; TILE][..], &mut [0; TILE][..]);
-            self.run_blocks(parts, plan, order, slices, buffers);
+            self.run_slabs(parts, bound, slices, buffers);
         }
     }
 
-    /// The same with buffers: for the positions of all blocks; and for a group, for where its best are, and for their
-    /// positions.
+    /// Finds and merges with buffers: for the positions of all slabs; and for a group, for where its best are, and for
+    /// their positions.
     #[inline(never)]
-    fn run_blocks(
+    fn run_slabs(
         &self,
         parts: &ReductionParts,
-        plan: &ExecPlan,
-        order: Order,
-        slices: &mut Slices<'_>,
+        bound: &BoundPlan<'_>,
+        slices: &mut OutputSlices<'_>,
         (found, places, positions): (&mut [u32], &mut [usize], &mut [u64]),
     ) {
-        let (Some((.., kernel)), shape, blocks) = (plan.kernel, &plan.shape, &parts.blocks) else { return };
+        let plan = bound.plan();
+        let (Some((.., kernel)), shape, slabs) = (plan.kernel, &plan.shape, &parts.slabs) else { return };
         let group = |nest: &LoopNest, n: usize| {
             let (around, dims) = nest.output_dims().split_at(parts.around);
             Grid { start: nest.start as isize + offset_at(around, n), dims: split(dims).1 }
         };
-        let partials = Outputs::from(&mut *found);
-        let (input, working_set) = (slices.input, self.working_set(plan));
+        let partials = OutputSlice::from(&mut *found);
+        let working_set = self.working_set(plan);
         self.for_each_part(parts.count(), || {
-            let mut partials = partials.lend();
+            // SAFETY: a task writes the positions of the parts that it claims, each of which is claimed once (`Claims`,
+            // tested by loom), and nothing else is written meanwhile. Those of part `n` begin behind those of the part
+            // before.
+            let mut partials = unsafe { partials.lend() };
             move |n| {
-                let Grid { start, dims: outputs } = group(&shape.input, n / blocks.count());
-                let input = input.address(start + blocks.start(n % blocks.count()).1);
-                let positions = Places::from(partials.part(n * parts.group_outputs, parts.group_outputs));
-                let reduced = blocks.dims();
-                Call { kernel, input, outputs, reduced, working_set }.find(positions, None);
+                let mut grid = group(&shape.input, n / slabs.count());
+                grid.start += slabs.start(n % slabs.count()).1;
+                // SAFETY: a group of the plan's outputs, and a slab of its reduced loops (a test of
+                // `planner/slabs.rs`), none of which has more elements than positions count (`reduction_parts` in
+                // `planner/division.rs`). What a bound plan reaches are elements of the input, for whose size its
+                // kernel is.
+                let call = unsafe { KernelCall::new(kernel, bound.input(), grid, slabs.dims(), working_set) };
+                let positions = partials.part(n * parts.group_outputs, parts.group_outputs);
+                call.find(PositionPlaces::from(positions), None);
             }
         });
         let mut found = found.chunks_exact(parts.group_outputs);
         for n in 0..parts.groups {
             let [input, output, values] = [&shape.input, &shape.output, &shape.values].map(|nest| group(nest, n));
             let tile = OutputTile { input, output, values };
-            let mut best = Best::new(&tile, places, positions);
-            for (block, found) in found.by_ref().take(blocks.count()).enumerate() {
-                best.merge(blocks, block, found, slices.input, order);
-            }
-            best.write(shape, slices);
+            // SAFETY: a group of the plan's outputs, and the slabs of its reduced loops.
+            let mut best = unsafe { Best::new(bound, slabs, &tile, places, positions) };
+            found.by_ref().take(slabs.count()).for_each(|found| best.merge(found));
+            best.write(slices);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The position of the best element of one contiguous row: for plans with one output, and for slices without a plan.
+#![allow(unsafe_code)]
 
 use super::call::find_in_row;
-use super::elements::{ElementsRef, Order};
+use super::input::{ElementsRef, Order};
 use crate::planner::MAX_SCALAR_LEN;
 use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::{Kernel, Strategy, key, with_element_type};
@@ -9,16 +10,26 @@ use std::hint::select_unpredictable;
 use std::sync::OnceLock;
 
 /// By a plain loop or by the kernel.
+///
+/// # Safety
+/// - The kernel is for elements of the size of the input's.
+/// - If the input is a view, its layout reaches all of the row.
 #[inline(always)]
-pub(super) fn find_in_contiguous(
+pub(super) unsafe fn find_in_contiguous(
     kernel: Kernel,
     order: Order,
     input: ElementsRef<'_>,
     (start, len): (usize, usize),
 ) -> u32 {
     with_element_type!(input.data_type(), T => {
-        let elements = input.contiguous::<T>(start, len);
-        if len > MAX_SCALAR_LEN { find_in_row(kernel, elements) } else { find_scalar(order, elements) as u32 }
+        // SAFETY: the layout reaches them, as the caller promises.
+        let elements = unsafe { input.contiguous::<T>(start, len) };
+        if len <= MAX_SCALAR_LEN {
+            find_scalar(order, elements) as u32
+        } else {
+            // SAFETY: they are elements of the input, and the caller promises that the kernel is for their size.
+            unsafe { find_in_row(kernel, elements) }
+        }
     })
 }
 
@@ -49,18 +60,20 @@ fn slice_kernel<T: Element>((function, policy): Order) -> &'static OnceLock<Kern
 #[inline(always)]
 pub(crate) fn find_in_slice<T: Element>(order: Order, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
     match slice_kernel::<T>(order).get() {
-        Some(kernel) => Some(find_in_row(*kernel, elements) as usize),
+        // SAFETY: a kernel for `T` alone is kept there.
+        Some(kernel) => Some(unsafe { find_in_row(*kernel, elements) } as usize),
         None => find_in_first_slice(order, isa, elements),
     }
 }
 
-/// The same, and looks up the kernel. An outlined tail call: otherwise every later slice would pay for the registers
-/// that this needs.
+/// As [`find_in_slice`], for a slice whose kernel is looked up. An outlined tail call: otherwise every later slice
+/// would pay for the registers that this needs.
 #[cold]
 #[inline(never)]
 fn find_in_first_slice<T: Element>(order: Order, isa: fn() -> Isa, elements: &[T]) -> Option<usize> {
     let (function, policy) = order;
     let kernel = argreduce_kernels::kernel::<T>(isa(), Strategy::Rows, function, policy)?;
     let kernel = slice_kernel::<T>(order).get_or_init(|| kernel);
-    Some(find_in_row(*kernel, elements) as usize)
+    // SAFETY: it was made for `T`, as one that another thread may have kept first.
+    Some(unsafe { find_in_row(*kernel, elements) } as usize)
 }

@@ -1,58 +1,69 @@
 //! Runs a plan: one output by a single call, many by tiles, each tile in one of three ways.
+#![allow(unsafe_code)]
 
-use super::call::{Call, Places, ValuePlaces};
-use super::elements::{Bits, Order, Outputs, Values};
+use super::call::{KernelCall, PositionPlaces, ValuePlaces};
+use super::input::BoundPlan;
+use super::outputs::OutputSlice;
 use super::row::find_in_contiguous;
-use super::slices::{Indices, Slices};
+use super::slices::{Indices, OutputSlices};
 use super::split::split_tile;
-use super::tiles::{DIRECT_TILE, INDEX_TILE, MAPPED_TILE, ONE, OutputTile, TILE, TRANSPOSED_TILE};
+use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
+use super::values::Values;
 use super::write::{affine, copy_answers};
 use crate::planner::{ExecPlan, LoopNest, MAX_REDUCTION_LEN};
 use argreduce_kernels::{Affine, IndexBits, Kernel, LoopDim, Positions, Strategy, with_bits};
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
 
-/// Answers every output. The slices are as long as their layouts need; `required_len` is what the input's layout needs.
-pub(crate) fn run(plan: &ExecPlan, order: Order, required_len: usize, slices: &mut Slices<'_>) {
-    assert!(slices.input.len() >= required_len);
+/// Answers every output. The slices are as long as their layouts need.
+pub(crate) fn run(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
+    let plan = bound.plan();
     if plan.has_one_output {
-        run_one(plan, order, plan.shape.output.start, slices);
+        run_one(bound, plan.shape.output.start, slices);
     } else {
-        run_distinct(plan, order, slices);
+        run_distinct(bound, slices);
         copy_answers([&plan.shape.output, &plan.shape.values], slices);
     }
 }
 
 /// As [`run`], for [one output](ExecPlan::has_one_output), whose index goes to `output`.
 #[inline(never)]
-pub(super) fn run_one(plan: &ExecPlan, order: Order, output: usize, slices: &mut Slices<'_>) {
-    run_one_output(plan, order, output, slices);
+pub(super) fn run_one(bound: &BoundPlan<'_>, output: usize, slices: &mut OutputSlices<'_>) {
+    run_one_output(bound, output, slices);
 }
 
-/// The same, inlined. Reads loops at fixed places of the shape: to look for those of a kind would take as long as a
-/// short row.
+/// What is in [`run_one`], to be inlined. Reads loops at fixed places of the shape: to look for those of a kind would
+/// take as long as a short row.
 #[inline(always)]
-pub(crate) fn run_one_output(plan: &ExecPlan, order: Order, output: usize, slices: &mut Slices<'_>) {
-    let (shape, Slices { input, indices, values }) = (&plan.shape, slices);
+pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut OutputSlices<'_>) {
+    let (plan, input, OutputSlices { indices, values }) = (bound.plan(), bound.input(), slices);
+    assert!(plan.is_contiguous_row || plan.has_one_output);
+    let shape = &plan.shape;
     let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
     let position = match plan.kernel {
         Some((.., kernel)) if !plan.is_contiguous_row => {
-            let (input, mut buffer) = (input.address(start as isize), [MaybeUninit::<u32>::uninit()]);
-            let (outputs, reduced, working_set) = ([ONE; 2], from_ref(&row), plan.working_set);
-            Call { kernel, input, outputs, reduced, working_set }.find_positions(&mut buffer)[0]
+            let grid = Grid { start: start as isize, dims: [LoopDim::ONE; 2] };
+            // SAFETY: the row is the only loop of the bound plan, whose kernel this is; the planner says that of one
+            // output only where positions can count its elements.
+            let call = unsafe { KernelCall::new(kernel, input, grid, from_ref(&row), plan.working_set) };
+            call.find_positions(&mut [MaybeUninit::uninit()])[0]
         }
-        Some((.., kernel)) => find_in_contiguous(kernel, order, *input, (start, row.size)),
+        // SAFETY: the kernel and the only loop of the bound plan, which goes upwards over neighbours.
+        Some((.., kernel)) => unsafe { find_in_contiguous(kernel, bound.order(), input, (start, row.size)) },
         None => 0,
     };
     indices.set(output, shape.index_start, position.into(), index.stride);
     if let Some(values) = values {
-        values.copy(shape.values.start, *input, (start as isize + position as isize * row.stride) as usize);
+        let from = (start as isize + position as isize * row.stride) as usize;
+        // SAFETY: the position is one of that loop, and what a bound plan reaches, the input's layout does.
+        unsafe { values.copy(shape.values.start, input, from) };
     }
 }
 
 /// Answers those outputs that are no copies of others.
-pub(super) fn run_distinct(plan: &ExecPlan, order: Order, slices: &mut Slices<'_>) {
+pub(super) fn run_distinct(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
+    let plan = bound.plan();
     let shape = &plan.shape;
     let max_outputs = match plan.kernel {
         Some((_, strategy, _)) if plan.reduction_len <= MAX_REDUCTION_LEN => {
@@ -61,29 +72,41 @@ pub(super) fn run_distinct(plan: &ExecPlan, order: Order, slices: &mut Slices<'_
         }
         _ => TILE,
     };
-    for_each_tile(shape, max_outputs, &mut |tile| run_tile(plan, order, tile, slices));
+    // SAFETY: each tile is a part of the plan's outputs (a test of `tiles.rs`).
+    for_each_tile(shape, max_outputs, &mut |tile| unsafe { run_tile(bound, tile, slices) });
 }
 
 /// Answers one tile, in any of the ways: one of at most [`TILE`] outputs, or as many as [`Targets::max_outputs`] says.
 ///
 /// Buffers are those of outlined functions: a stack frame with a place for each would take longer than a short tile.
+///
+/// # Safety
+/// - The tile is a part of the plan's outputs: its places in the input are.
 #[inline(never)]
-pub(super) fn run_tile(plan: &ExecPlan, order: Order, tile: &OutputTile, slices: &mut Slices<'_>) {
-    match plan.kernel {
-        None => copy_tile(plan, tile, slices),
-        Some((.., kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
-            split_tile(plan, kernel, MAX_REDUCTION_LEN, order, tile, slices);
+pub(super) unsafe fn run_tile(bound: &BoundPlan<'_>, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
+    let plan = bound.plan();
+    // SAFETY: it is the same tile; the kernel is the plan's, and reductions that positions do not count are split.
+    unsafe {
+        match plan.kernel {
+            None => copy_tile(bound, tile, slices),
+            Some((.., kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
+                split_tile(bound, kernel, MAX_REDUCTION_LEN, tile, slices);
+            }
+            Some((.., kernel)) => answer_tile(bound, kernel, tile, slices),
         }
-        Some((.., kernel)) => answer_tile(plan, kernel, tile, slices),
     }
 }
 
 /// Answers one tile of outputs that have one element each.
+///
+/// # Safety
+/// - As for [`run_tile`].
 #[inline(never)]
-fn copy_tile(plan: &ExecPlan, tile: &OutputTile, slices: &mut Slices<'_>) {
+unsafe fn copy_tile(bound: &BoundPlan<'_>, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
     let positions = &mut [0; TILE][..tile.outputs()];
-    tile.read_values(&plan.shape, positions, slices);
-    tile.write_indices(plan, positions, &mut slices.indices);
+    // SAFETY: each output has an element at position 0.
+    unsafe { tile.read_values(bound, positions, &mut slices.values) };
+    tile.write_indices(bound.plan(), positions, &mut slices.indices);
 }
 
 /// What kernels write to the output themselves. All else goes through buffers.
@@ -107,7 +130,7 @@ impl Targets {
     }
 
     /// Outputs per tile.
-    fn max_outputs(self, plan: &ExecPlan, strategy: Strategy, slices: &Slices<'_>) -> usize {
+    fn max_outputs(self, plan: &ExecPlan, strategy: Strategy, slices: &OutputSlices<'_>) -> usize {
         let has_values = slices.values.is_some();
         let is_direct = self.are_indices_packed && (self.are_values_packed || !has_values);
         let most = match self.map {
@@ -122,10 +145,10 @@ impl Targets {
         match strategy {
             // Those read each best element again: soon enough for it to be near.
             Strategy::Rows | Strategy::SegmentedRows if has_values => {
-                let near = NEAR_BYTES / (plan.reduction_len * slices.input.data_type().size());
-                let (most, line) = (most.min(near.max(MIN_READ_OUTPUTS)), plan.shape.inner_dim().size);
-                // As many in each tile, because the last one is as long.
-                if line > most { line.div_ceil(line.div_ceil(most)) } else { most }
+                let near = NEAR_BYTES / (plan.reduction_len * plan.element_bytes);
+                let (most, width) = (most.min(near.max(MIN_READ_OUTPUTS)), plan.shape.inner_dim().size);
+                // As many in each tile, because the last one is as wide.
+                if width > most { width.div_ceil(width.div_ceil(most)) } else { most }
             }
             _ => most,
         }
@@ -133,12 +156,17 @@ impl Targets {
 }
 
 /// Answers one tile, from its elements to what is written.
+///
+/// # Safety
+/// - As for [`run_tile`]; the kernel is the plan's, and positions count all elements of an output.
 #[inline(always)]
-fn answer_tile(plan: &ExecPlan, kernel: Kernel, tile: &OutputTile, slices: &mut Slices<'_>) {
-    let Slices { input, indices, values } = slices;
+unsafe fn answer_tile(bound: &BoundPlan<'_>, kernel: Kernel, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
+    let (plan, OutputSlices { indices, values }) = (bound.plan(), slices);
     let Targets { map, are_values_packed, .. } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
-    let (input, reduced) = (input.address(tile.input.start), plan.shape.reduced_dims());
-    let call = Call { kernel, input, outputs: tile.input.dims, reduced, working_set: plan.working_set };
+    let reduced = plan.shape.reduced_dims();
+    // SAFETY: the tile is a part of the plan's outputs, and the loops from there are the plan's: what a bound plan
+    // reaches are elements of the input, for whose size its kernel is.
+    let call = unsafe { KernelCall::new(kernel, bound.input(), tile.input, reduced, plan.working_set) };
     let answer = TileAnswer { call, plan, map, tile };
     match values {
         Some(values) if !are_values_packed => with_bits!(values.size(), B => answer.strided::<B>(indices, values)),
@@ -152,7 +180,7 @@ fn answer_tile(plan: &ExecPlan, kernel: Kernel, tile: &OutputTile, slices: &mut 
 /// How a tile is answered by a kernel. Writes indices, and values to places, if there are any: then returns these.
 #[derive(Clone, Copy)]
 struct TileAnswer<'a> {
-    call: Call<'a>,
+    call: KernelCall<'a>,
     plan: &'a ExecPlan,
     map: Option<Affine>,
     tile: &'a OutputTile,
@@ -162,10 +190,12 @@ impl TileAnswer<'_> {
     /// With values of that size to places that are not packed.
     #[inline(never)]
     fn strided<B: Copy>(self, indices: &mut Indices<'_>, values: &mut Values<'_>) {
-        let mut buffer = [MaybeUninit::<Bits<B>>::uninit(); TRANSPOSED_TILE];
-        let places = buffer[..self.tile.outputs()].as_mut().into();
+        let mut buffer = [MaybeUninit::<B>::uninit(); TRANSPOSED_TILE];
+        let places = ValuePlaces::of_buffer(&mut buffer[..self.tile.outputs()], values.data_type());
         if let Some(mut found) = self.write(indices, Some(places)) {
-            values.bits::<B>().scatter(self.plan.writer, self.tile.values, found.bits().all());
+            // SAFETY: what was found are elements of that type, and nothing else is written.
+            let (mut values, mut found) = unsafe { (values.bits::<B>(), found.bits::<B>()) };
+            values.scatter(self.plan.writer, self.tile.values, found.all());
         }
     }
 
@@ -185,7 +215,7 @@ impl TileAnswer<'_> {
     fn as_wide<'v, I: IndexBits>(
         self,
         map: Affine,
-        indices: &mut Outputs<'_, I>,
+        indices: &mut OutputSlice<'_, I>,
         places: Option<ValuePlaces<'v>>,
     ) -> Option<Values<'v>>
     where
@@ -210,7 +240,7 @@ impl TileAnswer<'_> {
         for<'a> Positions<'a>: From<&'a mut [MaybeUninit<P>]>,
     {
         let mut buffer = [MaybeUninit::uninit(); TRANSPOSED_TILE];
-        let (positions, values) = self.call.find(Places::from(&mut buffer[..self.tile.outputs()]), places);
+        let (positions, values) = self.call.find(PositionPlaces::from(&mut buffer[..self.tile.outputs()]), places);
         write(positions);
         values
     }

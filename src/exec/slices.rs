@@ -1,32 +1,37 @@
-//! The slices of one call, and indices by their width.
+//! The slices that a call writes to, and indices by their width.
+#![allow(unsafe_code)]
 
-use super::elements::{ElementsRef, Outputs, Values};
+use super::outputs::OutputSlice;
+use super::values::Values;
 use crate::Index;
 use bytemuck::cast_slice_mut;
 
-/// The slices of one call. (Passed by reference: moved, its parts would be read again while they are still being
-/// written.)
-pub(crate) struct Slices<'a> {
-    pub(crate) input: ElementsRef<'a>,
+/// The slices that a call writes to. (Passed by reference: moved, its parts would be read again while they are still
+/// being written.)
+pub(crate) struct OutputSlices<'a> {
     pub(crate) indices: Indices<'a>,
     /// Where the best elements themselves go, if they are asked for.
     pub(crate) values: Option<Values<'a>>,
 }
 
-impl Slices<'_> {
-    /// The same for a task: see [`Outputs::lend`](super::Outputs::lend).
-    pub(super) fn lend(&self) -> Slices<'_> {
-        Slices { input: self.input, indices: self.indices.lend(), values: self.values.as_ref().map(Values::lend) }
+impl OutputSlices<'_> {
+    /// As others of the same places, for another task.
+    ///
+    /// # Safety
+    /// - As for [`OutputSlice::lend`].
+    pub(super) unsafe fn lend(&self) -> OutputSlices<'_> {
+        // SAFETY: the caller promises of all indices and values what it would of each.
+        unsafe { OutputSlices { indices: self.indices.lend(), values: self.values.as_ref().map(|v| v.lend()) } }
     }
 }
 
 /// A slice to write indices to, by their width alone: so the code behind a plan exists once for each width, not for
 /// each type.
 pub(crate) enum Indices<'a> {
-    U8(Outputs<'a, u8>),
-    U16(Outputs<'a, u16>),
-    U32(Outputs<'a, u32>),
-    U64(Outputs<'a, u64>),
+    U8(OutputSlice<'a, u8>),
+    U16(OutputSlice<'a, u16>),
+    U32(OutputSlice<'a, u32>),
+    U64(OutputSlice<'a, u64>),
 }
 
 /// An expression for indices of each width.
@@ -76,13 +81,19 @@ impl Indices<'_> {
         for_width!(self, indices => indices.address(place))
     }
 
-    /// The same for a task: see [`Outputs::lend`].
-    pub(crate) fn lend(&self) -> Indices<'_> {
-        match self {
-            Indices::U8(indices) => Indices::U8(indices.lend()),
-            Indices::U16(indices) => Indices::U16(indices.lend()),
-            Indices::U32(indices) => Indices::U32(indices.lend()),
-            Indices::U64(indices) => Indices::U64(indices.lend()),
+    /// As others of the same places, for another task.
+    ///
+    /// # Safety
+    /// - As for [`OutputSlice::lend`].
+    pub(super) unsafe fn lend(&self) -> Indices<'_> {
+        // SAFETY: the caller's promise is that of each width.
+        unsafe {
+            match self {
+                Indices::U8(indices) => Indices::U8(indices.lend()),
+                Indices::U16(indices) => Indices::U16(indices.lend()),
+                Indices::U32(indices) => Indices::U32(indices.lend()),
+                Indices::U64(indices) => Indices::U64(indices.lend()),
+            }
         }
     }
 

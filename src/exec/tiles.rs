@@ -5,18 +5,19 @@ use argreduce_kernels::{LoopDim, StridedIter};
 
 pub(super) use crate::planner::TILE;
 
-/// The same without values to read: fewer calls, and the L1 cache has room for positions and indices. See
+/// Outputs per tile where no values are read: fewer calls, and the L1 cache has room for positions and indices. See
 /// docs/tuning.md#tile.
 pub(super) const INDEX_TILE: usize = 2048;
 
-/// The same where the output is transposed: as many rows as a cache line has indices, each [`MIN_TILE_WIDTH`] wide. See
-/// docs/tuning.md#tile.
+/// Outputs per tile where the output is transposed: as many rows as a cache line has indices, each [`MIN_TILE_WIDTH`]
+/// wide. See docs/tuning.md#tile.
 pub(super) const TRANSPOSED_TILE: usize = 4096;
 
 /// Outputs per tile, where their positions go straight to the output: few calls. See docs/tuning.md#tile.
 pub(super) const DIRECT_TILE: usize = 1 << 14;
 
-/// The same where they have to be turned into indices, in the L1 cache. See docs/tuning.md#tile.
+/// Outputs per tile, where their positions go there but have to be turned into indices, in the L1 cache. See
+/// docs/tuning.md#tile.
 pub(super) const MAPPED_TILE: usize = 1 << 12;
 
 /// Some of the outputs: a part of the two fastest loops over them.
@@ -76,14 +77,11 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
     }
 }
 
-/// A loop of one step.
-pub(super) const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
-
 /// The two fastest of some loops, and the others.
 pub(super) fn split(loops: &[LoopDim]) -> (&[LoopDim], [LoopDim; 2]) {
     match *loops {
-        [] => (&[], [ONE, ONE]),
-        [inner] => (&[], [ONE, inner]),
+        [] => (&[], [LoopDim::ONE; 2]),
+        [inner] => (&[], [LoopDim::ONE, inner]),
         [ref slower @ .., outer, inner] => (slower, [outer, inner]),
     }
 }

@@ -1,8 +1,11 @@
 //! What is written once the positions of a tile are known: indices, values, and copies of both.
+#![allow(unsafe_code)]
 
-use super::elements::Outputs;
-use super::slices::{Indices, Slices, for_width};
-use super::tiles::{Grid, ONE, OutputTile, are_packed};
+use super::input::BoundPlan;
+use super::outputs::OutputSlice;
+use super::slices::{Indices, OutputSlices, for_width};
+use super::tiles::{Grid, OutputTile, are_packed};
+use super::values::Values;
 use crate::MAX_RANK;
 use crate::planner::{CollapsedShape, ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, offset_at, with_bits};
@@ -36,7 +39,7 @@ impl OutputTile {
         writer: &OutputWriter,
         map: Affine,
         positions: &[u32],
-        indices: &mut Outputs<'_, I>,
+        indices: &mut OutputSlice<'_, I>,
     ) {
         let Grid { start, dims: dims @ [outer, inner] } = self.output;
         let row_len = if are_packed(dims) { positions.len() } else { inner.size };
@@ -67,20 +70,25 @@ impl OutputTile {
     }
 
     /// Writes the elements at the positions, if there are values to write.
-    pub(super) fn read_values<P: Copy + Into<u64>>(
+    ///
+    /// # Safety
+    /// - The tile is a part of the plan's outputs, and each of those has an element at its position.
+    pub(super) unsafe fn read_values<P: Copy + Into<u64>>(
         &self,
-        shape: &CollapsedShape,
+        bound: &BoundPlan<'_>,
         positions: &[P],
-        slices: &mut Slices<'_>,
+        values: &mut Option<Values<'_>>,
     ) {
-        let Slices { input, values: Some(values), .. } = slices else { return };
+        let (Some(values), input, reduced) = (values, bound.input(), bound.plan().shape.reduced_dims()) else { return };
         for (o, row) in positions.chunks_exact(self.input.dims[1].size).enumerate() {
             let first = |grid: &Grid| grid.start + o as isize * grid.dims[0].stride;
             let (from, to) = (first(&self.input), first(&self.values));
             for (i, &position) in row.iter().enumerate() {
-                let reduced = offset_at(shape.reduced_dims(), position.into() as usize);
-                let from = from + i as isize * self.input.dims[1].stride + reduced;
-                values.copy((to + i as isize * self.values.dims[1].stride) as usize, *input, from as usize);
+                let offset = offset_at(reduced, position.into() as usize);
+                let from = from + i as isize * self.input.dims[1].stride + offset;
+                let to = (to + i as isize * self.values.dims[1].stride) as usize;
+                // SAFETY: what the loops of a bound plan reach from one of its outputs, the input's layout does.
+                unsafe { values.copy(to, input, from as usize) };
             }
         }
     }
@@ -99,7 +107,7 @@ struct IndexSteps {
 impl IndexSteps {
     fn of(shape: &CollapsedShape) -> Self {
         let (of, start) = (shape.index_steps(), shape.index_start);
-        let (mut steps, mut inverses) = ([ONE; MAX_RANK], [0; MAX_RANK]);
+        let (mut steps, mut inverses) = ([LoopDim::ONE; MAX_RANK], [0; MAX_RANK]);
         steps[..of.len()].copy_from_slice(of);
         for (inverse, step) in inverses.iter_mut().zip(of) {
             *inverse = (u64::MAX / step.size as u64).wrapping_add(1);
@@ -178,17 +186,18 @@ fn for_each_copied_row(nest: &LoopNest, copy: &mut dyn FnMut([isize; 2], [LoopDi
     }
 }
 
-/// The same for what was answered.
-pub(super) fn copy_answers([output, values]: [&LoopNest; 2], slices: &mut Slices<'_>) {
-    for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices.bits().all()));
+/// Copies indices and values so.
+pub(super) fn copy_answers([output, values]: [&LoopNest; 2], slices: &mut OutputSlices<'_>) {
+    for_width!(&mut slices.indices, indices => copy_to_broadcast(output, indices.all()));
     if let Some(slice) = &mut slices.values {
-        with_bits!(slice.size(), B => copy_to_broadcast(values, slice.bits::<B>().all()));
+        // SAFETY: what is written is a copy of another value.
+        with_bits!(slice.size(), B => copy_to_broadcast(values, unsafe { slice.bits::<B>() }.all()));
     }
 }
 
 /// The fastest of some loops, and the others.
 fn split_last(loops: &[LoopDim]) -> (&[LoopDim], LoopDim) {
-    loops.split_last().map_or((&[], ONE), |(last, slower)| (slower, *last))
+    loops.split_last().map_or((&[], LoopDim::ONE), |(last, slower)| (slower, *last))
 }
 
 #[cfg(test)]

@@ -83,9 +83,9 @@ impl Merge {
         check_lengths([("acc", acc.len()), ("other", other.len())])?;
         // Also for none.
         plan_isa(self.isa)?;
-        let (mut values, mut indices) = ([T::ZERO; BLOCK], [I::NONE; BLOCK]);
+        let (mut values, mut indices) = ([T::ZERO; BATCH_LEN], [I::NONE; BATCH_LEN]);
         let (mut other_values, mut other_indices) = (values, indices);
-        for (acc, other) in acc.chunks_mut(BLOCK).zip(other.chunks(BLOCK)) {
+        for (acc, other) in acc.chunks_mut(BATCH_LEN).zip(other.chunks(BATCH_LEN)) {
             let n = acc.len();
             take_apart(acc, &mut values, &mut indices);
             take_apart(other, &mut other_values, &mut other_indices);
@@ -127,7 +127,7 @@ impl Merge {
         self.sides((values.into(), indices.into()), (other_values.into(), I::bits(other_indices).into()))
     }
 
-    /// The same, of types that are known at run time.
+    /// As [`Merge::arrays`], of types that are known at run time.
     pub(super) fn sides(
         &self,
         (mut values, mut indices): (Values<'_>, Indices<'_>),
@@ -147,7 +147,7 @@ impl Merge {
 }
 
 /// How many partials are taken apart at a time. See docs/tuning.md#not-measured.
-const BLOCK: usize = 256;
+const BATCH_LEN: usize = 256;
 
 fn take_apart<T: Copy, I: Copy>(partials: &[Partial<T, I>], values: &mut [T], indices: &mut [I]) {
     for ((partial, value), index) in partials.iter().zip(values).zip(indices) {

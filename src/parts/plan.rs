@@ -2,8 +2,8 @@
 
 use super::merge::Merge;
 use crate::api::{ErasedPlan, check_len};
-use crate::exec::{ElementsRef, Indices, Slices, Values, for_width, run_on, run_packed, run_partials, run_partials_on};
-use crate::planner::ExecPlan;
+use crate::exec::{ElementsRef, Indices, OutputSlices, Values, for_width};
+use crate::exec::{run_packed, run_packed_on, run_partials, run_partials_on};
 use crate::{Element, Error, Executor, Index, Layout, Partial, Plan, Sequential};
 use argreduce_kernels::{LoopDim, StridedIter};
 
@@ -48,11 +48,11 @@ impl<T: Element, I: Index> Plan<T, I> {
         if erased.empty_axis().is_some() {
             partials.fill(Partial::NONE);
         } else if outputs > 0 {
-            let (order, exec) = ((erased.function, erased.nan_policy), &erased.exec);
-            if exec.is_one_task(executor.min_task_bytes()) {
-                run_partials(exec, order, erased.required_len, input, partials);
+            let bound = &erased.bind(input);
+            if erased.exec.is_one_task(executor.min_task_bytes()) {
+                run_partials(bound, partials);
             } else {
-                run_partials_on(exec, order, erased.required_len, input, partials, executor);
+                run_partials_on(bound, partials, executor);
             }
         }
         Ok(())
@@ -124,13 +124,11 @@ impl ErasedPlan {
             values.clear(outputs);
             for_width!(&mut indices, indices => indices.part(0, outputs).fill(Index::NONE));
         } else if outputs > 0 {
-            let order = (self.function, self.nan_policy);
-            let slices = &mut Slices { input, indices, values: Some(values) };
+            let (bound, slices) = (&self.bind(input), &mut OutputSlices { indices, values: Some(values) });
             if self.exec.is_one_task(executor.min_task_bytes()) {
-                run_packed(&self.exec, order, self.required_len, slices);
+                run_packed(bound, slices);
             } else {
-                let packed = ExecPlan { shape: self.exec.shape.packed(true), ..self.exec };
-                run_on(&packed, order, self.required_len, slices, executor);
+                run_packed_on(bound, slices, executor);
             }
         }
         Ok(())
@@ -168,7 +166,7 @@ impl ErasedPlan {
 
 /// Writes packed elements, each given by its number, at the places of a layout.
 fn scatter<X>(layout: &Layout, get: &dyn Fn(usize) -> X, to: &mut [X]) {
-    let mut dims = [LoopDim { size: 1, stride: 0 }; crate::MAX_RANK];
+    let mut dims = [LoopDim::ONE; crate::MAX_RANK];
     for (dim, (&size, &stride)) in dims.iter_mut().zip(layout.sizes().iter().zip(layout.strides())) {
         *dim = LoopDim { size, stride };
     }

@@ -1,7 +1,7 @@
-//! The same for plans whose types are values, on buffers of bytes.
+//! Partial answers of plans whose types are values, on buffers of bytes.
 
 use super::merge::Merge;
-use crate::api::{check_len, elements_mut, index_elements};
+use crate::api::{check_len, elements, elements_mut, index_elements};
 use crate::exec::{ElementsRef, Values};
 use crate::{DataType, Error, Executor, Sequential, UntypedPlan};
 use argreduce_kernels::with_bits;
@@ -70,11 +70,10 @@ impl UntypedPlan {
     /// As [`Plan::finish_partials`](crate::Plan::finish_partials), and [`Error::Misaligned`].
     pub fn finish_partials(&self, indices: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let name = self.index_type().name();
-        let indices = ElementsRef::of_bytes("indices", self.index_type(), indices)?;
         with_bits!(self.index_type().size(), I => {
-            let (indices, output) = (indices.bits::<I>(), elements_mut("output", name, output)?);
+            let (indices, output) = (elements::<I>("indices", name, indices)?, elements_mut("output", name, output)?);
             check_len("indices", name, indices.len(), self.output_layout().element_count())?;
-            self.erased().finish::<I>("part", (name, self.max_index()), &|n| indices[n].get(), output)
+            self.erased().finish::<I>("part", (name, self.max_index()), &|n| indices[n], output)
         })
     }
 }

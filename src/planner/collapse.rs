@@ -97,7 +97,7 @@ impl CollapsedShape {
 
     /// The fastest loop over the outputs, in the input.
     pub(crate) fn inner_dim(&self) -> LoopDim {
-        self.input.output_dims().last().copied().unwrap_or(LoopDim { size: 1, stride: 0 })
+        self.input.output_dims().last().copied().unwrap_or(LoopDim::ONE)
     }
 
     /// Collapses a reduction into this shape, which is [`CollapsedShape::EMPTY`]. In place, because to move a shape

@@ -5,14 +5,14 @@
 //! tasks = as many as threads, but none below the executor's least bytes; below two, one thread does it all
 //! cut the slowest loop over the outputs that is long enough, into grains that share no cache line of an output
 //! if a few of those for each task, or as many for all: parts of the outputs, each written by its task
-//! else: blocks of the reduction, for each output or for all; their positions are merged by the caller
+//! else: slabs of the reduction, for each output or for all; their positions are merged by the caller
 //! ```
 
-use super::blocks::Blocks;
 use super::collapse::CollapsedShape;
 use super::limits::{CACHE_LINE_BYTES, MAX_REDUCTION_LEN, MIN_TILE_WIDTH, TILE};
 use super::nest::count;
 use super::select::ExecPlan;
+use super::slabs::Slabs;
 use crate::threads::Executor;
 use crate::threads::claims::share_start;
 use argreduce_kernels::{LoopDim, Strategy, Tuning, WorkingSet, offset_at};
@@ -33,12 +33,12 @@ const MIN_FAR_COLUMN_BYTES: usize = 8 << 10;
 /// The longest vectors, in elements: fewer neighbours are no columns.
 const MAX_LANES: usize = 64;
 
-/// The most positions that blocks of a reduction have together: they are on the stack until they are merged. See
+/// The most positions that slabs of a reduction have together: they are on the stack until they are merged. See
 /// docs/tuning.md#not-measured.
 pub(crate) const MAX_PARTIALS: usize = 4096;
 
-/// The shortest blocks of a reduction, in elements: long enough for each strategy. See docs/tuning.md#not-measured.
-const MIN_BLOCK_LEN: usize = 128;
+/// The shortest slabs of a reduction, in elements: long enough for each strategy. See docs/tuning.md#not-measured.
+const MIN_SLAB_LEN: usize = 128;
 
 /// A call that several tasks share.
 #[derive(Clone, Copy, Debug)]
@@ -64,19 +64,19 @@ pub(crate) struct OutputParts {
     cut: usize,
     grain: usize,
     /// How many steps there are from the begin of a cache line to that of another.
-    line: usize,
+    line_steps: usize,
     /// The fewest steps that a kernel takes.
     least: usize,
 }
 
-/// The reduction, cut into blocks, for groups of outputs.
+/// The reduction, cut into slabs, for groups of outputs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReductionParts {
     /// How many of the loops over the outputs are around a group; how many groups that makes, and of how many outputs.
     pub(crate) around: usize,
     pub(crate) groups: usize,
     pub(crate) group_outputs: usize,
-    pub(crate) blocks: Blocks,
+    pub(crate) slabs: Slabs,
 }
 
 /// What is known of the slices of outputs: for both that there may be, the bytes of one.
@@ -125,7 +125,7 @@ impl ExecPlan {
         Some(Division { tasks: tasks.min(count), parts })
     }
 
-    /// The same for an executor, to print.
+    /// How the call is divided among the threads of an executor, to print.
     pub(crate) fn division_on(&self, executor: &dyn Executor, index_bytes: usize) -> impl fmt::Display + use<> {
         let bytes = OutputBytes { index: index_bytes, value: None };
         Printed(self.divide(executor.width(), executor.min_task_bytes(), bytes))
@@ -159,8 +159,8 @@ impl ExecPlan {
                 }
                 _ => (1, 1),
             };
-            let line = self.line_steps(cut, bytes);
-            let parts = OutputParts { count: usize::MAX, cut, grain: least.max(line), line, least };
+            let line_steps = self.line_steps(cut, bytes);
+            let parts = OutputParts { count: usize::MAX, cut, grain: least.max(line_steps), line_steps, least };
             // If the loop has one grain, that is not to cut it, but the slower one, in the middle of lines.
             if found.is_some() && parts.along_cut(&self.shape) == 1 {
                 continue;
@@ -188,7 +188,7 @@ impl ExecPlan {
         steps(output.output_dims()[cut], bytes.index).max(of_values)
     }
 
-    /// The reduction in blocks, `wanted` of them for all outputs or as many as there can be. `None` where there are too
+    /// The reduction in slabs, `wanted` of them for all outputs or as many as there can be. `None` where there are too
     /// many outputs.
     fn reduction_parts(&self, tasks: usize, wanted: usize) -> Option<ReductionParts> {
         let (loops, reduced) = (self.shape.input.output_dims(), self.shape.reduced_dims());
@@ -207,28 +207,28 @@ impl ExecPlan {
         if group_outputs > TILE {
             return None;
         }
-        let mut blocks = wanted.div_ceil(groups).min(MAX_PARTIALS / outputs);
-        blocks = blocks.min(self.reduction_len / MIN_BLOCK_LEN).max(1);
+        let mut slabs = wanted.div_ceil(groups).min(MAX_PARTIALS / outputs);
+        slabs = slabs.min(self.reduction_len / MIN_SLAB_LEN).max(1);
         // As many for each task.
-        blocks -= if blocks > tasks { blocks % tasks } else { 0 };
-        while blocks > 0 {
-            let max_len = self.reduction_len.div_ceil(blocks).max(MIN_BLOCK_LEN);
-            let parts = ReductionParts { around, groups, group_outputs, blocks: Blocks::new(reduced, max_len) };
-            // Of several loops there may be more blocks than wanted: one is cut, and those outside it multiply.
-            if parts.blocks.count() * outputs <= MAX_PARTIALS {
+        slabs -= if slabs > tasks { slabs % tasks } else { 0 };
+        while slabs > 0 {
+            let max_len = self.reduction_len.div_ceil(slabs).max(MIN_SLAB_LEN);
+            let parts = ReductionParts { around, groups, group_outputs, slabs: Slabs::new(reduced, max_len) };
+            // Of several loops there may be more slabs than wanted: one is cut, and those outside it multiply.
+            if parts.slabs.count() * outputs <= MAX_PARTIALS {
                 return (max_len <= MAX_REDUCTION_LEN).then_some(parts);
             }
-            blocks /= 2;
+            slabs /= 2;
         }
         None
     }
 }
 
 impl OutputParts {
-    /// How many grains the cut loop has. The first one takes up to a line more, and the last one what is left.
+    /// How many grains the cut loop has. The first one takes up to a cache line more, and the last one what is left.
     fn along_cut(&self, shape: &CollapsedShape) -> usize {
         let size = shape.input.output_dims()[self.cut].size;
-        1 + size.saturating_sub(self.line - 1 + self.least) / self.grain
+        1 + size.saturating_sub(self.line_steps - 1 + self.least) / self.grain
     }
 
     /// How many grains there are.
@@ -258,7 +258,7 @@ impl OutputParts {
             let start = shape.output.start as isize + offset_at(slower_dims, slower);
             let is_line =
                 |&n: &usize| address((start + n as isize * dims[0].stride) as usize).is_multiple_of(CACHE_LINE_BYTES);
-            (0..self.line).find(is_line).unwrap_or(0)
+            (0..self.line_steps).find(is_line).unwrap_or(0)
         };
         let bound = |n: usize| {
             let grain = share_start(n, self.count, grains);
@@ -286,7 +286,7 @@ impl OutputParts {
 impl ReductionParts {
     /// How many parts there are.
     pub(crate) fn count(&self) -> usize {
-        self.groups * self.blocks.count()
+        self.groups * self.slabs.count()
     }
 }
 
@@ -298,7 +298,7 @@ impl fmt::Display for Printed {
         let Some(Division { tasks, parts }) = &self.0 else { return f.write_str("1 task") };
         let (count, what) = match parts {
             Parts::Outputs(parts) => (parts.count, "parts of the outputs"),
-            Parts::Reduction(parts) => (parts.count(), "blocks of the reduction"),
+            Parts::Reduction(parts) => (parts.count(), "slabs of the reduction"),
         };
         write!(f, "{tasks} tasks, {count} {what}")
     }
@@ -358,9 +358,9 @@ mod tests {
         }
     }
 
-    /// Blocks of several loops, of which there may be more than wanted, have no more positions than there is room for.
+    /// Slabs of several loops, of which there may be more than wanted, have no more positions than there is room for.
     #[test]
-    fn blocks_have_room() {
+    fn slabs_have_room() {
         for (sizes, expected) in [([4, 1 << 18, 1000], 4), ([5, 1 << 18, 1000], 3), ([7, 1 << 18, 1000], 3)] {
             // A gap, so that the loops stay two.
             let strides = [(sizes[1] as isize + 1) * 1000, 1000, 1];
@@ -368,9 +368,9 @@ mod tests {
             let plan = ArgReduce::argmax(&layout).axes(&[0, 1]).plan::<f32, u32>().unwrap();
             let bytes = OutputBytes { index: 4, value: None };
             let Some(Division { parts: Parts::Reduction(parts), .. }) = plan.exec().divide(4, 16 << 20, bytes) else {
-                panic!("{plan} is not cut into blocks")
+                panic!("{plan} is not cut into slabs")
             };
-            assert_eq!(parts.blocks.count(), expected, "{sizes:?}");
+            assert_eq!(parts.slabs.count(), expected, "{sizes:?}");
             assert!(parts.count() * parts.group_outputs <= MAX_PARTIALS, "{sizes:?}");
         }
     }
@@ -385,8 +385,8 @@ mod tests {
         };
         assert_eq!(how([1 << 18, 8192]), "2 tasks, 4 parts of the outputs");
         assert_eq!(how([1 << 18, 16 * 2048]), "2 tasks, 16 parts of the outputs");
-        // As wide as there are two of them; or blocks of rows.
+        // As wide as there are two of them; or slabs of rows.
         assert_eq!(how([1 << 20, 2048]), "2 tasks, 2 parts of the outputs");
-        assert_eq!(how([1 << 21, 1000]), "2 tasks, 4 blocks of the reduction");
+        assert_eq!(how([1 << 21, 1000]), "2 tasks, 4 slabs of the reduction");
     }
 }

@@ -31,16 +31,16 @@
 //! The numbers that tell "many" from "few" are constants beside their use; where CPUs differ, fields of
 //! `argreduce_kernels::Tuning`. `docs/tuning.md` has the measurement behind each.
 
-mod blocks;
 mod collapse;
 mod division;
 mod limits;
 mod nest;
 mod select;
+mod slabs;
 
-pub(crate) use blocks::Blocks;
 pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
 pub(crate) use nest::LoopNest;
 pub(crate) use select::{ExecPlan, PlanIsa};
+pub(crate) use slabs::Slabs;

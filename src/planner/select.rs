@@ -17,6 +17,8 @@ pub(crate) struct ExecPlan {
     pub(crate) half_input_bytes: usize,
     /// How many elements are visited for each output.
     pub(crate) reduction_len: usize,
+    /// The bytes of an element, for which the kernel is.
+    pub(crate) element_bytes: usize,
     /// The kernel, and which it is. `None` where each output has a single element to choose from.
     pub(crate) kernel: Option<(Isa, Strategy, Kernel)>,
     /// What writes indices, given positions.
@@ -37,6 +39,7 @@ impl ExecPlan {
         input_bytes: 0,
         half_input_bytes: 0,
         reduction_len: 0,
+        element_bytes: 0,
         kernel: None,
         writer: OutputWriter::PORTABLE,
         working_set: WorkingSet::L2,
@@ -54,7 +57,7 @@ impl ExecPlan {
         let shape = &self.shape;
         let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
         let select = Selection { shape, reduction_len, element };
-        self.reduction_len = reduction_len;
+        (self.reduction_len, self.element_bytes) = (reduction_len, element.size());
         self.writer = OutputWriter::of(isa.widest)?;
         self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
         self.half_input_bytes = self.input_bytes / 2;
@@ -150,7 +153,7 @@ impl Selection<'_> {
     }
 
     /// The elements of all outputs along the fastest loop.
-    fn block_bytes(&self) -> usize {
+    fn fast_loop_bytes(&self) -> usize {
         self.row_bytes().saturating_mul(self.shape.inner_dim().size)
     }
 
@@ -186,7 +189,7 @@ impl Selection<'_> {
                 Strategy::Columns => {
                     strategy == Strategy::GatheredColumns || self.reduction_len <= MAX_HALF_VECTOR_COLUMN_ROWS
                 }
-                Strategy::NarrowColumns => self.block_bytes() < MIN_FULL_VECTOR_NARROW_BYTES,
+                Strategy::NarrowColumns => self.fast_loop_bytes() < MIN_FULL_VECTOR_NARROW_BYTES,
                 _ => false,
             }),
         };
@@ -209,7 +212,7 @@ impl Selection<'_> {
             _ => MIN_NARROW_BYTES,
         };
         let is_narrow =
-            isa != Isa::Portable && takes(Strategy::NarrowColumns) && self.block_bytes() >= min_narrow_bytes;
+            isa != Isa::Portable && takes(Strategy::NarrowColumns) && self.fast_loop_bytes() >= min_narrow_bytes;
         // Of few rows, outputs that fill exactly one vector are gathered instead.
         let has_columns = takes(Strategy::Columns) && (inner.size > lanes || self.reduction_len >= MIN_COLUMN_ROWS);
         let outputs = count(self.shape.input.output_dims());

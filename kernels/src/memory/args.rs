@@ -16,6 +16,9 @@ pub struct LoopDim {
 }
 
 impl LoopDim {
+    /// A loop of one step.
+    pub const ONE: LoopDim = LoopDim { size: 1, stride: 0 };
+
     /// How many of the first steps start at most `room` beyond the first of all; none where there is no room. Only
     /// loops upwards are worth the count.
     #[inline(always)]
@@ -145,7 +148,7 @@ impl<'a> KernelArgs<'a> {
     pub(crate) fn split_reduced(&self) -> (LoopDim, &'a [LoopDim]) {
         match self.reduced {
             [slower @ .., fastest] => (*fastest, slower),
-            [] => (LoopDim { size: 1, stride: 0 }, &[]),
+            [] => (LoopDim::ONE, &[]),
         }
     }
 }
@@ -159,7 +162,7 @@ mod tests {
     fn a_gap_of_one_element_is_no_block() {
         let end_of_block = |outer: isize, row: isize| {
             let reduced = [LoopDim { size: 3, stride: row }];
-            let (outer, inner) = (LoopDim { size: 2, stride: outer }, LoopDim { size: 1, stride: 0 });
+            let (outer, inner) = (LoopDim { size: 2, stride: outer }, LoopDim::ONE);
             let (input, tuning) = (core::ptr::null(), Tuning::current());
             KernelArgs { input, outer, inner, reduced: &reduced, working_set: WorkingSet::L2, tuning }.end_of_block()
         };

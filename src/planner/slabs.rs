@@ -1,19 +1,19 @@
-//! The reduced loops, cut into blocks of one size. Nothing here knows of elements or kernels.
+//! The reduced loops, cut into slabs of one size. Nothing here knows of elements or kernels.
 
 use crate::MAX_RANK;
 use argreduce_kernels::{LoopDim, offset_at};
 
-/// Blocks of reduced loops, in the order of visiting.
+/// Slabs of reduced loops, in the order of visiting.
 ///
-/// One loop is cut: what is inside it fits a block, it as a whole does not. The last block along it overlaps the one
+/// One loop is cut: what is inside it fits a slab, it as a whole does not. The last slab along it overlaps the one
 /// before, so that none is too small for a strategy. To see an element twice is harmless: only a better one wins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Blocks {
-    /// First the loops outside a block, then those of a block.
+pub(crate) struct Slabs {
+    /// First the loops outside a slab, then those of a slab.
     loops: [LoopDim; MAX_RANK],
     cut: usize,
-    len: usize,
-    /// The size of the loop that is cut, how many blocks there are along it, and how many in all.
+    loops_len: usize,
+    /// The size of the loop that is cut, how many slabs there are along it, and how many in all.
     cut_size: usize,
     along_cut: usize,
     count: usize,
@@ -21,9 +21,9 @@ pub(crate) struct Blocks {
     inside: usize,
 }
 
-impl Blocks {
-    /// Cuts some loops, of which there is one at least, none of size 0, into blocks of at most `max_len` elements.
-    pub(crate) fn new(reduced: &[LoopDim], max_len: usize) -> Blocks {
+impl Slabs {
+    /// Cuts some loops, of which there is one at least, none of size 0, into slabs of at most `max_len` elements.
+    pub(crate) fn new(reduced: &[LoopDim], max_len: usize) -> Slabs {
         let (mut cut, mut inside) = (reduced.len() - 1, 1);
         while inside * reduced[cut].size <= max_len && cut > 0 {
             inside *= reduced[cut].size;
@@ -36,7 +36,7 @@ impl Blocks {
         // All of about the same length, rather than a last one that overlaps much.
         loops[cut].size = cut_size.div_ceil(along_cut);
         let count = along_cut * reduced[..cut].iter().map(|l| l.size).product::<usize>();
-        Blocks { loops, cut, len: reduced.len(), cut_size, along_cut, count, inside }
+        Slabs { loops, cut, loops_len: reduced.len(), cut_size, along_cut, count, inside }
     }
 
     /// How many there are.
@@ -44,12 +44,17 @@ impl Blocks {
         self.count
     }
 
-    /// The loops of each.
-    pub(crate) fn dims(&self) -> &[LoopDim] {
-        &self.loops[self.cut..self.len]
+    /// How many elements each has.
+    pub(crate) fn len(&self) -> usize {
+        self.dims().iter().map(|l| l.size).product()
     }
 
-    /// How many elements are visited before the first of block `n`, and where that is, in elements from the first of
+    /// The loops of each.
+    pub(crate) fn dims(&self) -> &[LoopDim] {
+        &self.loops[self.cut..self.loops_len]
+    }
+
+    /// How many elements are visited before the first of slab `n`, and where that is, in elements from the first of
     /// all.
     pub(crate) fn start(&self, n: usize) -> (u64, isize) {
         let (outer, along) = (n / self.along_cut, n % self.along_cut);
@@ -65,9 +70,9 @@ mod tests {
     use super::*;
     use argreduce_kernels::StridedIter;
 
-    /// Every element is in a block, at its position; and no block is longer than allowed, or much shorter.
+    /// Every element is in a slab, at its position; and no slab is longer than allowed, or much shorter.
     #[test]
-    fn blocks_are_the_loops() {
+    fn slabs_are_the_loops() {
         for sizes in [&[30][..], &[7, 10], &[3, 4, 5], &[2, 1, 9], &[1]] {
             let mut stride = 1;
             let mut loops: Vec<LoopDim> = Vec::new();
@@ -77,19 +82,19 @@ mod tests {
             }
             let expected: Vec<isize> = StridedIter::new(&loops).collect();
             for max_len in 1..expected.len() + 3 {
-                let blocks = Blocks::new(&loops, max_len);
-                assert!(blocks.dims().iter().map(|l| l.size).product::<usize>() <= max_len, "{sizes:?}, {max_len}");
+                let slabs = Slabs::new(&loops, max_len);
+                assert!(slabs.len() <= max_len, "{sizes:?}, {max_len}");
                 let mut seen = vec![false; expected.len()];
-                for n in 0..blocks.count() {
-                    let (position, start) = blocks.start(n);
-                    for (n, offset) in StridedIter::new(blocks.dims()).enumerate() {
+                for n in 0..slabs.count() {
+                    let (position, start) = slabs.start(n);
+                    for (n, offset) in StridedIter::new(slabs.dims()).enumerate() {
                         let position = position as usize + n;
                         assert_eq!(start + offset, expected[position], "{sizes:?}, {max_len}");
                         seen[position] = true;
                     }
                 }
                 assert!(seen.iter().all(|&seen| seen), "{sizes:?}, {max_len}");
-                assert!(blocks.count() <= 4 * expected.len().div_ceil(max_len), "{sizes:?}, {max_len}");
+                assert!(slabs.count() <= 4 * expected.len().div_ceil(max_len), "{sizes:?}, {max_len}");
             }
         }
     }

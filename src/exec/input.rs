@@ -1,0 +1,188 @@
+//! Elements of the input, of a type that is known at run time; and a plan that is bound to them. Knows nothing of where
+//! answers are written.
+#![allow(unsafe_code)]
+
+#[cfg(feature = "ndarray")]
+use crate::Layout;
+use crate::planner::ExecPlan;
+use crate::{DataType, Element, Error, NanPolicy, ReduceFunction};
+use argreduce_kernels::{better, with_bits, with_element_type};
+use std::marker::PhantomData;
+use std::ptr::without_provenance_mut;
+
+/// Which elements are better.
+pub(super) type Order = (ReduceFunction, NanPolicy);
+
+/// Elements that can be read, of a type that is known at run time: what is behind a plan exists once for all types.
+/// All of a slice, or those of a view, without what lies between them: that may be somebody else's to write.
+#[derive(Clone, Copy)]
+pub struct ElementsRef<'a> {
+    start: *const (),
+    len: usize,
+    data_type: DataType,
+    lifetime: PhantomData<&'a ()>,
+}
+
+// SAFETY: as `&[T]`, whose elements several threads may read.
+unsafe impl Sync for ElementsRef<'_> {}
+
+impl<'a, T: Element> From<&'a [T]> for ElementsRef<'a> {
+    #[inline(always)]
+    fn from(slice: &'a [T]) -> Self {
+        const { assert!(align_of::<T>() == alignment(size_of::<T>())) };
+        ElementsRef { start: slice.as_ptr().cast(), len: slice.len(), data_type: T::DATA_TYPE, lifetime: PhantomData }
+    }
+}
+
+/// That of elements of a size, which is that of an integer.
+pub(super) const fn alignment(size: usize) -> usize {
+    with_bits!(size, B => align_of::<B>())
+}
+
+/// The type of elements in a buffer of bytes. Not every byte is a `bool`, but every byte is a `u8`, in the same order.
+pub(super) fn type_in_bytes(data_type: DataType) -> DataType {
+    with_element_type!(data_type, T => <<T as Element>::Pod as Element>::DATA_TYPE)
+}
+
+/// The whole elements of a buffer, if it is aligned as they are.
+pub(super) fn whole(
+    slice: &'static str,
+    data_type: DataType,
+    start: *mut u8,
+    bytes: usize,
+) -> Result<(*mut (), usize), Error> {
+    let (size, alignment) = (data_type.size(), alignment(data_type.size()));
+    // A shift, because a division takes as long as some elements.
+    match bytes >> size.ilog2() {
+        // Nothing is read, so any address will do.
+        0 => Ok((without_provenance_mut(alignment), 0)),
+        len if start.addr().is_multiple_of(alignment) => Ok((start.cast(), len)),
+        _ => Err(Error::Misaligned { slice, element_type: data_type.name(), alignment }),
+    }
+}
+
+impl<'a> ElementsRef<'a> {
+    /// The whole elements of a buffer. Whether they are enough for a layout is checked by the plan.
+    #[inline]
+    pub(crate) fn of_bytes(slice: &'static str, data_type: DataType, bytes: &'a [u8]) -> Result<Self, Error> {
+        let (start, len) = whole(slice, data_type, bytes.as_ptr().cast_mut(), bytes.len())?;
+        Ok(ElementsRef { start, len, data_type: type_in_bytes(data_type), lifetime: PhantomData })
+    }
+
+    /// The elements of a view, and where they are.
+    ///
+    /// # Safety
+    /// - They are read by plans for that layout alone: no other place need be an element, or may be read.
+    #[cfg(feature = "ndarray")]
+    pub(crate) unsafe fn of_view<T: Element, D: ndarray::Dimension>(
+        view: ndarray::ArrayView<'a, T, D>,
+    ) -> Result<(Layout, ElementsRef<'a>), Error> {
+        let before = |(&size, &stride): (&usize, &isize)| stride.min(0).unsigned_abs().saturating_mul(size.max(1) - 1);
+        let offset = view.shape().iter().zip(view.strides()).map(before).fold(0, usize::saturating_add);
+        let layout = Layout::strided(view.shape(), view.strides(), offset)?;
+        let start = if layout.element_count() == 0 { view.as_ptr() } else { view.as_ptr().wrapping_sub(offset) };
+        let (start, len) = (start.cast(), layout.required_len());
+        Ok((layout, ElementsRef { start, len, data_type: T::DATA_TYPE, lifetime: PhantomData }))
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    pub(crate) fn data_type(self) -> DataType {
+        self.data_type
+    }
+
+    /// The address of a place, or of where the first element of a walk would be.
+    #[inline(always)]
+    pub(super) fn address(self, place: isize) -> *const () {
+        self.start.wrapping_byte_offset(place * self.data_type.size() as isize)
+    }
+
+    /// Neighbours.
+    ///
+    /// # Safety
+    /// - Of a view, the layout reaches all of them.
+    #[inline(always)]
+    pub(super) unsafe fn contiguous<T: Element>(self, first: usize, len: usize) -> &'a [T] {
+        assert!(T::DATA_TYPE == self.data_type && first <= self.len && len <= self.len - first);
+        // SAFETY: they are of that type, and below the length: so they are elements of the slice. Those of a view are
+        // by the invariants of `ArrayView`, because the layout reaches them.
+        unsafe { std::slice::from_raw_parts(self.start.cast::<T>().add(first), len) }
+    }
+
+    /// The element at a place.
+    ///
+    /// # Safety
+    /// - Of a view, the layout reaches it.
+    /// - `T` has the size and alignment of the elements, and takes all of their bits.
+    #[inline(always)]
+    pub(super) unsafe fn read<T>(self, place: usize) -> T {
+        assert!(place < self.len && size_of::<T>() == self.data_type.size());
+        // SAFETY: as in `contiguous`, for one.
+        unsafe { self.start.cast::<T>().add(place).read() }
+    }
+}
+
+/// A plan and the input that it runs on: the loops of the plan reach nothing in it that may not be read.
+///
+/// Where a plan is bound, somebody says so. What runs it, and has to know, need not say it again.
+#[derive(Clone, Copy)]
+pub(crate) struct BoundPlan<'a> {
+    plan: &'a ExecPlan,
+    order: Order,
+    input: ElementsRef<'a>,
+}
+
+impl<'a> BoundPlan<'a> {
+    /// # Panics
+    /// If the input is shorter than its layout needs, or has elements of another size than the plan's.
+    ///
+    /// # Safety
+    /// - The planner has made the plan for a layout, and that needs a slice of `required_len` elements.
+    /// - If the input is a view, the layout is its own.
+    #[inline(always)]
+    pub(crate) unsafe fn new(plan: &'a ExecPlan, order: Order, required_len: usize, input: ElementsRef<'a>) -> Self {
+        assert!(input.len() >= required_len && input.data_type().size() == plan.element_bytes);
+        BoundPlan { plan, order, input }
+    }
+
+    /// Another plan, with the same input.
+    ///
+    /// # Safety
+    /// - It has the kernel of this plan, and its loops over the input reach nothing that those of this plan do not.
+    #[inline(always)]
+    pub(super) unsafe fn with_plan<'b>(&'b self, plan: &'b ExecPlan) -> BoundPlan<'b> {
+        BoundPlan { plan, ..*self }
+    }
+
+    #[inline(always)]
+    pub(super) fn plan(&self) -> &'a ExecPlan {
+        self.plan
+    }
+
+    #[inline(always)]
+    pub(super) fn order(&self) -> Order {
+        self.order
+    }
+
+    #[inline(always)]
+    pub(super) fn input(&self) -> ElementsRef<'a> {
+        self.input
+    }
+
+    /// Whether the element at one place is better than that at another.
+    ///
+    /// # Safety
+    /// - The plan's loops reach both.
+    pub(super) unsafe fn is_better(&self, a: usize, b: usize) -> bool {
+        let (input, (function, policy)) = (self.input, self.order);
+        with_element_type!(input.data_type, T => {
+            // SAFETY: of that type; and what the loops of a bound plan reach, its layout does.
+            let get = |place: usize| unsafe { input.read::<T>(place) };
+            better(function, policy, get(a), get(b))
+        })
+    }
+}
