@@ -40,11 +40,11 @@ pub trait Index: sealed::Sealed + Copy + std::fmt::Debug + Default + Eq + Ord + 
     #[doc(hidden)]
     type Bits: Element + bytemuck::Pod;
 
-    /// The same memory as those.
+    /// Indices as integers of that type, in place.
     #[doc(hidden)]
     fn bits(indices: &[Self]) -> &[Self::Bits];
 
-    /// The same, to write.
+    /// As [`Index::bits`], to write to.
     #[doc(hidden)]
     fn bits_mut(indices: &mut [Self]) -> &mut [Self::Bits];
 

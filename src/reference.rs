@@ -32,7 +32,7 @@ pub fn arg_reduce<T: Copy + PartialOrd>(
     indices
 }
 
-/// The same, in the default floating-point mode.
+/// As [`arg_reduce`], in a thread whose floating-point mode is the default one.
 #[inline(never)]
 fn arg_reduce_in_default<T: Copy + PartialOrd>(
     (function, direction, nan_policy): (ReduceFunction, AxisDirection, NanPolicy),

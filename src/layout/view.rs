@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// The same axis or position, counted from the end if it is to be.
+    /// An axis or a position, counted from the end if it is to be.
     fn signed(n: usize, len: usize, from_end: bool) -> isize {
         if from_end { n as isize - len as isize } else { n as isize }
     }

@@ -38,7 +38,7 @@ impl CollapsedShape {
         self.output.reduced_dims()
     }
 
-    /// The same with indices packed as values are: as those, or as if there were no copies.
+    /// This shape with indices packed as values are: as those, or as if there were no copies.
     pub(crate) fn packed(&self, has_copies: bool) -> CollapsedShape {
         let tail = if has_copies { *self } else { self.tail(0) };
         let CollapsedShape { mut values, output, .. } = tail;
@@ -113,64 +113,41 @@ impl CollapsedShape {
         output: &Layout,
         window: Window<'_>,
     ) {
-        // Filled from the end, because the axes are visited from the last to the first.
-        let mut kept = [(0_usize, [0_isize; 3]); MAX_RANK];
-        let mut first_kept = MAX_RANK;
-        let mut reduced = [(0_usize, 0_isize, 0_isize); MAX_RANK];
-        let mut first_reduced = MAX_RANK;
-        let mut starts = [input.offset() as isize, output.offset() as isize, 0];
-        let mut index_start: isize = 0;
-
+        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0]);
         // From the last axis to the first, because the steps of indices and packed values grow that way.
         let (mut index_step, mut value_step) = (1_isize, 1);
         for axis in (0..input.sizes().len()).rev() {
-            let (size, stride) = (input.sizes()[axis], input.strides()[axis]);
-            let last = size as isize - 1;
-            let step = index_step;
+            let (size, stride, step) = (input.sizes()[axis], input.strides()[axis], index_step);
             if axes.contains(axis) {
                 // Wrapping, because the whole may be larger than any memory. Indices of visited elements fit.
-                index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(index_start);
+                loops.index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(loops.index_start);
                 index_step = step.wrapping_mul(window.whole[axis] as isize);
-            }
-            if size == 1 {
-                continue;
-            }
-            if axes.contains(axis) {
-                let mut steps = (size, stride, step);
-                if direction == AxisDirection::Decreasing {
-                    starts[0] += last * steps.1;
-                    index_start = steps.2.wrapping_mul(last).wrapping_add(index_start);
-                    steps = (size, -steps.1, steps.2.wrapping_neg());
+                if size > 1 {
+                    loops.reduce(size, stride, step, direction);
                 }
-                // All elements along a broadcast axis tie, and the first visited one wins: the others are not visited.
-                if stride != 0 {
-                    first_reduced -= 1;
-                    reduced[first_reduced] = steps;
-                }
-            } else {
-                let mut strides = [stride, output.strides()[axis], value_step];
+            } else if size > 1 {
+                loops.keep(size, [stride, output.strides()[axis], value_step]);
                 value_step *= size as isize;
-                if stride < 0 {
-                    for (start, stride) in starts.iter_mut().zip(&mut strides) {
-                        *start += last * *stride;
-                        *stride = -*stride;
-                    }
-                }
-                first_kept -= 1;
-                kept[first_kept] = (size, strides);
             }
         }
-
-        // The order of the outputs is free: visit them in that of the input's memory, broadcast axes first.
-        let kept = &mut kept[first_kept..];
-        kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
-        self.index_start = index_start;
-        let mut nests = [&mut self.input, &mut self.output, &mut self.values];
-        for (nest, start) in nests.iter_mut().zip(starts) {
+        self.index_start = loops.index_start;
+        for (nest, start) in self.nests().into_iter().zip(loops.starts) {
             nest.start = start as usize;
         }
+        self.push_kept(loops.kept_in_order());
+        self.push_reduced(&loops.reduced[loops.first_reduced..]);
+    }
+
+    /// Those of the input, the output and the values.
+    fn nests(&mut self) -> [&mut LoopNest; 3] {
+        [&mut self.input, &mut self.output, &mut self.values]
+    }
+
+    /// Adds the loops over the outputs, and merges neighbours that walk all three as one loop would.
+    fn push_kept(&mut self, kept: &[KeptLoop]) {
+        let mut nests = self.nests();
         let mut was_broadcast = None;
-        for &(size, strides) in &*kept {
+        for &(size, strides) in kept {
             let is_broadcast = strides[0] == 0;
             let merges = was_broadcast == Some(is_broadcast)
                 && nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
@@ -183,16 +160,79 @@ impl CollapsedShape {
             }
             was_broadcast = Some(is_broadcast);
         }
+    }
 
-        for &(size, stride, step) in &reduced[first_reduced..] {
+    /// Adds the loops over what an output is chosen from, and the steps of its index.
+    fn push_reduced(&mut self, reduced: &[ReducedLoop]) {
+        for &(size, stride, step) in reduced {
             self.input.push_reduced(size, stride);
             self.output.push_reduced(size, step);
         }
         // At least one, so that outputs without a choice are written as any others are.
-        if first_reduced == MAX_RANK {
+        if reduced.is_empty() {
             self.input.push_reduced(1, 0);
             self.output.push_reduced(1, 0);
         }
+    }
+}
+
+/// A size, and the strides in the input, the output and the values.
+type KeptLoop = (usize, [isize; 3]);
+
+/// A size, the stride in the input, and the step of the index.
+type ReducedLoop = (usize, isize, isize);
+
+/// One loop for each axis that is visited, before any are merged. Lists are filled from the end, because the axes are
+/// visited from the last to the first.
+struct AxisLoops {
+    kept: [KeptLoop; MAX_RANK],
+    first_kept: usize,
+    reduced: [ReducedLoop; MAX_RANK],
+    first_reduced: usize,
+    /// Where the walk starts in the input, the output and the values, and the index there.
+    starts: [isize; 3],
+    index_start: isize,
+}
+
+impl AxisLoops {
+    fn new(starts: [isize; 3]) -> Self {
+        let (kept, reduced) = ([(0, [0; 3]); MAX_RANK], [(0, 0, 0); MAX_RANK]);
+        AxisLoops { kept, first_kept: MAX_RANK, reduced, first_reduced: MAX_RANK, starts, index_start: 0 }
+    }
+
+    /// A reduced axis.
+    fn reduce(&mut self, size: usize, stride: isize, step: isize, direction: AxisDirection) {
+        let mut reduced = (size, stride, step);
+        if direction == AxisDirection::Decreasing {
+            let last = size as isize - 1;
+            self.starts[0] += last * stride;
+            self.index_start = step.wrapping_mul(last).wrapping_add(self.index_start);
+            reduced = (size, -stride, step.wrapping_neg());
+        }
+        // All elements along a broadcast axis tie, and the first visited one wins: the others are not visited.
+        if stride != 0 {
+            self.first_reduced -= 1;
+            self.reduced[self.first_reduced] = reduced;
+        }
+    }
+
+    /// A kept axis, visited upwards in the input.
+    fn keep(&mut self, size: usize, mut strides: [isize; 3]) {
+        if strides[0] < 0 {
+            for (start, stride) in self.starts.iter_mut().zip(&mut strides) {
+                *start += (size as isize - 1) * *stride;
+                *stride = -*stride;
+            }
+        }
+        self.first_kept -= 1;
+        self.kept[self.first_kept] = (size, strides);
+    }
+
+    /// The kept axes in the order of the input's memory, because that of the outputs is free; broadcast axes first.
+    fn kept_in_order(&mut self) -> &[KeptLoop] {
+        let kept = &mut self.kept[self.first_kept..];
+        kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
+        kept
     }
 }
 
@@ -234,7 +274,7 @@ mod tests {
         outputs.into_iter().collect()
     }
 
-    /// The same from the collapsed loops, each output in the order of visiting.
+    /// What [`naive`] gives, from the collapsed loops: each output in the order of visiting.
     fn collapsed(shape: &CollapsedShape) -> Vec<(isize, Vec<(isize, isize)>)> {
         let walk = |kept: &LoopNest| -> Vec<isize> {
             let copies = || StridedIter::new(kept.broadcast_dims());
