@@ -4,7 +4,7 @@
 use crate::dispatch::{Isa, with_isa};
 use crate::memory::args::LoopDim;
 use crate::positions::Position;
-use crate::scatter::{self, Rows, ScatterLoops};
+use crate::scatter::{self, PackedRows, ScatterLoops};
 use crate::simd::portable::Portable;
 use crate::simd::token::Simd;
 use crate::simd::transpose::TransposeOps;
@@ -156,7 +156,7 @@ impl OutputWriter {
         let size = [1, 2, 4, 8].iter().position(|&size| size == size_of::<T>());
         let size = size.expect("elements have 1, 2, 4 or 8 bytes");
         assert_eq!(align_of::<T>(), [align_of::<u8>(), align_of::<u16>(), align_of::<u32>(), align_of::<u64>()][size]);
-        let rows = Rows { from: found.as_ptr().cast(), to: to.cast(), places };
+        let rows = PackedRows { from: found.as_ptr().cast(), to: to.cast(), places };
         // SAFETY: the ISA as in `write`; the caller's promise.
         unsafe { (self.scatter[size])(rows) }
     }

@@ -18,7 +18,7 @@ use core::ops::Range;
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
 /// The loops of an ISA for elements of 1, 2, 4 and 8 bytes.
-pub(crate) type ScatterLoops = [unsafe fn(rows: Rows); 4];
+pub(crate) type ScatterLoops = [unsafe fn(rows: PackedRows); 4];
 
 /// The loops of an ISA.
 pub(crate) const fn loops<S: TransposeOps>() -> ScatterLoops {
@@ -27,7 +27,7 @@ pub(crate) const fn loops<S: TransposeOps>() -> ScatterLoops {
 
 /// Packed rows, and the places of their elements: row by row, in elements.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows {
+pub(crate) struct PackedRows {
     pub(crate) from: *const (),
     pub(crate) to: *mut (),
     pub(crate) places: [LoopDim; 2],
@@ -36,8 +36,8 @@ pub(crate) struct Rows {
 /// # Safety
 /// - The machine has the ISA.
 /// - As for [`Scatter`].
-unsafe fn enter<S: TransposeOps, B: Copy>(rows: Rows) {
-    let Rows { from, to, places: [outer, inner] } = rows;
+unsafe fn enter<S: TransposeOps, B: Copy>(rows: PackedRows) {
+    let PackedRows { from, to, places: [outer, inner] } = rows;
     let (from, to) = (from.cast::<B>(), to.cast::<B>());
     // SAFETY: the caller's promise.
     unsafe {

@@ -61,7 +61,7 @@ impl<'a, T> OutputSlice<'a, T> {
 
     /// Some neighbours, as a slice.
     #[inline(always)]
-    pub(crate) fn part(&mut self, first: usize, len: usize) -> &mut [T] {
+    pub(crate) fn range(&mut self, first: usize, len: usize) -> &mut [T] {
         assert!(first <= self.len && len <= self.len - first);
         // SAFETY: they are within the slice, which is borrowed for as long as `self` lives; other tasks have no borrow
         // of these elements, as `lend` asks for.
@@ -71,14 +71,14 @@ impl<'a, T> OutputSlice<'a, T> {
     /// All of them.
     #[inline(always)]
     pub(crate) fn all(&mut self) -> &mut [T] {
-        self.part(0, self.len)
+        self.range(0, self.len)
     }
 
     /// Writes one.
     #[inline(always)]
     pub(crate) fn set(&mut self, place: usize, output: T) {
         assert!(place < self.len);
-        // SAFETY: it is within the slice; else as in `part`.
+        // SAFETY: it is within the slice; else as in `range`.
         unsafe { *self.start.add(place) = output };
     }
 
@@ -93,7 +93,7 @@ impl<'a, T> OutputSlice<'a, T> {
         let start = self.start.wrapping_offset(first);
         let write = |stride: isize, found| {
             for (i, output) in (0..len).zip(found) {
-                // SAFETY: between the first place and the last, which are within the slice; else as in `part`.
+                // SAFETY: between the first place and the last, which are within the slice; else as in `range`.
                 unsafe { *start.offset(i as isize * stride) = output };
             }
         };
@@ -113,7 +113,7 @@ impl<'a, T> OutputSlice<'a, T> {
         let lowest = start + dims.map(|loop_dim| reach(loop_dim).min(0)).iter().sum::<isize>();
         let highest = start + dims.map(|loop_dim| reach(loop_dim).max(0)).iter().sum::<isize>();
         assert!(lowest >= 0 && (highest as usize) < self.len);
-        // SAFETY: the lowest and the highest place are within the slice; else as in `part`.
+        // SAFETY: the lowest and the highest place are within the slice; else as in `range`.
         unsafe { writer.scatter(found, self.start.wrapping_offset(start), dims) }
     }
 

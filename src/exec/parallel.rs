@@ -202,7 +202,7 @@ impl DividedCall<'_> {
                 // `planner/division.rs`). What a bound plan reaches are elements of the input, for whose size its
                 // kernel is.
                 let call = unsafe { KernelCall::new(kernel, bound.input(), grid, slabs.dims(), working_set) };
-                let positions = partials.part(n * parts.group_outputs, parts.group_outputs);
+                let positions = partials.range(n * parts.group_outputs, parts.group_outputs);
                 call.find(PositionPlaces::from(positions), None);
             }
         });

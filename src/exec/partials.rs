@@ -47,7 +47,7 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
         let buffered = OutputTile { input: tile.input, output: packed, values: packed };
         let slices =
             &mut OutputSlices { indices: indices[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
-        // SAFETY: each tile is a part of the plan's outputs (a test of `tiles.rs`).
+        // SAFETY: each tile is some of the plan's outputs (a test of `tiles.rs`).
         unsafe { run_tile(bound, &buffered, slices) };
 
         let Grid { start, dims: dims @ [outer, inner] } = tile.values;
@@ -68,7 +68,7 @@ pub(crate) fn run_packed(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
     }
     for_each_tile(&plan.shape, TILE, &mut |tile| {
         let tile = OutputTile { input: tile.input, output: tile.values, values: tile.values };
-        // SAFETY: each tile is a part of the plan's outputs (a test of `tiles.rs`).
+        // SAFETY: each tile is some of the plan's outputs (a test of `tiles.rs`).
         unsafe { run_tile(bound, &tile, slices) };
     });
     copy_answers([&plan.shape.values; 2], slices);

@@ -46,7 +46,7 @@ pub(crate) fn find_scalar<T: Element>((function, policy): Order, elements: &[T])
     best_at
 }
 
-/// The kernels for slices, by type, function and NaN policy: to look one up takes a large part of the time of a short
+/// The kernels for slices, by type, function and NaN policy: to look one up takes about as long as a short
 /// slice.
 static SLICE_KERNELS: [[[OnceLock<Kernel>; NanPolicy::ALL.len()]; ReduceFunction::ALL.len()]; DataType::ALL.len()] =
     [const { [const { [const { OnceLock::new() }; _] }; _] }; _];

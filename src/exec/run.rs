@@ -72,7 +72,7 @@ pub(super) fn run_distinct(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>)
         }
         _ => TILE,
     };
-    // SAFETY: each tile is a part of the plan's outputs (a test of `tiles.rs`).
+    // SAFETY: each tile is some of the plan's outputs (a test of `tiles.rs`).
     for_each_tile(shape, max_outputs, &mut |tile| unsafe { run_tile(bound, tile, slices) });
 }
 
@@ -81,7 +81,7 @@ pub(super) fn run_distinct(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>)
 /// Buffers are those of outlined functions: a stack frame with a place for each would take longer than a short tile.
 ///
 /// # Safety
-/// - The tile is a part of the plan's outputs: its places in the input are.
+/// - The tile is some of the plan's outputs, at their places in the input.
 #[inline(never)]
 pub(super) unsafe fn run_tile(bound: &BoundPlan<'_>, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
     let plan = bound.plan();
@@ -164,14 +164,14 @@ unsafe fn answer_tile(bound: &BoundPlan<'_>, kernel: Kernel, tile: &OutputTile, 
     let (plan, OutputSlices { indices, values }) = (bound.plan(), slices);
     let Targets { map, are_values_packed, .. } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
     let reduced = plan.shape.reduced_dims();
-    // SAFETY: the tile is a part of the plan's outputs, and the loops from there are the plan's: what a bound plan
+    // SAFETY: the tile is some of the plan's outputs, and the loops from there are the plan's: what a bound plan
     // reaches are elements of the input, for whose size its kernel is.
     let call = unsafe { KernelCall::new(kernel, bound.input(), tile.input, reduced, plan.working_set) };
     let answer = TileAnswer { call, plan, map, tile };
     match values {
         Some(values) if !are_values_packed => with_bits!(values.size(), B => answer.strided::<B>(indices, values)),
         _ => {
-            let packed = values.as_mut().map(|values| values.part(tile.values.start as usize, tile.outputs()).into());
+            let packed = values.as_mut().map(|values| values.range(tile.values.start as usize, tile.outputs()).into());
             answer.write(indices, packed);
         }
     }
@@ -227,7 +227,7 @@ impl TileAnswer<'_> {
                 indices.scatter(self.plan.writer, self.tile.output, positions);
             });
         }
-        let to = indices.part(self.tile.output.start as usize, self.tile.outputs());
+        let to = indices.range(self.tile.output.start as usize, self.tile.outputs());
         let (positions, values) = self.call.find(to.into(), places);
         self.plan.writer.write_in_place(map, positions);
         values
@@ -250,6 +250,6 @@ impl TileAnswer<'_> {
 /// docs/tuning.md#not-measured.
 const NEAR_BYTES: usize = 128 << 10;
 
-/// The fewest outputs of such a tile: with fewer, a call would be a large part of its time. See
+/// The fewest outputs of such a tile: with fewer, a call would be much of its time. See
 /// docs/tuning.md#not-measured.
 const MIN_READ_OUTPUTS: usize = 64;

@@ -6,7 +6,7 @@ use super::values::Values;
 use crate::Index;
 use bytemuck::cast_slice_mut;
 
-/// The slices that a call writes to. (Passed by reference: moved, its parts would be read again while they are still
+/// The slices that a call writes to. (Passed by reference: moved, its fields would be read again while they are still
 /// being written.)
 pub(crate) struct OutputSlices<'a> {
     pub(crate) indices: Indices<'a>,

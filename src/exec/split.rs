@@ -21,7 +21,7 @@ use std::mem::MaybeUninit;
 /// Answers one tile, of at most [`TILE`] outputs, by slabs of at most `max_len` elements.
 ///
 /// # Safety
-/// - The tile is a part of the plan's outputs.
+/// - The tile is some of the plan's outputs.
 /// - The kernel is for elements of the size of the plan's, and positions count `max_len` elements.
 #[cold]
 pub(super) unsafe fn split_tile(
@@ -62,7 +62,7 @@ impl<'a> Best<'a> {
     /// None yet; buffers with anything in them, as many as the outputs of the tile or more.
     ///
     /// # Safety
-    /// - The tile is a part of the plan's outputs, and the slabs are those of its reduced loops.
+    /// - The tile is some of the plan's outputs, and the slabs are those of its reduced loops.
     pub(super) unsafe fn new(
         bound: &'a BoundPlan<'a>,
         slabs: &'a Slabs,

@@ -20,7 +20,7 @@ pub(super) const DIRECT_TILE: usize = 1 << 14;
 /// docs/tuning.md#tile.
 pub(super) const MAPPED_TILE: usize = 1 << 12;
 
-/// Some of the outputs: a part of the two fastest loops over them.
+/// Some of the outputs: some steps of the two fastest loops over them.
 pub(super) struct OutputTile {
     /// Where the first visited elements of the outputs are in the input.
     pub(super) input: Grid,
@@ -59,16 +59,16 @@ pub(super) fn for_each_tile(shape: &CollapsedShape, max_outputs: usize, answer: 
                 let width = (inner.size - first_inner).max(MIN_TILE_WIDTH.min(inner.size)).min(inner_step);
                 first_inner = first_inner.min(inner.size - width);
                 let height = outer_step.min(outer.size - first_outer);
-                let part = |start: usize, offset: isize, [outer, inner]: [LoopDim; 2]| Grid {
+                let grid = |start: usize, offset: isize, [outer, inner]: [LoopDim; 2]| Grid {
                     start: start as isize
                         + offset
                         + (first_outer as isize * outer.stride + first_inner as isize * inner.stride),
                     dims: [LoopDim { size: height, ..outer }, LoopDim { size: width, ..inner }],
                 };
                 answer(&OutputTile {
-                    input: part(input.start, i, [outer, inner]),
-                    output: part(output.start, o, fast_output),
-                    values: part(values.start, v, fast_values),
+                    input: grid(input.start, i, [outer, inner]),
+                    output: grid(output.start, o, fast_output),
+                    values: grid(values.start, v, fast_values),
                 });
                 first_inner += width;
             }
@@ -119,7 +119,7 @@ mod tests {
                 grid.start + (n / inner.size) as isize * outer.stride + (n % inner.size) as isize * inner.stride
             })
         };
-        // Rows that are shorter than a tile, a little longer, and so that the last part overlaps; several rows, and
+        // Rows that are shorter than a tile, a little longer, and so that the last tile overlaps; several rows, and
         // more than two loops.
         for sizes in
             [[1, 1, 1], [1, 1, 300], [1, 1, 700], [1, 1, 900], [1, 7, 400], [1, 1, 1025], [2, 50, 3], [3, 2, 530]]

@@ -80,7 +80,7 @@ impl<'a> Values<'a> {
     }
 
     /// Some neighbours.
-    pub(super) fn part(&mut self, first: usize, len: usize) -> Values<'_> {
+    pub(super) fn range(&mut self, first: usize, len: usize) -> Values<'_> {
         assert!(first <= self.len && len <= self.len - first);
         Values { start: self.start.wrapping_byte_add(first * self.size()), len, ..*self }
     }

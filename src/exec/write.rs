@@ -48,7 +48,7 @@ impl OutputTile {
             if inner.stride != 1 || row_len < MIN_VECTOR_WRITE {
                 indices.spread(first, inner.stride, row.iter().map(move |&position| I::of(map.at(position).into())));
             } else {
-                writer.write(map, row, indices.part(first as usize, row_len));
+                writer.write(map, row, indices.range(first as usize, row_len));
             }
         }
     }
@@ -72,7 +72,7 @@ impl OutputTile {
     /// Writes the elements at the positions, if there are values to write.
     ///
     /// # Safety
-    /// - The tile is a part of the plan's outputs, and each of those has an element at its position.
+    /// - The tile is some of the plan's outputs, and each of those has an element at its position.
     pub(super) unsafe fn read_values<P: Copy + Into<u64>>(
         &self,
         bound: &BoundPlan<'_>,

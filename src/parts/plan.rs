@@ -122,7 +122,7 @@ impl ErasedPlan {
         check_len("indices", index_type, indices.len(), outputs)?;
         if self.empty_axis().is_some() {
             values.clear(outputs);
-            for_width!(&mut indices, indices => indices.part(0, outputs).fill(Index::NONE));
+            for_width!(&mut indices, indices => indices.range(0, outputs).fill(Index::NONE));
         } else if outputs > 0 {
             let (bound, slices) = (&self.bind(input), &mut OutputSlices { indices, values: Some(values) });
             if self.exec.is_one_task(executor.min_task_bytes()) {

@@ -41,12 +41,12 @@ impl ArgReduce<'_> {
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout};
-    /// // The hottest moment of 3 sensors, from a log that is read 2 lines at a time.
+    /// // The hottest moment of 3 sensors, from a log that is read 2 moments at a time.
     /// let log = [[20.5, 21.0, 19.0], [20.7, 21.5, 19.0], [20.6, 21.5, 19.2]];
-    /// let line = Layout::contiguous(&[1, 3])?;
-    /// let mut hottest = ArgReduce::argmax(&line).axes(&[0]).stream::<f64, u64>(0)?;
-    /// for lines in log.chunks(2) {
-    ///     hottest.push(&Layout::contiguous(&[lines.len(), 3])?, lines.as_flattened())?;
+    /// let moment = Layout::contiguous(&[1, 3])?;
+    /// let mut hottest = ArgReduce::argmax(&moment).axes(&[0]).stream::<f64, u64>(0)?;
+    /// for some in log.chunks(2) {
+    ///     hottest.push(&Layout::contiguous(&[some.len(), 3])?, some.as_flattened())?;
     /// }
     /// let (mut moments, mut degrees) = ([0; 3], [0.0; 3]);
     /// hottest.finish_with_values(&mut moments, &mut degrees)?;
@@ -171,8 +171,8 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout};
-    /// let line = Layout::contiguous(&[1, 2])?;
-    /// let mut highest = ArgReduce::argmax(&line).axes(&[0]).stream::<i16, u32>(0)?;
+    /// let moment = Layout::contiguous(&[1, 2])?;
+    /// let mut highest = ArgReduce::argmax(&moment).axes(&[0]).stream::<i16, u32>(0)?;
     /// let error = highest.finish_to_vec().unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
@@ -196,8 +196,8 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout};
-    /// let line = Layout::contiguous(&[1, 2])?;
-    /// let mut highest = ArgReduce::argmax(&line).axes(&[0]).stream::<i16, u32>(0)?;
+    /// let moment = Layout::contiguous(&[1, 2])?;
+    /// let mut highest = ArgReduce::argmax(&moment).axes(&[0]).stream::<i16, u32>(0)?;
     /// highest.push(&Layout::contiguous(&[3, 2])?, &[3, 7, 5, 7, 1, 0])?;
     /// assert_eq!(highest.finish_to_vec_with_values()?, (vec![1, 0], vec![5, 7]));
     /// # Ok::<(), argreduce::Error>(())

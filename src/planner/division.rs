@@ -63,7 +63,7 @@ pub(crate) struct OutputParts {
     /// Which loop is cut, from the slowest on, and after how many steps there may be a cut.
     cut: usize,
     grain: usize,
-    /// How many steps there are from the begin of a cache line to that of another.
+    /// How many steps there are from the start of a cache line to that of another.
     line_steps: usize,
     /// The fewest steps that a kernel takes.
     least: usize,
@@ -112,10 +112,10 @@ impl ExecPlan {
             let width = (self.shape.inner_dim().size / tasks).clamp(MIN_TILE_WIDTH, min_width);
             outputs = self.output_parts(tasks, wanted, bytes, width);
         }
-        let parts = count_of(outputs);
+        let count = count_of(outputs);
         let parts = match (reduction, outputs) {
-            (Some(reduction), _) if reduction.count() > parts => Parts::Reduction(reduction),
-            (_, Some(outputs)) if parts > 1 => Parts::Outputs(outputs),
+            (Some(reduction), _) if reduction.count() > count => Parts::Reduction(reduction),
+            (_, Some(outputs)) if count > 1 => Parts::Outputs(outputs),
             _ => return None,
         };
         let count = match &parts {
@@ -152,7 +152,7 @@ impl ExecPlan {
                 break;
             }
             // The fewest steps of a kernel's call, and of a part.
-            let (least, part) = match self.kernel {
+            let (least, part_steps) = match self.kernel {
                 Some((_, Strategy::NarrowColumns, _)) if cut + 1 == loops.len() => break,
                 Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) if cut + 1 == loops.len() => {
                     (MAX_LANES, min_width)
@@ -165,7 +165,7 @@ impl ExecPlan {
             if found.is_some() && parts.along_cut(&self.shape) == 1 {
                 continue;
             }
-            let largest = count(&loops[..cut]).saturating_mul((loops[cut].size / part).max(1));
+            let largest = count(&loops[..cut]).saturating_mul((loops[cut].size / part_steps).max(1));
             let count = parts.grains(&self.shape).min(largest).min(wanted);
             // As many for each task.
             found = Some(OutputParts { count: if count > tasks { count - count % tasks } else { count }, ..parts });
@@ -253,7 +253,7 @@ impl OutputParts {
     ) {
         let (grains, along) = (self.grains(shape), self.along_cut(shape));
         let (slower_dims, dims) = shape.output.output_dims().split_at(self.cut);
-        // How many steps of the cut loop are before the first line that begins there.
+        // How many steps of the cut loop are before the first cache line that begins there.
         let before_line = |slower: usize| {
             let start = shape.output.start as isize + offset_at(slower_dims, slower);
             let is_line =
@@ -262,7 +262,7 @@ impl OutputParts {
         };
         let bound = |n: usize| {
             let grain = share_start(n, self.count, grains);
-            // Not where the cut loop begins again in the middle of a line.
+            // Not where the cut loop begins again in the middle of a cache line.
             let is_start = grain.is_multiple_of(along) && (1..self.count).contains(&n);
             grain + usize::from(is_start && along > 1 && before_line(grain / along) > 0)
         };
@@ -375,7 +375,7 @@ mod tests {
         }
     }
 
-    /// Columns of long rows that are read from memory have wide parts, where there are as many as tasks.
+    /// Columns of wide rows that are read from memory have wide parts, where there are as many as tasks.
     #[test]
     fn columns_from_memory() {
         let how = |sizes: [usize; 2]| {

@@ -13,7 +13,7 @@ pub(crate) const TILE: usize = 1024;
 /// The least width of a tile: a group of the longest vectors of the narrowest elements. See docs/tuning.md#tile.
 pub(crate) const MIN_TILE_WIDTH: usize = 256;
 
-/// The bytes of a cache line. (Where lines are longer, two threads may write to one.)
+/// The bytes of a cache line. (Where they are longer, two threads may write to one.)
 pub(crate) const CACHE_LINE_BYTES: usize = 64;
 
 /// For at most this many elements, of any type, a plain loop is faster than a kernel. See

@@ -21,7 +21,7 @@
 //! | what is next to each other in memory | strategy |
 //! |---|---|
 //! | the elements of one output, many | rows |
-//! | the elements of one output, in several long segments, or in one that no cache holds | segmented rows |
+//! | the elements of one output, in several segments of some length, or in one that no cache holds | segmented rows |
 //! | outputs, a vector or more | columns |
 //! | fewer outputs, and many elements of each | narrow columns: several rows per vector |
 //! | little: short rows, or few outputs | gathered columns: gathered to a small buffer first |

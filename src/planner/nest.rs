@@ -67,12 +67,12 @@ impl LoopNest {
 
     /// The loops from output loop `cut` on, without copies.
     pub(super) fn tail(&self, cut: usize) -> LoopNest {
-        let mut part = LoopNest::EMPTY;
-        part.output_end = self.output_end - self.broadcast_end - cut as u8;
-        part.len = self.len - self.broadcast_end - cut as u8;
+        let mut tail = LoopNest::EMPTY;
+        tail.output_end = self.output_end - self.broadcast_end - cut as u8;
+        tail.len = self.len - self.broadcast_end - cut as u8;
         let first = usize::from(self.broadcast_end) + cut;
-        part.loops[..part.len.into()].copy_from_slice(&self.loops[first..self.len.into()]);
-        part
+        tail.loops[..tail.len.into()].copy_from_slice(&self.loops[first..self.len.into()]);
+        tail
     }
 
     /// Those, at some steps of the first of them, and at step `slower` of the walk along those before it.

@@ -87,7 +87,7 @@ pub(crate) struct PlanIsa {
 struct Prefer256Bit {
     /// One row that is read from memory.
     rows: bool,
-    /// Columns of long rows that are read from memory.
+    /// Columns of wide rows that are read from memory.
     columns: bool,
     /// Gathered columns: those that are read from memory, and integers of 8 and 16 bits.
     gathers: bool,
@@ -174,10 +174,11 @@ impl Selection<'_> {
             }
             // A row that is read in several streams: what is read in one stream is as fast with either.
             Strategy::SegmentedRows => {
-                let is_long = self.row_bytes() >= MIN_SEGMENTED_ROW_BYTES && strategy.is_in_place(shape.reduced_dims());
-                (prefer_256_bit.rows && is_long).then_some(strategy)
+                let has_streams =
+                    self.row_bytes() >= MIN_SEGMENTED_ROW_BYTES && strategy.is_in_place(shape.reduced_dims());
+                (prefer_256_bit.rows && has_streams).then_some(strategy)
             }
-            // Columns of long rows: memory is slower than either.
+            // Columns of wide rows: memory is slower than either.
             Strategy::Columns => {
                 let row_bytes = shape.inner_dim().size.saturating_mul(self.element.size());
                 (prefer_256_bit.columns && row_bytes >= MIN_HALF_VECTOR_COLUMNS_ROW_BYTES).then_some(strategy)
@@ -381,7 +382,7 @@ mod tests {
             (&[63, 8], &[0], F32, Some(Columns)),
             (&[64, 8], &[0], F32, Some(NarrowColumns)),
             (&[1000, 9], &[0], F32, Some(Columns)),
-            // Segments that are long, or elements that are a few apart; of few outputs, any.
+            // Segments of 32 elements and more, or elements that are a few apart; of few outputs, any.
             (&[2, 100, 31], &[0, 2], F32, Some(GatheredColumns)),
             (&[2, 100, 32], &[0, 2], F32, Some(SegmentedRows)),
             (&[2, 3, 31], &[0, 2], F32, Some(SegmentedRows)),

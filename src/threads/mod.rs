@@ -7,7 +7,7 @@
 //!     executor.parallel_for(tasks, task)
 //!         task(n): claims parts, its own share first, then what others have left (claims.rs), and does each
 //!     the caller claims and does what is left
-//!     the caller merges the blocks of a reduction; copies outputs that are broadcast
+//!     the caller merges the slabs of a reduction; copies outputs that are broadcast
 //! ```
 //!
 //! Which thread does what changes no answer: a part is done once, whoever claims it, and writes outputs of its own.
