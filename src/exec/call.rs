@@ -157,7 +157,8 @@ pub(crate) fn merge(
     (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),
 ) {
     let (data_type, len) = (other_values.data_type(), values.len());
-    assert!(data_type == values.data_type() && other_indices.data_type().size() == indices.width());
+    assert!(data_type == values.data_type());
+    assert!(other_indices.data_type().size() == indices.width());
     assert!([indices.len(), other_values.len(), other_indices.len()] == [len; 3]);
     let merger = merger(isa, data_type, indices.width(), function, policy, last).expect("the machine has the ISA");
     let here = [values.start(), for_width!(indices, indices => indices.all().as_mut_ptr().cast())];

@@ -16,7 +16,7 @@ pub(super) type Order = (ReduceFunction, NanPolicy);
 /// Elements that can be read, of a type that is known at run time: what is behind a plan exists once for all types.
 /// All of a slice, or those of a view, without what lies between them: that may be somebody else's to write.
 #[derive(Clone, Copy)]
-pub struct ElementsRef<'a> {
+pub(crate) struct ElementsRef<'a> {
     start: *const (),
     len: usize,
     data_type: DataType,
@@ -145,7 +145,8 @@ impl<'a> BoundPlan<'a> {
     /// - If the input is a view, the layout is its own.
     #[inline(always)]
     pub(crate) unsafe fn new(plan: &'a ExecPlan, order: Order, required_len: usize, input: ElementsRef<'a>) -> Self {
-        assert!(input.len() >= required_len && input.data_type().size() == plan.element_bytes);
+        assert!(input.len() >= required_len);
+        assert!(input.data_type().size() == plan.element_bytes);
         BoundPlan { plan, order, input }
     }
 
@@ -184,5 +185,47 @@ impl<'a> BoundPlan<'a> {
             let get = |place: usize| unsafe { input.read::<T>(place) };
             better(function, policy, get(a), get(b))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::{Indices, Values, merge};
+    use crate::{ArgReduce, Isa, Layout};
+
+    const ORDER: Order = (ReduceFunction::ArgMax, NanPolicy::Propagate);
+
+    fn bind(input: ElementsRef<'_>) {
+        let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3]).unwrap()).axes(&[1]).plan::<f32, u32>().unwrap();
+        // SAFETY: the plan was made for a packed layout, which needs six elements.
+        unsafe { BoundPlan::new(plan.exec(), ORDER, 6, input) };
+    }
+
+    #[test]
+    fn as_many_elements_of_the_size() {
+        bind([0.0_f32; 6][..].into());
+        bind([0_u32; 7][..].into());
+    }
+
+    #[test]
+    #[should_panic(expected = "required_len")]
+    fn no_fewer_elements() {
+        bind([0.0_f32; 5][..].into());
+    }
+
+    #[test]
+    #[should_panic(expected = "element_bytes")]
+    fn no_elements_of_another_size() {
+        bind([0.0_f64; 6][..].into());
+    }
+
+    /// Not every `u8` is a `bool`.
+    #[test]
+    #[should_panic(expected = "data_type")]
+    fn no_values_of_another_type() {
+        let (mut values, mut indices, others) = ([false; 2], [0_u32; 2], ([7_u8; 2], [1_u32; 2]));
+        let here = (&mut Values::from(&mut values[..]), &mut Indices::from(&mut indices[..]));
+        merge(Isa::Portable, ORDER, false, here, (others.0[..].into(), others.1[..].into()));
     }
 }

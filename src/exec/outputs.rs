@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 /// A slice that answers are written to. Unlike a `&mut` slice, it can be [lent](OutputSlice::lend) to several tasks at
 /// once, each of which writes elements of its own: only what is being written is borrowed.
 #[derive(Debug)]
-pub struct OutputSlice<'a, T> {
+pub(crate) struct OutputSlice<'a, T> {
     start: *mut T,
     len: usize,
     lifetime: PhantomData<&'a mut [T]>,

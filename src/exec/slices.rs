@@ -99,12 +99,7 @@ impl Indices<'_> {
 
     /// All bits set: the index of nothing.
     pub(crate) fn none(&self) -> u64 {
-        match self {
-            Indices::U8(_) => u8::MAX.into(),
-            Indices::U16(_) => u16::MAX.into(),
-            Indices::U32(_) => u32::MAX.into(),
-            Indices::U64(_) => u64::MAX,
-        }
+        u64::MAX >> (64 - 8 * self.width())
     }
 
     /// Writes one: see [`Index::at`].
