@@ -55,7 +55,8 @@ impl<'a, T> OutputSlice<'a, T> {
     /// - `U` has the size and alignment of `T`, and whatever is written is a `T` too.
     #[inline(always)]
     pub(super) unsafe fn cast<U>(&mut self) -> OutputSlice<'_, U> {
-        const { assert!(size_of::<U>() == size_of::<T>() && align_of::<U>() == align_of::<T>()) };
+        // Not in a `const` block: that would be evaluated for branches that are never taken, too.
+        assert!(size_of::<U>() == size_of::<T>() && align_of::<U>() == align_of::<T>());
         OutputSlice { start: self.start.cast(), len: self.len, lifetime: PhantomData }
     }
 

@@ -103,9 +103,9 @@ fn write_words<W: Pod, T: Element, I: Index>(
     stride: isize,
     row: impl ExactSizeIterator<Item = (T, I)>,
 ) {
-    assert!(word_bytes::<T, I>() == size_of::<W>() && align_of::<Partial<T, I>>() == align_of::<W>());
-    // SAFETY: two words are as large and aligned as asserted; and begin with the fields of a partial, where it has
-    // them.
+    assert!(word_bytes::<T, I>() == size_of::<W>());
+    // SAFETY: two words are as large as a partial, and begin with its fields, where it has them; that they are as
+    // aligned is asserted there.
     let mut words = unsafe { partials.cast::<[W; 2]>() };
     words.spread(first, stride, row.map(|(value, index)| [word(value), word(index)]));
 }
