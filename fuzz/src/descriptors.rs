@@ -1,17 +1,21 @@
 //! Descriptions by the C interface and by `directml`, from bytes: valid ones, and valid ones in which a few fields hold
-//! anything. Each is an error, or its answer is that of the check. Arrays and buffers lie before guard pages.
+//! anything; and DirectML's also from the table of cases. Each is an error, DirectML's by the rules as `argreduce-guard`
+//! says them, or its answer is that of the check. Arrays and buffers lie before guard pages.
 
 use crate::api::*;
-use crate::check::answers;
+use crate::check::{answers, with_index_type};
+use crate::descriptors_of_rust::compile;
 use crate::draw::{Data, Problem};
 use crate::sample::Sample;
 use crate::{Outcome, model};
 use arbitrary::{Arbitrary, Result, Unstructured};
-use argreduce::directml::{ArgMaxOperatorDesc, ArgMinOperatorDesc, CompiledOperator, TensorDesc, buffer_tensor_size};
-use argreduce::{AxisDirection, DataType, Element, Index, Layout, NanPolicy, ReduceFunction, with_element_type};
+use argreduce::directml::CompiledOperator;
+use argreduce::{AxisDirection, DataType, Element, Error, Index, Layout, NanPolicy, ReduceFunction, with_element_type};
+use argreduce_guard::directml::{Case, TYPES, Tensor as Said, cases, type_number};
 use argreduce_guard::{Edge, Guarded};
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::LazyLock;
 
 /// See the file.
 pub fn descriptors(bytes: &[u8]) -> Outcome {
@@ -60,25 +64,18 @@ struct Tensor {
 /// DirectML's number of an operator; ours for the function is 0 for argmax.
 const OPERATORS: [i32; 3] = [138, 137, 55];
 
-/// Types by their numbers.
-const TYPES: [(u32, DataType); DataType::ALL.len()] = [
-    (ARGREDUCE_FLOAT32, DataType::F32),
-    (ARGREDUCE_FLOAT16, DataType::F16),
-    (ARGREDUCE_UINT32, DataType::U32),
-    (ARGREDUCE_UINT16, DataType::U16),
-    (ARGREDUCE_UINT8, DataType::U8),
-    (ARGREDUCE_INT32, DataType::I32),
-    (ARGREDUCE_INT16, DataType::I16),
-    (ARGREDUCE_INT8, DataType::I8),
-    (ARGREDUCE_FLOAT64, DataType::F64),
-    (ARGREDUCE_UINT64, DataType::U64),
-    (ARGREDUCE_INT64, DataType::I64),
-    (ARGREDUCE_BFLOAT16, DataType::Bf16),
-    (ARGREDUCE_BOOL, DataType::Bool),
-];
+/// Cases of the table that C can say.
+static CASES: LazyLock<Vec<Case<'static>>> = LazyLock::new(|| {
+    let is_said = |tensor: &Said<'_>| tensor.strides.is_none_or(|strides| strides.len() == tensor.sizes.len());
+    cases().into_iter().filter(|case| case.tensors.iter().all(is_said)).collect()
+});
+
+fn name_of(number: u32) -> Option<&'static str> {
+    TYPES.into_iter().find(|name| type_number(name) == number)
+}
 
 fn type_of(number: u32) -> Option<DataType> {
-    TYPES.iter().find(|(n, _)| *n == number).map(|&(_, data_type)| data_type)
+    name_of(number)?.parse().ok()
 }
 
 fn draw(u: &mut Unstructured<'_>) -> Result<(Words, Data)> {
@@ -96,7 +93,7 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Words, Data)> {
     let axes: Vec<i64> = (0..rank as i64).filter(|axis| reduced >> axis & 1 != 0).collect();
     let kept: Vec<i64> =
         sizes.iter().enumerate().map(|(n, &size)| if reduced >> n & 1 != 0 { 1 } else { size }).collect();
-    let data_type = TYPES[u.arbitrary::<u8>()? as usize % TYPES.len()].0;
+    let data_type = type_number(TYPES[u.arbitrary::<u8>()? as usize % TYPES.len()]);
     let index_type = [ARGREDUCE_UINT32, ARGREDUCE_INT32, ARGREDUCE_UINT64, ARGREDUCE_INT64][choices as usize >> 1 & 3];
     let operator = u.arbitrary::<u8>()? as usize % 3;
     let mut words = Words {
@@ -113,6 +110,16 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Words, Data)> {
         nulls: 0,
     };
     let wrong: u8 = u.arbitrary()?;
+    if is_directml && wrong >= 200 {
+        let Case { tensors, axes } = CASES[u.arbitrary::<u16>()? as usize % CASES.len()];
+        [words.input, words.output] = tensors.map(|tensor| Tensor {
+            strides: tensor.strides.map(|strides| strides.iter().map(|&stride| stride.into()).collect()),
+            total: tensor.bytes(),
+            ..Tensor::new(type_number(tensor.data_type), tensor.sizes.iter().map(|&size| size.into()).collect())
+        });
+        words.axes = axes.iter().map(|&axis| axis.into()).collect();
+        words.axis_count = axes.len() as u32;
+    }
     for _ in 0..[0, 0, 0, 1, 1, 1, 2, 3][wrong as usize % 8] {
         words.spoil(u)?;
     }
@@ -120,6 +127,12 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Words, Data)> {
 }
 
 impl Tensor {
+    /// Packed, in no bytes.
+    fn new(data_type: u32, sizes: Vec<i64>) -> Tensor {
+        let rank = sizes.len() as u32;
+        Tensor { data_type, rank, sizes, strides: None, offset: 0, total: 0, flags: 0, alignment: 0, r#type: 1 }
+    }
+
     fn draw(u: &mut Unstructured<'_>, data_type: u32, sizes: Vec<i64>, is_directml: bool) -> Result<Tensor> {
         let kind: u8 = u.arbitrary()?;
         let strides = if kind < 100 {
@@ -138,24 +151,14 @@ impl Tensor {
             }
             Some(strides)
         };
-        let mut tensor = Tensor {
-            data_type,
-            rank: sizes.len() as u32,
-            offset: 0,
-            total: 0,
-            flags: 0,
-            alignment: 0,
-            r#type: 1,
-            sizes,
-            strides,
-        };
+        let mut tensor = Tensor { strides, ..Tensor::new(data_type, sizes) };
         let before = |(&size, &stride): (&i64, &i64)| (size - 1) * stride.min(0).abs();
         let before: i64 =
             tensor.strides.iter().flatten().zip(&tensor.sizes).map(|(stride, size)| before((size, stride))).sum();
         tensor.offset = if is_directml { 0 } else { before + i64::from(kind % 4) };
-        let (sizes, strides) = (tensor.sizes_u32(), tensor.strides_u32());
-        let element = type_of(data_type).unwrap_or(DataType::U8);
-        tensor.total = buffer_tensor_size(element, &sizes, strides.as_deref()).unwrap_or(0) + 4 * u64::from(kind % 2);
+        let smallest =
+            tensor.said(&tensor.sizes_u32(), tensor.strides_u32().as_deref()).and_then(|said| said.smallest());
+        tensor.total = smallest.unwrap_or(0) + 4 * u64::from(kind % 2);
         Ok(tensor)
     }
 
@@ -165,6 +168,11 @@ impl Tensor {
 
     fn strides_u32(&self) -> Option<Vec<u32>> {
         self.strides.as_ref().map(|strides| strides.iter().map(|&stride| stride as u32).collect())
+    }
+
+    /// As the rules have it, but for what only C says.
+    fn said<'a>(&self, sizes: &'a [u32], strides: Option<&'a [u32]>) -> Option<Said<'a>> {
+        Some(Said { data_type: name_of(self.data_type)?, sizes, strides, bytes: Some(self.total) })
     }
 
     /// As the facade has it, if that can say it.
@@ -316,31 +324,24 @@ impl Words {
         Operator::new(|out| unsafe { argreduce_compile_directml(self.pointer(5, &operator).cast(), self.policy, out) })
     }
 
-    /// What C has no part in, if the description can be said in Rust.
-    fn compile_rust(&self) -> Option<std::result::Result<CompiledOperator, argreduce::Error>> {
-        let [input, output] = [&self.input, &self.output];
-        let (sizes, strides) = ([input.sizes_u32(), output.sizes_u32()], [input.strides_u32(), output.strides_u32()]);
-        let desc = |n: usize, tensor: &Tensor| {
-            Some(TensorDesc {
-                data_type: type_of(tensor.data_type)?,
-                sizes: &sizes[n],
-                strides: strides[n].as_deref(),
-                total_tensor_size_in_bytes: tensor.total,
-            })
-        };
-        let (input_tensor, output_tensor) = (desc(0, input)?, desc(1, output)?);
+    /// What C has no part in, if the description can be said in Rust: an operator, or the rule that is broken.
+    fn compile_rust(&self) -> Option<std::result::Result<CompiledOperator, Error>> {
+        let [input, output] = [&self.input, &self.output].map(|tensor| (tensor.sizes_u32(), tensor.strides_u32()));
+        let tensors =
+            [self.input.said(&input.0, input.1.as_deref())?, self.output.said(&output.0, output.1.as_deref())?];
         let axes: Vec<u32> = self.axes.iter().map(|&axis| axis as u32).collect();
-        let (function, axis_direction, policy) = self.order()?;
-        let axes = &axes[..];
-        Some(match function {
-            ReduceFunction::ArgMin => {
-                ArgMinOperatorDesc { input_tensor, output_tensor, axes, axis_direction }.compile_with(policy)
+        let case = Case { tensors, axes: &axes };
+        let result = compile(&case, self.order()?);
+        match (&result, case.broken()) {
+            // Of more outputs, the rule does not look whether they overlap; nor does it know how far memory goes.
+            (Err(Error::OutputOverlaps), None)
+                if tensors[1].sizes.iter().map(|&n| u64::from(n)).product::<u64>() > 4096 => {}
+            (Err(Error::OffsetOverflow { .. }), _) => {}
+            (result, broken) => {
+                assert_eq!(result.as_ref().err().map(Error::to_string), broken.map(|(_, words)| words), "{self:?}");
             }
-            ReduceFunction::ArgMax => {
-                ArgMaxOperatorDesc { input_tensor, output_tensor, axes, axis_direction }.compile_with(policy)
-            }
-            _ => return None,
-        })
+        }
+        Some(result)
     }
 
     fn order(&self) -> Option<(ReduceFunction, AxisDirection, NanPolicy)> {
@@ -435,27 +436,9 @@ fn check(words: &Words, data: Data) -> bool {
     let axes = words.axes.iter().map(number).collect();
     let problem = Problem { data_type, index_type, order, layout, axes, output, data, edge: Edge::End };
     let totals = words.is_directml.then_some((words.input.total, words.output.total));
-    match index_type {
-        DataType::I32 => {
-            with_element_type!(data_type, T => run::<<T as Element>::Pod, i32>(&problem, totals, &operator, in_rust))
-        }
-        DataType::I64 => {
-            with_element_type!(data_type, T => run::<<T as Element>::Pod, i64>(&problem, totals, &operator, in_rust))
-        }
-        DataType::U32 => {
-            with_element_type!(data_type, T => run::<<T as Element>::Pod, u32>(&problem, totals, &operator, in_rust))
-        }
-        DataType::U64 => {
-            with_element_type!(data_type, T => run::<<T as Element>::Pod, u64>(&problem, totals, &operator, in_rust))
-        }
-        DataType::U8 => {
-            with_element_type!(data_type, T => run::<<T as Element>::Pod, u8>(&problem, totals, &operator, in_rust))
-        }
-        DataType::U16 => {
-            with_element_type!(data_type, T => run::<<T as Element>::Pod, u16>(&problem, totals, &operator, in_rust))
-        }
-        _ => panic!("compiled: {problem:?}"),
-    }
+    with_index_type!(index_type, I => {
+        with_element_type!(data_type, T => run::<<T as Element>::Pod, I>(&problem, totals, &operator, in_rust));
+    });
     true
 }
 
@@ -465,7 +448,7 @@ fn run<T: Sample, I: Index>(
     problem: &Problem,
     totals: Option<(u64, u64)>,
     operator: &Operator,
-    in_rust: Option<std::result::Result<CompiledOperator, argreduce::Error>>,
+    in_rust: Option<std::result::Result<CompiledOperator, Error>>,
 ) {
     let elements = problem.data.elements::<T>(problem.layout.required_len());
     let indices = answers::<T, I>(problem, &elements).unwrap_or_else(|| panic!("compiled: {problem:?}"));

@@ -15,6 +15,10 @@ mod sample;
 #[path = "../../capi/src/api/mod.rs"]
 mod api;
 
+// As the facade's own tests have them.
+#[path = "../../tests/common/descriptors.rs"]
+mod descriptors_of_rust;
+
 pub use check::check;
 pub use descriptors::descriptors;
 pub use draw::Problem;
@@ -37,6 +41,7 @@ pub fn slices(bytes: &[u8]) -> Outcome {
 }
 
 /// Tensors of any rank.
+#[allow(clippy::redundant_closure, reason = "the function itself is of one lifetime only")]
 pub fn tensors(bytes: &[u8]) -> Outcome {
     drawn(bytes, |u| Problem::arbitrary(u))
 }
@@ -47,6 +52,9 @@ fn drawn(bytes: &[u8], draw: fn(&mut Unstructured<'_>) -> arbitrary::Result<Prob
     Outcome::Checked(problem.class())
 }
 
+/// A target: what becomes of these bytes.
+pub type Target = fn(&[u8]) -> Outcome;
+
 /// All targets by name.
-pub const TARGETS: [(&str, fn(&[u8]) -> Outcome); 5] =
+pub const TARGETS: [(&str, Target); 5] =
     [("slices", slices), ("tensors", tensors), ("layouts", layouts), ("parts", parts), ("descriptors", descriptors)];

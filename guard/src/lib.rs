@@ -2,9 +2,10 @@
 //! process, without a sanitizer and on any Unix, emulated or not. It knows nothing of what is tested.
 //!
 //! Mappings are used again and again by the thread that made them: two system calls for each slice would be most of a
-//! test's time. Beside that, what all tests share: whether to take [`few`] cases, and the [floating-point
-//! modes](FloatMode) of callers.
+//! test's time. Beside that, what all tests share: whether to take [`few`] cases, the [floating-point
+//! modes](FloatMode) of callers, and [cases](directml) for descriptors.
 
+pub mod directml;
 mod few;
 mod float_mode;
 

@@ -2,42 +2,45 @@
 
 use super::answers::bytes_are_the_least;
 use super::*;
+use argreduce_guard::directml::{Rule, cases, type_number};
 use windows::Win32::AI::MachineLearning::DirectML::*;
 
-/// What the descriptors point to.
-struct Tensor {
-    sizes: Vec<u32>,
-    strides: Option<Vec<u32>>,
-    buffer: DML_BUFFER_TENSOR_DESC,
+/// A tensor's descriptor. The test keeps the sizes and strides that it points to.
+fn buffer(
+    data_type: DML_TENSOR_DATA_TYPE,
+    sizes: &[u32],
+    strides: Option<&[u32]>,
+    bytes: u64,
+) -> DML_BUFFER_TENSOR_DESC {
+    DML_BUFFER_TENSOR_DESC {
+        DataType: data_type,
+        Flags: DML_TENSOR_FLAG_NONE,
+        DimensionCount: sizes.len() as u32,
+        Sizes: sizes.as_ptr(),
+        Strides: strides.map_or(null(), <[u32]>::as_ptr),
+        TotalTensorSizeInBytes: bytes,
+        GuaranteedBaseOffsetAlignment: 0,
+    }
 }
 
-impl Tensor {
-    fn packed(data_type: DML_TENSOR_DATA_TYPE, sizes: &[u32], bytes: u64) -> Box<Tensor> {
-        Tensor::new(data_type, sizes, None, bytes)
-    }
+/// What points to it.
+fn tensor(buffer: &DML_BUFFER_TENSOR_DESC) -> DML_TENSOR_DESC {
+    DML_TENSOR_DESC { Type: DML_TENSOR_TYPE_BUFFER, Desc: (&raw const *buffer).cast() }
+}
 
-    /// Boxed, because `buffer` points to its own sizes' heap memory, and others point to `buffer`.
-    fn new(data_type: DML_TENSOR_DATA_TYPE, sizes: &[u32], strides: Option<&[u32]>, bytes: u64) -> Box<Tensor> {
-        let mut tensor = Box::new(Tensor {
-            sizes: sizes.to_vec(),
-            strides: strides.map(<[u32]>::to_vec),
-            buffer: DML_BUFFER_TENSOR_DESC::default(),
-        });
-        tensor.buffer = DML_BUFFER_TENSOR_DESC {
-            DataType: data_type,
-            Flags: DML_TENSOR_FLAG_NONE,
-            DimensionCount: sizes.len() as u32,
-            Sizes: tensor.sizes.as_ptr(),
-            Strides: tensor.strides.as_ref().map_or(null(), Vec::as_ptr),
-            TotalTensorSizeInBytes: bytes,
-            GuaranteedBaseOffsetAlignment: 0,
-        };
-        tensor
+fn arg_desc(input: &DML_TENSOR_DESC, output: &DML_TENSOR_DESC, axes: &[u32]) -> DML_ARGMAX_OPERATOR_DESC {
+    DML_ARGMAX_OPERATOR_DESC {
+        InputTensor: input,
+        OutputTensor: output,
+        AxisCount: axes.len() as u32,
+        Axes: axes.as_ptr(),
+        AxisDirection: DML_AXIS_DIRECTION_INCREASING,
     }
+}
 
-    fn desc(&self) -> DML_TENSOR_DESC {
-        DML_TENSOR_DESC { Type: DML_TENSOR_TYPE_BUFFER, Desc: (&raw const self.buffer).cast() }
-    }
+fn reduce_desc(function: DML_REDUCE_FUNCTION, desc: &DML_ARGMAX_OPERATOR_DESC) -> DML_REDUCE_OPERATOR_DESC {
+    let &DML_ARGMAX_OPERATOR_DESC { InputTensor, OutputTensor, AxisCount, Axes, .. } = desc;
+    DML_REDUCE_OPERATOR_DESC { Function: function, InputTensor, OutputTensor, AxisCount, Axes }
 }
 
 fn compile_desc<T>(operator_type: DML_OPERATOR_TYPE, desc: &T, nan_policy: u32) -> Result<Operator, argreduce_status> {
@@ -46,16 +49,12 @@ fn compile_desc<T>(operator_type: DML_OPERATOR_TYPE, desc: &T, nan_policy: u32) 
     finish(|out| unsafe { argreduce_compile_directml((&raw const operator).cast(), nan_policy, out) })
 }
 
-fn argmax(input: &Tensor, output: &Tensor, axes: &[u32]) -> Result<Operator, argreduce_status> {
-    let (input, output) = (input.desc(), output.desc());
-    let desc = DML_ARGMAX_OPERATOR_DESC {
-        InputTensor: &input,
-        OutputTensor: &output,
-        AxisCount: axes.len() as u32,
-        Axes: axes.as_ptr(),
-        AxisDirection: DML_AXIS_DIRECTION_INCREASING,
-    };
-    compile_desc(DML_OPERATOR_ARGMAX, &desc, ARGREDUCE_PROPAGATE)
+fn argmax(
+    input: DML_BUFFER_TENSOR_DESC,
+    output: DML_BUFFER_TENSOR_DESC,
+    axes: &[u32],
+) -> Result<Operator, argreduce_status> {
+    compile_desc(DML_OPERATOR_ARGMAX, &arg_desc(&tensor(&input), &tensor(&output), axes), ARGREDUCE_PROPAGATE)
 }
 
 /// Rows with ties for both ends and both directions.
@@ -63,27 +62,19 @@ const ROWS: [f32; 10] = [1.0, 5.0, 5.0, 1.0, 3.0, 7.0, 2.0, 2.0, 7.0, 3.0];
 
 #[test]
 fn all_three_types() {
-    let (input, output) = (
-        Tensor::packed(DML_TENSOR_DATA_TYPE_FLOAT32, &[1, 1, 2, 5], 40),
-        Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, &[1, 1, 2, 1], 8),
-    );
-    let (input, output) = (input.desc(), output.desc());
-    let axes = [3];
+    let input = buffer(DML_TENSOR_DATA_TYPE_FLOAT32, &[1, 1, 2, 5], None, 40);
+    let output = buffer(DML_TENSOR_DATA_TYPE_UINT32, &[1, 1, 2, 1], None, 8);
+    let (input, output) = (tensor(&input), tensor(&output));
+    let desc = arg_desc(&input, &output, &[3]);
     for (direction, smallest, largest) in
         [(DML_AXIS_DIRECTION_INCREASING, [0, 1], [1, 0]), (DML_AXIS_DIRECTION_DECREASING, [3, 2], [2, 3])]
     {
+        let argmax = DML_ARGMAX_OPERATOR_DESC { AxisDirection: direction, ..desc };
         let argmin = DML_ARGMIN_OPERATOR_DESC {
             InputTensor: &input,
             OutputTensor: &output,
             AxisCount: 1,
-            Axes: axes.as_ptr(),
-            AxisDirection: direction,
-        };
-        let argmax = DML_ARGMAX_OPERATOR_DESC {
-            InputTensor: &input,
-            OutputTensor: &output,
-            AxisCount: 1,
-            Axes: axes.as_ptr(),
+            Axes: desc.Axes,
             AxisDirection: direction,
         };
         let mut found = [9_u32; 2];
@@ -95,13 +86,7 @@ fn all_three_types() {
         assert_eq!((found, best), (largest, [5.0, 7.0]));
     }
     for (function, expected) in [(DML_REDUCE_FUNCTION_ARGMIN, [0, 1]), (DML_REDUCE_FUNCTION_ARGMAX, [1, 0])] {
-        let reduce = DML_REDUCE_OPERATOR_DESC {
-            Function: function,
-            InputTensor: &input,
-            OutputTensor: &output,
-            AxisCount: 1,
-            Axes: axes.as_ptr(),
-        };
+        let reduce = reduce_desc(function, &desc);
         let mut found = [9_u32; 2];
         assert_eq!(compile_desc(DML_OPERATOR_REDUCE, &reduce, 0).unwrap().execute(&ROWS, &mut found), ARGREDUCE_OK);
         assert_eq!(found, expected);
@@ -125,21 +110,15 @@ fn types_strides_and_nan() {
         (DML_TENSOR_DATA_TYPE_INT64, ARGREDUCE_INT64),
     ] {
         assert_eq!(theirs.0 as u32, ours);
-        let output = Tensor::packed(DML_TENSOR_DATA_TYPE_INT64, &[1], 8);
-        argmax(&Tensor::packed(theirs, &[3], 24), &output, &[0]).unwrap();
+        let output = buffer(DML_TENSOR_DATA_TYPE_INT64, &[1], None, 8);
+        argmax(buffer(theirs, &[3], None, 24), output, &[0]).unwrap();
     }
     // Every other element, from the last axis to the first.
-    let input = Tensor::new(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 3], Some(&[1, 2]), 24);
-    let output = Tensor::packed(DML_TENSOR_DATA_TYPE_INT64, &[2, 1], 16);
+    let input = buffer(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 3], Some(&[1, 2]), 24);
+    let output = buffer(DML_TENSOR_DATA_TYPE_INT64, &[2, 1], None, 16);
     let data = [0.0, 9.0, f32::NAN, 3.0, 8.0, 4.0];
-    let (input_desc, output_desc, axes) = (input.desc(), output.desc(), [1]);
-    let desc = DML_ARGMAX_OPERATOR_DESC {
-        InputTensor: &input_desc,
-        OutputTensor: &output_desc,
-        AxisCount: 1,
-        Axes: axes.as_ptr(),
-        AxisDirection: DML_AXIS_DIRECTION_INCREASING,
-    };
+    let (input, output) = (tensor(&input), tensor(&output));
+    let desc = arg_desc(&input, &output, &[1]);
     for (policy, expected) in [(ARGREDUCE_PROPAGATE, [1, 0]), (ARGREDUCE_IGNORE, [2, 0])] {
         let mut found = [9_i64; 2];
         assert_eq!(compile_desc(DML_OPERATOR_ARGMAX, &desc, policy).unwrap().execute(&data, &mut found), 0);
@@ -152,13 +131,12 @@ fn types_strides_and_nan() {
     );
 }
 
-/// Rules that `argreduce::directml` checks: each has its code. (That each holds up to its limit is tested there.)
 /// Of tensors, it is what they say of themselves, however much they need.
 #[test]
 fn operator_bytes() {
     let compile = |input_bytes, output_bytes| {
-        let input = Tensor::packed(DML_TENSOR_DATA_TYPE_UINT8, &[3, 5], input_bytes);
-        argmax(&input, &Tensor::packed(DML_TENSOR_DATA_TYPE_INT64, &[3, 1], output_bytes), &[1]).unwrap()
+        let input = buffer(DML_TENSOR_DATA_TYPE_UINT8, &[3, 5], None, input_bytes);
+        argmax(input, buffer(DML_TENSOR_DATA_TYPE_INT64, &[3, 1], None, output_bytes), &[1]).unwrap()
     };
     for (input, output) in [(16, 24), (20, 24), (16, 40)] {
         bytes_are_the_least(&compile(input, output), [input as usize, output as usize, 3]);
@@ -171,63 +149,44 @@ fn operator_bytes() {
     }
 }
 
+/// Each rule that is broken has its code and its words.
 #[test]
 fn rules() {
-    let f32s = |sizes: &[u32], bytes| Tensor::packed(DML_TENSOR_DATA_TYPE_FLOAT32, sizes, bytes);
-    let u32s = |sizes: &[u32], bytes| Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, sizes, bytes);
-    let fails = |input: Box<Tensor>, output: Box<Tensor>, axes: &[u32], status, message: &str| {
-        refused(argmax(&input, &output, axes).unwrap_err(), status, message);
-    };
-    fails(f32s(&[], 4), u32s(&[1], 4), &[], ARGREDUCE_RANK, "InputTensor.DimensionCount is 0: 1 to 8 are allowed");
-    fails(
-        f32s(&[1; 9], 4),
-        u32s(&[1; 9], 4),
-        &[0],
-        ARGREDUCE_RANK,
-        "InputTensor.DimensionCount is 9: 1 to 8 are allowed",
-    );
-    let message = "OutputTensor.DimensionCount is 1: it has to be the input's, 2";
-    fails(f32s(&[2, 3], 24), u32s(&[2], 8), &[1], ARGREDUCE_OUTPUT_RANK, message);
-    fails(
-        f32s(&[2, 0], 24),
-        u32s(&[2, 1], 8),
-        &[1],
-        ARGREDUCE_SIZE,
-        "InputTensor.Sizes[1] is 0: it has to be at least 1",
-    );
-    let message = "InputTensor.Sizes multiply to too many elements: at most 4294967295 are allowed";
-    fails(f32s(&[1 << 31, 2], 24), u32s(&[1, 1], 4), &[0, 1], ARGREDUCE_TOO_MANY_ELEMENTS, message);
-    let message = "InputTensor.TotalTensorSizeInBytes is 20: sizes and strides need at least 24";
-    fails(f32s(&[2, 3], 20), u32s(&[2, 1], 8), &[1], ARGREDUCE_TOTAL_SIZE, message);
-    // The trap of 32 bits.
-    let strides = [1 << 31, 1 << 31];
-    let trap = Tensor::new(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 2], Some(&strides), 4);
-    let message = "InputTensor.TotalTensorSizeInBytes is 4: sizes and strides need at least 17179869188";
-    fails(trap, u32s(&[2, 1], 8), &[1], ARGREDUCE_TOTAL_SIZE, message);
-    let message = "InputTensor.TotalTensorSizeInBytes is 26: it has to be a multiple of 4";
-    fails(f32s(&[2, 3], 26), u32s(&[2, 1], 8), &[1], ARGREDUCE_TOTAL_SIZE_MULTIPLE, message);
-    fails(
-        f32s(&[2, 3], 24),
-        u32s(&[2, 3], 24),
-        &[1],
-        ARGREDUCE_OUTPUT_SIZE,
-        "OutputTensor.Sizes[1] is 3: it has to be 1",
-    );
-    let message = "OutputTensor.DataType is f32: i32, i64, u32 and u64 are allowed";
-    fails(f32s(&[2, 3], 24), f32s(&[2, 1], 8), &[1], ARGREDUCE_OUTPUT_TYPE, message);
-    // The library's own descriptions have more types for indices.
-    let message = "OutputTensor.DataType is u8: i32, i64, u32 and u64 are allowed";
-    let bytes = Tensor::packed(DML_TENSOR_DATA_TYPE_UINT8, &[2, 1], 4);
-    fails(f32s(&[2, 3], 24), bytes, &[1], ARGREDUCE_OUTPUT_TYPE, message);
-    let message = "Axes[0] is 2: it has to be below the DimensionCount, 2";
-    fails(f32s(&[2, 3], 24), u32s(&[2, 1], 8), &[2], ARGREDUCE_AXIS_OUT_OF_RANGE, message);
-    let message = "Axes[1] is 1 again: an axis can be reduced only once";
-    fails(f32s(&[2, 3], 24), u32s(&[2, 1], 8), &[1, 1], ARGREDUCE_DUPLICATE_AXIS, message);
-    let message = "the output layout puts several outputs in one place: its strides have to keep them apart";
-    let output = Tensor::new(DML_TENSOR_DATA_TYPE_UINT32, &[2, 1], Some(&[0, 0]), 8);
-    fails(f32s(&[2, 3], 24), output, &[1], ARGREDUCE_OUTPUT_OVERLAPS, message);
+    for case in cases() {
+        let [input, output] = case.tensors.map(|tensor| {
+            let data_type = DML_TENSOR_DATA_TYPE(type_number(tensor.data_type) as i32);
+            buffer(data_type, tensor.sizes, tensor.strides, tensor.bytes())
+        });
+        let broken = case.broken();
+        let status = match broken.as_ref().map(|&(rule, _)| rule) {
+            None => ARGREDUCE_OK,
+            // C has no count of them.
+            Some(Rule::StrideCount) => continue,
+            Some(Rule::DimensionCount) => ARGREDUCE_RANK,
+            Some(Rule::SizeZero) => ARGREDUCE_SIZE,
+            Some(Rule::TooManyElements) => ARGREDUCE_TOO_MANY_ELEMENTS,
+            Some(Rule::TotalTensorSizeTooSmall) => ARGREDUCE_TOTAL_SIZE,
+            Some(Rule::TotalTensorSizeNotMultipleOf4) => ARGREDUCE_TOTAL_SIZE_MULTIPLE,
+            Some(Rule::DimensionCountsDiffer) => ARGREDUCE_OUTPUT_RANK,
+            Some(Rule::Axis) => ARGREDUCE_AXIS_OUT_OF_RANGE,
+            Some(Rule::DuplicateAxis) => ARGREDUCE_DUPLICATE_AXIS,
+            Some(Rule::OutputSize) => ARGREDUCE_OUTPUT_SIZE,
+            Some(Rule::OutputDataType) => ARGREDUCE_OUTPUT_TYPE,
+            Some(Rule::IndexTooLarge) => ARGREDUCE_INDEX_TOO_LARGE,
+            Some(Rule::OutputOverlaps) => ARGREDUCE_OUTPUT_OVERLAPS,
+        };
+        match (argmax(input, output, case.axes), broken) {
+            (Ok(_), None) => {}
+            (Err(found), Some((_, words))) => refused(found, status, &words),
+            (result, _) => panic!("{case:?}: {result:?}"),
+        }
+    }
+}
 
-    let operator = argmax(&f32s(&[2, 3], 28), &u32s(&[2, 1], 8), &[1]).unwrap();
+#[test]
+fn buffers_are_as_long_as_said() {
+    let input = buffer(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 3], None, 28);
+    let operator = argmax(input, buffer(DML_TENSOR_DATA_TYPE_UINT32, &[2, 1], None, 8), &[1]).unwrap();
     let mut output = [9_u32; 2];
     let message = "the buffer of InputTensor has 24 bytes: TotalTensorSizeInBytes is 28";
     refused(operator.execute(&[0.0_f32; 6], &mut output), ARGREDUCE_BUFFER_TOO_SHORT, message);
@@ -259,20 +218,11 @@ fn pointers_enumerations_and_flags() {
         refused(result.unwrap_err(), ARGREDUCE_UNSUPPORTED_OPERATOR, &message);
     }
 
-    let (input, output) = (
-        Tensor::packed(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 3], 24),
-        Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, &[2, 1], 8),
-    );
-    let (input_desc, output_desc, axes) = (input.desc(), output.desc(), [1]);
-    let all = Tensor::packed(DML_TENSOR_DATA_TYPE_UINT32, &[2, 3], 24);
-    let all_desc = all.desc();
-    let good = DML_ARGMAX_OPERATOR_DESC {
-        InputTensor: &input_desc,
-        OutputTensor: &output_desc,
-        AxisCount: 1,
-        Axes: axes.as_ptr(),
-        AxisDirection: DML_AXIS_DIRECTION_INCREASING,
-    };
+    let input = buffer(DML_TENSOR_DATA_TYPE_FLOAT32, &[2, 3], None, 24);
+    let output = buffer(DML_TENSOR_DATA_TYPE_UINT32, &[2, 1], None, 8);
+    let all = buffer(DML_TENSOR_DATA_TYPE_UINT32, &[2, 3], None, 24);
+    let (input_desc, output_desc, all_desc) = (tensor(&input), tensor(&output), tensor(&all));
+    let good = arg_desc(&input_desc, &output_desc, &[1]);
     let fails = |desc: DML_ARGMAX_OPERATOR_DESC, status, message: &str| {
         refused(compile_desc(DML_OPERATOR_ARGMAX, &desc, 0).unwrap_err(), status, message);
     };
@@ -296,30 +246,21 @@ fn pointers_enumerations_and_flags() {
         fails(bad, ARGREDUCE_UNKNOWN_VALUE, &message);
     }
     for function in [2, 11, -1] {
-        let bad = DML_REDUCE_OPERATOR_DESC {
-            Function: DML_REDUCE_FUNCTION(function),
-            InputTensor: &input_desc,
-            OutputTensor: &output_desc,
-            AxisCount: 1,
-            Axes: axes.as_ptr(),
-        };
+        let bad = reduce_desc(DML_REDUCE_FUNCTION(function), &good);
         let message = format!("Function is {function}: 0 (argmax) and 1 (argmin) are allowed");
         refused(compile_desc(DML_OPERATOR_REDUCE, &bad, 0).unwrap_err(), ARGREDUCE_UNSUPPORTED_OPERATOR, &message);
     }
 
     // Each field of a tensor, of either tensor.
     let tensor_fails = |change: &dyn Fn(&mut DML_BUFFER_TENSOR_DESC), status, message: &str| {
-        for (name, tensor) in [("InputTensor", &input), ("OutputTensor", &output)] {
-            let mut bad = tensor.buffer;
-            change(&mut bad);
-            let bad = DML_TENSOR_DESC { Type: DML_TENSOR_TYPE_BUFFER, Desc: (&raw const bad).cast() };
-            let desc = if name == "InputTensor" {
-                DML_ARGMAX_OPERATOR_DESC { InputTensor: &bad, ..good }
-            } else {
-                DML_ARGMAX_OPERATOR_DESC { OutputTensor: &bad, ..good }
-            };
-            fails(desc, status, &format!("{name}.{message}"));
-        }
+        let [mut bad_input, mut bad_output] = [input, output];
+        change(&mut bad_input);
+        change(&mut bad_output);
+        let (bad_input, bad_output) = (tensor(&bad_input), tensor(&bad_output));
+        let desc = DML_ARGMAX_OPERATOR_DESC { InputTensor: &bad_input, ..good };
+        fails(desc, status, &format!("InputTensor.{message}"));
+        let desc = DML_ARGMAX_OPERATOR_DESC { OutputTensor: &bad_output, ..good };
+        fails(desc, status, &format!("OutputTensor.{message}"));
     };
     tensor_fails(&|tensor| tensor.Sizes = null(), ARGREDUCE_NULL_POINTER, "Sizes is NULL");
     let message = "Sizes is misaligned: its address has to be a multiple of 4";
