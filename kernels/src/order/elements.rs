@@ -2,10 +2,10 @@
 //! A shared order costs an operation more for each vector loaded, but is the same type for both functions, and for
 //! integers with and without sign: less than half of the code.
 
-use super::f16::F16Order;
 use super::number::{AT_RUN_TIME, IGNORE, NumberOrder, PROPAGATE};
+use super::small_float::SmallFloatOrder;
 use super::{ArgOrder, LaneElem};
-use crate::simd::ops::{F16KeyOps, SimdOps};
+use crate::simd::ops::{SimdOps, SmallFloatOps};
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
@@ -102,15 +102,18 @@ macro_rules! floats {
 
 floats!(f32 f64);
 
-macro_rules! halves {
-    ($($t:ident)+) => {$(
-        order!($t by F16KeyOps: Specialized => F16Order<S, false, MAX>, simd => {
-            F16Order::new(simd, $t::INFINITY.to_bits() as i16, (NAN == PROPAGATE) == MAX, false)
+macro_rules! small_floats {
+    ($($t:ident in $lane:ident up to $infinity:expr;)+) => {$(
+        order!($t by SmallFloatOps<$lane>: Specialized => SmallFloatOrder<S, $lane, false, MAX>, simd => {
+            SmallFloatOrder::new(simd, $infinity.to_bits().into(), (NAN == PROPAGATE) == MAX, false)
         });
-        order!($t by F16KeyOps: Shared OfColumns => F16Order<S, true, true>, simd => {
-            F16Order::new(simd, $t::INFINITY.to_bits() as i16, NAN == PROPAGATE, !MAX)
+        order!($t by SmallFloatOps<$lane>: Shared OfColumns => SmallFloatOrder<S, $lane, true, true>, simd => {
+            SmallFloatOrder::new(simd, $infinity.to_bits().into(), NAN == PROPAGATE, !MAX)
         });
     )+};
 }
 
-halves!(f16 bf16);
+small_floats! {
+    f16 in i16 up to f16::INFINITY;
+    bf16 in i16 up to bf16::INFINITY;
+}

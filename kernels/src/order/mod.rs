@@ -47,14 +47,14 @@
 //! How the element is found then is up to the strategy. One that keeps an answer for each lane, as columns do, repeats
 //! its rows by [`ArgOrder::gt_total_order`], the comparison that knows NaN.
 //!
-//! # 16-bit floats (`f16.rs`)
+//! # Small floats (`small_float.rs`)
 //!
-//! No ISA compares them, so their keys are integers, in the order of the floats. Such a key is exact: NaN is one more
-//! integer, and loops need not look for it.
+//! No ISA compares floats of 16 bits, so their keys are integers, in the order of the floats. Such a key is exact: NaN
+//! is one more integer, and loops need not look for it.
 //!
 //! ```text
 //! key = if the sign is set { -magnitude } else { magnitude }     -0 equals +0
-//! key = key + bias, modulo 2^16                                  NaNs of both signs lie together, at one end
+//! key = key + bias, modulo 2^bits                                NaNs of both signs lie together, at one end
 //! key = key + saturating_bias, saturating                        and are the last integer there
 //! ```
 //!
@@ -75,8 +75,8 @@
 //! is above infinity without a sign, and the largest unsigned integer with one.
 
 pub(crate) mod elements;
-mod f16;
 pub(crate) mod number;
+mod small_float;
 
 use crate::simd::ops::{GT, SimdOps};
 use crate::simd::token::Simd;
@@ -113,7 +113,7 @@ pub(crate) trait ArgOrder: Copy {
         self.encode(lanes)
     }
     /// Where lanes, or the best that came of some, may not have all bits of the element: a NaN is some NaN then, and a
-    /// zero of a 16-bit float has some sign.
+    /// zero of a small float has some sign.
     fn lost(self, lanes: Vec<Self>) -> Mask<Self>;
 
     /// Where `a` is strictly better than `b`.

@@ -31,7 +31,7 @@
 //! | `ByteMaskOps<T>` | nine lane types | masks of lanes as masks of bytes, and back |
 //! | `MinposOps` | the lane types that have it (x86: of 8 and 16 bits) | the first best of a few lanes |
 //! | `TreeOps` | the token | steps from rows to lanes, for lanes of 32 bits |
-//! | `F16KeyOps` | the token | the sort key of 16-bit floats |
+//! | `SmallFloatOps<L>` | the token | the sort key of small floats, as integers `L` |
 //! | `TransposeOps` | the token | interleaving of two vectors, for transposes |
 //!
 //! The 13 element types need nine lane types: `bool` is `u8`, `u64` is compared as `i64`, and 16-bit floats by an
@@ -43,8 +43,8 @@
 //! # How to add an ISA
 //!
 //! 1. A file or folder here, and its line below: a token with `Simd`, `SimdOps` and `ByteMaskOps` for nine lane types,
-//!    `TreeOps`, `F16KeyOps` and `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with intrinsics. A
-//!    `macro_rules!` table has a line for each lane type, so that what differs between them is seen side by side.
+//!    `TreeOps`, `SmallFloatOps` and `TransposeOps`. `portable.rs` is the shortest example, `neon/` one with intrinsics.
+//!    A `macro_rules!` table has a line for each lane type, so that what differs between them is seen side by side.
 //! 2. Its numbers that shape code, in `tuning/isa.rs`.
 //! 3. In `dispatch.rs`: a variant of `Isa` with its name, `vector_bytes`, and a line in `with_isa!`. The compiler finds
 //!    what is missing, but for `with_isa!`, without which there are no kernels.

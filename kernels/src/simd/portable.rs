@@ -2,7 +2,7 @@
 //! compiler makes of it what the target's baseline has. Knows no intrinsics.
 
 use crate::simd::cast;
-use crate::simd::ops::{ByteMaskOps, EQ, F16KeyOps, NOT_LE, NoMinpos, SimdOps, TreeOps, UNORDERED, no_minpos};
+use crate::simd::ops::{ByteMaskOps, EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, no_minpos};
 use crate::simd::token::Simd;
 use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
@@ -186,9 +186,9 @@ macro_rules! portable {
         }
 
         // SAFETY: as above.
-        unsafe impl F16KeyOps for Portable<$bytes> {
+        unsafe impl SmallFloatOps<i16> for Portable<$bytes> {
             #[inline(always)]
-            fn encode_f16(self, raw: Self::Vector, bias: i16, saturating_bias: i16) -> Self::Vector {
+            fn encode_float(self, raw: Self::Vector, bias: i16, saturating_bias: i16) -> Self::Vector {
                 from_fn(|i| {
                     let (magnitude, sign) = (raw[i] & i16::MAX, raw[i] >> 15);
                     let key = (magnitude ^ sign) - sign;

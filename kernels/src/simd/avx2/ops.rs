@@ -3,7 +3,7 @@
 
 use super::Avx2;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, MinposOps, NoMinpos, SimdOps, TreeOps, UNORDERED, binary, no_minpos};
+use crate::simd::ops::{EQ, MinposOps, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
 
@@ -219,11 +219,11 @@ unsafe impl TreeOps for Avx2 {
 }
 
 // SAFETY: as above.
-unsafe impl F16KeyOps for Avx2 {
+unsafe impl SmallFloatOps<i16> for Avx2 {
     binary!(__m256i => __m256i: max_unsigned = _mm256_max_epu16);
 
     #[inline(always)]
-    fn encode_f16(self, raw: __m256i, bias: i16, saturating_bias: i16) -> __m256i {
+    fn encode_float(self, raw: __m256i, bias: i16, saturating_bias: i16) -> __m256i {
         let avx = self.0.avx;
         let magnitude = self._mm256_and_si256(raw, avx._mm256_set1_epi16(i16::MAX));
         let keys = self._mm256_sign_epi16(magnitude, raw);

@@ -4,7 +4,7 @@
 use super::Avx512;
 use crate::simd::avx2::Avx2;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, MinposOps, NoMinpos, SimdOps, TreeOps, UNORDERED, binary, no_minpos};
+use crate::simd::ops::{EQ, MinposOps, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos};
 use bytemuck::Pod;
 use core::arch::x86_64::*;
 use pulp::x86::V4;
@@ -233,11 +233,11 @@ unsafe impl TreeOps for Avx512 {
 }
 
 // SAFETY: as above.
-unsafe impl F16KeyOps for Avx512 {
+unsafe impl SmallFloatOps<i16> for Avx512 {
     binary!(__m512i => __m512i: max_unsigned = _mm512_max_epu16 of avx512bw);
 
     #[inline(always)]
-    fn encode_f16(self, raw: __m512i, bias: i16, saturating_bias: i16) -> __m512i {
+    fn encode_float(self, raw: __m512i, bias: i16, saturating_bias: i16) -> __m512i {
         let V4 { avx512f, avx512bw, .. } = self.0;
         // What is below zero, minus the bits, is the magnitude negated, modulo 2^16.
         let is_negative = avx512bw._mm512_movepi16_mask(raw);

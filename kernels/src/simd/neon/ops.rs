@@ -3,7 +3,7 @@
 
 use super::Neon;
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, NOT_LE, NoMinpos, SimdOps, TreeOps, UNORDERED, binary, no_minpos};
+use crate::simd::ops::{EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, binary, no_minpos};
 use bytemuck::Pod;
 use core::arch::aarch64::*;
 
@@ -152,11 +152,11 @@ unsafe impl TreeOps for Neon {
 }
 
 // SAFETY: as above.
-unsafe impl F16KeyOps for Neon {
+unsafe impl SmallFloatOps<i16> for Neon {
     binary!(int16x8_t => int16x8_t: max_unsigned = vmaxq_u16 of neon);
 
     #[inline(always)]
-    fn encode_f16(self, raw: int16x8_t, bias: i16, saturating_bias: i16) -> int16x8_t {
+    fn encode_float(self, raw: int16x8_t, bias: i16, saturating_bias: i16) -> int16x8_t {
         let neon = self.0.neon;
         // What is below zero, minus the bits, is the magnitude negated, modulo 2^16.
         let negative_biased = neon.vsubq_s16(neon.vdupq_n_s16(bias ^ i16::MIN), raw);

@@ -1,40 +1,62 @@
-//! 16-bit floats as 16-bit integers, which every ISA can compare: by exact keys, and by the fast path. See `mod.rs`.
+//! Floats of fewer than 32 bits as integers as wide, which every ISA can compare: by exact keys, and by the fast path.
+//! See `mod.rs`.
 
-use super::{ArgOrder, Mask, Vec};
+use super::{ArgOrder, LaneElem, Mask, Vec};
 use crate::simd::cast;
-use crate::simd::ops::{EQ, F16KeyOps, GT};
+use crate::simd::ops::{EQ, GT, SmallFloatOps};
 
-/// The order of integers in the order of the floats: see [`F16KeyOps::encode_f16`]; if `FLIPS`, of the floats negated,
-/// where the smallest is the best, so that the largest key is.
-#[derive(Clone, Copy)]
-pub(crate) struct F16Order<S, const FLIPS: bool, const MAX: bool> {
-    simd: S,
-    /// What is flipped.
-    sign: i16,
-    infinity: i16,
-    bias: i16,
-    saturating_bias: i16,
+/// Signed integers that hold the bits of such a float.
+pub(crate) trait SmallLane: LaneElem + Into<i32> {
+    /// Modulo 2 to the number of bits.
+    fn wrap(n: i32) -> Self;
 }
 
-impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> F16Order<S, FLIPS, MAX> {
-    /// `infinity` is its bits. NaN is above all keys, or below. If it `flips`, then the floats first.
+impl SmallLane for i16 {
     #[inline(always)]
-    pub(super) fn new(simd: S, infinity: i16, nan_is_above: bool, flips: bool) -> Self {
+    fn wrap(n: i32) -> i16 {
+        n as i16
+    }
+}
+
+/// The order of integers in the order of the floats: see [`SmallFloatOps::encode_float`]; if `FLIPS`, of the floats
+/// negated, where the smallest is the best, so that the largest key is.
+#[derive(Clone, Copy)]
+pub(crate) struct SmallFloatOrder<S, L, const FLIPS: bool, const MAX: bool> {
+    simd: S,
+    /// What is flipped.
+    sign: L,
+    infinity: L,
+    bias: L,
+    saturating_bias: L,
+}
+
+impl<S: SmallFloatOps<L>, L: SmallLane, const FLIPS: bool, const MAX: bool> SmallFloatOrder<S, L, FLIPS, MAX> {
+    /// `infinity` is its bits, or those of the largest number where there is none: all above are NaN. NaN is above all
+    /// keys, or below. If it `flips`, then the floats first.
+    #[inline(always)]
+    pub(super) fn new(simd: S, infinity: i32, nan_is_above: bool, flips: bool) -> Self {
+        let (lowest, highest): (i32, i32) = (L::LOWEST.into(), L::HIGHEST.into());
         // Of each sign. With nothing turned, those with the sign are the smallest, those without the largest, and one
-        // integer is not in use between them, modulo 2^16.
-        let nans = i16::MAX - infinity;
-        let (bias, saturating_bias) = if nan_is_above { (infinity ^ i16::MIN, 2 * nans) } else { (nans, -2 * nans) };
-        F16Order { simd, sign: if flips { i16::MIN } else { 0 }, infinity, bias, saturating_bias }
+        // integer is not in use between them, modulo 2 to the number of bits.
+        let nans = highest - infinity;
+        let (bias, saturating_bias) = if nan_is_above { (infinity + lowest, 2 * nans) } else { (nans, -2 * nans) };
+        SmallFloatOrder {
+            simd,
+            sign: L::wrap(if flips { lowest } else { 0 }),
+            infinity: L::wrap(infinity),
+            bias: L::wrap(bias),
+            saturating_bias: L::wrap(saturating_bias),
+        }
     }
 
     #[inline(always)]
-    fn nan(self) -> i16 {
-        if self.saturating_bias > 0 { i16::MAX } else { i16::MIN }
+    fn nan(self) -> L {
+        if self.saturating_bias.into() > 0 { L::HIGHEST } else { L::LOWEST }
     }
 
     #[inline(always)]
-    fn zero(self) -> i16 {
-        self.bias.wrapping_add(self.saturating_bias)
+    fn zero(self) -> L {
+        L::wrap(self.bias.into() + self.saturating_bias.into())
     }
 
     /// The floats, or those negated.
@@ -44,18 +66,20 @@ impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> F16Order<S, FLIPS, MAX> {
     }
 
     #[inline(always)]
-    fn eq(self, keys: Vec<Self>, key: i16) -> Mask<Self> {
+    fn eq(self, keys: Vec<Self>, key: L) -> Mask<Self> {
         self.simd.compare::<EQ>(keys, self.simd.splat(key))
     }
 }
 
-impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> ArgOrder for F16Order<S, FLIPS, MAX> {
-    type Lane = i16;
+impl<S: SmallFloatOps<L>, L: SmallLane, const FLIPS: bool, const MAX: bool> ArgOrder
+    for SmallFloatOrder<S, L, FLIPS, MAX>
+{
+    type Lane = L;
     type Simd = S;
     const IS_MAX: bool = MAX;
     const MAY_EXIT_EARLY: bool = true;
     type NanAcc = ();
-    type Fast = RawBits<S>;
+    type Fast = RawBits<S, L>;
     const HAS_FAST: bool = true;
 
     #[inline(always)]
@@ -65,14 +89,16 @@ impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> ArgOrder for F16Order<S, 
 
     #[inline(always)]
     fn encode(self, raw: Vec<Self>) -> Vec<Self> {
-        self.simd.encode_f16(self.flip(raw), self.bias, self.saturating_bias)
+        self.simd.encode_float(self.flip(raw), self.bias, self.saturating_bias)
     }
 
     #[inline(always)]
     fn decode(self, keys: Vec<Self>) -> Vec<Self> {
         // The first step of encoding is its own inverse.
-        let minus_zero = self.simd.splat_index(self.zero().wrapping_neg().cast_unsigned().into());
-        self.flip(self.simd.encode_f16(cast(self.simd.add(cast(keys), minus_zero)), 0, 0))
+        let minus_zero = -self.zero().into();
+        let minus_zero = self.simd.splat_index(minus_zero.cast_unsigned() & S::MAX_INDEX);
+        let no_bias = L::wrap(0);
+        self.flip(self.simd.encode_float(cast(self.simd.add(cast(keys), minus_zero)), no_bias, no_bias))
     }
 
     /// A zero has no sign, and every NaN is the same.
@@ -87,15 +113,15 @@ impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> ArgOrder for F16Order<S, 
     /// No key is better than that of a NaN that wins.
     #[inline(always)]
     fn is_absorbing(self, best: Vec<Self>, _: ()) -> bool {
-        (self.saturating_bias > 0) == MAX && self.simd.movemask(self.eq(best, self.nan())) != 0
+        (self.saturating_bias.into() > 0) == MAX && self.simd.movemask(self.eq(best, self.nan())) != 0
     }
 
     #[inline(always)]
-    fn fast(self) -> RawBits<S> {
+    fn fast(self) -> RawBits<S, L> {
         let sign = match (MAX, FLIPS) {
-            (false, _) => i16::MIN,
+            (false, _) => L::LOWEST,
             // Known when this is compiled, so that bits take no operation.
-            (true, false) => 0,
+            (true, false) => L::wrap(0),
             (true, true) => self.sign,
         };
         RawBits { simd: self.simd, sign, infinity: self.infinity }
@@ -104,14 +130,14 @@ impl<S: F16KeyOps, const FLIPS: bool, const MAX: bool> ArgOrder for F16Order<S, 
 
 /// The fast path: the order of the bits themselves, of the negated float for ArgMin, as signed integers.
 #[derive(Clone, Copy)]
-pub(crate) struct RawBits<S> {
+pub(crate) struct RawBits<S, L> {
     simd: S,
-    sign: i16,
-    infinity: i16,
+    sign: L,
+    infinity: L,
 }
 
-impl<S: F16KeyOps> ArgOrder for RawBits<S> {
-    type Lane = i16;
+impl<S: SmallFloatOps<L>, L: SmallLane> ArgOrder for RawBits<S, L> {
+    type Lane = L;
     type Simd = S;
     const IS_MAX: bool = true;
     const MAY_EXIT_EARLY: bool = true;
@@ -148,7 +174,7 @@ impl<S: F16KeyOps> ArgOrder for RawBits<S> {
     #[inline(always)]
     fn is_absorbing(self, best: Vec<Self>, nan_acc: Vec<Self>) -> bool {
         let (simd, infinity) = (self.simd, self.simd.splat(self.infinity));
-        let signed_nans = simd.compare::<GT>(simd.xor(nan_acc, simd.splat(i16::MIN)), infinity);
+        let signed_nans = simd.compare::<GT>(simd.xor(nan_acc, simd.splat(L::LOWEST)), infinity);
         simd.movemask(simd.compare::<GT>(best, infinity)) != 0 || simd.movemask(signed_nans) != 0
     }
 
@@ -159,20 +185,21 @@ impl<S: F16KeyOps> ArgOrder for RawBits<S> {
 
     #[inline(always)]
     fn accepts(self, best: Vec<Self>, nan_acc: Vec<Self>) -> bool {
-        self.simd.movemask(self.simd.compare::<GT>(best, self.simd.splat(0))) != 0 && !self.is_absorbing(best, nan_acc)
+        self.simd.movemask(self.simd.compare::<GT>(best, self.simd.splat(L::wrap(0)))) != 0
+            && !self.is_absorbing(best, nan_acc)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ArgOrder, F16Order};
+    use super::{ArgOrder, SmallFloatOrder, SmallLane};
     use crate::order::elements::{OrderFactory, Shared, Specialized};
     use crate::order::max_all;
     use crate::order::number::{IGNORE, PROPAGATE};
-    use crate::simd::ops::SimdOps;
+    use crate::simd::ops::{SimdOps, SmallFloatOps};
     use crate::simd::portable::Portable;
     use crate::types::{Element, NanPolicy, ReduceFunction, better};
-    use bytemuck::Zeroable;
+    use bytemuck::{Zeroable, bytes_of};
     use half::{bf16, f16};
 
     /// Each order of `T` on two vectors: one float everywhere, and in one lane of the second vector any other.
@@ -184,47 +211,53 @@ mod tests {
     }
 
     impl<T: Element> Check<T> {
+        const SIGN: u16 = 1 << (8 * size_of::<T>() - 1);
+        const HIGHEST: u16 = Self::SIGN | (Self::SIGN - 1);
+
         fn is_nan(&self, bits: u16) -> bool {
-            bits & 0x7fff > self.infinity
+            bits & !Self::SIGN > self.infinity
         }
 
         /// Above zero, or for ArgMin below.
         fn is_beyond_zero(&self, bits: u16) -> bool {
-            bits & 0x7fff != 0 && (bits >> 15 != 0) == (self.function == ReduceFunction::ArgMin)
+            bits & !Self::SIGN != 0 && (bits & Self::SIGN != 0) == (self.function == ReduceFunction::ArgMin)
         }
 
         /// Keys have the order of the floats. The fast path accepts its best if that is beyond zero and there is no
         /// NaN, and only then; and it is the best. A NaN accumulator of no vectors has seen no NaN, and changes nothing
         /// of what comes after.
-        fn run<const FLIPS: bool, const MAX: bool>(&self, order: F16Order<Portable<16>, FLIPS, MAX>) {
-            let fast = order.fast();
+        fn run<L: SmallLane, const FLIPS: bool, const MAX: bool>(
+            &self,
+            order: SmallFloatOrder<Portable<16>, L, FLIPS, MAX>,
+        ) where
+            Portable<16>: SmallFloatOps<L>,
+        {
+            let (simd, fast) = (order.simd(), order.fast());
+            let splat = |bits: u16| simd.splat(L::wrap(bits.into()));
+            let fourth = simd.and_not(simd.first_n_mask(4), simd.first_n_mask(3));
             let is_better = |a, b| better(self.function, self.policy, (self.of_bits)(a), (self.of_bits)(b));
             // Zeros, the numbers next to them, and infinities, of both signs.
-            let plains = [0, 1, self.infinity].into_iter().flat_map(|bits| [bits, bits | 1 << 15]);
-            for (plain, other) in plains.flat_map(|plain| (0..=u16::MAX).map(move |other| (plain, other))) {
+            let plains = [0, 1, self.infinity].into_iter().flat_map(|bits| [bits, bits | Self::SIGN]);
+            for (plain, other) in plains.flat_map(|plain| (0..=Self::HIGHEST).map(move |other| (plain, other))) {
                 let what = || format!("{} {} of {plain:#x} and {other:#x}", self.function, self.policy);
-                let (first, mut second) = ([plain.cast_signed(); 8], [plain.cast_signed(); 8]);
-                second[3] = other.cast_signed();
-                let better = order.gt_total_order(order.encode(second), order.encode(first));
-                assert_eq!(
-                    better.map(|lane| lane != 0),
-                    std::array::from_fn(|n| n == 3 && is_better(other, plain)),
-                    "{}",
-                    what()
-                );
+                let (first, second) = (splat(plain), simd.select(fourth, splat(other), splat(plain)));
+                let found = simd.movemask(order.gt_total_order(order.encode(second), order.encode(first)));
+                let expected = if is_better(other, plain) { simd.movemask(fourth) } else { 0 };
+                assert_eq!(found, expected, "{}", what());
 
                 let vectors = [fast.encode(first), fast.encode(second)];
                 let nan_acc = fast.accumulate_nan(Zeroable::zeroed(), &vectors);
-                let best = SimdOps::<i16>::reduce_splat(fast.simd(), max_all(fast, &vectors), true);
+                let best = SimdOps::<L>::reduce_splat(simd, max_all(fast, &vectors), true);
                 let accepts = !self.is_nan(other) && [plain, other].iter().any(|&bits| self.is_beyond_zero(bits));
                 assert_eq!(fast.accepts(best, nan_acc), accepts, "{}", what());
-                let best = fast.decode(best)[0].cast_unsigned();
-                let is_first = |bits| bits == best || is_better(best, bits);
-                assert!(!accepts || is_first(plain) && is_first(other), "{}: {best:#x}", what());
+                let best = fast.decode(best);
+                let best = [plain, other].into_iter().find(|&bits| bytes_of(&splat(bits)) == bytes_of(&best));
+                let is_first = |bits| best.is_some_and(|best| bits == best || is_better(best, bits));
+                assert!(!accepts || is_first(plain) && is_first(other), "{}: {best:x?}", what());
             }
-            for bits in 0..=u16::MAX {
-                let (vector, nothing) = (fast.encode([bits.cast_signed(); 8]), Zeroable::zeroed());
-                assert_eq!(fast.accumulate_nan(nothing, &[vector]), vector, "{bits:#x}");
+            for bits in 0..=Self::HIGHEST {
+                let (vector, nothing) = (fast.encode(splat(bits)), Zeroable::zeroed());
+                assert_eq!(bytes_of(&fast.accumulate_nan(nothing, &[vector])), bytes_of(&vector), "{bits:#x}");
                 let accepts = !self.is_nan(bits) && self.is_beyond_zero(bits);
                 assert_eq!(fast.accepts(vector, nothing), accepts, "{bits:#x}");
             }
