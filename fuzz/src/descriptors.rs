@@ -1,6 +1,6 @@
 //! Descriptions by the C interface and by `directml`, from bytes: valid ones, and valid ones in which a few fields hold
-//! anything; DirectML's also from the table of cases. Each is an error, DirectML's by the rules as `argreduce-guard` says
-//! them, or its answer is that of the check. Arrays and buffers lie before guard pages.
+//! anything; DirectML's also from the table of cases. Each is an error, DirectML's by the rules as `argreduce-guard`
+//! says them, or its answer is that of the check. Arrays and buffers lie before guard pages.
 
 use crate::api::*;
 use crate::check::{answers, with_index_type};

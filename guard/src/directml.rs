@@ -1,6 +1,6 @@
-//! DirectML's rules for descriptors: said once more, and a table of cases at the limit of each, as plain data. The tests
-//! of the facade and of the C interface, and the fuzz target, make descriptors of their own of them. It knows the words
-//! of each error, and nothing of who gives it.
+//! DirectML's rules for descriptors: said once more, and a table of cases at the limit of each, as plain data. The
+//! tests of the facade and of the C interface, and the fuzz target, make descriptors of their own of them. It knows the
+//! words of each error, and nothing of who gives it.
 
 use Rule::*;
 use std::collections::HashSet;
@@ -203,8 +203,8 @@ macro_rules! table {
 const MAX: u32 = u32::MAX;
 const HALF: u32 = 1 << 31;
 
-/// Each rule at its limit and one past it, where it is said: types, sizes, `by` strides, in `bytes` (the smallest, where
-/// nothing is broken).
+/// Each rule at its limit and one past it: types, sizes, `by` strides, in `bytes` (where nothing is broken, the
+/// smallest).
 fn table() -> Vec<(Case<'static>, Option<Rule>)> {
     table! {
         f32 [2] -> u32 [1] over [0];

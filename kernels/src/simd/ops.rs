@@ -264,9 +264,10 @@ const fn numbers<T, V>(from_the_end: bool) -> [u8; MAX_VECTOR_BYTES] {
 pub(crate) unsafe trait SmallFloatOps<L>: SimdOps<L> {
     /// Integers in the order of the floats whose bits are `raw`, in three steps:
     ///
-    /// 1. With the `magnitude`, all bits but the sign, they are `-magnitude` where the sign is set and `magnitude` elsewhere, so
-    ///    that -0 equals +0.
-    /// 2. Plus `bias`, modulo 2 to the number of bits, by which NaNs of both signs come to follow each other at the end of all integers.
+    /// 1. With the `magnitude`, all bits but the sign, they are `-magnitude` where the sign is set and `magnitude`
+    ///    elsewhere, so that -0 equals +0.
+    /// 2. Plus `bias`, modulo 2 to the number of bits, by which NaNs of both signs come to follow each other at the end
+    ///    of all integers.
     /// 3. Plus `saturating_bias`, saturating, by which all of those become the last integer.
     fn encode_float(self, raw: Self::Vector, bias: L, saturating_bias: L) -> Self::Vector;
     /// The larger of both as unsigned integers.
