@@ -11,12 +11,18 @@ pub(crate) trait SmallLane: LaneElem + Into<i32> {
     fn wrap(n: i32) -> Self;
 }
 
-impl SmallLane for i16 {
-    #[inline(always)]
-    fn wrap(n: i32) -> i16 {
-        n as i16
-    }
+macro_rules! lanes {
+    ($($t:ident)+) => {$(
+        impl SmallLane for $t {
+            #[inline(always)]
+            fn wrap(n: i32) -> $t {
+                n as $t
+            }
+        }
+    )+};
 }
+
+lanes!(i16);
 
 /// The order of integers in the order of the floats: see [`SmallFloatOps::encode_float`]; if `FLIPS`, of the floats
 /// negated, where the smallest is the best, so that the largest key is.

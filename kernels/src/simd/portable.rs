@@ -185,22 +185,28 @@ macro_rules! portable {
             }
         }
 
+        small_floats!($bytes: i16 u16);
+    };
+}
+
+macro_rules! small_floats {
+    ($bytes:literal: $($t:ident $unsigned:ident),+) => {$(
         // SAFETY: as above.
-        unsafe impl SmallFloatOps<i16> for Portable<$bytes> {
+        unsafe impl SmallFloatOps<$t> for Portable<$bytes> {
             #[inline(always)]
-            fn encode_float(self, raw: Self::Vector, bias: i16, saturating_bias: i16) -> Self::Vector {
+            fn encode_float(self, raw: Self::Vector, bias: $t, saturating_bias: $t) -> Self::Vector {
                 from_fn(|i| {
-                    let (magnitude, sign) = (raw[i] & i16::MAX, raw[i] >> 15);
+                    let (magnitude, sign) = (raw[i] & $t::MAX, raw[i] >> ($t::BITS - 1));
                     let key = (magnitude ^ sign) - sign;
                     key.wrapping_add(bias).saturating_add(saturating_bias)
                 })
             }
             #[inline(always)]
             fn max_unsigned(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-                from_fn(|i| (a[i] as u16).max(b[i] as u16) as i16)
+                from_fn(|i| (a[i] as $unsigned).max(b[i] as $unsigned) as $t)
             }
         }
-    };
+    )+};
 }
 
 portable!(16);

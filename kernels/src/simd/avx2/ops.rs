@@ -218,16 +218,23 @@ unsafe impl TreeOps for Avx2 {
     }
 }
 
-// SAFETY: as above.
-unsafe impl SmallFloatOps<i16> for Avx2 {
-    binary!(__m256i => __m256i: max_unsigned = _mm256_max_epu16);
+macro_rules! small_floats {
+    ($($t:ident: $splat:ident $sign:ident $add:ident $adds:ident $max:ident;)+) => {$(
+        // SAFETY: as above.
+        unsafe impl SmallFloatOps<$t> for Avx2 {
+            binary!(__m256i => __m256i: max_unsigned = $max);
 
-    #[inline(always)]
-    fn encode_float(self, raw: __m256i, bias: i16, saturating_bias: i16) -> __m256i {
-        let avx = self.0.avx;
-        let magnitude = self._mm256_and_si256(raw, avx._mm256_set1_epi16(i16::MAX));
-        let keys = self._mm256_sign_epi16(magnitude, raw);
-        let biased = self._mm256_add_epi16(keys, avx._mm256_set1_epi16(bias));
-        self._mm256_adds_epi16(biased, avx._mm256_set1_epi16(saturating_bias))
-    }
+            #[inline(always)]
+            fn encode_float(self, raw: __m256i, bias: $t, saturating_bias: $t) -> __m256i {
+                let avx = self.0.avx;
+                let magnitude = self._mm256_and_si256(raw, avx.$splat($t::MAX));
+                let biased = self.$add(self.$sign(magnitude, raw), avx.$splat(bias));
+                self.$adds(biased, avx.$splat(saturating_bias))
+            }
+        }
+    )+};
+}
+
+small_floats! {
+    i16: _mm256_set1_epi16 _mm256_sign_epi16 _mm256_add_epi16 _mm256_adds_epi16 _mm256_max_epu16;
 }

@@ -232,18 +232,26 @@ unsafe impl TreeOps for Avx512 {
     }
 }
 
-// SAFETY: as above.
-unsafe impl SmallFloatOps<i16> for Avx512 {
-    binary!(__m512i => __m512i: max_unsigned = _mm512_max_epu16 of avx512bw);
+macro_rules! small_floats {
+    ($($t:ident: $splat:ident $sign_mask:ident $add:ident $mask_sub:ident $adds:ident $max:ident;)+) => {$(
+        // SAFETY: as above.
+        unsafe impl SmallFloatOps<$t> for Avx512 {
+            binary!(__m512i => __m512i: max_unsigned = $max of avx512bw);
 
-    #[inline(always)]
-    fn encode_float(self, raw: __m512i, bias: i16, saturating_bias: i16) -> __m512i {
-        let V4 { avx512f, avx512bw, .. } = self.0;
-        // What is below zero, minus the bits, is the magnitude negated, modulo 2^16.
-        let is_negative = avx512bw._mm512_movepi16_mask(raw);
-        let biased = avx512bw._mm512_add_epi16(raw, avx512f._mm512_set1_epi16(bias));
-        let negative_bias = avx512f._mm512_set1_epi16(bias ^ i16::MIN);
-        let biased = avx512bw._mm512_mask_sub_epi16(biased, is_negative, negative_bias, raw);
-        avx512bw._mm512_adds_epi16(biased, avx512f._mm512_set1_epi16(saturating_bias))
-    }
+            #[inline(always)]
+            fn encode_float(self, raw: __m512i, bias: $t, saturating_bias: $t) -> __m512i {
+                let V4 { avx512f, avx512bw, .. } = self.0;
+                // What is below zero, minus the bits, is the magnitude negated, modulo 2 to the number of bits.
+                let is_negative = avx512bw.$sign_mask(raw);
+                let biased = avx512bw.$add(raw, avx512f.$splat(bias));
+                let biased = avx512bw.$mask_sub(biased, is_negative, avx512f.$splat(bias ^ $t::MIN), raw);
+                avx512bw.$adds(biased, avx512f.$splat(saturating_bias))
+            }
+        }
+    )+};
+}
+
+small_floats! {
+    i16: _mm512_set1_epi16 _mm512_movepi16_mask _mm512_add_epi16 _mm512_mask_sub_epi16 _mm512_adds_epi16
+        _mm512_max_epu16;
 }

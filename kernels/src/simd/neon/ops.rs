@@ -151,17 +151,25 @@ unsafe impl TreeOps for Neon {
     }
 }
 
-// SAFETY: as above.
-unsafe impl SmallFloatOps<i16> for Neon {
-    binary!(int16x8_t => int16x8_t: max_unsigned = vmaxq_u16 of neon);
+macro_rules! small_floats {
+    ($($t:ident $vector:ident: $dup:ident $sub:ident $add:ident $bsl:ident $cltz:ident $qadd:ident $max:ident;)+) => {$(
+        // SAFETY: as above.
+        unsafe impl SmallFloatOps<$t> for Neon {
+            binary!($vector => $vector: max_unsigned = $max of neon);
 
-    #[inline(always)]
-    fn encode_float(self, raw: int16x8_t, bias: i16, saturating_bias: i16) -> int16x8_t {
-        let neon = self.0.neon;
-        // What is below zero, minus the bits, is the magnitude negated, modulo 2^16.
-        let negative_biased = neon.vsubq_s16(neon.vdupq_n_s16(bias ^ i16::MIN), raw);
-        let biased = neon.vaddq_s16(raw, neon.vdupq_n_s16(bias));
-        let biased = neon.vbslq_s16(neon.vcltzq_s16(raw), negative_biased, biased);
-        neon.vqaddq_s16(biased, neon.vdupq_n_s16(saturating_bias))
-    }
+            #[inline(always)]
+            fn encode_float(self, raw: $vector, bias: $t, saturating_bias: $t) -> $vector {
+                let neon = self.0.neon;
+                // What is below zero, minus the bits, is the magnitude negated, modulo 2 to the number of bits.
+                let negative_biased = neon.$sub(neon.$dup(bias ^ $t::MIN), raw);
+                let biased = neon.$add(raw, neon.$dup(bias));
+                let biased = neon.$bsl(neon.$cltz(raw), negative_biased, biased);
+                neon.$qadd(biased, neon.$dup(saturating_bias))
+            }
+        }
+    )+};
+}
+
+small_floats! {
+    i16 int16x8_t: vdupq_n_s16 vsubq_s16 vaddq_s16 vbslq_s16 vcltzq_s16 vqaddq_s16 vmaxq_u16;
 }
