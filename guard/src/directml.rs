@@ -159,6 +159,12 @@ impl Case<'_> {
 }
 
 /// The table, and what follows from it: each tensor that is allowed with fewer bytes and with more, and each type.
+///
+/// ```
+/// use argreduce_guard::directml::{Rule, cases};
+/// let words = cases().into_iter().filter_map(|case| case.broken()).find(|&(rule, _)| rule == Rule::SizeZero);
+/// assert_eq!(words.unwrap().1, "InputTensor.Sizes[1] is 0: it has to be at least 1");
+/// ```
 pub fn cases() -> Vec<Case<'static>> {
     let mut cases = Vec::new();
     for (case, _) in table() {
