@@ -6,7 +6,7 @@ use crate::simd::cast;
 use crate::simd::ops::{EQ, GT, SmallFloatOps};
 
 /// Signed integers that hold the bits of such a float.
-pub(crate) trait SmallLane: LaneElem + Into<i32> {
+pub(crate) trait SmallLane: LaneElem + Into<i32> + PartialOrd {
     /// Modulo 2 to the number of bits.
     fn wrap(n: i32) -> Self;
 }
@@ -57,7 +57,7 @@ impl<S: SmallFloatOps<L>, L: SmallLane, const FLIPS: bool, const MAX: bool> Smal
 
     #[inline(always)]
     fn nan(self) -> L {
-        if self.saturating_bias.into() > 0 { L::HIGHEST } else { L::LOWEST }
+        if self.saturating_bias > L::wrap(0) { L::HIGHEST } else { L::LOWEST }
     }
 
     #[inline(always)]
@@ -119,7 +119,7 @@ impl<S: SmallFloatOps<L>, L: SmallLane, const FLIPS: bool, const MAX: bool> ArgO
     /// No key is better than that of a NaN that wins.
     #[inline(always)]
     fn is_absorbing(self, best: Vec<Self>, _: ()) -> bool {
-        (self.saturating_bias.into() > 0) == MAX && self.simd.movemask(self.eq(best, self.nan())) != 0
+        (self.saturating_bias > L::wrap(0)) == MAX && self.simd.movemask(self.eq(best, self.nan())) != 0
     }
 
     #[inline(always)]
