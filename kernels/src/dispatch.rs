@@ -295,9 +295,9 @@ where
                 S::TUNING.specializes && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
             } =>
         {
-            rows::Rows::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
+            rows::RowKernel::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
         }
-        Strategy::Rows => rows::Rows::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
+        Strategy::Rows => rows::RowKernel::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
         Strategy::Columns => columns::Columns::enter::<OfColumns<S, T, MAX, NAN>>,
         Strategy::SegmentedRows => rows::SegmentedRows::enter::<Shared<S, T, MAX, NAN>>,
         Strategy::NarrowColumns if const { S::TUNING.specializes } || cfg!(wide_portable) => {

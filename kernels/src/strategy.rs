@@ -8,8 +8,8 @@ use crate::memory::args::LoopDim;
 pub enum Strategy {
     /// Along one reduced loop over neighbours: one output at a time. Takes no other call: see [`Strategy::takes`].
     Rows,
-    /// Along any reduced loops, segment after segment: one output at a time, or some interleaved. Long segments beyond
-    /// L2 are read in several streams.
+    /// Along any reduced loops, segment after segment: one output at a time, or some interleaved. Huge segments
+    /// beyond L2 are read in several streams.
     SegmentedRows,
     /// Across neighbouring outputs: each lane is one. Takes only calls whose inner loop is at least a vector of
     /// neighbours.
@@ -44,11 +44,11 @@ impl Strategy {
     /// Whether the kernel then loads vectors from where the elements are.
     #[inline(always)]
     pub fn is_in_place(self, reduced: &[LoopDim]) -> bool {
-        let is_long = |fastest: &LoopDim| fastest.stride.abs() == 1 && fastest.size >= MIN_SEGMENT_LEN;
+        let lies_in_place = |fastest: &LoopDim| fastest.stride.abs() == 1 && fastest.size >= MIN_SEGMENT_LEN;
         match self {
             Strategy::Rows | Strategy::Columns | Strategy::NarrowColumns => true,
-            // Short segments are gathered to long ones.
-            Strategy::SegmentedRows => reduced.last().is_some_and(is_long),
+            // Shorter segments are gathered.
+            Strategy::SegmentedRows => reduced.last().is_some_and(lies_in_place),
             Strategy::GatheredColumns => false,
         }
     }

@@ -1,10 +1,9 @@
 //! The running state over the blocks of a segment, and how the answer comes of it: see `mod.rs`. `blocks.rs` says where
-//! blocks lie. Knows nothing of how many segments are interleaved. What is unsafe here asks of its caller that the
-//! segment or the blocks that it is given may be read, and that a segment is at least a block.
+//! blocks lie. Knows nothing of how many segments are interleaved.
 
-use super::blocks::{BlockMap, BlockedSegment, may_shift};
-use super::segment::{ArgResult, RegisterRow, Segment};
-use crate::order::{ArgOrder, IndexVec, Vec, load_several, max_all};
+use super::blocks::{Block, BlockMap, BlockedSegment, may_shift};
+use super::segment::{ArgResult, RegisterRow};
+use crate::order::{ArgOrder, IndexVec, Vec, max_all};
 use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::token::Simd;
 use bytemuck::Zeroable;
@@ -59,45 +58,42 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
 
     /// Of one segment: until it is final, or to the end.
     #[inline(always)]
-    pub(super) unsafe fn of(order: O, segment: BlockedSegment<O::Lane>) -> Self {
-        let (mut accumulator, first, mut block) = (BlockAccumulator::new(order), segment.first(), 0);
-        let mut next = first;
-        // SAFETY: the caller's promise; the second block is where the segment says, if there is one.
-        unsafe {
-            if const { may_shift::<O>() } {
-                // The first by itself, because the second may be nearer than others. (The only one is read twice.)
-                accumulator.accumulate_block(order, first);
-                next = first.moved(segment.step() - segment.shift as isize);
-                block = (segment.count() - 1).min(1);
-            }
-            accumulator.accumulate(order, segment, 0, block, next);
+    pub(super) fn of(order: O, segment: BlockedSegment<'_, O, V>) -> Self {
+        let (mut accumulator, mut block) = (BlockAccumulator::new(order), 0);
+        if const { may_shift::<O>() } {
+            // The first by itself, because the second may be nearer than others. (The only one is read twice.)
+            accumulator.accumulate_block(order, segment.first());
+            block = (segment.count() - 1).min(1);
         }
+        accumulator.accumulate(order, segment, 0, block);
         accumulator
     }
 
-    /// Goes on with a segment from a block on, which is there, after `blocks_before` blocks of other segments: until it
-    /// is final, or to the end. If it is not the last, that block is `next`.
+    /// Goes on with a segment from a block on, after `blocks_before` blocks of other segments: until it is final, or to
+    /// the end.
     #[inline(always)]
-    pub(super) unsafe fn accumulate(
+    pub(super) fn accumulate(
         &mut self,
         order: O,
-        segment: BlockedSegment<O::Lane>,
+        segment: BlockedSegment<'_, O, V>,
         blocks_before: usize,
         mut block: usize,
-        mut next: Segment<O::Lane>,
     ) {
         let last = segment.count() - 1;
         let interval = if O::MAY_EXIT_EARLY { NAN_CHECK_INTERVAL / V } else { last };
+        let mut next = segment.address(block);
         loop {
             // The last block is an iteration of the same loop: by itself, it would be another copy of it.
             let end = if block == last { last + 1 } else { last.min(block + interval) };
             if block == last {
-                next = segment.last();
+                next = segment.last().segment().address(0);
             }
             while block < end {
-                // SAFETY: the caller promises the segment; each block lies in it, the last one at its end.
-                unsafe { self.accumulate_block(order, next) };
-                next = next.moved(segment.step());
+                // SAFETY: the last block begins where `last` does. Each other begins a step after the one before, as
+                // `address` counts; it is not the last, so that the segment does not end before it does.
+                let block_segment = unsafe { segment.segment().elsewhere(next, Block::<O, V>::LEN) };
+                self.accumulate_block(order, Block::new(block_segment));
+                next = next.wrapping_offset(segment.step());
                 block += 1;
             }
             if block > last {
@@ -123,10 +119,9 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     /// block        += 1
     /// ```
     #[inline(always)]
-    unsafe fn accumulate_block(&mut self, order: O, block: Segment<O::Lane>) {
-        block.issue_prefetch(order);
-        // SAFETY: the caller's promise.
-        let vectors: [_; V] = unsafe { load_several(order, block.at) };
+    fn accumulate_block(&mut self, order: O, block: Block<'_, O, V>) {
+        block.segment().issue_prefetch();
+        let vectors = block.load(order);
         if O::MAY_EXIT_EARLY {
             self.nan_acc = order.accumulate_nan(self.nan_acc, &vectors);
         }
@@ -147,68 +142,60 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     /// the first element of that block that is equal to value
     /// ```
     #[inline(always)]
-    pub(super) unsafe fn finalize<P: BlockMap<O::Lane>>(self, order: O, blocks: P) -> ArgResult<O> {
+    pub(super) fn finalize<'a, B: BlockMap<'a, O, V>>(self, order: O, blocks: B) -> ArgResult<O> {
         let simd = order.simd();
         let value = simd.reduce_splat(self.best, O::IS_MAX);
         if O::NAN_WINS && order.is_absorbing(value, self.nan_acc) {
-            // SAFETY: the caller's promise.
-            let position = unsafe { find_from_block::<O, P, V, true>(order, blocks, self.nan_free_blocks, value) };
+            let position = find_from_block::<O, B, V, true>(order, blocks, self.nan_free_blocks, value);
             return ArgResult { value, position, is_nan: true };
         }
         // No element was better than the identity, because all are equal to it or NaN: no block number was kept, and
         // there may be nothing but NaN.
         if O::NAN_LOSES && simd.movemask(simd.compare::<EQ>(value, order.identity())) != 0 {
-            // SAFETY: the caller's promise.
-            let position = unsafe { find_from_block::<O, P, V, false>(order, blocks, 0, value) };
+            let position = find_from_block::<O, B, V, false>(order, blocks, 0, value);
             return ArgResult { value, position, is_nan: false };
         }
         let winners = simd.compare::<EQ>(self.best, value);
         let none = simd.splat_index(O::Simd::MAX_INDEX);
         let number = simd.reduce_min_index(simd.select(winners, self.block_of_best, none)).into() as usize;
-        // SAFETY: the caller's promise, and a block of that number was seen.
-        let (position, _) = unsafe { find_in_block::<O, P, V, false>(order, blocks, number, value) };
+        let (position, _) = find_in_block::<O, B, V, false>(order, blocks, number, value);
         ArgResult { value, position: Some(position), is_nan: false }
     }
 }
 
-/// The position of the first element of block number `n`, which is there, that [is
-/// sought](super::segment::is_sought), and whether there is one.
+/// The position of the first element of block number `n` that [is sought](super::segment::is_sought), and whether there
+/// is one.
 #[inline(always)]
-unsafe fn find_in_block<O: ArgOrder, P: BlockMap<O::Lane>, const V: usize, const NAN: bool>(
+fn find_in_block<'a, O: ArgOrder, B: BlockMap<'a, O, V>, const V: usize, const NAN: bool>(
     order: O,
-    blocks: P,
+    blocks: B,
     n: usize,
     value: Vec<O>,
 ) -> (usize, bool) {
     let (start, block) = blocks.block(n);
-    // SAFETY: the caller promises that the blocks may be read.
-    let vectors: [_; V] = unsafe { load_several(order, block.at) };
     let row = RegisterRow::<V, V> { len: V * O::Simd::LANES };
-    let (position, is_found) = row.first::<O, NAN>(order, &vectors, value, block.reversed);
+    let (position, is_found) = row.first::<O, NAN>(order, &block.load(order), value, block.segment().is_reversed());
     (start + position, is_found)
 }
 
 /// The position of the first element that is sought in the blocks from number `first` on, if there is one. A call of
 /// its own: few segments need it.
 #[inline(always)]
-unsafe fn find_from_block<O: ArgOrder, P: BlockMap<O::Lane>, const V: usize, const NAN: bool>(
+fn find_from_block<'a, O: ArgOrder, B: BlockMap<'a, O, V>, const V: usize, const NAN: bool>(
     order: O,
-    blocks: P,
+    blocks: B,
     first: usize,
     value: Vec<O>,
 ) -> Option<usize> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        order.simd().call_outlined(
-            #[inline(always)]
-            move || {
-                for n in first..blocks.count() {
-                    if let (position, true) = find_in_block::<O, P, V, NAN>(order, blocks, n, value) {
-                        return Some(position);
-                    }
+    order.simd().outlined(
+        #[inline(always)]
+        move || {
+            for n in first..blocks.count() {
+                if let (position, true) = find_in_block::<O, B, V, NAN>(order, blocks, n, value) {
+                    return Some(position);
                 }
-                None
-            },
-        )
-    }
+            }
+            None
+        },
+    )
 }

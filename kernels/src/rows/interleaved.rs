@@ -3,7 +3,7 @@
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::is_one_segment;
-use super::blocks::{BlockMap, BlockedSegment, SHORT, len_of_blocks};
+use super::blocks::{Block, BlockMap, BlockedSegment, SMALL};
 use super::segment::{ArgResult, Segment};
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
@@ -18,33 +18,27 @@ use core::mem::MaybeUninit;
 /// docs/tuning.md#max_interleaved.
 const MAX_INTERLEAVED: usize = 32;
 
-#[inline(always)]
-const fn block_len<O: ArgOrder>() -> usize {
-    len_of_blocks::<O, SHORT>()
-}
-
 /// Whether [`answer`] takes segments of `len` neighbours: where that is worth the code size.
 #[inline(always)]
 pub(super) fn takes<O: ArgOrder>(len: usize) -> bool {
-    (const { O::Simd::TUNING.specializes }) && len >= block_len::<O>() && is_one_segment::<O>(len)
+    (const { O::Simd::TUNING.specializes }) && len >= Block::<O, SMALL>::LEN && is_one_segment::<O>(len)
 }
 
 /// Answers all outputs of a call.
 ///
 /// # Safety
-/// - As [`crate::kernel::KernelImpl::run`]; the fastest reduced loop has stride 1 or -1, and segments that this
-///   [takes].
+/// - As [`crate::kernel::KernelImpl::run`]; and the fastest reduced loop has stride 1 or -1.
 #[inline(always)]
 pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut positions: Positions<'_>) {
     let (fastest, slower) = args.split_reduced();
     let reversed = fastest.stride < 0;
     let to_lowest = if reversed { 1 - fastest.size as isize } else { 0 };
-    let first_segment =
-        Segment::new(args.input.cast::<O::Lane>().wrapping_offset(to_lowest), fastest.size, reversed, args.tuning);
+    let lowest = args.input.cast::<O::Lane>().wrapping_offset(to_lowest);
+    let segment_count = args.reduction_len() / fastest.size;
     let outputs = if args.is_interleaved(args.inner) { MAX_INTERLEAVED } else { 1 };
     let bytes = fastest.size * size_of::<O::Lane>();
     let prefetch_distance = args.should_prefetch(false).then_some(PREFETCH_DISTANCE_BYTES / bytes);
-    let mut best = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
+    let mut best = Workspace::new();
     let mut done = 0;
     while done < positions.len() {
         let mut offsets = [0; MAX_INTERLEAVED];
@@ -52,17 +46,14 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
         for (n, offset) in offsets[..count].iter_mut().enumerate() {
             *offset = args.offset(done + n);
         }
-        let interleaved = Interleaved {
-            order,
-            first_segment,
-            outputs: &offsets[..count],
-            slower,
-            first: 0,
-            segment_count: args.reduction_len() / fastest.size,
-            prefetch_distance: prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count)),
+        // SAFETY: the caller says that the elements of each output may be read: those of the fastest loop at each
+        // offset of the slower ones. `lowest` is of the first output, and the offsets are those of some outputs.
+        let interleaved = unsafe {
+            let first = Segment::new(lowest, fastest.size, reversed, args.tuning);
+            Interleaved::new(order, first, &offsets[..count], slower, segment_count)
         };
-        // SAFETY: the caller promises the elements of all outputs, of which these are some.
-        let found = unsafe { interleaved.find(&mut best) };
+        let prefetch_distance = prefetch_distance.map(|prefetch_distance| prefetch_distance.min(count));
+        let found = Interleaved { prefetch_distance, ..interleaved }.find(&mut best);
         for (n, best) in found.iter().enumerate() {
             positions.write(done + n, best.position());
         }
@@ -70,12 +61,47 @@ pub(super) unsafe fn answer<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut po
     }
 }
 
-/// Some segments of some outputs, as many of each. Its methods ask of their callers that they may be read.
+/// Something of each output that is interleaved. What is not there yet is not initialised.
+struct Workspace<T> {
+    items: [MaybeUninit<T>; MAX_INTERLEAVED],
+    len: usize,
+}
+
+impl<T: Copy> Workspace<T> {
+    #[inline(always)]
+    fn new() -> Self {
+        Workspace { items: [const { MaybeUninit::uninit() }; MAX_INTERLEAVED], len: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, item: T) {
+        self.items[self.len].write(item);
+        self.len += 1;
+    }
+
+    /// Puts one item there for each of some outputs.
+    #[inline(always)]
+    fn fill(&mut self, item: T, len: usize) {
+        for place in &mut self.items[..len] {
+            place.write(item);
+        }
+        self.len = len;
+    }
+
+    #[inline(always)]
+    fn items(&mut self) -> &mut [T] {
+        let items = &raw mut self.items[..self.len];
+        // SAFETY: `push` and `fill` have written so many.
+        unsafe { &mut *(items as *mut [T]) }
+    }
+}
+
+/// Some segments of some outputs, as many of each.
 #[derive(Clone, Copy)]
 struct Interleaved<'a, O: ArgOrder> {
     order: O,
-    /// At least a block, and not too long to count its blocks.
-    first_segment: Segment<O::Lane>,
+    /// The first segment of the first output; not too long to count its blocks.
+    first_segment: BlockedSegment<'a, O, SMALL>,
     /// From there to the first segment of each output, in elements.
     outputs: &'a [isize],
     /// From the first segment of an output to the others.
@@ -87,150 +113,169 @@ struct Interleaved<'a, O: ArgOrder> {
     prefetch_distance: Option<usize>,
 }
 
-impl<O: ArgOrder> Interleaved<'_, O> {
+/// Where a segment is, from the first one of its output, and whether there is one.
+#[derive(Clone, Copy)]
+struct Walk {
+    offset: isize,
+    is_there: bool,
+}
+
+impl<'a, O: ArgOrder> Interleaved<'a, O> {
+    /// The segments of outputs, `segment_count` of each; they are at least a block. Nothing is prefetched.
+    ///
+    /// # Safety
+    /// - Within what may be read for `'a`, as [`Segment::new`] asks: each of these segments, which is `first_segment`,
+    ///   moved by an offset of `outputs` and by one of the first `segment_count` offsets of `slower`.
+    #[inline(always)]
+    unsafe fn new(
+        order: O,
+        first_segment: Segment<'a, O::Lane>,
+        outputs: &'a [isize],
+        slower: &'a [LoopDim],
+        segment_count: usize,
+    ) -> Self {
+        let first_segment = BlockedSegment::new(first_segment);
+        Interleaved { order, first_segment, outputs, slower, first: 0, segment_count, prefetch_distance: None }
+    }
+
     /// Finds the best of each output. Outlined, because there are several callers.
     #[inline(always)]
-    unsafe fn find(self, workspace: &mut [MaybeUninit<ArgResult<O>>; MAX_INTERLEAVED]) -> &[ArgResult<O>] {
-        let best = &mut workspace[..self.outputs.len()];
-        for best in &mut *best {
-            best.write(ArgResult::none(self.order));
-        }
-        // SAFETY: they were written just now.
-        let found = unsafe { &mut *(&raw mut *best as *mut [ArgResult<O>]) };
-        let (best, most) = (&mut *found, max_blocks::<O>() / self.blocks_per_segment());
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.order.simd().call_outlined(
-                #[inline(always)]
-                move || {
-                    let mut first = 0;
-                    while first < self.segment_count {
-                        let segment_count = most.min(self.segment_count - first);
-                        Interleaved { first, segment_count, ..self }.update(best);
-                        first += segment_count;
-                    }
-                },
-            );
-        }
-        found
+    fn find(self, best: &mut Workspace<ArgResult<O>>) -> &[ArgResult<O>] {
+        best.fill(ArgResult::none(self.order), self.outputs.len());
+        let (best, most) = (best.items(), max_blocks::<O>() / self.blocks_per_segment());
+        let found = &mut *best;
+        self.order.simd().outlined(
+            #[inline(always)]
+            move || {
+                let (all, mut first) = (self, 0);
+                while first < all.segment_count {
+                    let segment_count = most.min(all.segment_count - first);
+                    Interleaved { first, segment_count, ..all }.update(found);
+                    first += segment_count;
+                }
+            },
+        );
+        best
     }
 
     /// Finds the best of each output in these segments, whose blocks a lane can count, and updates its best with it.
     #[inline(always)]
-    unsafe fn update(self, best: &mut [ArgResult<O>]) {
-        let before = self.first * self.first_segment.len;
-        // SAFETY: the caller's promise; each accumulator was written.
-        unsafe {
-            let mut accumulators = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
-            self.accumulate(&mut accumulators);
-            for (n, best) in best.iter_mut().enumerate() {
-                let accumulator = accumulators[n].assume_init_ref().copy();
-                if !best.is_as_good(self.order, accumulator.best) {
-                    let output = Interleaved { outputs: &self.outputs[n..n + 1], ..self };
-                    best.update(self.order, accumulator.finalize(self.order, output), before);
-                }
+    fn update(self, best: &mut [ArgResult<O>]) {
+        let before = self.first * self.first_segment.segment().len();
+        let mut accumulators = Workspace::new();
+        self.accumulate(&mut accumulators);
+        for (n, (best, accumulator)) in best.iter_mut().zip(accumulators.items()).enumerate() {
+            let accumulator = accumulator.copy();
+            if !best.is_as_good(self.order, accumulator.best) {
+                let output = Interleaved { outputs: &self.outputs[n..n + 1], ..self };
+                best.update(self.order, accumulator.finalize(self.order, output), before);
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn accumulate(self, accumulators: &mut [MaybeUninit<BlockAccumulator<O, SHORT>>; MAX_INTERLEAVED]) {
-        let Interleaved { order, first_segment, outputs, slower, segment_count, prefetch_distance, .. } = self;
+    fn accumulate(self, accumulators: &mut Workspace<BlockAccumulator<O, SMALL>>) {
+        let Interleaved { order, first_segment, outputs, segment_count, prefetch_distance, .. } = self;
         let blocks_per_segment = self.blocks_per_segment();
-        let (mut next, mut are_absorbing) = (offset_of_segment(slower, self.first), false);
+        let (mut next, mut are_absorbing) = (self.walk_to(0), false);
         for n in 0..segment_count {
             if O::MAY_EXIT_EARLY && are_absorbing {
                 break;
             }
             are_absorbing = true;
             let this = next;
-            next = offset_of_segment(slower, self.first + n + 1);
-            for (o, state) in accumulators[..outputs.len()].iter_mut().enumerate() {
-                let offset = outputs[o] + this;
-                let segment = first_segment.moved(offset);
+            next = self.walk_to(n + 1);
+            for o in 0..outputs.len() {
+                let segment = self.segment(o, this);
                 let segment = match prefetch_distance {
                     None => segment,
                     Some(0) => segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES),
                     Some(prefetch_distance) => {
                         // Wrapping: a prefetched address need not exist.
                         let other = match outputs.get(o + prefetch_distance) {
-                            Some(other) => other.wrapping_add(this),
-                            None => outputs[o + prefetch_distance - outputs.len()].wrapping_add(next),
+                            Some(other) => other.wrapping_add(this.offset),
+                            None => outputs[o + prefetch_distance - outputs.len()].wrapping_add(next.offset),
                         };
-                        Segment { prefetch_distance: other.wrapping_sub(offset), ..segment }
+                        segment.with_prefetch_distance(other.wrapping_sub(outputs[o] + this.offset))
                     }
                 };
-                // SAFETY: the first segment writes it.
                 let mut accumulator =
-                    unsafe { if n == 0 { BlockAccumulator::new(order) } else { state.assume_init_ref().copy() } };
+                    if n == 0 { BlockAccumulator::new(order) } else { accumulators.items()[o].copy() };
                 if n > 0 && accumulator.is_absorbing(order) {
                     continue;
                 }
-                let blocks = BlockedSegment::of_length(segment, block_len::<O>());
-                // SAFETY: the caller's promise.
-                unsafe { accumulator.accumulate(order, blocks, n * blocks_per_segment, 0, blocks.first()) };
+                accumulator.accumulate(order, first_segment.of_other(segment), n * blocks_per_segment, 0);
                 are_absorbing = false;
-                state.write(accumulator);
+                if n == 0 {
+                    accumulators.push(accumulator);
+                } else {
+                    accumulators.items()[o] = accumulator;
+                }
             }
         }
     }
 
+    /// The walk from the first segment of an output to segment number `n` of these.
+    #[inline(always)]
+    fn walk_to(self, n: usize) -> Walk {
+        Walk { offset: offset_of_segment(self.slower, self.first + n), is_there: n < self.segment_count }
+    }
+
+    /// The segment of an output at the end of a walk. One that is not there panics.
+    #[inline(always)]
+    fn segment(self, output: usize, walk: Walk) -> Segment<'a, O::Lane> {
+        assert!(walk.is_there);
+        // SAFETY: one of those that `new` was told of: it is moved by the offset of one of the outputs, and by that of
+        // a walk to one of as many segments as there are.
+        unsafe { self.first_segment.segment().moved(self.outputs[output] + walk.offset) }
+    }
+
     #[inline(always)]
     fn blocks_per_segment(self) -> usize {
-        self.first_segment.len.div_ceil(block_len::<O>())
+        self.first_segment.count()
     }
 }
 
 /// The segments of the only output.
-impl<O: ArgOrder> BlockMap<O::Lane> for Interleaved<'_, O> {
+impl<'a, O: ArgOrder> BlockMap<'a, O, SMALL> for Interleaved<'a, O> {
     #[inline(always)]
     fn count(self) -> usize {
         self.segment_count * self.blocks_per_segment()
     }
 
     #[inline(always)]
-    fn block(self, n: usize) -> (usize, Segment<O::Lane>) {
+    fn block(self, n: usize) -> (usize, Block<'a, O, SMALL>) {
         let (segment_number, n) = (n / self.blocks_per_segment(), n % self.blocks_per_segment());
-        let offset = self.outputs[0] + offset_of_segment(self.slower, self.first + segment_number);
-        let segment = self.first_segment.moved(offset);
-        let (start, block) = BlockedSegment::of_length(segment, block_len::<O>()).block(n);
-        (segment_number * segment.len + start, block)
+        let segment = self.segment(0, self.walk_to(segment_number));
+        let (start, block) = self.first_segment.of_other(segment).block(n);
+        (segment_number * segment.len() + start, block)
     }
 }
 
-/// Finds the first best of a segment that exceeds the caches, in several read streams.
-///
-/// # Safety
-/// - The elements of the segment may be read; it is much longer than `stream_bytes` of each stream.
+/// Finds the first best of a huge segment, in several read streams. One that has too few elements for them panics.
 #[inline(always)]
-pub(super) unsafe fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> ArgResult<O> {
-    let rows = &segment.tuning.rows;
-    let (count, prefetches) = (rows.read_streams, segment.tuning.prefetch.sequential);
+pub(super) fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> ArgResult<O> {
+    let rows = &segment.tuning().rows;
+    let (count, prefetches) = (rows.read_streams, segment.tuning().prefetch.sequential);
     let slice_len = rows.stream_bytes / size_of::<O::Lane>();
     // What is read of a stream at a time is a block, or several.
-    const { assert!(MIN_STREAM_BYTES.is_multiple_of(block_len::<O>() * size_of::<O::Lane>())) };
-    let segment_count = segment.len.div_ceil(count * slice_len);
-    let (share, step) = (segment_count * slice_len, if segment.reversed { -1 } else { 1 });
+    const { assert!(MIN_STREAM_BYTES.is_multiple_of(Block::<O, SMALL>::LEN * size_of::<O::Lane>())) };
+    let segment_count = segment.len().div_ceil(count * slice_len);
+    let (share, step) = (segment_count * slice_len, if segment.is_reversed() { -1 } else { 1 });
+    assert!(share <= segment.len());
     let segment = if prefetches { segment.with_prefetch_bytes(rows.stream_distance) } else { segment };
     // The last stream overlaps the previous one. Re-reading is harmless: the comparison is strict.
-    let start = |n: usize| (n * share).min(segment.len - share);
+    let start = |n: usize| (n * share).min(segment.len() - share);
     let mut offsets = [0; MAX_READ_STREAMS];
     for (n, offset) in offsets[..count].iter_mut().enumerate() {
         *offset = start(n) as isize * step;
     }
-    let interleaved = Interleaved {
-        order,
-        first_segment: segment.part(0, slice_len),
-        outputs: &offsets[..count],
-        slower: &[LoopDim { size: segment_count, stride: slice_len as isize * step }],
-        first: 0,
-        segment_count,
-        prefetch_distance: None,
-    };
-    let mut workspace = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED];
-    let mut best = ArgResult::none(order);
-    // SAFETY: the caller promises the segment, of which the streams are parts.
-    for (n, found) in unsafe { interleaved.find(&mut workspace) }.iter().enumerate() {
+    let (offsets, slower) = (&offsets[..count], [LoopDim { size: segment_count, stride: slice_len as isize * step }]);
+    // SAFETY: a stream is `share` elements of the segment, from one of the offsets on. Its slices follow each other in
+    // the order of visiting, as many as are `share` elements.
+    let interleaved = unsafe { Interleaved::new(order, segment.cut(0, slice_len), offsets, &slower, segment_count) };
+    let (mut workspace, mut best) = (Workspace::new(), ArgResult::none(order));
+    for (n, found) in interleaved.find(&mut workspace).iter().enumerate() {
         best.update(order, *found, start(n));
     }
     best

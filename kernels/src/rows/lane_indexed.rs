@@ -1,6 +1,7 @@
 //! Segments of five vectors and more, up to a limit for each ISA, with a position for each lane: see `mod.rs`. Knows
-//! nothing of calls. What is unsafe here asks of its caller that the elements of the segment may be read.
+//! nothing of calls.
 
+use super::blocks::{BlockMap, BlockedSegment};
 use super::segment::{MAX_VECTORS, Segment, is_sought};
 use crate::order::{ArgOrder, IndexVec, Vec, has_max, load};
 use crate::simd::ops::{EQ, SimdOps, iota};
@@ -32,45 +33,48 @@ pub(super) const fn takes<O: ArgOrder>(number: usize) -> bool {
     fewest <= number && number <= most && !(fills_registers && has_registers)
 }
 
-/// The position of the first best element, 0 if there is none, of a segment of at least a vector, and not more than
-/// [`takes`] allows.
+/// A segment of at least a vector, as vectors. The last one overlaps the one before.
+type Vectors<'a, O> = BlockedSegment<'a, O, 1>;
+
+/// The position of the first best element, 0 if there is none, of a segment of not more than [`takes`] allows. One that
+/// is less than a vector panics.
 #[inline(always)]
-pub(super) unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> u32 {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match find_by(order, segment) {
-            Some(position) => position,
-            None if O::NAN_WINS => find_first::<O, true>(order, segment, order.identity()),
-            // Nothing is better than the worst.
-            None => find_first::<O, false>(order, segment, order.identity()),
-        }
+pub(super) fn find<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> u32 {
+    let vectors = BlockedSegment::new(segment);
+    match find_by(order, vectors) {
+        Some(position) => position,
+        None if O::NAN_WINS => find_first::<O, true>(order, vectors, order.identity()),
+        // Nothing is better than the worst.
+        None => find_first::<O, false>(order, vectors, order.identity()),
     }
 }
 
 /// The position of the first best element, or `None` where it is not known yet: a NaN that wins is there, or nothing is
 /// better than the worst number.
 #[inline(always)]
-unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u32> {
-    let (simd, lanes) = (order.simd(), O::Simd::LANES);
-    // Two parts of the segment, equally long, of whole vectors: one from its start, and one to its end. They may
+fn find_by<O: ArgOrder>(order: O, vectors: Vectors<'_, O>) -> Option<u32> {
+    let (simd, lanes, segment) = (order.simd(), O::Simd::LANES, vectors.segment());
+    let reversed = segment.is_reversed();
+    // Two spans of the segment, equally long, of whole vectors: one from its start, and one to its end. They may
     // overlap. Re-reading is harmless: the comparison is strict.
-    let len = segment.len.div_ceil(2 * lanes) * lanes;
-    let second = segment.len - len;
-    let (lowest, step) = (segment.part(0, lanes).at, if segment.reversed { -1 } else { 1 });
-    let vector = |start: usize| lowest.wrapping_offset(start as isize * step);
-    // SAFETY: the caller's promise, and each part is at least a vector long.
+    let len = segment.len().div_ceil(2 * lanes) * lanes;
+    let second = segment.len() - len;
+    let (lowest, step) = (vectors.first().segment(), if reversed { -1 } else { 1 });
+    let vector = |start: usize| lowest.address(start as isize * step);
+    // SAFETY: a segment of at least a vector has one at its start, and one `len` before its end: that is at least a
+    // vector, and no more than the segment.
     let first = unsafe { [load(order, vector(0)), load(order, vector(second))] };
     let mut nan_acc = order.accumulate_nan(Zeroable::zeroed(), &first);
-    let mut position = iota::<O::Lane, _>(segment.reversed);
+    let mut position = iota::<O::Lane, _>(reversed);
     let mut best = LaneAccumulators { values: first, positions: [position; 2] };
     if O::NAN_LOSES {
         best.values = [order.max(first[0], order.identity()), order.max(first[1], order.identity())];
     }
     let mut at = lanes;
-    let unrolls = const { O::Simd::TUNING.unrolls_short_loops } && !segment.reversed;
+    let unrolls = const { O::Simd::TUNING.unrolls_short_loops } && !reversed;
     repeat!(unrolls, at < len, at + lanes < len, at += lanes, {
         position = simd.add(position, simd.splat_index(lanes as u32));
-        // SAFETY: the caller's promise, and parts are whole vectors.
+        // SAFETY: both spans are whole vectors, `len` elements of the segment, and `at` is below that.
         let vectors = unsafe { [load(order, vector(at)), load(order, vector(second + at))] };
         if O::NAN_WINS {
             nan_acc = order.accumulate_nan(nan_acc, &vectors);
@@ -92,7 +96,7 @@ unsafe fn find_by<O: ArgOrder>(order: O, segment: Segment<O::Lane>) -> Option<u3
     Some(simd.reduce_min_index(winners).into() as u32)
 }
 
-/// The best of each lane of both parts, and their positions from its start.
+/// The best of each lane of both chains, and their positions from where each starts.
 struct LaneAccumulators<O: ArgOrder> {
     values: [Vec<O>; 2],
     positions: [IndexVec<O>; 2],
@@ -101,10 +105,10 @@ struct LaneAccumulators<O: ArgOrder> {
 impl<O: ArgOrder> LaneAccumulators<O> {
     /// A later vector of one of them.
     #[inline(always)]
-    fn update(&mut self, order: O, part: usize, value: Vec<O>, position: IndexVec<O>) {
-        let better = order.gt(value, self.values[part]);
-        self.values[part] = order.max(value, self.values[part]);
-        self.positions[part] = order.simd().select(better, position, self.positions[part]);
+    fn update(&mut self, order: O, chain: usize, value: Vec<O>, position: IndexVec<O>) {
+        let better = order.gt(value, self.values[chain]);
+        self.values[chain] = order.max(value, self.values[chain]);
+        self.positions[chain] = order.simd().select(better, position, self.positions[chain]);
     }
 }
 
@@ -113,20 +117,19 @@ impl<O: ArgOrder> LaneAccumulators<O> {
 /// Lane by lane, too: of each eight vectors, from the last one to the first, so that no branch depends on where the
 /// element is. See docs/tuning.md#reasons-behind-the-shape-of-the-code.
 #[inline(always)]
-unsafe fn find_first<O: ArgOrder, const NAN: bool>(order: O, segment: Segment<O::Lane>, value: Vec<O>) -> u32 {
-    let (simd, lanes) = (order.simd(), O::Simd::LANES);
+fn find_first<O: ArgOrder, const NAN: bool>(order: O, vectors: Vectors<'_, O>, value: Vec<O>) -> u32 {
+    let (simd, reversed) = (order.simd(), vectors.segment().is_reversed());
     let none = simd.splat_index(O::Simd::MAX_INDEX);
     let mut start = 0;
-    while start < segment.len {
-        let mut vectors = (segment.len - start).div_ceil(lanes).min(MAX_VECTORS);
-        let next = start + vectors * lanes;
+    while start < vectors.count() {
+        let next = start + MAX_VECTORS;
+        let mut n = next.min(vectors.count());
         let mut first = none;
-        while vectors > 0 {
-            vectors -= 1;
-            let at = (start + vectors * lanes).min(segment.len - lanes);
-            // SAFETY: the caller's promise.
-            let vector = unsafe { load(order, segment.part(at, lanes).at) };
-            let position = simd.add(iota::<O::Lane, _>(segment.reversed), simd.splat_index(at as u32));
+        while n > start {
+            n -= 1;
+            let (at, block) = vectors.block(n);
+            let [vector] = block.load(order);
+            let position = simd.add(iota::<O::Lane, _>(reversed), simd.splat_index(at as u32));
             first = simd.select(is_sought::<O, NAN>(order, vector, value), position, first);
         }
         let position: u64 = simd.reduce_min_index(first).into();

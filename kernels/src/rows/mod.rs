@@ -2,7 +2,7 @@
 //!
 //! # Segments (`segment.rs`)
 //!
-//! A segment is a span of contiguous elements with a direction: a row, or a part of one. Each search below takes a
+//! A segment is a span of contiguous elements with a direction: a row, or some of one. Each search below takes a
 //! segment of some lengths and returns the position of its best. The length decides which one is taken:
 //!
 //! ```text
@@ -15,6 +15,10 @@
 //! The last vector or block of a segment overlaps the previous one instead of leaving a remainder. Re-reading is
 //! harmless, because the comparison is strict. A search in registers has no branch that depends on data, so the CPU
 //! works on several rows at once.
+//!
+//! Who makes a segment promises that its elements may be read. What is unsafe from there on is to load vectors from it,
+//! or to move it, without a test of where they lie. A search of a segment that is too short for it panics; loops over
+//! rows test that before the first one.
 //!
 //! # Lane-indexed (`lane_indexed.rs`)
 //!
@@ -49,12 +53,12 @@
 //! Reduced loops that are not contiguous leave several segments for each output, or a buffer that elements are gathered
 //! into. Each is searched as a row, and the results are merged. If the next segment in memory belongs to the next
 //! output, segments are read in the order of memory, and each output keeps its own accumulator (interleaved). So are
-//! several parts of one long row, where several streams are read faster than one.
+//! several streams of one huge row, where they are read faster than one.
 //!
 //! # Who calls whom
 //!
 //! ```text
-//! strategy.rs, single.rs ──> search.rs ──> segment.rs, tree.rs, lane_indexed.rs
+//! strategy.rs, single.rs ──> search.rs ──> segment.rs, tree.rs, lane_indexed.rs ──> blocks.rs
 //!                                └───────> blocked.rs ─────────┐
 //! segmented.rs ────────────────────────────────┘               ├──> accumulator.rs ──> blocks.rs
 //!      └───────────────────────────────────> interleaved.rs ───┘
@@ -74,4 +78,4 @@ mod tree;
 
 pub(crate) use segmented::SegmentedRows;
 pub(crate) use single::SingleRow;
-pub(crate) use strategy::Rows;
+pub(crate) use strategy::RowKernel;

@@ -6,54 +6,146 @@ use crate::positions::rarer;
 use crate::simd::ops::{EQ, SimdOps, UNORDERED};
 use crate::simd::token::Simd;
 use crate::tuning::Tuning;
+use core::marker::PhantomData;
 
-/// Contiguous elements, visited from the lowest address up or from the highest down.
+/// Contiguous elements that may be read for `'a`, visited from the lowest address up or from the highest down.
 #[derive(Clone, Copy)]
-pub(super) struct Segment<L> {
+pub(super) struct Segment<'a, L> {
     /// The lowest address.
-    pub(super) at: *const L,
-    pub(super) len: usize,
-    pub(super) reversed: bool,
+    at: *const L,
+    len: usize,
+    reversed: bool,
     /// How many elements further up in memory than each [block](super::blocked) to prefetch; 0 for none.
-    pub(super) prefetch_distance: isize,
-    pub(super) tuning: &'static Tuning,
+    prefetch_distance: isize,
+    tuning: &'static Tuning,
+    elements: PhantomData<&'a [L]>,
 }
 
-impl<L: Copy> Segment<L> {
+impl<'a, L: Copy> Segment<'a, L> {
+    /// The elements from the lowest address on.
+    ///
+    /// # Safety
+    /// - These elements may be read for `'a`, and nothing is written there meanwhile.
     #[inline(always)]
-    pub(super) fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
-        Segment { at, len, reversed, prefetch_distance: 0, tuning }
+    pub(super) unsafe fn new(at: *const L, len: usize, reversed: bool, tuning: &'static Tuning) -> Self {
+        Segment { at, len, reversed, prefetch_distance: 0, tuning, elements: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(super) fn len(self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    pub(super) fn is_reversed(self) -> bool {
+        self.reversed
+    }
+
+    #[inline(always)]
+    pub(super) fn tuning(self) -> &'static Tuning {
+        self.tuning
+    }
+
+    /// The address that is so many elements from the lowest one.
+    #[inline(always)]
+    pub(super) fn address(self, distance: isize) -> *const L {
+        self.at.wrapping_offset(distance)
+    }
+
+    /// Visits the elements in this direction.
+    #[inline(always)]
+    pub(super) fn with_direction(self, reversed: bool) -> Self {
+        Segment { reversed, ..self }
     }
 
     /// Prefetches what is `bytes` further along the segment.
     #[inline(always)]
     pub(super) fn with_prefetch_bytes(self, bytes: usize) -> Self {
-        let prefetch_distance = (bytes / size_of::<L>()) as isize;
-        Segment { prefetch_distance: if self.reversed { -prefetch_distance } else { prefetch_distance }, ..self }
+        let distance = (bytes / size_of::<L>()) as isize;
+        self.with_prefetch_distance(if self.reversed { -distance } else { distance })
+    }
+
+    /// Prefetches what is so many elements further up in memory, which need not exist; nothing, if that is 0.
+    #[inline(always)]
+    pub(super) fn with_prefetch_distance(self, prefetch_distance: isize) -> Self {
+        Segment { prefetch_distance, ..self }
+    }
+
+    #[inline(always)]
+    pub(super) fn has_prefetch(self) -> bool {
+        self.prefetch_distance != 0
     }
 
     /// Prefetches what is ahead of its elements.
     #[inline(always)]
-    pub(super) fn issue_prefetch<O: ArgOrder<Lane = L>>(self, _: O) {
-        if self.prefetch_distance != 0 {
-            self.tuning
-                .prefetch
-                .hint
-                .prefetch(self.at.wrapping_offset(self.prefetch_distance), self.len * size_of::<L>());
+    pub(super) fn issue_prefetch(self) {
+        if self.has_prefetch() {
+            self.tuning.prefetch.hint.prefetch(self.address(self.prefetch_distance), self.len * size_of::<L>());
         }
     }
 
-    /// The part with elements `start` to `start + len`, in the order of visiting.
+    /// Of its elements, in the order of visiting, `len` from number `start` on.
     #[inline(always)]
-    pub(super) fn part(self, start: usize, len: usize) -> Self {
+    pub(super) fn cut(self, start: usize, len: usize) -> Self {
+        assert!(start <= self.len && len <= self.len - start);
         let skipped = if self.reversed { self.len - start - len } else { start };
         Segment { at: self.at.wrapping_add(skipped), len, ..self }
     }
 
     /// As many elements elsewhere.
+    ///
+    /// # Safety
+    /// - Within what may be read for `'a`: these elements, so far from those of the segment, as [`Segment::new`] asks.
     #[inline(always)]
-    pub(super) fn moved(self, distance: isize) -> Self {
-        Segment { at: self.at.wrapping_offset(distance), ..self }
+    pub(super) unsafe fn moved(self, distance: isize) -> Self {
+        Segment { at: self.address(distance), ..self }
+    }
+
+    /// Elements elsewhere, from their lowest address on.
+    ///
+    /// # Safety
+    /// - Within what may be read for `'a`: these elements, as [`Segment::new`] asks.
+    #[inline(always)]
+    pub(super) unsafe fn elsewhere(self, at: *const L, len: usize) -> Self {
+        Segment { at, len, ..self }
+    }
+}
+
+/// A segment that may be loaded as a vector: it is as long as one, or others follow that may be read too, or an ISA
+/// [has masks](crate::tuning::isa::IsaTuning::has_masks), by which nothing beyond it is read.
+#[derive(Clone, Copy)]
+pub(super) struct Followed<'a, O: ArgOrder>(Segment<'a, O::Lane>);
+
+impl<'a, O: ArgOrder> Followed<'a, O> {
+    /// # Safety
+    /// - If the segment is less than a vector, and the ISA has no masks, the elements of a vector from its lowest
+    ///   address on may be read for `'a`, and nothing is written there meanwhile.
+    #[inline(always)]
+    pub(super) unsafe fn new(segment: Segment<'a, O::Lane>) -> Self {
+        Followed(segment)
+    }
+
+    #[inline(always)]
+    pub(super) fn segment(self) -> Segment<'a, O::Lane> {
+        self.0
+    }
+
+    /// Of its elements, in the order of visiting, a vector from number `start` on.
+    #[inline(always)]
+    pub(super) fn cut_vector(self, start: usize) -> Self {
+        Followed(self.0.cut(start, O::Simd::LANES))
+    }
+
+    /// The elements, if they are less than a vector; the other lanes are the [padding].
+    #[inline(always)]
+    pub(super) fn load_partial(self, order: O) -> Vec<O> {
+        if const { O::Simd::TUNING.has_masks } {
+            return load_partial(order, self.0);
+        }
+        // SAFETY: without masks, a vector may be read from there on: all of them are of the segment, or else
+        // `Followed::new` was told of those that follow.
+        let vector = unsafe { load(order, self.0.at) };
+        pad(order, vector, self.0.len)
     }
 }
 
@@ -105,53 +197,45 @@ impl<O: ArgOrder> ArgResult<O> {
 /// The most vectors that [`find`] takes. See docs/tuning.md#lane-indexed-rows.
 pub(super) const MAX_VECTORS: usize = 8;
 
-/// Finds the first best element of a segment of at least `MIN` and up to `V` vectors.
-///
-/// # Safety
-/// - The elements of the segment may be read.
+/// Finds the first best element of a segment of at least `MIN` and up to `V` vectors. Shorter ones panic.
 #[inline(always)]
-pub(super) unsafe fn find<O: ArgOrder, const MIN: usize, const V: usize>(
+pub(super) fn find<O: ArgOrder, const MIN: usize, const V: usize>(
     order: O,
-    segment: Segment<O::Lane>,
+    segment: Segment<'_, O::Lane>,
 ) -> ArgResult<O> {
+    assert!(MIN > 0 && segment.len >= MIN * O::Simd::LANES);
     let row = RegisterRow::<MIN, V> { len: segment.len };
     let mut vectors = [order.identity(); V];
     let mut n = 0;
     while n < V {
-        // SAFETY: the caller's promise: each start is a vector before the end of the segment.
+        // SAFETY: the first `MIN` vectors are within the segment, which is that long; any other is too, or it ends with
+        // the segment, which has at least one.
         vectors[n] = unsafe { load(order, segment.at.add(row.start::<O>(n))) };
         n += 1;
     }
     row.find(order, vectors, segment.reversed)
 }
 
-/// Finds the first best element of a segment that is less than a vector.
-///
-/// # Safety
-/// - The elements of the segment may be read; if `OVER_READ`, those that follow it in a vector may be too.
+/// Finds the first best element of a segment that is less than a vector, and was loaded as one with the [padding].
 #[inline(always)]
-pub(super) unsafe fn find_partial<O: ArgOrder, const OVER_READ: bool>(
-    order: O,
-    segment: Segment<O::Lane>,
-) -> ArgResult<O> {
-    // SAFETY: the caller's promise.
-    let vector = unsafe { load_partial::<O, OVER_READ>(order, segment) };
+pub(super) fn find_partial<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>, vector: Vec<O>) -> ArgResult<O> {
     RegisterRow::<0, 1> { len: segment.len }.find(order, [vector], segment.reversed)
 }
 
-/// The segment that [`find_partial`] searches; the other lanes are the [padding].
+/// The elements of a segment that is less than a vector, and nothing beyond them is read; the other lanes are the
+/// [padding]. Longer segments panic.
 #[inline(always)]
-pub(super) unsafe fn load_partial<O: ArgOrder, const OVER_READ: bool>(order: O, segment: Segment<O::Lane>) -> Vec<O> {
-    let simd = order.simd();
-    // SAFETY: the caller's promise.
-    let vector = unsafe {
-        if OVER_READ && !O::Simd::TUNING.has_masks {
-            load(order, segment.at)
-        } else {
-            order.encode(simd.load_first_n(segment.at, segment.len))
-        }
-    };
-    simd.select(simd.first_n_mask(segment.len), vector, padding(order))
+pub(super) fn load_partial<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> Vec<O> {
+    assert!(segment.len < O::Simd::LANES);
+    // SAFETY: as many elements as the segment has, and they are fewer than lanes.
+    let vector = unsafe { order.simd().load_first_n(segment.at, segment.len) };
+    pad(order, order.encode(vector), segment.len)
+}
+
+/// The first `len` lanes, and the [padding] in the others.
+#[inline(always)]
+fn pad<O: ArgOrder>(order: O, vector: Vec<O>, len: usize) -> Vec<O> {
+    order.simd().select(order.simd().first_n_mask(len), vector, padding(order))
 }
 
 /// How a segment lies in vectors: one after another. Vectors beyond the first `MIN` that would not fit overlap the ones
@@ -245,4 +329,61 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
 #[inline(always)]
 pub(super) fn is_sought<O: ArgOrder, const NAN: bool>(order: O, v: Vec<O>, value: Vec<O>) -> Mask<O> {
     if NAN { order.simd().compare::<UNORDERED>(v, v) } else { order.simd().compare::<EQ>(v, value) }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::order::elements::{OrderFactory, Shared};
+    use crate::order::number::PROPAGATE;
+    use crate::simd::portable::Portable;
+
+    /// Of vectors of 16 elements, on every machine.
+    pub(in super::super) type Order = <Shared<Portable<16>, i8, true, PROPAGATE> as OrderFactory>::Order;
+
+    pub(in super::super) fn order_and_segment(elements: &[i8], reversed: bool) -> (Order, Segment<'_, i8>) {
+        let (at, len) = (elements.as_ptr(), elements.len());
+        // SAFETY: arrays need no ISA, and the slice is borrowed for as long as the segment.
+        unsafe {
+            (Shared::<Portable<16>, i8, true, PROPAGATE>::make(), Segment::new(at, len, reversed, Tuning::current()))
+        }
+    }
+
+    #[test]
+    fn cuts_in_the_order_of_visiting() {
+        let elements = [7_i8; 8];
+        let start_of = |reversed, start, len| {
+            order_and_segment(&elements, reversed).1.cut(start, len).address(0).addr() - elements.as_ptr().addr()
+        };
+        assert_eq!(
+            [start_of(false, 1, 3), start_of(true, 1, 3), start_of(false, 8, 0), start_of(true, 8, 0)],
+            [1, 4, 8, 0]
+        );
+    }
+
+    #[test]
+    #[should_panic]
+    fn cut_beyond_the_end() {
+        order_and_segment(&[0; 8], false).1.cut(6, 3);
+    }
+
+    #[test]
+    #[should_panic]
+    fn cut_by_numbers_that_overflow() {
+        order_and_segment(&[0; 8], true).1.cut(usize::MAX, 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "segment.len >= ")]
+    fn fewer_vectors_than_are_searched() {
+        let (order, segment) = order_and_segment(&[0; 31], false);
+        find::<Order, 2, 4>(order, segment);
+    }
+
+    #[test]
+    #[should_panic(expected = "segment.len < ")]
+    fn more_than_a_partial_vector() {
+        let (order, segment) = order_and_segment(&[0; 17], false);
+        load_partial(order, segment);
+    }
 }

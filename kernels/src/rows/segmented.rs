@@ -25,7 +25,8 @@ impl KernelImpl for SegmentedRows {
         let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
         let fastest = args.innermost_reduced();
         if is_in_place && interleaved::takes::<O>(fastest.size) {
-            // SAFETY: the caller's promise, and segments are in place.
+            // SAFETY: the caller of `run` promises the elements of all outputs; the fastest loop has stride 1 or -1,
+            // because segments are in place.
             unsafe { interleaved::answer(order, args, positions) };
             return Written::Nothing;
         }
@@ -43,16 +44,17 @@ impl KernelImpl for SegmentedRows {
                     let Some((offset, len)) = segments.next(usize::MAX) else { break };
                     (output.wrapping_offset(offset + to_lowest), len)
                 } else {
-                    // SAFETY: the caller promises that all elements which the loops reach may be read.
+                    // SAFETY: the loops reach all of these elements, which the caller says may be read, and so may what
+                    // lies between them if that is one block, which `end` then ends.
                     match unsafe { scratch.fill(order.simd(), &mut segments, output, end, &LaneOffsets::ONE) } {
                         (_, 0) => break,
                         filled => filled,
                     }
                 };
-                // SAFETY: a segment of the fastest reduced loop, of stride 1 or -1, or what was gathered just now; not
-                // empty.
-                let found = unsafe { find(order, Segment::new(at, len, reversed, args.tuning), args.working_set) };
-                best.update(order, found, reduction_len);
+                // SAFETY: `len` elements of the fastest reduced loop, which the caller says may be read, of stride 1 or
+                // -1; or as many that were gathered just now into a buffer that is written to when it is filled again.
+                let segment = unsafe { Segment::new(at, len, reversed, args.tuning) };
+                best.update(order, find(order, segment, args.working_set), reduction_len);
                 reduction_len += len;
             }
             positions.write(n, best.position());
@@ -61,26 +63,22 @@ impl KernelImpl for SegmentedRows {
     }
 }
 
-/// # Safety
-/// - The elements of the segment may be read; there is at least one.
+/// The best of a segment, which has an element.
 #[inline(always)]
-unsafe fn find<O: ArgOrder>(order: O, segment: Segment<O::Lane>, working_set: WorkingSet) -> ArgResult<O> {
+fn find<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>, working_set: WorkingSet) -> ArgResult<O> {
     let lanes = O::Simd::LANES;
-    // SAFETY: the caller's promise; and each of the lengths is one that its search takes.
-    unsafe {
-        if segment.len < lanes {
-            segment::find_partial::<O, false>(order, segment)
-        } else if segment.len <= 4 * lanes {
-            segment::find::<O, 1, 4>(order, segment)
-        } else if segment.len < block_len::<O>() {
-            segment::find::<O, 4, MAX_VECTORS>(order, segment)
-        } else if const { O::Simd::TUNING.specializes }
-            && segment.tuning.has_read_streams(working_set)
-            && blocked::is_long::<O>(segment.len)
-        {
-            interleaved::find_by_read_streams(order, segment)
-        } else {
-            blocked::find_long(order, segment)
-        }
+    if segment.len() < lanes {
+        segment::find_partial(order, segment, segment::load_partial(order, segment))
+    } else if segment.len() <= 4 * lanes {
+        segment::find::<O, 1, 4>(order, segment)
+    } else if segment.len() < block_len::<O>() {
+        segment::find::<O, 4, MAX_VECTORS>(order, segment)
+    } else if const { O::Simd::TUNING.specializes }
+        && segment.tuning().has_read_streams(working_set)
+        && blocked::is_huge::<O>(segment.len())
+    {
+        interleaved::find_by_read_streams(order, segment)
+    } else {
+        blocked::find_any_length(order, segment)
     }
 }

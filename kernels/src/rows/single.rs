@@ -5,7 +5,7 @@ use super::blocked;
 use super::lane_indexed;
 use super::search::{RowLoop, RowSearch, in_registers};
 use super::segment::Segment;
-use super::strategy::OtherRows;
+use super::strategy::RowKernel;
 use crate::float_mode;
 use crate::kernel::{KernelImpl, compares_floats};
 use crate::memory::args::{KernelArgs, LoopDim};
@@ -15,101 +15,98 @@ use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::tuning::{Tuning, WorkingSet};
-use core::hint::assert_unchecked;
 
 /// See the file. A type, for the same reason as [`KernelImpl::enter`] is a method.
 pub(crate) struct SingleRow;
 
 impl SingleRow {
-    /// What [`crate::Kernel::of_row`] calls.
+    /// What [`crate::Kernel::of_row`] calls: by the order `F`, and where it is no faster than a call, by `B`, as
+    /// [`RowKernel`] has them.
     ///
     /// # Safety
-    /// - As there.
+    /// - As there: the ISA of both orders is there, and so many elements from `first` on may be read.
     #[inline(never)]
-    pub(crate) unsafe fn enter<M: OrderFactory, Shared: OrderFactory>(
+    pub(crate) unsafe fn enter<F: OrderFactory, B: OrderFactory>(
         first: *const (),
         len: usize,
         tuning: &'static Tuning,
     ) -> u32 {
-        if const { compares_floats::<M>() } && !float_mode::is_default() {
-            let mut position = 0;
-            // SAFETY: the caller's promise: it is the same call.
-            float_mode::in_default(&mut || position = unsafe { Self::enter::<M, Shared>(first, len, tuning) });
-            return position;
-        }
-        // Where no other search is worth a copy: as the only row of a call.
+        // Where no other search is worth a copy, or floats are compared in another mode: as the only row of a call.
         let of_call = || {
             let once = LoopDim { size: 1, stride: 0 };
             let (reduced, working_set) = (&[LoopDim { size: len, stride: 1 }], WorkingSet::L2);
             let args = KernelArgs { input: first, outer: once, inner: once, reduced, working_set, tuning };
             let mut position = [0_u32];
-            // SAFETY: the caller's promise, and one position for one output; of ISAs that specialize, a long row.
-            unsafe { OtherRows::enter::<Shared>(&args, Positions::from(&mut position[..]).into()) };
+            let outputs = Positions::from(&mut position[..]).into();
+            // SAFETY: the only row of these loops is that of the caller, who says that it may be read, and that the
+            // ISA is there; and there is one position for one output.
+            unsafe {
+                if const { compares_floats::<F>() } {
+                    RowKernel::enter_by::<F, B>(&args, outputs);
+                } else {
+                    RowKernel::<false>::enter::<B>(&args, outputs);
+                }
+            }
             position[0]
         };
-        if const { !<M::Order as ArgOrder>::Simd::TUNING.specializes } {
+        if const { !<F::Order as ArgOrder>::Simd::TUNING.specializes }
+            || const { compares_floats::<F>() } && !float_mode::is_default()
+        {
             return of_call();
         }
-        let row = Segment::new(first.cast(), len, false, tuning);
-        // SAFETY: the caller promises the ISA and the elements.
-        unsafe { RowAlone { order: M::make(), row }.find(of_call) }
+        // SAFETY: the caller says that the ISA is there, and that so many elements may be read.
+        let (order, row) = unsafe { (F::make(), Segment::new(first.cast(), len, false, tuning)) };
+        RowAlone { order, row }.find(of_call)
     }
 }
 
 #[derive(Clone, Copy)]
-struct RowAlone<O: ArgOrder> {
+struct RowAlone<'a, O: ArgOrder> {
     order: O,
-    row: Segment<O::Lane>,
+    row: Segment<'a, O::Lane>,
 }
 
-impl<O: ArgOrder> RowAlone<O> {
+impl<O: ArgOrder> RowAlone<'_, O> {
     /// A function for each search, because a function with all of them makes a stack frame to spill vectors, which
     /// costs every call. What is longer than [one segment](blocked::is_one_segment) is left to `of_call`. See
     /// docs/tuning.md#reasons-behind-the-shape-of-the-code.
-    ///
-    /// # Safety
-    /// - The elements of the row may be read.
     #[inline(always)]
-    unsafe fn find(self, of_call: impl FnOnce() -> u32) -> u32 {
+    fn find(self, of_call: impl FnOnce() -> u32) -> u32 {
         let RowAlone { order, row } = self;
         let (fewest, most) = lane_indexed::vectors::<O>();
-        // SAFETY: the caller's promise, and each of the lengths is one that its search takes.
-        unsafe {
-            if row.len <= (fewest - 1) * O::Simd::LANES {
-                order.simd().vectorize(
-                    #[inline(always)]
-                    move || in_registers(row.len, self),
-                )
-            } else if row.len <= most * O::Simd::LANES {
-                order.simd().vectorize(
-                    #[inline(always)]
-                    move || {
-                        // A hint, so that code for shorter rows is left out.
-                        assert_unchecked(row.len > Self::MAX_VECTORS * O::Simd::LANES);
-                        lane_indexed::find(order, row)
-                    },
-                )
-            } else if blocked::is_one_segment::<O>(row.len) {
-                order.simd().vectorize(
-                    #[inline(always)]
-                    move || blocked::find(order, row).position(),
-                )
-            } else {
-                of_call()
-            }
+        if row.len() <= (fewest - 1) * O::Simd::LANES {
+            order.simd().vectorized(
+                #[inline(always)]
+                move || in_registers(row.len(), self),
+            )
+        } else if row.len() <= most * O::Simd::LANES {
+            order.simd().vectorized(
+                #[inline(always)]
+                move || {
+                    // So that code for shorter rows is left out.
+                    assert!(row.len() > Self::MAX_VECTORS * O::Simd::LANES);
+                    lane_indexed::find(order, row)
+                },
+            )
+        } else if blocked::is_one_segment::<O>(row.len()) {
+            order.simd().vectorized(
+                #[inline(always)]
+                move || blocked::find(order, row).position(),
+            )
+        } else {
+            of_call()
         }
     }
 }
 
-impl<O: ArgOrder> RowLoop<O> for RowAlone<O> {
+impl<O: ArgOrder> RowLoop<O> for RowAlone<'_, O> {
     const FORWARD: bool = true;
     const IS_ALONE: bool = true;
     const MAX_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
     type Output = u32;
 
     #[inline(always)]
-    unsafe fn search<S: RowSearch<O>>(self) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe { S::find::<false>(self.order, self.row) }
+    fn search<S: RowSearch<O>>(self) -> u32 {
+        S::find(self.order, self.row)
     }
 }

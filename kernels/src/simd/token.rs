@@ -53,6 +53,20 @@ pub(crate) unsafe trait Simd: Copy + 'static {
         // SAFETY: the caller's promise.
         unsafe { self.vectorize(ByRef(&op)) }
     }
+
+    /// [`Simd::call_outlined`] of a closure: nothing is asked of who runs one.
+    #[inline(always)]
+    fn outlined<R, F: FnMut() -> R>(self, task: F) -> R {
+        // SAFETY: `eval` of a closure does nothing but call it, which is safe.
+        unsafe { self.call_outlined(task) }
+    }
+
+    /// [`Simd::vectorize`] of a closure.
+    #[inline(always)]
+    fn vectorized<R, F: FnMut() -> R>(self, task: F) -> R {
+        // SAFETY: as in [`Simd::outlined`].
+        unsafe { self.vectorize(task) }
+    }
 }
 
 /// `while $one { $body; $next }`, but if `$unrolls`, twice as long as there are `$two`, and once more if there is

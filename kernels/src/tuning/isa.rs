@@ -6,7 +6,7 @@ pub(crate) struct IsaTuning {
     pub(crate) specializes: bool,
     /// The narrowest lanes, in bytes, of which the blocks of a long row have eight vectors, not four: see
     /// `rows/blocks.rs`.
-    pub(crate) min_long_block_lane_bytes: usize,
+    pub(crate) min_large_block_lane_bytes: usize,
     /// Whether comparisons make masks, of which fewer operations start per cycle than of vectors, but by which a blend
     /// takes no longer than a maximum (see `rows/lane_indexed.rs`), and a load of part of a vector than one of all.
     pub(crate) has_masks: bool,
@@ -26,7 +26,7 @@ pub(crate) struct IsaTuning {
 /// Without instructions for most of the table of operations, several copies are ten times as much code.
 pub(crate) const PORTABLE: IsaTuning = IsaTuning {
     specializes: false,
-    min_long_block_lane_bytes: usize::MAX,
+    min_large_block_lane_bytes: usize::MAX,
     has_masks: false,
     has_max_64: true,
     has_shuffles: false,
@@ -41,7 +41,7 @@ pub(crate) const WIDE_PORTABLE: IsaTuning = IsaTuning { has_masks: true, ..PORTA
 #[cfg(target_arch = "x86_64")]
 pub(crate) const AVX2: IsaTuning = IsaTuning {
     specializes: true,
-    min_long_block_lane_bytes: 4,
+    min_large_block_lane_bytes: 4,
     has_masks: false,
     has_max_64: false,
     has_shuffles: true,
@@ -53,7 +53,7 @@ pub(crate) const AVX2: IsaTuning = IsaTuning {
 #[cfg(target_arch = "x86_64")]
 pub(crate) const AVX512: IsaTuning = IsaTuning {
     specializes: true,
-    min_long_block_lane_bytes: usize::MAX,
+    min_large_block_lane_bytes: usize::MAX,
     has_masks: true,
     has_max_64: true,
     has_shuffles: true,
@@ -65,7 +65,7 @@ pub(crate) const AVX512: IsaTuning = IsaTuning {
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) const NEON: IsaTuning = IsaTuning {
     specializes: true,
-    min_long_block_lane_bytes: 1,
+    min_large_block_lane_bytes: 1,
     has_masks: false,
     has_max_64: false,
     has_shuffles: true,

@@ -25,7 +25,7 @@ mod table;
 mod zen4;
 mod zen5;
 
-pub(crate) use table::MIN_LONG_ROW_BYTES;
+pub(crate) use table::MIN_HUGE_ROW_BYTES;
 pub use table::{
     ColumnTuning, HalfVectorTuning, MAX_READ_STREAMS, MIN_STREAM_BYTES, PrefetchTuning, RowTuning, Tuning, WorkingSet,
 };

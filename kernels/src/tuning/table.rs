@@ -54,7 +54,7 @@ pub struct PrefetchTuning {
 /// Outputs whose elements are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTuning {
-    /// In how many streams a long row beyond L2 is read: more than one where a single one leaves memory idle. At most
+    /// In how many streams a huge row beyond L2 is read: more than one where a single one leaves memory idle. At most
     /// [`MAX_READ_STREAMS`].
     pub read_streams: usize,
     /// The bytes that are read of a stream before the next one. A power of two, and at least [`MIN_STREAM_BYTES`].
@@ -96,8 +96,8 @@ pub const MAX_READ_STREAMS: usize = 6;
 /// The longest block of any ISA: eight vectors of the longest.
 pub const MIN_STREAM_BYTES: usize = 512;
 
-/// The shortest long rows, in bytes. See docs/tuning.md#not-measured.
-pub(crate) const MIN_LONG_ROW_BYTES: usize = 1 << 20;
+/// The shortest huge rows, in bytes. See docs/tuning.md#not-measured.
+pub(crate) const MIN_HUGE_ROW_BYTES: usize = 1 << 20;
 
 /// The most rows that a lane of 8 bits can count, as it does in one pass over columns.
 const MAX_COUNTED_ROWS: usize = u8::MAX as usize;
@@ -138,7 +138,7 @@ impl Tuning {
         working_set != WorkingSet::L2 && (jumps || self.prefetch.sequential)
     }
 
-    /// Whether a long row is read in several streams.
+    /// Whether a huge row is read in several streams.
     #[inline(always)]
     pub(crate) fn has_read_streams(&self, working_set: WorkingSet) -> bool {
         self.rows.read_streams > 1 && self.is_far(working_set)
@@ -150,7 +150,7 @@ impl Tuning {
         let RowTuning { read_streams, stream_bytes, .. } = self.rows;
         assert!(1 <= read_streams && read_streams <= MAX_READ_STREAMS, "there is room for the state of each stream");
         assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole blocks");
-        assert!(read_streams * stream_bytes <= MIN_LONG_ROW_BYTES, "a long row has a part for each stream");
+        assert!(read_streams * stream_bytes <= MIN_HUGE_ROW_BYTES, "a huge row has a part for each stream");
         assert!(self.columns.max_streams <= MAX_COUNTED_ROWS, "one pass counts its rows in a lane");
         assert!(self.prefetch.min_beyond_l2_bytes <= MIN_MEMORY_BYTES, "caches are beyond each other");
         assert!(!matches!(self.prefetch.far_from, WorkingSet::L2), "what L2 holds is near");
