@@ -21,10 +21,12 @@ pub(super) fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit: V) -> 
             visit.search::<MinposRow>()
         }
         _ if len < lanes => visit.search::<InRegisters<0, 0>>(),
-        // Fewer copies of the loop for other rows.
-        _ if V::FORWARD && len <= lanes => visit.search::<InRegisters<1, 1>>(),
+        // Fewer copies of the loop for other rows; but those that are answered side by side have one of their own.
+        _ if (const { V::FORWARD || !V::IS_ALONE && tree::max_vectors::<O>() == 1 }) && len <= lanes => {
+            visit.search::<InRegisters<1, 1>>()
+        }
         // Most rows are answered side by side, which all these lengths share.
-        _ if const { !V::IS_ALONE && tree::max_vectors::<O>() > 0 } && len <= 4 * lanes => {
+        _ if const { !V::IS_ALONE && tree::max_vectors::<O>() > 1 } && len <= 4 * lanes => {
             visit.search::<InRegisters<1, 4>>()
         }
         _ if len <= 2 * lanes => visit.search::<InRegisters<1, 2>>(),
@@ -118,7 +120,11 @@ impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters
     const OVER_READS: bool = V == 0 && !O::Simd::TUNING.has_masks;
     const IS_SHORT: bool = V == 1 || V == 2;
     // What `in_registers` takes for the shortest of them.
-    const HAS_GROUPS: bool = tree::max_vectors::<O>() > 0 && V <= 4;
+    const HAS_GROUPS: bool = match tree::max_vectors::<O>() {
+        0 => false,
+        1 => V <= 1,
+        _ => V <= 4,
+    };
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {

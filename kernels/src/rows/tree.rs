@@ -13,7 +13,11 @@ use core::marker::PhantomData;
 /// The longest rows for which this is faster, in vectors; 0 if there are none. Each vector takes the same time here,
 /// and less for a row alone if it has more of them. See docs/tuning.md#transposing-tree.
 pub(super) const fn max_vectors<O: ArgOrder>() -> usize {
-    if O::Simd::TUNING.specializes && size_of::<O::Lane>() == 4 { 3 } else { 0 }
+    match O::Simd::TUNING.has_masks {
+        _ if !O::Simd::TUNING.specializes || size_of::<O::Lane>() != 4 => 0,
+        true => 1,
+        false => 3,
+    }
 }
 
 /// Some rows of the same length, a power of two of them; at first, as many as a vector has lanes.
