@@ -63,39 +63,18 @@ impl<'a> Outputs<'a> {
         Outputs { positions: self.positions.reborrow(), ..*self }
     }
 
-    /// Those from `start` on, `len` of them.
-    #[inline(always)]
-    pub(crate) fn part(self, start: usize, len: usize) -> Self {
-        let values = self.values.wrapping_byte_add(start * self.value_bytes);
-        Outputs { positions: self.positions.part(start, len), values, ..self }
-    }
-
-    /// The first `n` of them; the others stay.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, n: usize) -> Self {
-        let values = self.values;
-        let positions = self.positions.take(n);
-        self.values = values.wrapping_byte_add(n * self.value_bytes);
-        Outputs { positions, values, ..*self }
-    }
-
-    /// The places for positions, if they are of 32 bits, and no values are wanted.
-    #[inline(always)]
-    pub(crate) fn only_positions(&mut self) -> Option<&mut [MaybeUninit<u32>]> {
-        match self.positions.places() {
-            Places::U32(places) if self.value_bytes == 0 => Some(places),
-            _ => None,
-        }
-    }
-
-    /// The places for values, none if they are not wanted.
+    /// By the type of the values.
     ///
     /// # Safety
-    /// - They are for elements of the size and alignment of `L`.
+    /// - Values, if they are wanted, are of the size and alignment of `L`.
     #[inline(always)]
-    pub(crate) unsafe fn values<L>(&mut self) -> Option<&mut [MaybeUninit<L>]> {
-        // SAFETY: the caller's promise.
-        if self.value_bytes > 0 { Some(unsafe { self.reborrow().split() }.1) } else { None }
+    pub(crate) unsafe fn typed<L>(self) -> TypedOutputs<'a, L> {
+        if self.value_bytes == 0 {
+            return TypedOutputs { positions: self.positions, values: None };
+        }
+        // SAFETY: they are wanted, and the caller promises the type.
+        let (positions, values) = unsafe { self.split() };
+        TypedOutputs { positions, values: Some(values) }
     }
 
     /// Places for positions, and as many for values, which are wanted.
@@ -109,6 +88,57 @@ impl<'a> Outputs<'a> {
         // the type. No place becomes uninitialised: all that write here write elements.
         let values = unsafe { core::slice::from_raw_parts_mut(self.values.cast(), self.len()) };
         (self.positions, values)
+    }
+}
+
+/// [`Outputs`] whose values are known to be of type `L`.
+pub(crate) struct TypedOutputs<'a, L> {
+    pub(crate) positions: Positions<'a>,
+    /// As many as positions, or `None` where they are not wanted.
+    pub(crate) values: Option<&'a mut [MaybeUninit<L>]>,
+}
+
+impl<L> TypedOutputs<'_, L> {
+    /// How many there are.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// All of them.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> TypedOutputs<'_, L> {
+        TypedOutputs { positions: self.positions.reborrow(), values: self.values.as_deref_mut() }
+    }
+
+    /// Those from `start` on, `len` of them.
+    #[inline(always)]
+    pub(crate) fn part(self, start: usize, len: usize) -> Self {
+        let values = self.values.map(|values| &mut values[start..][..len]);
+        TypedOutputs { positions: self.positions.part(start, len), values }
+    }
+
+    /// The first `n` of them; the others stay.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, n: usize) -> Self {
+        let values = match self.values.take() {
+            Some(values) => {
+                let (first, others) = values.split_at_mut(n);
+                self.values = Some(others);
+                Some(first)
+            }
+            None => None,
+        };
+        TypedOutputs { positions: self.positions.take(n), values }
+    }
+
+    /// The places for positions, if they are of 32 bits, and no values are wanted.
+    #[inline(always)]
+    pub(crate) fn only_positions(&mut self) -> Option<&mut [MaybeUninit<u32>]> {
+        match self.positions.places() {
+            Places::U32(places) if self.values.is_none() => Some(places),
+            _ => None,
+        }
     }
 }
 
@@ -138,11 +168,12 @@ mod tests {
     #[test]
     fn values_are_beside_their_positions() {
         let (mut positions, mut values) = ([0_u64; 8], [0_u16; 8]);
-        let mut outputs = Outputs::with_values(Positions::from(&mut positions[1..]), &mut values[1..]);
-        let write = |mut outputs: Outputs<'_>, first: u16| {
+        let outputs = Outputs::with_values(Positions::from(&mut positions[1..]), &mut values[1..]);
+        // SAFETY: the values above.
+        let mut outputs = unsafe { outputs.typed::<u16>() };
+        let write = |mut outputs: TypedOutputs<'_, u16>, first: u16| {
             outputs.positions.write(0, first.into());
-            // SAFETY: the values above.
-            unsafe { outputs.values().unwrap()[0].write(first) };
+            outputs.values.unwrap()[0].write(first);
         };
         write(outputs.take(2), 1);
         write(outputs.reborrow().part(3, 2), 6);
@@ -155,16 +186,16 @@ mod tests {
 
     #[test]
     fn no_values_stay_none() {
-        let mut positions = [0_u32; 4];
-        let mut outputs = Outputs::from(Positions::from(&mut positions[..]));
-        assert_eq!(outputs.value_bytes, 0);
-        assert!(outputs.only_positions().is_some());
-        assert!(Outputs::from(Positions::from(&mut [0_u64; 4][..])).only_positions().is_none());
-        // SAFETY: there are none.
-        unsafe {
-            assert!(outputs.take(1).values::<u64>().is_none());
-            assert!(outputs.reborrow().part(1, 2).values::<u64>().is_none());
+        fn typed<'a>(positions: Positions<'a>) -> TypedOutputs<'a, u64> {
+            // SAFETY: there are none.
+            unsafe { Outputs::from(positions).typed() }
         }
+        let mut positions = [0_u32; 4];
+        let mut outputs = typed(Positions::from(&mut positions[..]));
+        assert!(outputs.only_positions().is_some());
+        assert!(typed(Positions::from(&mut [0_u64; 4][..])).only_positions().is_none());
+        assert!(outputs.take(1).values.is_none());
+        assert!(outputs.reborrow().part(1, 2).values.is_none());
     }
 
     #[test]

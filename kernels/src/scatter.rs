@@ -13,7 +13,7 @@ use crate::gather::interleave_values;
 use crate::gather::transpose::TransposeSource;
 use crate::memory::args::LoopDim;
 use crate::simd::token::{Simd, SimdOp};
-use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
+use crate::simd::transpose::{CHUNK_BYTES, TransposeOps};
 use core::ops::Range;
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
@@ -39,9 +39,10 @@ pub(crate) struct PackedRows {
 unsafe fn enter<S: TransposeOps, B: Copy>(rows: PackedRows) {
     let PackedRows { from, to, places: [outer, inner] } = rows;
     let (from, to) = (from.cast::<B>(), to.cast::<B>());
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises the ISA.
+    let simd = unsafe { S::assume() };
+    // SAFETY: the caller promises the elements and their places.
     unsafe {
-        let simd = S::assume();
         if inner.stride == 2 && outer.stride != 1 {
             simd.vectorize(EverySecond(Scatter { simd, from, to, outer, inner }));
         } else {
@@ -77,9 +78,10 @@ impl<S: TransposeOps, B: Copy> SimdOp for Scatter<S, B> {
     unsafe fn eval(self) {
         let Scatter { simd, from, to, outer, inner } = self;
         let (size, lanes) = const { (size_of::<B>(), size_of::<S::Bytes>() / size_of::<B>()) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises all elements and places. Each row is a run that is transposed, a chunk or longer;
+        // or places are as many neighbours as elements; or each row has its own.
         unsafe {
-            if outer.stride == 1 && outer.size >= lanes && inner.size * size >= BLOCK_BYTES {
+            if outer.stride == 1 && outer.size >= lanes && inner.size * size >= CHUNK_BYTES {
                 let rows = TransposeSource {
                     first: from.cast(),
                     step: (inner.size * size) as isize,
@@ -115,7 +117,7 @@ impl<S: TransposeOps, B: Copy> SimdOp for EverySecond<S, B> {
         let Scatter { simd, outer, inner, .. } = self.0;
         for o in 0..outer.size {
             let (from, to) = self.0.row(o);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises the elements and the places of this row, the first ones, and then the others.
             unsafe {
                 let done = simd.write_every_second(from, to, inner.size);
                 spread(from, to, done..inner.size, 2);
@@ -129,7 +131,7 @@ impl<S: TransposeOps, B: Copy> SimdOp for EverySecond<S, B> {
 #[inline(always)]
 unsafe fn spread<B: Copy>(from: *const B, to: *mut B, elements: Range<usize>, stride: isize) {
     for n in elements {
-        // SAFETY: the caller's promise.
+        // SAFETY: one of the elements that the caller promises, and its place.
         unsafe { to.wrapping_offset(n as isize * stride).write(from.add(n).read()) };
     }
 }

@@ -33,8 +33,8 @@ impl Strategy {
             (Strategy::Rows, _) => false,
             (Strategy::Columns, _) => inner.stride == 1 && inner.size >= lanes,
             (Strategy::NarrowColumns, [fastest]) => {
-                let is_block = inner.stride == 1 && fastest.stride.unsigned_abs() == inner.size;
-                (2..=lanes).contains(&inner.size) && is_block && fastest.size >= rows_per_wide(inner.size, lanes)
+                let is_contiguous = inner.stride == 1 && fastest.stride.unsigned_abs() == inner.size;
+                (2..=lanes).contains(&inner.size) && is_contiguous && fastest.size >= rows_per_wide(inner.size, lanes)
             }
             (Strategy::NarrowColumns, _) => false,
             (Strategy::SegmentedRows | Strategy::GatheredColumns, _) => true,

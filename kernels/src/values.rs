@@ -16,7 +16,7 @@ use core::ops::BitOr;
 /// - The elements of the call may be read; they are of that type, and have the size and alignment of the values.
 #[inline(never)]
 pub(crate) unsafe fn read_values(element: DataType, args: &KernelArgs<'_>, outputs: Outputs<'_>, written: Written) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises the call and its outputs; each type is read as integers of its size.
     unsafe {
         match (written, element) {
             (Written::All, _) => {}
@@ -32,7 +32,7 @@ pub(crate) unsafe fn read_values(element: DataType, args: &KernelArgs<'_>, outpu
 }
 
 /// Unsigned integers as wide as elements.
-trait Bits: Copy + BitOr<Output = Self> {
+trait FloatBits: Copy + BitOr<Output = Self> {
     /// Of the bits of a float with `DIGITS` digits: the top bit is set where it is NaN, or if `ZEROS`, a zero.
     fn lost<const ZEROS: bool, const DIGITS: u32>(self) -> Self;
     fn has_top_bit(self) -> bool;
@@ -40,7 +40,7 @@ trait Bits: Copy + BitOr<Output = Self> {
 
 macro_rules! bits {
     ($($t:ident)+) => {$(
-        impl Bits for $t {
+        impl FloatBits for $t {
             #[inline(always)]
             fn lost<const ZEROS: bool, const DIGITS: u32>(self) -> Self {
                 // Additions alone, which every vector has. (Of the digits, one has no bit.)
@@ -65,10 +65,10 @@ const CHECKED: usize = 64;
 ///
 /// # Safety
 /// - As for [`read_values`].
-unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
-    // SAFETY: the caller's promise.
+unsafe fn read_lost<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
+    // SAFETY: values are wanted, and as wide as `B`.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
-    for (block, values) in values.chunks_mut(CHECKED).enumerate() {
+    for (chunk, values) in values.chunks_mut(CHECKED).enumerate() {
         // SAFETY: the caller promises that they are written.
         let values = unsafe { &mut *(&raw mut *values as *mut [B]) };
         let lost = values.iter().map(|value| value.lost::<ZEROS, DIGITS>());
@@ -77,7 +77,7 @@ unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &Kernel
         }
         for (n, value) in values.iter_mut().enumerate() {
             if value.lost::<ZEROS, DIGITS>().has_top_bit() {
-                let n = block * CHECKED + n;
+                let n = chunk * CHECKED + n;
                 // SAFETY: the caller promises that positions are written, and the elements.
                 *value = unsafe {
                     let offset = args.offset(n) + offset_at(args.reduced, positions.read(n) as usize);
@@ -91,7 +91,7 @@ unsafe fn read_lost<B: Bits, const ZEROS: bool, const DIGITS: u32>(args: &Kernel
 /// # Safety
 /// - As for [`read_values`].
 unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: values are wanted, and as wide as `B`.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
     let (outer, inner) = match args.step() {
         Some(step) => (LoopDim::ONE, LoopDim { size: values.len(), stride: step }),
@@ -137,7 +137,7 @@ unsafe fn read_row<B: Copy, P: Position, const N: usize>(
 ) {
     let mut n = 0;
     let mut read = |(value, position): (&mut MaybeUninit<B>, &MaybeUninit<P>)| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the position of each output, and the element there.
         value.write(unsafe {
             let position: u64 = position.assume_init().into();
             first.wrapping_offset(n * step).offset(offset(position as isize)).read()
@@ -162,7 +162,7 @@ mod tests {
     /// Of which bits a kernel cannot know all.
     #[test]
     fn lost_bits() {
-        fn check<B: Bits, const ZEROS: bool, const DIGITS: u32>(kept: &[B], lost: &[B]) {
+        fn check<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(kept: &[B], lost: &[B]) {
             assert!(kept.iter().all(|bits| !bits.lost::<ZEROS, DIGITS>().has_top_bit()));
             assert!(lost.iter().all(|bits| bits.lost::<ZEROS, DIGITS>().has_top_bit()));
         }

@@ -4,33 +4,33 @@
 //! rows are reduced.
 //!
 //! ```text
-//! for some lanes (outputs) at a time:
+//! for each batch of lanes (outputs):
 //!     while elements are left:
 //!         fill the buffer: row p has element p of each lane
 //!         reduce those rows
 //! ```
 //!
-//! Lanes are in the order of the outputs, but for blocks: there, all lanes of the first column of a block come first,
-//! and positions are interleaved back in the end.
+//! Lanes are in the order of the outputs, but for dense runs of several outputs: there, the first outputs of all runs
+//! come first, and positions are interleaved back in the end.
 
-use super::panel::{PANEL_TILES, Panel, Traversal};
-use super::reduce::{ColumnState, OutputRows, reduce};
-use super::tile::{StridedRows, TILE_VECTORS};
+use super::gathered_rows::{DENSE_OUTPUTS, DenseRuns, GatherSource, MAX_COPIED_ROWS};
+use super::panel::PANEL_TILES;
+use super::reduce::{ColumnState, reduce};
+use super::tile::TILE_VECTORS;
 use crate::gather::transpose::{TransposeSource, is_shuffled};
 use crate::gather::{LaneOffsets, SCRATCH_BYTES, Scratch, interleave, interleave_values};
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::memory::walk::SegmentIter;
 use crate::order::ArgOrder;
-use crate::outputs::{Outputs, Written};
+use crate::outputs::{Outputs, TypedOutputs, Written};
 use crate::positions::Positions;
-use crate::prefetch::{Hint, PrefetchCursor};
+use crate::prefetch::PrefetchCursor;
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::Simd;
-use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
+use crate::simd::transpose::CHUNK_BYTES;
 use core::mem::MaybeUninit;
-use core::ptr::null;
 
 /// The longest lanes, in bytes, that hardware prefetchers follow. See docs/tuning.md#max_followed_bytes.
 const MAX_FOLLOWED_BYTES: usize = 96;
@@ -39,7 +39,7 @@ const MAX_FOLLOWED_BYTES: usize = 96;
 /// docs/tuning.md#max_prefetched_step.
 const MAX_PREFETCHED_STEP: isize = 4;
 
-/// The widest runs of outputs, in bytes, that are transposed in 128-bit blocks: half of it for few rows of 8 bits. See
+/// The widest runs of outputs, in bytes, that are transposed by chunks: half of it for few rows of 8 bits. See
 /// docs/tuning.md#max_run_bytes.
 const MAX_RUN_BYTES: usize = 24;
 
@@ -55,49 +55,103 @@ pub(crate) struct GatheredColumns;
 
 impl KernelImpl for GatheredColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut all_outputs: Outputs<'_>) -> Written {
-        let input = args.input.cast::<O::Lane>();
-        let end = args.end_of_block().map(|end| input.wrapping_offset(end));
-        let layout = match (args.step(), blocks::<O>(args)) {
-            (_, Some(blocks)) => LaneLayout::Blocks(blocks),
-            (Some(step), _) => LaneLayout::Strided(step),
-            // Longer runs are columns, and need no gathering.
-            _ if args.inner.stride == 1 && (2..=TILE_VECTORS * O::Simd::LANES).contains(&args.inner.size) => {
-                LaneLayout::Runs(args.inner.size)
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+        // SAFETY: values are of elements, as the caller promises.
+        let mut outputs = unsafe { outputs.typed() };
+        let gathering = Gathering::new(order, args);
+        let (mut scratch, mut offsets, mut staging) = (Scratch::new(), Offsets::new(), Staging::new());
+        let (mut done, mut end_of_row, mut state) = (0, 0, ColumnState::default());
+        while done < outputs.len() {
+            if done == end_of_row {
+                end_of_row += gathering.row_width;
             }
-            _ if args.inner.size >= O::Simd::LANES => LaneLayout::Strided(args.inner.stride),
-            _ => LaneLayout::Irregular,
-        };
-        // Lanes that are gathered together are of the same row of outputs, unless the next one continues the same step,
-        // or rows of outputs are short.
-        let row_width = if let (LaneLayout::Strided(_), None) = (layout, args.step()) {
-            args.inner.size
-        } else {
-            all_outputs.len()
-        };
+            let batch = gathering.batch(done, end_of_row);
+            done = batch.end();
+            let mut outputs = outputs.reborrow().part(batch.start, batch.width);
+            // SAFETY: the caller promises all elements of the call.
+            let source = unsafe { gathering.source(batch, &mut offsets) };
+            let staged_lanes = gathering.staged_lanes(batch);
+            let answers = match staged_lanes {
+                Some(lanes) => staging.answers(lanes, outputs.values.is_some()),
+                None => outputs.reborrow(),
+            };
+            gathering.reduce(source, &mut scratch, answers, &mut state);
+            if staged_lanes.is_some() {
+                let (positions, values) = staging.found(batch.width);
+                // SAFETY: a reduction writes all positions that it is given, of at least as many lanes.
+                let positions = unsafe { &*(&raw const *positions as *const [u32]) };
+                gathering.put_back(batch, positions, values, outputs);
+            }
+        }
+        Written::all(state.has_lost)
+    }
+}
+
+/// How the outputs of a call are gathered.
+struct Gathering<'a, O: ArgOrder> {
+    order: O,
+    args: &'a KernelArgs<'a>,
+    layout: LaneLayout,
+    /// From one output to the next, if that is known without a division.
+    step: Option<isize>,
+    /// Where the elements of the call end, if they are contiguous.
+    end: Option<*const O::Lane>,
+    /// Lanes that are gathered together are of the same row of outputs, as wide as this.
+    row_width: usize,
+    /// How many lanes a register tile has, and how many a batch has: at least, if a row of outputs has as many, and at
+    /// most.
+    tile_width: usize,
+    least: usize,
+    most: usize,
+    /// How many rows of the widest batch the buffer holds.
+    most_rows: usize,
+    is_one_pass: bool,
+    prefetches: bool,
+}
+
+/// Outputs that are gathered together: `width` of them from `start` on. If it `is_short`, they are fewer than a tile.
+#[derive(Clone, Copy)]
+struct Batch {
+    start: usize,
+    width: usize,
+    is_short: bool,
+}
+
+impl Batch {
+    /// The first output after it.
+    #[inline(always)]
+    fn end(self) -> usize {
+        self.start + self.width
+    }
+}
+
+impl<'a, O: ArgOrder> Gathering<'a, O> {
+    #[inline(always)]
+    fn new(order: O, args: &'a KernelArgs<'a>) -> Self {
+        let (step, layout) = (args.step(), LaneLayout::of::<O>(args));
+        let end = args.contiguous_end().map(|end| args.input.cast::<O::Lane>().wrapping_offset(end));
+        // Unless the next row of outputs continues the same step, or rows of outputs are short.
+        let row_width =
+            if let (LaneLayout::Strided(_), None) = (layout, step) { args.inner.size } else { args.outputs() };
         let tile_width = match layout {
-            LaneLayout::Blocks(blocks) => O::Simd::LANES * blocks.width,
+            LaneLayout::Dense(dense) => O::Simd::LANES * dense.width,
             _ if row_width < TILE_VECTORS * O::Simd::LANES => O::Simd::LANES,
             _ => TILE_VECTORS * O::Simd::LANES,
         };
         // Short reductions are gathered for many lanes at a time, as long as the buffer holds all of their rows.
-        let capacity = SCRATCH_BYTES / size_of::<O::Lane>();
-        let fitting = (capacity / args.reduction_len() / tile_width).min(PANEL_TILES - 2);
+        let (capacity, reduction_len) = (SCRATCH_BYTES / size_of::<O::Lane>(), args.reduction_len());
+        let fitting = (capacity / reduction_len / tile_width).min(PANEL_TILES - 2);
         let (least, most) = match layout {
             LaneLayout::Strided(_) => (tile_width, fitting.max(1) * tile_width),
             LaneLayout::Runs(width) => {
                 let least = tile_width.next_multiple_of(width);
                 (least, least.max(fitting * tile_width / width * width))
             }
-            LaneLayout::Blocks(blocks) => (tile_width, blocks.most),
+            LaneLayout::Dense(dense) => (tile_width, dense.most),
             LaneLayout::Irregular => (tile_width, tile_width),
         };
         let most_rows = capacity / most;
-        let is_one_pass = args.reduction_len() <= most_rows.min(O::Simd::MAX_INDEX as usize);
-        let mut scratch = Scratch::new();
-        let mut offsets = [const { MaybeUninit::uninit() }; TILE_VECTORS * MAX_VECTOR_BYTES];
-        let mut lane_positions = [const { MaybeUninit::<u32>::uninit() }; BLOCK_OUTPUTS];
-        let mut lane_values = [const { MaybeUninit::<O::Lane>::uninit() }; BLOCK_OUTPUTS];
+        let is_one_pass = reduction_len <= most_rows.min(O::Simd::MAX_INDEX as usize);
         // Each lane is read a little at a time, which no hardware prefetcher follows: so the next lanes are prefetched.
         // Where all elements of a lane are close together, hardware prefetchers do follow.
         let is_known = match layout {
@@ -106,272 +160,196 @@ impl KernelImpl for GatheredColumns {
         };
         let prefetches =
             args.should_prefetch(args.reduced_bytes(size_of::<O::Lane>()) > MAX_FOLLOWED_BYTES) && is_known;
-        let mut state = ColumnState::default();
-        let (mut done, mut end_of_row, hint) = (0, 0, args.tuning.prefetch.hint);
-        // Without a division, where that is known.
-        let step = args.step();
-        let offset_of = |n: usize| step.map_or_else(|| args.offset(n), |step| n as isize * step);
-        while done < all_outputs.len() {
-            if done == end_of_row {
-                end_of_row += row_width;
-            }
-            // The last lanes of a row of outputs overlap the previous ones if they are fewer than a tile.
-            let is_rest = end_of_row - done < tile_width;
-            let start = if is_rest { end_of_row - least.min(row_width) } else { done };
-            let mut width = (end_of_row - start).min(most);
-            if let LaneLayout::Blocks(blocks) = layout {
-                width -= width % blocks.width;
-            }
-            let mut outputs = all_outputs.reborrow().part(start, width);
-            done = start + width;
-
-            let is_short = width < tile_width;
-            let lanes = match layout {
-                LaneLayout::Strided(step) if !is_short => {
-                    LaneOffsets::Strided { first: offset_of(start), step, lanes: width }
-                }
-                LaneLayout::Runs(run) if !is_short => LaneOffsets::Runs {
-                    first: (start / run) as isize * args.outer.stride,
-                    step: args.outer.stride,
-                    runs: width / run,
-                    width: run,
-                },
-                LaneLayout::Blocks(_) if !is_short => LaneOffsets::ONE,
-                _ => {
-                    for (lane, offset) in offsets[..tile_width].iter_mut().enumerate() {
-                        // Lanes without an output repeat the last one.
-                        offset.write(args.offset(start + lane.min(width - 1)));
-                    }
-                    // SAFETY: the loop above has written all of them.
-                    LaneOffsets::Each(unsafe { &*(&raw const offsets[..tile_width] as *const [isize]) })
-                }
-            };
-            let is_staged = is_short || matches!(layout, LaneLayout::Blocks(blocks) if blocks.width > 1);
-            let answers = match is_staged {
-                true => {
-                    let staged = width.max(tile_width);
-                    let positions = Positions::from(&mut lane_positions[..staged]);
-                    match outputs.value_bytes {
-                        0 => positions.into(),
-                        _ => Outputs::with_values(positions, &mut lane_values[..staged]),
-                    }
-                }
-                false => outputs.reborrow(),
-            };
-            let prefetch_cursor = match prefetches && done < args.outputs() {
-                true => Some(PrefetchCursor::new(input.wrapping_offset(offset_of(done)), hint)),
-                false => None,
-            };
-            let mut source = match layout {
-                LaneLayout::Blocks(blocks) if !is_short => {
-                    let (rows, reversed) = (args.reduction_len(), args.innermost_reduced().stride < 0);
-                    let to_lowest = if reversed { 1 - rows as isize } else { 0 };
-                    let block_width = blocks.width;
-                    let blocks = TransposeSource {
-                        first: input.wrapping_offset(offset_of(start) + to_lowest).cast(),
-                        step: blocks.step * size_of::<O::Lane>() as isize,
-                        count: width / blocks.width,
-                        elements: rows * blocks.width,
-                        reversed,
-                        prefetch_cursor,
-                    };
-                    GatherSource::Blocks(BlockRows { blocks, width: block_width, rows, most: most_rows, done: 0 })
-                }
-                _ => GatherSource::Lanes { segments: SegmentIter::new(args, prefetch_cursor), input, end, lanes },
-            };
-            let stride = answers.len() as isize;
-            // SAFETY: the caller promises that all elements which the reduced loops reach from each output may be read;
-            // the rows were gathered just now.
-            unsafe {
-                if is_one_pass {
-                    let (first, count) = source.next(order.simd(), &mut scratch);
-                    let rows = StridedRows { first, stride, count, hint };
-                    let output_rows = OutputRows { count: 1, width: answers.len(), step: 0 };
-                    state = reduce(order, (rows, output_rows), answers, None, false, state);
-                } else {
-                    state.has_lost |= source.reduce(order, &mut scratch, answers, hint);
-                }
-            }
-            if is_staged {
-                // SAFETY: the reduction has written at least as many.
-                let found = unsafe { &*(&raw const lane_positions[..width] as *const [u32]) };
-                let found_values = &lane_values[..width];
-                // SAFETY: values are of elements, as the caller promises.
-                let values = unsafe { outputs.values::<O::Lane>() };
-                match layout {
-                    LaneLayout::Blocks(blocks) if !is_short => {
-                        if let Some(values) = values {
-                            interleave_values(order.simd(), values, found_values, blocks.width);
-                        }
-                        interleave(order.simd(), outputs.positions, found, blocks.width);
-                    }
-                    _ => {
-                        if let Some(values) = values {
-                            values.copy_from_slice(found_values);
-                        }
-                        outputs.positions.write_all(found);
-                    }
-                }
-            }
-        }
-        Written::all(state.has_lost)
-    }
-}
-
-/// The most rows for which gathering in blocks does not pay. See docs/tuning.md#max_run_bytes.
-const MAX_UNBLOCKED_ROWS: usize = 8;
-
-/// The most outputs of the blocks that are transposed at a time. See docs/tuning.md#not-measured.
-const BLOCK_OUTPUTS: usize = 1024;
-
-/// How blocks are laid out, each of which has the elements of `width` outputs: the contiguous rows of one run of
-/// outputs, or one row.
-#[derive(Clone, Copy)]
-struct BlockLayout {
-    /// In outputs.
-    width: usize,
-    /// How many outputs to gather at a time, at most.
-    most: usize,
-    /// From one block to the next, in elements.
-    step: isize,
-}
-
-/// The blocks of a call that are transposed together, if it has any that are worth it. A transpose takes a few shuffles
-/// for all runs of some blocks, where copying takes a load and a store for each run.
-#[inline(always)]
-fn blocks<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<BlockLayout> {
-    let &[fastest] = args.reduced else { return None };
-    let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, fastest.size);
-    let is_shuffled = |elements: usize| O::Simd::TUNING.has_shuffles && is_shuffled(elements, size);
-    let has_whole_blocks = |elements: usize| {
-        O::Simd::TUNING.has_shuffles
-            && elements > MAX_UNBLOCKED_ROWS
-            && elements * size >= BLOCK_BYTES
-            && elements.saturating_mul(lanes * size) <= SCRATCH_BYTES
-    };
-    let (width, step, count) = match args.step() {
-        // Rows, all of whose elements the buffer holds.
-        Some(step)
-            if step == rows as isize && fastest.stride.abs() == 1 && (is_shuffled(rows) || has_whole_blocks(rows)) =>
-        {
-            (1, step, args.outputs())
-        }
-        _ if args.inner.stride == 1 && fastest.stride == args.inner.size as isize => {
-            let (width, step, count) = (args.inner.size, args.outer.stride, args.outer.size);
-            let longest = if size == 1 && rows <= 24 { MAX_RUN_BYTES / 2 } else { MAX_RUN_BYTES };
-            let is_narrow = rows > MAX_UNBLOCKED_ROWS && (2..=longest / size).contains(&width);
-            let is_short = width <= MAX_SHUFFLED_WIDTH && step == (rows * width) as isize && is_shuffled(rows * width);
-            if !is_narrow && !is_short {
-                return None;
-            }
-            (width, step, count)
-        }
-        _ => return None,
-    };
-    let fitting = (SCRATCH_BYTES / rows.saturating_mul(width).saturating_mul(lanes * size)).max(1);
-    let most = if width == 1 { TILE_VECTORS * (PANEL_TILES - 2) } else { BLOCK_OUTPUTS / (width * lanes) };
-    let vectors = fitting.min(most).min(count / lanes);
-    // Whole tiles, if there is more than one.
-    let vectors = if vectors > TILE_VECTORS { vectors - vectors % TILE_VECTORS } else { vectors };
-    (vectors > 0).then_some(BlockLayout { width, most: vectors * lanes * width, step })
-}
-
-/// Where rows of gathered lanes come from, as many at a time as the buffer holds.
-enum GatherSource<'a, T> {
-    Blocks(BlockRows),
-    /// Elements of each lane. What follows each before `end` may be read too, if there is an end.
-    Lanes {
-        segments: SegmentIter<'a>,
-        input: *const T,
-        end: Option<*const T>,
-        lanes: LaneOffsets<'a>,
-    },
-}
-
-impl<T: Copy> GatherSource<'_, T> {
-    /// Reduces all rows, as many at a time as the buffer holds, by a panel, and tells whether bits of values are lost.
-    ///
-    /// # Safety
-    /// - As for [`GatherSource::next`]; there is an output for each lane, and values are of elements.
-    #[inline(always)]
-    unsafe fn reduce<O: ArgOrder<Lane = T>>(
-        mut self,
-        order: O,
-        scratch: &mut Scratch,
-        outputs: Outputs<'_>,
-        hint: Hint,
-    ) -> bool {
-        let stride = outputs.len() as isize;
-        let mut tiles = [const { MaybeUninit::uninit() }; PANEL_TILES];
-        let mut panel = Panel::<O, 1>::new(order, &mut tiles, outputs);
-        // SAFETY: the caller's promise; the rows were gathered just now.
-        unsafe {
-            loop {
-                let (first, count) = self.next(order.simd(), scratch);
-                if count == 0 {
-                    break;
-                }
-                panel.rows(StridedRows { first, stride, count, hint }, None, Traversal::Resident);
-            }
-        }
-        panel.finish()
-    }
-
-    /// The next rows, and how many. No more rows means no more elements.
-    ///
-    /// # Safety
-    /// - As for [`BlockRows::next`], or for [`Scratch::fill`].
-    #[inline(always)]
-    unsafe fn next<S: TransposeOps>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self {
-                GatherSource::Blocks(rows) => rows.next(simd, scratch),
-                GatherSource::Lanes { segments, input, end, lanes } => {
-                    scratch.fill(simd, segments, *input, *end, lanes)
-                }
-            }
+        Gathering {
+            order,
+            args,
+            layout,
+            step,
+            end,
+            row_width,
+            tile_width,
+            least,
+            most,
+            most_rows,
+            is_one_pass,
+            prefetches,
         }
     }
-}
 
-struct BlockRows {
-    /// With all of their rows; the last one comes first only where all rows are gathered together.
-    blocks: TransposeSource,
-    /// How wide blocks are, in elements, and how many rows they have.
-    width: usize,
-    rows: usize,
-    /// How many rows are gathered at a time, and how many were.
-    most: usize,
-    done: usize,
-}
+    /// The outputs that are gathered after the first `done`, in a row of outputs that ends at `end_of_row`. The last
+    /// ones of a row overlap those before if they are fewer than a tile.
+    #[inline(always)]
+    fn batch(&self, done: usize, end_of_row: usize) -> Batch {
+        let is_rest = end_of_row - done < self.tile_width;
+        let start = if is_rest { end_of_row - self.least.min(self.row_width) } else { done };
+        let mut width = (end_of_row - start).min(self.most);
+        if let LaneLayout::Dense(dense) = self.layout {
+            width -= width % dense.width;
+        }
+        Batch { start, width, is_short: width < self.tile_width }
+    }
 
-impl BlockRows {
-    /// Gathers as many rows as the buffer holds, of all blocks, and tells how many. No more rows means no more
-    /// elements.
+    /// Where the first element of an output is.
+    #[inline(always)]
+    fn first_of(&self, output: usize) -> *const O::Lane {
+        let offset = self.step.map_or_else(|| self.args.offset(output), |step| output as isize * step);
+        self.args.input.cast::<O::Lane>().wrapping_offset(offset)
+    }
+
+    /// The elements of a batch, and what to prefetch while they are gathered.
     ///
     /// # Safety
-    /// - The blocks may be read; they have more than [`MAX_UNBLOCKED_ROWS`], or are short enough for [`is_shuffled`],
-    ///   and are as many as a vector has lanes, or more. Elements have the size of `T`.
+    /// - All elements of the call may be read while what is borrowed for is.
     #[inline(always)]
-    unsafe fn next<S: TransposeOps, T>(&mut self, simd: S, scratch: &mut Scratch) -> (*const T, usize) {
-        const { assert!(2 * MAX_UNBLOCKED_ROWS >= BLOCK_BYTES && BLOCK_OUTPUTS * MAX_UNBLOCKED_ROWS <= SCRATCH_BYTES) };
-        let BlockRows { blocks, width, rows, most, done } = *self;
-        let some = (rows - done).min(most);
-        if some == 0 {
-            return (null(), 0);
-        }
-        // Fewer rows may be less than 16 bytes of a block: then some of the rows before are gathered again.
-        let before = MAX_UNBLOCKED_ROWS.saturating_sub(some).min(done);
-        let first = blocks.first.wrapping_add((done - before) * width * size_of::<T>());
-        let bytes = some * blocks.count * width * size_of::<T>();
-        self.blocks.prefetch_cursor = blocks.prefetch_cursor.map(|cursor| cursor.moved(bytes as isize));
-        self.done += some;
-        // SAFETY: the caller's promise.
-        let first = unsafe {
-            scratch.fill_blocks::<S, T>(simd, TransposeSource { first, elements: (before + some) * width, ..blocks })
+    unsafe fn source<'s>(&'s self, batch: Batch, offsets: &'s mut Offsets) -> GatherSource<'s, O> {
+        let args = self.args;
+        let prefetch_cursor = if self.prefetches && batch.end() < args.outputs() {
+            Some(PrefetchCursor::new(self.first_of(batch.end()), args.tuning.prefetch.hint))
+        } else {
+            None
         };
-        (first.wrapping_add(before * blocks.count * width), some)
+        if let LaneLayout::Dense(dense) = self.layout
+            && !batch.is_short
+        {
+            let runs = self.dense_runs(dense, batch, prefetch_cursor);
+            // SAFETY: all rows of some outputs of the call, which `dense` has found to be such runs.
+            return unsafe { GatherSource::of_runs(runs) };
+        }
+        let (segments, input) = (SegmentIter::new(args, prefetch_cursor), args.input.cast::<O::Lane>());
+        // SAFETY: lanes are outputs of the call, whose segments these are; nothing but its elements is before its end.
+        unsafe { GatherSource::of_lanes(segments, input, self.end, self.lanes(batch, offsets)) }
+    }
+
+    #[inline(always)]
+    fn dense_runs(&self, dense: DenseLayout, batch: Batch, prefetch_cursor: Option<PrefetchCursor>) -> DenseRuns {
+        let (rows, reversed) = (self.args.reduction_len(), self.args.innermost_reduced().stride < 0);
+        let to_lowest = if reversed { 1 - rows as isize } else { 0 };
+        let runs = TransposeSource {
+            first: self.first_of(batch.start).wrapping_offset(to_lowest).cast(),
+            step: dense.step * size_of::<O::Lane>() as isize,
+            count: batch.width / dense.width,
+            elements: rows * dense.width,
+            reversed,
+            prefetch_cursor,
+        };
+        DenseRuns { runs, width: dense.width, rows, most: self.most_rows, done: 0 }
+    }
+
+    /// Where the lanes of a batch begin. A short one is filled up: lanes without an output repeat the last one.
+    #[inline(always)]
+    fn lanes<'s>(&self, batch: Batch, offsets: &'s mut Offsets) -> LaneOffsets<'s> {
+        let Batch { start, width, is_short } = batch;
+        match self.layout {
+            LaneLayout::Strided(step) if !is_short => {
+                let first = self.step.map_or_else(|| self.args.offset(start), |step| start as isize * step);
+                LaneOffsets::Strided { first, step, lanes: width }
+            }
+            LaneLayout::Runs(run) if !is_short => LaneOffsets::Runs {
+                first: (start / run) as isize * self.args.outer.stride,
+                step: self.args.outer.stride,
+                runs: width / run,
+                width: run,
+            },
+            _ => offsets.of_lanes(self.tile_width, |lane| self.args.offset(start + lane.min(width - 1))),
+        }
+    }
+
+    /// How many lanes are answered to a buffer first, if lanes are not the outputs of a batch in their order.
+    #[inline(always)]
+    fn staged_lanes(&self, batch: Batch) -> Option<usize> {
+        match self.layout {
+            LaneLayout::Dense(dense) if dense.width > 1 => Some(batch.width.max(self.tile_width)),
+            _ if batch.is_short => Some(self.tile_width),
+            _ => None,
+        }
+    }
+
+    /// Reduces the rows of a batch. There is an answer for each lane.
+    #[inline(always)]
+    fn reduce(
+        &self,
+        mut source: GatherSource<'_, O>,
+        scratch: &mut Scratch,
+        answers: TypedOutputs<'_, O::Lane>,
+        state: &mut ColumnState,
+    ) {
+        let (order, hint) = (self.order, self.args.tuning.prefetch.hint);
+        if self.is_one_pass {
+            let rows = source.next(order, scratch, answers.len(), hint);
+            *state = reduce(order, rows.into(), answers, None, false, *state);
+        } else {
+            state.has_lost |= source.reduce(order, scratch, answers, hint);
+        }
+    }
+
+    /// Writes what was found in the lanes of a batch to its outputs.
+    #[inline(always)]
+    fn put_back(
+        &self,
+        batch: Batch,
+        positions: &[u32],
+        values: &[MaybeUninit<O::Lane>],
+        mut outputs: TypedOutputs<'_, O::Lane>,
+    ) {
+        match self.layout {
+            LaneLayout::Dense(dense) if !batch.is_short => {
+                if let Some(places) = outputs.values {
+                    interleave_values(self.order.simd(), places, values, dense.width);
+                }
+                interleave(self.order.simd(), outputs.positions, positions, dense.width);
+            }
+            _ => {
+                if let Some(places) = outputs.values {
+                    places.copy_from_slice(values);
+                }
+                outputs.positions.write_all(positions);
+            }
+        }
+    }
+}
+
+/// Room for the answers of a batch whose lanes are not in the order of the outputs.
+struct Staging<L> {
+    positions: [MaybeUninit<u32>; DENSE_OUTPUTS],
+    values: [MaybeUninit<L>; DENSE_OUTPUTS],
+}
+
+impl<L> Staging<L> {
+    #[inline(always)]
+    fn new() -> Self {
+        Staging { positions: [const { MaybeUninit::uninit() }; _], values: [const { MaybeUninit::uninit() }; _] }
+    }
+
+    #[inline(always)]
+    fn answers(&mut self, lanes: usize, with_values: bool) -> TypedOutputs<'_, L> {
+        let values = if with_values { Some(&mut self.values[..lanes]) } else { None };
+        TypedOutputs { positions: Positions::from(&mut self.positions[..lanes]), values }
+    }
+
+    /// The places of the first `width` lanes.
+    #[inline(always)]
+    fn found(&self, width: usize) -> (&[MaybeUninit<u32>], &[MaybeUninit<L>]) {
+        (&self.positions[..width], &self.values[..width])
+    }
+}
+
+/// Room for the offset of each lane of a tile.
+struct Offsets([MaybeUninit<isize>; TILE_VECTORS * MAX_VECTOR_BYTES]);
+
+impl Offsets {
+    #[inline(always)]
+    fn new() -> Self {
+        Offsets([const { MaybeUninit::uninit() }; _])
+    }
+
+    #[inline(always)]
+    fn of_lanes(&mut self, lanes: usize, offset: impl Fn(usize) -> isize) -> LaneOffsets<'_> {
+        let offsets = &mut self.0[..lanes];
+        for (lane, place) in offsets.iter_mut().enumerate() {
+            place.write(offset(lane));
+        }
+        // SAFETY: the loop above has written all of them.
+        LaneOffsets::Each(unsafe { &*(&raw const *offsets as *const [isize]) })
     }
 }
 
@@ -382,7 +360,80 @@ enum LaneLayout {
     Strided(isize),
     /// In runs of neighbours, each of this width.
     Runs(usize),
-    /// In blocks: see [`blocks`].
-    Blocks(BlockLayout),
+    /// In runs that have the elements of all of their outputs, one after another.
+    Dense(DenseLayout),
     Irregular,
+}
+
+/// How dense runs are laid out, each of which has the elements of `width` outputs: contiguous rows of neighbouring
+/// outputs, or the elements of one.
+#[derive(Clone, Copy)]
+struct DenseLayout {
+    /// In outputs.
+    width: usize,
+    /// How many outputs to gather at a time, at most.
+    most: usize,
+    /// From one run to the next, in elements.
+    step: isize,
+}
+
+impl LaneLayout {
+    #[inline(always)]
+    fn of<O: ArgOrder>(args: &KernelArgs<'_>) -> Self {
+        match (args.step(), DenseLayout::of::<O>(args)) {
+            (_, Some(dense)) => LaneLayout::Dense(dense),
+            (Some(step), _) => LaneLayout::Strided(step),
+            // Longer runs are columns, and need no gathering.
+            _ if args.inner.stride == 1 && (2..=TILE_VECTORS * O::Simd::LANES).contains(&args.inner.size) => {
+                LaneLayout::Runs(args.inner.size)
+            }
+            _ if args.inner.size >= O::Simd::LANES => LaneLayout::Strided(args.inner.stride),
+            _ => LaneLayout::Irregular,
+        }
+    }
+}
+
+impl DenseLayout {
+    /// The runs of a call that are transposed together, if it has any that are worth it. A transpose takes a few
+    /// shuffles for all rows of some runs, where copying takes a load and a store for each.
+    #[inline(always)]
+    fn of<O: ArgOrder>(args: &KernelArgs<'_>) -> Option<Self> {
+        let &[fastest] = args.reduced else { return None };
+        let (size, lanes, rows) = (size_of::<O::Lane>(), O::Simd::LANES, fastest.size);
+        let is_shuffled = |elements: usize| O::Simd::TUNING.has_shuffles && is_shuffled(elements, size);
+        let has_whole_rows = |elements: usize| {
+            O::Simd::TUNING.has_shuffles
+                && elements > MAX_COPIED_ROWS
+                && elements * size >= CHUNK_BYTES
+                && elements.saturating_mul(lanes * size) <= SCRATCH_BYTES
+        };
+        let (width, step, count) = match args.step() {
+            // Rows, all of whose elements the buffer holds.
+            Some(step)
+                if step == rows as isize
+                    && fastest.stride.abs() == 1
+                    && (is_shuffled(rows) || has_whole_rows(rows)) =>
+            {
+                (1, step, args.outputs())
+            }
+            _ if args.inner.stride == 1 && fastest.stride == args.inner.size as isize => {
+                let (width, step, count) = (args.inner.size, args.outer.stride, args.outer.size);
+                let longest = if size == 1 && rows <= 24 { MAX_RUN_BYTES / 2 } else { MAX_RUN_BYTES };
+                let is_narrow = rows > MAX_COPIED_ROWS && (2..=longest / size).contains(&width);
+                let is_short =
+                    width <= MAX_SHUFFLED_WIDTH && step == (rows * width) as isize && is_shuffled(rows * width);
+                if !is_narrow && !is_short {
+                    return None;
+                }
+                (width, step, count)
+            }
+            _ => return None,
+        };
+        let fitting = (SCRATCH_BYTES / rows.saturating_mul(width).saturating_mul(lanes * size)).max(1);
+        let most = if width == 1 { TILE_VECTORS * (PANEL_TILES - 2) } else { DENSE_OUTPUTS / (width * lanes) };
+        let vectors = fitting.min(most).min(count / lanes);
+        // Whole tiles, if there is more than one.
+        let vectors = if vectors > TILE_VECTORS { vectors - vectors % TILE_VECTORS } else { vectors };
+        (vectors > 0).then_some(DenseLayout { width, most: vectors * lanes * width, step })
+    }
 }

@@ -29,19 +29,19 @@
 //! (`nan_tracker.rs`). If one was there, the rows are reduced again by comparisons that know NaN, which are slower
 //! (`reduce.rs`).
 //!
-//! # Row blocks (`row_blocks.rs`)
+//! # Row groups (`row_groups.rs`)
 //!
 //! Of many rows, eight at a time are first reduced by `max` alone, as [long rows](crate::rows) are block by block. That
-//! leaves one comparison and one select for the whole block. In the end, each lane looks for its best in the eight rows
-//! of its block:
+//! leaves one comparison and one select for the whole group. In the end, each lane looks for its best in the eight rows
+//! of its group:
 //!
 //! ```text
-//! for each block of 8 rows:
+//! for each group of 8 rows:
 //!     new         = max(row[0], .., row[7])
 //!     better      = new > best
 //!     best        = max(new, best)
-//!     row_of_best = select(better, first row of the block, row_of_best)
-//! in each lane: row_of_best = the first row of that block that is equal to best
+//!     row_of_best = select(better, first row of the group, row_of_best)
+//! in each lane: row_of_best = the first row of that group that is equal to best
 //! ```
 //!
 //! # One pass, or panels (`panel.rs`)
@@ -53,9 +53,9 @@
 //! ```text
 //! for each panel of the row:
 //!     for each segment of the reduced loops:            rows with one stride between them
-//!         for each block of rows in the segment:        eight rows, or one ("streaming")
+//!         for each group of rows in the segment:        eight rows, or one ("streaming")
 //!             for each tile of the panel:
-//!                 reduce the block of rows into the tile
+//!                 reduce the group of rows into the tile
 //!     widen the row numbers into 32-bit positions       also whenever they would overflow
 //! ```
 //!
@@ -74,25 +74,29 @@
 //! # Gathered columns (`gathered.rs`)
 //!
 //! If outputs are not contiguous, or too few of them are, their elements are copied into rows of a small buffer
-//! (`gather/`), one lane for each output. From there on they are columns.
+//! (`gathered_rows.rs`, `gather/`), one lane for each output. From there on they are columns.
 //!
 //! # Who calls whom
 //!
 //! ```text
-//! strategy.rs ──> schedule.rs             gathered.rs ──> gather/
+//! strategy.rs ──> schedule.rs             gathered.rs ──> gathered_rows.rs ──> gather/
 //!      ├────────> panel.rs  <─────────────────┤
 //!      └────────> reduce.rs <─────────────────┴──── narrow.rs
-//!                     └───> tile.rs, row_blocks.rs, nan_tracker.rs
+//!                     └───> tile.rs, row_groups.rs, nan_tracker.rs
 //! ```
+//!
+//! All of them are given rows by `strided_rows.rs`, whose types say that the elements may be read.
 
 mod gathered;
+mod gathered_rows;
 mod nan_tracker;
 mod narrow;
 mod panel;
 mod reduce;
-mod row_blocks;
+mod row_groups;
 mod schedule;
 mod strategy;
+mod strided_rows;
 mod tile;
 
 pub(crate) use gathered::GatheredColumns;

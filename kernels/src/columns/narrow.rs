@@ -15,13 +15,13 @@
 //! Gathering such rows would cost a load and a store for each, a few bytes long.
 
 use super::reduce::{ColumnState, reduce_tile};
-use super::tile::{ColumnTile, StridedRows};
+use super::strided_rows::{CallRows, StridedRows};
+use super::tile::{ColumnTile, store};
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::order::{ArgOrder, IndexVec, Mask, Vec};
-use crate::outputs::{Outputs, Written};
+use crate::outputs::{Outputs, TypedOutputs, Written};
 use crate::positions::{Positions, for_places, write_all};
-use crate::prefetch::Hint;
 use crate::simd::ops::SimdOps;
 use crate::simd::partial_load::MAX_VECTOR_BYTES;
 use crate::simd::token::Simd;
@@ -35,10 +35,13 @@ pub(crate) struct NarrowColumns;
 
 impl KernelImpl for NarrowColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         assert!(Strategy::NarrowColumns.takes(args.inner, args.reduced, O::Simd::LANES));
-        let (width, fastest) = (args.inner.size, args.innermost_reduced());
-        let input = args.input.cast::<O::Lane>();
+        // SAFETY: the caller promises all elements of the call, and that lanes have their size.
+        let output_rows = unsafe { CallRows::new(args) }.one_segment();
+        // SAFETY: values are of elements, as the caller promises.
+        let mut outputs = unsafe { outputs.typed() };
+        let width = output_rows.width();
         let rows_per_wide = rows_per_wide(width, O::Simd::LANES);
         const { assert!(NARROW_VECTORS * size_of::<Vec<O>>() <= NARROW_PREFETCH_BYTES, "a wide row at a time") };
         let prefetched_rows = if args.should_prefetch(false) {
@@ -46,59 +49,44 @@ impl KernelImpl for NarrowColumns {
         } else {
             usize::MAX
         };
-        let (mut state, mut written) = (ColumnState::default(), Written::All);
-        for o in 0..args.outer.size {
-            let first = input.wrapping_offset(o as isize * args.outer.stride);
-            let columns = DenseColumns {
-                order,
-                first,
-                stride: fastest.stride,
-                width,
-                rows_per_wide,
-                prefetched_rows,
-                hint: args.tuning.prefetch.hint,
-            };
-            // SAFETY: the caller promises all elements of all outputs.
-            written = unsafe { columns.reduce(fastest.size, outputs.take(width), &mut state) };
+        let mut state = ColumnState::default();
+        for o in 0..output_rows.len() {
+            let columns = ContiguousColumns { order, rows: output_rows.get(o), rows_per_wide, prefetched_rows };
+            columns.reduce(outputs.take(width), &mut state);
         }
-        written
+        Written::all(state.has_lost)
     }
 }
 
 /// Neighbouring columns with contiguous rows, upwards or downwards.
 #[derive(Clone, Copy)]
-struct DenseColumns<O: ArgOrder> {
+struct ContiguousColumns<'r, O: ArgOrder> {
     order: O,
-    first: *const O::Lane,
-    /// From one row to the next: the width, or minus that.
-    stride: isize,
-    /// How many columns there are, and how many rows of them lie side by side.
-    width: usize,
+    /// Enough of them for a wide row.
+    rows: StridedRows<'r, O::Lane>,
+    /// How many of them lie side by side.
     rows_per_wide: usize,
     /// How many wide rows to prefetch at a time; `usize::MAX` for none.
     prefetched_rows: usize,
-    hint: Hint,
 }
 
-impl<O: ArgOrder> DenseColumns<O> {
+impl<O: ArgOrder> ContiguousColumns<'_, O> {
     /// Writes the position of the first best of each column, and the value, if values are wanted.
-    ///
-    /// # Safety
-    /// - The rows may be read; they are enough for one wide row. Values are of elements.
     #[inline(always)]
-    unsafe fn reduce(self, rows: usize, mut outputs: Outputs<'_>, state: &mut ColumnState) -> Written {
+    fn reduce(self, mut outputs: TypedOutputs<'_, O::Lane>, state: &mut ColumnState) {
+        let rows = self.rows.count();
         let most = self.rows_per_wide.saturating_mul(O::Simd::MAX_INDEX as usize);
         let (mut values, mut start) = (self.order.identity(), 0);
         loop {
-            // The last of several blocks overlaps the previous one, which is harmless: comparisons are strict.
+            // Where they are counted several times, the last rows overlap those before, which is harmless: comparisons
+            // are strict.
             let from = start.min(rows - self.rows_per_wide);
-            // SAFETY: the caller's promise.
-            let block = unsafe { self.reduce_block(from, (rows - from).min(most), state) };
+            let found = self.reduce_rows(from, (rows - from).min(most), state);
             if start == 0 {
-                for_places!(outputs.positions, positions => write_all(positions, block.positions()));
-                values = block.values;
+                for_places!(outputs.positions, positions => write_all(positions, found.positions()));
+                values = found.values;
             } else {
-                values = self.merge(&mut outputs.positions, values, &block);
+                values = self.merge(&mut outputs.positions, values, &found);
             }
             start = start.saturating_add(most);
             // No position is larger than the largest index of 32 bits.
@@ -106,51 +94,29 @@ impl<O: ArgOrder> DenseColumns<O> {
                 break;
             }
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.write_values(outputs, values, state) }
-    }
-
-    /// Writes the value of each column, if values are wanted, from lanes of which the first are columns.
-    ///
-    /// # Safety
-    /// - Values are of elements.
-    #[inline(always)]
-    unsafe fn write_values(self, mut outputs: Outputs<'_>, best: Vec<O>, state: &mut ColumnState) -> Written {
-        // SAFETY: the caller's promise.
-        if let Some(values) = unsafe { outputs.values::<O::Lane>() } {
+        if let Some(places) = outputs.values {
             let mut lanes = [const { MaybeUninit::uninit() }; MAX_VECTOR_BYTES];
-            // SAFETY: there is room for any vector.
-            unsafe { lanes.as_mut_ptr().cast::<Vec<O>>().write_unaligned(self.order.decode(best)) };
-            values.copy_from_slice(&lanes[..self.width]);
-            state.has_lost |= self.order.simd().movemask(self.order.lost(best)) != 0;
+            store(self.order, values, &mut lanes);
+            places.copy_from_slice(&lanes[..places.len()]);
+            state.has_lost |= self.order.simd().movemask(self.order.lost(values)) != 0;
         }
-        Written::all(state.has_lost)
     }
 
-    /// The first best of each column in some rows, as many as can be counted.
-    ///
-    /// # Safety
-    /// - The rows from `start` on may be read, and are at least one wide row.
+    /// The first best of each column in `rows` rows from row `start` on: as many as can be counted, and at least one
+    /// wide row.
     #[inline(always)]
-    unsafe fn reduce_block(self, start: usize, rows: usize, state: &mut ColumnState) -> Block<O> {
-        let DenseColumns { order, width, rows_per_wide, hint, .. } = self;
-        let (wide, stride) = (rows / rows_per_wide, rows_per_wide as isize * self.stride);
-        let first = self.wide_row(start);
+    fn reduce_rows(self, start: usize, rows: usize, state: &mut ColumnState) -> Found<O> {
+        let ContiguousColumns { order, rows_per_wide, .. } = self;
+        let wide = rows / rows_per_wide;
         // The rows that are left are one more wide row, which overlaps the previous one.
-        let last = StridedRows {
-            first: self.wide_row(start + rows - rows_per_wide),
-            stride,
-            count: usize::from(wide * rows_per_wide < rows),
-            hint,
-        };
-        let parts = [StridedRows { first, stride, count: wide, hint }, last];
-        // SAFETY: the caller promises the rows, of which these are all; what is left overlaps by one wide row, and
-        // there is one.
-        let tile = unsafe {
-            reduce_tile::<O, NARROW_VECTORS, 2, true>(order, parts, rows_per_wide * width, self.prefetched_rows, state)
-        };
+        let left = usize::from(wide * rows_per_wide < rows);
+        let wide_rows = [
+            self.rows.wide_rows(start, rows_per_wide, wide),
+            self.rows.wide_rows(start + rows - rows_per_wide, rows_per_wide, left),
+        ];
+        let tile = reduce_tile::<O, NARROW_VECTORS, 2, true>(order, wide_rows, self.prefetched_rows, state);
         let (simd, best) = (order.simd(), self.first_best(&tile));
-        Block {
+        Found {
             start,
             rows,
             rows_per_wide,
@@ -160,23 +126,16 @@ impl<O: ArgOrder> DenseColumns<O> {
         }
     }
 
-    /// Where `rows_per_wide` rows from `row` on begin: at their lowest address.
-    #[inline(always)]
-    fn wide_row(self, row: usize) -> *const O::Lane {
-        let lowest = if self.stride < 0 { row + self.rows_per_wide - 1 } else { row };
-        self.first.wrapping_offset(lowest as isize * self.stride)
-    }
-
     /// No branch depends on the data: testing the candidates one by one would be much slower.
     #[inline(always)]
     fn first_best(self, tile: &ColumnTile<O, NARROW_VECTORS>) -> LaneBest<O> {
-        let DenseColumns { order, width, rows_per_wide, .. } = self;
-        let (simd, lanes) = (order.simd(), O::Simd::LANES);
+        let ContiguousColumns { order, rows_per_wide, .. } = self;
+        let (simd, lanes, width) = (order.simd(), O::Simd::LANES, self.rows.width());
         let mut rows = rows_per_wide / NARROW_VECTORS;
         // The lowest number, in order of visit, of the rows of a vector; `row` is the one at the lowest address. The
         // others get theirs when they are merged.
         let all = rows;
-        let number = |row: usize| if self.stride < 0 { rows_per_wide - all - row } else { row };
+        let number = |row: usize| if self.rows.stride() < 0 { rows_per_wide - all - row } else { row };
         let mut kept = LaneBest::new(order, tile, 0, 0, number(0));
         if rows_per_wide % NARROW_VECTORS > 0 {
             // The row in the middle begins in the first vector and ends in the second. (The rows after it follow there,
@@ -192,30 +151,27 @@ impl<O: ArgOrder> DenseColumns<O> {
             // Merges the second half of the rows, by address, into the first. If their number is odd, the middle one is
             // in both.
             let half = rows / 2;
-            let (low, high) = if self.stride < 0 { (half, 0) } else { (0, half) };
+            let (low, high) = if self.rows.stride() < 0 { (half, 0) } else { (0, half) };
             kept = kept.advanced_by(order, low).merge(order, kept.skip(order, half * width).advanced_by(order, high));
             rows -= half;
         }
         kept
     }
 
-    /// Takes what was found in a later block, where it is better, and gives the values of what is best then.
+    /// Takes what was found in later rows, where it is better, and gives the values of what is best then.
     #[inline(always)]
-    fn merge(self, positions: &mut Positions<'_>, values: Vec<O>, block: &Block<O>) -> Vec<O> {
-        let (order, found) = (self.order, block.values);
+    fn merge(self, positions: &mut Positions<'_>, values: Vec<O>, later: &Found<O>) -> Vec<O> {
+        let (order, found) = (self.order, later.values);
         // Outlined, because it is rare: inlined, it slows down what is not.
-        // SAFETY: nothing is required.
-        let (bits, values) = unsafe {
-            order.simd().call_outlined(
-                #[inline(always)]
-                move || {
-                    let better = order.gt_total_order(found, values);
-                    (order.simd().movemask(better), order.simd().select(better, found, values))
-                },
-            )
-        };
+        let (bits, values) = order.simd().outlined(
+            #[inline(always)]
+            move || {
+                let better = order.gt_total_order(found, values);
+                (order.simd().movemask(better), order.simd().select(better, found, values))
+            },
+        );
         for_places!(positions, positions => {
-            for ((column, position), found) in positions.iter_mut().enumerate().zip(block.positions()) {
+            for ((column, position), found) in positions.iter_mut().enumerate().zip(later.positions()) {
                 if bits >> (column as u32 * O::Simd::BITS_PER_LANE) & 1 == 1 {
                     write_all(core::slice::from_mut(position), [found]);
                 }
@@ -225,7 +181,8 @@ impl<O: ArgOrder> DenseColumns<O> {
     }
 }
 
-struct Block<O: ArgOrder> {
+/// What was found in some rows, as many as can be counted.
+struct Found<O: ArgOrder> {
     start: usize,
     rows: usize,
     rows_per_wide: usize,
@@ -237,7 +194,7 @@ struct Block<O: ArgOrder> {
 
 type IndexArray<O> = <<O as ArgOrder>::Simd as SimdOps<<O as ArgOrder>::Lane>>::IndexArray;
 
-impl<O: ArgOrder> Block<O> {
+impl<O: ArgOrder> Found<O> {
     /// The positions of all lanes, of which the first `width` are columns. (As 32 bits, which hold any position.)
     #[inline(always)]
     fn positions(&self) -> impl Iterator<Item = u32> {

@@ -3,9 +3,10 @@
 //! as it is.
 
 use super::nan_tracker::NanTracker;
-use super::tile::{ColumnTile, PANEL_BLOCK_ROWS, StridedRows, TILE_VECTORS, extent_bytes};
+use super::strided_rows::StridedRows;
+use super::tile::{ColumnTile, TILE_VECTORS, start_of};
 use crate::order::{ArgOrder, LaneElem};
-use crate::outputs::Outputs;
+use crate::outputs::TypedOutputs;
 use crate::positions::{Position, for_places};
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
@@ -22,6 +23,10 @@ pub(super) const STREAMING_PANEL_BYTES: usize = 8 << 10;
 /// See docs/tuning.md#streaming_panel_bytes.
 pub const MAX_PANEL_BYTES: usize = 16 << 10;
 
+/// Rows in a group, in a panel: as many streams as most hardware prefetchers follow. See docs/tuning.md#not-measured.
+pub(super) const PANEL_GROUP_ROWS: usize = 8;
+
+/// Room for the tiles of some panels.
 #[repr(C, align(64))]
 pub(super) struct Workspace([MaybeUninit<u8>; 2 * MAX_PANEL_BYTES]);
 
@@ -60,18 +65,47 @@ const L1_BYTES: usize = 32 << 10;
 ///
 /// Row numbers are as narrow as the elements. Before they overflow, for 8-bit elements after 255 rows, they are widened
 /// into the 32-bit positions.
-///
-/// # Safety
-/// - Of methods that are given rows: each row, as wide as the panel, may be read.
 pub(super) struct Panel<'a, O: ArgOrder, const U: usize> {
     order: O,
-    tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>],
+    tiles: Tiles<'a, O, U>,
     /// Positions are written when row numbers are first widened, values in the end.
-    outputs: Outputs<'a>,
+    outputs: TypedOutputs<'a, O::Lane>,
+    has_nan: bool,
+}
+
+/// The tiles of a panel. The first rows write all of them.
+struct Tiles<'a, O: ArgOrder, const U: usize> {
+    tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>],
     /// Rows since row numbers were last widened, and before that. Row numbers count from 1 since then; 0 is no change.
     rows: u32,
     widened: u32,
-    has_nan: bool,
+}
+
+/// All tiles of a panel.
+enum TilesView<'t, T> {
+    New(&'t mut [MaybeUninit<T>]),
+    /// By some rows.
+    Written(&'t mut [T]),
+}
+
+impl<O: ArgOrder, const U: usize> Tiles<'_, O, U> {
+    #[inline(always)]
+    fn view(&mut self) -> TilesView<'_, ColumnTile<O, U>> {
+        match self.rows + self.widened {
+            0 => TilesView::New(self.tiles),
+            // SAFETY: there were rows, and rows are counted only after every tile is written.
+            _ => TilesView::Written(unsafe { &mut *(&raw mut *self.tiles as *mut [ColumnTile<O, U>]) }),
+        }
+    }
+
+    /// Counts some more rows.
+    ///
+    /// # Safety
+    /// - Every tile was written.
+    #[inline(always)]
+    unsafe fn add_rows(&mut self, rows: u32) {
+        self.rows += rows;
+    }
 }
 
 impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
@@ -80,9 +114,13 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     /// Before the first row. There is a tile for each `TILE_WIDTH` of the positions, and there are at least as many
     /// positions as one tile has; for tiles of two vectors, more than one vector has.
     #[inline(always)]
-    pub(super) fn new(order: O, tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>], outputs: Outputs<'a>) -> Self {
+    pub(super) fn new(
+        order: O,
+        tiles: &'a mut [MaybeUninit<ColumnTile<O, U>>],
+        outputs: TypedOutputs<'a, O::Lane>,
+    ) -> Self {
         let tiles = &mut tiles[..outputs.len().div_ceil(Self::TILE_WIDTH)];
-        Panel { order, tiles, outputs, rows: 0, widened: 0, has_nan: false }
+        Panel { order, tiles: Tiles { tiles, rows: 0, widened: 0 }, outputs, has_nan: false }
     }
 
     /// The outputs of each tile. A constant, which makes the loop much faster, but for a single tile of two vectors: it
@@ -92,73 +130,78 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         if const { U == 2 } { Self::TILE_WIDTH.min(self.outputs.len()) } else { Self::TILE_WIDTH }
     }
 
-    /// The first output of a tile. The last tile overlaps the previous one where the width is no multiple.
+    /// Reduces some more rows, as wide as the panel, and prefetches what is `prefetch_distance` elements further on.
+    /// Row numbers go on from segment to segment.
     #[inline(always)]
-    fn start_of(&self, tile: usize) -> usize {
-        (tile * Self::TILE_WIDTH).min(self.outputs.len() - self.width())
-    }
-
-    /// Reduces some more rows, and prefetches what is `prefetch_distance` elements further on. Row numbers go on from
-    /// segment to segment.
-    #[inline(always)]
-    pub(super) unsafe fn rows(
+    pub(super) fn rows(
         &mut self,
-        rows: StridedRows<O::Lane>,
+        rows: StridedRows<'_, O::Lane>,
         prefetch_distance: Option<isize>,
         traversal: Traversal,
     ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if const { U == TILE_VECTORS } {
-                self.visit_rows(rows, prefetch_distance, traversal);
-            } else {
-                // Outlined: two strategies share it.
-                self.order.simd().call_outlined(
-                    #[inline(always)]
-                    move || self.visit_rows(rows, prefetch_distance, traversal),
-                );
-            }
+        if const { U == TILE_VECTORS } {
+            self.visit_rows(rows, prefetch_distance, traversal);
+        } else {
+            // Outlined: two strategies share it.
+            self.order.simd().outlined(
+                #[inline(always)]
+                move || self.visit_rows(rows, prefetch_distance, traversal),
+            );
         }
     }
 
     /// [`Panel::rows`], inlined.
     #[inline(always)]
-    unsafe fn visit_rows(
+    fn visit_rows(
         &mut self,
-        mut rows: StridedRows<O::Lane>,
+        mut rows: StridedRows<'_, O::Lane>,
         prefetch_distance: Option<isize>,
         traversal: Traversal,
     ) {
         let is_streaming = const { U == TILE_VECTORS } && traversal == Traversal::Streaming;
-        while rows.count > 0 {
-            if self.rows == O::Simd::MAX_INDEX {
+        // So that the compiler knows it in the loops below.
+        assert!(rows.width() == self.outputs.len() && rows.width() >= self.width());
+        while rows.count() > 0 {
+            if self.tiles.rows == O::Simd::MAX_INDEX {
                 self.widen_indices();
             }
-            // SAFETY: the caller's promise.
-            if const { U == TILE_VECTORS } && is_streaming && unsafe { self.streaming_pass(rows, prefetch_distance) } {
-                self.rows += 1;
-                rows = rows.skip(1);
-                continue;
-            }
-            // A single tile, or one whose rows stay in L1, need not make way for the next tile after eight rows: its
-            // state stays in registers.
-            let is_short = extent_bytes::<O::Lane>(rows.count, rows.stride) <= L1_BYTES / 2;
-            let stays = traversal == Traversal::Resident && (self.tiles.len() == 1 || is_short);
-            let most = match (stays, is_streaming) {
-                (true, _) => usize::MAX,
-                (_, true) => 1,
-                _ => PANEL_BLOCK_ROWS,
+            let some = if const { U == TILE_VECTORS } && is_streaming && self.streaming_pass(rows, prefetch_distance) {
+                1
+            } else {
+                self.visit_some(rows, prefetch_distance, traversal)
             };
-            let some = rows.count.min(most).min((O::Simd::MAX_INDEX - self.rows) as usize);
-            for tile in 0..self.tiles.len() {
-                let these = StridedRows { count: some, ..rows.at(self.start_of(tile)) };
-                these.prefetch(self.width(), prefetch_distance);
-                // SAFETY: the caller's promise.
-                unsafe { self.visit(tile, these) };
-            }
-            self.rows += some as u32;
-            rows = rows.skip(some);
+            // SAFETY: both have written every tile.
+            unsafe { self.tiles.add_rows(some as u32) };
+            rows = rows.split_at(some).1;
         }
+    }
+
+    /// Reduces the first of some rows, tile by tile, and tells how many.
+    #[inline(always)]
+    fn visit_some(
+        &mut self,
+        rows: StridedRows<'_, O::Lane>,
+        prefetch_distance: Option<isize>,
+        traversal: Traversal,
+    ) -> usize {
+        // A single tile, or one whose rows stay in L1, need not make way for the next tile after eight rows: its state
+        // stays in registers.
+        let is_short = rows.extent_bytes() <= L1_BYTES / 2;
+        let stays = traversal == Traversal::Resident && (self.tiles.tiles.len() == 1 || is_short);
+        let is_streaming = const { U == TILE_VECTORS } && traversal == Traversal::Streaming;
+        let most = match (stays, is_streaming) {
+            (true, _) => usize::MAX,
+            (_, true) => 1,
+            _ => PANEL_GROUP_ROWS,
+        };
+        let some = rows.count().min(most).min((O::Simd::MAX_INDEX - self.tiles.rows) as usize);
+        let (these, _) = rows.split_at(some);
+        for tile in 0..self.tiles.tiles.len() {
+            let these = these.piece(tile * Self::TILE_WIDTH, self.width());
+            these.prefetch(prefetch_distance);
+            self.visit(tile, these);
+        }
+        some
     }
 
     /// Reduces the first of some rows, from end to end of the panel. False if it was not read or has a NaN: then it has
@@ -166,30 +209,29 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     ///
     /// This loop is separate, because what a visit does around its rows costs more than a single row.
     #[inline(always)]
-    unsafe fn streaming_pass(&mut self, rows: StridedRows<O::Lane>, prefetch_distance: Option<isize>) -> bool {
+    fn streaming_pass(&mut self, rows: StridedRows<'_, O::Lane>, prefetch_distance: Option<isize>) -> bool {
         let (order, simd) = (self.order, self.order.simd());
         if self.has_nan {
             return false;
         }
-        let (is_first, number) = (self.rows + self.widened == 0, simd.splat_index(self.rows + 1));
+        let number = simd.splat_index(self.tiles.rows + 1);
         let mut nans = simd.first_n_mask(0);
-        for tile in 0..self.tiles.len() {
-            let row = StridedRows { count: 1, ..rows.at(self.start_of(tile)) };
-            if let Some(prefetch_distance) = prefetch_distance {
-                row.hint
-                    .prefetch(row.first.wrapping_offset(prefetch_distance), Self::TILE_WIDTH * size_of::<O::Lane>());
-            }
-            // SAFETY: the caller's promise.
-            let new = unsafe { ColumnTile::<O, U>::load(order, row.first, Self::TILE_WIDTH) };
+        let count = self.tiles.tiles.len();
+        let mut tiles = self.tiles.view();
+        for tile in 0..count {
+            let row = rows.piece(tile * Self::TILE_WIDTH, Self::TILE_WIDTH);
+            row.prefetch_row(prefetch_distance);
+            let new = ColumnTile::<O, U>::load(order, row);
             if O::Lane::HAS_NAN {
                 nans = simd.or_nans(nans, &new);
             }
-            if is_first {
-                self.tiles[tile].write(ColumnTile { best: new, row_of_best: [simd.splat_index(0); U] });
-                continue;
-            }
-            // SAFETY: the first row has written the tile.
-            let tile = unsafe { self.tiles[tile].assume_init_mut() };
+            let tile = match &mut tiles {
+                TilesView::New(tiles) => {
+                    tiles[tile].write(ColumnTile { best: new, row_of_best: [simd.splat_index(0); U] });
+                    continue;
+                }
+                TilesView::Written(tiles) => &mut tiles[tile],
+            };
             for ((best, row_of_best), &new) in tile.best.iter_mut().zip(&mut tile.row_of_best).zip(&new) {
                 *row_of_best = simd.select(order.gt(new, *best), number, *row_of_best);
                 *best = order.max(new, *best);
@@ -198,67 +240,64 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         !O::Lane::HAS_NAN || simd.movemask(nans) == 0
     }
 
-    /// Reduces some rows, of those that are its own, into one tile, which was written unless they are the first rows.
+    /// Reduces some rows, of those that are its own, into one tile.
     #[inline(always)]
-    unsafe fn visit(&mut self, tile: usize, rows: StridedRows<O::Lane>) {
-        let (order, width) = (self.order, self.width());
-        let is_first = self.rows + self.widened == 0;
-        // SAFETY: the caller's promise, and the first rows have written the tile.
-        let (before, rows, row) = unsafe {
-            match is_first {
-                true => (ColumnTile::new(order, rows.first, width), rows.skip(1), 1),
-                false => (self.tiles[tile].assume_init(), rows, self.rows),
-            }
+    fn visit(&mut self, tile: usize, rows: StridedRows<'_, O::Lane>) {
+        let (order, number) = (self.order, self.tiles.rows);
+        let (before, rows, number) = match self.tiles.view() {
+            TilesView::New(_) => (ColumnTile::new(order, rows), rows.split_at(1).1, 1),
+            TilesView::Written(tiles) => (tiles[tile], rows, number),
         };
         let (mut after, mut nan_tracker) = (before, NanTracker::new(order, &before.best));
         if !O::Lane::HAS_NAN || !self.has_nan {
-            // SAFETY: the caller's promise.
-            unsafe { after.visit::<false, true>(order, rows, width, row, &mut nan_tracker) };
+            after.visit::<false, true>(order, rows, number, &mut nan_tracker);
             if nan_tracker.is_exact(order) {
-                self.tiles[tile].write(after);
+                self.tiles.tiles[tile].write(after);
                 return;
             }
             self.has_nan = true;
             after = before;
         }
-        // SAFETY: the caller's promise.
-        unsafe { after.visit::<true, true>(order, rows, width, row, &mut nan_tracker) };
-        self.tiles[tile].write(after);
+        after.visit::<true, true>(order, rows, number, &mut nan_tracker);
+        self.tiles.tiles[tile].write(after);
+    }
+
+    /// Where the outputs of each tile begin. The last tile overlaps the previous one where there are no whole tiles.
+    #[inline(always)]
+    fn starts(&self) -> impl Iterator<Item = usize> + use<O, U> {
+        let last = self.outputs.len() - self.width();
+        (0..self.tiles.tiles.len()).map(move |tile| (tile * Self::TILE_WIDTH).min(last))
     }
 
     /// Writes what was found in all rows, and tells whether bits of values are lost.
     #[inline(always)]
     pub(super) fn finish(&mut self) -> bool {
         self.widen_indices();
-        let (width, mut has_lost) = (self.width(), false);
-        for n in 0..self.tiles.len() {
-            let start = self.start_of(n);
-            // SAFETY: the first rows have written every tile; values are of elements.
-            let (tile, values) = unsafe { (self.tiles[n].assume_init_ref(), self.outputs.values::<O::Lane>()) };
-            let Some(values) = values else { break };
-            has_lost |= tile.write_values(self.order, &mut values[start..][..width]);
+        let (starts, width, mut has_lost) = (self.starts(), self.width(), false);
+        if let (TilesView::Written(tiles), Some(values)) = (self.tiles.view(), &mut self.outputs.values) {
+            for (tile, start) in tiles.iter().zip(starts) {
+                has_lost |= tile.write_values(self.order, &mut values[start..][..width]);
+            }
         }
         has_lost
     }
 
     #[inline(always)]
     fn widen_indices(&mut self) {
-        let simd = self.order.simd();
-        for tile in 0..self.tiles.len() {
-            let (start, width) = (self.start_of(tile), self.width());
-            // SAFETY: the first rows, which come before, have written every tile.
-            let tile = unsafe { self.tiles[tile].assume_init_mut() };
+        let (simd, widened) = (self.order.simd(), self.tiles.widened);
+        let (starts, width) = (self.starts(), self.width());
+        let TilesView::Written(tiles) = self.tiles.view() else { return };
+        for (tile, start) in tiles.iter_mut().zip(starts) {
             for u in 0..U {
-                let (rows, widened) = (simd.index_array(tile.row_of_best[u]), self.widened);
-                let (rows, at) = (rows.as_ref(), start + ColumnTile::<O, U>::start_of(u, width));
+                let (rows, at) = (simd.index_array(tile.row_of_best[u]), start + start_of::<O>(u, width));
                 for_places!(self.outputs.positions, positions => {
-                    widen(simd, rows, &mut positions[at..][..O::Simd::LANES], widened);
+                    widen(simd, rows.as_ref(), &mut positions[at..][..O::Simd::LANES], widened);
                 });
             }
             tile.row_of_best = [simd.splat_index(0); U];
         }
-        self.widened += self.rows;
-        self.rows = 0;
+        self.tiles.widened += self.tiles.rows;
+        self.tiles.rows = 0;
     }
 }
 
@@ -270,22 +309,19 @@ fn widen<S: Simd, C: Copy + Into<u64>, P: Position>(
     positions: &mut [MaybeUninit<P>],
     widened: u32,
 ) {
-    // SAFETY: nothing is required.
-    unsafe {
-        simd.call_outlined(
-            #[inline(always)]
-            move || {
-                for (position, &row) in positions.iter_mut().zip(rows) {
-                    let row = row.into() as u32;
-                    let number = P::of(widened.wrapping_add(row).wrapping_sub(1).into());
-                    if widened == 0 {
-                        // No change means that the first row is still the best.
-                        position.write(if row == 0 { P::of(0) } else { number });
-                    } else if row != 0 {
-                        position.write(number);
-                    }
+    simd.outlined(
+        #[inline(always)]
+        move || {
+            for (position, &row) in positions.iter_mut().zip(rows) {
+                let row = row.into() as u32;
+                let number = P::of(widened.wrapping_add(row).wrapping_sub(1).into());
+                if widened == 0 {
+                    // No change means that the first row is still the best.
+                    position.write(if row == 0 { P::of(0) } else { number });
+                } else if row != 0 {
+                    position.write(number);
                 }
-            },
-        );
-    }
+            }
+        },
+    );
 }

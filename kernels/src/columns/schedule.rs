@@ -2,8 +2,8 @@
 //! meanwhile. It is decided from the loops of a call, its tuning, and the sizes of elements and vectors. So there is
 //! one copy for all types and orders, which this file knows nothing of. No answer depends on it.
 
-use super::panel::{MAX_PANEL_BYTES, PANEL_TILES, STREAMING_PANEL_BYTES, Traversal};
-use super::tile::{PANEL_BLOCK_ROWS, TILE_VECTORS};
+use super::panel::{MAX_PANEL_BYTES, PANEL_GROUP_ROWS, PANEL_TILES, STREAMING_PANEL_BYTES, Traversal};
+use super::tile::TILE_VECTORS;
 use crate::memory::args::KernelArgs;
 use crate::memory::row_prefetch::{PREFETCH_DISTANCE_BYTES, prefetch_distance};
 use crate::tuning::WorkingSet;
@@ -17,7 +17,7 @@ pub(super) struct KernelGeometry {
     pub(super) most_rows: usize,
     /// See [`super::reduce::has_tiles`].
     pub(super) has_tiles: bool,
-    /// Whether the rows [are many](super::row_blocks::is_row_blocked), and longer than a vector.
+    /// Whether the rows [are many](super::row_groups::is_row_blocked), and longer than a vector.
     pub(super) is_row_blocked: bool,
 }
 
@@ -39,9 +39,9 @@ pub(super) const MAX_INTERLEAVED_ROWS: usize = 16;
 /// How far ahead to prefetch along rows that are long and not contiguous. See docs/tuning.md#row_prefetch_bytes.
 const ROW_PREFETCH_BYTES: usize = 1 << 10;
 
-/// The most bytes of blocks of few rows beyond L2, none wider than a tile, that are reduced in one pass. See
-/// docs/tuning.md#max_block_bytes.
-const MAX_BLOCK_BYTES: usize = 2 << 10;
+/// The most bytes of contiguous rows beyond L2, few and none wider than a tile, that are reduced in one pass. See
+/// docs/tuning.md#max_contiguous_bytes.
+const MAX_CONTIGUOUS_BYTES: usize = 2 << 10;
 
 /// Rows of interleaved segments are streamed if they have more bytes. Of shorter ones, hardware prefetchers can follow
 /// eight at a time. See docs/tuning.md#min_streaming_bytes.
@@ -71,10 +71,11 @@ impl ColumnSchedule {
         let is_streaming = geometry.is_streaming(args, is_interleaved);
         // Rows beyond L2 are reduced by panels if they are more than can be read side by side, or are streamed; but not
         // where rows are contiguous and none is longer than a tile.
-        let is_block = slower.is_empty() && geometry.is_block(args, reduced_bytes);
-        let most_rows = if exceeds_l2 { tuning.max_streams } else { PANEL_BLOCK_ROWS };
-        let is_for_panels =
-            exceeds_l2 && !is_block && (fastest.size > most_rows || reduced_bytes > MAX_ONE_PASS_BYTES && is_streaming);
+        let is_contiguous = slower.is_empty() && geometry.is_contiguous(args, reduced_bytes);
+        let most_rows = if exceeds_l2 { tuning.max_streams } else { PANEL_GROUP_ROWS };
+        let is_for_panels = exceeds_l2
+            && !is_contiguous
+            && (fastest.size > most_rows || reduced_bytes > MAX_ONE_PASS_BYTES && is_streaming);
         // A tile reads a few cache lines of each row. Of many rows beyond L2, that is another page each time, which is
         // much slower than reading in long runs.
         let is_near =
@@ -86,14 +87,14 @@ impl ColumnSchedule {
         };
         let is_one_pass = slower.is_empty() && is_near && !is_for_panels;
         let row_distance = ROW_PREFETCH_BYTES / geometry.size;
-        let (is_long, next_rows) = (width >= 2 * row_distance, tuning.prefetch_next_rows);
+        let (goes_along, next_rows) = (width >= 2 * row_distance, tuning.prefetch_next_rows);
         let is_in_order = is_one_pass && exceeds_l2 && fastest.stride.unsigned_abs() == width;
         let prefetch_distance = match is_streaming {
             true if width > widest => fastest.stride,
             // The next rows, because hardware prefetchers begin anew at each row.
-            false if is_long && next_rows && !is_one_pass => fastest.stride.wrapping_mul(PANEL_BLOCK_ROWS as isize),
+            false if goes_along && next_rows && !is_one_pass => fastest.stride.wrapping_mul(PANEL_GROUP_ROWS as isize),
             // A little further along the same rows.
-            false if is_long && !(next_rows && is_in_order) => row_distance as isize,
+            false if goes_along && !(next_rows && is_in_order) => row_distance as isize,
             _ => by_rows(args, reduced_bytes, geometry.size),
         };
         ColumnSchedule {
@@ -114,9 +115,9 @@ impl ColumnSchedule {
     }
 }
 
-/// How far ahead to prefetch for rows that are not long. Later rows of outputs are prefetched if a column spans no more
-/// than the prefetch distance, or some more if its rows go down while outputs go up; otherwise, later rows of the
-/// column.
+/// How far ahead to prefetch, where it is not along the same rows. Later rows of outputs are prefetched if a column
+/// spans no more than the prefetch distance, or some more if its rows go down while outputs go up; otherwise, later
+/// rows of the column.
 fn by_rows(args: &KernelArgs<'_>, reduced_bytes: usize, size: usize) -> isize {
     let (fastest, outer) = (args.innermost_reduced(), args.outer);
     let is_near =
@@ -140,27 +141,27 @@ impl KernelGeometry {
     fn is_streaming(self, args: &KernelArgs<'_>, is_interleaved: bool) -> bool {
         let (width, fastest, tile_width) = (args.inner.size, args.innermost_reduced(), TILE_VECTORS * self.lanes);
         let panel = PANEL_TILES * tile_width * self.size;
-        let is_long = width * self.size > MIN_STREAMING_BYTES;
+        let can_stream = width * self.size > MIN_STREAMING_BYTES;
         // What L3 holds is as fast eight rows at a time, where a panel is narrower.
         let streams = args.working_set == WorkingSet::Dram && args.should_prefetch(false);
         let longest = if streams { STREAMING_PANEL_BYTES } else { panel };
-        let is_whole = args.reduced.len() == 1 || is_interleaved && is_long;
+        let is_whole = args.reduced.len() == 1 || is_interleaved && can_stream;
         let is_sequence = is_whole && fastest.stride.unsigned_abs() == width && width * self.size <= longest;
         let is_one_place = args.should_prefetch(false)
             && longest >= STREAMING_PANEL_BYTES
-            && fastest.size > PANEL_BLOCK_ROWS
-            && is_long;
+            && fastest.size > PANEL_GROUP_ROWS
+            && can_stream;
         let is_wide = self.has_tiles && width > tile_width;
         args.exceeds_l2() && args.tuning.columns.row_by_row && is_wide && (is_sequence || is_one_place)
     }
 
-    /// Whether the rows are contiguous, and none is longer than a tile: then one pass reads memory in its order, or
-    /// within what is prefetched.
-    fn is_block(self, args: &KernelArgs<'_>, reduced_bytes: usize) -> bool {
+    /// Whether the rows are contiguous, few bytes in all, and none is longer than a tile: then one pass reads memory in
+    /// its order, or within what is prefetched.
+    fn is_contiguous(self, args: &KernelArgs<'_>, reduced_bytes: usize) -> bool {
         let (width, fastest) = (args.inner.size, args.innermost_reduced());
         let is_sequence = fastest.stride.unsigned_abs() == width && fastest.size > 1;
         let tuning = &args.tuning.columns;
-        let largest = if self.is_row_blocked { tuning.max_tall_block_bytes } else { MAX_BLOCK_BYTES };
+        let largest = if self.is_row_blocked { tuning.max_row_blocked_bytes } else { MAX_CONTIGUOUS_BYTES };
         self.has_tiles && is_sequence && width <= TILE_VECTORS * self.lanes && reduced_bytes <= largest
     }
 }

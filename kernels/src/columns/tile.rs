@@ -5,65 +5,82 @@
 //! What is selected is the number of the row, which is as wide as the element.
 
 use super::nan_tracker::NanTracker;
-use crate::memory::row_prefetch::prefetch_rows;
+use super::strided_rows::StridedRows;
 use crate::order::{ArgOrder, IndexVec, Vec, load};
-use crate::outputs::Outputs;
+use crate::outputs::TypedOutputs;
 use crate::positions::{Position, for_places, write_counts};
-use crate::prefetch::Hint;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 /// Vectors in a tile, unless fewer are left. See docs/tuning.md#tile_vectors.
 pub(super) const TILE_VECTORS: usize = 4;
-/// Rows in a block of rows: as many streams as most hardware prefetchers follow. See docs/tuning.md#not-measured.
-pub(super) const PANEL_BLOCK_ROWS: usize = 8;
 
-/// Rows with one stride between them, of as many elements as there are outputs.
-#[derive(Clone, Copy)]
-pub(super) struct StridedRows<L> {
-    pub(super) first: *const L,
-    /// From one row to the next, in elements.
-    pub(super) stride: isize,
-    pub(super) count: usize,
-    /// Which cache other rows are prefetched into.
-    pub(super) hint: Hint,
-}
-
-impl<L: Copy> StridedRows<L> {
-    /// Prefetches `width` elements of each row, `prefetch_distance` elements further on, if that is not `None`. They
-    /// need not exist.
-    #[inline(always)]
-    pub(super) fn prefetch(self, width: usize, prefetch_distance: Option<isize>) {
-        let Some(prefetch_distance) = prefetch_distance else { return };
-        let (size, at) = (size_of::<L>(), self.first.wrapping_offset(prefetch_distance));
-        prefetch_rows(self.hint, at.cast(), self.stride.wrapping_mul(size as isize), self.count, width * size);
-    }
-
-    /// These rows from output `output` on.
-    #[inline(always)]
-    pub(super) fn at(self, output: usize) -> Self {
-        StridedRows { first: self.first.wrapping_add(output), ..self }
-    }
-
-    /// All rows but the first `rows`.
-    #[inline(always)]
-    pub(super) fn skip(self, rows: usize) -> Self {
-        let first = self.first.wrapping_offset(rows as isize * self.stride);
-        StridedRows { first, count: self.count - rows, ..self }
-    }
-}
-
-/// The bytes from the first of some rows to where the next one would be.
+/// The output that vector `u` of some outputs starts with. The last vector overlaps the previous one where their number
+/// is no multiple. There are at least as many as a vector has lanes.
 #[inline(always)]
-pub(super) fn extent_bytes<L>(rows: usize, stride: isize) -> usize {
-    rows.saturating_mul(stride.unsigned_abs()).saturating_mul(size_of::<L>())
+pub(super) fn start_of<O: ArgOrder>(u: usize, width: usize) -> usize {
+    (u * O::Simd::LANES).min(width - O::Simd::LANES)
 }
 
-/// `U` vectors of outputs, reduced over the rows so far.
-///
-/// # Safety
-/// - Of methods that are given a row, or rows: `width` elements of each, at least a vector, may be read.
+/// A row of a tile: at least a vector, which may be read for `'r`.
+#[derive(Clone, Copy)]
+struct TileRow<'r, O: ArgOrder> {
+    at: *const O::Lane,
+    width: usize,
+    lifetime: PhantomData<&'r [O::Lane]>,
+}
+
+impl<O: ArgOrder> TileRow<'_, O> {
+    #[inline(always)]
+    fn vector(self, order: O, u: usize) -> Vec<O> {
+        // SAFETY: it starts a vector before the end of the row, or earlier.
+        unsafe { load(order, self.at.wrapping_add(start_of::<O>(u, self.width))) }
+    }
+}
+
+/// Rows of a tile that are taken one after another.
+struct TileRows<'r, O: ArgOrder> {
+    /// If there is one.
+    next: TileRow<'r, O>,
+    left: usize,
+    /// In bytes: that makes for a shorter instruction than a scaled one, and keeps short loops within a cache line.
+    stride: isize,
+}
+
+impl<'r, O: ArgOrder> TileRows<'r, O> {
+    #[inline(always)]
+    fn new(rows: StridedRows<'r, O::Lane>) -> Self {
+        assert!(rows.width() >= O::Simd::LANES);
+        let next = TileRow { at: rows.as_ptr(), width: rows.width(), lifetime: PhantomData };
+        TileRows { next, left: rows.count(), stride: rows.stride().wrapping_mul(size_of::<O::Lane>() as isize) }
+    }
+
+    #[inline(always)]
+    fn take_one(&mut self) -> Option<TileRow<'r, O>> {
+        if self.left == 0 {
+            return None;
+        }
+        let row = self.next;
+        self.next.at = row.at.wrapping_byte_offset(self.stride);
+        self.left -= 1;
+        Some(row)
+    }
+
+    #[inline(always)]
+    fn take_two(&mut self) -> Option<[TileRow<'r, O>; 2]> {
+        if self.left < 2 {
+            return None;
+        }
+        let row = self.next;
+        self.next.at = row.at.wrapping_byte_offset(2 * self.stride);
+        self.left -= 2;
+        Some([row, TileRow { at: row.at.wrapping_byte_offset(self.stride), ..row }])
+    }
+}
+
+/// `U` vectors of outputs, reduced over the rows so far. Rows are as wide as the tile, at least a vector.
 #[derive(Clone, Copy)]
 pub(super) struct ColumnTile<O: ArgOrder, const U: usize> {
     pub(super) best: [Vec<O>; U],
@@ -72,31 +89,28 @@ pub(super) struct ColumnTile<O: ArgOrder, const U: usize> {
 }
 
 impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
-    /// The output that vector `u` starts with. The last vector overlaps the previous one where the width is no
-    /// multiple.
+    /// The first of some rows.
     #[inline(always)]
-    pub(super) fn start_of(u: usize, width: usize) -> usize {
-        (u * O::Simd::LANES).min(width - O::Simd::LANES)
+    pub(super) fn load(order: O, rows: StridedRows<'_, O::Lane>) -> [Vec<O>; U] {
+        assert!(rows.count() > 0);
+        Self::load_row(order, TileRows::new(rows).next)
     }
 
-    /// The part of a row that this tile is for.
     #[inline(always)]
-    pub(super) unsafe fn load(order: O, at: *const O::Lane, width: usize) -> [Vec<O>; U] {
+    fn load_row(order: O, row: TileRow<'_, O>) -> [Vec<O>; U] {
         let mut vectors = [order.identity(); U];
         let mut u = 0;
         while u < U {
-            // SAFETY: the caller promises a row of that width.
-            vectors[u] = unsafe { load(order, at.add(Self::start_of(u, width))) };
+            vectors[u] = row.vector(order, u);
             u += 1;
         }
         vectors
     }
 
-    /// A tile after its first row, which is the best so far whatever it holds, and has number 0.
+    /// A tile after the first of some rows, which is the best so far whatever it holds, and has number 0.
     #[inline(always)]
-    pub(super) unsafe fn new(order: O, first: *const O::Lane, width: usize) -> Self {
-        // SAFETY: the caller's promise.
-        ColumnTile { best: unsafe { Self::load(order, first, width) }, row_of_best: [order.simd().splat_index(0); U] }
+    pub(super) fn new(order: O, rows: StridedRows<'_, O::Lane>) -> Self {
+        ColumnTile { best: Self::load(order, rows), row_of_best: [order.simd().splat_index(0); U] }
     }
 
     /// Whether rows are taken two at a time, so that only the better one is compared with the best so far. For two rows
@@ -110,11 +124,10 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// pairs](ColumnTile::IN_PAIRS) where that pays. If not `NAN_EXACT`, the answer is right only if `nan_tracker` [is
     /// exact](NanTracker::is_exact) afterwards.
     #[inline(always)]
-    pub(super) unsafe fn visit<const NAN_EXACT: bool, const IN_PAIRS: bool>(
+    pub(super) fn visit<const NAN_EXACT: bool, const IN_PAIRS: bool>(
         &mut self,
         order: O,
-        rows: StridedRows<O::Lane>,
-        width: usize,
+        rows: StridedRows<'_, O::Lane>,
         before: u32,
         nan_tracker: &mut NanTracker<O>,
     ) {
@@ -123,16 +136,13 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
         let ColumnTile { mut best, mut row_of_best } = *self;
         let mut row = simd.splat_index(before + 1);
         let mut state = *nan_tracker;
-        // A stride in bytes makes for a shorter instruction than a scaled one, and keeps short loops within a cache
-        // line.
-        let stride = rows.stride.wrapping_mul(size_of::<O::Lane>() as isize);
-        let mut at = rows.first;
-        let mut left = rows.count;
-        while const { IN_PAIRS && Self::IN_PAIRS && !NAN_EXACT } && rows.count >= Self::MIN_PAIRED_ROWS && left >= 2 {
+        let mut left = TileRows::<O>::new(rows);
+        while const { IN_PAIRS && Self::IN_PAIRS && !NAN_EXACT }
+            && rows.count() >= Self::MIN_PAIRED_ROWS
+            && let Some([first, second]) = left.take_two()
+        {
             for u in 0..U {
-                let at = at.wrapping_add(Self::start_of(u, width));
-                // SAFETY: the caller's promise.
-                let (new, newer) = unsafe { (load(order, at), load(order, at.wrapping_byte_offset(stride))) };
+                let (new, newer) = (first.vector(order, u), second.vector(order, u));
                 state.observe(order, &[new, newer]);
                 let row_of_new = simd.sub_mask(order.gt(newer, new), row);
                 let new = order.max(newer, new);
@@ -141,12 +151,9 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                 row_of_best[u] = simd.select(better, row_of_new, row_of_best[u]);
             }
             row = simd.add(row, simd.splat_index(2));
-            at = at.wrapping_byte_offset(2 * stride);
-            left -= 2;
         }
-        for _ in 0..left {
-            // SAFETY: the caller's promise.
-            let new = unsafe { Self::load(order, at, width) };
+        while let Some(next) = left.take_one() {
+            let new = Self::load_row(order, next);
             if !NAN_EXACT {
                 state.observe(order, &new);
             }
@@ -156,37 +163,21 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                 row_of_best[u] = simd.select(better, row, row_of_best[u]);
             }
             row = simd.add(row, simd.splat_index(1));
-            at = at.wrapping_byte_offset(stride);
         }
         *self = ColumnTile { best, row_of_best };
         *nan_tracker = state;
     }
 
-    /// Writes the row numbers as positions, one for each output of the tile, and the best as values, which are of the
-    /// numbered rows. Values are of elements.
+    /// Writes the row numbers as positions and the best as values, to `width` outputs from `start` on, and tells
+    /// whether bits of values are lost.
     #[inline(always)]
-    pub(super) unsafe fn write(
-        &self,
-        order: O,
-        rows: StridedRows<O::Lane>,
-        outputs: &mut Outputs<'_>,
-        start: usize,
-        width: usize,
-    ) {
+    pub(super) fn write(&self, order: O, outputs: &mut TypedOutputs<'_, O::Lane>, start: usize, width: usize) -> bool {
         for_places!(outputs.positions, positions => {
             self.write_positions(order, &mut positions[start..][..width]);
         });
-        // SAFETY: the caller's promise.
-        let Some(values) = (unsafe { outputs.values::<O::Lane>() }) else { return };
-        let values = &mut values[start..][..width];
-        if self.write_values(order, values) {
-            for (u, &best) in self.best.iter().enumerate() {
-                let start = Self::start_of(u, width);
-                let lost = (order.simd().movemask(order.lost(best)), O::Simd::BITS_PER_LANE);
-                let numbers = order.simd().index_array(self.row_of_best[u]);
-                // SAFETY: the caller's promise, and the numbers are of rows.
-                unsafe { read_lost(lost, rows.at(start), numbers.as_ref(), &mut values[start..]) };
-            }
+        match &mut outputs.values {
+            Some(values) => self.write_values(order, &mut values[start..][..width]),
+            None => false,
         }
     }
 
@@ -195,44 +186,30 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     pub(super) fn write_positions<P: Position>(&self, order: O, positions: &mut [MaybeUninit<P>]) {
         let width = positions.len();
         for (u, rows) in self.row_of_best.iter().enumerate() {
-            let positions = &mut positions[Self::start_of(u, width)..][..O::Simd::LANES];
+            let positions = &mut positions[start_of::<O>(u, width)..][..O::Simd::LANES];
             write_counts(positions, order.simd().index_array(*rows).as_ref());
         }
     }
 
-    /// Writes the best of each output of the tile, and tells whether bits are lost.
+    /// Writes the best of each output of the tile, and tells whether bits [are lost](ArgOrder::lost).
     #[inline(always)]
     pub(super) fn write_values(&self, order: O, values: &mut [MaybeUninit<O::Lane>]) -> bool {
-        let mut lost = order.simd().first_n_mask(0);
+        let (width, mut lost) = (values.len(), order.simd().first_n_mask(0));
         for (u, &best) in self.best.iter().enumerate() {
-            let start = Self::start_of(u, values.len());
-            let values = &mut values[start..][..O::Simd::LANES];
-            // SAFETY: a vector may be written there.
-            unsafe { values.as_mut_ptr().cast::<Vec<O>>().write_unaligned(order.decode(best)) };
+            store(order, best, &mut values[start_of::<O>(u, width)..]);
             lost = order.simd().or(lost, order.lost(best));
         }
         order.simd().movemask(lost) != 0
     }
 }
 
-/// Reads the values of those lanes of a vector of which bits are lost, as [`SimdOps::movemask`] has them, from the rows
-/// of those numbers. A function, because it is rare.
+/// Writes the elements that lanes stand for to the first places.
 ///
-/// # Safety
-/// - The rows may be read, from the lane 0 of the vector on.
-#[cold]
-#[inline(never)]
-unsafe fn read_lost<L: Copy, C: Copy + Into<u64>>(
-    (mut bits, bits_per_lane): (u64, u32),
-    rows: StridedRows<L>,
-    numbers: &[C],
-    values: &mut [MaybeUninit<L>],
-) {
-    while bits != 0 {
-        let lane = (bits.trailing_zeros() / bits_per_lane) as usize;
-        let row: u64 = numbers[lane].into();
-        // SAFETY: the caller's promise.
-        values[lane].write(unsafe { rows.first.offset(row as isize * rows.stride).add(lane).read() });
-        bits &= !(((1 << bits_per_lane) - 1) << (lane as u32 * bits_per_lane));
-    }
+/// # Panics
+/// If there are fewer places than lanes.
+#[inline(always)]
+pub(super) fn store<O: ArgOrder>(order: O, lanes: Vec<O>, places: &mut [MaybeUninit<O::Lane>]) {
+    let places = &mut places[..O::Simd::LANES];
+    // SAFETY: a vector is as many elements, as [`SimdOps`] promises.
+    unsafe { places.as_mut_ptr().cast::<Vec<O>>().write_unaligned(order.decode(lanes)) };
 }

@@ -1,5 +1,5 @@
 //! Copies of strided elements, and of runs of neighbours, to rows of lanes. Knows nothing of orders, and of the loops
-//! of a call. What is unsafe here asks of its caller that the elements or bytes which it copies may be read.
+//! of a call.
 
 use crate::memory::args::LoopDim;
 use crate::prefetch::PrefetchCursor;
@@ -64,7 +64,7 @@ impl<T: Copy> SourceRows<T> {
         match lanes {
             LaneOffsets::Strided { first, step, lanes } => {
                 let from = from.wrapping_offset(first);
-                // SAFETY: the caller's promise, and the length of `out`.
+                // SAFETY: the caller promises the elements of these lanes; `out` has room for two rows of pairs.
                 unsafe {
                     match (rows, stride, step) {
                         // Against the direction of memory, pairs are the same two rows, the last one first.
@@ -84,15 +84,15 @@ impl<T: Copy> SourceRows<T> {
                 let (from, stride) = (from.wrapping_offset(first).cast::<u8>(), bytes(stride));
                 let (runs, width) = (LoopDim { size: runs, stride: bytes(step) }, width * size_of::<T>());
                 let (out, end) = (out.as_mut_ptr().cast(), end.map(|end| end.cast()));
-                // SAFETY: the caller's promise: elements are bytes that nobody looks at, and `out` is as long as
-                // asserted.
+                // SAFETY: the caller promises the runs. Elements are bytes that nobody looks at, and `out` is as long
+                // as asserted.
                 unsafe { SourceRows { from, rows, stride, prefetch_cursor }.copy_runs(simd, out, end, runs, width) };
             }
             LaneOffsets::Each(offsets) => {
                 for (row, out) in out.chunks_exact_mut(offsets.len()).enumerate().take(rows) {
                     let from = from.wrapping_offset(row as isize * stride);
                     for (element, &lane) in out.iter_mut().zip(offsets) {
-                        // SAFETY: the caller's promise.
+                        // SAFETY: the caller promises this element, of one of the rows and lanes.
                         element.write(unsafe { *from.wrapping_offset(lane) });
                     }
                 }
@@ -100,34 +100,37 @@ impl<T: Copy> SourceRows<T> {
         }
     }
 
-    /// `out[row * line.size + n] = from[row * stride + n * line.stride]`. Small steps are constants, for which the
+    /// `out[row * lanes.size + n] = from[row * stride + n * lanes.stride]`. Small steps are constants, for which the
     /// compiler has shuffles.
+    ///
+    /// # Safety
+    /// - Those elements may be read.
     #[inline(always)]
-    unsafe fn copy_strided(self, out: &mut [MaybeUninit<T>], line: LoopDim) {
-        // SAFETY: the caller's promises.
+    unsafe fn copy_strided(self, out: &mut [MaybeUninit<T>], lanes: LoopDim) {
+        // SAFETY: `each_row` gives each row once, and room for as many elements as the caller promises there.
         unsafe {
-            match line.stride {
-                1 => self.each_row(out, line, |out, from| copy_every(out, from, 1)),
-                2 => self.each_row(out, line, |out, from| copy_every(out, from, 2)),
-                3 => self.each_row(out, line, |out, from| copy_every(out, from, 3)),
-                4 => self.each_row(out, line, |out, from| copy_every(out, from, 4)),
-                -1 => self.each_row(out, line, |out, from| copy_every(out, from, -1)),
-                -2 => self.each_row(out, line, |out, from| copy_every(out, from, -2)),
-                step => self.each_row(out, line, |out, from| copy_every(out, from, step)),
+            match lanes.stride {
+                1 => self.each_row(out, lanes, |out, from| copy_every(out, from, 1)),
+                2 => self.each_row(out, lanes, |out, from| copy_every(out, from, 2)),
+                3 => self.each_row(out, lanes, |out, from| copy_every(out, from, 3)),
+                4 => self.each_row(out, lanes, |out, from| copy_every(out, from, 4)),
+                -1 => self.each_row(out, lanes, |out, from| copy_every(out, from, -1)),
+                -2 => self.each_row(out, lanes, |out, from| copy_every(out, from, -2)),
+                step => self.each_row(out, lanes, |out, from| copy_every(out, from, step)),
             }
         }
     }
 
     /// Copies each row, in the order of memory, which hardware prefetchers follow.
     #[inline(always)]
-    fn each_row(self, out: &mut [MaybeUninit<T>], line: LoopDim, copy: impl Fn(&mut [MaybeUninit<T>], *const T)) {
+    fn each_row(self, out: &mut [MaybeUninit<T>], lanes: LoopDim, copy: impl Fn(&mut [MaybeUninit<T>], *const T)) {
         let SourceRows { from, rows, stride, prefetch_cursor } = self;
-        let len = line.size;
+        let len = lanes.size;
         for row in 0..rows {
             let row = if stride < 0 { rows - 1 - row } else { row };
             if let Some(prefetch_cursor) = prefetch_cursor {
                 let to_row = (row as isize * stride).wrapping_mul(size_of::<T>() as isize);
-                prefetch_cursor.moved(to_row).prefetch(len * line.stride.unsigned_abs() * size_of::<T>());
+                prefetch_cursor.moved(to_row).prefetch(len * lanes.stride.unsigned_abs() * size_of::<T>());
             }
             let mut from = from.wrapping_offset(row as isize * stride);
             if stride < 0 {
@@ -148,7 +151,7 @@ impl SourceRows<u8> {
     ///   the runs, and for [`OVERWRITE_PAD`] more.
     #[inline(always)]
     unsafe fn copy_runs<S: Simd>(self, simd: S, out: *mut u8, end: Option<*const u8>, runs: LoopDim, width: usize) {
-        // SAFETY: the caller's promises.
+        // SAFETY: the caller promises the runs; each width is one that its moves are for.
         unsafe {
             simd.call_outlined(
                 #[inline(always)]
@@ -167,7 +170,13 @@ impl SourceRows<u8> {
     /// Copies the runs, one after another, each by one load and store of `WHOLE` bytes: what they bring too much is
     /// overwritten by the next run. (`memcpy` of a length that is not a constant would be a call.) Runs that end too
     /// close to `end`, or that are longer, are copied by two or more loads and stores of `PART` bytes, the last of
-    /// which overlaps the previous one. Runs are at least `PART` bytes long.
+    /// which overlaps the previous one.
+    ///
+    /// # Panics
+    /// If runs have fewer than `PART` bytes.
+    ///
+    /// # Safety
+    /// - As for [`SourceRows::copy_runs`].
     #[inline(always)]
     unsafe fn copy_runs_by<const WHOLE: usize, const PART: usize>(
         self,
@@ -194,23 +203,23 @@ impl SourceRows<u8> {
             }
             let from = from.wrapping_offset(row as isize * stride);
             let out = out.wrapping_add(row * len);
-            let place =
-                |line: usize| (from.wrapping_offset(line as isize * runs.stride), out.wrapping_add(line * width));
-            for line in 0..whole_moves {
-                let (from, to) = place(line);
-                // SAFETY: the caller's promises: a run starts at least a run before the slack.
+            let place = |run: usize| (from.wrapping_offset(run as isize * runs.stride), out.wrapping_add(run * width));
+            for run in 0..whole_moves {
+                let (from, to) = place(run);
+                // SAFETY: these runs are no shorter, or are as far before `end`; what `out` gets too much is within the
+                // next run, or what may be overwritten after the last.
                 unsafe { move_bytes::<WHOLE>(from, to) };
             }
-            for line in whole_moves..runs.size {
-                let (from, to) = place(line);
+            for run in whole_moves..runs.size {
+                let (from, to) = place(run);
                 let last = width - PART;
                 // One before the last is enough for runs that a whole move would hold.
                 let before = if WHOLE > PART { PART } else { last };
                 for start in (0..before).step_by(PART) {
-                    // SAFETY: the caller's promises: this and what follows is within the run.
+                    // SAFETY: what begins there ends within the run, as does its copy.
                     unsafe { move_bytes::<PART>(from.add(start), to.add(start)) };
                 }
-                // SAFETY: as above.
+                // SAFETY: the end of the run, which has as many bytes.
                 unsafe { move_bytes::<PART>(from.add(last), to.add(last)) };
             }
         }
@@ -226,20 +235,26 @@ fn readable(runs: LoopDim, first: usize, bytes: usize, end: Option<usize>) -> us
     runs.steps_within(end.and_then(|end| end.checked_sub(first)?.checked_sub(bytes)))
 }
 
-/// A load and a store, of as many bytes as there are in both places.
+/// A load and a store.
+///
+/// # Safety
+/// - As many bytes may be read, and written.
 #[inline(always)]
 unsafe fn move_bytes<const BYTES: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises them, of any alignment.
     unsafe {
         to.cast::<[MaybeUninit<u8>; BYTES]>().write_unaligned(from.cast::<[MaybeUninit<u8>; BYTES]>().read_unaligned())
     };
 }
 
 /// `out[n] = from[n * step]`.
+///
+/// # Safety
+/// - Those elements may be read.
 #[inline(always)]
 unsafe fn copy_every<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, step: isize) {
     for (n, element) in out.iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `n` is below the length of `out`, and the caller promises as many elements.
         element.write(unsafe { *from.offset(n as isize * step) });
     }
 }
@@ -252,7 +267,7 @@ unsafe fn copy_every<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, step: 
 unsafe fn copy_pairs<T: Copy>(out: &mut [MaybeUninit<T>], from: *const T, pairs: usize, to: [usize; 2]) {
     for n in 0..pairs {
         for (element, to) in to.into_iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: an element of one of the pairs, and the caller promises its place.
             unsafe { out.get_unchecked_mut(to + n).write(*from.add(2 * n + element)) };
         }
     }
@@ -265,7 +280,7 @@ mod tests {
     /// Wherever the system puts memory: at addresses with their top bit set too, as in 32-bit processes, or where
     /// addresses carry a tag.
     #[test]
-    fn readable_lines_at_any_address() {
+    fn readable_runs_at_any_address() {
         const TOP: usize = 1 << (usize::BITS - 1);
         let tagged = usize::try_from(0xb400_0078_1234_5678_u64).unwrap_or(0xf700_1000);
         for first in [0x1000, TOP / 2, TOP - 20, TOP, TOP | 0x1000, tagged, usize::MAX - 100] {
@@ -273,7 +288,7 @@ mod tests {
             for (len, expected) in [(0, 0), (15, 0), (16, 1), (25, 1), (26, 2), (45, 3), (46, 4), (100, 4)] {
                 assert_eq!(readable(up, first, 16, Some(first + len)), expected, "{len} bytes from {first:#x} on");
             }
-            // None before the first line, none where no end is known, and none against the direction of memory.
+            // None before the first run, none where no end is known, and none against the direction of memory.
             assert_eq!(readable(up, first, 16, Some(first - 1)), 0);
             assert_eq!(readable(up, first, 16, None), 0);
             assert_eq!(readable(LoopDim { size: 4, stride: -10 }, first, 16, Some(first + 100)), 0);

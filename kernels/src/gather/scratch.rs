@@ -34,29 +34,47 @@ impl Scratch {
         from: *const T,
         end: Option<*const T>,
         lanes: &LaneOffsets<'_>,
-    ) -> (*const T, usize) {
+    ) -> (&[T], usize) {
         let simd = S::HalfWidth::from(simd);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the elements; of their types, nothing but the size matters.
         let rows = with_bits!(size_of::<T>(), B => unsafe {
             self.fill_bits::<_, B>(simd, segments, from.cast(), end.map(|end| end.cast()), lanes)
         });
-        (self.0.as_ptr().cast(), rows)
+        // SAFETY: so many were written.
+        (unsafe { self.elements(rows * lanes.len()) }, rows)
     }
 
-    /// Fills the buffer with some blocks, transposed: element by element of each of them.
+    /// Fills the buffer with some runs, transposed: element by element of each of them.
     ///
     /// # Safety
     /// - As for [`TransposeSource::transpose`], of which elements have the size of `T`.
     #[inline(always)]
-    pub(crate) unsafe fn fill_blocks<S: TransposeOps, T>(&mut self, simd: S, blocks: TransposeSource) -> *const T {
-        assert!(blocks.count * blocks.elements * size_of::<T>() <= SCRATCH_BYTES);
+    pub(crate) unsafe fn fill_transposed<S: TransposeOps, T: Copy>(&mut self, simd: S, runs: TransposeSource) -> &[T] {
+        let len = runs.count * runs.elements;
+        assert!(len * size_of::<T>() <= SCRATCH_BYTES);
         let to = self.0.as_mut_ptr().cast();
-        // SAFETY: the caller's promise, and the room that there is.
-        with_bits!(size_of::<T>(), B => unsafe { blocks.transpose::<S, { size_of::<B>() }>(simd, to) });
-        to.cast()
+        // SAFETY: the caller promises the runs, and there is room for all of their elements.
+        with_bits!(size_of::<T>(), B => unsafe { runs.transpose::<S, { size_of::<B>() }>(simd, to) });
+        // SAFETY: so many were written.
+        unsafe { self.elements(len) }
+    }
+
+    /// The first elements of the buffer.
+    ///
+    /// # Safety
+    /// - They were written, as elements of type `T`, and so are in it.
+    #[inline(always)]
+    unsafe fn elements<T: Copy>(&self, len: usize) -> &[T] {
+        const { assert!(align_of::<T>() <= 64) };
+        debug_assert!(len * size_of::<T>() <= SCRATCH_BYTES);
+        // SAFETY: the caller promises that they are there; the buffer is aligned for them.
+        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), len) }
     }
 
     /// [`Scratch::fill`] for one size of elements.
+    ///
+    /// # Safety
+    /// - As for [`Scratch::fill`].
     #[inline(never)]
     unsafe fn fill_bits<S: TransposeOps, B: Copy>(
         &mut self,
@@ -86,13 +104,12 @@ impl Scratch {
             }
             let (from, stride) = (from.wrapping_offset(offset), segments.fastest.stride);
             let (source, lanes) = (SourceRows { from, rows, stride, prefetch_cursor }, *lanes);
-            // SAFETY: the caller's promise.
-            unsafe {
-                simd.call_outlined(
-                    #[inline(always)]
-                    move || source.gather(simd, out, end, lanes),
-                );
-            }
+            simd.outlined(
+                #[inline(always)]
+                // SAFETY: rows of a segment of those that the caller promises; there is one, because segments are not
+                // empty.
+                move || unsafe { source.gather(simd, out, end, lanes) },
+            );
             filled += rows;
         }
         filled

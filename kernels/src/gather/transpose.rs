@@ -1,42 +1,41 @@
-//! The transposes of many short blocks, so that the same element of each comes to lie side by side. The module above
+//! The transposes of many short runs, so that the same element of each comes to lie side by side. The module above
 //! derives them. Knows nothing of orders, of NaN, and of the loops of a call.
 
 use crate::prefetch::PrefetchCursor;
-use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
+use crate::simd::transpose::{CHUNK_BYTES, TransposeOps};
 
-/// Blocks of `elements` elements, `step` bytes from one to the next.
+/// Runs of `elements` elements, `step` bytes from one to the next.
 #[derive(Clone, Copy)]
 pub(crate) struct TransposeSource {
     pub(crate) first: *const u8,
     pub(crate) step: isize,
     pub(crate) count: usize,
     pub(crate) elements: usize,
-    /// Whether the last element of each block comes first.
+    /// Whether the last element of each run comes first.
     pub(crate) reversed: bool,
-    /// What to prefetch meanwhile, if anything: as many bytes as are read from the blocks.
+    /// What to prefetch meanwhile, if anything: as many bytes as are read from the runs.
     pub(crate) prefetch_cursor: Option<PrefetchCursor>,
 }
 
-/// The longest blocks that are transposed by perfect shuffles, in bytes. See docs/tuning.md#max_shuffled_bytes.
+/// The longest runs that are transposed by perfect shuffles, in bytes. See docs/tuning.md#max_shuffled_bytes.
 const MAX_SHUFFLED_BYTES: usize = 40;
 
-/// Whether blocks of `elements` elements are short enough to be transposed by perfect shuffles, if they follow each
+/// Whether runs of `elements` elements are short enough to be transposed by perfect shuffles, if they follow each
 /// other.
 pub(crate) const fn is_shuffled(elements: usize, size: usize) -> bool {
     matches!(elements, 3..=12 | 14) && elements * size <= MAX_SHUFFLED_BYTES
 }
 
 impl TransposeSource {
-    /// Writes element `e` of block `n` to place `e * count + n`, in elements of `SIZE` bytes, from `to` on. Outlined,
+    /// Writes element `e` of run `n` to place `e * count + n`, in elements of `SIZE` bytes, from `to` on. Outlined,
     /// because it does not depend on orders.
     ///
     /// # Safety
-    /// - The blocks may be read, and as many bytes written; there are at least as many as a vector has lanes. They
-    ///   follow each other and are short enough for [`is_shuffled`], or a block has at least a [`BLOCK_BYTES`] of
-    ///   bytes.
+    /// - The runs may be read, and as many bytes written; there are at least as many as a vector has lanes. They
+    ///   follow each other and are short enough for [`is_shuffled`], or a run has at least [`CHUNK_BYTES`].
     #[inline(always)]
     pub(crate) unsafe fn transpose<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises runs that one of both takes: short ones that follow each other, or whole chunks.
         unsafe {
             if const { S::TUNING.has_shuffles }
                 && self.step == (self.elements * SIZE) as isize
@@ -46,17 +45,20 @@ impl TransposeSource {
             } else {
                 simd.call_outlined(
                     #[inline(always)]
-                    move || self.by_blocks::<S, SIZE>(simd, to, (self.count * SIZE) as isize),
+                    move || self.by_chunks::<S, SIZE>(simd, to, (self.count * SIZE) as isize),
                 );
             }
         }
     }
 
-    /// [`TransposeSource::transpose`] of blocks that are short and follow each other. A function of its own: tokens
+    /// [`TransposeSource::transpose`] of runs that are short and follow each other. A function of its own: tokens
     /// with the same vectors of half the width share the outlined one.
+    ///
+    /// # Safety
+    /// - As for [`TransposeSource::transpose`], and the runs are such.
     #[inline(always)]
     unsafe fn by_shuffles<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises runs of one of the lengths for which [`is_shuffled`], and each has its function.
         unsafe {
             simd.call_outlined(
                 #[inline(always)]
@@ -77,10 +79,13 @@ impl TransposeSource {
         }
     }
 
-    /// [`TransposeSource::transpose`] of blocks of `LEN` elements, `groups` vectors of blocks at a time: the module
-    /// above derives it. The same 16 bytes of all vectors are shuffled among themselves, and have blocks of their own.
+    /// [`TransposeSource::transpose`] of runs of `LEN` elements, `groups` vectors of runs at a time: the module
+    /// above derives it. The same 16 bytes of all vectors are shuffled among themselves, and have runs of their own.
     ///
     /// With a constant number of elements, the compiler has shuffles for the plain loop, too, but slower ones.
+    ///
+    /// # Safety
+    /// - As for [`TransposeSource::by_shuffles`]; runs have `LEN` elements.
     #[inline(always)]
     unsafe fn transpose_perfect_shuffle<S: TransposeOps, const SIZE: usize, const LEN: usize, const V: usize>(
         self,
@@ -98,25 +103,26 @@ impl TransposeSource {
             if let Some(prefetch_cursor) = &mut prefetch_cursor {
                 prefetch_cursor.take(V * size_of::<S::Bytes>());
             }
-            // The last blocks overlap the previous ones.
-            let blocks = [done.min(last), (done + lanes).min(last)];
-            // Each 16 bytes of a vector have the blocks that follow those of the 16 bytes before.
-            let place = |n: usize| self.first.wrapping_add(blocks[n / LEN] * LEN * SIZE + n % LEN * BLOCK_BYTES);
-            // SAFETY: the caller's promise.
-            let mut v = [unsafe { simd.load_blocks_strided(place(0), (LEN * BLOCK_BYTES) as isize) }; V];
+            // The last runs overlap the previous ones.
+            let runs = [done.min(last), (done + lanes).min(last)];
+            // Each 16 bytes of a vector have the runs that follow those of the 16 bytes before.
+            let place = |n: usize| self.first.wrapping_add(runs[n / LEN] * LEN * SIZE + n % LEN * CHUNK_BYTES);
+            // SAFETY: `LEN` chunks for each 16 bytes of a vector are as many runs as those have elements, and as many
+            // runs as a vector has lanes begin at each of `runs`.
+            let mut v = [unsafe { simd.load_chunks_strided(place(0), (LEN * CHUNK_BYTES) as isize) }; V];
             let mut n = 1;
             while n < V {
-                // SAFETY: as above.
-                v[n] = unsafe { simd.load_blocks_strided(place(n), (LEN * BLOCK_BYTES) as isize) };
+                // SAFETY: chunk `n % LEN` of each of those.
+                v[n] = unsafe { simd.load_chunks_strided(place(n), (LEN * CHUNK_BYTES) as isize) };
                 n += 1;
             }
-            shuffle::<S, SIZE, V>(simd, &mut v, (groups * BLOCK_BYTES / SIZE).ilog2());
+            shuffle::<S, SIZE, V>(simd, &mut v, (groups * CHUNK_BYTES / SIZE).ilog2());
             let mut n = 0;
             while n < V {
                 let element = if self.reversed { LEN - 1 - n / groups } else { n / groups };
-                // SAFETY: the caller's promise.
+                // SAFETY: a vector of those places that one element of all runs has.
                 unsafe {
-                    to.wrapping_add((element * self.count + blocks[n % groups]) * SIZE)
+                    to.wrapping_add((element * self.count + runs[n % groups]) * SIZE)
                         .cast::<S::Bytes>()
                         .write_unaligned(v[n])
                 };
@@ -126,47 +132,50 @@ impl TransposeSource {
         }
     }
 
-    /// Writes element `e` of block `n` to place `e * step + n`, from `to` on.
+    /// Writes element `e` of run `n` to place `e * step + n`, from `to` on.
     ///
     /// # Safety
-    /// - The blocks may be read, and those places written; there are at least as many blocks as a vector has lanes, and
-    ///   each has at least a [`BLOCK_BYTES`] of bytes.
+    /// - The runs may be read, and those places written; there are at least as many runs as a vector has lanes, and
+    ///   each has at least [`CHUNK_BYTES`].
     #[inline(always)]
     pub(crate) unsafe fn transpose_to<S: TransposeOps, B>(self, simd: S, to: *mut B, step: isize) {
         let (to, row) = (to.cast(), step * size_of::<B>() as isize);
-        // SAFETY: the caller's promise.
-        with_bits!(size_of::<B>(), B => unsafe { self.by_blocks::<S, { size_of::<B>() }>(simd, to, row) });
+        // SAFETY: the caller promises the runs, and the places of each element.
+        with_bits!(size_of::<B>(), B => unsafe { self.by_chunks::<S, { size_of::<B>() }>(simd, to, row) });
     }
 
-    /// 16 bytes at a time, of as many blocks as a vector has lanes. From one element to the next there are `row` bytes
-    /// between the places of each block. The caller promises what that of [`TransposeSource::transpose_to`] does.
+    /// 16 bytes at a time, of as many runs as a vector has lanes. From one element to the next there are `row` bytes
+    /// between the places of each run.
+    ///
+    /// # Safety
+    /// - As for [`TransposeSource::transpose_to`].
     #[inline(always)]
-    unsafe fn by_blocks<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8, row: isize) {
+    unsafe fn by_chunks<S: TransposeOps, const SIZE: usize>(self, simd: S, to: *mut u8, row: isize) {
         let TransposeSource { first, step, count, elements, reversed, mut prefetch_cursor } = self;
-        let (block, lanes) = (BLOCK_BYTES / SIZE, size_of::<S::Bytes>() / SIZE);
+        let (chunk, lanes) = (CHUNK_BYTES / SIZE, size_of::<S::Bytes>() / SIZE);
         let (to, row) = if reversed { (to.wrapping_offset((elements - 1) as isize * row), -row) } else { (to, row) };
         for n in (0..count).step_by(lanes) {
-            // The last blocks overlap the previous ones.
+            // The last runs overlap the previous ones.
             let n = n.min(count - lanes);
             let mut e = 0;
             while e < elements {
-                let start = e.min(elements - block);
+                let start = e.min(elements - chunk);
                 if let Some(prefetch_cursor) = &mut prefetch_cursor {
-                    prefetch_cursor.take(lanes * BLOCK_BYTES);
+                    prefetch_cursor.take(lanes * CHUNK_BYTES);
                 }
                 let from = first.wrapping_offset(n as isize * step).wrapping_add(start * SIZE);
                 let to = to.wrapping_offset(start as isize * row).wrapping_add(n * SIZE);
-                let blocks = BlockTransposer { from, step, to, row };
-                // SAFETY: the caller's promise: 16 bytes of some of the blocks.
+                let chunks = ChunkTransposer { from, step, to, row };
+                // SAFETY: a chunk of each of as many runs as a vector has lanes: `n` and `start` leave as many.
                 unsafe {
                     match SIZE {
-                        1 => blocks.transpose::<S, SIZE, 16>(simd),
-                        2 => blocks.transpose::<S, SIZE, 8>(simd),
-                        4 => blocks.transpose::<S, SIZE, 4>(simd),
-                        _ => blocks.transpose::<S, SIZE, 2>(simd),
+                        1 => chunks.transpose::<S, SIZE, 16>(simd),
+                        2 => chunks.transpose::<S, SIZE, 8>(simd),
+                        4 => chunks.transpose::<S, SIZE, 4>(simd),
+                        _ => chunks.transpose::<S, SIZE, 2>(simd),
                     }
                 };
-                e += block;
+                e += chunk;
             }
         }
     }
@@ -187,39 +196,39 @@ fn shuffle<S: TransposeOps, const SIZE: usize, const V: usize>(simd: S, v: &mut 
     }
 }
 
-/// 16 bytes of as many blocks as a vector has lanes, `step` bytes from one to the next. Each element is to be a vector,
+/// 16 bytes of as many runs as a vector has lanes, `step` bytes from one to the next. Each element is to be a vector,
 /// `row` bytes after the one before.
-struct BlockTransposer {
+struct ChunkTransposer {
     from: *const u8,
     step: isize,
     to: *mut u8,
     row: isize,
 }
 
-impl BlockTransposer {
-    /// Each round of interleaving moves one more bit of the number of a block into the number of its lane. There are
+impl ChunkTransposer {
+    /// Each round of interleaving moves one more bit of the number of a run into the number of its lane. There are
     /// `V` elements.
     ///
     /// # Safety
-    /// - The blocks may be read, and the vectors written.
+    /// - The runs may be read, and the vectors written.
     #[inline(always)]
     unsafe fn transpose<S: TransposeOps, const SIZE: usize, const V: usize>(self, simd: S) {
-        let BlockTransposer { from, step, to, row } = self;
-        // Block `n` in the first 16 bytes. Each further 16 bytes are of the block that is as many further on as 16
+        let ChunkTransposer { from, step, to, row } = self;
+        // Run `n` in the first 16 bytes. Each further 16 bytes are of the run that is as many further on as 16
         // bytes have elements.
         let place = |n: usize| from.wrapping_offset(n as isize * step);
-        // SAFETY: the caller's promise.
-        let mut v = [unsafe { simd.load_blocks_strided(place(0), V as isize * step) }; V];
+        // SAFETY: a chunk of every run whose number is a multiple of `V`.
+        let mut v = [unsafe { simd.load_chunks_strided(place(0), V as isize * step) }; V];
         let mut n = 1;
         while n < V {
-            // SAFETY: the caller's promise.
-            v[n] = unsafe { simd.load_blocks_strided(place(n), V as isize * step) };
+            // SAFETY: a chunk of each `n`-th run after those.
+            v[n] = unsafe { simd.load_chunks_strided(place(n), V as isize * step) };
             n += 1;
         }
         shuffle::<S, SIZE, V>(simd, &mut v, V.ilog2());
         let mut n = 0;
         while n < V {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises a vector of places for each of `V` elements.
             unsafe { to.wrapping_offset(n as isize * row).cast::<S::Bytes>().write_unaligned(v[n]) };
             n += 1;
         }

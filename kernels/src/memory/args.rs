@@ -84,18 +84,17 @@ impl<'a> KernelArgs<'a> {
         is_even.then_some(self.inner.stride)
     }
 
-    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](KernelArgs::end_of_block) with
+    /// Where the last of `lanes` elements starts, in elements from `input`, that [end](KernelArgs::contiguous_end) with
     /// those of the call, if that is known.
     #[inline(never)]
     pub(crate) fn last_start(&self, lanes: usize) -> Option<isize> {
-        self.end_of_block().map(|end| end - lanes as isize)
+        self.contiguous_end().map(|end| end - lanes as isize)
     }
 
-    /// Where, in elements from `input`, the elements of the call end, if they are a contiguous block of memory. Loads
-    /// may go from one element into those that follow then. What lies between the elements of other calls is out of
-    /// bounds.
+    /// Where, in elements from `input`, the elements of the call end, if they are contiguous in memory. Loads may go
+    /// from one element into those that follow then. What lies between the elements of other calls is out of bounds.
     #[inline(never)]
-    pub(crate) fn end_of_block(&self) -> Option<isize> {
+    pub(crate) fn contiguous_end(&self) -> Option<isize> {
         let mut loops = [LoopDim::default(); MAX_RANK + 2];
         let mut len = 0;
         for l in self.reduced.iter().chain([&self.outer, &self.inner]).filter(|l| l.size > 1) {
@@ -104,12 +103,12 @@ impl<'a> KernelArgs<'a> {
         }
         let loops = &mut loops[..len];
         loops.sort_unstable_by_key(|l| l.stride.unsigned_abs());
-        let (mut block, mut end) = (1, 1);
+        let (mut dense, mut end) = (1, 1);
         for l in loops {
-            if l.stride.unsigned_abs() != block {
+            if l.stride.unsigned_abs() != dense {
                 return None;
             }
-            block *= l.size;
+            dense *= l.size;
             end += (l.size as isize - 1) * l.stride.max(0);
         }
         Some(end)
@@ -159,19 +158,19 @@ mod tests {
 
     /// No guard page fits into a gap of one element, so that no kernel can be seen to read it.
     #[test]
-    fn a_gap_of_one_element_is_no_block() {
-        let end_of_block = |outer: isize, row: isize| {
+    fn a_gap_of_one_element_is_seen() {
+        let contiguous_end = |outer: isize, row: isize| {
             let reduced = [LoopDim { size: 3, stride: row }];
             let (outer, inner) = (LoopDim { size: 2, stride: outer }, LoopDim::ONE);
             let (input, tuning) = (core::ptr::null(), Tuning::current());
-            KernelArgs { input, outer, inner, reduced: &reduced, working_set: WorkingSet::L2, tuning }.end_of_block()
+            KernelArgs { input, outer, inner, reduced: &reduced, working_set: WorkingSet::L2, tuning }.contiguous_end()
         };
-        assert_eq!(end_of_block(3, 1), Some(6));
-        assert_eq!(end_of_block(4, 1), None);
-        assert_eq!(end_of_block(1, 2), Some(6));
-        assert_eq!(end_of_block(1, 3), None);
+        assert_eq!(contiguous_end(3, 1), Some(6));
+        assert_eq!(contiguous_end(4, 1), None);
+        assert_eq!(contiguous_end(1, 2), Some(6));
+        assert_eq!(contiguous_end(1, 3), None);
         // From the first element, which is not the one at the lowest address.
-        assert_eq!(end_of_block(-3, 1), Some(3));
-        assert_eq!(end_of_block(-3, -1), Some(1));
+        assert_eq!(contiguous_end(-3, 1), Some(3));
+        assert_eq!(contiguous_end(-3, -1), Some(1));
     }
 }

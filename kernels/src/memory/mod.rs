@@ -17,7 +17,7 @@
 //! innermost loop above, so that the first best element is the one that is visited first.
 //!
 //! Only the elements that the loops reach may be read. Memory between them may belong to somebody else, so a load goes
-//! beyond an element only where the elements are one contiguous block (`KernelArgs::end_of_block`).
+//! beyond an element only where all elements are contiguous (`KernelArgs::contiguous_end`).
 //!
 //! # Segments (`walk.rs`)
 //!

@@ -20,7 +20,7 @@ pub(crate) fn prefetch_rows(hint: Hint, first: *const u8, stride: isize, rows: u
 /// is not kept busy. See docs/tuning.md#prefetch_distance_bytes.
 pub(crate) const PREFETCH_DISTANCE_BYTES: usize = 16 << 10;
 
-/// From one row, or block of rows, to one about `bytes` bytes ahead, where they are `stride` elements of `size` bytes
+/// From one row, or from some rows, to one about `bytes` bytes ahead, where they are `stride` elements of `size` bytes
 /// apart.
 #[inline(always)]
 pub(crate) fn prefetch_distance(stride: isize, size: usize, bytes: usize) -> isize {
@@ -29,13 +29,13 @@ pub(crate) fn prefetch_distance(stride: isize, size: usize, bytes: usize) -> isi
     stride.wrapping_mul((bytes / row).max(1) as isize)
 }
 
-/// What to prefetch before each block of rows: a few cache lines of rows further on.
+/// What to prefetch before some rows are read: a few cache lines of rows further on.
 ///
 /// Rows shorter than a cache line share one request, because a request takes as long as such a row. Requests are a
 /// little less than a line apart, which is better than each line once. See docs/tuning.md#short-rows-share-requests.
 #[derive(Clone, Copy)]
 pub(crate) struct RowPrefetcher {
-    /// How many rows there are in a block.
+    /// Before how many rows each time.
     pub(crate) rows: usize,
     hint: Hint,
     /// How many lines, how far ahead the first one is, and how far they are apart, in bytes.
@@ -70,7 +70,7 @@ impl RowPrefetcher {
         RowPrefetcher { rows, hint, lines, offset: prefetch_distance(stride, 1, PREFETCH_DISTANCE_BYTES), step }
     }
 
-    /// Prefetches, before the block of rows that begins at `rows`.
+    /// Prefetches, before the rows that begin at `rows`.
     #[inline(always)]
     pub(crate) fn issue_prefetch<T>(self, rows: *const T) {
         let mut at = rows.wrapping_byte_offset(self.offset);
@@ -98,8 +98,8 @@ mod tests {
                 let prefetcher = RowPrefetcher::of_rows(Hint::L2, len, stride, side_by_side);
                 let lines_from = |start: isize, bytes: usize| start >> 6..=(start + bytes as isize - 1) >> 6;
                 let mut lines = BTreeSet::new();
-                for block in 0..ROWS / prefetcher.rows {
-                    let start = 7 + (block * prefetcher.rows) as isize * stride + prefetcher.offset;
+                for time in 0..ROWS / prefetcher.rows {
+                    let start = 7 + (time * prefetcher.rows) as isize * stride + prefetcher.offset;
                     lines.extend((0..prefetcher.lines).map(|line| (start + line as isize * prefetcher.step) >> 6));
                 }
                 // Rows that come late enough after the first one, and early enough before the last one, for all around

@@ -32,7 +32,7 @@ impl KernelImpl for SegmentedRows {
         }
         let reversed = is_in_place && fastest.stride < 0;
         let to_lowest = if reversed { 1 - fastest.size as isize } else { 0 };
-        let end = args.end_of_block().map(|end| args.input.cast::<O::Lane>().wrapping_offset(end));
+        let end = args.contiguous_end().map(|end| args.input.cast::<O::Lane>().wrapping_offset(end));
         let mut scratch = Scratch::new();
         for n in 0..positions.len() {
             let output = args.input.cast::<O::Lane>().wrapping_offset(args.offset(n));
@@ -48,7 +48,7 @@ impl KernelImpl for SegmentedRows {
                     // lies between them if that is one block, which `end` then ends.
                     match unsafe { scratch.fill(order.simd(), &mut segments, output, end, &LaneOffsets::ONE) } {
                         (_, 0) => break,
-                        filled => filled,
+                        (elements, len) => (elements.as_ptr(), len),
                     }
                 };
                 // SAFETY: `len` elements of the fastest reduced loop, which the caller says may be read, of stride 1 or

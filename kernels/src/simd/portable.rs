@@ -4,7 +4,7 @@
 use crate::simd::cast;
 use crate::simd::ops::{ByteMaskOps, EQ, NOT_LE, NoMinpos, SimdOps, SmallFloatOps, TreeOps, UNORDERED, no_minpos};
 use crate::simd::token::Simd;
-use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
+use crate::simd::transpose::{CHUNK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use bytemuck::Pod;
 use core::array::from_fn;
@@ -37,21 +37,21 @@ impl<const BYTES: usize> TransposeOps for Portable<BYTES> {
     type HalfWidth = Self;
 
     #[inline(always)]
-    unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> [u8; BYTES] {
+    unsafe fn load_chunks_strided(self, at: *const u8, step: isize) -> [u8; BYTES] {
         // SAFETY: the caller's promise.
-        from_fn(|i| unsafe { *at.wrapping_offset((i / BLOCK_BYTES) as isize * step).add(i % BLOCK_BYTES) })
+        from_fn(|i| unsafe { *at.wrapping_offset((i / CHUNK_BYTES) as isize * step).add(i % CHUNK_BYTES) })
     }
 
     #[inline(always)]
     fn interleave_lo_hi<const SIZE: usize>(self, a: [u8; BYTES], b: [u8; BYTES]) -> ([u8; BYTES], [u8; BYTES]) {
         let half = |half: usize| {
             from_fn(|i| {
-                let (block, element, byte) = (i / BLOCK_BYTES * BLOCK_BYTES, i % BLOCK_BYTES / SIZE, i % SIZE);
-                let from = block + half + element / 2 * SIZE + byte;
+                let (chunk, element, byte) = (i / CHUNK_BYTES * CHUNK_BYTES, i % CHUNK_BYTES / SIZE, i % SIZE);
+                let from = chunk + half + element / 2 * SIZE + byte;
                 if element % 2 == 0 { a[from] } else { b[from] }
             })
         };
-        (half(0), half(BLOCK_BYTES / 2))
+        (half(0), half(CHUNK_BYTES / 2))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::token::Simd;
 
 /// The bytes that vectors are interleaved within: 128 bits.
-pub(crate) const BLOCK_BYTES: usize = 16;
+pub(crate) const CHUNK_BYTES: usize = 16;
 
 /// Loads of several places, and interleaving.
 pub(crate) trait TransposeOps: Simd {
@@ -16,7 +16,7 @@ pub(crate) trait TransposeOps: Simd {
     ///
     /// # Safety
     /// - They may be read.
-    unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> Self::Bytes;
+    unsafe fn load_chunks_strided(self, at: *const u8, step: isize) -> Self::Bytes;
 
     /// In each 16 bytes, elements of `SIZE` bytes of `a` and `b` interleaved: those of the lower halves, and those of
     /// the upper halves (x86: `unpacklo`, `unpackhi`).

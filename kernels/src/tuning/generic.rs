@@ -21,7 +21,7 @@ pub(super) const GENERIC: Tuning = Tuning {
         max_streams: 8,
         row_by_row: false,
         prefetch_next_rows: false,
-        max_tall_block_bytes: 2 << 10,
+        max_row_blocked_bytes: 2 << 10,
     },
     half_vectors: HalfVectorTuning {
         rows_beyond_l2: false,

@@ -27,7 +27,7 @@ const fn with_l2_limit(min_beyond_l2_bytes: usize) -> Tuning {
         columns: ColumnTuning {
             max_streams: 24,
             prefetch_next_rows: true,
-            max_tall_block_bytes: 128 << 10,
+            max_row_blocked_bytes: 128 << 10,
             ..GENERIC.columns
         },
         ..GENERIC

@@ -73,8 +73,9 @@ pub struct ColumnTuning {
     pub row_by_row: bool,
     /// Whether to prefetch the rows that come next, and not what follows along the same rows.
     pub prefetch_next_rows: bool,
-    /// The most bytes of tall blocks of rows beyond L2, none wider than a tile, that are reduced in one pass.
-    pub max_tall_block_bytes: usize,
+    /// The most bytes of contiguous rows beyond L2, none wider than a tile and so many that they are row-blocked, that
+    /// are reduced in one pass.
+    pub max_row_blocked_bytes: usize,
 }
 
 /// Which kernels vectors of half the width take, where an ISA has wider ones.

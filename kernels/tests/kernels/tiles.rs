@@ -22,8 +22,8 @@ impl<T: Sample> Case<T> {
         self.run_beyond_panels();
         self.run_beyond_buffers();
         self.run_rows_of_columns();
-        self.run_row_blocks();
-        self.run_blocks();
+        self.run_row_groups();
+        self.run_dense_runs();
         self.run_short_rows();
         self.run_only_best();
         self.run_aligned();
@@ -429,10 +429,10 @@ impl<T: Sample> Case<T> {
         }
     }
 
-    /// So many rows that they are taken in blocks of eight after the first, and what is left one by one: the best in
-    /// rows at either end of a block, again in the same block and in the next, and among values that are equal to it;
+    /// So many rows that they are taken in groups of eight after the first, and what is left one by one: the best in
+    /// rows at either end of a group, again in the same group and in the next, and among values that are equal to it;
     /// of as many vectors as a register tile has, and of narrow columns.
-    fn run_row_blocks(&self) {
+    fn run_row_groups(&self) {
         let mut rng = SmallRng::seed_from_u64(17);
         let fewest = (12 * self.lanes).max(128);
         for n in few(0..4, 2) {
@@ -449,7 +449,7 @@ impl<T: Sample> Case<T> {
                     let mut data = vec![*plain; rows * width];
                     for (place, element) in data.iter_mut().enumerate() {
                         let (row, column) = (place / width, place % width);
-                        // A block for each column, a row in it, the one after that, which may be in the next block, and
+                        // A group for each column, a row in it, the one after that, which may be in the next group, and
                         // one of the last rows.
                         let first = 1 + column * 8 % (rows - 9) + column % 8;
                         if row == first || row == first + 1 || column % 3 == 0 && row + column % 11 + 1 == rows {
@@ -486,12 +486,12 @@ impl<T: Sample> Case<T> {
         self.check_by(&[Strategy::GatheredColumns], &data, 0, [outer, inner], &[fastest]);
     }
 
-    /// Blocks of narrow rows that follow each other: with what is left over of 16 bytes, of a vector of blocks, and of
+    /// Runs of narrow rows that follow each other: with what is left over of 16 bytes, of a vector of runs, and of
     /// the rows that fit the buffer (86 rows of 3 are one too many by vectors of 32 bytes, 85 by 64); next to each
     /// other, apart and backwards.
-    fn run_blocks(&self) {
+    fn run_dense_runs(&self) {
         let mut rng = SmallRng::seed_from_u64(14);
-        let blocks = [self.lanes - 1, self.lanes, 3 * self.lanes + 1, 9 * self.lanes + 2].map(|n| n.max(1));
+        let counts = [self.lanes - 1, self.lanes, 3 * self.lanes + 1, 9 * self.lanes + 2].map(|n| n.max(1));
         let shapes = [
             (9, 2),
             (9, 3),
@@ -507,27 +507,27 @@ impl<T: Sample> Case<T> {
             (300, 3),
         ];
         for n in few(0..4 * shapes.len(), 7) {
-            let ((rows, width), blocks) = (shapes[n / 4], blocks[n % 4]);
+            let ((rows, width), runs) = (shapes[n / 4], counts[n % 4]);
             for (gap, is_reversed) in [(0, false), (1, false), (0, true)] {
                 let step = rows * width + gap;
-                let data = self.random(&mut rng, blocks * step);
+                let data = self.random(&mut rng, runs * step);
                 let stride = if is_reversed { -(step as isize) } else { step as isize };
-                let start = if is_reversed { (blocks - 1) * step } else { 0 };
-                let (outer, inner) = (LoopDim { size: blocks, stride }, LoopDim { size: width, stride: 1 });
+                let start = if is_reversed { (runs - 1) * step } else { 0 };
+                let (outer, inner) = (LoopDim { size: runs, stride }, LoopDim { size: width, stride: 1 });
                 let fastest = LoopDim { size: rows, stride: width as isize };
                 self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[fastest]);
-                // One best for each block, from the last row on: among few values, the first rows have it.
-                let mut data = vec![T::default(); blocks * step];
-                for block in 0..blocks {
-                    let row = (rows - 1 + block * 7) % rows;
-                    data[block * step + row * width + block % width] = T::VALUES[T::VALUES.len() - 1];
+                // One best for each run, from the last row on: among few values, the first rows have it.
+                let mut data = vec![T::default(); runs * step];
+                for run in 0..runs {
+                    let row = (rows - 1 + run * 7) % rows;
+                    data[run * step + row * width + run % width] = T::VALUES[T::VALUES.len() - 1];
                 }
                 self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[fastest]);
             }
         }
     }
 
-    /// Rows and blocks of a few elements that follow each other: of each length that is transposed at once, and one
+    /// Rows and runs of a few elements that follow each other: of each length that is transposed at once, and one
     /// more; fewer of them than a vector has lanes, as many, and some more; rows in both directions.
     fn run_short_rows(&self) {
         let mut rng = SmallRng::seed_from_u64(19);

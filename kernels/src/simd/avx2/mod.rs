@@ -6,7 +6,7 @@ mod ops;
 use crate::simd::cast;
 use crate::simd::ops::{ByteMaskOps, SimdOps, iota};
 use crate::simd::token::{Simd, SimdOp};
-use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
+use crate::simd::transpose::{CHUNK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::x86_64::*;
 use core::ops::Deref;
@@ -123,7 +123,7 @@ impl Avx2 {
         }
         // A byte of each half comes from the same half, or from the other one.
         let other = self._mm256_permute2x128_si256::<0x01>(v, v);
-        let (here, there) = (self.numbers_from(BLOCK_BYTES + bytes), self.numbers_from(bytes));
+        let (here, there) = (self.numbers_from(CHUNK_BYTES + bytes), self.numbers_from(bytes));
         self._mm256_or_si256(self._mm256_shuffle_epi8(v, here), self._mm256_shuffle_epi8(other, there))
     }
     /// Equal numbers for both halves: see [`rotation`].
@@ -196,13 +196,13 @@ impl Deref for Avx2 {
 
 /// 16 numbers of bytes for a shuffle: those from 0 on, with what makes zeros before and after them, and again.
 #[inline(always)]
-pub(super) fn rotation(from: usize) -> [u8; BLOCK_BYTES] {
-    const NUMBERS: [u8; 4 * BLOCK_BYTES] = {
-        let mut numbers = [0x80; 4 * BLOCK_BYTES];
+pub(super) fn rotation(from: usize) -> [u8; CHUNK_BYTES] {
+    const NUMBERS: [u8; 4 * CHUNK_BYTES] = {
+        let mut numbers = [0x80; 4 * CHUNK_BYTES];
         let mut n = 0;
-        while n < BLOCK_BYTES {
-            numbers[BLOCK_BYTES + n] = n as u8;
-            numbers[3 * BLOCK_BYTES + n] = n as u8;
+        while n < CHUNK_BYTES {
+            numbers[CHUNK_BYTES + n] = n as u8;
+            numbers[3 * CHUNK_BYTES + n] = n as u8;
             n += 1;
         }
         numbers
@@ -240,7 +240,7 @@ impl TransposeOps for Avx2 {
     type HalfWidth = Self;
 
     #[inline(always)]
-    unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> __m256i {
+    unsafe fn load_chunks_strided(self, at: *const u8, step: isize) -> __m256i {
         let V3 { sse2, avx, .. } = self.0;
         // SAFETY: the caller's promise; the loads are unaligned.
         let (low, high) =

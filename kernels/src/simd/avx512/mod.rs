@@ -8,7 +8,7 @@ use super::avx2::{Avx2, rotation};
 use crate::simd::cast;
 use crate::simd::ops::{ByteMaskOps, SimdOps, iota};
 use crate::simd::token::{Simd, SimdOp};
-use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
+use crate::simd::transpose::{CHUNK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::x86_64::*;
 use core::ptr::from_ref;
@@ -41,11 +41,11 @@ impl Avx512 {
         let bytes = lanes * SIZE;
         match SIZE {
             1 => {
-                let (quarters, bytes) = (bytes / BLOCK_BYTES, bytes % BLOCK_BYTES);
+                let (quarters, bytes) = (bytes / CHUNK_BYTES, bytes % CHUNK_BYTES);
                 // A byte of each quarter comes from the one that is `quarters` further on, or from the one after that.
                 let (here, there) = (self.rotate_quads(v, quarters * 4), self.rotate_quads(v, quarters * 4 + 4));
                 avx512f._mm512_or_si512(
-                    avx512bw._mm512_shuffle_epi8(here, self.numbers_from(BLOCK_BYTES + bytes)),
+                    avx512bw._mm512_shuffle_epi8(here, self.numbers_from(CHUNK_BYTES + bytes)),
                     avx512bw._mm512_shuffle_epi8(there, self.numbers_from(bytes)),
                 )
             }
@@ -150,11 +150,11 @@ impl TransposeOps for Avx512 {
     type HalfWidth = Avx2;
 
     #[inline(always)]
-    unsafe fn load_blocks_strided(self, at: *const u8, step: isize) -> __m512i {
+    unsafe fn load_chunks_strided(self, at: *const u8, step: isize) -> __m512i {
         let (avx512f, half) = (self.0.avx512f, Avx2::from(self));
         // SAFETY: the caller's promise.
         let (low, high) = unsafe {
-            (half.load_blocks_strided(at, step), half.load_blocks_strided(at.wrapping_offset(2 * step), step))
+            (half.load_chunks_strided(at, step), half.load_chunks_strided(at.wrapping_offset(2 * step), step))
         };
         avx512f._mm512_inserti64x4::<1>(avx512f._mm512_castsi256_si512(low), high)
     }

@@ -13,7 +13,7 @@ mod ops;
 use crate::simd::cast;
 use crate::simd::ops::{ByteMaskOps, SimdOps, iota};
 use crate::simd::token::Simd;
-use crate::simd::transpose::{BLOCK_BYTES, TransposeOps};
+use crate::simd::transpose::{CHUNK_BYTES, TransposeOps};
 use crate::tuning::isa::{self, IsaTuning};
 use core::arch::aarch64::*;
 
@@ -37,7 +37,7 @@ impl Neon {
     /// Byte `i` gets byte `i + bytes`, and the last ones the first.
     #[inline(always)]
     fn rotate_bytes(self, v: uint8x16_t, bytes: usize) -> uint8x16_t {
-        let numbers = iota::<u8, [u8; BLOCK_BYTES]>(false).map(|n| (n + bytes as u8) % 16);
+        let numbers = iota::<u8, [u8; CHUNK_BYTES]>(false).map(|n| (n + bytes as u8) % 16);
         self.0.neon.vqtbl1q_u8(v, cast(numbers))
     }
 }
@@ -98,7 +98,7 @@ impl TransposeOps for Neon {
     type HalfWidth = Self;
 
     #[inline(always)]
-    unsafe fn load_blocks_strided(self, at: *const u8, _: isize) -> uint8x16_t {
+    unsafe fn load_chunks_strided(self, at: *const u8, _: isize) -> uint8x16_t {
         // SAFETY: the caller's promise.
         unsafe { self.0.neon.vld1q_u8(at) }
     }
