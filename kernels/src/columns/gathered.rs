@@ -70,14 +70,9 @@ impl KernelImpl for GatheredColumns {
             let mut outputs = outputs.reborrow().part(batch.start, batch.width);
             // SAFETY: the caller promises all elements of the call.
             let source = unsafe { gathering.source(batch, &mut offsets) };
-            let staged_lanes = gathering.staged_lanes(batch);
-            let answers = match staged_lanes {
-                Some(lanes) => staging.answers(lanes, outputs.values.is_some()),
-                None => outputs.reborrow(),
-            };
+            let answers = staging.answers(gathering.staged_lanes(batch), outputs.reborrow());
             gathering.reduce(source, &mut scratch, answers, &mut state);
-            if staged_lanes.is_some() {
-                let (positions, values) = staging.found(batch.width);
+            if let Some((positions, values)) = staging.found(batch.width) {
                 // SAFETY: a reduction writes all positions that it is given, of at least as many lanes.
                 let positions = unsafe { &*(&raw const *positions as *const [u32]) };
                 gathering.put_back(batch, positions, values, outputs);
@@ -310,6 +305,9 @@ impl<'a, O: ArgOrder> Gathering<'a, O> {
 
 /// Room for the answers of a batch whose lanes are not in the order of the outputs.
 struct Staging<L> {
+    /// How many lanes are answered here, if not to the outputs. In memory, or the compiler makes two copies of all that
+    /// comes between the first test and the second.
+    lanes: Option<usize>,
     positions: [MaybeUninit<u32>; DENSE_OUTPUTS],
     values: [MaybeUninit<L>; DENSE_OUTPUTS],
 }
@@ -317,19 +315,23 @@ struct Staging<L> {
 impl<L> Staging<L> {
     #[inline(always)]
     fn new() -> Self {
-        Staging { positions: [const { MaybeUninit::uninit() }; _], values: [const { MaybeUninit::uninit() }; _] }
+        let (positions, values) = ([const { MaybeUninit::uninit() }; _], [const { MaybeUninit::uninit() }; _]);
+        Staging { lanes: None, positions, values }
     }
 
+    /// Where to write the answers of a batch: here, if there are as many lanes.
     #[inline(always)]
-    fn answers(&mut self, lanes: usize, with_values: bool) -> TypedOutputs<'_, L> {
-        let values = if with_values { Some(&mut self.values[..lanes]) } else { None };
+    fn answers<'s>(&'s mut self, lanes: Option<usize>, outputs: TypedOutputs<'s, L>) -> TypedOutputs<'s, L> {
+        self.lanes = lanes;
+        let Some(lanes) = lanes else { return outputs };
+        let values = if outputs.values.is_some() { Some(&mut self.values[..lanes]) } else { None };
         TypedOutputs { positions: Positions::from(&mut self.positions[..lanes]), values }
     }
 
-    /// The places of the first `width` lanes.
+    /// The places of the first `width` lanes, if they are answered here.
     #[inline(always)]
-    fn found(&self, width: usize) -> (&[MaybeUninit<u32>], &[MaybeUninit<L>]) {
-        (&self.positions[..width], &self.values[..width])
+    fn found(&self, width: usize) -> Option<(&[MaybeUninit<u32>], &[MaybeUninit<L>])> {
+        if self.lanes.is_some() { Some((&self.positions[..width], &self.values[..width])) } else { None }
     }
 }
 

@@ -262,20 +262,15 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         self.tiles.tiles[tile].write(after);
     }
 
-    /// Where the outputs of each tile begin. The last tile overlaps the previous one where there are no whole tiles.
-    #[inline(always)]
-    fn starts(&self) -> impl Iterator<Item = usize> + use<O, U> {
-        let last = self.outputs.len() - self.width();
-        (0..self.tiles.tiles.len()).map(move |tile| (tile * Self::TILE_WIDTH).min(last))
-    }
-
     /// Writes what was found in all rows, and tells whether bits of values are lost.
     #[inline(always)]
     pub(super) fn finish(&mut self) -> bool {
         self.widen_indices();
-        let (starts, width, mut has_lost) = (self.starts(), self.width(), false);
+        let (width, mut has_lost) = (self.width(), false);
         if let (TilesView::Written(tiles), Some(values)) = (self.tiles.view(), &mut self.outputs.values) {
-            for (tile, start) in tiles.iter().zip(starts) {
+            for (n, tile) in tiles.iter().enumerate() {
+                // The last tile overlaps the previous one where the width is no multiple.
+                let start = (n * Self::TILE_WIDTH).min(values.len() - width);
                 has_lost |= tile.write_values(self.order, &mut values[start..][..width]);
             }
         }
@@ -285,9 +280,11 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     #[inline(always)]
     fn widen_indices(&mut self) {
         let (simd, widened) = (self.order.simd(), self.tiles.widened);
-        let (starts, width) = (self.starts(), self.width());
+        let width = self.width();
+        let last = self.outputs.len() - width;
         let TilesView::Written(tiles) = self.tiles.view() else { return };
-        for (tile, start) in tiles.iter_mut().zip(starts) {
+        for (n, tile) in tiles.iter_mut().enumerate() {
+            let start = (n * Self::TILE_WIDTH).min(last);
             for u in 0..U {
                 let (rows, at) = (simd.index_array(tile.row_of_best[u]), start + start_of::<O>(u, width));
                 for_places!(self.outputs.positions, positions => {
