@@ -72,7 +72,8 @@ impl KernelImpl for GatheredColumns {
             let source = unsafe { gathering.source(batch, &mut offsets) };
             let answers = staging.answers(gathering.staged_lanes(batch), outputs.reborrow());
             gathering.reduce(source, &mut scratch, answers, &mut state);
-            if let Some((positions, values)) = staging.found(batch.width) {
+            if staging.is_used() {
+                let (positions, values) = staging.found(batch.width);
                 // SAFETY: a reduction writes all positions that it is given, of at least as many lanes.
                 let positions = unsafe { &*(&raw const *positions as *const [u32]) };
                 gathering.put_back(batch, positions, values, outputs);
@@ -328,10 +329,16 @@ impl<L> Staging<L> {
         TypedOutputs { positions: Positions::from(&mut self.positions[..lanes]), values }
     }
 
-    /// The places of the first `width` lanes, if they are answered here.
+    /// Whether a batch is answered here.
     #[inline(always)]
-    fn found(&self, width: usize) -> Option<(&[MaybeUninit<u32>], &[MaybeUninit<L>])> {
-        if self.lanes.is_some() { Some((&self.positions[..width], &self.values[..width])) } else { None }
+    fn is_used(&self) -> bool {
+        self.lanes.is_some()
+    }
+
+    /// The places of the first `width` lanes.
+    #[inline(always)]
+    fn found(&self, width: usize) -> (&[MaybeUninit<u32>], &[MaybeUninit<L>]) {
+        (&self.positions[..width], &self.values[..width])
     }
 }
 
