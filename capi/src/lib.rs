@@ -5,7 +5,5 @@
 #![allow(non_camel_case_types)]
 
 mod api;
-#[cfg(test)]
-mod tests;
 
 pub use api::*;

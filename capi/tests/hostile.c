@@ -1,5 +1,5 @@
 /* Bad input from outside: each case has its status, leaves a message, and writes nothing. Buffers come from malloc at their exact size, so
- * that valgrind sees a single byte read or written beyond them. (The messages are compared in capi/src/tests.) */
+ * that valgrind sees a single byte read or written beyond them. (The messages are compared in capi/tests/interface.) */
 #define _POSIX_C_SOURCE 200112L
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <argreduce.h>

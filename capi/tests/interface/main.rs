@@ -1,4 +1,9 @@
-//! The exported functions, called as C calls them.
+//! The exported functions, called as C calls them. Beside the sources that are published, because the cases of
+//! descriptors are those of `argreduce-guard`, which is not.
+
+#[path = "../../src/api/mod.rs"]
+#[allow(dead_code, non_camel_case_types, reason = "these tests use their part of what is named as C names it")]
+mod api;
 
 mod answers;
 mod directml;
@@ -8,32 +13,32 @@ mod hostile;
 mod messages;
 mod parts;
 
-use crate::*;
 use ::argreduce::Isa;
+use api::*;
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
 /// The last message of this thread.
-pub(super) fn message() -> String {
+fn message() -> String {
     // SAFETY: never null, and valid as long as this thread lives.
     unsafe { CStr::from_ptr(argreduce_last_error()) }.to_str().unwrap().to_string()
 }
 
 #[track_caller]
-pub(super) fn refused(status: argreduce_status, expected: argreduce_status, expected_message: &str) {
+fn refused(status: argreduce_status, expected: argreduce_status, expected_message: &str) {
     assert_eq!((status, message()), (expected, expected_message.to_string()));
 }
 
-pub(super) fn layout(sizes: &[i64], strides: Option<&[i64]>) -> argreduce_layout {
+fn layout(sizes: &[i64], strides: Option<&[i64]>) -> argreduce_layout {
     assert!(strides.is_none_or(|strides| strides.len() == sizes.len()));
     let strides = strides.map_or(null(), <[i64]>::as_ptr);
     argreduce_layout { rank: sizes.len() as u32, sizes: sizes.as_ptr(), strides, offset: 0 }
 }
 
-pub(super) const PACKED: argreduce_layout = argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 };
+const PACKED: argreduce_layout = argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 };
 
 /// An argmax of packed f32 to u32.
-pub(super) fn desc(sizes: &[i64], axes: &[i64]) -> argreduce_desc {
+fn desc(sizes: &[i64], axes: &[i64]) -> argreduce_desc {
     argreduce_desc {
         function: ARGREDUCE_ARGMAX,
         input_type: ARGREDUCE_FLOAT32,
@@ -48,12 +53,12 @@ pub(super) fn desc(sizes: &[i64], axes: &[i64]) -> argreduce_desc {
 }
 
 /// Compiles; `*out` is null after a failure, and only then.
-pub(super) fn compile(desc: &argreduce_desc) -> Result<Operator, argreduce_status> {
+fn compile(desc: &argreduce_desc) -> Result<Operator, argreduce_status> {
     // SAFETY: descriptions of these tests keep what they point to.
     finish(|out| unsafe { argreduce_compile(desc, out) })
 }
 
-pub(super) fn finish(
+fn finish(
     compile: impl FnOnce(*mut *mut argreduce_operator) -> argreduce_status,
 ) -> Result<Operator, argreduce_status> {
     let mut operator = std::ptr::dangling_mut();
@@ -64,7 +69,7 @@ pub(super) fn finish(
 
 /// Released when dropped.
 #[derive(Debug)]
-pub(super) struct Operator(*mut argreduce_operator);
+struct Operator(*mut argreduce_operator);
 
 // As the header says, an operator is usable from any thread: the compiler sees that it is, but not behind a pointer.
 const _: () = {
@@ -86,7 +91,7 @@ impl Drop for Operator {
 
 impl Operator {
     /// What the input, the output and the values need.
-    pub(super) fn bytes(&self) -> Result<[usize; 3], argreduce_status> {
+    fn bytes(&self) -> Result<[usize; 3], argreduce_status> {
         let [mut input, mut output, mut values] = [9; 3];
         // SAFETY: compiled, and not released yet; three places to write to.
         let status = unsafe { argreduce_operator_bytes(self.0, &mut input, &mut output, &mut values) };
@@ -95,7 +100,7 @@ impl Operator {
         if status == ARGREDUCE_OK { Ok(bytes) } else { Err(status) }
     }
 
-    pub(super) fn execute<T, I>(&self, input: &[T], output: &mut [I]) -> argreduce_status {
+    fn execute<T, I>(&self, input: &[T], output: &mut [I]) -> argreduce_status {
         // SAFETY: the buffers are as long as said.
         unsafe {
             argreduce_execute(
@@ -108,12 +113,7 @@ impl Operator {
         }
     }
 
-    pub(super) fn execute_with_values<T, I>(
-        &self,
-        input: &[T],
-        output: &mut [I],
-        values: &mut [T],
-    ) -> argreduce_status {
+    fn execute_with_values<T, I>(&self, input: &[T], output: &mut [I], values: &mut [T]) -> argreduce_status {
         // SAFETY: the buffers are as long as said.
         unsafe {
             argreduce_execute_with_values(
