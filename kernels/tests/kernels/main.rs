@@ -3,7 +3,7 @@
 //! flow of wide ISAs anywhere.
 //!
 //! On an emulated machine, a tenth to a hundredth as fast, `ARGREDUCE_TESTS=few` takes only some of the places,
-//! lengths or starts of each loop: still every kernel, type and order.
+//! lengths or starts of each loop, and the edges of memory by turns: still every kernel, type and order.
 
 mod case;
 mod indices;
