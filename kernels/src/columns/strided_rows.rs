@@ -170,7 +170,7 @@ impl<'a, L: Copy> From<StridedRows<'a, L>> for OutputRows<'a, L> {
     /// Of one row of outputs.
     #[inline(always)]
     fn from(first: StridedRows<'a, L>) -> Self {
-        OutputRows { first, outer: LoopDim { size: 1, stride: 0 } }
+        OutputRows { first, outer: LoopDim::ONE }
     }
 }
 

@@ -33,9 +33,9 @@ impl SingleRow {
     ) -> u32 {
         // Where no other search is worth a copy, or floats are compared in another mode: as the only row of a call.
         let of_call = || {
-            let once = LoopDim { size: 1, stride: 0 };
             let (reduced, working_set) = (&[LoopDim { size: len, stride: 1 }], WorkingSet::L2);
-            let args = KernelArgs { input: first, outer: once, inner: once, reduced, working_set, tuning };
+            let args =
+                KernelArgs { input: first, outer: LoopDim::ONE, inner: LoopDim::ONE, reduced, working_set, tuning };
             let mut position = [0_u32];
             let outputs = Positions::from(&mut position[..]).into();
             // SAFETY: the only row of these loops is that of the caller, who says that it may be read, and that the

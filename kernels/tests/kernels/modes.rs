@@ -9,7 +9,7 @@ use half::{bf16, f16};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-const ONCE: LoopDim = LoopDim { size: 1, stride: 0 };
+const ONCE: LoopDim = LoopDim::ONE;
 
 /// Each of this machine's modes, for every type of floats: flushed, subnormals would be zeros.
 pub fn check_all(isa: Isa) {

@@ -13,7 +13,7 @@ use argreduce_kernels::{
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-const ONCE: LoopDim = LoopDim { size: 1, stride: 0 };
+const ONCE: LoopDim = LoopDim::ONE;
 
 impl<T: Sample> Case<T> {
     pub fn run_all(&self) {
