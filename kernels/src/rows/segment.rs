@@ -31,6 +31,13 @@ impl<'a, L: Copy> Segment<'a, L> {
         Segment { at, len, reversed, prefetch_distance: 0, tuning, elements: PhantomData }
     }
 
+    /// The elements of a slice, upwards.
+    #[inline(always)]
+    pub(super) fn of_slice(elements: &'a [L], tuning: &'static Tuning) -> Self {
+        // SAFETY: a slice that is borrowed may be read, and nothing is written there.
+        unsafe { Segment::new(elements.as_ptr(), elements.len(), false, tuning) }
+    }
+
     #[inline(always)]
     pub(super) fn len(self) -> usize {
         self.len

@@ -15,6 +15,7 @@ use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
 use crate::tuning::{Tuning, WorkingSet};
+use core::slice::from_raw_parts;
 
 /// See the file. A type, for the same reason as [`KernelImpl::enter`] is a method.
 pub(crate) struct SingleRow;
@@ -55,43 +56,50 @@ impl SingleRow {
             return of_call();
         }
         // SAFETY: the caller says that the ISA is there, and that so many elements may be read.
-        let (order, row) = unsafe { (F::make(), Segment::new(first.cast(), len, false, tuning)) };
-        RowAlone { order, row }.find(of_call)
+        let (order, elements) = unsafe { (F::make(), from_raw_parts(first.cast(), len)) };
+        RowAlone { order, elements, tuning }.find(of_call)
     }
 }
 
+/// What a search is called with, in registers: no more than that.
 #[derive(Clone, Copy)]
 struct RowAlone<'a, O: ArgOrder> {
     order: O,
-    row: Segment<'a, O::Lane>,
+    elements: &'a [O::Lane],
+    tuning: &'static Tuning,
 }
 
-impl<O: ArgOrder> RowAlone<'_, O> {
+impl<'a, O: ArgOrder> RowAlone<'a, O> {
+    #[inline(always)]
+    fn row(self) -> Segment<'a, O::Lane> {
+        Segment::of_slice(self.elements, self.tuning)
+    }
+
     /// A function for each search, because a function with all of them makes a stack frame to spill vectors, which
     /// costs every call. What is longer than [one segment](blocked::is_one_segment) is left to `of_call`. See
     /// docs/tuning.md#reasons-behind-the-shape-of-the-code.
     #[inline(always)]
     fn find(self, of_call: impl FnOnce() -> u32) -> u32 {
-        let RowAlone { order, row } = self;
+        let (order, len) = (self.order, self.elements.len());
         let (fewest, most) = lane_indexed::vectors::<O>();
-        if row.len() <= (fewest - 1) * O::Simd::LANES {
+        if len <= (fewest - 1) * O::Simd::LANES {
             order.simd().vectorized(
                 #[inline(always)]
-                move || in_registers(row.len(), self),
+                move || in_registers(self.elements.len(), self),
             )
-        } else if row.len() <= most * O::Simd::LANES {
+        } else if len <= most * O::Simd::LANES {
             order.simd().vectorized(
                 #[inline(always)]
                 move || {
                     // So that code for shorter rows is left out.
-                    assert!(row.len() > Self::MAX_VECTORS * O::Simd::LANES);
-                    lane_indexed::find(order, row)
+                    assert!(self.elements.len() > Self::MAX_VECTORS * O::Simd::LANES);
+                    lane_indexed::find(order, self.row())
                 },
             )
-        } else if blocked::is_one_segment::<O>(row.len()) {
+        } else if blocked::is_one_segment::<O>(len) {
             order.simd().vectorized(
                 #[inline(always)]
-                move || blocked::find(order, row).position(),
+                move || blocked::find(order, self.row()).position(),
             )
         } else {
             of_call()
@@ -107,6 +115,6 @@ impl<O: ArgOrder> RowLoop<O> for RowAlone<'_, O> {
 
     #[inline(always)]
     fn search<S: RowSearch<O>>(self) -> u32 {
-        S::find(self.order, self.row)
+        S::find(self.order, self.row())
     }
 }
