@@ -1,7 +1,7 @@
 //! `ARGREDUCE_ISA`: read once per process, so each case is a process of its own: this test again, with another
 //! environment.
 
-use argreduce::{ArgReduce, Isa, Layout, SliceExt};
+use argreduce::{ArgReduce, AxisDirection, Isa, Layout, ReduceFunction, SliceExt};
 use std::process::Command;
 
 const VARIABLE: &str = "ARGREDUCE_ISA";
@@ -44,6 +44,8 @@ fn child() {
     let mut long = [1; 40];
     long[17] = 3;
     assert_eq!(long.argmax(), Some(17));
+    // Ties to the last take a plan.
+    assert_eq!([3, 1, 3, 2].arg_reduce(ReduceFunction::ArgMax, AxisDirection::Decreasing), Some(2));
 }
 
 #[test]

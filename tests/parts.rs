@@ -364,4 +364,9 @@ fn streams_of_windows() {
     let mut indices = [0; 2];
     stream.finish(&mut indices).unwrap();
     assert_eq!((indices, stream.position()), ([3, 4], 5));
+    // Of one that begins where the whole ends, nothing is left.
+    let mut stream = reduce.window(&[5, 8], &[5, 4]).stream::<f32, u32>(0).unwrap();
+    let error = stream.push(&line, &[1.0, 2.0]).unwrap_err();
+    assert_eq!(error, Error::WindowOutOfRange { axis: 0, start: 5, size: 1, whole: 5 });
+    assert_eq!(stream.finish(&mut indices), Err(Error::EmptyReduction { axis: 0, of: "stream" }));
 }

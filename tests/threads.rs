@@ -107,7 +107,7 @@ type Axes = &'static [(usize, isize, bool)]; // size, stride, whether it is redu
 /// loops, backwards too; broadcast on either side.
 const SHAPES: [(&str, Axes); 18] = [
     ("rows", &[(70, 50, false), (50, 1, true)]),
-    ("rows of three dimensions", &[(5, 3000, false), (30, 71, false), (60, 1, true)]),
+    ("rows of three dimensions", &[(5, 30_000, false), (30, 701, false), (600, 1, true)]),
     ("few rows", &[(3, 3000, false), (2900, 1, true)]),
     ("one row", &[(9000, 1, true)]),
     ("one row backwards", &[(9000, -1, true)]),
@@ -346,20 +346,20 @@ type OneCall<T, A> = fn(&dyn Executor, &[T], &[usize], &[isize]) -> Result<A, Er
 #[test]
 fn what_is_divided() {
     let expected = [
-        ["3 tasks, 70 slabs of the reduction", "64 tasks, 70 slabs of the reduction"],
-        ["3 tasks, 150 slabs of the reduction", "64 tasks, 150 slabs of the reduction"],
-        ["3 tasks, 18 slabs of the reduction", "64 tasks, 66 slabs of the reduction"],
+        ["3 tasks, 3 parts of the outputs", "4 tasks, 4 parts of the outputs"],
+        ["3 tasks, 3 slabs of the reduction", "4 tasks, 4 slabs of the reduction"],
+        ["3 tasks, 21 slabs of the reduction", "22 tasks, 22 slabs of the reduction"],
         ["3 tasks, 24 slabs of the reduction", "64 tasks, 64 slabs of the reduction"],
         ["3 tasks, 24 slabs of the reduction", "64 tasks, 64 slabs of the reduction"],
         ["3 tasks, 24 slabs of the reduction", "54 tasks, 54 slabs of the reduction"],
-        ["3 tasks, 40 slabs of the reduction", "64 tasks, 80 slabs of the reduction"],
-        ["3 tasks, 40 slabs of the reduction", "64 tasks, 80 slabs of the reduction"],
+        ["3 tasks, 24 slabs of the reduction", "64 tasks, 64 slabs of the reduction"],
+        ["3 tasks, 24 slabs of the reduction", "64 tasks, 64 slabs of the reduction"],
         ["3 tasks, 6 slabs of the reduction", "7 tasks, 7 slabs of the reduction"],
         ["3 tasks, 9 parts of the outputs", "9 tasks, 9 parts of the outputs"],
         ["3 tasks, 24 parts of the outputs", "35 tasks, 35 parts of the outputs"],
         ["3 tasks, 3 slabs of the reduction", "3 tasks, 3 slabs of the reduction"],
-        ["3 tasks, 6 slabs of the reduction", "8 tasks, 8 slabs of the reduction"],
-        ["3 tasks, 18 slabs of the reduction", "64 tasks, 69 slabs of the reduction"],
+        ["3 tasks, 3 slabs of the reduction", "4 tasks, 4 slabs of the reduction"],
+        ["3 tasks, 21 slabs of the reduction", "23 tasks, 23 slabs of the reduction"],
         ["3 tasks, 3 parts of the outputs", "5 tasks, 5 parts of the outputs"],
         ["3 tasks, 24 parts of the outputs", "43 tasks, 43 parts of the outputs"],
         ["2 tasks, 2 parts of the outputs", "2 tasks, 2 parts of the outputs"],

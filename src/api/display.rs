@@ -30,9 +30,13 @@ impl ErasedPlan {
         }
         let ExecPlan { shape, kernel, .. } = &self.exec;
         write!(f, "outputs ")?;
-        fmt_sizes(f, shape.input.output_dims())?;
+        fmt_sizes(f, shape.kept_dims())?;
         f.write_str(" of ")?;
         fmt_sizes(f, shape.reduced_dims())?;
+        if shape.is_split() {
+            f.write_str(", merged over ")?;
+            fmt_sizes(f, shape.split_dims())?;
+        }
         if !shape.output.broadcast_dims().is_empty() {
             f.write_str(", copied to ")?;
             fmt_sizes(f, shape.output.broadcast_dims())?;
@@ -69,5 +73,15 @@ mod tests {
         assert_eq!(how(&[3, 40], &[0, 1], &[1]), "outputs [] of [40], copied to [3], rows, portable");
         assert_eq!(how(&[3, 40], &[1, 0], &[1]), "outputs [3] of [1], trivial");
         assert_eq!(how(&[0, 40], &[40, 1], &[1]), "no outputs");
+        assert_eq!(how(&[40, 50], &[1, 40], &[0, 1]), "outputs [] of [50], merged over [40], columns, portable");
+        // Only a part is said to be one.
+        let layout = Layout::contiguous(&[3, 40]).unwrap();
+        let what = |reduce: ArgReduce<'_>| {
+            let plan = reduce.axes(&[1]).plan::<f32, u32>().unwrap();
+            plan.to_string().split_once(" to ").unwrap().0.to_string()
+        };
+        assert_eq!(what(ArgReduce::argmax(&layout)), "argmax of f32 [3, 40] over axes [1]");
+        let part = what(ArgReduce::argmax(&layout).window(&[3, 90], &[0, 50]));
+        assert_eq!(part, "argmax of f32 [3, 40] at [0, 50] of [3, 90] over axes [1]");
     }
 }

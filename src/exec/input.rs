@@ -6,7 +6,7 @@
 use crate::Layout;
 use crate::planner::ExecPlan;
 use crate::{DataType, Element, Error, NanPolicy, ReduceFunction};
-use argreduce_kernels::{better, with_bits, with_element_type};
+use argreduce_kernels::{with_bits, with_element_type};
 use std::marker::PhantomData;
 use std::ptr::without_provenance_mut;
 
@@ -172,19 +172,6 @@ impl<'a> BoundPlan<'a> {
     #[inline(always)]
     pub(super) fn input(&self) -> ElementsRef<'a> {
         self.input
-    }
-
-    /// Whether the element at one place is better than that at another.
-    ///
-    /// # Safety
-    /// - The plan's loops reach both.
-    pub(super) unsafe fn is_better(&self, a: usize, b: usize) -> bool {
-        let (input, (function, policy)) = (self.input, self.order);
-        with_element_type!(input.data_type, T => {
-            // SAFETY: of that type; and what the loops of a bound plan reach, its layout does.
-            let get = |place: usize| unsafe { input.read::<T>(place) };
-            better(function, policy, get(a), get(b))
-        })
     }
 }
 

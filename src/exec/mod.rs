@@ -16,10 +16,11 @@
 //!         copy outputs along the axes that are broadcast in the input
 //! ```
 //!
-//! There are three ways to answer a tile, and a plan takes one of them for all of its tiles:
+//! There are three ways to answer the outputs, and a plan takes one of them for all:
 //!
 //! - *Trivial*: one element per output. All positions are 0, and no kernel is called.
-//! - *Split*: a position would not fit 32 bits. The reduction is cut into slabs, and their answers are merged.
+//! - *Split*: there are split loops (see the planner). Each tile is of partial answers, which are merged in a buffer on
+//!   the stack.
 //! - *By a kernel*: all else. Where the outputs are packed, the kernel writes to them: values, and positions as wide as
 //!   indices of 32 or 64 bits, which are turned into indices in place. What is not packed, or has another width, the
 //!   kernel writes to a buffer on the stack, from where it is copied.
@@ -32,7 +33,7 @@
 //! | `run.rs` | one output or many; which way; a loop over tiles |
 //! | `row.rs` | one contiguous row: a plain loop or a kernel, also for slices without a plan |
 //! | `parallel.rs` | a call on several threads, in parts |
-//! | `split.rs` | reductions of more elements than a position counts |
+//! | `split.rs` | plans with split loops: partial answers are found and merged |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
 //! | `call.rs` | the calls of kernels: for a tile, for a row, to merge |
 //! | `write.rs` | positions to indices, copies |

@@ -2,21 +2,19 @@
 //! writes what no other part does.
 #![allow(unsafe_code)]
 
-use super::call::{KernelCall, PositionPlaces};
 use super::input::BoundPlan;
 use super::outputs::OutputSlice;
-use super::partials::{run_interleaved, run_partials};
+use super::partials::{run_interleaved, run_partials, write_partials};
 use super::run::{run, run_distinct};
 use super::slices::OutputSlices;
-use super::split::Best;
-use super::tiles::{Grid, OutputTile, TILE, split};
+use super::split::{Best, WriteBest, find_best, write_best};
 use super::values::Values;
 use super::write::{copy_answers, copy_to_broadcast};
 use crate::partial::Partial;
-use crate::planner::{Division, ExecPlan, LoopNest, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
+use crate::planner::{Division, ExecPlan, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 use crate::threads::{Executor, claims::Claims};
 use crate::{Element, Index};
-use argreduce_kernels::{StridedIter, Tuning, WorkingSet, offset_at};
+use argreduce_kernels::{Tuning, WorkingSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
@@ -53,25 +51,18 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
             // SAFETY: as in `run_packed_on`.
             call.run_partials(parts, &unsafe { bound.with_plan(packed) }, &OutputSlice::from(&mut *partials));
         }
-        Parts::Reduction(_) => {
-            // As few outputs as these.
-            let (mut indices, mut values) = ([I::NONE; MAX_PARTIALS], [T::ZERO; MAX_PARTIALS]);
-            let slices =
-                &mut OutputSlices { indices: indices[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
-            let packed = &ExecPlan { shape: plan.shape.packed(false), ..*plan };
-            // SAFETY: as in `run_packed_on`, without the loops over copies.
-            call.answer(&unsafe { bound.with_plan(packed) }, slices);
-            let nest = &plan.shape.values;
-            let answers = values.into_iter().zip(indices);
-            for (offset, (value, index)) in StridedIter::new(nest.output_dims()).zip(answers) {
-                partials[(nest.start as isize + offset) as usize] = Partial { value, index };
-            }
+        Parts::Reduction(parts) => {
+            let mut partials = OutputSlice::from(&mut *partials);
+            // SAFETY: as in `run_packed_on`; and they are outputs of the plan, all of which are found.
+            call.run_reduction(parts, &unsafe { bound.with_plan(packed) }, &mut |outputs, best| unsafe {
+                write_partials(bound.input(), outputs, best, &mut partials);
+            });
         }
     }
-    copy_to_broadcast(&plan.shape.values, partials);
+    copy_to_broadcast(&plan.shape.kept().values, partials);
 }
 
-/// As many positions as short calls have: larger buffers would take them longer to clear. See
+/// As many partial answers as short calls have: larger buffers would take them longer to clear. See
 /// docs/tuning.md#not-measured.
 const FEW_PARTIALS: usize = 64;
 
@@ -87,9 +78,12 @@ impl DividedCall<'_> {
         let plan = bound.plan();
         match &self.division.parts {
             Parts::Outputs(parts) => self.run_outputs(parts, bound, slices),
-            Parts::Reduction(parts) => self.run_reduction(parts, bound, slices),
+            Parts::Reduction(parts) => self.run_reduction(parts, bound, &mut |outputs, best| {
+                // SAFETY: they are outputs of the plan, all of which are found.
+                unsafe { write_best(bound.input(), outputs, best, slices) };
+            }),
         }
-        copy_answers([&plan.shape.output, &plan.shape.values], slices);
+        copy_answers(&plan.shape, slices);
     }
 
     /// The working set of a thread: what each reads, call after call, may stay in its own L2 cache. All else is shared.
@@ -160,60 +154,45 @@ impl DividedCall<'_> {
         });
     }
 
-    /// Finds the positions of slabs of the reduction, and merges them.
-    fn run_reduction(&self, parts: &ReductionParts, bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
-        if parts.count() * parts.group_outputs <= FEW_PARTIALS {
-            let buffers = (&mut [0; FEW_PARTIALS][..], &mut [0; FEW_PARTIALS][..], &mut [0; FEW_PARTIALS][..]);
-            self.run_slabs(parts, bound, slices, buffers);
+    /// Finds the best elements of parts of the reduction, and merges them.
+    fn run_reduction(&self, parts: &ReductionParts, bound: &BoundPlan<'_>, write: &mut WriteBest<'_>) {
+        if parts.count * parts.outputs <= FEW_PARTIALS {
+            self.merge_parts(parts, bound, write, &mut [Best::NONE; FEW_PARTIALS]);
         } else {
-            let buffers = (&mut [0; MAX_PARTIALS][..], &mut [0; TILE][..], &mut [0; TILE][..]);
-            self.run_slabs(parts, bound, slices, buffers);
+            self.merge_parts(parts, bound, write, &mut [Best::NONE; MAX_PARTIALS]);
         }
     }
 
-    /// Finds and merges with buffers: for the positions of all slabs; and for a group, for where its best are, and for
-    /// their positions.
+    /// With a buffer for those.
     #[inline(never)]
-    fn run_slabs(
+    fn merge_parts(
         &self,
         parts: &ReductionParts,
         bound: &BoundPlan<'_>,
-        slices: &mut OutputSlices<'_>,
-        (found, places, positions): (&mut [u32], &mut [usize], &mut [u64]),
+        write: &mut WriteBest<'_>,
+        found: &mut [Best],
     ) {
-        let plan = bound.plan();
-        let (Some((.., kernel)), shape, slabs) = (plan.kernel, &plan.shape, &parts.slabs) else { return };
-        let group = |nest: &LoopNest, n: usize| {
-            let (around, dims) = nest.output_dims().split_at(parts.around);
-            Grid { start: nest.start as isize + offset_at(around, n), dims: split(dims).1 }
-        };
+        let (plan, whole) = (bound.plan(), parts.shape(&bound.plan().shape));
         let partials = OutputSlice::from(&mut *found);
         let working_set = self.working_set(plan);
-        self.for_each_part(parts.count(), || {
-            // SAFETY: a task writes the positions of the parts that it claims, each of which is claimed once (`Claims`,
-            // tested by loom), and nothing else is written meanwhile. Those of part `n` begin behind those of the part
+        self.for_each_part(parts.count, || {
+            // SAFETY: a task writes the answers of the parts that it claims, each of which is claimed once (`Claims`,
+            // tested by loom), and nothing else is written meanwhile. Those of a part begin behind those of the one
             // before.
-            let mut partials = unsafe { partials.lend() };
+            let (mut part, mut partials) = (whole, unsafe { partials.lend() });
+            let plan = ExecPlan { shape: part, working_set, ..*plan };
             move |n| {
-                let mut grid = group(&shape.input, n / slabs.count());
-                grid.start += slabs.start(n % slabs.count()).1;
-                // SAFETY: a group of the plan's outputs, and a slab of its reduced loops (a test of
-                // `planner/slabs.rs`), none of which has more elements than positions count (`reduction_parts` in
-                // `planner/division.rs`). What a bound plan reaches are elements of the input, for whose size its
-                // kernel is.
-                let call = unsafe { KernelCall::new(kernel, bound.input(), grid, slabs.dims(), working_set) };
-                let positions = partials.range(n * parts.group_outputs, parts.group_outputs);
-                call.find(PositionPlaces::from(positions), None);
+                parts.move_to(&whole, n, &mut part);
+                // SAFETY: a part of what the plan's outputs are chosen from (a test of `planner/division.rs`).
+                unsafe {
+                    find_best(&bound.with_plan(&plan), &part, partials.range(n * parts.outputs, parts.outputs));
+                }
             }
         });
-        let mut found = found.chunks_exact(parts.group_outputs);
-        for n in 0..parts.groups {
-            let [input, output, values] = [&shape.input, &shape.output, &shape.values].map(|nest| group(nest, n));
-            let tile = OutputTile { input, output, values };
-            // SAFETY: a group of the plan's outputs, and the slabs of its reduced loops.
-            let mut best = unsafe { Best::new(bound, slabs, &tile, places, positions) };
-            found.by_ref().take(slabs.count()).for_each(|found| best.merge(found));
-            best.write(slices);
+        let (best, others) = found[..parts.count * parts.outputs].split_at_mut(parts.outputs);
+        for others in others.chunks_exact(parts.outputs) {
+            best.iter_mut().zip(others).for_each(|(best, other)| best.merge(*other));
         }
+        write(&whole.kept(), best);
     }
 }

@@ -8,15 +8,17 @@
 //! ```
 #![allow(unsafe_code)]
 
-use super::input::BoundPlan;
+use super::input::{BoundPlan, ElementsRef};
 use super::outputs::OutputSlice;
-use super::run::{run_one, run_tile};
+use super::run::{run, run_one, run_tile};
 use super::slices::OutputSlices;
+use super::split::{Best, answers, run_split};
 use super::tiles::{Grid, OutputTile, TILE, are_packed, for_each_tile};
-use super::write::{copy_answers, copy_to_broadcast};
+use super::write::copy_to_broadcast;
 use crate::partial::Partial;
+use crate::planner::{CollapsedShape, ExecPlan};
 use crate::{Element, Index};
-use argreduce_kernels::LoopDim;
+use argreduce_kernels::{LoopDim, StridedIter};
 use bytemuck::Pod;
 
 /// Answers every output, each with one partial; there are as many.
@@ -28,8 +30,8 @@ pub(crate) fn run_partials<T: Element, I: Index>(bound: &BoundPlan<'_>, partials
         run_one(bound, 0, slices);
         partials[0] = Partial { value: value[0], index: index[0] };
     } else {
-        run_interleaved(bound, &mut partials.into());
-        copy_to_broadcast(&plan.shape.values, partials);
+        run_interleaved(bound, &mut (&mut *partials).into());
+        copy_to_broadcast(&plan.shape.kept().values, partials);
     }
 }
 
@@ -39,6 +41,12 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
     bound: &BoundPlan<'_>,
     partials: &mut OutputSlice<'_, Partial<T, I>>,
 ) {
+    if bound.plan().shape.is_split() {
+        // SAFETY: they are outputs of the plan, all of which are found.
+        return run_split(bound, &mut |outputs, best| unsafe {
+            write_partials(bound.input(), outputs, best, partials)
+        });
+    }
     let (mut indices, mut values) = ([I::NONE; TILE], [T::ZERO; TILE]);
     for_each_tile(&bound.plan().shape, TILE, &mut |tile| {
         let [height, width] = tile.input.dims.map(|l| l.size);
@@ -66,12 +74,27 @@ pub(crate) fn run_packed(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
     if plan.has_one_output {
         return run_one(bound, 0, slices);
     }
-    for_each_tile(&plan.shape, TILE, &mut |tile| {
-        let tile = OutputTile { input: tile.input, output: tile.values, values: tile.values };
-        // SAFETY: each tile is some of the plan's outputs (a test of `tiles.rs`).
-        unsafe { run_tile(bound, &tile, slices) };
-    });
-    copy_answers([&plan.shape.values; 2], slices);
+    let packed = &ExecPlan { shape: plan.shape.packed(true), ..*plan };
+    // SAFETY: packed are only the outputs: the loops over the input are the plan's.
+    run(&unsafe { bound.with_plan(packed) }, slices);
+}
+
+/// Writes the best elements of the outputs of a shape to where values are packed, each with its index.
+///
+/// # Safety
+/// - As for [`write_best`](super::split::write_best).
+pub(super) unsafe fn write_partials<T: Element, I: Index>(
+    input: ElementsRef<'_>,
+    outputs: &CollapsedShape,
+    best: &[Best],
+    partials: &mut OutputSlice<'_, Partial<T, I>>,
+) {
+    let nest = &outputs.values;
+    for (offset, (index, place)) in StridedIter::new(nest.output_dims()).zip(answers(outputs, best)) {
+        // SAFETY: the caller's promise: it was found where the loops of a bound plan reach.
+        let value = unsafe { input.read::<T>(place) };
+        partials.set((nest.start as isize + offset) as usize, Partial { value, index: I::at(index as isize, 0, 0) });
+    }
 }
 
 /// Writes a row of partials of values and their indices, `stride` places apart, from the first on.

@@ -1,4 +1,4 @@
-//! Runs a plan: one output by a single call, many by tiles, each tile in one of three ways.
+//! Runs a plan: one output by a single call, many by tiles.
 #![allow(unsafe_code)]
 
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
@@ -6,12 +6,12 @@ use super::input::BoundPlan;
 use super::outputs::OutputSlice;
 use super::row::find_in_contiguous;
 use super::slices::{Indices, OutputSlices};
-use super::split::split_tile;
+use super::split::{run_split, write_best};
 use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, OutputTile, TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
 use super::values::Values;
 use super::write::{affine, copy_answers};
-use crate::planner::{ExecPlan, LoopNest, MAX_REDUCTION_LEN};
+use crate::planner::{ExecPlan, LoopNest};
 use argreduce_kernels::{Affine, IndexBits, Kernel, LoopDim, Positions, Strategy, with_bits};
 use std::mem::MaybeUninit;
 use std::slice::from_ref;
@@ -23,7 +23,7 @@ pub(crate) fn run(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
         run_one(bound, plan.shape.output.start, slices);
     } else {
         run_distinct(bound, slices);
-        copy_answers([&plan.shape.output, &plan.shape.values], slices);
+        copy_answers(&plan.shape, slices);
     }
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut 
     let (plan, input, OutputSlices { indices, values }) = (bound.plan(), bound.input(), slices);
     assert!(plan.is_contiguous_row || plan.has_one_output);
     let shape = &plan.shape;
-    let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
+    let (start, row, index) = (shape.input.start, shape.input.first(), shape.index.first());
     let position = match plan.kernel {
         Some((.., kernel)) if !plan.is_contiguous_row => {
             let grid = Grid { start: start as isize, dims: [LoopDim::ONE; 2] };
@@ -53,7 +53,7 @@ pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut 
         Some((.., kernel)) => unsafe { find_in_contiguous(kernel, bound.order(), input, (start, row.size)) },
         None => 0,
     };
-    indices.set(output, shape.index_start, position.into(), index.stride);
+    indices.set(output, shape.index_start(), position.into(), index.stride);
     if let Some(values) = values {
         let from = (start as isize + position as isize * row.stride) as usize;
         // SAFETY: the position is one of that loop, and what a bound plan reaches, the input's layout does.
@@ -65,8 +65,12 @@ pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut 
 pub(super) fn run_distinct(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
     let plan = bound.plan();
     let shape = &plan.shape;
+    if shape.is_split() {
+        // SAFETY: they are outputs of the plan, all of which are found.
+        return run_split(bound, &mut |outputs, best| unsafe { write_best(bound.input(), outputs, best, slices) });
+    }
     let max_outputs = match plan.kernel {
-        Some((_, strategy, _)) if plan.reduction_len <= MAX_REDUCTION_LEN => {
+        Some((_, strategy, _)) => {
             let of = |nest: &LoopNest| split(nest.output_dims()).1;
             Targets::of(plan, &slices.indices, of(&shape.output), of(&shape.values)).max_outputs(plan, strategy, slices)
         }
@@ -85,13 +89,10 @@ pub(super) fn run_distinct(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>)
 #[inline(never)]
 pub(super) unsafe fn run_tile(bound: &BoundPlan<'_>, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
     let plan = bound.plan();
-    // SAFETY: it is the same tile; the kernel is the plan's, and reductions that positions do not count are split.
+    // SAFETY: it is the same tile; the kernel is the plan's, whose reductions positions count (`limit_reduction`).
     unsafe {
         match plan.kernel {
             None => copy_tile(bound, tile, slices),
-            Some((.., kernel)) if plan.reduction_len > MAX_REDUCTION_LEN => {
-                split_tile(bound, kernel, MAX_REDUCTION_LEN, tile, slices);
-            }
             Some((.., kernel)) => answer_tile(bound, kernel, tile, slices),
         }
     }

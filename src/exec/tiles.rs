@@ -89,7 +89,7 @@ pub(super) fn split(loops: &[LoopDim]) -> (&[LoopDim], [LoopDim; 2]) {
 /// Whether places have another order than the input: neighbours along the fastest loop are farther apart than those
 /// along the second.
 pub(super) fn is_transposed([outer, inner]: [LoopDim; 2]) -> bool {
-    outer.size > 1 && outer.stride.unsigned_abs() < inner.stride.unsigned_abs()
+    outer.size > 1 && (1..inner.stride.unsigned_abs()).contains(&outer.stride.unsigned_abs())
 }
 
 /// Whether two loops walk over neighbours.

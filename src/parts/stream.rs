@@ -69,9 +69,6 @@ impl ArgReduce<'_> {
         ArgReduce { input: chunk, ..self }.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), &mut so_far)?;
         let start = so_far.part.as_ref().map_or(PerAxis::zeros(rank), |part| part.start);
         let is_bounded = self.window.is_some();
-        if !is_bounded {
-            so_far.sizes[axis] = 0;
-        }
         let (outputs, len) = (so_far.output.element_count(), so_far.output.element_count().saturating_mul(2));
         let (values, mut indices) = (new_vec("values", T::DATA_TYPE.name(), len)?, new_vec("indices", I::NAME, len)?);
         indices[..outputs].fill(I::NONE);

@@ -1,30 +1,42 @@
 //! From a checked layout and a set of axes to the few loops that really differ: a [`CollapsedShape`], as the page of
 //! the folder says. Nothing here knows of element types, index types, kernels or ISAs.
 
-use super::nest::LoopNest;
+use super::chain::chain_in_memory_order;
+use super::nest::{LoopNest, ReducedLoop};
 use crate::layout::{AxisSet, Window};
 use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The loops that are left of a reduction. Element `n` of the walk over what is reduced has index
-/// [`index_at(n)`](CollapsedShape::index_at).
+/// The loops that are left of a reduction.
+///
+/// Loops over the outputs are of two kinds. Along a *kept* one, each step is another output of the caller. Along a
+/// *split* one, which was a reduced one, each step is another partial answer for the same output: see `split.rs`. Kept
+/// ones come first; of each kind, the slowest loop of the input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CollapsedShape {
-    /// The loops over the outputs, in the input, the output, and the packed values: the same sizes, each with its own
-    /// strides. In `input`, also the reduced loops: at least one, none of size 0. In `output`, the steps of the index
-    /// as loops: over as many elements, but they merge differently, mostly to one.
+    /// The loops over the outputs, in the input, the output, the packed values, and the index: the same sizes, each
+    /// with its own strides. Those of split loops are 0 in the output and the values, and those of kept loops in the
+    /// index. In `input`, also the reduced loops: at least one, none of size 0. In `index`, too: over as many elements,
+    /// but they merge differently, mostly to one.
     pub(crate) input: LoopNest,
     pub(crate) output: LoopNest,
     pub(crate) values: LoopNest,
-    /// The index of the first visited element.
-    pub(crate) index_start: isize,
+    /// Its start is the index of the first visited element.
+    pub(crate) index: LoopNest,
+    /// How many loops over the outputs are kept ones.
+    pub(super) kept_len: u8,
 }
 
 impl CollapsedShape {
-    pub(crate) const EMPTY: CollapsedShape =
-        CollapsedShape { input: LoopNest::EMPTY, output: LoopNest::EMPTY, values: LoopNest::EMPTY, index_start: 0 };
+    pub(crate) const EMPTY: CollapsedShape = CollapsedShape {
+        input: LoopNest::EMPTY,
+        output: LoopNest::EMPTY,
+        values: LoopNest::EMPTY,
+        index: LoopNest::EMPTY,
+        kept_len: 0,
+    };
 
     /// What each output is chosen from.
     #[inline(always)]
@@ -35,27 +47,61 @@ impl CollapsedShape {
     /// The steps of the index along that.
     #[inline(always)]
     pub(crate) fn index_steps(&self) -> &[LoopDim] {
-        self.output.reduced_dims()
+        self.index.reduced_dims()
+    }
+
+    /// The index of the first visited element.
+    #[inline(always)]
+    pub(crate) fn index_start(&self) -> isize {
+        self.index.start as isize
     }
 
     /// This shape with indices packed as values are: as those, or as if there were no copies.
     pub(crate) fn packed(&self, has_copies: bool) -> CollapsedShape {
-        let tail = if has_copies { *self } else { self.tail(0) };
-        let CollapsedShape { mut values, output, .. } = tail;
+        let mut packed = if has_copies { *self } else { self.tail(0) };
         if !has_copies {
-            values.start = 0;
+            packed.values.start = 0;
             let mut stride = 1;
-            for l in values.loops[..values.output_end.into()].iter_mut().rev() {
+            for l in packed.values.loops[..packed.kept_len.into()].iter_mut().rev() {
                 l.stride = stride;
                 stride *= l.size as isize;
             }
         }
-        let mut indices = values;
-        indices.len = output.len;
-        let reduced = usize::from(output.output_end)..output.len.into();
-        indices.loops[reduced.clone()].copy_from_slice(&output.loops[reduced]);
-        let input = LoopNest { start: self.input.start, ..tail.input };
-        CollapsedShape { input, output: indices, values, ..tail }
+        packed.output = packed.values;
+        packed
+    }
+
+    /// Whether there are split loops.
+    #[inline(always)]
+    pub(crate) fn is_split(&self) -> bool {
+        usize::from(self.kept_len) < self.input.output_dims().len()
+    }
+
+    /// The kept loops over the outputs, in the input.
+    pub(crate) fn kept_dims(&self) -> &[LoopDim] {
+        &self.input.output_dims()[..self.kept_len.into()]
+    }
+
+    /// The split ones.
+    pub(crate) fn split_dims(&self) -> &[LoopDim] {
+        &self.input.output_dims()[self.kept_len.into()..]
+    }
+
+    /// This shape without the split loops.
+    pub(crate) fn kept(&self) -> CollapsedShape {
+        let mut kept = *self;
+        let len = kept.kept_len.into();
+        kept.nests().into_iter().for_each(|nest| nest.truncate_outputs(len));
+        kept
+    }
+
+    /// Restricts one of the split loops to some of its steps in `whole`.
+    pub(super) fn restrict_split(&mut self, whole: &CollapsedShape, split: usize, steps: Range<usize>) {
+        let at = usize::from(self.kept_len) + split;
+        let of_whole = [&whole.input, &whole.output, &whole.values, &whole.index];
+        for (nest, of_whole) in self.nests().into_iter().zip(of_whole) {
+            nest.restrict_output(of_whole, at, &steps);
+        }
     }
 
     /// See [`LoopNest::tail`].
@@ -64,7 +110,8 @@ impl CollapsedShape {
             input: self.input.tail(cut),
             output: self.output.tail(cut),
             values: self.values.tail(cut),
-            index_start: self.index_start,
+            index: self.index.tail(cut),
+            kept_len: self.kept_len - cut as u8,
         }
     }
 
@@ -73,31 +120,21 @@ impl CollapsedShape {
         self.input.move_to(&whole.input, cut, slower, &steps);
         self.output.move_to(&whole.output, cut, slower, &steps);
         self.values.move_to(&whole.values, cut, slower, &steps);
-    }
-
-    /// The index of the element at a position. Steps may wrap around where the whole is larger than any memory; their
-    /// sum wraps back to the right index.
-    pub(crate) fn index_at(&self, mut position: usize) -> isize {
-        let mut index = self.index_start;
-        for (depth, step) in self.index_steps().iter().enumerate().rev() {
-            // The slowest loop needs no division, and most nests have only that one.
-            let coordinate = if depth == 0 { position } else { position % step.size };
-            index = index.wrapping_add((coordinate as isize).wrapping_mul(step.stride));
-            position /= if depth == 0 { 1 } else { step.size };
-        }
-        index
+        self.index.move_to(&whole.index, cut, slower, &steps);
     }
 
     /// The largest index of a visited element. All steps go in one direction, so it is that of the first or the last.
     pub(crate) fn largest_index(&self) -> usize {
         let last = |l: &LoopDim| (l.size as isize - 1).wrapping_mul(l.stride);
-        let end = self.index_steps().iter().map(last).fold(self.index_start, isize::wrapping_add);
-        (self.index_start as usize).max(end as usize)
+        let end = self.index_steps().iter().map(last).fold(self.index_start(), isize::wrapping_add);
+        self.index.start.max(end as usize)
     }
 
     /// The fastest loop over the outputs, in the input.
     pub(crate) fn inner_dim(&self) -> LoopDim {
-        self.input.output_dims().last().copied().unwrap_or(LoopDim::ONE)
+        let fastest = |dims: &[LoopDim]| dims.last().copied();
+        let (kept, split) = (fastest(self.kept_dims()), fastest(self.split_dims()));
+        kept.into_iter().chain(split).min_by_key(|l| l.stride).unwrap_or(LoopDim::ONE)
     }
 
     /// Collapses a reduction into this shape, which is [`CollapsedShape::EMPTY`]. In place, because to move a shape
@@ -113,24 +150,25 @@ impl CollapsedShape {
         output: &Layout,
         window: Window<'_>,
     ) {
-        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0]);
+        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0, 0]);
         // From the last axis to the first, because the steps of indices and packed values grow that way.
         let (mut index_step, mut value_step) = (1_isize, 1);
         for axis in (0..input.sizes().len()).rev() {
             let (size, stride, step) = (input.sizes()[axis], input.strides()[axis], index_step);
             if axes.contains(axis) {
                 // Wrapping, because the whole may be larger than any memory. Indices of visited elements fit.
-                loops.index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(loops.index_start);
+                let start = &mut loops.starts[INDEX];
+                *start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(*start);
                 index_step = step.wrapping_mul(window.whole[axis] as isize);
                 if size > 1 {
                     loops.reduce(size, stride, step, direction);
                 }
             } else if size > 1 {
-                loops.keep(size, [stride, output.strides()[axis], value_step]);
+                loops.keep(size, [stride, output.strides()[axis], value_step, 0]);
                 value_step *= size as isize;
             }
         }
-        self.index_start = loops.index_start;
+        loops.split();
         for (nest, start) in self.nests().into_iter().zip(loops.starts) {
             nest.start = start as usize;
         }
@@ -138,15 +176,16 @@ impl CollapsedShape {
         self.push_reduced(&loops.reduced[loops.first_reduced..]);
     }
 
-    /// Those of the input, the output and the values.
-    fn nests(&mut self) -> [&mut LoopNest; 3] {
-        [&mut self.input, &mut self.output, &mut self.values]
+    /// Those of the input, the output, the values and the index.
+    pub(super) fn nests(&mut self) -> [&mut LoopNest; 4] {
+        [&mut self.input, &mut self.output, &mut self.values, &mut self.index]
     }
 
-    /// Adds the loops over the outputs, and merges neighbours that walk all three as one loop would.
+    /// Adds the loops over the outputs, and merges neighbours that walk all four as one loop would.
     fn push_kept(&mut self, kept: &[KeptLoop]) {
         let mut nests = self.nests();
         let mut was_broadcast = None;
+        let mut kept_len = 0;
         for &(size, strides) in kept {
             let is_broadcast = strides[0] == 0;
             let merges = was_broadcast == Some(is_broadcast)
@@ -159,28 +198,32 @@ impl CollapsedShape {
                 }
             }
             was_broadcast = Some(is_broadcast);
+            if strides[INDEX] == 0 {
+                kept_len = nests[0].output_end - nests[0].broadcast_end;
+            }
         }
+        self.kept_len = kept_len;
     }
 
     /// Adds the loops over what an output is chosen from, and the steps of its index.
-    fn push_reduced(&mut self, reduced: &[ReducedLoop]) {
+    pub(super) fn push_reduced(&mut self, reduced: &[ReducedLoop]) {
         for &(size, stride, step) in reduced {
             self.input.push_reduced(size, stride);
-            self.output.push_reduced(size, step);
+            self.index.push_reduced(size, step);
         }
         // At least one, so that outputs without a choice are written as any others are.
         if reduced.is_empty() {
             self.input.push_reduced(1, 0);
-            self.output.push_reduced(1, 0);
+            self.index.push_reduced(1, 0);
         }
     }
 }
 
-/// A size, and the strides in the input, the output and the values.
-type KeptLoop = (usize, [isize; 3]);
+/// A size, and the strides in the input, the output, the values and the index.
+type KeptLoop = (usize, [isize; 4]);
 
-/// A size, the stride in the input, and the step of the index.
-type ReducedLoop = (usize, isize, isize);
+/// Which of four is that of the index.
+const INDEX: usize = 3;
 
 /// One loop for each axis that is visited, before any are merged. Lists are filled from the end, because the axes are
 /// visited from the last to the first.
@@ -190,14 +233,13 @@ struct AxisLoops {
     reduced: [ReducedLoop; MAX_RANK],
     first_reduced: usize,
     /// Where the walk starts in the input, the output and the values, and the index there.
-    starts: [isize; 3],
-    index_start: isize,
+    starts: [isize; 4],
 }
 
 impl AxisLoops {
-    fn new(starts: [isize; 3]) -> Self {
-        let (kept, reduced) = ([(0, [0; 3]); MAX_RANK], [(0, 0, 0); MAX_RANK]);
-        AxisLoops { kept, first_kept: MAX_RANK, reduced, first_reduced: MAX_RANK, starts, index_start: 0 }
+    fn new(starts: [isize; 4]) -> Self {
+        let (kept, reduced) = ([(0, [0; 4]); MAX_RANK], [(0, 0, 0); MAX_RANK]);
+        AxisLoops { kept, first_kept: MAX_RANK, reduced, first_reduced: MAX_RANK, starts }
     }
 
     /// A reduced axis.
@@ -206,7 +248,7 @@ impl AxisLoops {
         if direction == AxisDirection::Decreasing {
             let last = size as isize - 1;
             self.starts[0] += last * stride;
-            self.index_start = step.wrapping_mul(last).wrapping_add(self.index_start);
+            self.starts[INDEX] = step.wrapping_mul(last).wrapping_add(self.starts[INDEX]);
             reduced = (size, -stride, step.wrapping_neg());
         }
         // All elements along a broadcast axis tie, and the first visited one wins: the others are not visited.
@@ -216,22 +258,42 @@ impl AxisLoops {
         }
     }
 
-    /// A kept axis, visited upwards in the input.
-    fn keep(&mut self, size: usize, mut strides: [isize; 3]) {
+    /// A kept axis, or one that is split, visited upwards in the input.
+    fn keep(&mut self, size: usize, mut strides: [isize; 4]) {
         if strides[0] < 0 {
             for (start, stride) in self.starts.iter_mut().zip(&mut strides) {
-                *start += (size as isize - 1) * *stride;
-                *stride = -*stride;
+                *start = (size as isize - 1).wrapping_mul(*stride).wrapping_add(*start);
+                *stride = stride.wrapping_neg();
             }
         }
         self.first_kept -= 1;
         self.kept[self.first_kept] = (size, strides);
     }
 
-    /// The kept axes in the order of the input's memory, because that of the outputs is free; broadcast axes first.
+    /// Where memory has the reduced loops in another order, makes some of them split loops.
+    fn split(&mut self) {
+        let reduced = self.reduced;
+        let of_kept = self.kept[self.first_kept..].iter().map(|&(size, strides)| (size, strides[0]));
+        let Some(chain) = chain_in_memory_order(&reduced[self.first_reduced..], of_kept) else { return };
+        let first = std::mem::replace(&mut self.first_reduced, MAX_RANK);
+        for (n, &(size, stride, step)) in reduced[first..].iter().enumerate().rev() {
+            if chain & 1 << n == 0 {
+                self.keep(size, [stride, 0, 0, step]);
+            } else {
+                self.first_reduced -= 1;
+                self.reduced[self.first_reduced] = (size, stride, step);
+            }
+        }
+    }
+
+    /// The kept axes in the order of the input's memory, because that of the outputs is free; broadcast axes first, and
+    /// split ones last.
     fn kept_in_order(&mut self) -> &[KeptLoop] {
         let kept = &mut self.kept[self.first_kept..];
-        kept.sort_by_key(|(_, strides)| Reverse(if strides[0] == 0 { isize::MAX } else { strides[0] }));
+        kept.sort_by_key(|(_, strides)| {
+            let distance = if strides[0] == 0 { isize::MAX } else { strides[0] };
+            (strides[INDEX] != 0, Reverse(distance))
+        });
         kept
     }
 }
@@ -274,7 +336,7 @@ mod tests {
         outputs.into_iter().collect()
     }
 
-    /// What [`naive`] gives, from the collapsed loops: each output in the order of visiting.
+    /// What [`naive`] gives, from the collapsed loops.
     fn collapsed(shape: &CollapsedShape) -> Vec<(isize, Vec<(isize, isize)>)> {
         let walk = |kept: &LoopNest| -> Vec<isize> {
             let copies = || StridedIter::new(kept.broadcast_dims());
@@ -282,15 +344,18 @@ mod tests {
                 .flat_map(|o| copies().map(move |copy| kept.start as isize + o + copy))
                 .collect()
         };
-        let outputs = walk(&shape.input).into_iter().zip(walk(&shape.output)).map(|(from, to)| {
-            let visited = StridedIter::new(shape.reduced_dims()).enumerate().map(|(position, offset)| {
-                (shape.index_start + offset_at(shape.index_steps(), position), from + offset)
-            });
-            (to, visited.collect())
-        });
-        let mut outputs: Vec<_> = outputs.collect();
-        outputs.sort();
-        outputs
+        let mut outputs = std::collections::BTreeMap::<isize, Vec<(isize, isize)>>::new();
+        for ((from, to), start) in walk(&shape.input).into_iter().zip(walk(&shape.output)).zip(walk(&shape.index)) {
+            let visited = StridedIter::new(shape.reduced_dims()).enumerate();
+            let visited = visited
+                .map(|(position, offset)| (start + offset_at(shape.index_steps(), position), from + offset))
+                .collect::<Vec<_>>();
+            // In ascending order of the index, or in descending order.
+            let is_up = shape.index_steps()[0].stride >= 0;
+            assert!(visited.is_sorted_by(|a, b| if is_up { a.0 < b.0 } else { a.0 > b.0 }));
+            outputs.entry(to).or_default().extend(visited);
+        }
+        outputs.into_iter().collect()
     }
 
     /// Packed, or any.
@@ -337,9 +402,6 @@ mod tests {
             let mut found = collapsed(&shape);
             for (output, (expected, found)) in naive.iter().zip(&mut found).enumerate() {
                 prop_assert_eq!(expected.0, found.0);
-                // Visited in ascending order of the index, or in descending order.
-                let in_order = found.1.is_sorted_by(|a, b| if backwards { a.0 > b.0 } else { a.0 < b.0 });
-                prop_assert!(in_order);
                 // Of a broadcast axis, one element of each group of equals is visited, and it is the one that wins.
                 found.1.sort();
                 let mut winners = std::collections::BTreeMap::new();

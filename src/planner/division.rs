@@ -5,14 +5,14 @@
 //! tasks = as many as threads, but none below the executor's least bytes; below two, one thread does it all
 //! cut the slowest loop over the outputs that is long enough, into grains that share no cache line of an output
 //! if a few of those for each task, or as many for all: parts of the outputs, each written by its task
-//! else: slabs of the reduction, for each output or for all; their positions are merged by the caller
+//! else: slabs of the reduction, each for all outputs; their answers are merged by the caller
+//! else: parts of the outputs that share cache lines
 //! ```
 
 use super::collapse::CollapsedShape;
-use super::limits::{CACHE_LINE_BYTES, MAX_REDUCTION_LEN, MIN_TILE_WIDTH, TILE};
+use super::limits::{CACHE_LINE_BYTES, MIN_TILE_WIDTH, TILE};
 use super::nest::count;
 use super::select::ExecPlan;
-use super::slabs::Slabs;
 use crate::threads::Executor;
 use crate::threads::claims::share_start;
 use argreduce_kernels::{LoopDim, Strategy, Tuning, WorkingSet, offset_at};
@@ -33,7 +33,7 @@ const MIN_FAR_COLUMN_BYTES: usize = 8 << 10;
 /// The longest vectors, in elements: fewer neighbours are no columns.
 const MAX_LANES: usize = 64;
 
-/// The most positions that slabs of a reduction have together: they are on the stack until they are merged. See
+/// The most partial answers that slabs of a reduction have together: they are on the stack until they are merged. See
 /// docs/tuning.md#not-measured.
 pub(crate) const MAX_PARTIALS: usize = 4096;
 
@@ -69,14 +69,20 @@ pub(crate) struct OutputParts {
     least: usize,
 }
 
-/// The reduction, cut into slabs, for groups of outputs.
+/// The reduction, in parts along one of the split loops, each for all outputs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReductionParts {
-    /// How many of the loops over the outputs are around a group; how many groups that makes, and of how many outputs.
-    pub(crate) around: usize,
-    pub(crate) groups: usize,
-    pub(crate) group_outputs: usize,
-    pub(crate) slabs: Slabs,
+    /// How many parts there are, and how many outputs.
+    pub(crate) count: usize,
+    pub(crate) outputs: usize,
+    /// Which split loop that is, or into how many slabs the reduced loops are cut to make one.
+    along: Along,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Along {
+    Split(usize),
+    Slabs(usize),
 }
 
 /// What is known of the slices of outputs: for both that there may be, the bytes of one.
@@ -111,16 +117,21 @@ impl ExecPlan {
         if !is_even && reduction.is_none() {
             let width = (self.shape.inner_dim().size / tasks).clamp(MIN_TILE_WIDTH, min_width);
             outputs = self.output_parts(tasks, wanted, bytes, width);
+            if count_of(outputs) < 2 {
+                // As if each had a line of its own: rather than one task, several that share some.
+                let apart = OutputBytes { index: CACHE_LINE_BYTES, value: None };
+                outputs = self.output_parts(tasks, wanted, apart, width);
+            }
         }
         let count = count_of(outputs);
         let parts = match (reduction, outputs) {
-            (Some(reduction), _) if reduction.count() > count => Parts::Reduction(reduction),
+            (Some(reduction), _) if reduction.count > count => Parts::Reduction(reduction),
             (_, Some(outputs)) if count > 1 => Parts::Outputs(outputs),
             _ => return None,
         };
         let count = match &parts {
             Parts::Outputs(parts) => parts.count,
-            Parts::Reduction(parts) => parts.count(),
+            Parts::Reduction(parts) => parts.count,
         };
         Some(Division { tasks: tasks.min(count), parts })
     }
@@ -143,7 +154,7 @@ impl ExecPlan {
 
     /// The outputs, in `wanted` parts or in as many as there can be.
     fn output_parts(&self, tasks: usize, wanted: usize, bytes: OutputBytes, min_width: usize) -> Option<OutputParts> {
-        let loops = self.shape.input.output_dims();
+        let (loops, inner) = (self.shape.kept_dims(), self.shape.inner_dim());
         let mut found = None;
         for cut in 0..loops.len() {
             let strides = |cut: usize| self.shape.output.output_dims()[cut].stride.unsigned_abs();
@@ -153,8 +164,8 @@ impl ExecPlan {
             }
             // The fewest steps of a kernel's call, and of a part.
             let (least, part_steps) = match self.kernel {
-                Some((_, Strategy::NarrowColumns, _)) if cut + 1 == loops.len() => break,
-                Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) if cut + 1 == loops.len() => {
+                Some((_, Strategy::NarrowColumns, _)) if loops[cut] == inner => break,
+                Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) if loops[cut] == inner => {
                     (MAX_LANES, min_width)
                 }
                 _ => (1, 1),
@@ -188,39 +199,56 @@ impl ExecPlan {
         steps(output.output_dims()[cut], bytes.index).max(of_values)
     }
 
-    /// The reduction in slabs, `wanted` of them for all outputs or as many as there can be. `None` where there are too
-    /// many outputs.
+    /// The reduction, in `wanted` parts or in as many as there can be. `None` where there are too many outputs.
     fn reduction_parts(&self, tasks: usize, wanted: usize) -> Option<ReductionParts> {
-        let (loops, reduced) = (self.shape.input.output_dims(), self.shape.reduced_dims());
-        let outputs = count(loops);
-        if outputs > MAX_PARTIALS || self.reduction_len < 2 {
+        let outputs = count(self.shape.kept_dims());
+        if outputs > TILE || self.kernel.is_none() {
             return None;
         }
-        let is_row = matches!(self.kernel?.1, Strategy::Rows | Strategy::SegmentedRows) && reduced.len() == 1;
-        let around = match *loops {
-            // One output at a time.
-            _ if is_row => loops.len(),
-            [.., outer, inner] if outer.size * inner.size > TILE => loops.len() - 1,
-            [..] => loops.len().saturating_sub(2),
+        let wanted = wanted.min(MAX_PARTIALS / outputs);
+        // The slowest loop of those that are long enough. Not one of columns, by whose width the strategy was selected.
+        let inner = self.shape.inner_dim();
+        let slowest = |dims: &[LoopDim]| {
+            let long = dims.iter().enumerate().filter(|&(_, l)| l.size >= wanted && (l.stride != 1 || *l != inner));
+            long.map(|(n, l)| (l.stride.unsigned_abs(), n)).max()
         };
-        let (groups, group_outputs) = (count(&loops[..around]), count(&loops[around..]));
-        if group_outputs > TILE {
-            return None;
-        }
-        let mut slabs = wanted.div_ceil(groups).min(MAX_PARTIALS / outputs);
-        slabs = slabs.min(self.reduction_len / MIN_SLAB_LEN).max(1);
-        // As many for each task.
-        slabs -= if slabs > tasks { slabs % tasks } else { 0 };
-        while slabs > 0 {
-            let max_len = self.reduction_len.div_ceil(slabs).max(MIN_SLAB_LEN);
-            let parts = ReductionParts { around, groups, group_outputs, slabs: Slabs::new(reduced, max_len) };
-            // Of several loops there may be more slabs than wanted: one is cut, and those outside it multiply.
-            if parts.slabs.count() * outputs <= MAX_PARTIALS {
-                return (max_len <= MAX_REDUCTION_LEN).then_some(parts);
+        let can_cut = self.reduction_len / MIN_SLAB_LEN >= wanted;
+        let split = slowest(self.shape.split_dims());
+        let reduced = slowest(self.shape.reduced_dims()).filter(|_| can_cut);
+        let (along, most) = match split {
+            Some((distance, n)) if reduced.is_none_or(|reduced| distance > reduced.0) => (Along::Split(n), wanted),
+            _ => {
+                let mut shape = self.shape;
+                shape.cut_in_slabs(wanted, MIN_SLAB_LEN);
+                (Along::Slabs(wanted), shape.split_dims()[0].size)
             }
-            slabs /= 2;
+        };
+        let count = wanted.min(most);
+        // As many for each task.
+        let count = if count > tasks { count - count % tasks } else { count };
+        (count > 1).then_some(ReductionParts { count, outputs, along })
+    }
+}
+
+impl ReductionParts {
+    /// The shape that has that loop.
+    pub(crate) fn shape(&self, shape: &CollapsedShape) -> CollapsedShape {
+        let mut shape = shape.tail(0);
+        if let Along::Slabs(slabs) = self.along {
+            shape.cut_in_slabs(slabs, MIN_SLAB_LEN);
         }
-        None
+        shape
+    }
+
+    /// Makes `part` one of the parts of such a shape.
+    pub(crate) fn move_to(&self, whole: &CollapsedShape, n: usize, part: &mut CollapsedShape) {
+        let split = match self.along {
+            Along::Split(n) => n,
+            // It was made the first.
+            Along::Slabs(_) => 0,
+        };
+        let steps = whole.split_dims()[split].size;
+        part.restrict_split(whole, split, share_start(n, self.count, steps)..share_start(n + 1, self.count, steps));
     }
 }
 
@@ -283,13 +311,6 @@ impl OutputParts {
     }
 }
 
-impl ReductionParts {
-    /// How many parts there are.
-    pub(crate) fn count(&self) -> usize {
-        self.groups * self.slabs.count()
-    }
-}
-
 /// A division, or none, to print.
 struct Printed(Option<Division>);
 
@@ -298,7 +319,7 @@ impl fmt::Display for Printed {
         let Some(Division { tasks, parts }) = &self.0 else { return f.write_str("1 task") };
         let (count, what) = match parts {
             Parts::Outputs(parts) => (parts.count, "parts of the outputs"),
-            Parts::Reduction(parts) => (parts.count(), "slabs of the reduction"),
+            Parts::Reduction(parts) => (parts.count, "slabs of the reduction"),
         };
         write!(f, "{tasks} tasks, {count} {what}")
     }
@@ -307,7 +328,7 @@ impl fmt::Display for Printed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ArgReduce, Layout, ScopedThreads};
+    use crate::{ArgReduce, AxisDirection, Layout, ScopedThreads};
     use argreduce_kernels::StridedIter;
 
     /// Parts are all outputs, each once; and no two parts share a cache line of the indices, wherever the first is.
@@ -358,20 +379,56 @@ mod tests {
         }
     }
 
-    /// Slabs of several loops, of which there may be more than wanted, have no more positions than there is room for.
+    /// Parts of the reduction visit all that it does, wherever memory has it; and have no more answers than there is
+    /// room for.
     #[test]
-    fn slabs_have_room() {
-        for (sizes, expected) in [([4, 1 << 18, 1000], 4), ([5, 1 << 18, 1000], 3), ([7, 1 << 18, 1000], 3)] {
-            // A gap, so that the loops stay two.
-            let strides = [(sizes[1] as isize + 1) * 1000, 1000, 1];
-            let layout = Layout::strided(&sizes, &strides, 0).unwrap();
-            let plan = ArgReduce::argmax(&layout).axes(&[0, 1]).plan::<f32, u32>().unwrap();
-            let bytes = OutputBytes { index: 4, value: None };
-            let Some(Division { parts: Parts::Reduction(parts), .. }) = plan.exec().divide(4, 16 << 20, bytes) else {
-                panic!("{plan} is not cut into slabs")
+    fn parts_are_the_reduction() {
+        // With gaps, so that loops stay apart; in both orders; and with a broadcast axis between, so that the loops of
+        // the input and of the index merge differently.
+        type Case = ([usize; 3], [isize; 3], &'static [isize], usize);
+        let cases: [Case; 7] = [
+            ([4, 300, 1000], [301_000, 1000, 1], &[0, 1, 2], 16),
+            ([4, 300, 1000], [301_000, 1000, 1], &[0, 1], 4),
+            ([4, 300, 1000], [301_000, -1000, 1], &[1, 2], 16),
+            ([3, 2, 400_000], [400_000, 0, 1], &[0, 1, 2], 3),
+            ([1000, 300, 4], [1, 1000, 301_000], &[0, 1, 2], 16),
+            ([3, 500, 1000], [1, 3, 1500], &[0, 1, 2], 16),
+            ([400_000, 2, 3], [1, 0, 400_000], &[0, 2], 16),
+        ];
+        for ((sizes, strides, axes, expected), direction) in
+            cases.into_iter().flat_map(|case| AxisDirection::ALL.map(|direction| (case, direction)))
+        {
+            let offset = if strides[1] < 0 { 299_000 } else { 0 };
+            let layout = Layout::strided(&sizes, &strides, offset).unwrap();
+            let plan = ArgReduce::argmax(&layout).axes(axes).direction(direction).plan::<f32, u32>().unwrap();
+            let exec = plan.exec();
+            let parts = exec.reduction_parts(4, 16).unwrap();
+            assert_eq!(parts.count, expected, "{plan}");
+            assert!(parts.count * parts.outputs <= MAX_PARTIALS, "{plan}");
+            let visited = |shape: &CollapsedShape| {
+                let mut visited = Vec::new();
+                for (input, index) in
+                    StridedIter::new(shape.input.output_dims()).zip(StridedIter::new(shape.index.output_dims()))
+                {
+                    for (position, offset) in StridedIter::new(shape.reduced_dims()).enumerate() {
+                        let index = shape.index_start() + index + offset_at(shape.index_steps(), position);
+                        visited.push((shape.input.start as isize + input + offset, index));
+                    }
+                }
+                visited
             };
-            assert_eq!(parts.slabs.count(), expected, "{sizes:?}");
-            assert!(parts.count() * parts.group_outputs <= MAX_PARTIALS, "{sizes:?}");
+            let whole = parts.shape(&exec.shape);
+            let mut part = whole;
+            let of_parts = (0..parts.count).flat_map(|n| {
+                parts.move_to(&whole, n, &mut part);
+                visited(&part)
+            });
+            let mut of_parts: Vec<_> = of_parts.collect();
+            let mut expected = visited(&exec.shape.tail(0));
+            of_parts.sort_unstable();
+            expected.sort_unstable();
+            of_parts.dedup();
+            assert!(of_parts == expected, "{plan}");
         }
     }
 

@@ -15,6 +15,12 @@
 //! merge neighbours that walk memory as one loop would
 //! ```
 //!
+//! Where memory has the reduced loops in another order than the index, as in Fortran order, to visit them in the order
+//! of the index would be to jump from one cache line to the next. Then `chain.rs` leaves to a kernel those loops that
+//! both orders agree on. The others are *split loops* (`split.rs`): the kernel sees them as loops over outputs. What it
+//! finds along them are partial answers, and the sentence above decides between those by their values and indices. So
+//! are the slabs of a reduction that threads share, or that has more elements than a position counts.
+//!
 //! Then, `select.rs` chooses by the shape which strategy and which ISA's kernel is fastest. No answer depends on that.
 //! By what the fastest loops are:
 //!
@@ -31,16 +37,16 @@
 //! The numbers that tell "many" from "few" are constants beside their use; where CPUs differ, fields of
 //! `argreduce_kernels::Tuning`. `docs/tuning.md` has the measurement behind each.
 
+mod chain;
 mod collapse;
 mod division;
 mod limits;
 mod nest;
 mod select;
-mod slabs;
+mod split;
 
 pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
-pub(crate) use nest::LoopNest;
+pub(crate) use nest::{LoopNest, count};
 pub(crate) use select::{ExecPlan, PlanIsa};
-pub(crate) use slabs::Slabs;

@@ -19,8 +19,12 @@ pub(crate) struct LoopNest {
     pub(super) len: u8,
 }
 
-/// One for each axis, and one more if no axis is reduced: a loop of one step over the element itself.
-const MAX_LOOPS: usize = MAX_RANK + 1;
+/// One for each axis, and one more: if no axis is reduced, a loop of one step over the element itself; or where a loop
+/// is cut in two.
+pub(super) const MAX_LOOPS: usize = MAX_RANK + 1;
+
+/// A size, the stride in the input, and the step of the index.
+pub(super) type ReducedLoop = (usize, isize, isize);
 
 impl LoopNest {
     pub(super) const EMPTY: LoopNest = LoopNest {
@@ -67,7 +71,7 @@ impl LoopNest {
 
     /// The loops from output loop `cut` on, without copies.
     pub(super) fn tail(&self, cut: usize) -> LoopNest {
-        let mut tail = LoopNest::EMPTY;
+        let mut tail = LoopNest { start: self.start, ..LoopNest::EMPTY };
         tail.output_end = self.output_end - self.broadcast_end - cut as u8;
         tail.len = self.len - self.broadcast_end - cut as u8;
         let first = usize::from(self.broadcast_end) + cut;
@@ -91,6 +95,33 @@ impl LoopNest {
             self.loops[usize::from(self.len)] = LoopDim { size, stride };
             self.len += 1;
         }
+    }
+
+    /// Adds a loop over the outputs, before the one that is `at` now.
+    pub(super) fn insert_output(&mut self, at: usize, size: usize, stride: isize) {
+        let (at, len) = (usize::from(self.broadcast_end) + at, usize::from(self.len));
+        self.loops.copy_within(at..len, at + 1);
+        self.loops[at] = LoopDim { size, stride };
+        (self.output_end, self.len) = (self.output_end + 1, self.len + 1);
+    }
+
+    /// Leaves out all loops over the outputs but the first few.
+    pub(super) fn truncate_outputs(&mut self, len: usize) {
+        let (end, left) = (usize::from(self.output_end), usize::from(self.broadcast_end) + len);
+        self.loops.copy_within(end..self.len.into(), left);
+        (self.output_end, self.len) = (left as u8, self.len - (end - left) as u8);
+    }
+
+    /// Restricts one of the loops over the outputs to some of its steps in `whole`.
+    pub(super) fn restrict_output(&mut self, whole: &LoopNest, at: usize, steps: &Range<usize>) {
+        let l = &mut self.loops[usize::from(self.broadcast_end) + at];
+        l.size = steps.len();
+        self.start = whole.start.wrapping_add_signed((steps.start as isize).wrapping_mul(l.stride));
+    }
+
+    /// Leaves out the loops over what is reduced.
+    pub(super) fn clear_reduced(&mut self) {
+        self.len = self.output_end;
     }
 
     /// As [`LoopNest::push`], one over what is reduced.

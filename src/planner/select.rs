@@ -15,7 +15,8 @@ pub(crate) struct ExecPlan {
     pub(crate) input_bytes: usize,
     /// Half of that: what each of two tasks would read. (To halve it for each call would be an instruction more.)
     pub(crate) half_input_bytes: usize,
-    /// How many elements are visited for each output.
+    /// How many elements are visited for each output, or for each partial answer where there are split loops: no more
+    /// than positions count.
     pub(crate) reduction_len: usize,
     /// The bytes of an element, for which the kernel is.
     pub(crate) element_bytes: usize,
@@ -54,6 +55,9 @@ impl ExecPlan {
         element: DataType,
         (function, policy): (ReduceFunction, NanPolicy),
     ) -> Option<()> {
+        if count(self.shape.reduced_dims()) > MAX_REDUCTION_LEN {
+            self.shape.limit_reduction(MAX_REDUCTION_LEN);
+        }
         let shape = &self.shape;
         let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
         let select = Selection { shape, reduction_len, element };
@@ -67,7 +71,7 @@ impl ExecPlan {
             None => None,
         };
         let has_one_loop = shape.values.is_empty() && shape.reduced_dims().len() == 1 && shape.index_steps().len() == 1;
-        self.has_one_output = has_one_loop && reduction_len <= MAX_REDUCTION_LEN;
+        self.has_one_output = has_one_loop;
         let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
         Some(())

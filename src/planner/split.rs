@@ -1,0 +1,124 @@
+//! Which reduced loops are split off: walked as loops over outputs, each step of which gives a partial answer, and
+//! those answers merged by value and index. Nothing here knows of elements or kernels.
+//!
+//! ```text
+//! memory has them in another order than the index:   those of the best chain stay, all others are split off
+//! positions cannot count them; threads share them:   one is cut: into a split loop over slabs, and one along a slab
+//! ```
+//!
+//! What is left is visited in the order of the index. Slabs overlap, so that all are as long: to see an element twice
+//! is harmless, because only a better one wins.
+
+use super::collapse::CollapsedShape;
+use super::nest::{MAX_LOOPS, ReducedLoop, count};
+use argreduce_kernels::LoopDim;
+use std::cmp::Reverse;
+
+impl CollapsedShape {
+    /// Cuts the reduced loops so that at most `max_len` elements are left to each partial answer.
+    pub(crate) fn limit_reduction(&mut self, max_len: usize) {
+        let (loops, len) = self.loops_of_reduction();
+        let mut inside = count(self.reduced_dims());
+        for &(size, ..) in &loops[..len] {
+            if inside <= max_len {
+                return;
+            }
+            inside /= size;
+            // Half as long, because a slab may have as many steps more than its share as there are slabs: fewer than
+            // the other half, of a loop of less than a quarter of the square of the limit.
+            self.cut_reduction(0, size.div_ceil((max_len / 2 / inside).max(1)));
+        }
+    }
+
+    /// Cuts the slowest reduced loop along which there are `slabs` steps, or the longest loop. What is one loop in the
+    /// input stays one. Of more than one slab, each has at least `min_len` elements.
+    pub(super) fn cut_in_slabs(&mut self, slabs: usize, min_len: usize) {
+        let (loops, len) = self.loops_of_reduction();
+        let len = if self.reduced_dims().len() == 1 { 1 } else { len };
+        let sizes = || loops[..len].iter().map(|&(size, ..)| size).enumerate();
+        let slowest = sizes().find(|&(_, size)| size >= slabs);
+        let longest = sizes().max_by_key(|&(_, size)| size);
+        if let Some((n, size)) = slowest.or(longest) {
+            let most = count(self.reduced_dims()) / min_len;
+            self.cut_reduction(n, slabs.min(size).min(most).max(1));
+        }
+    }
+
+    /// The kept and the split loops together, in the order of the input's memory. In place of the output, there are
+    /// places that are packed in the order of the kept loops; in place of the values, indices.
+    pub(crate) fn in_memory_order(&self) -> CollapsedShape {
+        let (input, index) = (self.input.output_dims(), self.index.output_dims());
+        let mut loops = [(Reverse(0), [0; 3], 0); MAX_LOOPS];
+        let mut place_step = 1;
+        for (n, l) in input.iter().enumerate().rev() {
+            let is_kept = n < self.kept_dims().len();
+            loops[n] = (Reverse(l.stride), [l.stride, if is_kept { place_step } else { 0 }, index[n].stride], l.size);
+            place_step *= if is_kept { l.size as isize } else { 1 };
+        }
+        let loops = &mut loops[..input.len()];
+        loops.sort_unstable();
+        let mut walk = CollapsedShape { index: self.index, ..CollapsedShape::EMPTY };
+        (walk.input.start, walk.values.start) = (self.input.start, self.index.start);
+        for &(_, strides, size) in loops.iter().filter(|(.., size)| *size > 1) {
+            for (nest, stride) in [&mut walk.input, &mut walk.output, &mut walk.values].into_iter().zip(strides) {
+                nest.push(size, stride, false);
+                nest.output_end = nest.len;
+            }
+        }
+        self.reduced_dims().iter().for_each(|l| walk.input.push(l.size, l.stride, false));
+        walk
+    }
+
+    /// Cuts reduced loop `n` into slabs, and makes the loop over them the first of the split ones.
+    fn cut_reduction(&mut self, n: usize, slabs: usize) {
+        let (mut loops, len) = self.loops_of_reduction();
+        let (size, stride, step) = loops[n];
+        let apart = size / slabs;
+        loops[n].0 = size - (slabs - 1) * apart;
+        let mut strides = [stride, 0, 0, step].map(|stride| stride.wrapping_mul(apart as isize));
+        let at = self.kept_len.into();
+        for (nest, stride) in self.nests().into_iter().zip(&mut strides) {
+            // Upwards in the input, as all loops over the outputs.
+            if loops[n].1 < 0 {
+                nest.start = nest.start.wrapping_add_signed(stride.wrapping_mul(slabs as isize - 1));
+                *stride = stride.wrapping_neg();
+            }
+            nest.insert_output(at, slabs, *stride);
+            nest.clear_reduced();
+        }
+        // One step is left of a loop that is split as a whole. It is left out, unless there is no other.
+        let mut left = 0;
+        for n in 0..len {
+            if loops[n].0 > 1 || len == 1 {
+                loops[left] = loops[n];
+                left += 1;
+            }
+        }
+        self.push_reduced(&loops[..left]);
+    }
+
+    /// The reduced loops before those of the input and those of the index were merged, each in its own way: as few as
+    /// walk both.
+    fn loops_of_reduction(&self) -> ([ReducedLoop; MAX_LOOPS], usize) {
+        let (mut loops, mut first) = ([(0, 0, 0); MAX_LOOPS], MAX_LOOPS);
+        let [mut of_input, mut of_index] = [[LoopDim::ONE; MAX_LOOPS]; 2];
+        let (mut input, mut index) = (self.reduced_dims().len(), self.index_steps().len());
+        of_input[..input].copy_from_slice(self.reduced_dims());
+        of_index[..index].copy_from_slice(self.index_steps());
+        // From the fastest on. Both visit as many elements, so that the smaller size divides the other.
+        while input > 0 && index > 0 {
+            let both = [&mut of_input[input - 1], &mut of_index[index - 1]];
+            let size = both[0].size.min(both[1].size);
+            first -= 1;
+            loops[first] = (size, both[0].stride, both[1].stride);
+            let [is_input_done, is_index_done] = both.map(|l| {
+                *l = LoopDim { size: l.size / size, stride: l.stride.wrapping_mul(size as isize) };
+                l.size == 1
+            });
+            input -= usize::from(is_input_done);
+            index -= usize::from(is_index_done);
+        }
+        loops.rotate_left(first);
+        (loops, MAX_LOOPS - first)
+    }
+}
