@@ -3,7 +3,7 @@
 
 mod common;
 
-use argreduce::{Index, Isa, Layout};
+use argreduce::{ArgReduce, Index, Isa, Layout};
 use argreduce_guard::{few, is_slow};
 use common::problem::{Problem, problem};
 use common::{Sample, check, rng, sample};
@@ -159,6 +159,35 @@ fn beyond_one_tile_across() {
         let layout = Layout::strided(&[inner, rows, outer], &strides, 0).unwrap();
         check::<u8, u32>(&sample(&mut rng(5), layout.required_len()), &layout, &[1], None);
     }
+}
+
+/// Reduced axes that memory has in another order than the index, so that partial answers are merged: rows and columns
+/// of them, few and many; more outputs than a window, kept axes faster, slower and between; backwards; steps of two.
+#[test]
+fn memory_order() {
+    fn views<T: Sample>() {
+        type View = (&'static [(usize, isize)], &'static [isize]); // sizes and strides, axes
+        let cases: [View; 9] = [
+            (&[(40, 1), (70, 40)], &[0, 1]),
+            (&[(9, 1), (300, 9)], &[0, 1]),
+            (&[(12, 20), (20, 1), (3, 240)], &[0, 1, 2]),
+            (&[(15, 1), (13, 15), (17, 195)], &[0, 1, 2]),
+            (&[(8, 1), (9, 1300 * 8), (1300, 8)], &[0, 1]),
+            (&[(2, 2304), (48, 1), (6, 48 * 8), (8, 48)], &[1, 2, 3]),
+            (&[(30, 5), (5, 1), (20, 150)], &[0, 2]),
+            (&[(40, -2), (70, 90)], &[0, 1]),
+            (&[(16, 1), (10, -16), (3, 0), (4, 160)], &[0, 1, 3]),
+        ];
+        for (n, (axes, reduced)) in few(0..cases.len(), 3).map(|n| (n, cases[n])) {
+            let (sizes, strides): (Vec<_>, Vec<_>) = axes.iter().copied().unzip();
+            let before = axes.iter().map(|&(size, stride)| (size - 1) * stride.min(0).unsigned_abs()).sum();
+            let layout = Layout::strided(&sizes, &strides, before).unwrap();
+            let plan = ArgReduce::argmax(&layout).axes(reduced).plan::<T, i64>().unwrap();
+            assert!(plan.to_string().contains("merged over"), "{plan}");
+            check::<T, i64>(&sample(&mut rng(n as u64), layout.required_len()), &layout, reduced, None);
+        }
+    }
+    for_each_type!(views());
 }
 
 proptest! {

@@ -61,13 +61,14 @@ fn planning_and_running_allocate_nothing() {
     assert_eq!(measure(one_row).count_total, 0);
 
     type Axis = (usize, isize, bool); // size, stride, whether it is reduced
-    let cases: [(&str, [Axis; 2]); 6] = [
+    let cases: [(&str, [Axis; 2]); 7] = [
         ("rows", [(50, 1000, false), (1000, 1, true)]),
         ("columns", [(50, 1000, true), (1000, 1, false)]),
         ("narrow columns", [(1000, 3, true), (3, 1, false)]),
         ("gathered segmented rows", [(1, 0, false), (500, 3, true)]),
         ("gathered columns", [(100, 3, false), (3, 1, true)]),
         ("trivial", [(100, 7, false), (7, 0, true)]),
+        ("rows", [(1000, 1, true), (3, 1000, true)]),
     ];
     let input = vec![1.0_f32; 50_000];
     let (mut indices, mut values) = (vec![0_u32; 50_000], vec![0.0; 50_000]);
@@ -76,10 +77,14 @@ fn planning_and_running_allocate_nothing() {
     for isa in Isa::available() {
         for (strategy, axes) in cases {
             let (sizes, strides) = (axes.map(|axis| axis.0), axes.map(|axis| axis.1));
-            let reduced = if axes[0].2 { [0] } else { [1] };
+            let reduced: &[isize] = match axes.map(|axis| axis.2) {
+                [true, true] => &[0, 1],
+                [true, false] => &[0],
+                _ => &[1],
+            };
             let info = measure(|| {
                 let layout = Layout::strided(&sizes, &strides, 0).unwrap();
-                let plan = ArgReduce::argmax(&layout).axes(&reduced).isa(isa).plan::<f32, u32>().unwrap();
+                let plan = ArgReduce::argmax(&layout).axes(reduced).isa(isa).plan::<f32, u32>().unwrap();
                 plan.run(&input, &mut indices).unwrap();
                 plan.run_with_values(&input, &mut indices, &mut values).unwrap();
                 plan.run_on(&Several, &input, &mut indices).unwrap();
@@ -92,7 +97,7 @@ fn planning_and_running_allocate_nothing() {
             });
             assert_eq!(info.count_total, 0, "{strategy} on {isa}");
             let layout = Layout::strided(&sizes, &strides, 0).unwrap();
-            let plan = ArgReduce::argmax(&layout).axes(&reduced).isa(isa).plan::<f32, u32>().unwrap();
+            let plan = ArgReduce::argmax(&layout).axes(reduced).isa(isa).plan::<f32, u32>().unwrap();
             // Portable vectors have no narrow columns.
             if (strategy, isa) != ("narrow columns", Isa::Portable) {
                 assert!(plan.to_string().contains(&format!(", {strategy}")), "{plan} is not of {strategy}");

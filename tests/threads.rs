@@ -105,7 +105,7 @@ type Axes = &'static [(usize, isize, bool)]; // size, stride, whether it is redu
 
 /// Of each strategy some; outputs that are divided along each of their loops; few outputs, down to one; several reduced
 /// loops, backwards too; broadcast on either side.
-const SHAPES: [(&str, Axes); 18] = [
+const SHAPES: [(&str, Axes); 21] = [
     ("rows", &[(70, 50, false), (50, 1, true)]),
     ("rows of three dimensions", &[(5, 30_000, false), (30, 701, false), (600, 1, true)]),
     ("few rows", &[(3, 3000, false), (2900, 1, true)]),
@@ -124,6 +124,9 @@ const SHAPES: [(&str, Axes); 18] = [
     ("trivial", &[(700, 7, false), (30, 0, true)]),
     ("broadcast outputs", &[(5, 0, false), (600, 9, false), (9, 1, true), (2, 0, false)]),
     ("broadcast, one output", &[(5, 0, false), (9000, 1, true)]),
+    ("Fortran order", &[(70, 1, true), (1000, 70, true)]),
+    ("planes", &[(50, 60, true), (60, 1, true), (3, 3000, true)]),
+    ("channels last", &[(3, 7000, false), (10, 1, true), (700, 10, true)]),
 ];
 
 fn layout(axes: &[(usize, isize, bool)]) -> Layout {
@@ -364,6 +367,9 @@ fn what_is_divided() {
         ["3 tasks, 24 parts of the outputs", "43 tasks, 43 parts of the outputs"],
         ["2 tasks, 2 parts of the outputs", "2 tasks, 2 parts of the outputs"],
         ["3 tasks, 24 slabs of the reduction", "64 tasks, 64 slabs of the reduction"],
+        ["3 tasks, 6 slabs of the reduction", "7 tasks, 7 slabs of the reduction"],
+        ["3 tasks, 21 slabs of the reduction", "23 tasks, 23 slabs of the reduction"],
+        ["3 tasks, 3 slabs of the reduction", "5 tasks, 5 slabs of the reduction"],
     ];
     for ((name, axes), expected) in SHAPES.into_iter().zip(expected) {
         let layout = layout(axes);

@@ -54,10 +54,16 @@ pub enum View {
     Broadcast,
     /// The middle of images of 64 x 64, over 4 channels.
     Crop,
+    /// A matrix in Fortran order, whole.
+    Fortran,
+    /// Three planes, seen as pixels of three values, whole.
+    Planes,
+    /// Images with 64 channels last, seen as if those came first, each whole.
+    ChannelsLast,
 }
 
 impl View {
-    pub const ALL: [View; 7] = [
+    pub const ALL: [View; 10] = [
         View::Transposed,
         View::Permuted,
         View::EverySecond,
@@ -65,6 +71,9 @@ impl View {
         View::Reversed,
         View::Broadcast,
         View::Crop,
+        View::Fortran,
+        View::Planes,
+        View::ChannelsLast,
     ];
 }
 
@@ -287,11 +296,14 @@ fn finish(layout: Layout, axes: &[isize], class: Class, touched: usize, row: Row
 impl View {
     fn geometry(self, times: impl Fn(usize) -> usize) -> Option<Geometry> {
         const R: usize = VIEW_ROW;
-        let view = |sizes: &[usize], strides: &[isize], offset: usize, axis: isize, touched: usize| {
+        let over = |axes: &[isize], sizes: &[usize], strides: &[isize], offset: usize, touched: usize| {
             let layout = Layout::strided(sizes, strides, offset).ok()?;
             // Nothing is filled or rotated by rows here.
             let row = Row { len: 1, stride: 1 };
-            Some(finish(layout, &[axis], Class::View, touched.min(layout.required_len()), row, None))
+            Some(finish(layout, axes, Class::View, touched.min(layout.required_len()), row, None))
+        };
+        let view = |sizes: &[usize], strides: &[isize], offset: usize, axis: isize, touched: usize| {
+            over(&[axis], sizes, strides, offset, touched)
         };
         match self {
             View::Transposed => {
@@ -321,6 +333,18 @@ impl View {
             View::Crop => {
                 let n = times(4 * 64 * 64);
                 view(&[n, 4, 48, 48], &[4 * 64 * 64, 64 * 64, 64, 1], 8 * 64 + 8, 1, n * 4 * 48 * 48)
+            }
+            View::Fortran => {
+                let n = times(R);
+                over(&[0, 1], &[R, n], &[1, R as isize], 0, n * R)
+            }
+            View::Planes => {
+                let (h, w) = (times(3 * 64), 64);
+                over(&[0, 1, 2], &[h, w, 3], &[w as isize, 1, (h * w) as isize], 0, 3 * h * w)
+            }
+            View::ChannelsLast => {
+                let n = times(64 * 16 * 16);
+                over(&[1, 2, 3], &[n, 64, 16, 16], &[64 * 256, 1, 64 * 16, 64], 0, n * 64 * 256)
             }
         }
     }
