@@ -75,7 +75,7 @@
 // A type: bfloat16, beyond DirectML.
 #define ARGREDUCE_BFLOAT16 257
 
-// A type: bytes, of which 0 and 1 are false and true, beyond DirectML; other bytes are ordered as unsigned bytes.
+// A type: bytes, of which 0 is false and any other is true, beyond DirectML. Of true ones, any is answered.
 #define ARGREDUCE_BOOL 258
 
 // A compiled operator: immutable, usable from any thread.

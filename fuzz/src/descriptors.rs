@@ -430,14 +430,12 @@ fn check(words: &Words, data: Data) -> bool {
     }
     let types = (type_of(words.input.data_type), type_of(words.output.data_type), words.order());
     let (Some(data_type), Some(index_type), Some(order)) = types else { panic!("compiled: {words:?}") };
-    // Bytes that are `bool` may be any, and are ordered as bytes.
-    let data_type = if data_type == DataType::Bool { DataType::U8 } else { data_type };
     let number = |&axis: &i64| if words.is_directml { axis as u32 as isize } else { axis as isize };
     let axes = words.axes.iter().map(number).collect();
     let problem = Problem { data_type, index_type, order, layout, axes, output, data, edge: Edge::End };
     let totals = words.is_directml.then_some((words.input.total, words.output.total));
     with_index_type!(index_type, I => {
-        with_element_type!(data_type, T => run::<<T as Element>::Pod, I>(&problem, totals, &operator, in_rust));
+        with_element_type!(data_type, T => run::<T, I>(&problem, totals, &operator, in_rust));
     });
     true
 }

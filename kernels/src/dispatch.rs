@@ -170,15 +170,14 @@ pub fn kernel_of(
         return None;
     }
     with_element_type!(element, T => with_isa!(isa, S => {
-        type Pod = <T as Element>::Pod;
         if const { cfg!(without = "most_types") && !matches!(T::DATA_TYPE, I64 | U8 | F32 | F16) } {
             return None;
         }
         match (function, policy) {
-            (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, Pod, true, PROPAGATE>(strategy),
-            (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, Pod, true, IGNORE>(strategy),
-            (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<S, Pod, false, PROPAGATE>(strategy),
-            (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, Pod, false, IGNORE>(strategy),
+            (ReduceFunction::ArgMax, NanPolicy::Propagate) => by_strategy::<S, T, true, PROPAGATE>(strategy),
+            (ReduceFunction::ArgMax, NanPolicy::Ignore) => by_strategy::<S, T, true, IGNORE>(strategy),
+            (ReduceFunction::ArgMin, NanPolicy::Propagate) => by_strategy::<S, T, false, PROPAGATE>(strategy),
+            (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, T, false, IGNORE>(strategy),
         }
     }))
 }

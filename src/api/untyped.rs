@@ -44,8 +44,8 @@ pub(crate) fn index_elements<'a>(
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
 ///
 /// Buffers have to be aligned as their elements are. Bytes after the last whole element are not used.
-/// `bool` is ordered as unsigned bytes, so that every byte is a value. (The example takes the crate `bytemuck` to see
-/// elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
+/// A `bool` is a byte, and any byte but 0 is true; of true ones that differ, any is answered. (The example takes the
+/// crate `bytemuck` to see elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
 /// ```
 /// use argreduce::{ArgReduce, DataType, Layout};

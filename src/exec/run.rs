@@ -40,7 +40,7 @@ pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut 
     let (plan, input, OutputSlices { indices, values }) = (bound.plan(), bound.input(), slices);
     assert!(plan.is_contiguous_row || plan.has_one_output);
     let shape = &plan.shape;
-    let (start, row, index) = (shape.input.start, shape.input.first(), shape.index.first());
+    let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
     let position = match plan.kernel {
         Some((.., kernel)) if !plan.is_contiguous_row => {
             let grid = Grid { start: start as isize, dims: [LoopDim::ONE; 2] };
@@ -53,7 +53,7 @@ pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut 
         Some((.., kernel)) => unsafe { find_in_contiguous(kernel, bound.order(), input, (start, row.size)) },
         None => 0,
     };
-    indices.set(output, shape.index_start(), position.into(), index.stride);
+    indices.set(output, shape.index_start, position.into(), index.stride);
     if let Some(values) = values {
         let from = (start as isize + position as isize * row.stride) as usize;
         // SAFETY: the position is one of that loop, and what a bound plan reaches, the input's layout does.

@@ -106,7 +106,7 @@ struct IndexSteps {
 
 impl IndexSteps {
     fn of(shape: &CollapsedShape) -> Self {
-        let (of, start) = (shape.index_steps(), shape.index_start());
+        let (of, start) = (shape.index_steps(), shape.index_start);
         let (mut steps, mut inverses) = ([LoopDim::ONE; MAX_RANK], [0; MAX_RANK]);
         steps[..of.len()].copy_from_slice(of);
         for (inverse, step) in inverses.iter_mut().zip(of) {
@@ -138,7 +138,7 @@ const MIN_VECTOR_WRITE: usize = 16;
 pub(super) fn affine(shape: &CollapsedShape) -> Option<Affine> {
     match *shape.index_steps() {
         [LoopDim { stride, .. }] if fits_32_bits(shape) => {
-            Some(Affine { start: shape.index_start() as u32, step: stride })
+            Some(Affine { start: shape.index_start as u32, step: stride })
         }
         _ => None,
     }
@@ -233,7 +233,7 @@ mod tests {
                 let near = |n: usize| [n.saturating_sub(1), n, n + 1];
                 let some = (0..100).chain(sizes.into_iter().flat_map(near)).chain(near(last)).chain(near(last / 3 * 2));
                 for position in some.filter(|&position| position <= last) {
-                    let expected = shape.index_start() + offset_at(shape.index_steps(), position);
+                    let expected = shape.index_start + offset_at(shape.index_steps(), position);
                     assert_eq!(steps.index_at(position as u32, steps.len), expected, "{sizes:?} at {position}");
                 }
             }

@@ -16,15 +16,14 @@ use std::ops::Range;
 /// ones come first; of each kind, the slowest loop of the input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CollapsedShape {
-    /// The loops over the outputs, in the input, the output, the packed values, and the index: the same sizes, each
-    /// with its own strides. Those of split loops are 0 in the output and the values, and those of kept loops in the
-    /// index. In `input`, also the reduced loops: at least one, none of size 0. In `index`, too: over as many elements,
-    /// but they merge differently, mostly to one.
+    /// The loops over the outputs, in the input, the output, and the packed values: the same sizes, each with its own
+    /// strides. In `input`, also the reduced loops: at least one, none of size 0. In `output`, the steps of the index
+    /// along split loops, and along reduced ones: over as many elements, but they merge differently, mostly to one.
     pub(crate) input: LoopNest,
     pub(crate) output: LoopNest,
     pub(crate) values: LoopNest,
-    /// Its start is the index of the first visited element.
-    pub(crate) index: LoopNest,
+    /// The index of the first visited element.
+    pub(crate) index_start: isize,
     /// How many loops over the outputs are kept ones.
     pub(super) kept_len: u8,
 }
@@ -34,7 +33,7 @@ impl CollapsedShape {
         input: LoopNest::EMPTY,
         output: LoopNest::EMPTY,
         values: LoopNest::EMPTY,
-        index: LoopNest::EMPTY,
+        index_start: 0,
         kept_len: 0,
     };
 
@@ -47,13 +46,7 @@ impl CollapsedShape {
     /// The steps of the index along that.
     #[inline(always)]
     pub(crate) fn index_steps(&self) -> &[LoopDim] {
-        self.index.reduced_dims()
-    }
-
-    /// The index of the first visited element.
-    #[inline(always)]
-    pub(crate) fn index_start(&self) -> isize {
-        self.index.start as isize
+        self.output.reduced_dims()
     }
 
     /// This shape with indices packed as values are: as those, or as if there were no copies.
@@ -67,7 +60,10 @@ impl CollapsedShape {
                 stride *= l.size as isize;
             }
         }
-        packed.output = packed.values;
+        // But the steps of the index are those of the output.
+        let outputs = usize::from(packed.values.broadcast_end + packed.kept_len);
+        packed.output.start = packed.values.start;
+        packed.output.loops[..outputs].copy_from_slice(&packed.values.loops[..outputs]);
         packed
     }
 
@@ -98,10 +94,11 @@ impl CollapsedShape {
     /// Restricts one of the split loops to some of its steps in `whole`.
     pub(super) fn restrict_split(&mut self, whole: &CollapsedShape, split: usize, steps: Range<usize>) {
         let at = usize::from(self.kept_len) + split;
-        let of_whole = [&whole.input, &whole.output, &whole.values, &whole.index];
-        for (nest, of_whole) in self.nests().into_iter().zip(of_whole) {
-            nest.restrict_output(of_whole, at, &steps);
-        }
+        let [moved, index] = [&whole.input, &whole.output]
+            .map(|nest| (steps.start as isize).wrapping_mul(nest.output_dims()[at].stride));
+        self.input.start = whole.input.start.wrapping_add_signed(moved);
+        self.index_start = whole.index_start.wrapping_add(index);
+        self.nests().into_iter().for_each(|nest| nest.resize_output(at, steps.len()));
     }
 
     /// See [`LoopNest::tail`].
@@ -110,7 +107,7 @@ impl CollapsedShape {
             input: self.input.tail(cut),
             output: self.output.tail(cut),
             values: self.values.tail(cut),
-            index: self.index.tail(cut),
+            index_start: self.index_start,
             kept_len: self.kept_len - cut as u8,
         }
     }
@@ -120,21 +117,27 @@ impl CollapsedShape {
         self.input.move_to(&whole.input, cut, slower, &steps);
         self.output.move_to(&whole.output, cut, slower, &steps);
         self.values.move_to(&whole.values, cut, slower, &steps);
-        self.index.move_to(&whole.index, cut, slower, &steps);
     }
 
     /// The largest index of a visited element. All steps go in one direction, so it is that of the first or the last.
     pub(crate) fn largest_index(&self) -> usize {
         let last = |l: &LoopDim| (l.size as isize - 1).wrapping_mul(l.stride);
-        let end = self.index_steps().iter().map(last).fold(self.index_start(), isize::wrapping_add);
-        self.index.start.max(end as usize)
+        let end = self.index_steps().iter().map(last).fold(self.index_start, isize::wrapping_add);
+        (self.index_start as usize).max(end as usize)
     }
 
     /// The fastest loop over the outputs, in the input.
     pub(crate) fn inner_dim(&self) -> LoopDim {
-        let fastest = |dims: &[LoopDim]| dims.last().copied();
-        let (kept, split) = (fastest(self.kept_dims()), fastest(self.split_dims()));
-        kept.into_iter().chain(split).min_by_key(|l| l.stride).unwrap_or(LoopDim::ONE)
+        match (self.kept_dims().last(), self.split_dims().last()) {
+            (Some(kept), Some(split)) => {
+                if kept.stride < split.stride {
+                    *kept
+                } else {
+                    *split
+                }
+            }
+            (one, None) | (None, one) => one.copied().unwrap_or(LoopDim::ONE),
+        }
     }
 
     /// Collapses a reduction into this shape, which is [`CollapsedShape::EMPTY`]. In place, because to move a shape
@@ -150,25 +153,25 @@ impl CollapsedShape {
         output: &Layout,
         window: Window<'_>,
     ) {
-        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0, 0]);
+        let mut loops = AxisLoops::new([input.offset() as isize, output.offset() as isize, 0]);
         // From the last axis to the first, because the steps of indices and packed values grow that way.
         let (mut index_step, mut value_step) = (1_isize, 1);
         for axis in (0..input.sizes().len()).rev() {
             let (size, stride, step) = (input.sizes()[axis], input.strides()[axis], index_step);
             if axes.contains(axis) {
                 // Wrapping, because the whole may be larger than any memory. Indices of visited elements fit.
-                let start = &mut loops.starts[INDEX];
-                *start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(*start);
+                loops.index_start = step.wrapping_mul(window.start[axis] as isize).wrapping_add(loops.index_start);
                 index_step = step.wrapping_mul(window.whole[axis] as isize);
                 if size > 1 {
                     loops.reduce(size, stride, step, direction);
                 }
             } else if size > 1 {
-                loops.keep(size, [stride, output.strides()[axis], value_step, 0]);
+                loops.keep(size, [stride, output.strides()[axis], value_step]);
                 value_step *= size as isize;
             }
         }
         loops.split();
+        self.index_start = loops.index_start;
         for (nest, start) in self.nests().into_iter().zip(loops.starts) {
             nest.start = start as usize;
         }
@@ -176,19 +179,18 @@ impl CollapsedShape {
         self.push_reduced(&loops.reduced[loops.first_reduced..]);
     }
 
-    /// Those of the input, the output, the values and the index.
-    pub(super) fn nests(&mut self) -> [&mut LoopNest; 4] {
-        [&mut self.input, &mut self.output, &mut self.values, &mut self.index]
+    /// Those of the input, the output and the values.
+    pub(super) fn nests(&mut self) -> [&mut LoopNest; 3] {
+        [&mut self.input, &mut self.output, &mut self.values]
     }
 
-    /// Adds the loops over the outputs, and merges neighbours that walk all four as one loop would.
+    /// Adds the loops over the outputs, and merges neighbours of a kind that walk all three as one loop would.
     fn push_kept(&mut self, kept: &[KeptLoop]) {
         let mut nests = self.nests();
-        let mut was_broadcast = None;
-        let mut kept_len = 0;
-        for &(size, strides) in kept {
+        let (mut before, mut kept_len) = (None, 0);
+        for &(size, strides, is_split) in kept {
             let is_broadcast = strides[0] == 0;
-            let merges = was_broadcast == Some(is_broadcast)
+            let merges = before == Some((is_broadcast, is_split))
                 && nests.iter().zip(strides).all(|(nest, stride)| nest.absorbs(size, stride));
             for (nest, stride) in nests.iter_mut().zip(strides) {
                 nest.push(size, stride, merges);
@@ -197,8 +199,8 @@ impl CollapsedShape {
                     nest.broadcast_end = nest.len;
                 }
             }
-            was_broadcast = Some(is_broadcast);
-            if strides[INDEX] == 0 {
+            before = Some((is_broadcast, is_split));
+            if !is_split {
                 kept_len = nests[0].output_end - nests[0].broadcast_end;
             }
         }
@@ -209,21 +211,19 @@ impl CollapsedShape {
     pub(super) fn push_reduced(&mut self, reduced: &[ReducedLoop]) {
         for &(size, stride, step) in reduced {
             self.input.push_reduced(size, stride);
-            self.index.push_reduced(size, step);
+            self.output.push_reduced(size, step);
         }
         // At least one, so that outputs without a choice are written as any others are.
         if reduced.is_empty() {
             self.input.push_reduced(1, 0);
-            self.index.push_reduced(1, 0);
+            self.output.push_reduced(1, 0);
         }
     }
 }
 
-/// A size, and the strides in the input, the output, the values and the index.
-type KeptLoop = (usize, [isize; 4]);
-
-/// Which of four is that of the index.
-const INDEX: usize = 3;
+/// A size, the strides in the input, the output and the values, and whether it is split: then that in the output is the
+/// step of the index.
+type KeptLoop = (usize, [isize; 3], bool);
 
 /// One loop for each axis that is visited, before any are merged. Lists are filled from the end, because the axes are
 /// visited from the last to the first.
@@ -233,13 +233,14 @@ struct AxisLoops {
     reduced: [ReducedLoop; MAX_RANK],
     first_reduced: usize,
     /// Where the walk starts in the input, the output and the values, and the index there.
-    starts: [isize; 4],
+    starts: [isize; 3],
+    index_start: isize,
 }
 
 impl AxisLoops {
-    fn new(starts: [isize; 4]) -> Self {
-        let (kept, reduced) = ([(0, [0; 4]); MAX_RANK], [(0, 0, 0); MAX_RANK]);
-        AxisLoops { kept, first_kept: MAX_RANK, reduced, first_reduced: MAX_RANK, starts }
+    fn new(starts: [isize; 3]) -> Self {
+        let (kept, reduced) = ([(0, [0; 3], false); MAX_RANK], [(0, 0, 0); MAX_RANK]);
+        AxisLoops { kept, first_kept: MAX_RANK, reduced, first_reduced: MAX_RANK, starts, index_start: 0 }
     }
 
     /// A reduced axis.
@@ -248,7 +249,7 @@ impl AxisLoops {
         if direction == AxisDirection::Decreasing {
             let last = size as isize - 1;
             self.starts[0] += last * stride;
-            self.starts[INDEX] = step.wrapping_mul(last).wrapping_add(self.starts[INDEX]);
+            self.index_start = step.wrapping_mul(last).wrapping_add(self.index_start);
             reduced = (size, -stride, step.wrapping_neg());
         }
         // All elements along a broadcast axis tie, and the first visited one wins: the others are not visited.
@@ -258,27 +259,36 @@ impl AxisLoops {
         }
     }
 
-    /// A kept axis, or one that is split, visited upwards in the input.
-    fn keep(&mut self, size: usize, mut strides: [isize; 4]) {
+    /// A kept axis, visited upwards in the input.
+    fn keep(&mut self, size: usize, mut strides: [isize; 3]) {
         if strides[0] < 0 {
             for (start, stride) in self.starts.iter_mut().zip(&mut strides) {
-                *start = (size as isize - 1).wrapping_mul(*stride).wrapping_add(*start);
-                *stride = stride.wrapping_neg();
+                *start += (size as isize - 1) * *stride;
+                *stride = -*stride;
             }
         }
         self.first_kept -= 1;
-        self.kept[self.first_kept] = (size, strides);
+        self.kept[self.first_kept] = (size, strides, false);
     }
 
     /// Where memory has the reduced loops in another order, makes some of them split loops.
     fn split(&mut self) {
+        let of_kept = self.kept[self.first_kept..].iter().map(|&(size, strides, _)| (size, strides[0]));
+        let Some(chain) = chain_in_memory_order(&self.reduced[self.first_reduced..], of_kept) else { return };
         let reduced = self.reduced;
-        let of_kept = self.kept[self.first_kept..].iter().map(|&(size, strides)| (size, strides[0]));
-        let Some(chain) = chain_in_memory_order(&reduced[self.first_reduced..], of_kept) else { return };
         let first = std::mem::replace(&mut self.first_reduced, MAX_RANK);
         for (n, &(size, stride, step)) in reduced[first..].iter().enumerate().rev() {
             if chain & 1 << n == 0 {
-                self.keep(size, [stride, 0, 0, step]);
+                // Upwards in the input, too.
+                let (mut stride, mut step) = (stride, step);
+                if stride < 0 {
+                    let last = size as isize - 1;
+                    self.starts[0] += last * stride;
+                    self.index_start = step.wrapping_mul(last).wrapping_add(self.index_start);
+                    (stride, step) = (-stride, step.wrapping_neg());
+                }
+                self.first_kept -= 1;
+                self.kept[self.first_kept] = (size, [stride, step, 0], true);
             } else {
                 self.first_reduced -= 1;
                 self.reduced[self.first_reduced] = (size, stride, step);
@@ -290,9 +300,9 @@ impl AxisLoops {
     /// split ones last.
     fn kept_in_order(&mut self) -> &[KeptLoop] {
         let kept = &mut self.kept[self.first_kept..];
-        kept.sort_by_key(|(_, strides)| {
+        kept.sort_by_key(|(_, strides, is_split)| {
             let distance = if strides[0] == 0 { isize::MAX } else { strides[0] };
-            (strides[INDEX] != 0, Reverse(distance))
+            (*is_split, Reverse(distance))
         });
         kept
     }
@@ -345,7 +355,15 @@ mod tests {
                 .collect()
         };
         let mut outputs = std::collections::BTreeMap::<isize, Vec<(isize, isize)>>::new();
-        for ((from, to), start) in walk(&shape.input).into_iter().zip(walk(&shape.output)).zip(walk(&shape.index)) {
+        let kept = walk(&shape.kept().output);
+        let splits: Vec<isize> = StridedIter::new(&shape.output.output_dims()[shape.kept_len.into()..]).collect();
+        let copies = StridedIter::new(shape.input.broadcast_dims()).count();
+        let starts = (0..kept.len() * splits.len()).map(|n| {
+            // Kept loops outside, then the split ones, then the copies.
+            let (kept_at, split, copy) = (n / copies / splits.len(), n / copies % splits.len(), n % copies);
+            (kept[kept_at * copies + copy], shape.index_start + splits[split])
+        });
+        for (from, (to, start)) in walk(&shape.input).into_iter().zip(starts) {
             let visited = StridedIter::new(shape.reduced_dims()).enumerate();
             let visited = visited
                 .map(|(position, offset)| (start + offset_at(shape.index_steps(), position), from + offset))

@@ -407,11 +407,10 @@ mod tests {
             assert!(parts.count * parts.outputs <= MAX_PARTIALS, "{plan}");
             let visited = |shape: &CollapsedShape| {
                 let mut visited = Vec::new();
-                for (input, index) in
-                    StridedIter::new(shape.input.output_dims()).zip(StridedIter::new(shape.index.output_dims()))
-                {
+                let splits = &shape.output.output_dims()[shape.kept_len.into()..];
+                for (input, index) in StridedIter::new(shape.split_dims()).zip(StridedIter::new(splits)) {
                     for (position, offset) in StridedIter::new(shape.reduced_dims()).enumerate() {
-                        let index = shape.index_start() + index + offset_at(shape.index_steps(), position);
+                        let index = shape.index_start + index + offset_at(shape.index_steps(), position);
                         visited.push((shape.input.start as isize + input + offset, index));
                     }
                 }

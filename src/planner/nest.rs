@@ -112,11 +112,9 @@ impl LoopNest {
         (self.output_end, self.len) = (left as u8, self.len - (end - left) as u8);
     }
 
-    /// Restricts one of the loops over the outputs to some of its steps in `whole`.
-    pub(super) fn restrict_output(&mut self, whole: &LoopNest, at: usize, steps: &Range<usize>) {
-        let l = &mut self.loops[usize::from(self.broadcast_end) + at];
-        l.size = steps.len();
-        self.start = whole.start.wrapping_add_signed((steps.start as isize).wrapping_mul(l.stride));
+    /// Gives one of the loops over the outputs another size.
+    pub(super) fn resize_output(&mut self, at: usize, size: usize) {
+        self.loops[usize::from(self.broadcast_end) + at].size = size;
     }
 
     /// Leaves out the loops over what is reduced.

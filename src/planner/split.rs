@@ -47,18 +47,19 @@ impl CollapsedShape {
     /// The kept and the split loops together, in the order of the input's memory. In place of the output, there are
     /// places that are packed in the order of the kept loops; in place of the values, indices.
     pub(crate) fn in_memory_order(&self) -> CollapsedShape {
-        let (input, index) = (self.input.output_dims(), self.index.output_dims());
+        let (input, output) = (self.input.output_dims(), self.output.output_dims());
         let mut loops = [(Reverse(0), [0; 3], 0); MAX_LOOPS];
         let mut place_step = 1;
         for (n, l) in input.iter().enumerate().rev() {
             let is_kept = n < self.kept_dims().len();
-            loops[n] = (Reverse(l.stride), [l.stride, if is_kept { place_step } else { 0 }, index[n].stride], l.size);
+            let [place, index] = if is_kept { [place_step, 0] } else { [0, output[n].stride] };
+            loops[n] = (Reverse(l.stride), [l.stride, place, index], l.size);
             place_step *= if is_kept { l.size as isize } else { 1 };
         }
         let loops = &mut loops[..input.len()];
         loops.sort_unstable();
-        let mut walk = CollapsedShape { index: self.index, ..CollapsedShape::EMPTY };
-        (walk.input.start, walk.values.start) = (self.input.start, self.index.start);
+        let mut walk = CollapsedShape::EMPTY;
+        (walk.input.start, walk.values.start) = (self.input.start, self.index_start as usize);
         for &(_, strides, size) in loops.iter().filter(|(.., size)| *size > 1) {
             for (nest, stride) in [&mut walk.input, &mut walk.output, &mut walk.values].into_iter().zip(strides) {
                 nest.push(size, stride, false);
@@ -75,15 +76,17 @@ impl CollapsedShape {
         let (size, stride, step) = loops[n];
         let apart = size / slabs;
         loops[n].0 = size - (slabs - 1) * apart;
-        let mut strides = [stride, 0, 0, step].map(|stride| stride.wrapping_mul(apart as isize));
-        let at = self.kept_len.into();
-        for (nest, stride) in self.nests().into_iter().zip(&mut strides) {
+        let [mut stride, mut step] = [stride, step].map(|stride| stride.wrapping_mul(apart as isize));
+        if stride < 0 {
             // Upwards in the input, as all loops over the outputs.
-            if loops[n].1 < 0 {
-                nest.start = nest.start.wrapping_add_signed(stride.wrapping_mul(slabs as isize - 1));
-                *stride = stride.wrapping_neg();
-            }
-            nest.insert_output(at, slabs, *stride);
+            let last = slabs as isize - 1;
+            self.input.start = self.input.start.wrapping_add_signed(stride.wrapping_mul(last));
+            self.index_start = step.wrapping_mul(last).wrapping_add(self.index_start);
+            (stride, step) = (-stride, step.wrapping_neg());
+        }
+        let at = self.kept_len.into();
+        for (nest, stride) in self.nests().into_iter().zip([stride, step, 0]) {
+            nest.insert_output(at, slabs, stride);
             nest.clear_reduced();
         }
         // One step is left of a loop that is split as a whole. It is left out, unless there is no other.

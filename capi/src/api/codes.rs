@@ -112,5 +112,5 @@ pub const ARGREDUCE_UINT64: u32 = 10;
 pub const ARGREDUCE_INT64: u32 = 11;
 /// A type: bfloat16, beyond DirectML.
 pub const ARGREDUCE_BFLOAT16: u32 = 0x101;
-/// A type: bytes, of which 0 and 1 are false and true, beyond DirectML; other bytes are ordered as unsigned bytes.
+/// A type: bytes, of which 0 is false and any other is true, beyond DirectML. Of true ones, any is answered.
 pub const ARGREDUCE_BOOL: u32 = 0x102;

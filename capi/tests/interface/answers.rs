@@ -65,8 +65,8 @@ fn every_type() {
     check(ARGREDUCE_UINT32, &[1_u32, 0x7fff_ffff, 0x8000_0000, u32::MAX]);
     check(ARGREDUCE_UINT64, &[1_u64, u64::MAX >> 1, 1 << 63, u64::MAX]);
     check(ARGREDUCE_BOOL, &[false, true, true]);
-    // Bytes other than 0 and 1 have an order too.
-    check(ARGREDUCE_BOOL, &[0_u8, 1, 2, 0x80, 0xff]);
+    // Any byte but 0 is true.
+    check(ARGREDUCE_BOOL, &[0_u8, 0xff]);
     check(ARGREDUCE_FLOAT16, &[half::f16::ONE, half::f16::NEG_ZERO, half::f16::ZERO, half::f16::NAN]);
     check(ARGREDUCE_BFLOAT16, &[half::bf16::ONE, half::bf16::NEG_ZERO, half::bf16::ZERO, half::bf16::NAN]);
 }

@@ -68,24 +68,37 @@ lanes! {
     f64: f64::NEG_INFINITY, f64::INFINITY, f64::NAN;
 }
 
+/// Types of elements, the integers that they are, the signed ones that compare as they do, and the best of them.
 macro_rules! integers {
-    ($($t:ident as $signed:ident),+) => {$(
-        order!($t by SimdOps<$t>: Specialized => NumberOrder<S, $t, false, MAX, IGNORE>, simd => {
-            NumberOrder { simd, flipped: 0, nan_wins: false }
+    ($($t:ident: $lane:ident as $signed:ident up to $highest:expr;)+) => {$(
+        order!($t by SimdOps<$lane>: Specialized => NumberOrder<S, $lane, false, MAX, IGNORE>, simd => {
+            let supreme = if MAX { $highest } else { $lane::MIN };
+            NumberOrder { simd, flipped: 0, nan_wins: false, supreme }
         });
-        integers!($t as $signed: Shared OfColumns);
+        integers!($t: $lane as $signed up to $highest, in Shared OfColumns);
     )+};
-    ($t:ident as $signed:ident: $($name:ident)+) => {
+    ($t:ident: $lane:ident as $signed:ident up to $highest:expr, in $($name:ident)+) => {
         order!($t by SimdOps<$signed>: $($name)+ => NumberOrder<S, $signed, true, true, IGNORE>, simd => {
-            let to_signed = if $t::MIN == 0 { $signed::MIN } else { 0 };
-            NumberOrder { simd, flipped: if MAX { to_signed } else { !to_signed }, nan_wins: false }
+            let to_signed = if $lane::MIN == 0 { $signed::MIN } else { 0 };
+            let flipped = if MAX { to_signed } else { !to_signed };
+            let supreme = (if MAX { $highest } else { $lane::MIN }) as $signed ^ flipped;
+            NumberOrder { simd, flipped, nan_wins: false, supreme }
         });
     };
 }
 
-integers!(i8 as i8, u8 as i8, i16 as i16, u16 as i16, i32 as i32, u32 as i32, i64 as i64);
+integers! {
+    bool: u8 as i8 up to 1;
+    i8: i8 as i8 up to i8::MAX;
+    u8: u8 as i8 up to u8::MAX;
+    i16: i16 as i16 up to i16::MAX;
+    u16: u16 as i16 up to u16::MAX;
+    i32: i32 as i32 up to i32::MAX;
+    u32: u32 as i32 up to u32::MAX;
+    i64: i64 as i64 up to i64::MAX;
+}
 // A vector holds few of them, and x86 compares them as signed ones only.
-integers!(u64 as i64: Specialized Shared OfColumns);
+integers!(u64: u64 as i64 up to u64::MAX, in Specialized Shared OfColumns);
 
 macro_rules! floats {
     ($($t:ident)+) => {$(
@@ -95,7 +108,8 @@ macro_rules! floats {
     )+};
     ($t:ident: $name:ident => $flips:literal, $max:tt, $nan:ident) => {
         order!($t by SimdOps<$t>: $name => NumberOrder<S, $t, $flips, $max, $nan>, simd => {
-            NumberOrder { simd, flipped: if MAX { 0.0 } else { -0.0 }, nan_wins: NAN == PROPAGATE }
+            let supreme = if MAX || $flips { $t::INFINITY } else { $t::NEG_INFINITY };
+            NumberOrder { simd, flipped: if MAX { 0.0 } else { -0.0 }, nan_wins: NAN == PROPAGATE, supreme }
         });
     };
 }

@@ -1,7 +1,7 @@
 //! Integers, and floats of 32 and 64 bits: lanes that the hardware compares.
 
 use super::{ArgOrder, LaneElem, Mask, Vec};
-use crate::simd::ops::{GT, NOT_LE, SimdOps, UNORDERED};
+use crate::simd::ops::{EQ, GT, NOT_LE, SimdOps, UNORDERED};
 
 /// Whether NaN is better than every number, or worse, as a constant;
 pub(crate) const PROPAGATE: u8 = 0;
@@ -17,6 +17,8 @@ pub(crate) struct NumberOrder<S, L, const FLIPS: bool, const MAX: bool, const NA
     pub(super) simd: S,
     pub(super) flipped: L,
     pub(super) nan_wins: bool,
+    /// What no lane that is a number is better than.
+    pub(super) supreme: L,
 }
 
 impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: u8> ArgOrder
@@ -27,7 +29,8 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
     const IS_MAX: bool = MAX;
     const NAN_WINS: bool = L::HAS_NAN && NAN == PROPAGATE;
     const NAN_LOSES: bool = L::HAS_NAN && NAN == IGNORE;
-    const MAY_EXIT_EARLY: bool = Self::NAN_WINS;
+    // Of wider integers, the extreme is rare.
+    const MAY_EXIT_EARLY: bool = Self::NAN_WINS || size_of::<L>() == 1;
     type NanAcc = Mask<Self>;
     type Fast = Self;
 
@@ -67,12 +70,18 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
     /// Where lanes were NaN.
     #[inline(always)]
     fn accumulate_nan<const V: usize>(self, nans: Mask<Self>, vectors: &[Vec<Self>; V]) -> Mask<Self> {
-        self.simd.or_nans(nans, vectors)
+        if L::HAS_NAN { self.simd.or_nans(nans, vectors) } else { nans }
     }
 
+    /// Whether there was a NaN; of integers, whether a lane is as good as the extreme of the type, or better: a `bool`
+    /// of C is true by any bit.
     #[inline(always)]
-    fn is_absorbing(self, _: Vec<Self>, nans: Mask<Self>) -> bool {
-        self.simd.movemask(nans) != 0
+    fn is_absorbing(self, best: Vec<Self>, nans: Mask<Self>) -> bool {
+        if L::HAS_NAN {
+            return self.simd.movemask(nans) != 0;
+        }
+        let bounded = self.max(self.simd.splat(self.supreme), best);
+        self.simd.movemask(self.simd.compare::<EQ>(bounded, best)) != 0
     }
 
     #[inline(always)]

@@ -13,9 +13,22 @@ pub(super) const fn max_blocks<O: ArgOrder>() -> usize {
     (O::Simd::MAX_INDEX as usize).saturating_add(1)
 }
 
-/// Vectors between two checks whether a NaN that wins was seen: those after it need not be read then, nor those before
-/// it to find it. More checks cost time where there is none. See docs/tuning.md#nan_check_interval.
-const NAN_CHECK_INTERVAL: usize = 64;
+/// How many bytes of a long row are read before it is first checked whether nothing that follows can be better. From
+/// there, distances double: so what is read beyond the answer is about as much again, and there are few checks where
+/// there is none. See docs/tuning.md#early_end_bytes.
+const FIRST_CHECK_BYTES: usize = 256;
+
+/// How many of a shorter row. See docs/tuning.md#early_end_bytes.
+const LATER_CHECK_BYTES: usize = 1 << 10;
+
+/// The shortest rows that are long. See docs/tuning.md#early_end_bytes.
+const MIN_EARLY_CHECKED_BYTES: usize = 16 << 10;
+
+/// The shortest rows that are checked before their end. See docs/tuning.md#early_end_bytes.
+const MIN_CHECKED_BYTES: usize = 2 << 10;
+
+/// The longest distance from one check to the next. See docs/tuning.md#early_end_bytes.
+const MAX_CHECK_BYTES: usize = 64 << 10;
 
 /// The running state over blocks of `V` vectors, as many as can be counted. [`accumulate_block`] takes one more,
 /// [`finalize`] finds the answer.
@@ -32,6 +45,19 @@ pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
     /// From which block on there may be a NaN that wins: so that one at the end of a segment is not looked for from its
     /// start.
     nan_free_blocks: usize,
+}
+
+/// How many blocks of a segment there are to the next check, if so many were read before.
+#[inline(always)]
+fn blocks_to_check<O: ArgOrder, const V: usize>(segment: BlockedSegment<'_, O, V>, before: usize) -> usize {
+    // (A power of two: this is a shift.)
+    let block_bytes = V * size_of::<Vec<O>>();
+    let first = match segment.segment().len() * size_of::<O::Lane>() {
+        MIN_EARLY_CHECKED_BYTES.. => FIRST_CHECK_BYTES / block_bytes,
+        MIN_CHECKED_BYTES.. => LATER_CHECK_BYTES / block_bytes,
+        _ => MAX_CHECK_BYTES / block_bytes,
+    };
+    (before + first.max(1)).min(MAX_CHECK_BYTES / block_bytes)
 }
 
 impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
@@ -56,21 +82,21 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         O::MAY_EXIT_EARLY && order.is_absorbing(self.best, self.nan_acc)
     }
 
-    /// Of one segment: until it is final, or to the end.
+    /// Of one segment, before which so many elements were read: until it is final, or to the end.
     #[inline(always)]
-    pub(super) fn of(order: O, segment: BlockedSegment<'_, O, V>) -> Self {
+    pub(super) fn of(order: O, segment: BlockedSegment<'_, O, V>, before: usize) -> Self {
         let (mut accumulator, mut block) = (BlockAccumulator::new(order), 0);
         if const { may_shift::<O>() } {
             // The first by itself, because the second may be nearer than others. (The only one is read twice.)
             accumulator.accumulate_block(order, segment.first());
             block = (segment.count() - 1).min(1);
         }
-        accumulator.accumulate(order, segment, 0, block);
+        accumulator.accumulate(order, segment, 0, block, before >> Block::<O, V>::LEN.trailing_zeros());
         accumulator
     }
 
     /// Goes on with a segment from a block on, after `blocks_before` blocks of other segments: until it is final, or to
-    /// the end.
+    /// the end. `read_before` blocks, about, were read before.
     #[inline(always)]
     pub(super) fn accumulate(
         &mut self,
@@ -78,13 +104,14 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         segment: BlockedSegment<'_, O, V>,
         blocks_before: usize,
         mut block: usize,
+        read_before: usize,
     ) {
         let last = segment.count() - 1;
-        let interval = if O::MAY_EXIT_EARLY { NAN_CHECK_INTERVAL / V } else { last };
         let mut next = segment.address(block);
         loop {
             // The last block is an iteration of the same loop: by itself, it would be another copy of it.
-            let end = if block == last { last + 1 } else { last.min(block + interval) };
+            let to_check = if O::MAY_EXIT_EARLY { blocks_to_check(segment, read_before + block) } else { last };
+            let end = if block == last { last + 1 } else { last.min(block + to_check) };
             if block == last {
                 next = segment.last().segment().address(0);
             }
@@ -147,19 +174,20 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         let value = simd.reduce_splat(self.best, O::IS_MAX);
         if O::NAN_WINS && order.is_absorbing(value, self.nan_acc) {
             let position = find_from_block::<O, B, V, true>(order, blocks, self.nan_free_blocks, value);
-            return ArgResult { value, position, is_nan: true };
+            return ArgResult { value, position, is_final: true };
         }
         // No element was better than the identity, because all are equal to it or NaN: no block number was kept, and
         // there may be nothing but NaN.
         if O::NAN_LOSES && simd.movemask(simd.compare::<EQ>(value, order.identity())) != 0 {
             let position = find_from_block::<O, B, V, false>(order, blocks, 0, value);
-            return ArgResult { value, position, is_nan: false };
+            return ArgResult { value, position, is_final: false };
         }
         let winners = simd.compare::<EQ>(self.best, value);
         let none = simd.splat_index(O::Simd::MAX_INDEX);
         let number = simd.reduce_min_index(simd.select(winners, self.block_of_best, none)).into() as usize;
         let (position, _) = find_in_block::<O, B, V, false>(order, blocks, number, value);
-        ArgResult { value, position: Some(position), is_nan: false }
+        let is_final = O::MAY_EXIT_EARLY && !O::NAN_WINS && order.is_absorbing(value, self.nan_acc);
+        ArgResult { value, position: Some(position), is_final }
     }
 }
 

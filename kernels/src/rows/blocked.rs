@@ -2,7 +2,7 @@
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, LARGE, SMALL, block_len, has_large_blocks};
-use super::segment::{ArgResult, Segment};
+use super::segment::{self, ArgResult, MAX_VECTORS, Segment};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::ArgOrder;
 use crate::simd::ops::SimdOps;
@@ -29,47 +29,48 @@ pub(super) const fn is_huge<O: ArgOrder>(len: usize) -> bool {
     len >= MIN_HUGE_ROW_BYTES / size_of::<O::Lane>()
 }
 
-/// Finds the first best element of a segment of at least a [`block_len`] and at most the [`max_segment_len`].
+/// Finds the first best element of a segment of at least a [`block_len`] and at most the [`max_segment_len`], before
+/// which so many elements were read.
 #[inline(always)]
-pub(super) fn find<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> ArgResult<O> {
+pub(super) fn find<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>, before: usize) -> ArgResult<O> {
     if const { has_large_blocks::<O>() } {
-        find_by_blocks::<O, LARGE>(order, segment)
+        find_by_blocks::<O, LARGE>(order, segment, before)
     } else {
-        find_by_blocks::<O, SMALL>(order, segment)
+        find_by_blocks::<O, SMALL>(order, segment, before)
     }
 }
 
 /// [`find`] by blocks of `V` vectors: by the fast path, if there is one, the first block has an element that it would
 /// accept, and it accepts the best in the end.
 #[inline(always)]
-fn find_by_blocks<O: ArgOrder, const V: usize>(order: O, segment: Segment<'_, O::Lane>) -> ArgResult<O> {
+fn find_by_blocks<O: ArgOrder, const V: usize>(order: O, segment: Segment<'_, O::Lane>, before: usize) -> ArgResult<O> {
     // (Or the fast path is not worth the code size.)
     if const { !O::HAS_FAST || !O::Simd::TUNING.specializes } {
-        return find_exactly::<O, V>(order, segment);
+        return find_exactly::<O, V>(order, segment, before);
     }
     let fast = order.fast();
     let [first] = BlockedSegment::<O::Fast, 1>::new(segment).first().load(fast);
     if fast.accepts(first, Zeroable::zeroed()) {
         let blocks = BlockedSegment::<O::Fast, V>::aligned(segment);
-        let accumulator = BlockAccumulator::of(fast, blocks);
+        let accumulator = BlockAccumulator::of(fast, blocks, before);
         let value = order.simd().reduce_splat(accumulator.best, const { <O::Fast as ArgOrder>::IS_MAX });
         if fast.accepts(value, accumulator.nan_acc) {
             let ArgResult { value, position, .. } = accumulator.finalize(fast, blocks);
-            return ArgResult { value: order.encode(fast.decode(value)), position, is_nan: false };
+            return ArgResult { value: order.encode(fast.decode(value)), position, is_final: false };
         }
     }
     // A call of its own, to keep it out of the code and the registers of the fast path.
     order.simd().outlined(
         #[inline(always)]
-        move || find_exactly::<O, V>(order, segment),
+        move || find_exactly::<O, V>(order, segment, before),
     )
 }
 
 /// [`find`] by blocks of `V` vectors and by the order itself, without its fast path.
 #[inline(always)]
-fn find_exactly<O: ArgOrder, const V: usize>(order: O, segment: Segment<'_, O::Lane>) -> ArgResult<O> {
+fn find_exactly<O: ArgOrder, const V: usize>(order: O, segment: Segment<'_, O::Lane>, before: usize) -> ArgResult<O> {
     let blocks = BlockedSegment::<O, V>::aligned(segment);
-    BlockAccumulator::of(order, blocks).finalize(order, blocks)
+    BlockAccumulator::of(order, blocks, before).finalize(order, blocks)
 }
 
 /// [`find`] of a segment of any length, part by part, each of as many blocks as a lane can count. A call too.
@@ -84,13 +85,18 @@ pub(super) fn find_any_length<O: ArgOrder>(order: O, segment: Segment<'_, O::Lan
                 segment = segment.with_prefetch_bytes(PREFETCH_DISTANCE_BYTES);
             }
             let longest = max_segment_len::<O>();
-            let mut best = ArgResult::none(order);
-            let mut start = 0;
-            while start < segment.len() && !best.is_nan {
+            let (mut best, mut start) = (ArgResult::none(order), 0);
+            let soon = MAX_VECTORS * O::Simd::LANES;
+            if const { O::MAY_EXIT_EARLY && size_of::<O::Lane>() == 1 } && segment.len() >= soon {
+                // Most masks that have one at all have one soon.
+                start = soon;
+                best = segment::find::<O, MAX_VECTORS, MAX_VECTORS>(order, segment.cut(0, start));
+            }
+            while start < segment.len() && !best.is_final {
                 let len = longest.min(segment.len() - start).max(block_len::<O>());
                 // The last part may overlap the one before, as the last block may.
                 start = start.min(segment.len() - len);
-                best.update(order, find(order, segment.cut(start, len)), start);
+                best.update(order, find(order, segment.cut(start, len), start), start);
                 start += len;
             }
             best

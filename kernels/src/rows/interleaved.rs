@@ -2,7 +2,7 @@
 //! segment to the next, and the place of the best is looked up in the end only.
 
 use super::accumulator::{BlockAccumulator, max_blocks};
-use super::blocked::is_one_segment;
+use super::blocked::{self, is_one_segment};
 use super::blocks::{Block, BlockMap, BlockedSegment, SMALL};
 use super::segment::{ArgResult, Segment};
 use crate::memory::args::{KernelArgs, LoopDim};
@@ -11,7 +11,7 @@ use crate::memory::walk::offset_at;
 use crate::order::ArgOrder;
 use crate::positions::Positions;
 use crate::simd::token::Simd;
-use crate::tuning::{MAX_READ_STREAMS, MIN_STREAM_BYTES};
+use crate::tuning::{MAX_READ_STREAMS, MIN_HUGE_ROW_BYTES, MIN_STREAM_BYTES};
 use core::mem::MaybeUninit;
 
 /// The most outputs that are interleaved: 6 KiB of state by vectors of 32 bytes, twice as much by those of 64. See
@@ -111,6 +111,8 @@ struct Interleaved<'a, O: ArgOrder> {
     segment_count: usize,
     /// How many segments ahead to prefetch, if any: at most one of each output.
     prefetch_distance: Option<usize>,
+    /// Whether the outputs follow each other in one row, of which the first best is sought.
+    is_one_row: bool,
 }
 
 /// Where a segment is, from the first one of its output, and whether there is one.
@@ -135,7 +137,8 @@ impl<'a, O: ArgOrder> Interleaved<'a, O> {
         segment_count: usize,
     ) -> Self {
         let first_segment = BlockedSegment::new(first_segment);
-        Interleaved { order, first_segment, outputs, slower, first: 0, segment_count, prefetch_distance: None }
+        let (first, prefetch_distance, is_one_row) = (0, None, false);
+        Interleaved { order, first_segment, outputs, slower, first, segment_count, prefetch_distance, is_one_row }
     }
 
     /// Finds the best of each output. Outlined, because there are several callers.
@@ -148,7 +151,7 @@ impl<'a, O: ArgOrder> Interleaved<'a, O> {
             #[inline(always)]
             move || {
                 let (all, mut first) = (self, 0);
-                while first < all.segment_count {
+                while first < all.segment_count && !found.iter().all(|best| best.is_final) {
                     let segment_count = most.min(all.segment_count - first);
                     Interleaved { first, segment_count, ..all }.update(found);
                     first += segment_count;
@@ -175,9 +178,9 @@ impl<'a, O: ArgOrder> Interleaved<'a, O> {
 
     #[inline(always)]
     fn accumulate(self, accumulators: &mut Workspace<BlockAccumulator<O, SMALL>>) {
-        let Interleaved { order, first_segment, outputs, segment_count, prefetch_distance, .. } = self;
+        let Interleaved { order, first_segment, outputs, segment_count, prefetch_distance, is_one_row, .. } = self;
         let blocks_per_segment = self.blocks_per_segment();
-        let (mut next, mut are_absorbing) = (self.walk_to(0), false);
+        let (mut next, mut are_absorbing, mut sought) = (self.walk_to(0), false, outputs.len());
         for n in 0..segment_count {
             if O::MAY_EXIT_EARLY && are_absorbing {
                 break;
@@ -186,6 +189,9 @@ impl<'a, O: ArgOrder> Interleaved<'a, O> {
             let this = next;
             next = self.walk_to(n + 1);
             for o in 0..outputs.len() {
+                if O::MAY_EXIT_EARLY && n > 0 && o >= sought {
+                    break;
+                }
                 let segment = self.segment(o, this);
                 let segment = match prefetch_distance {
                     None => segment,
@@ -202,9 +208,12 @@ impl<'a, O: ArgOrder> Interleaved<'a, O> {
                 let mut accumulator =
                     if n == 0 { BlockAccumulator::new(order) } else { accumulators.items()[o].copy() };
                 if n > 0 && accumulator.is_absorbing(order) {
+                    // What is behind that in a row cannot come first.
+                    sought = if is_one_row { o } else { sought };
                     continue;
                 }
-                accumulator.accumulate(order, first_segment.of_other(segment), n * blocks_per_segment, 0);
+                let before = n * blocks_per_segment;
+                accumulator.accumulate(order, first_segment.of_other(segment), before, 0, before);
                 are_absorbing = false;
                 if n == 0 {
                     accumulators.push(accumulator);
@@ -252,9 +261,30 @@ impl<'a, O: ArgOrder> BlockMap<'a, O, SMALL> for Interleaved<'a, O> {
     }
 }
 
-/// Finds the first best of a huge segment, in several read streams. One that has too few elements for them panics.
+/// Finds the first best of a huge segment, in several read streams. Where it may end early, in parts, each as long as
+/// all before it: because what is found in a stream says nothing of those before it.
 #[inline(always)]
-pub(super) fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> ArgResult<O> {
+pub(super) fn find_huge<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> ArgResult<O> {
+    if const { !O::MAY_EXIT_EARLY } {
+        return find_by_read_streams(order, segment);
+    }
+    let mut start = MIN_HUGE_ROW_BYTES / size_of::<O::Lane>();
+    if segment.len() < 2 * start {
+        return blocked::find_any_length(order, segment);
+    }
+    let mut best = blocked::find_any_length(order, segment.cut(0, start));
+    while start < segment.len() && !best.is_final {
+        let rest = segment.len() - start;
+        let len = if rest < 2 * start { rest } else { start };
+        best.update(order, find_by_read_streams(order, segment.cut(start, len)), start);
+        start += len;
+    }
+    best
+}
+
+/// Finds the first best of a segment in several read streams. One that has too few elements for them panics.
+#[inline(always)]
+fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> ArgResult<O> {
     let rows = &segment.tuning().rows;
     let (count, prefetches) = (rows.read_streams, segment.tuning().prefetch.sequential);
     let slice_len = rows.stream_bytes / size_of::<O::Lane>();
@@ -275,6 +305,7 @@ pub(super) fn find_by_read_streams<O: ArgOrder>(order: O, segment: Segment<'_, O
     // the order of visiting, as many as are `share` elements.
     let interleaved = unsafe { Interleaved::new(order, segment.cut(0, slice_len), offsets, &slower, segment_count) };
     let (mut workspace, mut best) = (Workspace::new(), ArgResult::none(order));
+    let interleaved = Interleaved { is_one_row: true, ..interleaved };
     for (n, found) in interleaved.find(&mut workspace).iter().enumerate() {
         best.update(order, *found, start(n));
     }

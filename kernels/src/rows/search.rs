@@ -184,6 +184,6 @@ impl<O: ArgOrder> RowSearch<O> for BlockedSearch {
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
-        blocked::find(order, row).position()
+        blocked::find(order, row, 0).position()
     }
 }

@@ -6,6 +6,7 @@ use crate::positions::rarer;
 use crate::simd::ops::{EQ, SimdOps, UNORDERED};
 use crate::simd::token::Simd;
 use crate::tuning::Tuning;
+use bytemuck::Zeroable;
 use core::marker::PhantomData;
 
 /// Contiguous elements that may be read for `'a`, visited from the lowest address up or from the highest down.
@@ -163,8 +164,8 @@ pub(super) struct ArgResult<O: ArgOrder> {
     pub(super) value: Vec<O>,
     /// Its position, if there is one: there is none in a segment of nothing but NaN where NaN loses.
     pub(super) position: Option<usize>,
-    /// Whether it is a NaN that wins, so that nothing can be better.
-    pub(super) is_nan: bool,
+    /// Whether it is known that nothing can be better: of a NaN that wins, always.
+    pub(super) is_final: bool,
 }
 
 impl<O: ArgOrder> ArgResult<O> {
@@ -177,7 +178,7 @@ impl<O: ArgOrder> ArgResult<O> {
     /// Of no segment yet.
     #[inline(always)]
     pub(super) fn none(order: O) -> Self {
-        ArgResult { value: order.identity(), position: None, is_nan: false }
+        ArgResult { value: order.identity(), position: None, is_final: false }
     }
 
     /// Compares with what was found in a segment, the first element of which has position `first`. Segments come in the
@@ -186,8 +187,8 @@ impl<O: ArgOrder> ArgResult<O> {
     pub(super) fn update(&mut self, order: O, found: Self, first: usize) {
         let is_better = || order.simd().movemask(order.gt(found.value, self.value)) != 0;
         if let Some(position) = found.position
-            && !self.is_nan
-            && (found.is_nan || self.position.is_none() || is_better())
+            && !self.is_final
+            && (O::NAN_WINS && found.is_final || self.position.is_none() || is_better())
         {
             *self = ArgResult { position: Some(first + position), ..found };
         }
@@ -284,7 +285,8 @@ impl<const MIN: usize, const V: usize> RegisterRow<MIN, V> {
         };
         // Some element is equal to the best, unless there was nothing but NaN, and the best is still the identity.
         let position = if !O::NAN_LOSES || is_found { Some(position) } else { None };
-        ArgResult { value, position, is_nan }
+        let is_extreme = O::MAY_EXIT_EARLY && !O::NAN_WINS && order.is_absorbing(value, Zeroable::zeroed());
+        ArgResult { value, position, is_final: is_nan || is_extreme }
     }
 
     /// The place, in the order of visiting, of the first element that [is sought](is_sought), and whether there is one.

@@ -39,7 +39,7 @@ impl KernelImpl for SegmentedRows {
             let mut segments = SegmentIter::new(args, None);
             let mut best = ArgResult::none(order);
             let mut reduction_len = 0;
-            while !best.is_nan {
+            while !best.is_final {
                 let (at, len) = if is_in_place {
                     let Some((offset, len)) = segments.next(usize::MAX) else { break };
                     (output.wrapping_offset(offset + to_lowest), len)
@@ -77,7 +77,7 @@ fn find<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>, working_set: Worki
         && segment.tuning().has_read_streams(working_set)
         && blocked::is_huge::<O>(segment.len())
     {
-        interleaved::find_by_read_streams(order, segment)
+        interleaved::find_huge(order, segment)
     } else {
         blocked::find_any_length(order, segment)
     }

@@ -99,7 +99,7 @@ impl<'a, O: ArgOrder> RowAlone<'a, O> {
         } else if blocked::is_one_segment::<O>(len) {
             order.simd().vectorized(
                 #[inline(always)]
-                move || blocked::find(order, self.row()).position(),
+                move || blocked::find(order, self.row(), 0).position(),
             )
         } else {
             of_call()
