@@ -18,15 +18,14 @@ const WINDOW: usize = 24;
 
 fn main() -> Result<(), argreduce::Error> {
     let series = temperatures();
-    let windows = HOURS - WINDOW + 1;
-    let layout = Layout::strided(&[windows, WINDOW], &[1, 1], 0)?;
+    let layout = Layout::contiguous(&[HOURS])?.windows(0, WINDOW, 1)?;
     // Of equal ones, the last: it stays in the windows for longest.
     let request = ArgReduce::argmax(&layout).axes(&[1]).direction(AxisDirection::Decreasing);
     let plan = request.plan::<f32, u32>()?;
     let (places, highest) = plan.run_to_vec_with_values(&series)?;
 
     println!("the warmest of the {WINDOW} hours before midnight");
-    for midnight in (0..windows).step_by(24 * 3) {
+    for midnight in (0..places.len()).step_by(24 * 3) {
         let hour = midnight + places[midnight] as usize;
         println!("day {:>2}: {:>5.1} degrees at {:>2} o'clock", midnight / 24 + 1, highest[midnight], hour % 24);
     }

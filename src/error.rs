@@ -133,6 +133,23 @@ pub enum Error(f) {
         /// The axis.
         axis: usize,
     } => write!(f, "the step on axis {axis} is 0: it has to be at least 1, or at most -1 to go backwards"),
+    /// Windows that are empty, or longer than the axis that they are to slide along.
+    WindowsDoNotFit {
+        /// The axis.
+        axis: usize,
+        /// How many positions a window was to have.
+        window: usize,
+        /// The size of the axis.
+        size: usize,
+    } => match size {
+        0 => write!(f, "windows of {window} do not fit axis {axis}, which has size 0"),
+        _ => write!(f, "windows of {window} do not fit axis {axis} of size {size}: 1 to {size} are allowed"),
+    },
+    /// Windows that are no step apart.
+    ZeroWindowStep {
+        /// The axis.
+        axis: usize,
+    } => write!(f, "the step of windows along axis {axis} is 0: it has to be at least 1"),
     /// A layout that cannot be broadcast to so few axes.
     BroadcastRank {
         /// The rank of the layout.

@@ -113,6 +113,52 @@ impl Layout {
         self.with_axes(self.sizes().iter().zip(self.strides()).enumerate().map(of_axis), offset)
     }
 
+    /// Windows of `size` positions that slide along an axis, `step` at a time: that axis has a position for each window
+    /// then, `(extent - size) / step + 1` of them, and a new last axis has those in a window. NumPy's
+    /// `sliding_window_view`, PyTorch's `unfold`. Windows overlap where the step is shorter; nothing is copied.
+    ///
+    /// # Errors
+    /// [`Error::AxisOutOfRange`]; [`Error::WindowsDoNotFit`] for a size of 0, or beyond the axis;
+    /// [`Error::ZeroWindowStep`]; and [`Error::RankTooHigh`] for a layout of rank 8.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    ///
+    /// // Rolling: the largest of each three neighbours, and where in the window it is.
+    /// let series = [3, 1, 4, 1, 5, 9];
+    /// let windows = Layout::contiguous(&[6])?.windows(0, 3, 1)?;
+    /// assert_eq!((windows.sizes(), windows.strides()), (&[4, 3][..], &[1, 1][..]));
+    /// let plan = ArgReduce::argmax(&windows).axes(&[-1]).plan::<i32, u32>()?;
+    /// assert_eq!(plan.run_to_vec_with_values(&series)?, (vec![2, 1, 2, 2], vec![4, 4, 5, 9]));
+    ///
+    /// // Pooling: of each 2 x 2 pixels of an image of 2 x 4, the brightest. Indices are those in the window.
+    /// let image = [1, 7, 2, 2, 3, 4, 9, 5];
+    /// let pools = Layout::contiguous(&[2, 4])?.windows(0, 2, 2)?.windows(1, 2, 2)?;
+    /// assert_eq!(pools.sizes(), [1, 2, 2, 2]);
+    /// let plan = ArgReduce::argmax(&pools).axes(&[2, 3]).plan::<u8, u32>()?;
+    /// assert_eq!(plan.run_to_vec_with_values(&image)?, (vec![1, 2], vec![7, 9]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn windows(&self, axis: isize, size: usize, step: usize) -> Result<Layout, Error> {
+        let rank = self.sizes().len();
+        let axis = dimension(axis, rank)?;
+        let (extent, stride) = (self.sizes()[axis], self.strides()[axis]);
+        if size == 0 || size > extent {
+            return Err(Error::WindowsDoNotFit { axis, window: size, size: extent });
+        }
+        if step == 0 {
+            return Err(Error::ZeroWindowStep { axis });
+        }
+        if rank == MAX_RANK {
+            return Err(Error::RankTooHigh { rank: rank + 1 });
+        }
+        // Wrapping: if it overflows, there is one window, and the stride is used for no step.
+        let along = ((extent - size) / step + 1, stride.wrapping_mul(step as isize));
+        let axes = self.sizes().iter().copied().zip(self.strides().iter().copied()).enumerate();
+        let axes = axes.map(|(n, other)| if n == axis { along } else { other });
+        self.with_axes(axes.chain([(size, stride)]), self.offset())
+    }
+
     /// This layout repeated to larger sizes, by the rule of NumPy: axes are aligned at the last, and an axis of size 1,
     /// or one that this layout does not have, gets a stride of 0. Sizes that are the same stay.
     ///
@@ -335,6 +381,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Windows of every size and step along a short axis, and those that do not fit.
+    #[test]
+    fn every_window_of_a_short_axis() {
+        for extent in 0..6_usize {
+            let layout = Layout::strided(&[2, extent, 3], &[1, -3, 40], 20).unwrap();
+            let whole = Places::of_layout(&layout);
+            for (size, step) in (0..8).flat_map(|size| [0, 1, 2, 3, 9, usize::MAX].map(|step| (size, step))) {
+                let found = layout.windows(-2, size, step);
+                if size == 0 || size > extent {
+                    assert_eq!(found, Err(Error::WindowsDoNotFit { axis: 1, window: size, size: extent }));
+                } else if step == 0 {
+                    assert_eq!(found, Err(Error::ZeroWindowStep { axis: 1 }));
+                } else {
+                    let count = (0..=extent - size).step_by(step).count();
+                    let places = Places::of(vec![2, count, 3, size], |coordinates| {
+                        let &[a, window, b, n] = coordinates else { unreachable!() };
+                        whole.get(&[a, window * step + n, b])
+                    });
+                    agree(found, places);
+                }
+            }
+        }
+        assert_eq!(Layout::contiguous(&[2; 8]).unwrap().windows(0, 1, 1), Err(Error::RankTooHigh { rank: 9 }));
+        assert_eq!(Layout::contiguous(&[]).unwrap().windows(0, 1, 1), Err(Error::AxisOutOfRange { axis: 0, rank: 0 }));
+        // What was too many elements to begin with is no window's fault.
+        let large = Layout::contiguous(&[1 << 40]).unwrap();
+        let error = large.windows(0, 1 << 39, 1).unwrap_err();
+        assert!(matches!(error, Error::TooManyElements { .. }), "{error}");
     }
 
     #[test]
