@@ -1,8 +1,8 @@
-//! Which reduced loops are split off: walked as loops over outputs, each step of which gives a partial answer, and
-//! those answers merged by value and index. Nothing here knows of elements or kernels.
+//! Split loops: reduced loops that are walked as loops over outputs, each step of which gives a partial answer. Nothing
+//! here knows of elements or kernels.
 //!
 //! ```text
-//! memory has them in another order than the index:   those of the best chain stay, all others are split off
+//! memory has them in another order than the index:   those of the best chain stay, all others are split (`chain.rs`)
 //! positions cannot count them; threads share them:   one is cut: into a split loop over slabs, and one along a slab
 //! ```
 //!
