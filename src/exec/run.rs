@@ -7,7 +7,8 @@ use super::outputs::OutputSlice;
 use super::row::find_in_contiguous;
 use super::slices::{Indices, OutputSlices};
 use super::split::{run_split, write_best};
-use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, OutputTile, TILE, TRANSPOSED_TILE};
+use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile};
+use super::tiles::{TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
 use super::values::Values;
 use super::write::{affine, copy_answers};
@@ -246,11 +247,3 @@ impl TileAnswer<'_> {
         values
     }
 }
-
-/// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near. See
-/// docs/tuning.md#not-measured.
-const NEAR_BYTES: usize = 128 << 10;
-
-/// The fewest outputs of such a tile: with fewer, a call would be much of its time. See
-/// docs/tuning.md#not-measured.
-const MIN_READ_OUTPUTS: usize = 64;

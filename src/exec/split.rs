@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! for each window of the kept loops, of at most TILE outputs:
-//!     for each tile of the kept loops of the window and the split loops, in the order of the input's memory:
+//!     for each tile of the kept loops of the window and the split loops, in the order of the input's memory, but for
+//!     those that cannot have anything better, or the same with a smaller index:
 //!         positions, values = kernel(input at the tile)
 //!         for each partial answer: keep it if it is better than the best of its output, or ties and comes first
 //!     write the best ones
@@ -13,10 +14,10 @@
 use super::call::{KernelCall, PositionPlaces, ValuePlaces};
 use super::input::{BoundPlan, ElementsRef, Order};
 use super::slices::OutputSlices;
-use super::tiles::{Grid, OutputTile, TILE, TRANSPOSED_TILE, for_each_tile};
-use crate::Element;
+use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, TRANSPOSED_TILE, for_each_tile};
 use crate::planner::{CollapsedShape, count};
-use argreduce_kernels::{StridedIter, key, offset_at, with_element_type};
+use crate::{DataType, Element, NanPolicy, ReduceFunction};
+use argreduce_kernels::{Strategy, StridedIter, key, offset_at, with_element_type};
 use std::mem::MaybeUninit;
 
 /// The best element of an output so far.
@@ -112,10 +113,25 @@ pub(super) unsafe fn find_best(bound: &BoundPlan<'_>, shape: &CollapsedShape, be
 #[inline(never)]
 unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape, best: &mut [Best]) {
     let (plan, walk) = (bound.plan(), shape.in_memory_order());
-    let Some((.., kernel)) = plan.kernel else { unreachable!("of one element, nothing is split") };
+    let Some((_, strategy, kernel)) = plan.kernel else { unreachable!("of one element, nothing is split") };
+    let (unbeatable, mask) = (unbeatable_key::<T>(bound.order()), rank_mask(shape));
+    let max_outputs = match strategy {
+        // Those read each best element again: soon enough for it to be near.
+        Strategy::Rows | Strategy::SegmentedRows => {
+            let near = NEAR_BYTES / (plan.reduction_len * plan.element_bytes);
+            near.clamp(if unbeatable.is_some() { 1 } else { MIN_READ_OUTPUTS }, TRANSPOSED_TILE)
+        }
+        _ => TRANSPOSED_TILE,
+    };
     let (mut positions, mut values) =
         ([MaybeUninit::uninit(); TRANSPOSED_TILE], [MaybeUninit::<T>::uninit(); TRANSPOSED_TILE]);
-    for_each_tile(&walk, TRANSPOSED_TILE, &mut |tile| {
+    for_each_tile(&walk, max_outputs, &mut |tile| {
+        if let ([best], Some(unbeatable)) = (&*best, unbeatable)
+            && best.key >= unbeatable
+            && best.rank < first_rank(&tile.values, mask)
+        {
+            return;
+        }
         let values = &mut values[..tile.outputs()];
         // SAFETY: the caller promises the loops, and what a bound plan reaches are elements of the input, for whose
         // size its kernel is. Positions count what is chosen from, as that of the plan (`limit_reduction`).
@@ -126,6 +142,27 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
         let values = unsafe { &*(&raw const *values as *const [T]) };
         merge_tile(bound.order(), shape, tile, (positions, values), best);
     });
+}
+
+/// The key of what nothing is better than, of types that often have it.
+fn unbeatable_key<T: Element>((function, policy): Order) -> Option<i64> {
+    let is_max = function == ReduceFunction::ArgMax;
+    match T::DATA_TYPE {
+        DataType::Bool => Some(key(function, policy, is_max)),
+        DataType::U8 => Some(key(function, policy, if is_max { u8::MAX } else { u8::MIN })),
+        DataType::I8 => Some(key(function, policy, if is_max { i8::MAX } else { i8::MIN })),
+        DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64 if policy == NanPolicy::Propagate => {
+            Some(i64::MAX)
+        }
+        _ => None,
+    }
+}
+
+/// The smallest rank of all elements of a tile, given the indices of the first one of each partial answer.
+fn first_rank(indices: &Grid, mask: u64) -> u64 {
+    let reach = indices.dims.map(|l| (l.size as isize - 1) * l.stride);
+    let first = reach.map(|reach| if mask == 0 { reach.min(0) } else { reach.max(0) });
+    (indices.start + first[0] + first[1]) as u64 ^ mask
 }
 
 /// Merges the partial answers of a tile, whose outputs are places in `best`, and whose values are indices.

@@ -20,6 +20,14 @@ pub(super) const DIRECT_TILE: usize = 1 << 14;
 /// docs/tuning.md#tile.
 pub(super) const MAPPED_TILE: usize = 1 << 12;
 
+/// The elements that outputs are chosen from, in bytes, for the best of them to be read again while they are near. See
+/// docs/tuning.md#not-measured.
+pub(super) const NEAR_BYTES: usize = 128 << 10;
+
+/// The fewest outputs of such a tile: with fewer, a call would be much of its time. See
+/// docs/tuning.md#not-measured.
+pub(super) const MIN_READ_OUTPUTS: usize = 64;
+
 /// Some of the outputs: some steps of the two fastest loops over them.
 pub(super) struct OutputTile {
     /// Where the first visited elements of the outputs are in the input.
