@@ -7,9 +7,9 @@ use super::outputs::OutputSlice;
 use super::partials::{run_interleaved, run_partials, write_partials};
 use super::run::{run, run_distinct};
 use super::slices::OutputSlices;
-use super::split::{Best, WriteBest, find_best, write_best};
+use super::split::{Best, FEW_PARTIALS, WriteBest, find_best, write_best};
 use super::values::Values;
-use super::write::{copy_answers, copy_to_broadcast};
+use super::write::{copy_answers, copy_packed};
 use crate::partial::Partial;
 use crate::planner::{Division, ExecPlan, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 use crate::threads::{Executor, claims::Claims};
@@ -28,7 +28,7 @@ pub(crate) fn run_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, execu
 
 /// As [`run_packed`](super::run_packed), on the threads of an executor.
 pub(crate) fn run_packed_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, executor: &dyn Executor) {
-    let packed = &ExecPlan { shape: bound.plan().shape.packed(true), ..*bound.plan() };
+    let packed = &ExecPlan { shape: bound.plan().shape.packed(), ..*bound.plan() };
     // SAFETY: packed are only the outputs: the loops over the input are the plan's.
     run_on(&unsafe { bound.with_plan(packed) }, slices, executor);
 }
@@ -40,7 +40,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
     executor: &dyn Executor,
 ) {
     let plan = bound.plan();
-    let packed = &ExecPlan { shape: plan.shape.packed(true), ..*plan };
+    let packed = &ExecPlan { shape: plan.shape.packed(), ..*plan };
     let bytes = OutputBytes { index: size_of::<Partial<T, I>>(), value: None };
     let Some(division) = packed.divide(executor.width(), executor.min_task_bytes(), bytes) else {
         return run_partials(bound, partials);
@@ -59,12 +59,8 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
             });
         }
     }
-    copy_to_broadcast(&plan.shape.kept().values, partials);
+    copy_packed(&plan.shape, partials);
 }
-
-/// As many partial answers as short calls have: larger buffers would take them longer to clear. See
-/// docs/tuning.md#not-measured.
-const FEW_PARTIALS: usize = 64;
 
 /// A call that the threads of an executor share, and how.
 struct DividedCall<'a> {

@@ -14,7 +14,7 @@ use super::run::{run, run_one, run_tile};
 use super::slices::OutputSlices;
 use super::split::{Best, answers, run_split};
 use super::tiles::{Grid, OutputTile, TILE, are_packed, for_each_tile};
-use super::write::copy_to_broadcast;
+use super::write::copy_packed;
 use crate::partial::Partial;
 use crate::planner::{CollapsedShape, ExecPlan};
 use crate::{Element, Index};
@@ -31,7 +31,7 @@ pub(crate) fn run_partials<T: Element, I: Index>(bound: &BoundPlan<'_>, partials
         partials[0] = Partial { value: value[0], index: index[0] };
     } else {
         run_interleaved(bound, &mut (&mut *partials).into());
-        copy_to_broadcast(&plan.shape.kept().values, partials);
+        copy_packed(&plan.shape, partials);
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn run_packed(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
     if plan.has_one_output {
         return run_one(bound, 0, slices);
     }
-    let packed = &ExecPlan { shape: plan.shape.packed(true), ..*plan };
+    let packed = &ExecPlan { shape: plan.shape.packed(), ..*plan };
     // SAFETY: packed are only the outputs: the loops over the input are the plan's.
     run(&unsafe { bound.with_plan(packed) }, slices);
 }

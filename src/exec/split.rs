@@ -53,16 +53,16 @@ pub(super) type WriteBest<'a> = dyn FnMut(&CollapsedShape, &[Best]) + 'a;
 
 /// Answers every output of a plan with split loops, but for copies.
 pub(super) fn run_split(bound: &BoundPlan<'_>, write: &mut WriteBest<'_>) {
-    if count(bound.plan().shape.kept_dims()) <= FEW {
-        run_windows(bound, &mut [Best::NONE; FEW], write);
+    if count(bound.plan().shape.kept_dims()) <= FEW_PARTIALS {
+        run_windows(bound, &mut [Best::NONE; FEW_PARTIALS], write);
     } else {
         run_windows(bound, &mut [Best::NONE; TILE], write);
     }
 }
 
-/// As many outputs as short calls have: a larger buffer would take them longer to clear. See
+/// As many partial answers as short calls keep: a larger buffer would take them longer to clear. See
 /// docs/tuning.md#not-measured.
-const FEW: usize = 64;
+pub(super) const FEW_PARTIALS: usize = 64;
 
 /// With a buffer for the best of a window.
 #[inline(never)]

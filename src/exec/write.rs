@@ -186,6 +186,14 @@ fn for_each_copied_row(nest: &LoopNest, copy: &mut dyn FnMut([isize; 2], [LoopDi
     }
 }
 
+/// Copies what is packed as the values of a shape so.
+pub(super) fn copy_packed<X: Copy>(shape: &CollapsedShape, values: &mut [X]) {
+    if shape.is_split() {
+        return copy_packed(&shape.kept(), values);
+    }
+    copy_to_broadcast(&shape.values, values);
+}
+
 /// Copies the indices and values of a shape so.
 pub(super) fn copy_answers(shape: &CollapsedShape, slices: &mut OutputSlices<'_>) {
     if shape.is_split() {

@@ -2,7 +2,7 @@
 //! the folder says. Nothing here knows of element types, index types, kernels or ISAs.
 
 use super::chain::chain_in_memory_order;
-use super::nest::{LoopNest, ReducedLoop};
+use super::nest::{LoopNest, ReducedLoop, reversed};
 use crate::layout::{AxisSet, Window};
 use crate::{AxisDirection, Layout, MAX_RANK};
 use argreduce_kernels::LoopDim;
@@ -49,17 +49,9 @@ impl CollapsedShape {
         self.output.reduced_dims()
     }
 
-    /// This shape with indices packed as values are: as those, or as if there were no copies.
-    pub(crate) fn packed(&self, has_copies: bool) -> CollapsedShape {
-        let mut packed = if has_copies { *self } else { self.tail(0) };
-        if !has_copies {
-            packed.values.start = 0;
-            let mut stride = 1;
-            for l in packed.values.loops[..packed.kept_len.into()].iter_mut().rev() {
-                l.stride = stride;
-                stride *= l.size as isize;
-            }
-        }
+    /// This shape with indices packed as values are.
+    pub(crate) fn packed(&self) -> CollapsedShape {
+        let mut packed = *self;
         // But the steps of the index are those of the output.
         let outputs = usize::from(packed.values.broadcast_end + packed.kept_len);
         packed.output.start = packed.values.start;
@@ -247,10 +239,7 @@ impl AxisLoops {
     fn reduce(&mut self, size: usize, stride: isize, step: isize, direction: AxisDirection) {
         let mut reduced = (size, stride, step);
         if direction == AxisDirection::Decreasing {
-            let last = size as isize - 1;
-            self.starts[0] += last * stride;
-            self.index_start = step.wrapping_mul(last).wrapping_add(self.index_start);
-            reduced = (size, -stride, step.wrapping_neg());
+            reduced = reversed(reduced, &mut self.starts[0], &mut self.index_start);
         }
         // All elements along a broadcast axis tie, and the first visited one wins: the others are not visited.
         if stride != 0 {
@@ -280,13 +269,11 @@ impl AxisLoops {
         for (n, &(size, stride, step)) in reduced[first..].iter().enumerate().rev() {
             if chain & 1 << n == 0 {
                 // Upwards in the input, too.
-                let (mut stride, mut step) = (stride, step);
+                let mut split = (size, stride, step);
                 if stride < 0 {
-                    let last = size as isize - 1;
-                    self.starts[0] += last * stride;
-                    self.index_start = step.wrapping_mul(last).wrapping_add(self.index_start);
-                    (stride, step) = (-stride, step.wrapping_neg());
+                    split = reversed(split, &mut self.starts[0], &mut self.index_start);
                 }
+                let (size, stride, step) = split;
                 self.first_kept -= 1;
                 self.kept[self.first_kept] = (size, [stride, step, 0], true);
             } else {

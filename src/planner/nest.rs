@@ -26,6 +26,15 @@ pub(super) const MAX_LOOPS: usize = MAX_RANK + 1;
 /// A size, the stride in the input, and the step of the index.
 pub(super) type ReducedLoop = (usize, isize, isize);
 
+/// The loop from its last step to its first, and where it starts then: in the input, and in the index. Indices wrap,
+/// because the whole may be larger than any memory.
+pub(super) fn reversed((size, stride, step): ReducedLoop, start: &mut isize, index_start: &mut isize) -> ReducedLoop {
+    let last = size as isize - 1;
+    *start += last * stride;
+    *index_start = step.wrapping_mul(last).wrapping_add(*index_start);
+    (size, -stride, step.wrapping_neg())
+}
+
 impl LoopNest {
     pub(super) const EMPTY: LoopNest = LoopNest {
         start: 0,

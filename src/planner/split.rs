@@ -10,7 +10,7 @@
 //! is harmless, because only a better one wins.
 
 use super::collapse::CollapsedShape;
-use super::nest::{MAX_LOOPS, ReducedLoop, count};
+use super::nest::{MAX_LOOPS, ReducedLoop, count, reversed};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 
@@ -76,16 +76,15 @@ impl CollapsedShape {
         let (size, stride, step) = loops[n];
         let apart = size / slabs;
         loops[n].0 = size - (slabs - 1) * apart;
-        let [mut stride, mut step] = [stride, step].map(|stride| stride.wrapping_mul(apart as isize));
+        let mut split = (slabs, stride * apart as isize, step.wrapping_mul(apart as isize));
         if stride < 0 {
             // Upwards in the input, as all loops over the outputs.
-            let last = slabs as isize - 1;
-            self.input.start = self.input.start.wrapping_add_signed(stride.wrapping_mul(last));
-            self.index_start = step.wrapping_mul(last).wrapping_add(self.index_start);
-            (stride, step) = (-stride, step.wrapping_neg());
+            let mut start = self.input.start as isize;
+            split = reversed(split, &mut start, &mut self.index_start);
+            self.input.start = start as usize;
         }
         let at = self.kept_len.into();
-        for (nest, stride) in self.nests().into_iter().zip([stride, step, 0]) {
+        for (nest, stride) in self.nests().into_iter().zip([split.1, split.2, 0]) {
             nest.insert_output(at, slabs, stride);
             nest.clear_reduced();
         }
