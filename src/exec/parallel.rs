@@ -7,7 +7,7 @@ use super::outputs::OutputSlice;
 use super::partials::{run_interleaved, run_partials, write_partials};
 use super::run::{run, run_distinct};
 use super::slices::OutputSlices;
-use super::split::{Best, FEW_PARTIALS, WriteBest, find_best, write_best};
+use super::split::{Best, FEW_PARTIALS, Settled, WriteBest, find_best, write_best};
 use super::values::Values;
 use super::write::{copy_answers, copy_packed};
 use crate::partial::Partial;
@@ -170,19 +170,22 @@ impl DividedCall<'_> {
     ) {
         let (plan, whole) = (bound.plan(), parts.shape(&bound.plan().shape));
         let partials = OutputSlice::from(&mut *found);
-        let working_set = self.working_set(plan);
+        let (working_set, settled) = (self.working_set(plan), Settled::new(bound));
         self.for_each_part(parts.count, || {
             // SAFETY: a task writes the answers of the parts that it claims, each of which is claimed once (`Claims`,
             // tested by loom), and nothing else is written meanwhile. Those of a part begin behind those of the one
             // before.
             let (mut part, mut partials) = (whole, unsafe { partials.lend() });
-            let plan = ExecPlan { shape: part, working_set, ..*plan };
+            let (plan, settled) = (ExecPlan { shape: part, working_set, ..*plan }, &settled);
             move |n| {
                 parts.move_to(&whole, n, &mut part);
-                // SAFETY: a part of what the plan's outputs are chosen from (a test of `planner/division.rs`).
-                unsafe {
-                    find_best(&bound.with_plan(&plan), &part, partials.range(n * parts.outputs, parts.outputs));
+                if settled.is_before(&part) {
+                    return;
                 }
+                let best = partials.range(n * parts.outputs, parts.outputs);
+                // SAFETY: a part of what the plan's outputs are chosen from (a test of `planner/division.rs`).
+                unsafe { find_best(&bound.with_plan(&plan), &part, best) };
+                settled.add(best);
             }
         });
         let (best, others) = found[..parts.count * parts.outputs].split_at_mut(parts.outputs);

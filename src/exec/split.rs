@@ -19,6 +19,7 @@ use crate::planner::{CollapsedShape, count};
 use crate::{DataType, Element, NanPolicy, ReduceFunction};
 use argreduce_kernels::{Strategy, StridedIter, key, offset_at, with_element_type};
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The best element of an output so far.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +115,7 @@ pub(super) unsafe fn find_best(bound: &BoundPlan<'_>, shape: &CollapsedShape, be
 unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape, best: &mut [Best]) {
     let (plan, walk) = (bound.plan(), shape.in_memory_order());
     let Some((_, strategy, kernel)) = plan.kernel else { unreachable!("of one element, nothing is split") };
-    let (unbeatable, mask) = (unbeatable_key::<T>(bound.order()), rank_mask(shape));
+    let (unbeatable, mask) = (unbeatable_key(T::DATA_TYPE, bound.order()), rank_mask(shape));
     let max_outputs = match strategy {
         // Those read each best element again: soon enough for it to be near.
         Strategy::Rows | Strategy::SegmentedRows => {
@@ -145,9 +146,9 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
 }
 
 /// The key of what nothing is better than, of types that often have it.
-fn unbeatable_key<T: Element>((function, policy): Order) -> Option<i64> {
+fn unbeatable_key(data_type: DataType, (function, policy): Order) -> Option<i64> {
     let is_max = function == ReduceFunction::ArgMax;
-    match T::DATA_TYPE {
+    match data_type {
         DataType::Bool => Some(key(function, policy, is_max)),
         DataType::U8 => Some(key(function, policy, if is_max { u8::MAX } else { u8::MIN })),
         DataType::I8 => Some(key(function, policy, if is_max { i8::MAX } else { i8::MIN })),
@@ -155,6 +156,41 @@ fn unbeatable_key<T: Element>((function, policy): Order) -> Option<i64> {
             Some(i64::MAX)
         }
         _ => None,
+    }
+}
+
+/// Where nothing is better than what some parts of a reduction to one output have: those that come after it need not be
+/// read.
+pub(super) struct Settled {
+    unbeatable: Option<i64>,
+    /// The smallest rank of what was found so. (As no index needs more bits than a pointer has, neither has its rank.)
+    rank: AtomicUsize,
+}
+
+impl Settled {
+    pub(super) fn new(bound: &BoundPlan<'_>) -> Self {
+        let is_one = bound.plan().shape.kept_dims().is_empty();
+        let unbeatable = if is_one { unbeatable_key(bound.input().data_type(), bound.order()) } else { None };
+        Settled { unbeatable, rank: AtomicUsize::new(usize::MAX) }
+    }
+
+    /// Whether everything in a part comes after it.
+    pub(super) fn is_before(&self, part: &CollapsedShape) -> bool {
+        let mask = rank_mask(part);
+        let loops = part.output.output_dims().iter().chain(part.index_steps());
+        let reach = loops.map(|l| (l.size as isize - 1).wrapping_mul(l.stride));
+        let first = reach.map(|reach| if mask == 0 { reach.min(0) } else { reach.max(0) });
+        let first = first.fold(part.index_start, isize::wrapping_add) as usize ^ mask as usize;
+        self.unbeatable.is_some() && self.rank.load(Relaxed) < first
+    }
+
+    /// Takes what was found in a part.
+    pub(super) fn add(&self, best: &[Best]) {
+        if let (Some(unbeatable), [best]) = (self.unbeatable, best)
+            && best.key >= unbeatable
+        {
+            self.rank.fetch_min(best.rank as usize, Relaxed);
+        }
     }
 }
 

@@ -65,7 +65,7 @@ impl ExecPlan {
         self.writer = OutputWriter::of(isa.widest)?;
         self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
         self.half_input_bytes = self.input_bytes / 2;
-        self.working_set = tuning.working_set(self.input_bytes);
+        self.working_set = tuning.working_set(self.input_bytes.min(select.span_bytes()));
         self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.working_set, element)) {
             Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
             None => None,
@@ -143,6 +143,9 @@ const MIN_TRANSPOSED_BYTES: usize = 1536;
 /// The longest rows of 16-bit floats that are transposed, in elements. See docs/tuning.md#max_transposed_f16_len.
 const MAX_TRANSPOSED_F16_LEN: usize = 31;
 
+/// The longest windows that overlap which are answered as columns, in bytes. See docs/tuning.md#max_window_bytes.
+const MAX_WINDOW_BYTES: usize = 1 << 10;
+
 /// What a strategy is selected from.
 struct Selection<'a> {
     shape: &'a CollapsedShape,
@@ -154,6 +157,13 @@ impl Selection<'_> {
     /// The elements of one output.
     fn row_bytes(&self) -> usize {
         self.reduction_len.saturating_mul(self.element.size())
+    }
+
+    /// From the lowest element to the highest one. Where windows overlap, that is less than what is visited.
+    fn span_bytes(&self) -> usize {
+        let loops = self.shape.input.output_dims().iter().chain(self.shape.reduced_dims());
+        let steps = loops.map(|l| (l.size - 1).saturating_mul(l.stride.unsigned_abs()));
+        steps.fold(1, usize::saturating_add).saturating_mul(self.element.size())
     }
 
     /// The elements of all outputs along the fastest loop.
@@ -220,8 +230,12 @@ impl Selection<'_> {
             isa != Isa::Portable && takes(Strategy::NarrowColumns) && self.fast_loop_bytes() >= min_narrow_bytes;
         // Of few rows, outputs that fill exactly one vector are gathered instead.
         let has_columns = takes(Strategy::Columns) && (inner.size > lanes || self.reduction_len >= MIN_COLUMN_ROWS);
+        // Windows that overlap: the elements of an output are neighbours, and so are the outputs.
+        let are_windows = takes(Strategy::Rows) && has_columns && self.row_bytes() <= MAX_WINDOW_BYTES;
         let outputs = count(self.shape.input.output_dims());
-        Some(if takes(Strategy::Rows) && !self.should_transpose_rows(outputs, isa) {
+        Some(if are_windows {
+            Strategy::Columns
+        } else if takes(Strategy::Rows) && !self.should_transpose_rows(outputs, isa) {
             if self.row_bytes() < MIN_SEGMENTED_ROW_BYTES { Strategy::Rows } else { Strategy::SegmentedRows }
         } else if is_narrow {
             Strategy::NarrowColumns

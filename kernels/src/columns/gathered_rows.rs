@@ -100,7 +100,7 @@ impl<'a, O: ArgOrder> GatherSource<'a, O> {
         let width = outputs.len();
         let mut tiles = [const { MaybeUninit::uninit() }; PANEL_TILES];
         let mut panel = Panel::<O, 1>::new(order, &mut tiles, outputs);
-        loop {
+        while !panel.is_settled() {
             let rows = self.next(order, scratch, width, hint);
             if rows.count() == 0 {
                 break;

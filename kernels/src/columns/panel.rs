@@ -71,7 +71,14 @@ pub(super) struct Panel<'a, O: ArgOrder, const U: usize> {
     /// Positions are written when row numbers are first widened, values in the end.
     outputs: TypedOutputs<'a, O::Lane>,
     has_nan: bool,
+    /// After how many rows to look next whether it is settled.
+    next_look: u32,
+    is_settled: bool,
 }
+
+/// After how many rows it is looked first whether a panel is settled, and then whenever they have doubled. See
+/// docs/tuning.md#early_end_bytes.
+const FIRST_LOOK_ROWS: u32 = 32;
 
 /// The tiles of a panel. The first rows write all of them.
 struct Tiles<'a, O: ArgOrder, const U: usize> {
@@ -120,7 +127,27 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         outputs: TypedOutputs<'a, O::Lane>,
     ) -> Self {
         let tiles = &mut tiles[..outputs.len().div_ceil(Self::TILE_WIDTH)];
-        Panel { order, tiles: Tiles { tiles, rows: 0, widened: 0 }, outputs, has_nan: false }
+        let tiles = Tiles { tiles, rows: 0, widened: 0 };
+        Panel { order, tiles, outputs, has_nan: false, next_look: FIRST_LOOK_ROWS, is_settled: false }
+    }
+
+    /// Whether no further row can change an answer. Then none is read any more.
+    #[inline(always)]
+    pub(super) fn is_settled(&self) -> bool {
+        O::MAY_EXIT_EARLY && self.is_settled
+    }
+
+    /// Looks whether it is settled, if it is time to.
+    #[inline(always)]
+    fn look(&mut self) {
+        let (order, rows) = (self.order, self.tiles.rows + self.tiles.widened);
+        if !O::MAY_EXIT_EARLY || O::Lane::HAS_NAN && !self.has_nan || rows < self.next_look {
+            return;
+        }
+        self.next_look = rows.saturating_mul(2);
+        if let TilesView::Written(tiles) = self.tiles.view() {
+            self.is_settled = tiles.iter().all(|tile| tile.is_settled(order));
+        }
     }
 
     /// The outputs of each tile. A constant, which makes the loop much faster, but for a single tile of two vectors: it
@@ -161,7 +188,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         let is_streaming = const { U == TILE_VECTORS } && traversal == Traversal::Streaming;
         // So that the compiler knows it in the loops below.
         assert!(rows.width() == self.outputs.len() && rows.width() >= self.width());
-        while rows.count() > 0 {
+        while rows.count() > 0 && !self.is_settled() {
             if self.tiles.rows == O::Simd::MAX_INDEX {
                 self.widen_indices();
             }
@@ -173,6 +200,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
             // SAFETY: both have written every tile.
             unsafe { self.tiles.add_rows(some as u32) };
             rows = rows.split_at(some).1;
+            self.look();
         }
     }
 
@@ -190,6 +218,10 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         let stays = traversal == Traversal::Resident && (self.tiles.tiles.len() == 1 || is_short);
         let is_streaming = const { U == TILE_VECTORS } && traversal == Traversal::Streaming;
         let most = match (stays, is_streaming) {
+            (true, _) if O::MAY_EXIT_EARLY && !is_short => {
+                let rows = self.tiles.rows + self.tiles.widened;
+                self.next_look.saturating_sub(rows).max(FIRST_LOOK_ROWS) as usize
+            }
             (true, _) => usize::MAX,
             (_, true) => 1,
             _ => PANEL_GROUP_ROWS,

@@ -70,8 +70,10 @@ impl ColumnSchedule {
         let tuning = &args.tuning.columns;
         let is_streaming = geometry.is_streaming(args, is_interleaved);
         // Rows beyond L2 are reduced by panels if they are more than can be read side by side, or are streamed; but not
-        // where rows are contiguous and none is longer than a tile.
-        let is_contiguous = slower.is_empty() && geometry.is_contiguous(args, reduced_bytes);
+        // where rows are contiguous and none is longer than a tile, nor where they overlap, as windows do: there, one
+        // pass reads memory in its order.
+        let overlap = fastest.stride.unsigned_abs() < width;
+        let is_contiguous = slower.is_empty() && (overlap || geometry.is_contiguous(args, reduced_bytes));
         let most_rows = if exceeds_l2 { tuning.max_streams } else { PANEL_GROUP_ROWS };
         let is_for_panels = exceeds_l2
             && !is_contiguous

@@ -84,9 +84,14 @@ fn reduce_panels<O: ArgOrder, const U: usize>(
             let panels = unsafe { &mut *(&raw mut panels[..output_rows] as *mut [Panel<'_, O, U>]) };
             let mut segments = rows.segments();
             while let Some(segment) = segments.next() {
+                let mut are_settled = true;
                 for (n, panel) in panels.iter_mut().enumerate() {
                     let rows = segment.get(answered + n).piece(start, width);
                     panel.rows(rows, schedule.prefetch_distance, schedule.traversal);
+                    are_settled &= panel.is_settled();
+                }
+                if are_settled {
+                    break;
                 }
             }
             for panel in panels {

@@ -168,6 +168,14 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
         *nan_tracker = state;
     }
 
+    /// Whether no further row can change what was found: all lanes [are settled](ArgOrder::settled).
+    #[inline(always)]
+    pub(super) fn is_settled(&self, order: O) -> bool {
+        let simd = order.simd();
+        let all = simd.movemask(simd.first_n_mask(O::Simd::LANES));
+        self.best.iter().all(|&best| simd.movemask(order.settled(best)) == all)
+    }
+
     /// Writes the row numbers as positions and the best as values, to `width` outputs from `start` on, and tells
     /// whether bits of values are lost.
     #[inline(always)]

@@ -142,10 +142,12 @@ pub(crate) trait ArgOrder: Copy {
     type NanAcc: Copy + Zeroable;
     /// The NaN accumulator of some more vectors.
     fn accumulate_nan<const V: usize>(self, nan_acc: Self::NanAcc, vectors: &[Vec<Self>; V]) -> Self::NanAcc;
-    /// Whether [`ArgOrder::is_absorbing`] may be true, and so a NaN accumulator is to be kept.
+    /// Whether [`ArgOrder::settled`] and [`ArgOrder::is_absorbing`] may be true, and so a NaN accumulator is kept.
     const MAY_EXIT_EARLY: bool;
-    /// Whether nothing that follows can change the answer: a NaN that wins was met, or the fast path will not accept
-    /// its best.
+    /// Of lanes that are exact, where no element is better: a NaN that wins, or the extreme of the type.
+    fn settled(self, best: Vec<Self>) -> Mask<Self>;
+    /// Whether nothing that follows can change the answer: a lane [is settled](ArgOrder::settled), or the fast path
+    /// will not accept its best.
     fn is_absorbing(self, best: Vec<Self>, nan_acc: Self::NanAcc) -> bool;
 
     /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too,

@@ -30,7 +30,7 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
     const NAN_WINS: bool = L::HAS_NAN && NAN == PROPAGATE;
     const NAN_LOSES: bool = L::HAS_NAN && NAN == IGNORE;
     // Of wider integers, the extreme is rare.
-    const MAY_EXIT_EARLY: bool = Self::NAN_WINS || size_of::<L>() == 1;
+    const MAY_EXIT_EARLY: bool = L::HAS_NAN && NAN != IGNORE || size_of::<L>() == 1;
     type NanAcc = Mask<Self>;
     type Fast = Self;
 
@@ -73,15 +73,21 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
         if L::HAS_NAN { self.simd.or_nans(nans, vectors) } else { nans }
     }
 
-    /// Whether there was a NaN; of integers, whether a lane is as good as the extreme of the type, or better: a `bool`
-    /// of C is true by any bit.
+    /// Of integers, where a lane is as good as the extreme of the type, or better: a `bool` of C is true by any bit.
+    #[inline(always)]
+    fn settled(self, best: Vec<Self>) -> Mask<Self> {
+        if !L::HAS_NAN {
+            return self.simd.compare::<EQ>(self.max(self.simd.splat(self.supreme), best), best);
+        }
+        match Self::NAN_WINS || NAN == AT_RUN_TIME && self.nan_wins {
+            true => self.simd.compare::<UNORDERED>(best, best),
+            false => self.simd.first_n_mask(0),
+        }
+    }
+
     #[inline(always)]
     fn is_absorbing(self, best: Vec<Self>, nans: Mask<Self>) -> bool {
-        if L::HAS_NAN {
-            return self.simd.movemask(nans) != 0;
-        }
-        let bounded = self.max(self.simd.splat(self.supreme), best);
-        self.simd.movemask(self.simd.compare::<EQ>(bounded, best)) != 0
+        self.simd.movemask(if L::HAS_NAN { nans } else { self.settled(best) }) != 0
     }
 
     #[inline(always)]

@@ -118,8 +118,13 @@ impl<S: SmallFloatOps<L>, L: SmallLane, const FLIPS: bool, const MAX: bool> ArgO
 
     /// No key is better than that of a NaN that wins.
     #[inline(always)]
+    fn settled(self, best: Vec<Self>) -> Mask<Self> {
+        if (self.saturating_bias > L::wrap(0)) == MAX { self.eq(best, self.nan()) } else { self.simd.first_n_mask(0) }
+    }
+
+    #[inline(always)]
     fn is_absorbing(self, best: Vec<Self>, _: ()) -> bool {
-        (self.saturating_bias > L::wrap(0)) == MAX && self.simd.movemask(self.eq(best, self.nan())) != 0
+        self.simd.movemask(self.settled(best)) != 0
     }
 
     #[inline(always)]
@@ -174,6 +179,12 @@ impl<S: SmallFloatOps<L>, L: SmallLane> ArgOrder for RawBits<S, L> {
             largest = self.simd.max_unsigned(largest, vector);
         }
         self.simd.max_unsigned(nan_acc, largest)
+    }
+
+    /// No lane is exact.
+    #[inline(always)]
+    fn settled(self, _: Vec<Self>) -> Mask<Self> {
+        self.simd.first_n_mask(0)
     }
 
     /// Whether it is known that [`ArgOrder::accepts`] will be false: there was a NaN, with the sign or without.
