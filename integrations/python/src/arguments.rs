@@ -27,6 +27,9 @@ const MOST_AXES: usize = 64;
 impl Axis {
     pub(crate) fn new(axis: Option<&Bound<'_, PyAny>>) -> PyResult<Axis> {
         let Some(axis) = axis else { return Ok(Axis::All) };
+        if axis.is_exact_instance_of::<PyInt>() {
+            return integer(axis).map(Axis::One);
+        }
         if let Ok(tuple) = axis.cast::<PyTuple>() {
             return tuple
                 .iter()
@@ -110,7 +113,12 @@ impl Axes {
 
     /// Those that are reduced, in ascending order.
     pub(crate) fn iter(self) -> impl Iterator<Item = isize> {
-        (0..64).filter(move |&axis| self.contains(axis)).map(|axis| axis as isize)
+        let mut left = self.bits;
+        std::iter::from_fn(move || {
+            let axis = (left != 0).then_some(left.trailing_zeros() as isize);
+            left &= left.wrapping_sub(1);
+            axis
+        })
     }
 
     /// The sizes of the result: of reduced axes 1, or left out.

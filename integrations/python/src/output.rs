@@ -2,7 +2,9 @@
 
 use crate::arguments::{Sizes, element_type};
 use argreduce::DataType;
-use numpy::npyffi::{NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
+use numpy::npyffi::{
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArray_Descr, get_type_object, npy_intp,
+};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -49,7 +51,8 @@ pub(crate) unsafe fn new_array<'py>(
     memory: Option<(*const u8, &[isize], Bound<'py, PyAny>)>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = descr.py();
-    let mut sizes: Vec<npy_intp> = sizes.iter().map(|&size| size as npy_intp).collect();
+    // Sizes of arrays are not negative, so they are the same numbers.
+    let sizes: &[npy_intp] = bytemuck::cast_slice(sizes);
     let (first, strides, owner) = match memory {
         Some((first, strides, owner)) => (first.cast_mut().cast(), strides.as_ptr().cast_mut(), Some(owner)),
         None => (null_mut(), null_mut(), None),
@@ -62,7 +65,7 @@ pub(crate) unsafe fn new_array<'py>(
             get_type_object(py, NpyTypes::PyArray_Type),
             descr.into_dtype_ptr(),
             sizes.len() as _,
-            sizes.as_mut_ptr(),
+            sizes.as_ptr().cast_mut(),
             strides,
             first,
             0,
@@ -222,6 +225,12 @@ impl<'a, 'py> Out<'a, 'py> {
 pub(crate) fn first_of(array: &Bound<'_, PyUntypedArray>) -> *const u8 {
     // SAFETY: the array is held, and only a field is read.
     unsafe { (*array.as_array_ptr()).fields.data.cast() }
+}
+
+/// Where its element type is: to be compared with one that is held.
+pub(crate) fn descr_address(array: &Bound<'_, PyUntypedArray>) -> *const PyArray_Descr {
+    // SAFETY: the array is held, and only a field is read.
+    unsafe { (*array.as_array_ptr()).fields.descr }
 }
 
 pub(crate) fn flags(array: &Bound<'_, PyUntypedArray>) -> i32 {

@@ -4,7 +4,7 @@ use crate::arguments::{self, Axes, Axis, element_type, element_type_of_any_order
 use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::{give_back, value_error, without_lock};
 use crate::threads::Threads;
-use crate::view::{Source, View, descr_of, input_of, interop, native_copy, native_type};
+use crate::view::{Shape, Source, View, descr_of, input_of, interop, native_copy, native_type};
 use argreduce::{ArgReduce, DataType, NanPolicy, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -74,7 +74,8 @@ pub(crate) fn partial<'py>(
     let axis = Axis::new(axis)?;
     let (start, whole) = (arguments::sizes("start", start)?, arguments::sizes("whole", whole)?);
     let threads = arguments::threads(threads)?;
-    let source = Source::of(name, input_of(name, x)?, py)?;
+    let mut shape = Shape::NONE;
+    let source = Source::of(name, input_of(name, x)?, py, &mut shape)?;
     let tensor_type = source.tensor_type();
     let part = match source {
         Source::View(view) => {
@@ -103,7 +104,7 @@ pub(crate) fn partial<'py>(
 
 fn partial_of_view<'py>(
     py: Python<'py>,
-    view: &View<'py>,
+    view: &View<'_, 'py>,
     axes: Axes,
     reduce: &ArgReduce<'_>,
     threads: &Threads,

@@ -12,6 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// What a function gives back.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,11 +52,12 @@ impl<'py> Arguments<'_, 'py> {
             Input::OfDask => return self.run_by_dask(x),
             input => input,
         };
-        let source = Source::of(self.name, input, x.py())?;
+        let mut shape = Shape::NONE;
+        let source = Source::of(self.name, input, x.py(), &mut shape)?;
         let tensor_type = source.tensor_type();
-        let result = match source {
-            Source::View(view) => call.run_view(x.py(), &view)?,
-            Source::ManyAxes(array, _) => call.run_many_axes(&array)?,
+        let result = match &source {
+            Source::View(view) => call.run_view(x.py(), view)?,
+            Source::ManyAxes(array, _) => call.run_many_axes(array)?,
         };
         give_back(result, x, self.out, tensor_type)
     }
@@ -98,7 +100,7 @@ struct Call<'a, 'py> {
 const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
 
 impl<'py> Call<'_, 'py> {
-    fn run_view(&self, py: Python<'py>, view: &View<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn run_view(&self, py: Python<'py>, view: &View<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let Arguments { name, function, answer, keepdims, select_last, nan_policy, .. } = *self.said;
         let sizes = view.shape.sizes();
         let axes = self.axis.of_rank(py, sizes.len())?;
@@ -111,8 +113,8 @@ impl<'py> Call<'_, 'py> {
         }
         let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, count)).transpose()?;
         let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
-        let (shape, data_type) = (view.shape, view.data_type);
-        let plan = Key { shape, axes, data_type, index_type, function, select_last, nan_policy }.plan()?;
+        let data_type = view.data_type;
+        let plan = Key { axes, data_type, index_type, function, select_last, nan_policy }.plan(view.shape)?;
         let run = Run { py, name, plan: &plan, view, threads: &self.threads };
         if result_sizes.is_empty() && out.is_none() && answer == Answer::Indices {
             let mut index = 0_u64;
@@ -218,7 +220,7 @@ struct Run<'a, 'py> {
     /// The function that was called.
     name: &'static str,
     plan: &'a UntypedPlan,
-    view: &'a View<'py>,
+    view: &'a View<'a, 'py>,
     threads: &'a Threads,
 }
 
@@ -269,10 +271,9 @@ pub(crate) fn value_error(error: Error) -> PyErr {
     }
 }
 
-/// All that a plan depends on.
+/// All that a plan depends on, but the shape.
 #[derive(Clone, Copy, PartialEq)]
 struct Key {
-    shape: Shape,
     axes: Axes,
     data_type: DataType,
     index_type: DataType,
@@ -283,7 +284,7 @@ struct Key {
 
 thread_local! {
     /// The last plans of this thread, the latest one last.
-    static PLANS: RefCell<Vec<(Key, UntypedPlan)>> = const { RefCell::new(Vec::new()) };
+    static PLANS: RefCell<Vec<(Key, Shape, Rc<UntypedPlan>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// How many plans a thread keeps.
@@ -291,22 +292,22 @@ const KEPT_PLANS: usize = 4;
 
 impl Key {
     /// The plan, from the last ones if it is there: to make one takes longer than a short row.
-    fn plan(&self) -> PyResult<UntypedPlan> {
+    fn plan(&self, shape: &Shape) -> PyResult<Rc<UntypedPlan>> {
         PLANS.with_borrow_mut(|plans| {
-            if let Some((_, plan)) = plans.iter().find(|(key, _)| key == self) {
+            if let Some((.., plan)) = plans.iter().rev().find(|(key, of, _)| key == self && of == shape) {
                 return Ok(plan.clone());
             }
-            let plan = self.make_plan().map_err(value_error)?;
+            let plan = Rc::new(self.make_plan(shape).map_err(value_error)?);
             if plans.len() == KEPT_PLANS {
                 plans.remove(0);
             }
-            plans.push((*self, plan.clone()));
+            plans.push((*self, *shape, plan.clone()));
             Ok(plan)
         })
     }
 
-    fn make_plan(&self) -> Result<UntypedPlan, Error> {
-        let layout = self.shape.layout()?;
+    fn make_plan(&self, shape: &Shape) -> Result<UntypedPlan, Error> {
+        let layout = shape.layout()?;
         ArgReduce::new(self.function, &layout)
             .axes_from(self.axes.iter())
             .direction(arguments::direction(self.select_last))

@@ -8,7 +8,7 @@
 
 use crate::arguments::{element_type, element_type_of_any_order};
 use crate::dlpack::{Parts, Tensor};
-use crate::output::{NewArray, first_of};
+use crate::output::{NewArray, descr_address, first_of};
 use argreduce::{DataType, Error, Layout, MAX_RANK};
 use numpy::npyffi::{NpyTypes, PY_ARRAY_API, get_type_object};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
-/// Sizes and strides in elements.
+/// Sizes and strides in elements. Written where it stays: to move it takes as long as some of what a small call does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) rank: usize,
@@ -27,16 +27,30 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Nothing if there are too many axes.
-    pub(crate) fn new(axes: impl ExactSizeIterator<Item = (usize, isize)>) -> Option<Shape> {
-        let mut shape = Shape { rank: axes.len(), sizes: [0; MAX_RANK], strides: [0; MAX_RANK] };
-        if shape.rank > MAX_RANK {
-            return None;
+    /// Before it is known.
+    pub(crate) const NONE: Shape = Shape { rank: 0, sizes: [0; MAX_RANK], strides: [0; MAX_RANK] };
+
+    /// Makes it that of some axes; false if they are too many. To be called once, or again with as many.
+    fn set(&mut self, axes: impl ExactSizeIterator<Item = (usize, isize)>) -> bool {
+        if axes.len() > MAX_RANK {
+            return false;
         }
+        self.rank = axes.len();
         for (n, (size, stride)) in axes.enumerate() {
-            (shape.sizes[n], shape.strides[n]) = (size, stride);
+            (self.sizes[n], self.strides[n]) = (size, stride);
         }
-        Some(shape)
+        true
+    }
+
+    /// Makes it that of an array, and tells the type of its elements. Nothing if it has too many axes, is misaligned,
+    /// or of another byte order or type.
+    fn set_to(&mut self, array: &Bound<'_, PyUntypedArray>) -> Option<DataType> {
+        let data_type = element_type(&array.dtype())?;
+        let size = data_type.size();
+        let axes = array.shape().iter().copied().zip(array.strides().iter().map(|&stride| stride / size as isize));
+        let is_regular = array.strides().iter().all(|&stride| stride % size as isize == 0);
+        let is_aligned = first_of(array).addr().is_multiple_of(size);
+        (is_regular && is_aligned && self.set(axes)).then_some(data_type)
     }
 
     pub(crate) fn sizes(&self) -> &[usize] {
@@ -67,9 +81,9 @@ impl Shape {
 }
 
 /// An array that is held, and can be read.
-pub(crate) struct View<'py> {
+pub(crate) struct View<'a, 'py> {
     first: *const u8,
-    pub(crate) shape: Shape,
+    pub(crate) shape: &'a Shape,
     pub(crate) data_type: DataType,
     /// The NumPy type of its elements, if it is an array of NumPy.
     pub(crate) descr: Option<Bound<'py, PyArrayDescr>>,
@@ -91,33 +105,33 @@ pub(crate) enum Input<'py> {
 }
 
 /// What an argument has in memory.
-pub(crate) enum Source<'py> {
-    View(View<'py>),
+pub(crate) enum Source<'a, 'py> {
+    View(View<'a, 'py>),
     /// An array of more axes than this library takes, and its element type if it is another library's.
     ManyAxes(Bound<'py, PyUntypedArray>, Option<DataType>),
 }
 
-impl<'py> Source<'py> {
-    /// `name` is the function that was called.
-    pub(crate) fn of(name: &str, input: Input<'py>, py: Python<'py>) -> PyResult<Source<'py>> {
+impl<'a, 'py> Source<'a, 'py> {
+    /// `name` is the function that was called, and `shape` a place for the shape of a view.
+    pub(crate) fn of(name: &str, input: Input<'py>, py: Python<'py>, shape: &'a mut Shape) -> PyResult<Self> {
         match input {
-            Input::Array(array) => Source::of_array(name, array),
-            Input::Tensor(tensor) => Source::of_tensor(name, tensor, py),
+            Input::Array(array) => Source::of_array(name, array, shape),
+            Input::Tensor(tensor) => Source::of_tensor(name, tensor, py, shape),
             Input::OfDask => Err(is_of_dask_error(name)),
         }
     }
 
-    fn of_tensor(name: &str, tensor: Tensor, py: Python<'py>) -> PyResult<Source<'py>> {
+    fn of_tensor(name: &str, tensor: Tensor, py: Python<'py>, shape: &'a mut Shape) -> PyResult<Self> {
         let Parts { first, axes, data_type } = tensor.parts(name)?;
-        let Some(shape) = Shape::new(axes.into_iter()) else {
+        if !shape.set(axes.into_iter()) {
             return Ok(Source::ManyAxes(array_of_tensor(name, tensor, data_type, py)?, Some(data_type)));
-        };
+        }
         if first.addr().is_multiple_of(data_type.size()) || shape.is_empty() {
             return Ok(Source::View(View { first, shape, data_type, descr: None, owner: Owner::Tensor(tensor) }));
         }
         // Misaligned: NumPy copies it byte by byte.
         let array = tensor.into_array(name, descr_of(py, data_type)?)?;
-        let mut view = View::of_copy(name, &array)?;
+        let mut view = View::of_copy(name, &array, shape)?;
         (view.data_type, view.descr) = (data_type, None);
         Ok(Source::View(view))
     }
@@ -130,23 +144,26 @@ impl<'py> Source<'py> {
         }
     }
 
-    fn of_array(name: &str, array: Bound<'py, PyUntypedArray>) -> PyResult<Source<'py>> {
+    fn of_array(name: &str, array: Bound<'py, PyUntypedArray>, shape: &'a mut Shape) -> PyResult<Self> {
         if array.ndim() > MAX_RANK {
             // A copy, because its axes are merged by code of Python, which may run other code: of a signal, say.
             return Ok(Source::ManyAxes(native_copy(name, &array)?.array, None));
         }
-        match View::in_place(&array) {
-            Some(view) => Ok(Source::View(view)),
-            None => View::of_copy(name, &array).map(Source::View),
-        }
+        Ok(Source::View(match shape.set_to(&array) {
+            Some(data_type) => View::of(array, data_type, shape),
+            None => View::of_copy(name, &array, shape)?,
+        }))
     }
 }
 
 /// An argument as an array or a tensor; `name` is the function that was called. It may run any code of Python.
 pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
     let py = x.py();
+    if let Ok(array) = x.cast_exact::<PyUntypedArray>() {
+        return Ok(Input::Array(array.clone()));
+    }
     if let Ok(array) = x.cast::<PyUntypedArray>() {
-        if !x.get_type().is(py.get_type::<PyUntypedArray>()) && is_masked(x)? {
+        if is_masked(x)? {
             return Err(PyTypeError::new_err(format!("{name} takes no masked arrays: their mask would be ignored")));
         }
         return Ok(Input::Array(array.clone()));
@@ -251,27 +268,20 @@ pub(crate) fn native_type<'py>(name: &str, descr: &Bound<'py, PyArrayDescr>) -> 
     }
 }
 
-impl<'py> View<'py> {
-    /// Nothing if it has too many axes, is misaligned, or of another byte order or type.
-    fn in_place(array: &Bound<'py, PyUntypedArray>) -> Option<View<'py>> {
-        let descr = array.dtype();
-        let data_type = element_type(&descr)?;
-        let size = data_type.size();
-        let axes = array.shape().iter().copied().zip(array.strides().iter().map(|&stride| stride / size as isize));
-        let shape = Shape::new(axes)?;
-        let is_regular = array.strides().iter().all(|&stride| stride % size as isize == 0);
-        let first = first_of(array);
-        (is_regular && first.addr().is_multiple_of(size)).then(|| {
-            let owner = Owner::Array(array.clone());
-            View { first, shape, data_type, descr: Some(descr), owner }
-        })
+impl<'a, 'py> View<'a, 'py> {
+    /// Of an array whose shape [was found](Shape::set_to).
+    fn of(array: Bound<'py, PyUntypedArray>, data_type: DataType, shape: &'a Shape) -> Self {
+        let (first, descr) = (first_of(&array), Some(array.dtype()));
+        View { first, shape, data_type, descr, owner: Owner::Array(array) }
     }
 
     /// Of a copy that is regular. One is enough: it is packed, and in the machine's byte order.
-    fn of_copy(name: &str, array: &Bound<'py, PyUntypedArray>) -> PyResult<View<'py>> {
+    fn of_copy(name: &str, array: &Bound<'py, PyUntypedArray>, shape: &'a mut Shape) -> PyResult<Self> {
         let copy = native_copy(name, array)?.array;
-        View::in_place(&copy)
-            .ok_or_else(|| PyTypeError::new_err(format!("{name} was given an array that NumPy cannot align")))
+        match shape.set_to(&copy) {
+            Some(data_type) => Ok(View::of(copy, data_type, shape)),
+            None => Err(PyTypeError::new_err(format!("{name} was given an array that NumPy cannot align"))),
+        }
     }
 
     /// Whether the array is still what was found.
@@ -281,7 +291,7 @@ impl<'py> View<'py> {
         first_of(array) == self.first
             && array.shape() == self.shape.sizes()
             && array.strides().iter().zip(self.shape.strides()).all(|(&found, &stride)| found == stride * size)
-            && self.descr.as_ref().is_none_or(|descr| descr.is(array.dtype()))
+            && self.descr.as_ref().is_none_or(|descr| descr_address(array) == descr.as_ptr().cast())
     }
 
     /// The bytes from the lowest element to the highest one.
