@@ -27,8 +27,8 @@ const MIN_EARLY_CHECKED_BYTES: usize = 16 << 10;
 /// The shortest rows that are checked before their end. See docs/tuning.md#early_end_bytes.
 const MIN_CHECKED_BYTES: usize = 2 << 10;
 
-/// The longest distance from one check to the next. See docs/tuning.md#early_end_bytes.
-const MAX_CHECK_BYTES: usize = 64 << 10;
+/// The longest distance from one check to the next, of 8-bit types and others. See docs/tuning.md#early_end_bytes.
+const MAX_CHECK_BYTES: [usize; 2] = [8 << 10, 64 << 10];
 
 /// The running state over blocks of `V` vectors, as many as can be counted. [`accumulate_block`] takes one more,
 /// [`finalize`] finds the answer.
@@ -52,12 +52,13 @@ pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
 fn blocks_to_check<O: ArgOrder, const V: usize>(segment: BlockedSegment<'_, O, V>, before: usize) -> usize {
     // (A power of two: this is a shift.)
     let block_bytes = V * size_of::<Vec<O>>();
+    let most = MAX_CHECK_BYTES[usize::from(size_of::<O::Lane>() > 1)] / block_bytes;
     let first = match segment.segment().len() * size_of::<O::Lane>() {
         MIN_EARLY_CHECKED_BYTES.. => FIRST_CHECK_BYTES / block_bytes,
         MIN_CHECKED_BYTES.. => LATER_CHECK_BYTES / block_bytes,
-        _ => MAX_CHECK_BYTES / block_bytes,
+        _ => most,
     };
-    (before + first.max(1)).min(MAX_CHECK_BYTES / block_bytes)
+    (before + first.max(1)).min(most)
 }
 
 impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {

@@ -2,7 +2,7 @@
 
 use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocks::{BlockedSegment, LARGE, SMALL, block_len, has_large_blocks};
-use super::segment::{self, ArgResult, MAX_VECTORS, Segment};
+use super::segment::{self, ArgResult, Segment};
 use crate::memory::row_prefetch::PREFETCH_DISTANCE_BYTES;
 use crate::order::ArgOrder;
 use crate::simd::ops::SimdOps;
@@ -73,6 +73,9 @@ fn find_exactly<O: ArgOrder, const V: usize>(order: O, segment: Segment<'_, O::L
     BlockAccumulator::of(order, blocks, before).finalize(order, blocks)
 }
 
+/// How many vectors of a long row of an 8-bit type are read first. See docs/tuning.md#early_end_bytes.
+const SOON_VECTORS: usize = 2;
+
 /// [`find`] of a segment of any length, part by part, each of as many blocks as a lane can count. A call too.
 #[inline(always)]
 pub(super) fn find_any_length<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> ArgResult<O> {
@@ -86,11 +89,11 @@ pub(super) fn find_any_length<O: ArgOrder>(order: O, segment: Segment<'_, O::Lan
             }
             let longest = max_segment_len::<O>();
             let (mut best, mut start) = (ArgResult::none(order), 0);
-            let soon = MAX_VECTORS * O::Simd::LANES;
+            let soon = SOON_VECTORS * O::Simd::LANES;
             if const { O::MAY_EXIT_EARLY && size_of::<O::Lane>() == 1 } && segment.len() >= soon {
                 // Most masks that have one at all have one soon.
                 start = soon;
-                best = segment::find::<O, MAX_VECTORS, MAX_VECTORS>(order, segment.cut(0, start));
+                best = segment::find::<O, SOON_VECTORS, SOON_VECTORS>(order, segment.cut(0, start));
             }
             while start < segment.len() && !best.is_final {
                 let len = longest.min(segment.len() - start).max(block_len::<O>());
