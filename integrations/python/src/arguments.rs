@@ -233,10 +233,22 @@ pub(crate) fn index_type(dtype: &Bound<'_, PyAny>) -> PyResult<DataType> {
 
 /// The element type of a NumPy type in the machine's byte order.
 pub(crate) fn element_type(descr: &Bound<'_, PyArrayDescr>) -> Option<DataType> {
-    match descr.byteorder() {
-        swapped if swapped == if cfg!(target_endian = "little") { b'>' } else { b'<' } => None,
-        _ => element_type_of_any_order(descr),
-    }
+    if is_swapped(descr) { None } else { element_type_of_any_order(descr) }
+}
+
+/// The type by which elements are compared: the same, or that of the integers that dates and durations are.
+pub(crate) fn compared_type(descr: &Bound<'_, PyArrayDescr>) -> Option<DataType> {
+    let of_dates = || (is_date(descr) && !is_swapped(descr)).then_some(DataType::I64);
+    element_type(descr).or_else(of_dates)
+}
+
+/// Whether elements are dates or durations.
+pub(crate) fn is_date(descr: &Bound<'_, PyArrayDescr>) -> bool {
+    matches!(descr.kind(), b'M' | b'm')
+}
+
+fn is_swapped(descr: &Bound<'_, PyArrayDescr>) -> bool {
+    descr.byteorder() == if cfg!(target_endian = "little") { b'>' } else { b'<' }
 }
 
 /// The same, whatever the byte order.

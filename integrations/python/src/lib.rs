@@ -6,6 +6,7 @@
 //! | `view.rs` | an array of any library becomes an address, sizes and strides: nothing is copied |
 //! | `dlpack.rs` | the same for objects with `__dlpack__` |
 //! | `reduce.rs` | a plan is made, or found among the last ones, and run |
+//! | `dates.rs` | dates and durations, whose NaT is as NaN |
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
 //! | `threads.rs` | the threads that calls may run on |
@@ -13,6 +14,7 @@
 //! All is untyped on this side: element types are values, so that there is one copy of the code.
 
 mod arguments;
+mod dates;
 mod dlpack;
 mod output;
 mod parts;
@@ -33,8 +35,8 @@ macro_rules! parameters {
             "    A NumPy array of any shape and any strides, or anything with ``__dlpack__`` in the CPU's memory:\n",
             "    neither is copied, but for byte-swapped and misaligned ones, and some of more than 8 axes. Or what\n",
             "    ``numpy.asarray`` takes. Of a dask array, the function of :mod:`argreduce.dask`, lazily.\n",
-            "    Elements are bool, integers, float16, float32, float64 or ``ml_dtypes.bfloat16``. The result for a\n",
-            "    subclass of NumPy's array is a plain array.\n",
+            "    Elements are bool, integers, float16, float32, float64, ``ml_dtypes.bfloat16``, datetime64 or\n",
+            "    timedelta64 (whose NaT is as NaN). The result for a subclass of NumPy's array is a plain array.\n",
             "axis : None, int or tuple of int\n",
             "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
             "    in ascending order: see :func:`argreduce.unravel`.\n",

@@ -1,6 +1,7 @@
 //! Partial answers for parts of a larger tensor, and merging them.
 
-use crate::arguments::{self, Axes, Axis, element_type, element_type_of_any_order};
+use crate::arguments::{self, Axes, Axis, compared_type, element_type, element_type_of_any_order, is_date};
+use crate::dates;
 use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::{give_back, value_error, without_lock};
 use crate::threads::Threads;
@@ -78,7 +79,12 @@ pub(crate) fn partial<'py>(
     let source = Source::of(name, input_of(name, x)?, py, &mut shape)?;
     let tensor_type = source.tensor_type();
     let part = match source {
-        Source::View(view) => {
+        Source::View(mut view) => {
+            let is_nat_above = view.is_of_dates() && dates::is_nat_above(function, nan);
+            let mut shape = Shape::NONE;
+            if is_nat_above {
+                view = dates::one_less(name, &view, py, &mut shape)?;
+            }
             let axes = axis.of_rank(py, view.shape.rank)?;
             let layout = view.shape.layout().map_err(value_error)?;
             let reduce = ArgReduce::new(function, &layout)
@@ -86,7 +92,7 @@ pub(crate) fn partial<'py>(
                 .direction(arguments::direction(select_last))
                 .nan_policy(nan)
                 .window(&whole, &start);
-            partial_of_view(py, &view, axes, &reduce, &threads)?
+            partial_of_view(py, &view, axes, &reduce, &threads, is_nat_above)?
         }
         Source::ManyAxes(array, _) => {
             let axes = PyTuple::new(py, axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
@@ -108,6 +114,7 @@ fn partial_of_view<'py>(
     axes: Axes,
     reduce: &ArgReduce<'_>,
     threads: &Threads,
+    is_nat_above: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let plan = reduce.plan_untyped(view.data_type, INDEX_TYPE).map_err(value_error)?;
     let result_sizes = axes.result_sizes(view.shape.sizes(), false);
@@ -118,6 +125,9 @@ fn partial_of_view<'py>(
     let input = unsafe { view.bytes("partial")? };
     let run = || plan.run_partials_on(threads, input, value_bytes, index_bytes);
     without_lock(py, input.len(), run).map_err(value_error)?;
+    if is_nat_above {
+        dates::add(values.bytes(), 1);
+    }
     interop(py)?.call_method1(intern!(py, "Partial"), (values.array, indices.array))
 }
 
@@ -184,13 +194,23 @@ pub(crate) fn merge<'py>(
     let data_type = common_type(&values, &other_values)?;
     // The result is an array of its own.
     let [mut best, mut best_indices] = [native_copy(NAME, &values.array)?, indices.widened()?];
-    let [other_values, other_indices] = [other_values.packed()?, other_indices.packed_indices()?];
+    let [mut other_values, other_indices] = [other_values.packed()?, other_indices.packed_indices()?];
+    let is_nat_above = is_date(&values.array.dtype()) && dates::is_nat_above(function, nan);
+    if is_nat_above {
+        let mut copy = native_copy(NAME, &other_values)?;
+        dates::add(copy.bytes(), -1);
+        dates::add(best.bytes(), -1);
+        other_values = copy.array;
+    }
     let accs = (best.bytes(), best_indices.bytes());
     // SAFETY: no code of Python runs before they have been merged, and nothing here writes to those of `other`.
     let others = unsafe { (packed_bytes(&other_values, accs.0.len())?, packed_bytes(&other_indices, accs.1.len())?) };
     let bytes = others.0.len() + others.1.len();
     let run = || merge.arrays_untyped((data_type, INDEX_TYPE), accs, others);
     without_lock(py, bytes, run).map_err(value_error)?;
+    if is_nat_above {
+        dates::add(best.bytes(), 1);
+    }
     let merged = interop(py)?.call_method1(intern!(py, "Partial"), (best.array, best_indices.array))?;
     give_back(merged, &acc.0, None, values.tensor_type)
 }
@@ -206,8 +226,10 @@ fn pair<'py>(name: &str, pair: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny
 fn common_type(values: &Part<'_>, other_values: &Part<'_>) -> PyResult<DataType> {
     let descr = native_type(NAME, &values.array.dtype())?;
     let other = native_type(NAME, &other_values.array.dtype())?;
-    match (element_type(&descr), element_type(&other)) {
-        (Some(data_type), Some(other)) if data_type == other => Ok(data_type),
+    // Of dates, with their unit.
+    let is_alike = || !is_date(&descr) && !is_date(&other) || descr.is_equiv_to(&other);
+    match (compared_type(&descr), compared_type(&other)) {
+        (Some(data_type), Some(other)) if data_type == other && is_alike() => Ok(data_type),
         _ => {
             let error = format!("values of acc are of type {descr}, and those of other of type {other}");
             Err(PyTypeError::new_err(error))
@@ -279,7 +301,7 @@ impl<'py> Part<'py> {
 
 fn is_packed(array: &Bound<'_, PyUntypedArray>) -> bool {
     const NEEDED: i32 = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
-    flags(array) & NEEDED == NEEDED && element_type(&array.dtype()).is_some()
+    flags(array) & NEEDED == NEEDED && compared_type(&array.dtype()).is_some()
 }
 
 /// The elements of a packed array, as bytes.

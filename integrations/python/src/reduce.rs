@@ -1,6 +1,7 @@
 //! A plan is made, or found among the last ones, and run.
 
 use crate::arguments::{self, Axes, Axis, Sizes};
+use crate::dates;
 use crate::output::{NewArray, Out, copy_into, out_array, scalar};
 use crate::threads::Threads;
 use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop};
@@ -114,8 +115,9 @@ impl<'py> Call<'_, 'py> {
         let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, count)).transpose()?;
         let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
         let data_type = view.data_type;
-        let plan = Key { axes, data_type, index_type, function, select_last, nan_policy }.plan(view.shape)?;
-        let run = Run { py, name, plan: &plan, view, threads: &self.threads };
+        let key = Key { axes, data_type, index_type, function, select_last, nan_policy };
+        let plan = key.plan(view.shape)?;
+        let run = Run { py, name, key, plan: &plan, view, threads: &self.threads };
         if result_sizes.is_empty() && out.is_none() && answer == Answer::Indices {
             let mut index = 0_u64;
             let bytes = &mut bytemuck::bytes_of_mut(&mut index)[..index_type.size()];
@@ -124,7 +126,8 @@ impl<'py> Call<'_, 'py> {
         }
         let with_values = answer == Answer::ValuesAndIndices
             || answer == Answer::IndicesOfNumbers
-                && matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64);
+                && (matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
+                    || view.is_of_dates());
         if let (Some(out), false) = (&out, with_values)
             && run.run_directly(out)?
         {
@@ -149,7 +152,7 @@ impl<'py> Call<'_, 'py> {
         run.run(indices.bytes(), values.as_mut().map(NewArray::bytes))?;
         if answer == Answer::IndicesOfNumbers
             && let Some(values) = &mut values
-            && has_nan(view.data_type, values.bytes())
+            && has_nan(view, values.bytes())
         {
             return Err(PyValueError::new_err("All-NaN slice encountered"));
         }
@@ -215,18 +218,29 @@ pub(crate) fn give_back<'py>(
 }
 
 /// A plan with what it reads.
-struct Run<'a, 'py> {
-    py: Python<'py>,
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a, 'py> {
+    pub(crate) py: Python<'py>,
     /// The function that was called.
-    name: &'static str,
-    plan: &'a UntypedPlan,
-    view: &'a View<'a, 'py>,
-    threads: &'a Threads,
+    pub(crate) name: &'static str,
+    /// What was asked for, and the plan for that.
+    pub(crate) key: Key,
+    pub(crate) plan: &'a UntypedPlan,
+    pub(crate) view: &'a View<'a, 'py>,
+    pub(crate) threads: &'a Threads,
 }
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let Run { py, name, plan, view, threads } = *self;
+        if self.view.is_of_dates() && dates::is_nat_above(self.key.function, self.key.nan_policy) {
+            return self.run_with_nat_above(indices, values);
+        }
+        self.run_as_is(indices, values)
+    }
+
+    /// By the order of the elements themselves.
+    pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
+        let Run { py, name, plan, view, threads, .. } = *self;
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.
         let input = unsafe { view.bytes(name)? };
@@ -273,10 +287,10 @@ pub(crate) fn value_error(error: Error) -> PyErr {
 
 /// All that a plan depends on, but the shape.
 #[derive(Clone, Copy, PartialEq)]
-struct Key {
+pub(crate) struct Key {
     axes: Axes,
     data_type: DataType,
-    index_type: DataType,
+    pub(crate) index_type: DataType,
     function: ReduceFunction,
     select_last: bool,
     nan_policy: NanPolicy,
@@ -292,7 +306,7 @@ const KEPT_PLANS: usize = 4;
 
 impl Key {
     /// The plan, from the last ones if it is there: to make one takes longer than a short row.
-    fn plan(&self, shape: &Shape) -> PyResult<Rc<UntypedPlan>> {
+    pub(crate) fn plan(&self, shape: &Shape) -> PyResult<Rc<UntypedPlan>> {
         PLANS.with_borrow_mut(|plans| {
             if let Some((.., plan)) = plans.iter().rev().find(|(key, of, _)| key == self && of == shape) {
                 return Ok(plan.clone());
@@ -306,6 +320,11 @@ impl Key {
         })
     }
 
+    /// The same for another function.
+    pub(crate) fn with(self, function: ReduceFunction, nan_policy: NanPolicy) -> Key {
+        Key { function, nan_policy, ..self }
+    }
+
     fn make_plan(&self, shape: &Shape) -> Result<UntypedPlan, Error> {
         let layout = shape.layout()?;
         ArgReduce::new(self.function, &layout)
@@ -316,13 +335,14 @@ impl Key {
     }
 }
 
-/// Whether there is a NaN among floats.
-fn has_nan(data_type: DataType, bytes: &[u8]) -> bool {
+/// Whether there is a NaN among values of a view, or a NaT.
+fn has_nan(view: &View<'_, '_>, bytes: &[u8]) -> bool {
     // By the bits, as `Element::is_nan` does: a comparison of floats may trap.
     fn any<const N: usize>(bytes: &[u8], is_nan: impl Fn([u8; N]) -> bool) -> bool {
         bytes.as_chunks().0.iter().any(|&bytes| is_nan(bytes))
     }
-    match data_type {
+    match view.data_type {
+        DataType::I64 => any(bytes, |bytes| view.is_of_dates() && i64::from_ne_bytes(bytes) == dates::NAT),
         DataType::F32 => any(bytes, |bytes| Element::is_nan(f32::from_ne_bytes(bytes))),
         DataType::F64 => any(bytes, |bytes| Element::is_nan(f64::from_ne_bytes(bytes))),
         DataType::F16 => any(bytes, |bytes| Element::is_nan(f16::from_ne_bytes(bytes))),

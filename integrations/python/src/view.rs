@@ -6,9 +6,9 @@
 //! 2. [`Source::of`] looks at it, and what it finds is used. From here on no method of a subclass is called.
 //!    [`View::bytes`], last of all, compares with what was found.
 
-use crate::arguments::{element_type, element_type_of_any_order};
+use crate::arguments::{compared_type, element_type_of_any_order, is_date};
 use crate::dlpack::{Parts, Tensor};
-use crate::output::{NewArray, descr_address, first_of};
+use crate::output::{NewArray, copy_into, descr_address, first_of};
 use argreduce::{DataType, Error, Layout, MAX_RANK};
 use numpy::npyffi::{NpyTypes, PY_ARRAY_API, get_type_object};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
@@ -45,7 +45,7 @@ impl Shape {
     /// Makes it that of an array, and tells the type of its elements. Nothing if it has too many axes, is misaligned,
     /// or of another byte order or type.
     fn set_to(&mut self, array: &Bound<'_, PyUntypedArray>) -> Option<DataType> {
-        let data_type = element_type(&array.dtype())?;
+        let data_type = compared_type(&array.dtype())?;
         let size = data_type.size();
         let axes = array.shape().iter().copied().zip(array.strides().iter().map(|&stride| stride / size as isize));
         let is_regular = array.strides().iter().all(|&stride| stride % size as isize == 0);
@@ -256,13 +256,16 @@ pub(crate) fn native_copy<'py>(name: &str, array: &Bound<'py, PyUntypedArray>) -
 
 /// The NumPy type in the machine's byte order, of elements that this library takes. Others are refused.
 pub(crate) fn native_type<'py>(name: &str, descr: &Bound<'py, PyArrayDescr>) -> PyResult<Bound<'py, PyArrayDescr>> {
-    if element_type(descr).is_some() {
+    if compared_type(descr).is_some() {
         return Ok(descr.clone());
     }
     match element_type_of_any_order(descr) {
         Some(data_type) if data_type != DataType::Bf16 => descr_of(descr.py(), data_type),
+        // Of the same unit.
+        None if is_date(descr) => Ok(descr.call_method1(intern!(descr.py(), "newbyteorder"), ("=",))?.cast_into()?),
         _ => Err(PyTypeError::new_err(format!(
-            "{name} takes bool, integers, float16, float32, float64 and ml_dtypes.bfloat16, not {}",
+            "{name} takes bool, integers, float16, float32, float64, ml_dtypes.bfloat16, datetime64 and timedelta64, \
+             not {}",
             descr.str()?
         ))),
     }
@@ -277,10 +280,27 @@ impl<'a, 'py> View<'a, 'py> {
 
     /// Of a copy that is regular. One is enough: it is packed, and in the machine's byte order.
     fn of_copy(name: &str, array: &Bound<'py, PyUntypedArray>, shape: &'a mut Shape) -> PyResult<Self> {
-        let copy = native_copy(name, array)?.array;
-        match shape.set_to(&copy) {
-            Some(data_type) => Ok(View::of(copy, data_type, shape)),
+        View::of_new(name, native_copy(name, array)?, shape)
+    }
+
+    /// Of an array that was made for it.
+    pub(crate) fn of_new(name: &str, new: NewArray<'py>, shape: &'a mut Shape) -> PyResult<Self> {
+        match shape.set_to(&new.array) {
+            Some(data_type) => Ok(View::of(new.array, data_type, shape)),
             None => Err(PyTypeError::new_err(format!("{name} was given an array that NumPy cannot align"))),
+        }
+    }
+
+    /// Whether these are dates or durations, which are compared as integers.
+    pub(crate) fn is_of_dates(&self) -> bool {
+        self.data_type == DataType::I64 && self.descr.as_ref().is_some_and(is_date)
+    }
+
+    /// Copies all elements to an array of the same sizes.
+    pub(crate) fn copy_to(&self, copy: &NewArray<'py>) -> PyResult<()> {
+        match &self.owner {
+            Owner::Array(array) => copy_into(&copy.array, array),
+            Owner::Tensor(_) => unreachable!("no tensor has dates"),
         }
     }
 

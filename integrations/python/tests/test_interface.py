@@ -98,7 +98,7 @@ def test_empty(function):
     [
         np.zeros(3, complex),
         np.zeros(3, object),
-        np.zeros(3, "M8[s]"),
+        np.zeros(3, "S8"),
         np.array(["a", "b"]),
         ["a", "b"],
         np.zeros(3, np.longdouble),

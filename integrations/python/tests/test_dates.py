@@ -1,0 +1,137 @@
+"""Dates and durations: integers of 64 bits, whose NaT is what NaN is to floats."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import argreduce
+import numpy as np
+import pytest
+
+TYPES = ["datetime64[s]", "datetime64[ns]", "timedelta64[us]", ">M8[D]", "datetime64", "timedelta64"]
+SHAPES = [(1,), (7,), (300,), (5, 4), (3, 40, 2), (2, 300), (300, 2)]
+NAT = np.iinfo(np.int64).min
+Options = dict[str, Any]
+
+
+def dates(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, part_of_nat: float) -> Any:
+    """Few values, so that there are ties; the smallest and the largest are among them."""
+    integers = rng.choice(np.array([NAT + 1, -3, -1, 0, 1, 2, np.iinfo(np.int64).max]), shape)
+    integers[rng.random(shape) < part_of_nat] = NAT
+    order = np.dtype(dtype).byteorder
+    return integers.astype(np.dtype(np.int64).newbyteorder(order)).view(dtype)
+
+
+def best(row: Any, is_max: bool, nan: str, last: bool) -> int:
+    """The index in a row, by keys of which the largest wins."""
+    sign = 1 if is_max else -1
+    keys = [(nan == "propagate", 0) if n == NAT else (nan == "ignore", sign * n) for n in as_integers(row).tolist()]
+    return len(keys) - 1 - keys[::-1].index(max(keys)) if last else keys.index(max(keys))
+
+
+def expected(x: Any, axis: int | None, is_max: bool, nan: str, last: bool) -> Any:
+    if axis is None:
+        return best(x.ravel(), is_max, nan, last)
+    return np.apply_along_axis(lambda row: best(row.view(x.dtype), is_max, nan, last), axis, x)
+
+
+def as_integers(x: Any) -> Any:
+    return np.asarray(x).astype(np.asarray(x).dtype.newbyteorder("=")).view(np.int64)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_function(dtype: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(len(shape) * 1000 + shape[0])
+    cases = itertools.product([0, 0.1, 0.6, 1], [None, *range(len(shape))], ["max", "min"], ["propagate", "ignore"])
+    for part, axis, name, nan in cases:
+        for last in (False, True):
+            x = dates(rng, shape, dtype, part)
+            options: Options = {"nan": nan, "select_last": last}
+            indices = expected(x, axis, name == "max", nan, last)
+            what = (dtype, shape, part, axis, name, options)
+            np.testing.assert_array_equal(getattr(argreduce, f"arg{name}")(x, axis, **options), indices, str(what))
+            found = getattr(argreduce, f"{name}_arg{name}")(x, axis, keepdims=True, **options)
+            np.testing.assert_array_equal(found.indices, np.reshape(indices, np.shape(found.indices)), str(what))
+            assert found.values.dtype == x.dtype.newbyteorder("=")
+            flat = np.moveaxis(x, axis, -1).reshape(-1, x.shape[axis]) if axis is not None else x.reshape(1, -1)
+            values = as_integers(flat)[np.arange(len(flat)), np.ravel(indices)]
+            np.testing.assert_array_equal(as_integers(found.values).ravel(), values, str(what))
+
+
+def test_as_numpy_has_it() -> None:
+    rng = np.random.default_rng(5)
+    for part in (0, 0.01, 0.5):
+        x = dates(rng, (20, 30), "datetime64[s]", part)
+        for axis in (None, 0, 1):
+            np.testing.assert_array_equal(argreduce.argmax(x, axis), np.argmax(x, axis))
+            np.testing.assert_array_equal(argreduce.argmin(x, axis), np.argmin(x, axis))
+
+
+def test_all_of_them_not_a_time() -> None:
+    x = np.array([["NaT", "2020-01-01"], ["NaT", "NaT"]], "datetime64[D]")
+    for function in (argreduce.nanargmax, argreduce.nanargmin):
+        assert function(x[:1], 1) == [1]
+        with pytest.raises(ValueError, match="All-NaN slice encountered"):
+            function(x, 1)
+    assert argreduce.argmin(x, 1, nan="ignore").tolist() == [1, 0]
+
+
+def test_views_and_outputs() -> None:
+    rng = np.random.default_rng(6)
+    whole = dates(rng, (40, 30), "timedelta64[ms]", 0.1)
+    for x in (whole[::-3, 1::2], whole.T, np.asfortranarray(whole)):
+        for nan in ("propagate", "ignore"):
+            for name, function in (("max", argreduce.argmax), ("min", argreduce.argmin)):
+                indices = expected(x, 0, name == "max", nan, False)
+                out = np.empty(x.shape[1], np.int16)
+                assert function(x, 0, nan=nan, out=out) is out  # type: ignore[call-overload]
+                np.testing.assert_array_equal(out, indices)
+    many = whole[:2, :2].reshape((2, 2) + (1,) * 8)
+    assert argreduce.argmax(many) == argreduce.argmax(whole[:2, :2])
+
+
+def test_no_indices() -> None:
+    with pytest.raises(TypeError, match="dtype is"):
+        argreduce.argmax(np.zeros(3), dtype="m8[s]")
+    with pytest.raises(TypeError, match="indices are written to arrays of integers"):
+        argreduce.argmax(np.zeros((3, 2)), 0, out=np.zeros(2, "m8[s]"))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("nan", ["propagate", "ignore"])
+@pytest.mark.parametrize("function", ["argmax", "argmin"])
+def test_parts(function: Any, nan: Any) -> None:
+    rng = np.random.default_rng(7)
+    for part in (0, 0.2, 1):
+        x = dates(rng, (60, 3), "datetime64[ns]", part)
+        options: Options = {"function": function, "nan": nan}
+        parts = [argreduce.partial(x[n : n + 20], 0, start=(n, 0), whole=x.shape, **options) for n in (40, 0, 20)]
+        merged = parts[0]
+        for other in parts[1:]:
+            merged = argreduce.merge(merged, other, **options)
+        assert merged.values.dtype == x.dtype
+        np.testing.assert_array_equal(merged.indices, expected(x, 0, function == "argmax", nan, False))
+        np.testing.assert_array_equal(as_integers(merged.values), as_integers(x[merged.indices, np.arange(3)]))
+    with pytest.raises(TypeError, match=r"values of acc are of type datetime64\[ns\], and those of other of type"):
+        argreduce.merge(merged, (merged.values.astype("M8[s]"), merged.indices))
+
+
+def test_dask() -> None:
+    import argreduce.dask
+    import dask.array as da
+
+    x = dates(np.random.default_rng(8), (60, 3), "datetime64[s]", 0.1)
+    lazy = da.from_array(x, (7, 2))
+    np.testing.assert_array_equal(argreduce.dask.argmax(lazy, 0).compute(), np.argmax(x, 0))
+    np.testing.assert_array_equal(
+        argreduce.dask.nanargmin(lazy, 0).compute(), expected(x, 0, is_max=False, nan="ignore", last=False)
+    )
+
+
+def test_columns_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series(pandas.to_datetime(["2021-05-01", None, "2020-01-01", "2022-01-01"]))
+    assert argreduce.nanargmin(series) == series.argmin() == 2
+    assert argreduce.nanargmax(series) == series.argmax() == 3
+    assert argreduce.argmax(series) == 1
