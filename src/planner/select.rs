@@ -93,7 +93,7 @@ struct Prefer256Bit {
     rows: bool,
     /// Columns of wide rows that are read from memory.
     columns: bool,
-    /// Gathered columns: those that are read from memory, and integers of 8 and 16 bits.
+    /// Gathered columns: those that are read from memory, and small integers.
     gathers: bool,
 }
 
@@ -105,7 +105,7 @@ impl Prefer256Bit {
         Prefer256Bit {
             rows: exceeds_l2 && takes.rows_beyond_l2,
             columns: working_set == WorkingSet::Dram && takes.columns_beyond_l3,
-            gathers: exceeds_l2 && takes.gathers_beyond_l2 || takes.small_gathers && element.size() <= 2 && !is_f16,
+            gathers: exceeds_l2 && takes.gathers_beyond_l2 || element.size() <= takes.max_gathered_bytes && !is_f16,
         }
     }
 }
@@ -330,16 +330,15 @@ mod tests {
         assert_eq!(columns(&[2048, 32, 192]), Some((Avx2, Columns)));
         assert_eq!(columns(&[2048, 32, 191]), Some((Avx512, Columns)));
         assert_eq!(columns(&[2048, 18, 7]), Some((Avx2, GatheredColumns)));
-        let tuning = Tuning::ALL.into_iter().find(|tuning| tuning.half_vectors.small_gathers).unwrap();
-        let gathered = |element| {
-            let prefer_256_bit = Prefer256Bit::of(tuning, WorkingSet::L2, element);
-            chosen_by(prefer_256_bit, Avx512, &[100, 10, 5], &[1], element)
-        };
-        for element in [DataType::Bool, DataType::I8, U8, I16, DataType::U16] {
-            assert_eq!(gathered(element), Some((Avx2, GatheredColumns)));
+        for tuning in Tuning::ALL {
+            for element in [DataType::Bool, DataType::I8, U8, I16, DataType::U16, F16, F32] {
+                let prefer_256_bit = Prefer256Bit::of(tuning, WorkingSet::L2, element);
+                let is_small = element.size() <= tuning.half_vectors.max_gathered_bytes && element != F16;
+                let isa = if is_small { Avx2 } else { Avx512 };
+                let gathered = chosen_by(prefer_256_bit, Avx512, &[100, 10, 5], &[1], element);
+                assert_eq!(gathered, Some((isa, GatheredColumns)), "{}", tuning.name);
+            }
         }
-        assert_eq!(gathered(F16), Some((Avx512, GatheredColumns)));
-        assert_eq!(gathered(F32), Some((Avx512, GatheredColumns)));
         assert_eq!(chosen(Avx512, &[2048, 32, 192], &[1], F32), Some((Avx512, Columns)));
         assert_eq!(chosen(Portable, &[100, 8], &[1], F32), Some((Portable, Rows)));
         assert_eq!(chosen(Avx512, &[100, 1], &[1], F32), None);

@@ -27,6 +27,6 @@ pub(super) const GENERIC: Tuning = Tuning {
         rows_beyond_l2: false,
         columns_beyond_l3: false,
         gathers_beyond_l2: false,
-        small_gathers: false,
+        max_gathered_bytes: 0,
     },
 };

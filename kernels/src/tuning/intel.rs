@@ -1,7 +1,7 @@
 //! Intel's cores. All was measured on Granite Rapids.
 
 use super::generic::GENERIC;
-use super::table::{ColumnTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning, WorkingSet};
+use super::table::{ColumnTuning, HalfVectorTuning, PrefetchTuning, RowTuning, SMALLEST_L2_BYTES, Tuning, WorkingSet};
 
 /// By what [`with_l2_limit`] takes, in rising order: the smallest L2, then three quarters of an L2 of 1, 1.25, 2, 3
 /// and 4 MiB.
@@ -30,6 +30,7 @@ const fn with_l2_limit(min_beyond_l2_bytes: usize) -> Tuning {
             max_row_blocked_bytes: 128 << 10,
             ..GENERIC.columns
         },
+        half_vectors: HalfVectorTuning { rows_beyond_l2: true, max_gathered_bytes: 1, ..GENERIC.half_vectors },
         ..GENERIC
     }
     .checked()

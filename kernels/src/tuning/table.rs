@@ -87,8 +87,8 @@ pub struct HalfVectorTuning {
     pub columns_beyond_l3: bool,
     /// What is gathered from beyond L2.
     pub gathers_beyond_l2: bool,
-    /// Integers of 8 and 16 bits that are gathered.
-    pub small_gathers: bool,
+    /// Integers of at most so many bytes, wherever they are gathered from.
+    pub max_gathered_bytes: usize,
 }
 
 /// The most streams that a row is read in. See docs/tuning.md#rowsread_streams.

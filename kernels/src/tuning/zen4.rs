@@ -11,7 +11,7 @@ pub(super) static TUNING: Tuning = Tuning {
         rows_beyond_l2: true,
         columns_beyond_l3: false,
         gathers_beyond_l2: true,
-        small_gathers: true,
+        max_gathered_bytes: 2,
     },
     ..GENERIC
 }
