@@ -11,6 +11,7 @@
 
 use crate::element::Sample;
 use argreduce::Element;
+use argreduce_guard::advise_huge_pages;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::ops::{Deref, DerefMut};
@@ -123,11 +124,24 @@ fn offset() -> usize {
     *OFFSET
 }
 
+/// `ARGREDUCE_BENCH_PAGES=huge`: buffers are in huge pages, as NumPy's arrays are. Otherwise in those that a `Vec`
+/// gets: of 4 KiB, unless the system is set up to give huge ones unasked.
+static HAS_HUGE_PAGES: LazyLock<bool> =
+    LazyLock::new(|| std::env::var("ARGREDUCE_BENCH_PAGES").is_ok_and(|pages| pages == "huge"));
+
 impl<T: Sample> Buffer<T> {
     /// Room for `len` elements; those that it gets are 0, and the others stay.
     pub fn grow_to(&mut self, len: usize) {
         if len > self.len {
-            self.lines.resize((offset() + len * size_of::<T>()).div_ceil(size_of::<Line>()), Line([0; _]));
+            let lines = (offset() + len * size_of::<T>()).div_ceil(size_of::<Line>());
+            if *HAS_HUGE_PAGES && lines > self.lines.len() {
+                // New memory, of which nothing was touched.
+                let mut in_huge_pages = Vec::with_capacity(lines);
+                advise_huge_pages(in_huge_pages.spare_capacity_mut()).expect("ARGREDUCE_BENCH_PAGES=huge");
+                in_huge_pages.append(&mut self.lines);
+                self.lines = in_huge_pages;
+            }
+            self.lines.resize(lines, Line([0; _]));
             self.len = len;
         }
     }

@@ -8,6 +8,7 @@
 pub mod directml;
 mod few;
 mod float_mode;
+mod huge_pages;
 
 #[cfg_attr(not(unix), path = "plain.rs")]
 #[cfg_attr(unix, path = "pages.rs")]
@@ -15,6 +16,7 @@ mod region;
 
 pub use few::{few, is_slow};
 pub use float_mode::FloatMode;
+pub use huge_pages::advise_huge_pages;
 use region::Region;
 use std::cell::RefCell;
 use std::mem::take;
