@@ -8,7 +8,8 @@
 //! argmin     as they are    NaT above
 //! ```
 //!
-//! Above it is once 1 was taken from each, which wraps: NaT becomes the largest integer, and the others keep their order.
+//! Above it is once 1 was taken from each, which wraps: NaT becomes the largest integer, and the others keep their
+//! order.
 
 use crate::output::NewArray;
 use crate::reduce::Run;

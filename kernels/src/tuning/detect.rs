@@ -1,7 +1,7 @@
 //! Which table is that of this machine, by CPUID.
 
 use super::table::Tuning;
-use super::{generic, intel, zen4, zen5};
+use super::{generic, intel, zen2, zen4, zen5};
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 use core::ptr::{from_ref, null_mut};
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -33,7 +33,8 @@ fn detect() -> &'static Tuning {
 fn of(vendor: &[u8], family: u32, l2_bytes: impl FnOnce() -> usize) -> &'static Tuning {
     match (vendor, family) {
         // Hygon's are Zen's.
-        (b"AuthenticAMD" | b"HygonGenuine", 0x17..=0x19) => &zen4::TUNING,
+        (b"AuthenticAMD" | b"HygonGenuine", 0x17..=0x18) => &zen2::TUNING,
+        (b"AuthenticAMD", 0x19) => &zen4::TUNING,
         (b"AuthenticAMD", 0x1a..) => &zen5::TUNING,
         (b"GenuineIntel", _) => {
             let limit = l2_bytes() / 4 * 3;
@@ -74,8 +75,8 @@ mod tests {
             (tuning.name, tuning.prefetch.min_beyond_l2_bytes >> 10)
         };
         assert_eq!(found(b"AuthenticAMD", 0x15, 0), ("generic", 512));
-        assert_eq!(found(b"AuthenticAMD", 0x17, 0), ("zen4", 512));
-        assert_eq!(found(b"HygonGenuine", 0x18, 0), ("zen4", 512));
+        assert_eq!(found(b"AuthenticAMD", 0x17, 0), ("zen2", 512));
+        assert_eq!(found(b"HygonGenuine", 0x18, 0), ("zen2", 512));
         assert_eq!(found(b"AuthenticAMD", 0x19, 0), ("zen4", 512));
         assert_eq!(found(b"AuthenticAMD", 0x1a, 0), ("zen5", 512));
         assert_eq!(found(b"CentaurHauls", 6, 4 << 20), ("generic", 512));

@@ -22,6 +22,7 @@ mod generic;
 mod intel;
 pub(crate) mod isa;
 mod table;
+mod zen2;
 mod zen4;
 mod zen5;
 
@@ -32,7 +33,8 @@ pub use table::{
 
 impl Tuning {
     /// One for each microarchitecture.
-    pub const ALL: [&'static Tuning; 4] = [&zen4::TUNING, &zen5::TUNING, &intel::TUNINGS[0], &generic::TUNING];
+    pub const ALL: [&'static Tuning; 5] =
+        [&zen2::TUNING, &zen4::TUNING, &zen5::TUNING, &intel::TUNINGS[0], &generic::TUNING];
 
     /// Of this machine. CPUID is read once: where it is virtual, that takes a microsecond. Of other machines than
     /// x86-64, nothing was measured.

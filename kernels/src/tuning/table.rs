@@ -171,15 +171,18 @@ mod tests {
         let ask = |question: &dyn Fn(&Tuning, WorkingSet) -> bool| {
             Tuning::ALL.map(|tuning| (tuning.name, [L2, Llc, Dram].map(|working_set| question(tuning, working_set))))
         };
-        let tables = |[zen4, zen5, intel, generic]: [[bool; 3]; 4]| {
-            [("zen4", zen4), ("zen5", zen5), ("intel", intel), ("generic", generic)]
+        let tables = |[zen2, zen4, zen5, intel, generic]: [[bool; 3]; 5]| {
+            [("zen2", zen2), ("zen4", zen4), ("zen5", zen5), ("intel", intel), ("generic", generic)]
         };
         let (never, beyond_l2, from_memory) = ([false; 3], [false, true, true], [false, false, true]);
-        assert_eq!(ask(&|tuning, of| tuning.should_prefetch(of, true)), tables([beyond_l2; 4]));
-        let sequential = tables([never, beyond_l2, beyond_l2, never]);
+        assert_eq!(ask(&|tuning, of| tuning.should_prefetch(of, true)), tables([beyond_l2; 5]));
+        let sequential = tables([never, never, beyond_l2, beyond_l2, never]);
         assert_eq!(ask(&|tuning, of| tuning.should_prefetch(of, false)), sequential);
-        assert_eq!(ask(&|tuning, of| tuning.is_far(of)), tables([beyond_l2, from_memory, from_memory, beyond_l2]));
-        let several_streams = tables([beyond_l2, never, from_memory, never]);
+        assert_eq!(
+            ask(&|tuning, of| tuning.is_far(of)),
+            tables([beyond_l2, beyond_l2, from_memory, from_memory, beyond_l2])
+        );
+        let several_streams = tables([never, beyond_l2, never, from_memory, never]);
         assert_eq!(ask(&|tuning, of| tuning.has_read_streams(of)), several_streams);
     }
 }

@@ -1,9 +1,11 @@
-//! AMD's cores from Zen to Zen 4, and those that others make by its licence.
+//! AMD's cores from Zen 3 to Zen 4.
 
 use super::generic::GENERIC;
 use super::table::{ColumnTuning, HalfVectorTuning, RowTuning, Tuning};
 
-pub(super) static TUNING: Tuning = Tuning {
+pub(super) static TUNING: Tuning = ZEN4.checked();
+
+pub(super) const ZEN4: Tuning = Tuning {
     name: "zen4",
     rows: RowTuning { read_streams: 3, ..GENERIC.rows },
     columns: ColumnTuning { max_streams: 12, row_by_row: true, ..GENERIC.columns },
@@ -14,5 +16,4 @@ pub(super) static TUNING: Tuning = Tuning {
         max_gathered_bytes: 2,
     },
     ..GENERIC
-}
-.checked();
+};
