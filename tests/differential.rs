@@ -36,6 +36,70 @@ fn columns_of_every_width() {
     for_each_type!(columns());
 }
 
+/// Windows that overlap: rows and columns at once. As many of them as a vector has lanes, and one more or less; of
+/// lengths around those up to which they are columns, and which a lane counts.
+#[test]
+fn overlapping_windows() {
+    fn windows<T: Sample>() {
+        let lanes = Isa::detect().vector_bytes() / size_of::<T>();
+        let longest = 1024 / size_of::<T>();
+        let sizes = [longest + 1, 2, 3, 8, 50, 255, 256, 257, longest];
+        let mut rng = rng(3);
+        for size in few(0..sizes.len(), 5).map(|n| sizes[n]) {
+            for count in [lanes - 1, lanes, lanes + 1, 5 * lanes + 3] {
+                let input = sample::<T>(&mut rng, count + size - 1);
+                let windows = Layout::contiguous(&[input.len()]).unwrap().windows(0, size, 1).unwrap();
+                check::<T, i64>(&input, &windows, &[1], None);
+                // Of several rows, and without the elements between the windows of one and the next.
+                let input = sample::<T>(&mut rng, 2 * (count + size + 2));
+                let rows = Layout::contiguous(&[2, count + size + 2]).unwrap().windows(1, size, 1).unwrap();
+                check::<T, u32>(&input, &rows, &[2], None);
+            }
+        }
+    }
+    for_each_type!(windows());
+}
+
+/// Columns that end early: all but one have what nothing can beat in early rows, and that one has it in some row, about
+/// where it is looked for, or nowhere.
+#[test]
+fn columns_that_settle() {
+    fn columns<T: Sample>([plain, best]: [T; 2]) {
+        // One pass, panels, several panels and segments, narrow columns, gathered ones.
+        let shapes: [(&[usize], &[isize]); 6] = [
+            (&[70, 70], &[0]),
+            (&[300, 70], &[0]),
+            (&[9, 40, 300], &[0, 1]),
+            (&[5, 3, 90, 40], &[0, 2]),
+            (&[6000, 3], &[0]),
+            (&[300, 5], &[0]),
+        ];
+        for (sizes, axes) in few(0..shapes.len(), 4).map(|n| shapes[n]) {
+            let layout = Layout::contiguous(sizes).unwrap();
+            let width = sizes[sizes.len() - 1];
+            let rows = layout.required_len() / width;
+            for late in [0, 31, 32, 33, 64, 65, 255, 256, rows - 1, rows] {
+                let mut input = vec![plain; rows * width];
+                for (n, element) in input.iter_mut().enumerate() {
+                    let (row, column) = (n / width, n % width);
+                    let first = if column == width / 2 { late } else { 20 + column % 7 };
+                    // From there on, more of them.
+                    if row >= first && (row - first) % 11 == 0 {
+                        *element = best;
+                    }
+                }
+                check::<T, i32>(&input, &layout, axes, None);
+            }
+        }
+    }
+    columns::<u8>([254, 255]);
+    columns::<u8>([1, 0]);
+    columns::<i8>([0, i8::MIN]);
+    columns::<bool>([false, true]);
+    columns::<f32>([1.0, f32::NAN]);
+    columns::<half::f16>([half::f16::ONE, half::f16::NAN]);
+}
+
 /// Where nothing is better than what a search starts with: one value alone, whichever it is (the identities of minimum
 /// and maximum among them), NaN alone, and both. What a search has found by then is not an index, so that none may come
 /// out that is not in the extent.

@@ -228,6 +228,57 @@ fn whatever_an_executor_does() {
     for_each_type!(all());
 }
 
+/// What nothing can beat, at a few places: parts of a reduction that come after one are not read, whichever is done
+/// first.
+#[test]
+fn parts_that_do_not_matter() {
+    let mut rng = rng(9);
+    for (name, axes) in SHAPES.into_iter().filter(|(_, axes)| axes.iter().all(|axis| axis.2)) {
+        let layout = layout(axes);
+        for n in 0..few(0..60, 6).count() {
+            let mut input = vec![0_u8; layout.required_len()];
+            for _ in 0..rng.random_range(1..4) {
+                input[rng.random_range(0..layout.required_len())] = 255;
+            }
+            let (function, direction, policy) = orders().nth(n % 8).unwrap();
+            if function == ReduceFunction::ArgMin {
+                input.iter_mut().for_each(|element| *element = !*element);
+            }
+            let reduce = ArgReduce::new(function, &layout).all_axes().direction(direction).nan_policy(policy);
+            let plan = reduce.plan::<u8, u32>().unwrap();
+            let flags = vec![true; axes.len()];
+            let expected = reference::arg_reduce((function, direction, policy), &layout, &flags, &input)[0];
+            for way in [Way::InOrder, Way::Reversed, Way::Beside, Way::FromEight] {
+                let mut index = [77];
+                plan.run_on(&Wayward::new(way, [3, 64][n % 2]), &input, &mut index).unwrap();
+                assert_eq!(index[0] as usize, expected, "{name}, {plan}, {way:?}");
+            }
+        }
+    }
+}
+
+/// Indices of a window that no `isize` holds.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn parts_of_huge_indices() {
+    let layout = Layout::strided(&[3, 10_000], &[1, 3], 0).unwrap();
+    let mut input = vec![false; 30_000];
+    (input[3 * 6000], input[3 * 10], input[2]) = (true, true, true);
+    for direction in argreduce::AxisDirection::ALL {
+        let reduce = ArgReduce::argmax(&layout).all_axes().direction(direction).window(&[3, 1 << 62], &[0, 0]);
+        let plan = reduce.plan::<bool, u64>().unwrap();
+        let expected = if direction == argreduce::AxisDirection::Increasing { 10 } else { 2 << 62 };
+        for way in [Way::Nothing, Way::InOrder, Way::Reversed, Way::Beside] {
+            let mut index = [77];
+            plan.run_on(&Wayward::new(way, 3), &input, &mut index).unwrap();
+            assert_eq!(index[0], expected, "{plan}, {way:?}");
+        }
+        let mut index = [77];
+        plan.run(&input, &mut index).unwrap();
+        assert_eq!(index[0], expected, "{plan}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: if is_slow() { 100 } else { 600 },

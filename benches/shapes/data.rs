@@ -124,10 +124,13 @@ fn offset() -> usize {
     *OFFSET
 }
 
-/// `ARGREDUCE_BENCH_PAGES=huge`: buffers are in huge pages, as NumPy's arrays are. Otherwise in those that a `Vec`
-/// gets: of 4 KiB, unless the system is set up to give huge ones unasked.
-static HAS_HUGE_PAGES: LazyLock<bool> =
-    LazyLock::new(|| std::env::var("ARGREDUCE_BENCH_PAGES").is_ok_and(|pages| pages == "huge"));
+/// `ARGREDUCE_BENCH_PAGES=huge`: buffers are in huge pages, as NumPy's large arrays are on Linux. Otherwise in those
+/// that a `Vec` gets: of 4 KiB, unless the system is set up to give huge ones unasked.
+static HAS_HUGE_PAGES: LazyLock<bool> = LazyLock::new(|| match std::env::var("ARGREDUCE_BENCH_PAGES").as_deref() {
+    Ok("huge") => true,
+    Ok("") | Err(_) => false,
+    Ok(other) => panic!("ARGREDUCE_BENCH_PAGES is '{other}': 'huge' is allowed, or nothing"),
+});
 
 impl<T: Sample> Buffer<T> {
     /// Room for `len` elements; those that it gets are 0, and the others stay.

@@ -6,7 +6,7 @@
 //! taskset -c 1 cargo bench -- 'f32 rows'        # the cells (and criterion's benchmarks) with that in their names
 //! ARGREDUCE_BENCH=full ARGREDUCE_BENCH_CSV=cells.csv taskset -c 1 cargo bench
 //! ARGREDUCE_BENCH_OFFSET=16 taskset -c 1 cargo bench    # data that starts 16 bytes after a line, as often in a heap
-//! ARGREDUCE_BENCH_PAGES=huge taskset -c 1 cargo bench    # data in huge pages, as NumPy's arrays; a `Vec` has others
+//! ARGREDUCE_BENCH_PAGES=huge taskset -c 1 cargo bench    # data in huge pages, as NumPy's; a `Vec` has others
 //! ARGREDUCE_BENCH_SVG=docs/heatmap.svg taskset -c 1 cargo bench --bench shapes   # only a picture of f32 in L2
 //! cargo bench -- --test                         # every cell once: does it run?
 //! ```

@@ -17,10 +17,12 @@ use std::mem::MaybeUninit;
 pub fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) -> Result<()> {
     #[cfg(target_os = "linux")]
     {
+        // SAFETY: takes a number and gives one: no memory is involved.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        let page = usize::try_from(page).expect("a page has a size");
         let range = memory.as_mut_ptr_range();
-        let start = range.start.addr().next_multiple_of(crate::region::Region::ALIGNMENT);
-        let pages = range.end.addr().saturating_sub(start) / crate::region::Region::ALIGNMENT;
-        let len = pages * crate::region::Region::ALIGNMENT;
+        let start = range.start.addr().next_multiple_of(page);
+        let len = range.end.addr().saturating_sub(start) / page * page;
         // SAFETY: whole pages within the memory, whose content is the same in pages of any size.
         match unsafe { libc::madvise(range.start.with_addr(start).cast(), len, libc::MADV_HUGEPAGE) } {
             0 => Ok(()),

@@ -17,7 +17,7 @@ use super::slices::OutputSlices;
 use super::tiles::{Grid, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, TRANSPOSED_TILE, for_each_tile};
 use crate::planner::{CollapsedShape, count};
 use crate::{DataType, Element, NanPolicy, ReduceFunction};
-use argreduce_kernels::{Strategy, StridedIter, key, offset_at, with_element_type};
+use argreduce_kernels::{LoopDim, Strategy, StridedIter, key, offset_at, with_element_type};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -129,7 +129,7 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
     for_each_tile(&walk, max_outputs, &mut |tile| {
         if let ([best], Some(unbeatable)) = (&*best, unbeatable)
             && best.key >= unbeatable
-            && best.rank < first_rank(&tile.values, mask)
+            && best.rank < first_rank(tile.values.start, tile.values.dims.iter(), mask)
         {
             return;
         }
@@ -176,12 +176,9 @@ impl Settled {
 
     /// Whether everything in a part comes after it.
     pub(super) fn is_before(&self, part: &CollapsedShape) -> bool {
-        let mask = rank_mask(part);
-        let loops = part.output.output_dims().iter().chain(part.index_steps());
-        let reach = loops.map(|l| (l.size as isize - 1).wrapping_mul(l.stride));
-        let first = reach.map(|reach| if mask == 0 { reach.min(0) } else { reach.max(0) });
-        let first = first.fold(part.index_start, isize::wrapping_add) as usize ^ mask as usize;
-        self.unbeatable.is_some() && self.rank.load(Relaxed) < first
+        let loops = || part.output.output_dims().iter().chain(part.index_steps());
+        let first = || first_rank(part.index_start, loops(), rank_mask(part)) as usize;
+        self.unbeatable.is_some() && self.rank.load(Relaxed) < first()
     }
 
     /// Takes what was found in a part.
@@ -194,11 +191,14 @@ impl Settled {
     }
 }
 
-/// The smallest rank of all elements of a tile, given the indices of the first one of each partial answer.
-fn first_rank(indices: &Grid, mask: u64) -> u64 {
-    let reach = indices.dims.map(|l| (l.size as isize - 1) * l.stride);
-    let first = reach.map(|reach| if mask == 0 { reach.min(0) } else { reach.max(0) });
-    (indices.start + first[0] + first[1]) as u64 ^ mask
+/// The smallest rank that indices along some loops have. They wrap, because those of a window may be larger than an
+/// `isize`.
+fn first_rank<'a>(start: isize, loops: impl Iterator<Item = &'a LoopDim>, mask: u64) -> u64 {
+    // Each loop begins with the smallest, or ends with it.
+    let first = |l: &LoopDim| {
+        if (l.stride >= 0) == (mask == 0) { 0 } else { (l.size as isize - 1).wrapping_mul(l.stride) }
+    };
+    loops.map(first).fold(start, isize::wrapping_add) as u64 ^ mask
 }
 
 /// Merges the partial answers of a tile, whose outputs are places in `best`, and whose values are indices.
@@ -213,7 +213,7 @@ fn merge_tile<T: Element>(
     let (steps, strides) = (shape.index_steps(), shape.reduced_dims());
     let [height, width] = tile.input.dims.map(|l| l.size);
     for o in 0..height {
-        let first = |grid: &Grid| grid.start + o as isize * grid.dims[0].stride;
+        let first = |grid: &Grid| grid.start.wrapping_add((o as isize).wrapping_mul(grid.dims[0].stride));
         let [place, to, index] = [&tile.input, &tile.output, &tile.values].map(first);
         let [place_step, to_step, index_step] = [&tile.input, &tile.output, &tile.values].map(|g| g.dims[1].stride);
         let row = positions[o * width..][..width].iter().zip(&values[o * width..][..width]);
@@ -227,10 +227,12 @@ fn merge_tile<T: Element>(
             }
             let position = position as usize;
             let [index_offset, offset] = match (steps, strides) {
-                ([step], [stride]) => [step.stride, stride.stride].map(|stride| position as isize * stride),
+                ([step], [stride]) => {
+                    [step.stride, stride.stride].map(|stride| (position as isize).wrapping_mul(stride))
+                }
                 _ => [steps, strides].map(|loops| offset_at(loops, position)),
             };
-            let rank = (index + i * index_step).wrapping_add(index_offset) as u64 ^ mask;
+            let rank = index.wrapping_add(i.wrapping_mul(index_step)).wrapping_add(index_offset) as u64 ^ mask;
             let place = (place + i * place_step + offset) as usize;
             best.merge(Best { key, rank, place });
         }

@@ -411,4 +411,25 @@ mod tests {
             assert_eq!(chosen(sizes, axes, element), expected, "{sizes:?} over {axes:?}, {element}");
         }
     }
+
+    /// Windows of step 1, from both sides of their limit; and what they span, which is not what is visited.
+    #[test]
+    fn windows_are_columns() {
+        let windows = |len: usize, size: usize, step: usize, element| {
+            let input = Layout::contiguous(&[len]).unwrap().windows(0, size, step).unwrap();
+            let output = Layout::contiguous(&[input.sizes()[0], 1]).unwrap();
+            let set = AxisSet::new(&[1], 2).unwrap();
+            let shape = CollapsedShape::new(&input, set, AxisDirection::Increasing, &output);
+            let selection = selection(&shape, element);
+            (selection.strategy(Isa::Avx2), selection.span_bytes())
+        };
+        assert_eq!(windows(1000, 128, 1, F64), (Some(Strategy::Columns), 8000));
+        assert_eq!(windows(1000, 129, 1, F64), (Some(Strategy::Rows), 8000));
+        assert_eq!(windows(1100, 1024, 1, U8), (Some(Strategy::Columns), 1100));
+        assert_eq!(windows(1100, 1025, 1, U8), (Some(Strategy::Rows), 1100));
+        // Fewer than a vector has lanes; and of another step.
+        assert_eq!(windows(14, 8, 1, F32).0, Some(Strategy::Rows));
+        assert_eq!(windows(15, 8, 1, F32).0, Some(Strategy::Columns));
+        assert_eq!(windows(1000, 50, 2, F32).0, Some(Strategy::Rows));
+    }
 }

@@ -141,10 +141,13 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     #[inline(always)]
     fn look(&mut self) {
         let (order, rows) = (self.order, self.tiles.rows + self.tiles.widened);
-        if !O::MAY_EXIT_EARLY || O::Lane::HAS_NAN && !self.has_nan || rows < self.next_look {
+        if !O::MAY_EXIT_EARLY || rows < self.next_look {
             return;
         }
         self.next_look = rows.saturating_mul(2);
+        if O::Lane::HAS_NAN && !self.has_nan {
+            return;
+        }
         if let TilesView::Written(tiles) = self.tiles.view() {
             self.is_settled = tiles.iter().all(|tile| tile.is_settled(order));
         }

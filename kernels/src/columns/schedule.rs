@@ -107,7 +107,7 @@ impl ColumnSchedule {
             } else {
                 1
             },
-            prefetch_distance: prefetches.then_some(prefetch_distance),
+            prefetch_distance: (prefetches && !overlap).then_some(prefetch_distance),
             traversal: match exceeds_l2 {
                 _ if is_streaming => Traversal::Streaming,
                 true => Traversal::RowBlocked,

@@ -85,6 +85,7 @@ impl<S: SimdOps<L>, L: LaneElem, const FLIPS: bool, const MAX: bool, const NAN: 
         }
     }
 
+    /// (Of rows, none of which has a policy that is known at run time alone.)
     #[inline(always)]
     fn is_absorbing(self, best: Vec<Self>, nans: Mask<Self>) -> bool {
         self.simd.movemask(if L::HAS_NAN { nans } else { self.settled(best) }) != 0

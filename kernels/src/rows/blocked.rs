@@ -73,7 +73,8 @@ fn find_exactly<O: ArgOrder, const V: usize>(order: O, segment: Segment<'_, O::L
     BlockAccumulator::of(order, blocks, before).finalize(order, blocks)
 }
 
-/// How many vectors of a long row of an 8-bit type are read first. See docs/tuning.md#early_end_bytes.
+/// How many vectors are read first of a row of an 8-bit type that is more than one segment. See
+/// docs/tuning.md#early_end_bytes.
 const SOON_VECTORS: usize = 2;
 
 /// [`find`] of a segment of any length, part by part, each of as many blocks as a lane can count. A call too.
