@@ -8,14 +8,16 @@
 //! argmin     as they are    NaT above
 //! ```
 //!
-//! Above it is once 1 was taken from each, which wraps: NaT becomes the largest integer, and the others keep their
-//! order.
+//! Where it wins above, its place is that of the smallest. Where it loses above, 1 is taken from each element of a
+//! copy, which wraps: NaT becomes the largest integer, and the others keep their order. The copy is made only where
+//! there is a NaT. (Partial answers, which are merged by the same order, are always made of such a copy.)
 
 use crate::output::NewArray;
 use crate::reduce::Run;
 use crate::view::{Shape, View};
 use argreduce::{NanPolicy, ReduceFunction};
-use bytemuck::cast_slice_mut;
+use bytemuck::{cast_slice, cast_slice_mut};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 /// "Not a time".
@@ -33,6 +35,16 @@ pub(crate) fn add(bytes: &mut [u8], number: i64) {
     }
 }
 
+/// Adds 1 to each value whose index says that something was seen.
+pub(crate) fn one_more_where_seen(values: &mut [u8], indices: &[u8]) {
+    let (values, indices) = (values.as_chunks_mut::<8>().0, indices.as_chunks::<8>().0);
+    for (value, index) in values.iter_mut().zip(indices) {
+        if i64::from_ne_bytes(*index) != -1 {
+            add(value, 1);
+        }
+    }
+}
+
 /// The same dates, one less each: a copy. `shape` is a place for its shape.
 pub(crate) fn one_less<'a, 'py>(
     name: &str,
@@ -41,25 +53,70 @@ pub(crate) fn one_less<'a, 'py>(
     shape: &'a mut Shape,
 ) -> PyResult<View<'a, 'py>> {
     let mut copy = NewArray::new(view.value_type(py)?, view.shape.sizes())?;
-    view.copy_to(&copy)?;
+    view.copy_to(name, &copy)?;
     add(copy.bytes(), -1);
     View::of_new(name, copy, shape)
 }
 
+/// As many zeros.
+///
+/// # Errors
+/// `MemoryError`
+fn zeros<T: Copy + Default>(count: usize) -> PyResult<Vec<T>> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(count).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    zeros.resize(count, T::default());
+    Ok(zeros)
+}
+
 impl Run<'_, '_> {
     /// [`Run::run`] of dates among which NaT has to be above all.
-    pub(crate) fn run_with_nat_above(&self, indices: &mut [u8], mut values: Option<&mut [u8]>) -> PyResult<()> {
-        // Most arrays have none. That is what the smallest elements tell, and takes less than a copy.
-        let outputs = indices.len() / self.key.index_type.size();
-        let (mut smallest, mut places) = (vec![0_i64; outputs], vec![0_u64; outputs]);
-        let (function, nan_policy) = (ReduceFunction::ArgMin, NanPolicy::Propagate);
-        let key = self.key.with(function, nan_policy);
+    pub(crate) fn run_with_nat_above(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
+        // The smallest of each output tells whether it has a NaT, and where the first is.
+        let width = self.key.index_type.size();
+        let outputs = indices.len() / width;
+        let (mut smallest, mut places) = (zeros::<i64>(outputs)?, zeros::<u64>(outputs)?);
         let places = &mut cast_slice_mut(&mut places)[..indices.len()];
-        Run { plan: &*key.plan(self.view.shape)?, key, ..*self }
-            .run_as_is(places, Some(cast_slice_mut(&mut smallest)))?;
-        if !smallest.contains(&NAT) {
-            return self.run_as_is(indices, values);
+        let key = self.key.with(ReduceFunction::ArgMin, NanPolicy::Propagate);
+        let plan = &*key.plan(self.view.shape)?;
+        Run { plan, key, ..*self }.run_as_is(places, Some(cast_slice_mut(&mut smallest)))?;
+        match self.key.function {
+            ReduceFunction::ArgMax => self.run_where_none_is_nat(indices, values, places, &smallest),
+            _ if smallest.contains(&NAT) => self.run_one_less(indices, values),
+            _ => {
+                indices.copy_from_slice(places);
+                if let Some(values) = values {
+                    values.copy_from_slice(cast_slice(&smallest));
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// The largest elements of outputs without a NaT, and for the others, where it is.
+    fn run_where_none_is_nat(
+        &self,
+        indices: &mut [u8],
+        mut values: Option<&mut [u8]>,
+        places: &[u8],
+        smallest: &[i64],
+    ) -> PyResult<()> {
+        if !smallest.iter().all(|&smallest| smallest == NAT) {
+            self.run_as_is(indices, values.as_deref_mut())?;
+        }
+        let width = self.key.index_type.size();
+        for n in (0..smallest.len()).filter(|&n| smallest[n] == NAT) {
+            let place = n * width..(n + 1) * width;
+            indices[place.clone()].copy_from_slice(&places[place]);
+            if let Some(values) = &mut values {
+                values.as_chunks_mut().0[n] = NAT.to_ne_bytes();
+            }
+        }
+        Ok(())
+    }
+
+    /// By a copy in which NaT is the largest.
+    fn run_one_less(&self, indices: &mut [u8], mut values: Option<&mut [u8]>) -> PyResult<()> {
         let mut shape = Shape::NONE;
         let view = &one_less(self.name, self.view, self.py, &mut shape)?;
         let plan = &*self.key.plan(view.shape)?;

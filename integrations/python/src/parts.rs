@@ -126,7 +126,7 @@ fn partial_of_view<'py>(
     let run = || plan.run_partials_on(threads, input, value_bytes, index_bytes);
     without_lock(py, input.len(), run).map_err(value_error)?;
     if is_nat_above {
-        dates::add(values.bytes(), 1);
+        dates::one_more_where_seen(values.bytes(), indices.bytes());
     }
     interop(py)?.call_method1(intern!(py, "Partial"), (values.array, indices.array))
 }

@@ -128,7 +128,8 @@ impl<'py> Call<'_, 'py> {
             || answer == Answer::IndicesOfNumbers
                 && (matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
                     || view.is_of_dates());
-        if let (Some(out), false) = (&out, with_values)
+        // What takes more than one step is not written to `out` before the last.
+        if let (Some(out), false) = (&out, with_values || run.has_nat_above())
             && run.run_directly(out)?
         {
             return Ok(out.given());
@@ -232,10 +233,11 @@ pub(crate) struct Run<'a, 'py> {
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        if self.view.is_of_dates() && dates::is_nat_above(self.key.function, self.key.nan_policy) {
-            return self.run_with_nat_above(indices, values);
-        }
-        self.run_as_is(indices, values)
+        if self.has_nat_above() { self.run_with_nat_above(indices, values) } else { self.run_as_is(indices, values) }
+    }
+
+    fn has_nat_above(&self) -> bool {
+        self.view.is_of_dates() && dates::is_nat_above(self.key.function, self.key.nan_policy)
     }
 
     /// By the order of the elements themselves.
@@ -291,7 +293,7 @@ pub(crate) struct Key {
     axes: Axes,
     data_type: DataType,
     pub(crate) index_type: DataType,
-    function: ReduceFunction,
+    pub(crate) function: ReduceFunction,
     select_last: bool,
     nan_policy: NanPolicy,
 }

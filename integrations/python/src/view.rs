@@ -297,11 +297,19 @@ impl<'a, 'py> View<'a, 'py> {
     }
 
     /// Copies all elements to an array of the same sizes.
-    pub(crate) fn copy_to(&self, copy: &NewArray<'py>) -> PyResult<()> {
+    pub(crate) fn copy_to(&self, name: &str, copy: &NewArray<'py>) -> PyResult<()> {
+        self.check_is_unchanged(name)?;
         match &self.owner {
             Owner::Array(array) => copy_into(&copy.array, array),
             Owner::Tensor(_) => unreachable!("no tensor has dates"),
         }
+    }
+
+    fn check_is_unchanged(&self, name: &str) -> PyResult<()> {
+        if self.is_unchanged() {
+            return Ok(());
+        }
+        Err(PyRuntimeError::new_err(format!("{name} was called with an array that changed meanwhile")))
     }
 
     /// Whether the array is still what was found.
@@ -324,9 +332,7 @@ impl<'a, 'py> View<'a, 'py> {
     /// - Nothing writes to the bytes meanwhile. (Another thread of Python may, and may free them: NumPy's own functions
     ///   have the same gap, and docs say so.)
     pub(crate) unsafe fn bytes(&self, name: &str) -> PyResult<&[u8]> {
-        if !self.is_unchanged() {
-            return Err(PyRuntimeError::new_err(format!("{name} was called with an array that changed meanwhile")));
-        }
+        self.check_is_unchanged(name)?;
         if self.shape.is_empty() {
             return Ok(&[]);
         }

@@ -113,6 +113,10 @@ def test_parts(function: Any, nan: Any) -> None:
         assert merged.values.dtype == x.dtype
         np.testing.assert_array_equal(merged.indices, expected(x, 0, function == "argmax", nan, False))
         np.testing.assert_array_equal(as_integers(merged.values), as_integers(x[merged.indices, np.arange(3)]))
+    nothing = argreduce.partial(x[:0], 0, start=(0, 0), whole=x.shape, **options)
+    assert nothing.indices.tolist() == [-1, -1, -1]
+    assert not as_integers(nothing.values).any()
+    assert argreduce.merge(nothing, merged, **options).indices.tolist() == merged.indices.tolist()
     with pytest.raises(TypeError, match=r"values of acc are of type datetime64\[ns\], and those of other of type"):
         argreduce.merge(merged, (merged.values.astype("M8[s]"), merged.indices))
 
@@ -127,6 +131,30 @@ def test_dask() -> None:
     np.testing.assert_array_equal(
         argreduce.dask.nanargmin(lazy, 0).compute(), expected(x, 0, is_max=False, nan="ignore", last=False)
     )
+
+
+def test_chunks_of_other_units() -> None:
+    import argreduce.dask
+    import dask
+    import dask.array as da
+
+    def best(chunk: Any, declared: str) -> Any:
+        return argreduce.dask.argmax(da.from_delayed(dask.delayed(chunk), (2,), dtype=declared)).compute()
+
+    hours = np.array(["2020-01-01T01", "2020-01-01T23"], "M8[h]")
+    years = np.array(["2020", "3000"], "M8[Y]")
+    assert best(hours, "M8[s]") == best(years, "M8[s]") == 1
+    assert best(np.array(["NaT", "2020"], "M8[Y]"), "M8[s]") == 0
+    for chunk, declared in (
+        (hours, "M8[D]"),
+        (years, "M8[ns]"),
+        (hours, "m8[s]"),
+        (hours.view("m8[h]"), "M8[s]"),
+        (np.array([1.5, 2.5]), "M8[s]"),
+        (hours, "f8"),
+    ):
+        with pytest.raises(TypeError, match="does not hold its elements"):
+            best(chunk, declared)
 
 
 def test_columns_of_pandas() -> None:

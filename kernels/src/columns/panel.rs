@@ -149,7 +149,11 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
             return;
         }
         if let TilesView::Written(tiles) = self.tiles.view() {
-            self.is_settled = tiles.iter().all(|tile| tile.is_settled(order));
+            let mut settled = 0;
+            while settled < tiles.len() && tiles[settled].is_settled(order) {
+                settled += 1;
+            }
+            self.is_settled = settled == tiles.len();
         }
     }
 

@@ -60,7 +60,7 @@ def argmax(
     x : dask array
         Of any chunks. Their sizes have to be known along the reduced axes that have more than one. A chunk whose
         elements are of another type than ``x.dtype`` is cast to that: floats are rounded to it; integers, bool and
-        floats that are cast to integers or to bool have to keep their values.
+        floats that are cast to integers or to bool have to keep their values, and so have dates of another unit.
     axis : None, int or tuple of int
         The axes to reduce.
     keepdims : bool
@@ -318,9 +318,17 @@ def _as_declared(caller: str, block: Any, declared: Any) -> Any:
         return block
     # Refuses the types that an array may not have either.
     _partial_for(caller, np.empty(0, block.dtype), start=(0,), whole=(1,))
-    with np.errstate(invalid="ignore"):
-        elements = block.astype(declared)
-    if declared.kind in "biu" and not np.array_equal(elements, block):
+    are_dates = "M" in (declared.kind, block.dtype.kind) or "m" in (declared.kind, block.dtype.kind)
+    holds_them = not are_dates or declared.kind == block.dtype.kind
+    if holds_them:
+        with np.errstate(invalid="ignore"):
+            elements = block.astype(declared)
+        if are_dates:
+            # There and back: what is compared would be cast first, and wrap as well.
+            holds_them = np.array_equal(elements.astype(block.dtype), block, equal_nan=True)
+        elif declared.kind in "biu":
+            holds_them = np.array_equal(elements, block)
+    if not holds_them:
         raise TypeError(
             f"{caller}: a chunk is of type {block.dtype}. {declared} is declared, and does not hold its elements: "
             "declare a type that does (dtype= of map_blocks, for example)"
