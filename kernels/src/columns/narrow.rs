@@ -90,7 +90,10 @@ impl<O: ArgOrder> ContiguousColumns<'_, O> {
             }
             start = start.saturating_add(most);
             // No position is larger than the largest index of 32 bits.
-            if const { O::Simd::MAX_INDEX == u32::MAX } || start >= rows || self.are_settled(values) {
+            if const { O::Simd::MAX_INDEX == u32::MAX } || start >= rows {
+                break;
+            }
+            if O::MAY_EXIT_EARLY && self.order.are_settled(values, self.rows.width()) {
                 break;
             }
         }
@@ -100,14 +103,6 @@ impl<O: ArgOrder> ContiguousColumns<'_, O> {
             places.copy_from_slice(&lanes[..places.len()]);
             state.has_lost |= self.order.simd().movemask(self.order.lost(values)) != 0;
         }
-    }
-
-    /// Whether no further row can change an answer, if those are the best values of the columns.
-    #[inline(always)]
-    fn are_settled(self, values: Vec<O>) -> bool {
-        let simd = self.order.simd();
-        let columns = simd.movemask(simd.first_n_mask(self.rows.width()));
-        O::MAY_EXIT_EARLY && simd.movemask(self.order.settled(values)) & columns == columns
     }
 
     /// The first best of each column in `rows` rows from row `start` on: as many as can be counted, and at least one

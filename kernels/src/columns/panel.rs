@@ -98,11 +98,17 @@ enum TilesView<'t, T> {
 impl<O: ArgOrder, const U: usize> Tiles<'_, O, U> {
     #[inline(always)]
     fn view(&mut self) -> TilesView<'_, ColumnTile<O, U>> {
-        match self.rows + self.widened {
+        match self.all_rows() {
             0 => TilesView::New(self.tiles),
             // SAFETY: there were rows, and rows are counted only after every tile is written.
             _ => TilesView::Written(unsafe { &mut *(&raw mut *self.tiles as *mut [ColumnTile<O, U>]) }),
         }
+    }
+
+    /// All rows so far.
+    #[inline(always)]
+    fn all_rows(&self) -> u32 {
+        self.rows + self.widened
     }
 
     /// Counts some more rows.
@@ -140,7 +146,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
     /// Looks whether it is settled, if it is time to.
     #[inline(always)]
     fn look(&mut self) {
-        let (order, rows) = (self.order, self.tiles.rows + self.tiles.widened);
+        let (order, rows) = (self.order, self.tiles.all_rows());
         if !O::MAY_EXIT_EARLY || rows < self.next_look {
             return;
         }
@@ -226,8 +232,7 @@ impl<'a, O: ArgOrder, const U: usize> Panel<'a, O, U> {
         let is_streaming = const { U == TILE_VECTORS } && traversal == Traversal::Streaming;
         let most = match (stays, is_streaming) {
             (true, _) if O::MAY_EXIT_EARLY && !is_short => {
-                let rows = self.tiles.rows + self.tiles.widened;
-                self.next_look.saturating_sub(rows).max(FIRST_LOOK_ROWS) as usize
+                self.next_look.saturating_sub(self.tiles.all_rows()).max(FIRST_LOOK_ROWS) as usize
             }
             (true, _) => usize::MAX,
             (_, true) => 1,

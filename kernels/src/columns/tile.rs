@@ -171,11 +171,9 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
     /// Whether no further row can change what was found: all lanes [are settled](ArgOrder::settled).
     #[inline(always)]
     pub(super) fn is_settled(&self, order: O) -> bool {
-        let simd = order.simd();
-        let all = simd.movemask(simd.first_n_mask(O::Simd::LANES));
         // Counted by hand: the function of an iterator is not always inlined.
         let mut u = 0;
-        while u < U && simd.movemask(order.settled(self.best[u])) == all {
+        while u < U && order.are_settled(self.best[u], O::Simd::LANES) {
             u += 1;
         }
         u == U

@@ -146,6 +146,12 @@ pub(crate) trait ArgOrder: Copy {
     const MAY_EXIT_EARLY: bool;
     /// Of lanes that are exact, where no element is better: a NaN that wins, or the extreme of the type.
     fn settled(self, best: Vec<Self>) -> Mask<Self>;
+    /// Whether the first `lanes` lanes are settled: none of them can change any more.
+    #[inline(always)]
+    fn are_settled(self, best: Vec<Self>, lanes: usize) -> bool {
+        let asked = self.simd().movemask(self.simd().first_n_mask(lanes));
+        self.simd().movemask(self.settled(best)) & asked == asked
+    }
     /// Whether nothing that follows can change the answer: a lane [is settled](ArgOrder::settled), or the fast path
     /// will not accept its best.
     fn is_absorbing(self, best: Vec<Self>, nan_acc: Self::NanAcc) -> bool;

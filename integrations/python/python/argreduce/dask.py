@@ -318,17 +318,15 @@ def _as_declared(caller: str, block: Any, declared: Any) -> Any:
         return block
     # Refuses the types that an array may not have either.
     _partial_for(caller, np.empty(0, block.dtype), start=(0,), whole=(1,))
-    are_dates = "M" in (declared.kind, block.dtype.kind) or "m" in (declared.kind, block.dtype.kind)
-    holds_them = not are_dates or declared.kind == block.dtype.kind
-    if holds_them:
-        with np.errstate(invalid="ignore"):
-            elements = block.astype(declared)
-        if are_dates:
-            # There and back: what is compared would be cast first, and wrap as well.
-            holds_them = np.array_equal(elements.astype(block.dtype), block, equal_nan=True)
-        elif declared.kind in "biu":
-            holds_them = np.array_equal(elements, block)
-    if not holds_them:
+    with np.errstate(invalid="ignore"):
+        elements = block.astype(declared)
+    if {declared.kind, block.dtype.kind} & {"M", "m"}:
+        # There and back: what is compared would be cast first, and wrap as well.
+        back = elements.astype(block.dtype)
+        is_same = declared.kind == block.dtype.kind and np.array_equal(back, block, equal_nan=True)
+    else:
+        is_same = declared.kind not in "biu" or np.array_equal(elements, block)
+    if not is_same:
         raise TypeError(
             f"{caller}: a chunk is of type {block.dtype}. {declared} is declared, and does not hold its elements: "
             "declare a type that does (dtype= of map_blocks, for example)"
