@@ -3,9 +3,10 @@
 
 use crate::order::{ArgOrder, LaneElem, Mask, Vec, load, max_all, padding};
 use crate::positions::rarer;
+use crate::prefetch::Hint;
 use crate::simd::ops::{EQ, SimdOps, UNORDERED};
 use crate::simd::token::Simd;
-use crate::tuning::Tuning;
+use crate::tuning::{PrefetchTuning, Tuning};
 use bytemuck::Zeroable;
 use core::marker::PhantomData;
 
@@ -84,11 +85,19 @@ impl<'a, L: Copy> Segment<'a, L> {
         self.prefetch_distance != 0
     }
 
+    /// Into which cache: what is [near](crate::tuning::PrefetchTuning::l2_distance_bytes) into L1.
+    #[inline(always)]
+    fn hint(self) -> Hint {
+        let PrefetchTuning { hint, l2_distance_bytes, .. } = self.tuning.prefetch;
+        let is_near = self.prefetch_distance.unsigned_abs() * size_of::<L>() <= l2_distance_bytes;
+        if is_near { Hint::L1 } else { hint }
+    }
+
     /// Prefetches what is ahead of its elements.
     #[inline(always)]
     pub(super) fn issue_prefetch(self) {
         if self.has_prefetch() {
-            self.tuning.prefetch.hint.prefetch(self.address(self.prefetch_distance), self.len * size_of::<L>());
+            self.hint().prefetch(self.address(self.prefetch_distance), self.len * size_of::<L>());
         }
     }
 

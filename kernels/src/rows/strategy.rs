@@ -77,6 +77,10 @@ impl<const FORWARD: bool> KernelImpl for RowKernel<FORWARD> {
 /// docs/tuning.md#min_discontinuity_bytes.
 const MIN_DISCONTINUITY_BYTES: usize = 512;
 
+/// The fewest bytes of rows that are prefetched from L2 into L1: more than L1 holds. See
+/// docs/tuning.md#prefetchhint.
+const MIN_L2_BYTES: usize = 48 << 10;
+
 /// The longest rows, in bytes, that hardware prefetchers follow in two streams. See
 /// docs/tuning.md#max_two_stream_bytes.
 const MAX_TWO_STREAM_BYTES: usize = 960;
@@ -215,8 +219,15 @@ impl<'a, O: ArgOrder, const FORWARD: bool> RowsOfCall<'a, O, FORWARD> {
         // In vectors, only what takes any length has rows of both directions: for all others it is a constant.
         let is_backward = const { O::Simd::TUNING.specializes && !S::TAKES_ANY_LENGTH } || self.first.is_reversed();
         let first = self.first.with_direction(!FORWARD && is_backward);
-        if !S::IS_BLOCKED || !self.prefetches {
+        if !S::IS_BLOCKED {
             return first;
+        }
+        if !self.prefetches {
+            let bytes = || self.args.outputs() * first.len() * size_of::<O::Lane>();
+            let is_in_l2 = const { O::Simd::TUNING.prefetches_from_l2 } && !self.args.exceeds_l2();
+            let distance = self.args.tuning.prefetch.l2_distance_bytes;
+            let prefetches = is_in_l2 && distance > 0 && bytes() >= MIN_L2_BYTES;
+            return if prefetches { first.with_prefetch_bytes(distance) } else { first };
         }
         // Before each block: further along a long row, or else at the same place of another.
         let size = size_of::<O::Lane>();

@@ -13,6 +13,7 @@ pub(super) const GENERIC: Tuning = Tuning {
     prefetch: PrefetchTuning {
         sequential: false,
         hint: Hint::L2,
+        l2_distance_bytes: 0,
         min_beyond_l2_bytes: SMALLEST_L2_BYTES,
         far_from: WorkingSet::Llc,
     },

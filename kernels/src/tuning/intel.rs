@@ -19,6 +19,7 @@ const fn with_l2_limit(min_beyond_l2_bytes: usize) -> Tuning {
         name: "intel",
         prefetch: PrefetchTuning {
             sequential: true,
+            l2_distance_bytes: 960,
             min_beyond_l2_bytes,
             far_from: WorkingSet::Dram,
             ..GENERIC.prefetch

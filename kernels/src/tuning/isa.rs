@@ -19,6 +19,9 @@ pub(crate) struct IsaTuning {
     /// Whether loops of about 64 bytes are [unrolled](crate::simd::token::repeat). (Where instructions are longer,
     /// fewer of them lie in 64 bytes.)
     pub(crate) unrolls_short_loops: bool,
+    /// Whether long rows in L2 [may be prefetched](super::table::PrefetchTuning::l2_distance_bytes): where loads that are
+    /// not in L1 are in the way of what could run.
+    pub(crate) prefetches_from_l2: bool,
     /// Whether columns take rows two at a time: see `columns/tile.rs`.
     pub(crate) pairs_rows: bool,
 }
@@ -32,6 +35,7 @@ pub(crate) const PORTABLE: IsaTuning = IsaTuning {
     has_shuffles: false,
     keeps_bits: false,
     unrolls_short_loops: false,
+    prefetches_from_l2: false,
     pairs_rows: false,
 };
 
@@ -47,6 +51,7 @@ pub(crate) const AVX2: IsaTuning = IsaTuning {
     has_shuffles: true,
     keeps_bits: true,
     unrolls_short_loops: true,
+    prefetches_from_l2: true,
     pairs_rows: true,
 };
 
@@ -59,6 +64,7 @@ pub(crate) const AVX512: IsaTuning = IsaTuning {
     has_shuffles: true,
     keeps_bits: false,
     unrolls_short_loops: false,
+    prefetches_from_l2: false,
     pairs_rows: false,
 };
 
@@ -71,5 +77,6 @@ pub(crate) const NEON: IsaTuning = IsaTuning {
     has_shuffles: true,
     keeps_bits: false,
     unrolls_short_loops: false,
+    prefetches_from_l2: false,
     pairs_rows: false,
 };

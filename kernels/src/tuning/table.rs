@@ -44,6 +44,9 @@ pub struct PrefetchTuning {
     pub sequential: bool,
     /// The cache that elements beyond L2 are prefetched into.
     pub hint: Hint,
+    /// How many bytes ahead to prefetch from L2 into L1 in long rows, by ISAs that gain by it; 0 for nothing. What is
+    /// that near goes into L1 wherever it comes from.
+    pub l2_distance_bytes: usize,
     /// The fewest bytes that are taken to be beyond L2.
     pub min_beyond_l2_bytes: usize,
     /// From which working set on elements are far: where they come so late that it pays to read several streams at a
@@ -153,6 +156,8 @@ impl Tuning {
         assert!(stream_bytes.is_power_of_two() && stream_bytes >= MIN_STREAM_BYTES, "a stream reads whole blocks");
         assert!(read_streams * stream_bytes <= MIN_HUGE_ROW_BYTES, "a huge row has a part for each stream");
         assert!(self.columns.max_streams <= MAX_COUNTED_ROWS, "one pass counts its rows in a lane");
+        let distance = self.prefetch.l2_distance_bytes;
+        assert!(distance == 0 || distance < self.rows.stream_distance, "what is beyond L2 is prefetched further ahead");
         assert!(self.prefetch.min_beyond_l2_bytes <= MIN_MEMORY_BYTES, "caches are beyond each other");
         assert!(!matches!(self.prefetch.far_from, WorkingSet::L2), "what L2 holds is near");
         self
