@@ -176,8 +176,8 @@ pub enum Error(f) {
         0 => write!(f, "index {index} is out of range: the reduced axes have no elements"),
         _ => write!(f, "index {index} is out of range: the reduced axes allow 0 to {}", count - 1),
     },
-    /// Outputs that would each have to be found among no elements: of a reduced axis of size 0, of parts none of which
-    /// had one, or of a stream before its first.
+    /// Outputs that would each have to be found among no elements: of a reduced axis of size 0, or of a stream before its
+    /// first chunk.
     EmptyReduction {
         /// The reduced axis of size 0, or else the first reduced axis.
         axis: usize,
@@ -186,8 +186,8 @@ pub enum Error(f) {
     } => match *of {
         "part" => write!(
             f,
-            "axis {axis} has size 0 in the part, or in all that were merged: an empty part has no index, only partial \
-             answers to merge with those of others"
+            "axis {axis} has size 0 in the part: an empty part has no index, only partial answers to merge with those of \
+             others"
         ),
         "stream" => write!(f, "the stream has had no element along axis {axis} yet: an index needs at least one"),
         _ => write!(
@@ -195,6 +195,51 @@ pub enum Error(f) {
             "axis {axis} has size 0: a reduced axis needs at least one element, unless the output is empty"
         ),
     },
+    /// An output of which no element is there, without a [fill](crate::ArgReduce::fill).
+    NothingThere {
+        /// The first such output: its position along each axis, 0 along a reduced one.
+        output: Vec<usize>,
+    } => {
+        f.write_str("no element is there ")?;
+        if output.is_empty() { f.write_str("at all")? } else { write!(f, "for output {output:?}")? }
+        f.write_str(": without a fill, an index needs at least one")
+    },
+    /// A fill that the index type cannot hold.
+    FillOutOfRange {
+        /// The fill.
+        fill: i64,
+        /// The index type.
+        index_type: &'static str,
+        /// The smallest and the largest value of that type.
+        min: i64,
+        /// See `min`.
+        max: u64,
+    } => write!(f, "the fill {fill} does not fit {index_type}, which holds {min} to {max}"),
+    /// A mask of another rank than the input's.
+    MaskRank {
+        /// The rank that it must have.
+        expected: usize,
+        /// The rank that it has.
+        found: usize,
+    } => write!(f, "the mask has rank {found}: it has to have the input's, {expected}"),
+    /// A mask of another size than the input on one axis.
+    MaskSize {
+        /// The axis.
+        axis: usize,
+        /// The size that it must have.
+        expected: usize,
+        /// The size that it has.
+        found: usize,
+    } => write!(f, "the mask has size {found} on axis {axis}: it has to have the input's, {expected}"),
+    /// A mask that ends before the elements do.
+    MaskTooShort {
+        /// What it has: `bits`, `bytes` or `elements of bool`.
+        unit: &'static str,
+        /// How many of them are needed, from its start on.
+        required: usize,
+        /// How many it has.
+        len: usize,
+    } => write!(f, "the mask has {len} {unit}: the input needs {required}"),
     /// The index type cannot hold the largest possible index.
     IndexTooLarge {
         /// The largest possible index.

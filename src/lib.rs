@@ -119,6 +119,7 @@ mod error;
 mod exec;
 mod index;
 mod layout;
+mod mask;
 mod messages;
 mod options;
 mod partial;
@@ -131,8 +132,8 @@ mod threads;
 pub use api::ndarray;
 pub use api::{ArgReduce, Plan, RequiredBytes, SliceExt, UntypedPlan};
 pub use api::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
-pub use api::{argmax, argmax_on, argmax_with_values, argmax_with_values_on};
-pub use api::{argmin, argmin_on, argmin_with_values, argmin_with_values_on};
+pub use api::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
+pub use api::{argmin, argmin_masked, argmin_on, argmin_with_values, argmin_with_values_on};
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
 #[doc(inline)]
@@ -142,6 +143,7 @@ pub use error::Error;
 pub use half;
 pub use index::Index;
 pub use layout::{Coordinates, Layout, drop_axes, unravel};
+pub use mask::Mask;
 pub use options::{AxisDirection, Options};
 pub use partial::Partial;
 pub use parts::{ArgStream, Merge};

@@ -27,41 +27,72 @@ pub fn arg_reduce<T: Copy + PartialOrd>(
     reduced: &[bool],
     input: &[T],
 ) -> Vec<usize> {
+    let indices = arg_reduce_masked(order, layout, reduced, input, |_| true).into_iter();
+    indices.map(|index| index.expect("a reduced axis has size 0")).collect()
+}
+
+/// As [`arg_reduce`], of the elements that are there: of number `n` in row-major order of the sizes, `is_there(n)` says
+/// so. `None` where no element is.
+///
+/// # Panics
+/// If `reduced` is not as long as the rank, or if `input` is too short.
+///
+/// ```
+/// use argreduce::{AxisDirection, Layout, NanPolicy, ReduceFunction, reference};
+/// let layout = Layout::contiguous(&[2, 3])?;
+/// let (input, there) = ([1.0, 9.0, 9.0, f64::NAN, 0.0, 2.0], [true, false, true, false, false, false]);
+/// let first_max = (ReduceFunction::ArgMax, AxisDirection::Increasing, NanPolicy::Propagate);
+/// let indices = reference::arg_reduce_masked(first_max, &layout, &[false, true], &input, |n| there[n]);
+/// assert_eq!(indices, [Some(2), None]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn arg_reduce_masked<T: Copy + PartialOrd>(
+    order: (ReduceFunction, AxisDirection, NanPolicy),
+    layout: &Layout,
+    reduced: &[bool],
+    input: &[T],
+    is_there: impl Fn(usize) -> bool,
+) -> Vec<Option<usize>> {
     let mut indices = Vec::new();
-    float_mode::in_default(&mut || indices = arg_reduce_in_default(order, layout, reduced, input));
+    float_mode::in_default(&mut || indices = in_default_mode(order, layout, reduced, input, &is_there));
     indices
 }
 
-/// As [`arg_reduce`], in a thread whose floating-point mode is the default one.
+/// As [`arg_reduce_masked`], in a thread whose floating-point mode is the default one.
 #[inline(never)]
-fn arg_reduce_in_default<T: Copy + PartialOrd>(
+fn in_default_mode<T: Copy + PartialOrd>(
     (function, direction, nan_policy): (ReduceFunction, AxisDirection, NanPolicy),
     layout: &Layout,
     reduced: &[bool],
     input: &[T],
-) -> Vec<usize> {
+    is_there: &dyn Fn(usize) -> bool,
+) -> Vec<Option<usize>> {
     let sizes = layout.sizes();
     assert_eq!(reduced.len(), sizes.len(), "one flag per axis");
-    // How far each position of the kept axes, or of the reduced ones, is from the first.
+    // How far each position of the kept axes, or of the reduced ones, is from the first: in the input, and by number.
     let offsets = |of_reduced: bool| {
-        let sizes: Vec<usize> =
+        let along: Vec<usize> =
             sizes.iter().zip(reduced).map(|(&size, &reduced)| if reduced == of_reduced { size } else { 1 }).collect();
-        coordinates(sizes).map(|coordinates| -> isize {
-            coordinates.iter().zip(layout.strides()).map(|(&coordinate, &stride)| coordinate as isize * stride).sum()
+        coordinates(along).map(|coordinates| {
+            let offset = coordinates.iter().zip(layout.strides()).map(|(&n, &stride)| n as isize * stride);
+            (offset.sum::<isize>(), coordinates.iter().zip(sizes).fold(0, |number, (&n, &size)| number * size + n))
         })
     };
     // Where there is no output, there may be more to choose from than can be listed.
     if sizes.iter().zip(reduced).any(|(&size, &reduced)| size == 0 && !reduced) {
         return Vec::new();
     }
-    let along: Vec<isize> = offsets(true).collect();
+    let along: Vec<(isize, usize)> = offsets(true).collect();
 
     let mut indices = Vec::new();
-    for kept in offsets(false) {
+    for (kept, kept_number) in offsets(false) {
         let mut best: Option<(usize, T)> = None;
         // The index counts the elements of the sub-tensor in row-major order over the reduced axes, in ascending order
         // of the axes.
-        for (index, along) in along.iter().enumerate() {
+        for (index, (along, number)) in along.iter().enumerate() {
+            if !is_there(kept_number + number) {
+                continue;
+            }
             let candidate = input[(layout.offset() as isize + kept + along) as usize];
             let wins = match best {
                 None => true,
@@ -75,7 +106,7 @@ fn arg_reduce_in_default<T: Copy + PartialOrd>(
                 best = Some((index, candidate));
             }
         }
-        indices.push(best.expect("a reduced axis has size 0").0);
+        indices.push(best.map(|(index, _)| index));
     }
     indices
 }

@@ -1,6 +1,6 @@
 //! [`ArgReduce`] collects what the caller asks for, checks it, and makes a plan of it.
 
-use super::plan::{ErasedPlan, Part, Plan};
+use super::plan::{ErasedPlan, Plan};
 use crate::layout::{AxisError, AxisSet, PerAxis, Window, may_overlap};
 use crate::planner::PlanIsa;
 use crate::{
@@ -45,6 +45,7 @@ pub struct ArgReduce<'a> {
     pub(crate) output: Option<&'a Layout>,
     pub(crate) isa: Option<Isa>,
     pub(crate) window: Option<Window<'a>>,
+    pub(crate) fill: Option<i64>,
 }
 
 impl<'a> ArgReduce<'a> {
@@ -63,7 +64,7 @@ impl<'a> ArgReduce<'a> {
     /// ```
     pub fn new(function: ReduceFunction, input: &Layout) -> Self {
         let (input, axes, options) = (*input, Err(AxisError::NoAxes), Options::new());
-        ArgReduce { function, input, axes, options, output: None, isa: None, window: None }
+        ArgReduce { function, input, axes, options, output: None, isa: None, window: None, fill: None }
     }
 
     /// The index of the largest element; otherwise as [`ArgReduce::new`].
@@ -168,6 +169,26 @@ impl<'a> ArgReduce<'a> {
         ArgReduce { window: Some(Window { whole, start }), ..self }
     }
 
+    /// The index of an output of which no element [is there](crate::Mask): in what runs under a mask, and in
+    /// [`Plan::finish_partials`] and [`ArgStream::finish`](crate::ArgStream::finish). Its value has bits of 0. By default
+    /// there is none, and such an output is an error.
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Layout, Mask};
+    /// let rows = Layout::contiguous(&[2, 3])?;
+    /// let plan = ArgReduce::argmax(&rows).axes(&[1]).fill(-1).plan::<f32, i32>()?;
+    /// let there = [true, true, false, false, false, false];
+    /// assert_eq!(plan.run_masked_to_vec(&[1.0, 5.0, 9.0, 7.0, 0.0, 7.0], Mask::bools(&there))?, [1, -1]);
+    ///
+    /// let error = ArgReduce::argmax(&rows).axes(&[1]).fill(-1).plan::<f32, u32>().unwrap_err();
+    /// assert_eq!(error.to_string(), "the fill -1 does not fit u32, which holds 0 to 4294967295");
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    #[doc(alias = "fill_value")]
+    pub fn fill(self, index: i64) -> Self {
+        ArgReduce { fill: Some(index), ..self }
+    }
+
     /// Forces an instruction set: all that runs is of this one. By default it is the one that the environment variable
     /// `ARGREDUCE_ISA` names (it is read once per process), forced as well, or else [`Isa::detect`], which may take
     /// kernels of narrower vectors where those are faster. The answer never depends on it.
@@ -184,6 +205,7 @@ impl<'a> ArgReduce<'a> {
     ///   index; but not where the output is empty, because then there is no index.
     /// - [`Error::WindowRank`], [`Error::WindowOutOfRange`], [`Error::WholeTooLarge`]: see [`ArgReduce::window`]. With
     ///   one, the sizes of the reduced axes and the largest index are those of the whole.
+    /// - [`Error::FillOutOfRange`]: see [`ArgReduce::fill`].
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
         // Made in place: to copy a plan a few times would take longer than to make it.
@@ -210,13 +232,13 @@ impl<'a> ArgReduce<'a> {
         erased.axes = self.axes?;
         let (direction, nan_policy) = (self.options.direction, self.options.nan_policy);
         (erased.function, erased.direction, erased.nan_policy) = (self.function, direction, nan_policy);
-        (erased.sizes, erased.required_len) = (self.input.only_sizes(), self.input.required_len());
+        (erased.sizes, erased.input) = (self.input.only_sizes(), self.input);
+        erased.fill = check_fill(self.fill, (index_type, max_index))?;
         check_output(sizes, erased.axes, self.output, &mut erased.output)?;
         let window = self.window.unwrap_or(Window::of_whole(sizes));
         if self.window.is_some() {
             window.check(sizes)?;
-            erased.part = Some(Part { sizes: erased.sizes, start: PerAxis::of(window.start) });
-            erased.sizes = PerAxis::of(window.whole);
+            (erased.sizes, erased.part_start) = (PerAxis::of(window.whole), Some(PerAxis::of(window.start)));
         }
         // Without outputs there is no index, and so none that could be missing or too large.
         if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !erased.axes.contains(axis)) {
@@ -283,6 +305,18 @@ fn check_output(
     }
     *output = *given;
     Ok(())
+}
+
+/// The fill, if it fits the type of the indices.
+fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u64)) -> Result<Option<i64>, Error> {
+    // The largest value of a signed type is the complement of the smallest.
+    let min = if index_type.starts_with('i') { !(max as i64) } else { 0 };
+    match fill {
+        Some(fill) if fill < min || fill > 0 && fill as u64 > max => {
+            Err(Error::FillOutOfRange { fill, index_type, min, max })
+        }
+        _ => Ok(fill),
+    }
 }
 
 fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {

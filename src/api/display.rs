@@ -1,6 +1,6 @@
 //! What a plan displays: what it reduces, what that collapsed to, and how it will run.
 
-use super::plan::{ErasedPlan, Part, Plan};
+use super::plan::{ErasedPlan, Plan};
 use crate::planner::ExecPlan;
 use crate::{DataType, Element, Index};
 use argreduce_kernels::{LoopDim, Strategy};
@@ -16,7 +16,8 @@ impl ErasedPlan {
     pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
         let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
         write!(f, "{} of {} ", self.function, data_type)?;
-        if let Some(Part { sizes, start }) = &self.part {
+        if let Some(start) = &self.part_start {
+            let sizes = self.input.sizes();
             write!(f, "{sizes:?} at {start:?} of ")?;
         }
         write!(f, "{:?} over axes ", self.sizes)?;

@@ -4,9 +4,10 @@
 //! It works with `ndarray` 0.17: arrays of another version are of other types, which have no [`ArrayExt`].
 
 use super::builder::ArgReduce;
-use crate::exec::ElementsRef;
+use super::plan::new_vec;
+use crate::exec::{ElementsRef, OutputSlices};
 use crate::layout::dimension;
-use crate::{Element, Error, Executor, Index, Options, ReduceFunction, Sequential, drop_axes};
+use crate::{Element, Error, Executor, Index, Layout, Mask, Options, ReduceFunction, Sequential, drop_axes};
 use ndarray::{Array, ArrayBase, ArrayD, ArrayView, Axis, Data, Dimension, IxDyn, RemoveAxis};
 
 /// Argmin and argmax on any array or view of up to 8 dimensions: also transposed, reversed, sliced with steps, or
@@ -178,6 +179,53 @@ pub trait ArrayExt: sealed::Sealed {
         Ok((array(sizes.clone(), indices), array(sizes, values)))
     }
 
+    /// The index of the smallest element along `axis` of those that are there: for which a mask of the same sizes, or of
+    /// sizes that broadcast to them, is true.
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis`], [`Error::BroadcastRank`] and [`Error::BroadcastSize`] for a mask of other sizes, and
+    /// [`Error::NothingThere`].
+    ///
+    /// ```
+    /// use argreduce::ndarray::ArrayExt;
+    /// use ndarray::array;
+    ///
+    /// let scores = array![[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]];
+    /// let there = array![false, true, true];
+    /// assert_eq!(scores.argmin_axis_masked::<u32, _, _>(&there, 1)?, array![1, 1]);
+    /// let error = scores.argmin_axis_masked::<u32, _, _>(&there, 0).unwrap_err();
+    /// assert!(error.to_string().starts_with("no element is there for output [0, 0]"));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    fn argmin_axis_masked<I: Index, S: Data<Elem = bool>, D: Dimension>(
+        &self,
+        mask: &ArrayBase<S, D>,
+        axis: isize,
+    ) -> Result<Array<I, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis,
+    {
+        let indices = masked_answers(self.as_view(), ReduceFunction::ArgMin, mask.view(), &[axis])?;
+        Ok(array(without_axis(self.as_view(), axis)?, indices))
+    }
+
+    /// The index of the largest element along `axis` of those that are there; otherwise as
+    /// [`ArrayExt::argmin_axis_masked`].
+    ///
+    /// # Errors
+    /// As [`ArrayExt::argmin_axis_masked`].
+    fn argmax_axis_masked<I: Index, S: Data<Elem = bool>, D: Dimension>(
+        &self,
+        mask: &ArrayBase<S, D>,
+        axis: isize,
+    ) -> Result<Array<I, Smaller<Self>>, Error>
+    where
+        Self::Dim: RemoveAxis,
+    {
+        let indices = masked_answers(self.as_view(), ReduceFunction::ArgMax, mask.view(), &[axis])?;
+        Ok(array(without_axis(self.as_view(), axis)?, indices))
+    }
+
     /// The index of the smallest element along `axes`; otherwise as [`ArrayExt::argmin_axis`].
     ///
     /// # Errors
@@ -305,6 +353,30 @@ fn answers<T: Element, I: Index, D: Dimension>(
     let (layout, elements) = unsafe { ElementsRef::of_view(view)? };
     let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
     plan.run_to_vecs(executor, elements, with_values)
+}
+
+/// The indices of what is there, packed.
+#[allow(unsafe_code)]
+fn masked_answers<T: Element, I: Index, D: Dimension, E: Dimension>(
+    view: ArrayView<'_, T, D>,
+    function: ReduceFunction,
+    mask: ArrayView<'_, bool, E>,
+    axes: &[isize],
+) -> Result<Vec<I>, Error> {
+    // What lies between the elements of a view may be somebody else's to write: then the mask is copied.
+    let copy = if mask.as_slice_memory_order().is_none() { Some(mask.to_owned()) } else { None };
+    let mask = copy.as_ref().map_or(mask.view(), |copy| copy.view());
+    let before = |(&size, &stride): (&usize, &isize)| stride.min(0).unsigned_abs() * size.saturating_sub(1);
+    let offset = mask.shape().iter().zip(mask.strides()).map(before).sum();
+    let places = Layout::strided(mask.shape(), mask.strides(), offset)?.broadcast(view.shape())?;
+    let there = mask.as_slice_memory_order().expect("a copy is contiguous");
+    // SAFETY: the plan below is for that layout, and nothing else reads the elements.
+    let (layout, elements) = unsafe { ElementsRef::of_view(view)? };
+    let plan = ArgReduce::new(function, &layout).axes(axes).plan::<T, I>()?;
+    let mut indices = new_vec("output", I::NAME, plan.output_layout().required_len())?;
+    let slices = OutputSlices { indices: indices[..].as_mut().into(), values: None };
+    plan.erased.run_masked(I::NAME, elements, Mask::strided(there, &places), slices, &Sequential)?;
+    Ok(indices)
 }
 
 fn without_axis<T, D: RemoveAxis>(view: ArrayView<'_, T, D>, axis: isize) -> Result<D::Smaller, Error> {

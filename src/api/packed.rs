@@ -2,7 +2,8 @@
 //! takes threads.
 
 use super::builder::ArgReduce;
-use crate::{Element, Error, Executor, Index, Layout, Options, ReduceFunction, Sequential};
+use super::plan::Plan;
+use crate::{Element, Error, Executor, Index, Layout, Mask, Options, ReduceFunction, Sequential};
 
 /// The indices of the smallest elements of a packed tensor along `axes`: packed too, one for each position of the kept
 /// axes.
@@ -268,6 +269,58 @@ pub fn arg_reduce_with_values_on<T: Element, I: Index>(
     of_tensor(executor, (function, options.into()), input, sizes, axes, true)
 }
 
+/// As [`argmin`], of the elements that [are there](Mask).
+///
+/// # Errors
+/// As [`argmin`], and as [`Plan::run_masked`](crate::Plan::run_masked): an output of which no element is there is
+/// [`Error::NothingThere`].
+///
+/// ```
+/// use argreduce::{Mask, argmin_masked};
+/// let (rows, there) = ([3_i32, 1, 2, 5, 5, 4], [true, false, true, true, true, false]);
+/// let smallest: Vec<u32> = argmin_masked(&rows, &[2, 3], &[1], Mask::bools(&there))?;
+/// assert_eq!(smallest, [2, 0]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn argmin_masked<T: Element, I: Index>(
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+    mask: Mask<'_>,
+) -> Result<Vec<I>, Error> {
+    of_masked(ReduceFunction::ArgMin, input, sizes, axes, mask)
+}
+
+/// As [`argmax`], of the elements that [are there](Mask); otherwise as [`argmin_masked`].
+///
+/// # Errors
+/// As [`argmin_masked`].
+///
+/// ```
+/// use argreduce::{Mask, argmax_masked};
+/// let largest: Vec<u32> = argmax_masked(&[3_i32, 9, 2, 5, 5, 4], &[2, 3], &[1], Mask::bits(&[0b110_101], 0))?;
+/// assert_eq!(largest, [0, 1]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn argmax_masked<T: Element, I: Index>(
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+    mask: Mask<'_>,
+) -> Result<Vec<I>, Error> {
+    of_masked(ReduceFunction::ArgMax, input, sizes, axes, mask)
+}
+
+fn of_masked<T: Element, I: Index>(
+    function: ReduceFunction,
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+    mask: Mask<'_>,
+) -> Result<Vec<I>, Error> {
+    plan_of(function, Options::new(), input, sizes, axes)?.run_masked_to_vec(input, mask)
+}
+
 /// The indices, and the values or none.
 fn of_tensor<T: Element, I: Index>(
     executor: &dyn Executor,
@@ -277,11 +330,22 @@ fn of_tensor<T: Element, I: Index>(
     axes: &[isize],
     with_values: bool,
 ) -> Result<(Vec<I>, Vec<T>), Error> {
+    plan_of(function, options, input, sizes, axes)?.run_to_vecs(executor, input.into(), with_values)
+}
+
+/// A plan for an input of as many elements as the sizes make, or fewer.
+fn plan_of<T: Element, I: Index>(
+    function: ReduceFunction,
+    options: Options,
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+) -> Result<Plan<T, I>, Error> {
     let layout = Layout::contiguous(sizes)?;
     let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
     let (expected, len) = (layout.required_len(), input.len());
     if len > expected {
         return Err(Error::TooLong { element_type: T::DATA_TYPE.name(), sizes: sizes.to_vec(), expected, len });
     }
-    plan.run_to_vecs(executor, input.into(), with_values)
+    Ok(plan)
 }

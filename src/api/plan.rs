@@ -39,21 +39,16 @@ pub(crate) struct ErasedPlan {
     pub(crate) axes: AxisSet,
     /// Of the whole.
     pub(crate) sizes: PerAxis,
-    /// Where the input lies in the whole, if it is but a part.
-    pub(crate) part: Option<Part>,
-    /// How long a slice the input needs.
-    pub(crate) required_len: usize,
+    /// Of the input: the whole, or a part of it.
+    pub(crate) input: Layout,
+    /// Where the input begins in the whole, if it is but a part.
+    pub(crate) part_start: Option<PerAxis>,
+    /// What an output gets of which no element is there, where that is no error.
+    pub(crate) fill: Option<i64>,
     pub(crate) output: Layout,
     pub(crate) isa: Isa,
     /// [`ExecPlan::EMPTY`] where the output or the part is empty.
     pub(crate) exec: ExecPlan,
-}
-
-/// A part of a larger tensor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
-    pub(crate) sizes: PerAxis,
-    pub(crate) start: PerAxis,
 }
 
 impl<T, I> Clone for Plan<T, I> {
@@ -297,8 +292,9 @@ impl ErasedPlan {
         nan_policy: NanPolicy::Propagate,
         axes: AxisSet::NONE,
         sizes: PerAxis::NONE,
-        part: None,
-        required_len: 0,
+        input: Layout::SCALAR,
+        part_start: None,
+        fill: None,
         output: Layout::SCALAR,
         isa: Isa::Portable,
         exec: ExecPlan::EMPTY,
@@ -306,12 +302,13 @@ impl ErasedPlan {
 
     /// The reduced axis along which the part is empty.
     pub(crate) fn empty_axis(&self) -> Option<usize> {
-        let part = self.part.as_ref()?;
-        (0..part.sizes.len()).find(|&axis| part.sizes[axis] == 0 && self.axes.contains(axis))
+        self.part_start.as_ref()?;
+        let sizes = self.input.sizes();
+        (0..sizes.len()).find(|&axis| sizes[axis] == 0 && self.axes.contains(axis))
     }
 
     pub(crate) fn check_input(&self, input: ElementsRef<'_>) -> Result<(), Error> {
-        check_len("input", input.data_type().name(), input.len(), self.required_len)
+        check_len("input", input.data_type().name(), input.len(), self.input.required_len())
     }
 
     /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width; on the
@@ -325,11 +322,11 @@ impl ErasedPlan {
         values: Option<Values<'_>>,
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
-        let ErasedPlan { required_len, output, exec, .. } = self;
+        let ErasedPlan { input: layout, output, exec, .. } = self;
         let executor = self.for_several(executor);
         let is_fast = exec.is_contiguous_row && values.is_none() && executor.is_none();
         // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
-        if is_fast && input.len() >= *required_len && indices.len() >= output.required_len() {
+        if is_fast && input.len() >= layout.required_len() && indices.len() >= output.required_len() {
             run_one_output(&self.bind(input), exec.shape.output.start, &mut OutputSlices { indices, values: None });
             return Ok(());
         }
@@ -367,11 +364,11 @@ impl ErasedPlan {
     pub(crate) fn bind<'a>(&'a self, input: ElementsRef<'a>) -> BoundPlan<'a> {
         // SAFETY: `plan_erased` in `api/builder.rs` alone makes plans: all of one from one layout. Views come with
         // theirs (`answers` in `api/ndarray.rs`).
-        unsafe { BoundPlan::new(&self.exec, (self.function, self.nan_policy), self.required_len, input) }
+        unsafe { BoundPlan::new(&self.exec, (self.function, self.nan_policy), self.input.required_len(), input) }
     }
 
     /// Checks the slices. Whether there is anything to do.
-    fn has_outputs(
+    pub(super) fn has_outputs(
         &self,
         index_type: &'static str,
         input: ElementsRef<'_>,

@@ -3,7 +3,7 @@
 use super::builder::{ArgReduce, default_isa};
 use crate::exec::{find_in_slice, find_scalar};
 use crate::planner::{MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
-use crate::{AxisDirection, Element, Isa, Layout, NanPolicy, Options, ReduceFunction};
+use crate::{AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, Options, Partial, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: ties go to the first, and NaN is before all numbers.
 ///
@@ -29,6 +29,8 @@ use crate::{AxisDirection, Element, Isa, Layout, NanPolicy, Options, ReduceFunct
 /// #   fn nanargmax(&self) -> Option<usize> where f32: Element { None }
 /// #   fn argmin_with_value(&self) -> Option<(usize, f32)> where f32: Element { None }
 /// #   fn argmax_with_value(&self) -> Option<(usize, f32)> where f32: Element { None }
+/// #   fn argmin_masked(&self, _: argreduce::Mask<'_>) -> Option<usize> where f32: Element { None }
+/// #   fn argmax_masked(&self, _: argreduce::Mask<'_>) -> Option<usize> where f32: Element { None }
 /// #   fn arg_reduce(&self, _: ReduceFunction, _: impl Into<Options>) -> Option<usize> where f32: Element { None }
 ///     // and the methods
 /// }
@@ -96,6 +98,28 @@ pub trait SliceExt: sealed::Sealed {
     where
         Self::Element: Element;
 
+    /// The index of the smallest element that is there, `None` if none is.
+    ///
+    /// # Panics
+    /// If the mask does not fit the slice: it is too short, or its layout has other sizes.
+    ///
+    /// ```
+    /// use argreduce::{Mask, SliceExt};
+    /// assert_eq!([3, 1, 2].argmin_masked(Mask::bools(&[true, false, true])), Some(2));
+    /// assert_eq!([3, 1, 2].argmin_masked(Mask::bits(&[0], 0)), None);
+    /// ```
+    fn argmin_masked(&self, mask: Mask<'_>) -> Option<usize>
+    where
+        Self::Element: Element;
+
+    /// The index of the largest element that is there; otherwise as [`SliceExt::argmin_masked`].
+    ///
+    /// # Panics
+    /// As [`SliceExt::argmin_masked`].
+    fn argmax_masked(&self, mask: Mask<'_>) -> Option<usize>
+    where
+        Self::Element: Element;
+
     /// The index of the smallest or largest element, by other [`Options`]:
     /// `xs.arg_reduce(ReduceFunction::ArgMax, AxisDirection::Decreasing)`. `None` if there is no element; nothing but
     /// NaN is a tie, also where NaN is ignored.
@@ -156,6 +180,20 @@ impl<T> SliceExt for [T] {
         self.argmax().map(|index| (index, self[index]))
     }
 
+    fn argmin_masked(&self, mask: Mask<'_>) -> Option<usize>
+    where
+        T: Element,
+    {
+        of_masked(ReduceFunction::ArgMin, self, mask)
+    }
+
+    fn argmax_masked(&self, mask: Mask<'_>) -> Option<usize>
+    where
+        T: Element,
+    {
+        of_masked(ReduceFunction::ArgMax, self, mask)
+    }
+
     fn arg_reduce(&self, function: ReduceFunction, options: impl Into<Options>) -> Option<usize>
     where
         T: Element,
@@ -181,6 +219,22 @@ fn of_slice<T: Element>(order: (ReduceFunction, NanPolicy), elements: &[T]) -> O
         _ if size_of_val(elements) < MIN_SEGMENTED_ROW_BYTES => find_in_slice(order, slice_isa, elements),
         _ => by_plan(order.0, order.1.into(), elements),
     }
+}
+
+/// By a plan, and as a partial answer, which may be none.
+fn of_masked<T: Element>(function: ReduceFunction, elements: &[T], mask: Mask<'_>) -> Option<usize> {
+    let mut partial = [Partial::<T, u64>::NONE];
+    let run = |partial: &mut [Partial<T, u64>]| -> Result<(), Error> {
+        let layout = Layout::contiguous(&[elements.len()])?;
+        // An empty slice is an empty part.
+        let sizes = [elements.len().max(1)];
+        let reduce = ArgReduce::new(function, &layout).all_axes().isa(slice_isa()).window(&sizes, &[0]);
+        reduce.plan::<T, u64>()?.run_masked_partials(elements, mask, partial)
+    };
+    if let Err(error) = run(&mut partial) {
+        panic!("{error}");
+    }
+    (!partial[0].is_none()).then_some(partial[0].index as usize)
 }
 
 /// The ISA for slices. They cannot report an error, so an `ARGREDUCE_ISA` that is not available is ignored.

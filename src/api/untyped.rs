@@ -3,9 +3,9 @@
 
 use super::builder::ArgReduce;
 use super::plan::ErasedPlan;
-use crate::exec::{ElementsRef, Indices, Values};
+use crate::exec::{ElementsRef, Indices, OutputSlices, Values};
 use crate::index::max_index;
-use crate::{DataType, Error, Executor, Isa, Layout};
+use crate::{DataType, Error, Executor, Isa, Layout, Mask, Sequential};
 use bytemuck::Pod;
 use std::fmt;
 use std::sync::Arc;
@@ -109,6 +109,82 @@ impl UntypedPlan {
         self.run_any(input, indices, Some(values), None)
     }
 
+    /// As [`Plan::run_masked`](crate::Plan::run_masked).
+    ///
+    /// # Errors
+    /// As [`Plan::run_masked`](crate::Plan::run_masked), and [`Error::Misaligned`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, DataType, Layout, Mask};
+    /// let layout = Layout::contiguous(&[2, 3])?;
+    /// let plan = ArgReduce::argmax(&layout).axes(&[1]).fill(-1).plan_untyped(DataType::U8, DataType::I32)?;
+    /// let mut classes = [9_i32; 2];
+    /// plan.run_masked(&[1, 5, 2, 7, 0, 7], Mask::bytes(&[1, 0, 1, 0, 0, 0]), bytemuck::cast_slice_mut(&mut classes))?;
+    /// assert_eq!(classes, [2, -1]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_masked(&self, input: &[u8], mask: Mask<'_>, indices: &mut [u8]) -> Result<(), Error> {
+        self.run_masked_on(&Sequential, input, mask, indices)
+    }
+
+    /// As [`Plan::run_masked_on`](crate::Plan::run_masked_on).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run_masked`].
+    pub fn run_masked_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        mask: Mask<'_>,
+        indices: &mut [u8],
+    ) -> Result<(), Error> {
+        self.run_any_masked(executor, input, mask, indices, None)
+    }
+
+    /// As [`Plan::run_masked_with_values`](crate::Plan::run_masked_with_values).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run_masked`].
+    pub fn run_masked_with_values(
+        &self,
+        input: &[u8],
+        mask: Mask<'_>,
+        indices: &mut [u8],
+        values: &mut [u8],
+    ) -> Result<(), Error> {
+        self.run_any_masked(&Sequential, input, mask, indices, Some(values))
+    }
+
+    /// As [`Plan::run_masked_with_values_on`](crate::Plan::run_masked_with_values_on).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run_masked`].
+    pub fn run_masked_with_values_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        mask: Mask<'_>,
+        indices: &mut [u8],
+        values: &mut [u8],
+    ) -> Result<(), Error> {
+        self.run_any_masked(executor, input, mask, indices, Some(values))
+    }
+
+    fn run_any_masked(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        mask: Mask<'_>,
+        indices: &mut [u8],
+        values: Option<&mut [u8]>,
+    ) -> Result<(), Error> {
+        let input = ElementsRef::of_bytes("input", self.data_type, input)?;
+        let indices = index_elements("output", self.index_type, indices)?;
+        let values = values.map(|values| Values::of_bytes("values", self.data_type, values)).transpose()?;
+        let slices = OutputSlices { indices, values };
+        self.erased.run_masked(self.index_type.name(), input, mask, slices, executor)
+    }
+
     fn run_any(
         &self,
         input: &[u8],
@@ -133,10 +209,10 @@ impl UntypedPlan {
 
     /// How many bytes the buffers need.
     pub fn required_bytes(&self) -> RequiredBytes {
-        let ErasedPlan { required_len, output, .. } = &*self.erased;
+        let ErasedPlan { input, output, .. } = &*self.erased;
         let (element, index) = (self.data_type.size(), self.index_type.size());
         RequiredBytes {
-            input: required_len.saturating_mul(element),
+            input: input.required_len().saturating_mul(element),
             output: output.required_len().saturating_mul(index),
             values: output.element_count().saturating_mul(element),
         }

@@ -69,6 +69,16 @@ impl<'a> ElementsRef<'a> {
         Ok(ElementsRef { start, len, data_type: type_in_bytes(data_type), lifetime: PhantomData })
     }
 
+    /// All of a slice.
+    ///
+    /// # Safety
+    /// - They are elements of that type, as integers of their size.
+    #[inline(always)]
+    pub(super) unsafe fn of_bits<B>(slice: &'a [B], data_type: DataType) -> Self {
+        assert!(size_of::<B>() == data_type.size() && align_of::<B>() == alignment(size_of::<B>()));
+        ElementsRef { start: slice.as_ptr().cast(), len: slice.len(), data_type, lifetime: PhantomData }
+    }
+
     /// The elements of a view, and where they are.
     ///
     /// # Safety

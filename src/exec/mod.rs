@@ -41,6 +41,8 @@
 //! | `slices.rs` | the slices that a call writes to; indices by their width |
 //! | `input.rs` | elements of a type that is known at run time, and a plan that is bound to them |
 //! | `values.rs` | where values of such a type are written |
+//! | `masked.rs` | what a mask says is there, block by block |
+//! | `mask_block.rs` | the mask of a block, as bytes |
 //! | `outputs.rs` | writing to a slice, also from several threads |
 //!
 //! Kernels read and write by pointers, and so this folder has unsafe code. Validity is in four types. Who makes one
@@ -50,6 +52,8 @@
 
 mod call;
 mod input;
+mod mask_block;
+mod masked;
 mod outputs;
 mod parallel;
 mod partials;
@@ -63,6 +67,7 @@ mod write;
 
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
+pub(crate) use masked::{FoundBlock, MaskedReduction, run_masked};
 pub(crate) use parallel::{run_on, run_packed_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};

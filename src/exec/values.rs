@@ -41,6 +41,15 @@ impl<'a> Values<'a> {
         Ok(Values { start, len, data_type, size, lifetime: PhantomData })
     }
 
+    /// All of a slice.
+    ///
+    /// # Safety
+    /// - They are elements of that type, as integers of their size.
+    pub(super) unsafe fn of_bits<B: Copy>(slice: &'a mut [B], data_type: DataType) -> Self {
+        // SAFETY: the caller's promise: they are initialised.
+        unsafe { Values::of_buffer(&mut *(&raw mut *slice as *mut [MaybeUninit<B>]), data_type) }
+    }
+
     /// A buffer for elements of that type: of integers as large as they are, which need not be initialised.
     ///
     /// # Safety

@@ -4,7 +4,7 @@ use super::merge::Merge;
 use crate::api::{ErasedPlan, check_len};
 use crate::exec::{ElementsRef, Indices, OutputSlices, Values, for_width};
 use crate::exec::{run_packed, run_packed_on, run_partials, run_partials_on};
-use crate::{Element, Error, Executor, Index, Layout, Partial, Plan, Sequential};
+use crate::{Element, Error, Executor, Index, Layout, Mask, Partial, Plan, Sequential};
 use argreduce_kernels::{LoopDim, StridedIter};
 
 impl<T: Element, I: Index> Plan<T, I> {
@@ -58,6 +58,64 @@ impl<T: Element, I: Index> Plan<T, I> {
         Ok(())
     }
 
+    /// As [`Plan::run_partials`], of the elements that [are there](crate::Plan::run_masked). What has none is
+    /// [`Partial::NONE`], so that parts merge as they do without a mask.
+    ///
+    /// # Errors
+    /// As [`Plan::run_partials`], and [`Error::MaskRank`], [`Error::MaskSize`], [`Error::MaskTooShort`] for a mask that
+    /// does not fit the part; then nothing is written.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, Mask, Partial};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// let mut partials = [Partial::NONE; 2];
+    /// plan.run_masked_partials(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0], Mask::bits(&[0b000_101], 0), &mut partials)?;
+    /// assert_eq!(partials, [Partial { value: 2.0, index: 2 }, Partial::NONE]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_masked_partials(
+        &self,
+        input: &[T],
+        mask: Mask<'_>,
+        partials: &mut [Partial<T, I>],
+    ) -> Result<(), Error> {
+        self.run_masked_partials_on(&Sequential, input, mask, partials)
+    }
+
+    /// As [`Plan::run_masked_partials`], on the threads of an executor, as [`Plan::run_on`].
+    ///
+    /// # Errors
+    /// As [`Plan::run_masked_partials`].
+    pub fn run_masked_partials_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[T],
+        mask: Mask<'_>,
+        partials: &mut [Partial<T, I>],
+    ) -> Result<(), Error> {
+        let erased = &self.erased;
+        let (input, outputs) = (ElementsRef::from(input), erased.output.element_count());
+        erased.check_partials(I::NAME, Indices::from(&mut [] as &mut [I]).none(), input)?;
+        check_len("partials", "Partial", partials.len(), outputs)?;
+        let mask = mask.places(erased.input.sizes())?;
+        let partials = &mut partials[..outputs];
+        if erased.empty_axis().is_some() {
+            partials.fill(Partial::NONE);
+        } else if outputs > 0 {
+            let packed = Layout::contiguous(erased.output.sizes())?;
+            erased.find_masked(input, mask, executor, &mut |found| {
+                let values = found.values_of::<T>();
+                found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
+                    for (n, output) in outputs.enumerate() {
+                        let index = I::at(found.indices[output] as isize, 0, 0);
+                        partials[first + n * step as usize] = Partial { value: values[output], index };
+                    }
+                });
+            });
+        }
+        Ok(())
+    }
+
     /// What merges the partial answers of this plan and of those for other parts: with its function, direction, NaN
     /// policy and ISA.
     pub fn merge(&self) -> Merge {
@@ -67,9 +125,9 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// Writes the index of each partial answer, at the places of [`Plan::output_layout`].
     ///
     /// # Errors
-    /// [`Error::TooShort`] for a short slice, [`Error::EmptyReduction`] for a [`Partial::NONE`] (it names the first
-    /// reduced axis), and [`Error::IndexOutOfRange`] for an index that the whole does not have; then nothing is
-    /// written.
+    /// [`Error::TooShort`] for a short slice, [`Error::NothingThere`] for a [`Partial::NONE`] if the plan has no
+    /// [fill](crate::ArgReduce::fill) ([`Error::EmptyReduction`] where its own part is empty), and
+    /// [`Error::IndexOutOfRange`] for an index that the whole does not have; then nothing is written.
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout, Partial};
@@ -83,7 +141,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     pub fn finish_partials(&self, partials: &[Partial<T, I>], indices: &mut [I]) -> Result<(), Error> {
         let outputs = self.erased.output.element_count();
         check_len("partials", "Partial", partials.len(), outputs)?;
-        self.erased.finish("part", (I::NAME, I::MAX), &|n| partials[n].index, indices)
+        self.erased.finish_part((I::NAME, I::MAX), &|n| partials[n].index, indices)
     }
 }
 
@@ -134,11 +192,54 @@ impl ErasedPlan {
         Ok(())
     }
 
+    /// As [`Plan::run_masked_partials`], with values and indices in two slices.
+    pub(crate) fn run_masked_packed(
+        &self,
+        index_type: &'static str,
+        (input, mask): (ElementsRef<'_>, Mask<'_>),
+        mut values: Values<'_>,
+        mut indices: Indices<'_>,
+        executor: &dyn Executor,
+    ) -> Result<(), Error> {
+        let outputs = self.output.element_count();
+        self.check_partials(index_type, indices.none(), input)?;
+        check_len("values", input.data_type().name(), values.len(), outputs)?;
+        check_len("indices", index_type, indices.len(), outputs)?;
+        let mask = mask.places(self.input.sizes())?;
+        if self.empty_axis().is_some() {
+            values.clear(outputs);
+            for_width!(&mut indices, indices => indices.range(0, outputs).fill(Index::NONE));
+        } else if outputs > 0 {
+            let packed = Layout::contiguous(self.output.sizes())?;
+            self.find_masked(input, mask, executor, &mut |found| {
+                found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
+                    for (n, output) in outputs.enumerate() {
+                        let place = first + n * step as usize;
+                        indices.set(place, found.indices[output] as isize, 0, 0);
+                        found.copy_value(output, &mut values, place);
+                    }
+                });
+            });
+        }
+        Ok(())
+    }
+
+    /// As [`ErasedPlan::finish`], of parts.
+    pub(crate) fn finish_part<I: Index>(
+        &self,
+        index_type: (&'static str, u64),
+        index: &dyn Fn(usize) -> I,
+        indices: &mut [I],
+    ) -> Result<(), Error> {
+        self.finish(self.empty_axis().map(|axis| (axis, "part")), index_type, index, indices)
+    }
+
     /// Writes indices at the places of the output layout, each given by its number among the packed ones: of a type, or
-    /// of the unsigned one that is as wide. They are `of` a part or a stream.
+    /// of the unsigned one that is as wide. In place of none, the fill; without one, an error, which says where it is
+    /// known to be `empty`.
     pub(crate) fn finish<I: Index>(
         &self,
-        of: &'static str,
+        empty: Option<(usize, &'static str)>,
         (index_type, max_index): (&'static str, u64),
         index: &dyn Fn(usize) -> I,
         indices: &mut [I],
@@ -148,8 +249,11 @@ impl ErasedPlan {
         for n in 0..self.output.element_count() {
             let found = index(n);
             if found == I::NONE {
-                let axis = self.empty_axis().or(self.axes.first()).unwrap_or(0);
-                return Err(Error::EmptyReduction { axis, of });
+                match (self.fill, empty) {
+                    (Some(_), _) => continue,
+                    (None, Some((axis, of))) => return Err(Error::EmptyReduction { axis, of }),
+                    (None, None) => return Err(self.nothing_there(n)),
+                }
             }
             let index = found.value();
             if !(0..count.into()).contains(&index) {
@@ -159,7 +263,9 @@ impl ErasedPlan {
                 return Err(Error::IndexOutOfRange { index, count });
             }
         }
-        scatter(&self.output, index, indices);
+        let fill = I::at(self.fill.unwrap_or(0) as isize, 0, 0);
+        let or_fill = |n| if index(n) == I::NONE { fill } else { index(n) };
+        scatter(&self.output, &or_fill, indices);
         Ok(())
     }
 }

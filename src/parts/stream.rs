@@ -8,7 +8,7 @@
 
 use crate::api::{ErasedPlan, check_len, new_vec};
 use crate::layout::{PerAxis, Window, dimension};
-use crate::{ArgReduce, Element, Error, Executor, Index, Layout, Options, Sequential};
+use crate::{ArgReduce, Element, Error, Executor, Index, Layout, Mask, Options, Sequential};
 
 /// A reduction of a tensor that comes in chunks along one axis: the best elements so far. Made by
 /// [`ArgReduce::stream`].
@@ -67,7 +67,7 @@ impl ArgReduce<'_> {
         let chunk = Layout::contiguous(&sizes)?;
         let mut so_far = ErasedPlan::EMPTY;
         ArgReduce { input: chunk, ..self }.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), &mut so_far)?;
-        let start = so_far.part.as_ref().map_or(PerAxis::zeros(rank), |part| part.start);
+        let start = so_far.part_start.unwrap_or(PerAxis::zeros(rank));
         let is_bounded = self.window.is_some();
         let (outputs, len) = (so_far.output.element_count(), so_far.output.element_count().saturating_mul(2));
         let (values, mut indices) = (new_vec("values", T::DATA_TYPE.name(), len)?, new_vec("indices", I::NAME, len)?);
@@ -105,6 +105,16 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn push_on(&mut self, executor: &dyn Executor, chunk: &Layout, elements: &[T]) -> Result<(), Error> {
+        self.push_any(executor, chunk, elements, None)
+    }
+
+    fn push_any(
+        &mut self,
+        executor: &dyn Executor,
+        chunk: &Layout,
+        elements: &[T],
+        mask: Option<Mask<'_>>,
+    ) -> Result<(), Error> {
         let (axis, rank) = (self.axis, self.sizes.len());
         if chunk.sizes().len() != rank {
             return Err(Error::ChunkRank { expected: rank, found: chunk.sizes().len() });
@@ -132,19 +142,61 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         let outputs = output.element_count();
         let (values, chunk_values) = self.values.split_at_mut(outputs);
         let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
-        plan.erased.run_packed(I::NAME, elements.into(), chunk_values.into(), chunk_indices.into(), executor)?;
+        let (input, to_values, to_indices) =
+            (elements.into(), chunk_values[..].as_mut().into(), chunk_indices[..].as_mut().into());
+        match mask {
+            Some(mask) => plan.erased.run_masked_packed(I::NAME, (input, mask), to_values, to_indices, executor)?,
+            None => plan.erased.run_packed(I::NAME, input, to_values, to_indices, executor)?,
+        }
         plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
         (self.so_far.sizes, self.start[axis]) = (whole, self.start[axis] + len);
         Ok(())
+    }
+
+    /// As [`ArgStream::push`], of the elements that [are there](crate::Plan::run_masked): the mask is that of the chunk.
+    ///
+    /// # Errors
+    /// As [`ArgStream::push`], and [`Error::MaskRank`], [`Error::MaskSize`], [`Error::MaskTooShort`] for a mask that does
+    /// not fit the chunk.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, Mask};
+    /// let mut hottest = ArgReduce::argmax(&Layout::contiguous(&[1, 2])?).axes(&[0]).fill(-1).stream::<f64, i64>(0)?;
+    /// let chunk = Layout::contiguous(&[2, 2])?;
+    /// hottest.push_masked(&chunk, &[20.5, 21.0, 99.9, 21.5], Mask::bools(&[true, false, false, false]))?;
+    /// assert_eq!(hottest.finish_to_vec()?, [0, -1]);
+    /// hottest.push(&chunk, &[20.0, 19.0, 20.4, 19.5])?;
+    /// assert_eq!(hottest.finish_to_vec()?, [0, 3]);
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn push_masked(&mut self, chunk: &Layout, elements: &[T], mask: Mask<'_>) -> Result<(), Error> {
+        self.push_masked_on(&Sequential, chunk, elements, mask)
+    }
+
+    /// As [`ArgStream::push_masked`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+    ///
+    /// # Errors
+    /// As [`ArgStream::push_masked`].
+    pub fn push_masked_on(
+        &mut self,
+        executor: &dyn Executor,
+        chunk: &Layout,
+        elements: &[T],
+        mask: Mask<'_>,
+    ) -> Result<(), Error> {
+        self.push_any(executor, chunk, elements, Some(mask))
     }
 
     /// Writes the index of the best element of each output in all chunks so far, at the places of
     /// [`ArgStream::output_layout`]. More chunks may follow.
     ///
     /// # Errors
-    /// [`Error::TooShort`], and [`Error::EmptyReduction`] if there was no element yet; then nothing is written.
+    /// [`Error::TooShort`], and if there is no [fill](ArgReduce::fill), [`Error::EmptyReduction`] before the first chunk,
+    /// and [`Error::NothingThere`] for an output of which no element was there; then nothing is written.
     pub fn finish(&self, indices: &mut [I]) -> Result<(), Error> {
-        self.so_far.finish("stream", (I::NAME, I::MAX), &|n| self.indices[n], indices)
+        let start = self.so_far.part_start.map_or(0, |start| start[self.axis]);
+        let empty = (self.start[self.axis] == start).then_some((self.axis, "stream"));
+        self.so_far.finish(empty, (I::NAME, I::MAX), &|n| self.indices[n], indices)
     }
 
     /// As [`ArgStream::finish`], and also copies the best elements themselves, bit for bit, to `values`: packed in

@@ -3,7 +3,7 @@
 use super::merge::Merge;
 use crate::api::{check_len, elements, elements_mut, index_elements};
 use crate::exec::{ElementsRef, Values};
-use crate::{DataType, Error, Executor, Sequential, UntypedPlan};
+use crate::{DataType, Error, Executor, Mask, Sequential, UntypedPlan};
 use argreduce_kernels::with_bits;
 
 impl UntypedPlan {
@@ -58,6 +58,39 @@ impl UntypedPlan {
         self.erased().run_packed(index_type.name(), input, values, indices, executor)
     }
 
+    /// As [`Plan::run_masked_partials`](crate::Plan::run_masked_partials), into two buffers.
+    ///
+    /// # Errors
+    /// As [`Plan::run_masked_partials`](crate::Plan::run_masked_partials), and [`Error::Misaligned`].
+    pub fn run_masked_partials(
+        &self,
+        input: &[u8],
+        mask: Mask<'_>,
+        values: &mut [u8],
+        indices: &mut [u8],
+    ) -> Result<(), Error> {
+        self.run_masked_partials_on(&Sequential, input, mask, values, indices)
+    }
+
+    /// As [`UntypedPlan::run_masked_partials`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run_masked_partials`].
+    pub fn run_masked_partials_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        mask: Mask<'_>,
+        values: &mut [u8],
+        indices: &mut [u8],
+    ) -> Result<(), Error> {
+        let (data_type, index_type) = (self.data_type(), self.index_type());
+        let indices = index_elements("indices", index_type, indices)?;
+        let (input, values) =
+            (ElementsRef::of_bytes("input", data_type, input)?, Values::of_bytes("values", data_type, values)?);
+        self.erased().run_masked_packed(index_type.name(), (input, mask), values, indices, executor)
+    }
+
     /// What merges the partial answers of this plan and of those for other parts: as
     /// [`Plan::merge`](crate::Plan::merge). See [`Merge::arrays_untyped`].
     pub fn merge(&self) -> Merge {
@@ -73,7 +106,7 @@ impl UntypedPlan {
         with_bits!(self.index_type().size(), I => {
             let (indices, output) = (elements::<I>("indices", name, indices)?, elements_mut("output", name, output)?);
             check_len("indices", name, indices.len(), self.output_layout().element_count())?;
-            self.erased().finish::<I>("part", (name, self.max_index()), &|n| indices[n], output)
+            self.erased().finish_part::<I>((name, self.max_index()), &|n| indices[n], output)
         })
     }
 }

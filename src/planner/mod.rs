@@ -32,11 +32,14 @@
 //! | fewer outputs, and many elements of each | narrow columns: several rows per vector |
 //! | little: short rows, or few outputs | gathered columns: gathered to a small buffer first |
 //!
+//! For a reduction under a mask, `blocks.rs` cuts the tensor into blocks of one shape.
+//!
 //! For threads that a caller lends, `division.rs` decides what is cut: the outputs, or the reduction.
 //!
 //! The numbers that tell "many" from "few" are constants beside their use; where CPUs differ, fields of
 //! `argreduce_kernels::Tuning`. `docs/tuning.md` has the measurement behind each.
 
+mod blocks;
 mod chain;
 mod collapse;
 mod division;
@@ -45,6 +48,7 @@ mod nest;
 mod select;
 mod split;
 
+pub(crate) use blocks::{BLOCK_BYTES, BlockLoops, BlockStart, Blocks, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS};
 pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};

@@ -1,0 +1,513 @@
+//! A reduction of what a mask says is there, block by block: of several kilobytes, which the caches hold.
+//!
+//! ```text
+//! for each block of outputs:
+//!     for each block of what they are chosen from:
+//!         all of it is there:     (value, index) = kernel(the input, there)
+//!         nothing is:             NONE
+//!         some is:                copy = the input, and in place of what is not there, what never wins
+//!                                 (value, index) = kernel(the copy)
+//!                                 where what never wins has won: index = the first that is there, or NONE
+//!         merge, by value and index
+//!     write: what has no element stays NONE; who writes knows what that is to be
+//! ```
+//!
+//! What never wins is the worst number; or NaN, where that loses. If an output is chosen from a copy and gets that, then
+//! all that is there is as bad, and so the first of it is the answer: `argmax` of the mask. Or of what is NaN there, if
+//! NaN is what never wins.
+//!
+//! Plans for a block are made once for a call, because all blocks are of one shape: of another block, only the place in
+//! the input and the first index differ.
+#![allow(unsafe_code)]
+
+use super::call::merge;
+use super::input::{BoundPlan, ElementsRef, Order};
+use super::mask_block::{Coverage, MaskBlocks};
+use super::partials::run_packed;
+use super::slices::{Indices, OutputSlices};
+use super::values::Values;
+use crate::layout::{AxisSet, Window};
+use crate::mask::MaskPlaces;
+use crate::planner::{
+    BLOCK_BYTES, BlockLoops, BlockStart, Blocks, ExecPlan, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS, PlanIsa,
+};
+use crate::threads::{Executor, claims::Claims};
+use crate::{AxisDirection, DataType, Element, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use argreduce_kernels::{IndexBits, LoopDim, MaskedCopier, StridedIter, WorkingSet, with_bits};
+use bytemuck::Pod;
+use half::{bf16, f16};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// What to reduce, and what is there of it.
+#[derive(Clone, Copy)]
+pub(crate) struct MaskedReduction<'a> {
+    input: ElementsRef<'a>,
+    layout: &'a Layout,
+    mask: MaskPlaces<'a>,
+    axes: AxisSet,
+    direction: AxisDirection,
+    order: Order,
+    window: Window<'a>,
+    isa: PlanIsa,
+    working_set: WorkingSet,
+}
+
+/// What was found of a block of outputs: packed in row-major order of the kept axes, of the extents of a block.
+pub(crate) struct FoundBlock<'a> {
+    /// Where the block begins, and its extents; along reduced axes, 0 and 1.
+    pub(crate) start: BlockStart,
+    pub(crate) sizes: [usize; MAX_RANK],
+    /// The indices in the whole; all bits are set where nothing is there.
+    pub(crate) indices: &'a [u64],
+    /// The elements there. Bits of 0 where nothing is.
+    pub(crate) values: ElementsRef<'a>,
+}
+
+impl FoundBlock<'_> {
+    fn elements(&self) -> [ElementsRef<'_>; 2] {
+        [self.values, self.indices.into()]
+    }
+
+    /// The values, which are of that type.
+    pub(crate) fn values_of<T: Element>(&self) -> &[T] {
+        // SAFETY: they are those of a slice, not of a view.
+        unsafe { self.values.contiguous(0, self.indices.len()) }
+    }
+
+    /// Copies the value of an output.
+    pub(crate) fn copy_value(&self, output: usize, values: &mut Values<'_>, to: usize) {
+        // SAFETY: they are those of a slice, not of a view.
+        unsafe { values.copy(to, self.values, output) }
+    }
+
+    /// Calls a function for each run of outputs that are evenly apart in two layouts of all outputs: with where it begins
+    /// in both, and how far its outputs are apart there; and which of the block's outputs it is.
+    pub(crate) fn for_each_run(
+        &self,
+        layouts: [&Layout; 2],
+        mut run: impl FnMut([usize; 2], [isize; 2], Range<usize>),
+    ) {
+        let (mut loops, mut len) = ([[LoopDim::ONE; MAX_RANK]; 2], 1);
+        for (axis, &size) in self.sizes.iter().enumerate().filter(|&(_, &size)| size > 1) {
+            let strides = layouts.map(|layout| layout.strides()[axis]);
+            let last = loops.map(|loops| loops[len - 1]);
+            let merges = last.map(|l| l.stride) == strides.map(|stride| stride * size as isize);
+            let size = if merges { last[0].size * size } else { size };
+            if !merges && last[0].size > 1 {
+                len += 1;
+            }
+            for (loops, stride) in loops.iter_mut().zip(strides) {
+                loops[len - 1] = LoopDim { size, stride };
+            }
+        }
+        let first = layouts.map(|layout| {
+            let along = self.start.iter().zip(layout.strides()).map(|(&n, &stride)| n as isize * stride);
+            layout.offset() as isize + along.sum::<isize>()
+        });
+        let [slower, other_slower] = loops.each_ref().map(|loops| StridedIter::new(&loops[..len - 1]));
+        let (steps, size) = (loops.map(|loops| loops[len - 1].stride), loops[0][len - 1].size);
+        for (n, (offset, other)) in slower.zip(other_slower).enumerate() {
+            let places = [first[0] + offset, first[1] + other].map(|place| place as usize);
+            run(places, steps, n * size..(n + 1) * size);
+        }
+    }
+}
+
+/// Finds the best of what is there for each output, on the threads of an executor, if there is one; and hands it on.
+pub(crate) fn run_masked(
+    reduction: &MaskedReduction<'_>,
+    executor: Option<&dyn Executor>,
+    write: &mut (dyn FnMut(&FoundBlock<'_>) + Send),
+) {
+    with_bits!(reduction.input.data_type().size(), B => MaskedCall::<B>::run(reduction, executor, write));
+}
+
+impl<'a> MaskedReduction<'a> {
+    /// Of a plan for that layout, and with its options.
+    ///
+    /// # Safety
+    /// - The input has an element wherever the layout leads; if it is a view, the layout is its own.
+    pub(crate) unsafe fn new(
+        (input, layout, mask): (ElementsRef<'a>, &'a Layout, MaskPlaces<'a>),
+        (axes, direction, function, policy): (AxisSet, AxisDirection, ReduceFunction, NanPolicy),
+        window: Window<'a>,
+        (isa, working_set): (Isa, WorkingSet),
+    ) -> Self {
+        assert!(input.len() >= layout.required_len());
+        // All of it by the plan's ISA, as what is forced.
+        let isa = PlanIsa { widest: isa, is_forced: true };
+        MaskedReduction { input, layout, mask, axes, direction, order: (function, policy), window, isa, working_set }
+    }
+
+    /// From one index in the whole to the next along each axis; 0 along a kept one.
+    fn index_steps(&self) -> [isize; MAX_RANK] {
+        let (mut steps, mut step) = ([0; MAX_RANK], 1_isize);
+        for axis in (0..self.window.whole.len()).rev().filter(|&axis| self.axes.contains(axis)) {
+            steps[axis] = step;
+            step = step.wrapping_mul(self.window.whole[axis] as isize);
+        }
+        steps
+    }
+}
+
+/// The integer of an element's width.
+trait Bits: IndexBits + Pod + PartialEq + Send + Sync {}
+
+impl<B: IndexBits + Pod + PartialEq + Send + Sync> Bits for B {}
+
+/// What all threads of a call share.
+struct MaskedCall<'c, B> {
+    reduction: &'c MaskedReduction<'c>,
+    blocks: Blocks,
+    mask: MaskBlocks<'c>,
+    /// Over a block of the input.
+    input_loops: BlockLoops,
+    copier: &'static MaskedCopier,
+    strides: [isize; MAX_RANK],
+    index_steps: [isize; MAX_RANK],
+    /// Of the blocks' outputs.
+    output: Layout,
+    loser: Loser<B>,
+}
+
+/// Of how many parts each thread has some, so that none has to wait for another that began late. See
+/// docs/tuning.md#not-measured.
+const PARTS_PER_TASK: usize = 4;
+
+impl<'c, B: Bits> MaskedCall<'c, B> {
+    fn run(
+        reduction: &'c MaskedReduction<'c>,
+        executor: Option<&dyn Executor>,
+        write: &mut (dyn FnMut(&FoundBlock<'_>) + Send),
+    ) {
+        let MaskedReduction { input, layout, mask, axes, isa, .. } = *reduction;
+        let copier = MaskedCopier::of(isa.widest).unwrap_or(MaskedCopier::PORTABLE);
+        let blocks = Blocks::of(layout, axes, size_of::<B>());
+        let mut strides = [0; MAX_RANK];
+        strides[..layout.strides().len()].copy_from_slice(layout.strides());
+        let mut sizes = blocks.sizes;
+        (0..MAX_RANK).filter(|&axis| axes.contains(axis)).for_each(|axis| sizes[axis] = 1);
+        let mut output = Layout::SCALAR;
+        output.pack(&sizes[..layout.sizes().len()]).expect("no more outputs than a block has elements");
+        let mask = MaskBlocks::new(mask, &blocks, copier);
+        let loser = Loser::<B>::of(input.data_type(), reduction.order);
+        let index_steps = reduction.index_steps();
+        let input_loops = blocks.loops(&strides);
+        let call = MaskedCall { reduction, blocks, mask, input_loops, copier, strides, index_steps, output, loser };
+        match executor {
+            Some(executor) => call.run_on(executor, write),
+            None => Worker::with(&call, |worker| {
+                let [outputs, reduced] = call.blocks.counts();
+                (0..outputs).for_each(|o| write(&worker.find(o, 0..reduced)));
+            }),
+        }
+    }
+
+    fn run_on(&self, executor: &dyn Executor, write: &mut (dyn FnMut(&FoundBlock<'_>) + Send)) {
+        let ([outputs, reduced], tasks) = (self.blocks.counts(), executor.width().max(1));
+        let parts = tasks.saturating_mul(PARTS_PER_TASK);
+        let share = |n: usize, of: usize, parts: usize| n * (of / parts) + n.min(of % parts);
+        if outputs >= parts || reduced == 1 {
+            let (parts, write) = (parts.min(outputs), Mutex::new(write));
+            return self.for_each_part(executor, tasks, parts, &|worker, n| {
+                for o in share(n, outputs, parts)..share(n + 1, outputs, parts) {
+                    let found = worker.find(o, 0..reduced);
+                    write.lock().unwrap_or_else(PoisonError::into_inner)(&found);
+                }
+            });
+        }
+        // Few outputs: of each block of those, threads share what it is chosen from.
+        let parts = parts.min(reduced);
+        Worker::with(self, |all| {
+            for o in 0..outputs {
+                all.best.clear();
+                let best = Mutex::new(&mut all.best);
+                self.for_each_part(executor, tasks, parts, &|worker, n| {
+                    let found = worker.find(o, share(n, reduced, parts)..share(n + 1, reduced, parts));
+                    best.lock().unwrap_or_else(PoisonError::into_inner).merge(self.reduction, found.elements());
+                });
+                write(&all.found(o));
+            }
+        });
+    }
+
+    /// Does each of so many parts once, on the executor's threads and on this one, each with buffers of its own.
+    fn for_each_part(
+        &self,
+        executor: &dyn Executor,
+        tasks: usize,
+        parts: usize,
+        do_part: &(dyn Fn(&mut Worker<'_, B>, usize) + Sync),
+    ) {
+        Claims::with(parts, tasks, |claims| {
+            let work = |task: usize| {
+                Worker::with(self, |worker| claims.work(task, |part| do_part(worker, part)));
+            };
+            executor.parallel_for(tasks, &work);
+            work(0);
+        });
+    }
+
+    /// A plan for blocks whose elements are at these strides, from the first on.
+    #[inline(never)]
+    fn plan(&self, strides: &[isize; MAX_RANK], data_type: DataType, order: Order) -> BlockPlan {
+        let (MaskedReduction { axes, direction, window, isa, .. }, rank) = (*self.reduction, self.output.sizes().len());
+        let lowest: isize = (0..rank).map(|axis| (self.blocks.sizes[axis] as isize - 1) * strides[axis].min(0)).sum();
+        let layout = Layout::strided(&self.blocks.sizes[..rank], &strides[..rank], lowest.unsigned_abs());
+        let mut plan = ExecPlan::EMPTY;
+        plan.shape.collapse(&layout.expect("a part of a layout is one"), axes, direction, &self.output, window);
+        plan.select_kernel(isa, data_type, order).expect("the ISA is there, as for the plan");
+        let start = plan.shape.input.start as isize + lowest;
+        BlockPlan { start, index_start: plan.shape.index_start, plan, order }
+    }
+}
+
+/// A plan for a block, wherever one is.
+struct BlockPlan {
+    plan: ExecPlan,
+    /// From the first element of a block to where its walk begins, and the index there in the first block.
+    start: isize,
+    index_start: isize,
+    order: Order,
+}
+
+impl BlockPlan {
+    /// Answers a block whose first element is at `place` of an input, and has so much larger an index than the first of
+    /// all.
+    ///
+    /// # Safety
+    /// - The elements of the block are there in the input; of a view, its layout reaches them.
+    unsafe fn run(&mut self, input: ElementsRef<'_>, place: usize, index: isize, to: (Values<'_>, Indices<'_>)) {
+        let BlockPlan { plan, start, index_start, order } = self;
+        plan.shape.input.start = place.wrapping_add_signed(*start);
+        plan.shape.index_start = index_start.wrapping_add(index);
+        // SAFETY: the caller's promise; so the loops reach what may be read.
+        let bound = unsafe { BoundPlan::new(plan, *order, 0, input) };
+        run_packed(&bound, &mut OutputSlices { indices: to.1, values: Some(to.0) });
+    }
+}
+
+/// As many values and indices as a block has outputs, or room for more.
+struct Answers<'w, B> {
+    values: &'w mut [B],
+    indices: &'w mut [u64],
+}
+
+impl<B: Pod> Answers<'_, B> {
+    /// Nothing was found.
+    fn clear(&mut self) {
+        self.values.fill(B::zeroed());
+        self.indices.fill(u64::MAX);
+    }
+
+    fn as_slices(&mut self, data_type: DataType) -> (Values<'_>, Indices<'_>) {
+        // SAFETY: all of them are elements: bits of 0, or copies of elements.
+        (unsafe { Values::of_bits(self.values, data_type) }, self.indices.as_mut().into())
+    }
+
+    fn elements(&self, data_type: DataType) -> [ElementsRef<'_>; 2] {
+        // SAFETY: as in `as_slices`.
+        [unsafe { ElementsRef::of_bits(self.values, data_type) }, ElementsRef::from(&*self.indices)]
+    }
+
+    /// Takes what is better of others.
+    fn merge(&mut self, reduction: &MaskedReduction<'_>, [values, indices]: [ElementsRef<'_>; 2]) {
+        let MaskedReduction { isa, order, direction, .. } = *reduction;
+        let (mut to_values, mut to_indices) = self.as_slices(values.data_type());
+        let last = direction == AxisDirection::Decreasing;
+        merge(isa.widest, order, last, (&mut to_values, &mut to_indices), (values, indices));
+    }
+}
+
+/// A thread's plans and buffers.
+struct Worker<'w, B> {
+    call: &'w MaskedCall<'w, B>,
+    /// For blocks of the input, for copies of them, and for what is there.
+    of_input: Option<BlockPlan>,
+    of_copy: Option<BlockPlan>,
+    of_mask: Option<BlockPlan>,
+    elements: &'w mut [MaybeUninit<B>],
+    mask: &'w mut [MaybeUninit<u8>; MAX_BLOCK_LEN],
+    best: Answers<'w, B>,
+    block: Answers<'w, B>,
+}
+
+impl<B: Bits> Worker<'_, B> {
+    /// Outlined, because its buffers make a large frame.
+    #[inline(never)]
+    fn with(call: &MaskedCall<'_, B>, work: impl FnOnce(&mut Worker<'_, B>)) {
+        let (mut elements, mut mask) =
+            ([MaybeUninit::<u64>::uninit(); BLOCK_BYTES / 8], [MaybeUninit::uninit(); MAX_BLOCK_LEN]);
+        let (mut values, mut indices) = ([[B::zeroed(); MAX_BLOCK_OUTPUTS]; 2], [[0; MAX_BLOCK_OUTPUTS]; 2]);
+        // SAFETY: places that need not be initialised, of integers no longer and no more aligned.
+        let elements = unsafe {
+            std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(&elements) / size_of::<B>())
+        };
+        let ([values, other_values], [indices, other_indices]) = (&mut values, &mut indices);
+        let outputs = call.blocks.outputs();
+        work(&mut Worker {
+            call,
+            of_input: None,
+            of_copy: None,
+            of_mask: None,
+            elements: &mut elements[..call.blocks.len()],
+            mask: &mut mask,
+            best: Answers { values: &mut values[..outputs], indices: &mut indices[..outputs] },
+            block: Answers { values: &mut other_values[..outputs], indices: &mut other_indices[..outputs] },
+        });
+    }
+
+    /// The best of some blocks of the same outputs.
+    fn find(&mut self, outputs: usize, reduced: Range<usize>) -> FoundBlock<'_> {
+        for (n, of_reduced) in reduced.enumerate() {
+            self.answer(&self.call.blocks.start(outputs, of_reduced));
+            if n == 0 {
+                std::mem::swap(&mut self.best, &mut self.block);
+            } else {
+                let others = self.block.elements(self.call.reduction.input.data_type());
+                self.best.merge(self.call.reduction, others);
+            }
+        }
+        self.found(outputs)
+    }
+
+    /// The best so far, of these outputs.
+    fn found(&self, outputs: usize) -> FoundBlock<'_> {
+        let (MaskedCall { reduction, blocks, .. }, mut start) = (self.call, self.call.blocks.start(outputs, 0));
+        let mut sizes = blocks.sizes;
+        for axis in (0..MAX_RANK).filter(|&axis| reduction.axes.contains(axis)) {
+            (start[axis], sizes[axis]) = (0, 1);
+        }
+        let [values, _] = self.best.elements(reduction.input.data_type());
+        FoundBlock { start, sizes, indices: self.best.indices, values }
+    }
+
+    /// Finds the best of what is there in the block that begins there.
+    fn answer(&mut self, start: &BlockStart) {
+        let call = self.call;
+        let MaskedReduction { input, layout, order, working_set, .. } = *call.reduction;
+        let data_type = input.data_type();
+        let along = |steps: &[isize; MAX_RANK]| {
+            start.iter().zip(steps).fold(0, |sum: isize, (&n, &step)| sum.wrapping_add(step.wrapping_mul(n as isize)))
+        };
+        let (place, index) = (layout.offset().wrapping_add_signed(along(&call.strides)), along(&call.index_steps));
+        let there = match call.mask.coverage(start, self.mask) {
+            Coverage::Nothing => return self.block.clear(),
+            Coverage::All => {
+                let plan = self.of_input.get_or_insert_with(|| {
+                    let mut block = call.plan(&call.strides, data_type, order);
+                    // Where the elements are depends on all of them.
+                    block.plan.working_set = working_set;
+                    block
+                });
+                // SAFETY: `MaskedReduction::new` was told that the layout leads to elements, and blocks are within it
+                // (a test of `planner/blocks.rs`).
+                return unsafe { plan.run(input, place, index, self.block.as_slices(data_type)) };
+            }
+            Coverage::Some(there) => there,
+        };
+        let (packed, loser) = (call.blocks.packed(), &call.loser);
+        let plan = self.of_copy.get_or_insert_with(|| call.plan(&packed, data_type, order));
+        // SAFETY: as above; and the copy is as many elements as a block has, packed.
+        unsafe {
+            let copy = copy_block(call, place, there, loser.bits, self.elements);
+            plan.run(copy, 0, index, self.block.as_slices(data_type));
+        }
+        if !self.block.values.iter().any(|&value| loser.is_like(value)) {
+            return;
+        }
+
+        // What is there for such an output is all as bad: the first of it.
+        let (mut values, mut indices) = ([B::zeroed(); MAX_BLOCK_OUTPUTS], [0_u64; MAX_BLOCK_OUTPUTS]);
+        let mut is_there = [false; MAX_BLOCK_OUTPUTS];
+        let outputs = self.block.values.len();
+        let mut first = Answers { values: &mut values[..outputs], indices: &mut indices[..outputs] };
+        if loser.nan.is_some() {
+            let order = (order.0, NanPolicy::Propagate);
+            let plan = self.of_mask.get_or_insert_with(|| call.plan(&packed, data_type, order));
+            // SAFETY: as above.
+            unsafe {
+                let copy = copy_block(call, place, there, B::zeroed(), self.elements);
+                plan.run(copy, 0, index, first.as_slices(data_type));
+            }
+            is_there.iter_mut().zip(&*first.values).for_each(|(is_there, &value)| *is_there = loser.is_like(value));
+        } else {
+            first.values.fill(loser.bits);
+            let order = (ReduceFunction::ArgMax, NanPolicy::Propagate);
+            let plan = self.of_mask.get_or_insert_with(|| call.plan(&packed, DataType::U8, order));
+            let (mut bytes, indices) = ([0_u8; MAX_BLOCK_OUTPUTS], first.indices.as_mut().into());
+            // SAFETY: as many bytes as a block has elements, packed as those.
+            unsafe { plan.run(there.into(), 0, index, (bytes[..outputs].as_mut().into(), indices)) };
+            is_there.iter_mut().zip(bytes).for_each(|(is_there, byte)| *is_there = byte != 0);
+        }
+        for (n, value) in self.block.values.iter_mut().enumerate().filter(|(_, value)| loser.is_like(**value)) {
+            (*value, self.block.indices[n]) =
+                if is_there[n] { (first.values[n], first.indices[n]) } else { (B::zeroed(), u64::MAX) };
+        }
+    }
+}
+
+/// Copies a block of the input, packed in the order of memory, with `fill`, which is an element, in place of what is not
+/// there.
+///
+/// # Safety
+/// - The input has the elements of a block whose first is at `place`; of a view, its layout reaches them.
+unsafe fn copy_block<'b, B: Bits>(
+    call: &MaskedCall<'_, B>,
+    place: usize,
+    there: &[u8],
+    fill: B,
+    to: &'b mut [MaybeUninit<B>],
+) -> ElementsRef<'b> {
+    let (input, (slower, run)) = (call.reduction.input, call.input_loops.split());
+    for (n, offset) in StridedIter::new(slower).enumerate() {
+        let from = input.address(place.wrapping_add_signed(offset) as isize).cast::<B>();
+        let (there, to) = (&there[n * run.size..][..run.size], &mut to[n * run.size..][..run.size]);
+        // SAFETY: the caller's promise: a run of a block, one of the loops that visit its elements.
+        unsafe { call.copier.copy(from, run.stride, there, fill, to) };
+    }
+    // SAFETY: the runs are all of a block, as many elements as `to` has, and each was written: with elements.
+    unsafe { ElementsRef::of_bits(&*(&raw const *to as *const [B]), input.data_type()) }
+}
+
+/// What never wins: the worst number, or NaN where that loses.
+#[derive(Clone, Copy)]
+struct Loser<B> {
+    bits: B,
+    /// If it is NaN: all bits but the sign, and those of infinity, above which there is NaN alone.
+    nan: Option<[u64; 2]>,
+}
+
+impl<B: Bits> Loser<B> {
+    fn of(data_type: DataType, (function, policy): Order) -> Self {
+        let is_max = function == ReduceFunction::ArgMax;
+        let sign = 1_u64 << (8 * data_type.size() - 1);
+        let magnitude = sign - 1;
+        let number =
+            |largest: u64, smallest: u64| Loser { bits: B::of(if is_max { smallest } else { largest }), nan: None };
+        let float = |infinity: u64| match policy {
+            NanPolicy::Ignore => Loser { bits: B::of(magnitude), nan: Some([magnitude, infinity]) },
+            _ => number(infinity, sign | infinity),
+        };
+        match data_type {
+            DataType::F16 => float(f16::INFINITY.to_bits().into()),
+            DataType::Bf16 => float(bf16::INFINITY.to_bits().into()),
+            DataType::F32 => float(f32::INFINITY.to_bits().into()),
+            DataType::F64 => float(f64::INFINITY.to_bits()),
+            DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => number(magnitude, sign),
+            DataType::Bool => number(1, 0),
+            _ => number(sign | magnitude, 0),
+        }
+    }
+
+    /// Whether that might be a copy of it, or is as bad.
+    #[inline(always)]
+    fn is_like(&self, value: B) -> bool {
+        match self.nan {
+            Some([magnitude, infinity]) => value.into() & magnitude > infinity,
+            None => value == self.bits,
+        }
+    }
+}

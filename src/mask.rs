@@ -1,0 +1,135 @@
+//! Which elements are there: what callers say, and where the answer for each element is. Nothing here knows of
+//! reductions.
+
+use crate::{Error, Layout, MAX_RANK};
+use bytemuck::cast_slice;
+
+/// Which elements of an input are there: those that are not, because they are masked, null or missing, are left out of
+/// a reduction. Indices count them all the same.
+///
+/// A mask has the sizes of the input: of the part, where that is one of a larger tensor. Packed masks are in row-major
+/// order of the sizes, whatever the strides of the input.
+///
+/// ```
+/// use argreduce::{ArgReduce, Layout, Mask};
+/// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).fill(-1).plan::<f32, i64>()?;
+/// let input = [1.0, 9.0, 2.0, 7.0, 0.0, 7.0];
+///
+/// let there = [true, false, true, false, false, false];
+/// assert_eq!(plan.run_masked_to_vec(&input, Mask::bools(&there))?, [2, -1]);
+/// // The same as Arrow's validity bitmap, least significant bit first.
+/// assert_eq!(plan.run_masked_to_vec(&input, Mask::bits(&[0b00_0101], 0))?, [2, -1]);
+/// // One row for both: a stride of 0.
+/// let row = Layout::contiguous(&[3])?.broadcast(&[2, 3])?;
+/// assert_eq!(plan.run_masked_to_vec(&input, Mask::strided(&[false, true, true], &row))?, [1, 2]);
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+///
+/// What is not there may be read, but is never compared; it has to be initialised, as any element of a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask<'a> {
+    bytes: &'a [u8],
+    kind: Kind<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind<'a> {
+    /// From this bit on, packed.
+    Bits(usize),
+    /// A byte for each element, packed or at places of their own. If they are `bool`, each is 0 or 1.
+    Bytes { layout: Option<&'a Layout>, are_bools: bool },
+}
+
+impl<'a> Mask<'a> {
+    /// A bit for each element, packed: bit number `offset + n` for element `n` in row-major order of the sizes, the
+    /// least significant bit of each byte first, as in Arrow's validity bitmaps. 1 is there.
+    ///
+    /// ```
+    /// use argreduce::{Mask, SliceExt};
+    /// assert_eq!([5, 9, 7].argmax_masked(Mask::bits(&[0b0001_0100], 2)), Some(2));
+    /// ```
+    pub fn bits(bytes: &'a [u8], offset: usize) -> Mask<'a> {
+        Mask { bytes, kind: Kind::Bits(offset) }
+    }
+
+    /// A `bool` for each element, packed in row-major order of the sizes; true is there.
+    ///
+    /// ```
+    /// use argreduce::{Mask, SliceExt};
+    /// assert_eq!([5, 9, 7].argmax_masked(Mask::bools(&[true, false, true])), Some(2));
+    /// assert_eq!([5, 9, 7].argmax_masked(Mask::bools(&[false; 3])), None);
+    /// ```
+    pub fn bools(there: &'a [bool]) -> Mask<'a> {
+        Mask { bytes: cast_slice(there), kind: Kind::Bytes { layout: None, are_bools: true } }
+    }
+
+    /// A `bool` for each element, at places of their own: a stride of 0 broadcasts. The sizes are the input's, which is
+    /// checked when a plan runs.
+    pub fn strided(there: &'a [bool], layout: &'a Layout) -> Mask<'a> {
+        Mask { bytes: cast_slice(there), kind: Kind::Bytes { layout: Some(layout), are_bools: true } }
+    }
+
+    /// As [`Mask::bools`], of bytes: any but 0 is there.
+    ///
+    /// ```
+    /// use argreduce::{Mask, SliceExt};
+    /// assert_eq!([5, 9, 7].argmax_masked(Mask::bytes(&[1, 0, 255])), Some(2));
+    /// ```
+    pub fn bytes(there: &'a [u8]) -> Mask<'a> {
+        Mask { bytes: there, kind: Kind::Bytes { layout: None, are_bools: false } }
+    }
+
+    /// As [`Mask::strided`], of bytes: any but 0 is there.
+    pub fn bytes_strided(there: &'a [u8], layout: &'a Layout) -> Mask<'a> {
+        Mask { bytes: there, kind: Kind::Bytes { layout: Some(layout), are_bools: false } }
+    }
+
+    /// Where the mask of an input of these sizes is, if it is long enough.
+    pub(crate) fn places(self, sizes: &[usize]) -> Result<MaskPlaces<'a>, Error> {
+        let packed = Layout::contiguous(sizes)?;
+        let (layout, format, start) = match self.kind {
+            Kind::Bits(offset) => (&packed, MaskFormat::Bits, offset),
+            Kind::Bytes { layout, are_bools } => {
+                (layout.unwrap_or(&packed), if are_bools { MaskFormat::Bools } else { MaskFormat::Bytes }, 0)
+            }
+        };
+        let found = layout.sizes();
+        if found.len() != sizes.len() {
+            return Err(Error::MaskRank { expected: sizes.len(), found: found.len() });
+        }
+        if let Some(axis) = (0..sizes.len()).find(|&axis| found[axis] != sizes[axis]) {
+            return Err(Error::MaskSize { axis, expected: sizes[axis], found: found[axis] });
+        }
+        let (unit, len) = match format {
+            MaskFormat::Bits => ("bits", self.bytes.len().saturating_mul(8)),
+            MaskFormat::Bools => ("elements of bool", self.bytes.len()),
+            MaskFormat::Bytes => ("bytes", self.bytes.len()),
+        };
+        let required = if layout.element_count() == 0 { 0 } else { layout.required_len().saturating_add(start) };
+        if len < required {
+            return Err(Error::MaskTooShort { unit, required, len });
+        }
+        let mut strides = [0; MAX_RANK];
+        strides[..sizes.len()].copy_from_slice(layout.strides());
+        Ok(MaskPlaces { bytes: self.bytes, format, start: start + layout.offset(), strides })
+    }
+}
+
+/// What says of each element whether it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MaskFormat {
+    Bits,
+    /// Bytes that are 0 or 1.
+    Bools,
+    Bytes,
+}
+
+/// Where the mask of an input is, of the same sizes, in bits or in bytes: long enough.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MaskPlaces<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) format: MaskFormat,
+    /// Of element `[0, .., 0]`.
+    pub(crate) start: usize,
+    pub(crate) strides: [isize; MAX_RANK],
+}
