@@ -2,10 +2,7 @@
 
 mod common;
 
-use argreduce::{
-    ArgReduce, AxisDirection, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan, ReduceFunction,
-    ScopedThreads, Sequential, SliceExt, reference,
-};
+use argreduce::{ArgReduce, Error, Executor, Index, Isa, Layout, Mask, Partial, Plan, ScopedThreads, reference};
 use argreduce_guard::{Edge, Guarded, few, is_slow};
 use common::problem::{Problem, problem};
 use common::{Sample, orders, places, rng, sample};

@@ -80,7 +80,7 @@ pub use dispatch::{Isa, Kernel, kernel, kernel_of, merger};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};
-pub use masked::MaskedCopier;
+pub use masked::{MaskedCopier, Presence};
 pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
 pub use memory::walk::{StridedIter, offset_at};
 pub use merge::Merger;

@@ -1,46 +1,86 @@
-//! Elements under a mask: which of them are there, a byte for each; and copies in which something else is in place of
-//! those that are not. Knows nothing of orders, and not what never wins.
+//! Elements under a mask: copies in which something else is in place of those that are not there. Knows nothing of
+//! orders, and not what never wins.
+//!
+//! ```text
+//! for each group of as many elements as a vector has bytes:
+//!     a mask of bytes, from as many bits or bytes
+//!     for each vector of the group: copy = select(its part of the mask, vector, fill)
+//! ```
 
 use crate::dispatch::{Isa, with_isa};
+use crate::simd::ops::{ByteMaskOps, EQ, SimdOps};
 use crate::simd::portable::Portable;
-use crate::simd::token::Simd;
+use crate::simd::token::SimdOp;
+use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
-/// Copies elements under a mask by the vectors of an ISA, and makes bytes of bits.
+/// Which of some neighbours are there.
+#[derive(Clone, Copy, Debug)]
+pub enum Presence<'a> {
+    /// From this bit on, the least significant of each byte first: those whose bit is set.
+    Bits(&'a [u8], usize),
+    /// Those whose byte is not 0.
+    Bytes(&'a [u8]),
+}
+
+impl Presence<'_> {
+    /// Whether element `n` is there.
+    ///
+    /// # Panics
+    /// If there is no such bit or byte.
+    #[inline(always)]
+    pub fn at(self, n: usize) -> bool {
+        match self {
+            Presence::Bits(bits, first) => bits[(first + n) / 8] >> ((first + n) % 8) & 1 != 0,
+            Presence::Bytes(bytes) => bytes[n] != 0,
+        }
+    }
+
+    /// For how many neighbours there is an answer.
+    fn count(self) -> usize {
+        match self {
+            Presence::Bits(bits, first) => bits.len().saturating_mul(8).saturating_sub(first),
+            Presence::Bytes(bytes) => bytes.len(),
+        }
+    }
+}
+
+/// Copies elements under a mask by the vectors of an ISA.
 ///
 /// ```
-/// use argreduce_kernels::MaskedCopier;
+/// use argreduce_kernels::{MaskedCopier, Presence};
 /// use core::mem::MaybeUninit;
-/// let mut there = [MaybeUninit::new(9); 3];
-/// let there = MaskedCopier::PORTABLE.expand(&[0b1010_0000, 0b0000_0001], 6, &mut there);
-/// assert_eq!(there, [0, 1, 1]);
-///
 /// let (elements, mut copy) = ([1.5_f32, 0.0, 2.5, 0.0, 3.5], [MaybeUninit::uninit(); 3]);
 /// // SAFETY: there are as many elements, two apart.
-/// let copy = unsafe { MaskedCopier::PORTABLE.copy(elements.as_ptr(), 2, there, -1.0, &mut copy) };
+/// let copy = unsafe {
+///     MaskedCopier::PORTABLE.copy(elements.as_ptr(), 2, Presence::Bits(&[0b1000_0000, 0b0000_0001], 6), -1.0, &mut copy)
+/// };
 /// assert_eq!(copy, [-1.0, 2.5, 3.5]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct MaskedCopier {
-    expand: unsafe fn(bits: &[u8], shift: u32, there: &mut [MaybeUninit<u8>]),
     /// Of elements of 1, 2, 4 and 8 bytes.
     copy: [unsafe fn(copy: MaskedCopy<'_>); 4],
 }
 
-/// What is copied: as many elements as `there` has, from addresses `stride` elements apart to neighbours.
+/// What is copied: so many elements, from addresses `stride` elements apart to neighbours. There is an answer for each.
 #[derive(Clone, Copy)]
 struct MaskedCopy<'a> {
     from: *const (),
     stride: isize,
-    there: &'a [u8],
+    presence: Presence<'a>,
     /// An element.
     fill: *const (),
     to: *mut (),
+    len: usize,
 }
 
 /// The copier of an ISA.
-const fn copier<S: Simd>() -> &'static MaskedCopier {
-    const { &MaskedCopier { expand: expand::<S>, copy: [copy::<S, u8>, copy::<S, u16>, copy::<S, u32>, copy::<S, u64>] } }
+const fn copier<S>() -> &'static MaskedCopier
+where
+    S: ByteMaskOps<u8> + ByteMaskOps<i16> + ByteMaskOps<i32> + ByteMaskOps<i64>,
+{
+    const { &MaskedCopier { copy: [copy::<S, u8>, copy::<S, i16>, copy::<S, i32>, copy::<S, i64>] } }
 }
 
 impl MaskedCopier {
@@ -52,27 +92,11 @@ impl MaskedCopier {
         if isa.is_available() { with_isa!(isa, S => copier::<S>()) } else { None }
     }
 
-    /// Writes a byte for each bit from number `first` on, the least significant of a byte first: 1 where it is set,
-    /// else 0. Returns what was written.
+    /// Copies those of some elements, `stride` apart, that are there, and writes `fill` in place of the others. Reads
+    /// them all. Returns the copy.
     ///
     /// # Panics
-    /// If there are fewer bits.
-    pub fn expand<'t>(&self, bits: &[u8], first: usize, there: &'t mut [MaybeUninit<u8>]) -> &'t mut [u8] {
-        let end = first.checked_add(there.len()).expect("as many bits");
-        let bits = &bits[first / 8..end.div_ceil(8).max(first / 8)];
-        // SAFETY: the ISA is there: `of` gives no copier without, and nothing else but `PORTABLE` does. Then each byte
-        // is written.
-        unsafe {
-            (self.expand)(bits, (first % 8) as u32, there);
-            &mut *(&raw mut *there as *mut [u8])
-        }
-    }
-
-    /// Copies those of some elements, `stride` apart, for which `there` has another byte than 0, and writes `fill` in
-    /// place of the others. Reads them all. Returns the copy.
-    ///
-    /// # Panics
-    /// If there are not as many places as bytes, or elements have not the size and alignment of an unsigned integer.
+    /// If there is no answer for each, or elements have not the size and alignment of an unsigned integer.
     ///
     /// # Safety
     /// - All of the elements may be read.
@@ -80,18 +104,19 @@ impl MaskedCopier {
         &self,
         from: *const T,
         stride: isize,
-        there: &[u8],
+        presence: Presence<'_>,
         fill: T,
         to: &'t mut [MaybeUninit<T>],
     ) -> &'t mut [T] {
-        assert_eq!(there.len(), to.len());
+        assert!(to.len() <= presence.count());
         let size = [1, 2, 4, 8].iter().position(|&size| size == size_of::<T>());
         let size = size.expect("elements have 1, 2, 4 or 8 bytes");
         assert_eq!(align_of::<T>(), [align_of::<u8>(), align_of::<u16>(), align_of::<u32>(), align_of::<u64>()][size]);
-        let (from, fill, places) = (from.cast(), (&raw const fill).cast(), to.as_mut_ptr().cast());
-        // SAFETY: the ISA as in `expand`; the caller's promise, and as many places as asserted. Then each is written.
+        let (from, fill, places, len) = (from.cast(), (&raw const fill).cast(), to.as_mut_ptr().cast(), to.len());
+        // SAFETY: the ISA is there: `of` gives no copier without, and nothing else but `PORTABLE` does. The caller
+        // promises the elements, and the answers are as asserted. Then each place is written.
         unsafe {
-            (self.copy[size])(MaskedCopy { from, stride, there, fill, to: places });
+            (self.copy[size])(MaskedCopy { from, stride, presence, fill, to: places, len });
             &mut *(&raw mut *to as *mut [T])
         }
     }
@@ -99,81 +124,130 @@ impl MaskedCopier {
 
 /// # Safety
 /// - The machine has the ISA.
-unsafe fn expand<S: Simd>(bits: &[u8], shift: u32, there: &mut [MaybeUninit<u8>]) {
-    // SAFETY: the caller's promise; the closure requires nothing.
+/// - As for [`CopyRun`].
+unsafe fn copy<S: ByteMaskOps<B>, B: Copy>(MaskedCopy { from, stride, presence, fill, to, len }: MaskedCopy<'_>) {
+    // SAFETY: the caller's promise.
     unsafe {
-        S::assume().vectorize(
-            #[inline(always)]
-            move || {
-                let (groups, rest) = there.as_chunks_mut::<8>();
-                let (whole, len) = (groups.len(), rest.len());
-                let byte = |n: usize| {
-                    let next = if shift > 0 { bits.get(n + 1).copied().unwrap_or(0) } else { 0 };
-                    (u16::from_le_bytes([bits[n], next]) >> shift) as u8
-                };
-                for (n, group) in groups.iter_mut().enumerate() {
-                    *group = spread(byte(n)).map(MaybeUninit::new);
-                }
-                if len > 0 {
-                    rest.iter_mut().zip(spread(byte(whole))).for_each(|(to, bit)| *to = MaybeUninit::new(bit));
-                }
-            },
-        )
+        let (simd, fill) = (S::assume(), fill.cast::<B>().read());
+        simd.vectorize(CopyRun { simd, from: from.cast::<B>(), stride, presence, fill, to: to.cast::<B>(), len });
     }
 }
 
-/// A byte for each bit, the least significant first: 0 or 1.
-#[inline(always)]
-fn spread(byte: u8) -> [u8; 8] {
-    // Each byte gets all bits, and keeps its own; then any becomes the highest, and that the lowest.
-    let own = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-    (((own + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
+/// To run it is safe if the elements may be read, there is an answer for each, and the places may be written.
+struct CopyRun<'a, S, B> {
+    simd: S,
+    from: *const B,
+    stride: isize,
+    presence: Presence<'a>,
+    fill: B,
+    to: *mut B,
+    len: usize,
 }
 
-/// # Safety
-/// - The machine has the ISA; of elements as wide as `B`, there are as many as `there` has bytes, and as many places.
-unsafe fn copy<S: Simd, B: Copy>(MaskedCopy { from, stride, there, fill, to }: MaskedCopy<'_>) {
-    let (from, to) = (from.cast::<B>(), to.cast::<B>());
-    // SAFETY: the caller's promise: each element and each place is among as many.
-    unsafe {
-        let fill = fill.cast::<B>().read();
-        S::assume().vectorize(
-            #[inline(always)]
-            move || {
-                let each = |stride: isize| {
-                    for (n, &is_there) in there.iter().enumerate() {
-                        let element = from.offset(n as isize * stride).read();
-                        to.add(n).write(if is_there != 0 { element } else { fill });
+impl<S: ByteMaskOps<B>, B: Copy> SimdOp for CopyRun<'_, S, B> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn eval(self) {
+        let CopyRun { simd, from, stride, presence, fill, to, len } = self;
+        let group = const { <S as SimdOps<u8>>::LANES };
+        // SAFETY: the caller promises elements and places; each group is within them.
+        unsafe {
+            if stride != 1 || len < group {
+                for n in 0..len {
+                    let element = from.offset(n as isize * stride).read();
+                    to.add(n).write(select_unpredictable(presence.at(n), element, fill));
+                }
+                return;
+            }
+            let mut n = 0;
+            loop {
+                // The last group overlaps the one before: it is copied twice, and the same.
+                n = n.min(len - group);
+                match presence {
+                    Presence::Bits(bits, first) => {
+                        let mask = simd.byte_mask(bits_from(bits, first + n, group));
+                        copy_group(simd, from.add(n), &mask, fill, to.add(n));
                     }
-                };
-                // A stride that is known is a loop over vectors.
-                if stride == 1 { each(1) } else { each(stride) }
-            },
-        )
+                    Presence::Bytes(bytes) => {
+                        let bytes = &bytes[n..][..group];
+                        // SAFETY: as many bytes as a vector has.
+                        let bytes = SimdOps::<u8>::load(simd, bytes.as_ptr());
+                        let zeros = SimdOps::<u8>::compare::<EQ>(simd, bytes, SimdOps::<u8>::splat(simd, 0));
+                        let all = simd.byte_mask(u64::MAX);
+                        let mask = SimdOps::<u8>::and_not(simd, all, zeros);
+                        copy_group(simd, from.add(n), &mask, fill, to.add(n));
+                    }
+                }
+                n += group;
+                if n >= len {
+                    break;
+                }
+            }
+        }
     }
+}
+
+/// Copies as many elements as a vector has bytes.
+///
+/// # Safety
+/// - As many may be read, and as many places written.
+#[inline(always)]
+unsafe fn copy_group<S: ByteMaskOps<B>, B: Copy>(
+    simd: S,
+    from: *const B,
+    mask: &<S as SimdOps<u8>>::Mask,
+    fill: B,
+    to: *mut B,
+) {
+    let lanes = const { <S as SimdOps<B>>::LANES };
+    let fill = SimdOps::<B>::splat(simd, fill);
+    let mut n = 0;
+    while n < size_of::<B>() {
+        // SAFETY: so many vectors are a group, which the caller promises.
+        unsafe {
+            let elements = SimdOps::<B>::load(simd, from.add(n * lanes));
+            let chosen = SimdOps::<B>::select(simd, simd.widen(mask, n), elements, fill);
+            to.add(n * lanes).cast::<<S as SimdOps<B>>::Vector>().write_unaligned(chosen);
+        }
+        n += 1;
+    }
+}
+
+/// `count` bits from number `first` on, the lowest first: a multiple of 8, and at most 64.
+///
+/// # Panics
+/// If there are fewer.
+#[inline(always)]
+fn bits_from(bits: &[u8], first: usize, count: usize) -> u64 {
+    let (byte, shift) = (first / 8, first % 8);
+    let bytes = &bits[byte..][..count / 8];
+    let mut word = [0; 8];
+    // Lengths that are known are one load.
+    match count {
+        64 => word.copy_from_slice(bytes),
+        32 => word[..4].copy_from_slice(bytes),
+        16 => word[..2].copy_from_slice(bytes),
+        _ => word[..count / 8].copy_from_slice(bytes),
+    }
+    let word = u64::from_le_bytes(word);
+    if shift == 0 {
+        return word;
+    }
+    let next = u64::from(bits[byte + count / 8]);
+    (word >> shift) | (next << (count - shift))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Of each ISA, each shift and length.
-    #[test]
-    fn bits_become_bytes() {
-        let bits: Vec<u8> = (0..40_u32).map(|n| (n * n * 37 + 11) as u8).collect();
-        for copier in Isa::available().map(|isa| MaskedCopier::of(isa).unwrap()) {
-            for (first, len) in (0..20).flat_map(|first| (0..300).map(move |len| (first, len))) {
-                let mut there = vec![MaybeUninit::new(7); len];
-                let expected: Vec<u8> = (first..first + len).map(|n| bits[n / 8] >> (n % 8) & 1).collect();
-                assert_eq!(copier.expand(&bits, first, &mut there), expected, "{first}, {len}");
-            }
-        }
-    }
-
     #[test]
     #[should_panic]
     fn no_bits_beyond_the_end() {
-        MaskedCopier::PORTABLE.expand(&[0xff], 5, &mut [MaybeUninit::uninit(); 4]);
+        let (elements, to) = ([0_u8; 4], &mut [MaybeUninit::uninit(); 4]);
+        // SAFETY: as many elements are there.
+        unsafe { MaskedCopier::PORTABLE.copy(elements.as_ptr(), 1, Presence::Bits(&[0xff], 5), 0, to) };
     }
 
     #[test]
@@ -181,16 +255,28 @@ mod tests {
         fn check<T: Copy + PartialEq + core::fmt::Debug>(of: impl Fn(usize) -> T) {
             let elements: Vec<T> = (0..600).map(&of).collect();
             for copier in Isa::available().map(|isa| MaskedCopier::of(isa).unwrap()) {
-                for (len, stride) in (0..130).flat_map(|len| [0, 1, 2, -1, -4].map(|stride| (len, stride))) {
+                for (len, stride) in (0..200).flat_map(|len| [0, 1, 2, -1, -3].map(|stride| (len, stride))) {
                     let there: Vec<u8> = (0..len).map(|n| [0, 1, 1, 255, 0, 2][n * n % 31 % 6]).collect();
                     let first = if stride < 0 { 599 } else { 0 };
                     let element = |n: usize| elements[(first as isize + n as isize * stride) as usize];
                     let expected: Vec<T> =
                         (0..len).map(|n| if there[n] != 0 { element(n) } else { of(1000) }).collect();
-                    let mut copy = vec![MaybeUninit::new(of(2000)); len];
-                    // SAFETY: 130 elements are there, four apart.
-                    let copy = unsafe { copier.copy(&raw const elements[first], stride, &there, of(1000), &mut copy) };
-                    assert_eq!(copy, expected, "{len}, {stride}");
+                    let check = |presence: Presence<'_>| {
+                        let mut copy = vec![MaybeUninit::new(of(2000)); len];
+                        let first = &raw const elements[first];
+                        // SAFETY: 200 elements are there, three apart.
+                        let copy = unsafe { copier.copy(first, stride, presence, of(1000), &mut copy) };
+                        assert_eq!(copy, expected, "{len}, {stride}, {presence:?}");
+                    };
+                    check(Presence::Bytes(&there));
+                    for shift in [0, 1, 7, 12] {
+                        let mut bits = vec![0xa5_u8; (len + shift).div_ceil(8)];
+                        for (n, &is_there) in there.iter().enumerate() {
+                            let (byte, bit) = ((n + shift) / 8, 1 << ((n + shift) % 8));
+                            bits[byte] = bits[byte] & !bit | if is_there != 0 { bit } else { 0 };
+                        }
+                        check(Presence::Bits(&bits, shift));
+                    }
                 }
             }
         }

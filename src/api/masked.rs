@@ -125,18 +125,14 @@ impl ErasedPlan {
         let mut nothing_at = None;
         let (fill, packed) = (self.fill.unwrap_or(0), Layout::contiguous(self.output.sizes())?);
         let mut write = |found: &FoundBlock<'_>| {
-            found.for_each_run([&self.output, &packed], |[mut to, mut value_to], [step, value_step], outputs| {
-                for output in outputs {
-                    let mut index = found.indices[output];
-                    if index == u64::MAX {
-                        index = fill as u64;
-                        nothing_at = Some(nothing_at.unwrap_or(usize::MAX).min(value_to));
-                    }
-                    slices.indices.set(to, index as isize, 0, 0);
-                    if let Some(values) = &mut slices.values {
-                        found.copy_value(output, values, value_to);
-                    }
-                    (to, value_to) = (to.wrapping_add_signed(step), value_to.wrapping_add_signed(value_step));
+            found.for_each_run([&self.output, &packed], |[to, value_to], [step, value_step], outputs| {
+                found.write_indices(outputs.clone(), fill, &mut slices.indices, (to, step));
+                if let Some(n) = found.indices[outputs.clone()].iter().position(|&index| index == u64::MAX) {
+                    let output = value_to + n * value_step as usize;
+                    nothing_at = Some(nothing_at.map_or(output, |first: usize| first.min(output)));
+                }
+                if let Some(values) = &mut slices.values {
+                    found.write_values(outputs, values, (value_to, value_step));
                 }
             });
         };

@@ -1,128 +1,229 @@
-//! Which elements of a block are there: a byte for each, packed in the order of memory. Nothing here knows of elements.
+//! Which elements of a block are there, run by run, or as bytes packed in the order of memory. Nothing here knows of
+//! elements.
 #![allow(unsafe_code)]
 
 use crate::mask::{MaskFormat, MaskPlaces};
 use crate::planner::{BlockLoops, BlockStart, Blocks, MAX_BLOCK_LEN};
-use argreduce_kernels::{LoopDim, MaskedCopier, StridedIter};
+use argreduce_kernels::{LoopDim, Presence, StridedIter};
 use std::mem::MaybeUninit;
 
 /// A mask, cut into blocks.
 #[derive(Clone, Copy)]
 pub(super) struct MaskBlocks<'a> {
     mask: MaskPlaces<'a>,
-    loops: BlockLoops,
-    copier: &'static MaskedCopier,
+    /// Over a block in the input and in the mask: of the same sizes.
+    loops: [BlockLoops; 2],
+    /// Over a block in the input and packed.
+    of_input: [BlockLoops; 2],
 }
 
+/// A buffer for what is there of a block, a byte for each element; and what it has, because where a mask is broadcast,
+/// blocks have the same.
+pub(super) struct PresenceBuffer<'b> {
+    bytes: &'b mut [MaybeUninit<u8>; MAX_BLOCK_LEN],
+    /// Of the block with this first place in the mask: how much is there, and whether `bytes` are its.
+    covered: Option<(usize, Coverage)>,
+    written: Option<usize>,
+}
+
+impl<'b> PresenceBuffer<'b> {
+    pub(super) fn new(bytes: &'b mut [MaybeUninit<u8>; MAX_BLOCK_LEN]) -> Self {
+        PresenceBuffer { bytes, covered: None, written: None }
+    }
+}
+
+/// Runs of fewer elements are copied as one, where the input alone would be: first what is there of all. See
+/// docs/tuning.md#not-measured.
+const MIN_MASK_RUN: usize = 64;
+
 /// Which elements of a block are there.
-pub(super) enum Coverage<'b> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coverage {
     All,
     Nothing,
-    /// Those whose byte is 1; that of each other is 0.
-    Some(&'b [u8]),
+    Some,
+}
+
+/// What a mask says of a block.
+#[derive(Clone, Copy)]
+pub(super) struct BlockMask<'b> {
+    mask: MaskPlaces<'b>,
+    blocks: &'b MaskBlocks<'b>,
+    loops: &'b [BlockLoops; 2],
+    /// Of the first element.
+    first: usize,
 }
 
 impl<'a> MaskBlocks<'a> {
-    pub(super) fn new(mask: MaskPlaces<'a>, blocks: &Blocks, copier: &'static MaskedCopier) -> Self {
-        MaskBlocks { mask, loops: blocks.loops(&mask.strides), copier }
+    /// Of an input with these strides.
+    pub(super) fn new(mask: MaskPlaces<'a>, blocks: &Blocks, strides: &[isize; crate::MAX_RANK]) -> Self {
+        let loops = blocks.loops([strides, &mask.strides]);
+        MaskBlocks { mask, loops, of_input: blocks.loops([strides, &blocks.packed()]) }
     }
 
-    /// Which elements of the block that begins there are; where that is mixed, by what is written to a buffer.
+    /// Of the block that begins there.
+    pub(super) fn of(&self, start: &BlockStart) -> BlockMask<'_> {
+        let offset: isize = start.iter().zip(&self.mask.strides).map(|(&n, &stride)| n as isize * stride).sum();
+        BlockMask {
+            mask: self.mask,
+            blocks: self,
+            loops: &self.loops,
+            first: self.mask.start.wrapping_add_signed(offset),
+        }
+    }
+}
+
+impl BlockMask<'_> {
+    /// Whether all elements are there, or none, or some: looks up to the first that differs from those before.
     #[inline(never)]
-    pub(super) fn coverage<'b>(
+    pub(super) fn coverage(&self, buffer: &mut PresenceBuffer<'_>) -> Coverage {
+        match buffer.covered {
+            Some((first, coverage)) if first == self.first => coverage,
+            _ => {
+                let coverage = self.look();
+                buffer.covered = Some((self.first, coverage));
+                coverage
+            }
+        }
+    }
+
+    fn look(&self) -> Coverage {
+        let (slower, run) = self.loops[1].split();
+        let is_there = self.at(self.first);
+        let is_one =
+            StridedIter::new(slower).all(|offset| self.is_all(self.first.wrapping_add_signed(offset), run, is_there));
+        match (is_one, is_there) {
+            (false, _) => Coverage::Some,
+            (true, true) => Coverage::All,
+            (true, false) => Coverage::Nothing,
+        }
+    }
+
+    /// Calls a function for each run, in the order of memory: with its place from the first element of the block in the
+    /// input, how far its elements are apart there, how many they are, and which of them are there.
+    pub(super) fn for_each_run(
         &self,
-        start: &BlockStart,
-        buffer: &'b mut [MaybeUninit<u8>; MAX_BLOCK_LEN],
-    ) -> Coverage<'b>
-    where
-        'a: 'b,
-    {
-        let MaskBlocks { mask, ref loops, copier } = *self;
-        let MaskPlaces { bytes, format, start: first, ref strides } = mask;
-        let offset: isize = start.iter().zip(strides).map(|(&n, &stride)| n as isize * stride).sum();
-        let first = first.wrapping_add_signed(offset);
-        let (slower, run) = loops.split();
-        let is_contiguous = run.stride == 1 || run.size == 1;
-        let there = if slower.is_empty() && is_contiguous && format != MaskFormat::Bytes {
-            if format == MaskFormat::Bools {
-                &bytes[first..][..run.size]
-            } else if let Some(coverage) = of_bits(bytes, first, run.size) {
-                return coverage;
-            } else {
-                return Coverage::Some(copier.expand(bytes, first, &mut buffer[..run.size]));
+        buffer: &mut PresenceBuffer<'_>,
+        mut run: impl FnMut(isize, LoopDim, Presence<'_>),
+    ) {
+        let [(slower, of_input), (slower_mask, of_mask)] = self.loops.each_ref().map(BlockLoops::split);
+        let [(slower_input, whole), (slower_packed, _)] = self.blocks.of_input.each_ref().map(BlockLoops::split);
+        if of_mask.size < MIN_MASK_RUN.min(whole.size) {
+            let bytes = self.bytes(buffer);
+            for (offset, packed) in StridedIter::new(slower_input).zip(StridedIter::new(slower_packed)) {
+                run(offset, whole, Presence::Bytes(&bytes[packed as usize..][..whole.size]));
             }
-        } else {
-            let mut written = 0;
-            for offset in StridedIter::new(slower) {
-                let to = &mut buffer[written..][..run.size];
-                written += run.size;
-                write_run(mask, first.wrapping_add_signed(offset), run, to, copier);
+            return;
+        }
+        for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
+            let first = self.first.wrapping_add_signed(mask_offset);
+            let presence = match self.mask.format {
+                _ if of_mask.stride != 1 && of_mask.size > 1 => {
+                    buffer.written = None;
+                    Presence::Bytes(self.write_run(first, of_mask, buffer.bytes))
+                }
+                MaskFormat::Bits => Presence::Bits(self.mask.bytes, first),
+                MaskFormat::Bools | MaskFormat::Bytes => Presence::Bytes(&self.mask.bytes[first..][..of_mask.size]),
+            };
+            run(offset, of_input, presence);
+        }
+    }
+
+    /// 1 for each element of the block that is there, and 0 for each that is not.
+    #[inline(never)]
+    pub(super) fn bytes<'b>(&self, buffer: &'b mut PresenceBuffer<'_>) -> &'b [u8] {
+        let ((slower, run), mut written) = (self.loops[1].split(), 0);
+        let is_written = buffer.written == Some(self.first);
+        for offset in StridedIter::new(slower) {
+            if !is_written {
+                self.write_run(self.first.wrapping_add_signed(offset), run, &mut buffer.bytes[written..]);
             }
-            // SAFETY: so many were written, run by run, each all of its elements.
-            unsafe { &*(&raw const buffer[..written] as *const [u8]) }
-        };
-        match there.first() {
-            Some(&first) if are_all(there, first) => {
-                if first == 0 {
-                    Coverage::Nothing
-                } else {
-                    Coverage::All
+            written += run.size;
+        }
+        buffer.written = Some(self.first);
+        // SAFETY: so many were written, run by run, each all of its elements: now, or when they were asked for last.
+        unsafe { &*(&raw const buffer.bytes[..written] as *const [u8]) }
+    }
+
+    /// Those of one run.
+    fn write_run<'b>(&self, first: usize, run: LoopDim, to: &'b mut [MaybeUninit<u8>]) -> &'b [u8] {
+        let to = &mut to[..run.size];
+        self.write(first, run.stride, to);
+        // SAFETY: all of them were written.
+        unsafe { &*(&raw const *to as *const [u8]) }
+    }
+
+    fn write(&self, first: usize, stride: isize, to: &mut [MaybeUninit<u8>]) {
+        let MaskPlaces { bytes, format, .. } = self.mask;
+        match (format, stride) {
+            (_, 0) => to.fill(MaybeUninit::new(u8::from(self.at(first)))),
+            (MaskFormat::Bools | MaskFormat::Bytes, 1) => {
+                for (to, &byte) in to.iter_mut().zip(&bytes[first..]) {
+                    *to = MaybeUninit::new(u8::from(byte != 0));
                 }
             }
-            _ => Coverage::Some(there),
+            (MaskFormat::Bits, 1) => {
+                // The bits up to the next whole byte, and from there on, byte by byte.
+                let (head, whole) = to.split_at_mut((first.next_multiple_of(8) - first).min(to.len()));
+                head.iter_mut().enumerate().for_each(|(n, to)| *to = MaybeUninit::new(u8::from(self.at(first + n))));
+                let bytes = bytes.get(first.div_ceil(8)..).unwrap_or(&[]);
+                for (to, &byte) in whole.chunks_mut(8).zip(bytes) {
+                    to.iter_mut().zip(spread(byte)).for_each(|(to, bit)| *to = MaybeUninit::new(bit));
+                }
+            }
+            _ => {
+                for (n, to) in to.iter_mut().enumerate() {
+                    *to = MaybeUninit::new(u8::from(self.at(first.wrapping_add_signed(n as isize * stride))));
+                }
+            }
+        }
+    }
+
+    /// Whether the element of this place in the mask is there.
+    #[inline(always)]
+    fn at(&self, place: usize) -> bool {
+        match self.mask.format {
+            MaskFormat::Bits => self.mask.bytes[place / 8] >> (place % 8) & 1 != 0,
+            MaskFormat::Bools | MaskFormat::Bytes => self.mask.bytes[place] != 0,
+        }
+    }
+
+    /// Whether all of a run are there, or if not `is_there`, none.
+    fn is_all(&self, first: usize, LoopDim { size, stride }: LoopDim, is_there: bool) -> bool {
+        let bytes = self.mask.bytes;
+        match (self.mask.format, stride) {
+            (_, 0) => self.at(first) == is_there,
+            (MaskFormat::Bits, 1) => {
+                // Whole bytes between those that are not.
+                let end = first + size;
+                let (start, whole_end) = ((first.div_ceil(8) * 8).min(end), end / 8 * 8);
+                let same = |mut places: std::ops::Range<usize>| places.all(|place| self.at(place) == is_there);
+                same(first..start)
+                    && same(whole_end.max(start)..end)
+                    && (start >= whole_end
+                        || are_all(&bytes[start / 8..whole_end / 8], |byte| byte == if is_there { 0xff } else { 0 }))
+            }
+            (MaskFormat::Bools | MaskFormat::Bytes, 1) => {
+                are_all(&bytes[first..][..size], |byte| (byte != 0) == is_there)
+            }
+            _ => (0..size as isize).all(|n| self.at(first.wrapping_add_signed(n * stride)) == is_there),
         }
     }
 }
 
-/// Writes 1 for each element of a run that is there, and 0 for each that is not.
-fn write_run(
-    MaskPlaces { bytes, format, .. }: MaskPlaces<'_>,
-    first: usize,
-    LoopDim { size, stride }: LoopDim,
-    to: &mut [MaybeUninit<u8>],
-    copier: &MaskedCopier,
-) {
-    let at = |n: usize| first.wrapping_add_signed(n as isize * stride);
-    match (format, stride) {
-        (MaskFormat::Bits, 1) => {
-            copier.expand(bytes, first, to);
-        }
-        (MaskFormat::Bits, _) => write_each(to, |n| bytes[at(n) / 8] >> (at(n) % 8) & 1),
-        (_, 0) => write_each(to, |_| u8::from(bytes[first] != 0)),
-        // A slice, so that the loop needs no checks.
-        (_, 1) => {
-            let bytes = &bytes[first..][..size];
-            write_each(to, |n| u8::from(bytes[n] != 0));
-        }
-        _ => write_each(to, |n| u8::from(bytes[at(n)] != 0)),
-    }
-}
-
+/// A byte for each bit, the least significant first: 1 or 0.
 #[inline(always)]
-fn write_each(to: &mut [MaybeUninit<u8>], byte: impl Fn(usize) -> u8) {
-    for (n, to) in to.iter_mut().enumerate() {
-        *to = MaybeUninit::new(byte(n));
-    }
+fn spread(byte: u8) -> [u8; 8] {
+    // Each byte gets all bits, and keeps its own; then any becomes the highest, and that the lowest.
+    let own = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    (((own + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
 }
 
-/// Whether all bytes are the same: a vector of them at a time, to the first that is not.
-fn are_all(bytes: &[u8], byte: u8) -> bool {
-    let (groups, rest) = bytes.as_chunks::<64>();
-    groups.iter().all(|group| group.iter().fold(0, |differ, &other| differ | (other ^ byte)) == 0)
-        && rest.iter().all(|&other| other == byte)
-}
-
-/// Whether all of some bits are set, or none: by words, to the first that differs.
-fn of_bits<'b>(bytes: &[u8], first: usize, len: usize) -> Option<Coverage<'b>> {
-    let bit = |n: usize| bytes[n / 8] >> (n % 8) & 1;
-    let is_set = bit(first);
-    // Whole bytes between those that are not.
-    let (start, end) = ((first.div_ceil(8) * 8).min(first + len), (first + len) / 8 * 8);
-    let same = |mut bits: std::ops::Range<usize>| bits.all(|n| bit(n) == is_set);
-    let is_one = same(first..start)
-        && same(end.max(start)..first + len)
-        && (start >= end || are_all(&bytes[start / 8..end / 8], if is_set == 1 { 0xff } else { 0 }));
-    is_one.then_some(if is_set == 1 { Coverage::All } else { Coverage::Nothing })
+/// Whether something is true of all bytes: a cache line of them at a time, to the first of which it is not.
+#[inline(always)]
+fn are_all(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
+    let (lines, rest) = bytes.as_chunks::<64>();
+    lines.iter().all(|line| line.iter().fold(true, |all, &byte| all & is(byte))) && rest.iter().all(|&byte| is(byte))
 }
 
 #[cfg(test)]
@@ -157,25 +258,32 @@ mod tests {
             masks.extend(bits.iter().enumerate().map(|(offset, bits)| Mask::bits(bits, offset)));
             for mask in masks {
                 let places = mask.places(&sizes).unwrap();
-                let of_mask = MaskBlocks::new(places, &blocks, MaskedCopier::PORTABLE);
+                let of_mask = MaskBlocks::new(places, &blocks, &[200, 40, 1, 0, 0, 0, 0, 0]);
                 let [outputs, reduced] = blocks.counts();
                 for (o, r) in (0..outputs).flat_map(|o| (0..reduced).map(move |r| (o, r))) {
                     let start = blocks.start(o, r);
-                    let loops = blocks.loops(&[200, 40, 1, 0, 0, 0, 0, 0]);
+                    let [loops] = blocks.loops([&[200, 40, 1, 0, 0, 0, 0, 0]]);
                     let (slower, run) = loops.split();
                     let first = start[0] * 200 + start[1] * 40 + start[2];
                     let expected: Vec<u8> = StridedIter::new(slower)
                         .flat_map(|offset| (0..run.size).map(move |n| offset as usize + n * run.stride as usize))
                         .map(|place| u8::from(bools[first + place]))
                         .collect();
-                    let found = match of_mask.coverage(&start, &mut [MaybeUninit::uninit(); MAX_BLOCK_LEN]) {
-                        Coverage::All => vec![1; expected.len()],
-                        Coverage::Nothing => vec![0; expected.len()],
-                        Coverage::Some(there) => {
-                            assert!(there.contains(&0) && there.contains(&1));
-                            there.to_vec()
-                        }
+                    let (of_block, mut bytes) = (of_mask.of(&start), [MaybeUninit::uninit(); MAX_BLOCK_LEN]);
+                    let mut buffer = PresenceBuffer::new(&mut bytes);
+                    let is_any = |byte| expected.contains(&byte);
+                    let coverage = match (is_any(0), is_any(1)) {
+                        (false, _) => Coverage::All,
+                        (_, false) => Coverage::Nothing,
+                        _ => Coverage::Some,
                     };
+                    assert_eq!(of_block.coverage(&mut buffer), coverage, "{mask:?}, {start:?}");
+                    let mut by_runs = Vec::new();
+                    of_block.for_each_run(&mut buffer, |_, run, presence| {
+                        by_runs.extend((0..run.size).map(|n| u8::from(presence.at(n))));
+                    });
+                    assert_eq!(by_runs, expected, "{mask:?}, {start:?}");
+                    let found = of_block.bytes(&mut buffer);
                     assert_eq!(found, expected, "{mask:?}, {start:?}");
                 }
             }

@@ -22,17 +22,15 @@
 
 use super::call::merge;
 use super::input::{BoundPlan, ElementsRef, Order};
-use super::mask_block::{Coverage, MaskBlocks};
+use super::mask_block::{BlockMask, Coverage, MaskBlocks, PresenceBuffer};
 use super::partials::run_packed;
-use super::slices::{Indices, OutputSlices};
+use super::slices::{Indices, OutputSlices, for_width};
 use super::values::Values;
 use crate::layout::{AxisSet, Window};
 use crate::mask::MaskPlaces;
-use crate::planner::{
-    BLOCK_BYTES, BlockLoops, BlockStart, Blocks, ExecPlan, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS, PlanIsa,
-};
+use crate::planner::{BLOCK_BYTES, BlockStart, Blocks, ExecPlan, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS, PlanIsa};
 use crate::threads::{Executor, claims::Claims};
-use crate::{AxisDirection, DataType, Element, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+use crate::{AxisDirection, DataType, Element, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 use argreduce_kernels::{IndexBits, LoopDim, MaskedCopier, StridedIter, WorkingSet, with_bits};
 use bytemuck::Pod;
 use half::{bf16, f16};
@@ -70,16 +68,37 @@ impl FoundBlock<'_> {
         [self.values, self.indices.into()]
     }
 
+    /// Writes the indices of a run of outputs, and `fill` in place of none.
+    pub(crate) fn write_indices(
+        &self,
+        outputs: Range<usize>,
+        fill: i64,
+        indices: &mut Indices<'_>,
+        (to, step): (usize, isize),
+    ) {
+        let or_fill = |index: u64| (if index == u64::MAX { fill as u64 } else { index }) as isize;
+        let found = self.indices[outputs].iter();
+        for_width!(indices, indices => {
+            indices.spread(to as isize, step, found.map(move |&index| Index::at(or_fill(index), 0, 0)));
+        });
+    }
+
+    /// Writes the values of a run of outputs.
+    pub(crate) fn write_values(&self, outputs: Range<usize>, values: &mut Values<'_>, (to, step): (usize, isize)) {
+        assert!(values.data_type() == self.values.data_type());
+        with_bits!(values.size(), B => {
+            // SAFETY: they are those of a slice, not of a view; so whatever is written are elements of their type.
+            unsafe {
+                let found = self.values.bits::<B>(outputs).iter();
+                values.bits::<B>().spread(to as isize, step, found.copied());
+            }
+        });
+    }
+
     /// The values, which are of that type.
     pub(crate) fn values_of<T: Element>(&self) -> &[T] {
         // SAFETY: they are those of a slice, not of a view.
         unsafe { self.values.contiguous(0, self.indices.len()) }
-    }
-
-    /// Copies the value of an output.
-    pub(crate) fn copy_value(&self, output: usize, values: &mut Values<'_>, to: usize) {
-        // SAFETY: they are those of a slice, not of a view.
-        unsafe { values.copy(to, self.values, output) }
     }
 
     /// Calls a function for each run of outputs that are evenly apart in two layouts of all outputs: with where it begins
@@ -162,15 +181,20 @@ struct MaskedCall<'c, B> {
     reduction: &'c MaskedReduction<'c>,
     blocks: Blocks,
     mask: MaskBlocks<'c>,
-    /// Over a block of the input.
-    input_loops: BlockLoops,
     copier: &'static MaskedCopier,
     strides: [isize; MAX_RANK],
     index_steps: [isize; MAX_RANK],
     /// Of the blocks' outputs.
     output: Layout,
     loser: Loser<B>,
+    winner: Winner<B>,
+    /// Whether blocks of the same outputs come in the order of the index, and something may be unbeatable: then what
+    /// comes after that need not be looked at.
+    in_order: bool,
 }
+
+/// As many outputs as short calls have at most. See docs/tuning.md#not-measured.
+const FEW_OUTPUTS: usize = 32;
 
 /// Of how many parts each thread has some, so that none has to wait for another that began late. See
 /// docs/tuning.md#not-measured.
@@ -191,11 +215,12 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
         (0..MAX_RANK).filter(|&axis| axes.contains(axis)).for_each(|axis| sizes[axis] = 1);
         let mut output = Layout::SCALAR;
         output.pack(&sizes[..layout.sizes().len()]).expect("no more outputs than a block has elements");
-        let mask = MaskBlocks::new(mask, &blocks, copier);
+        let mask = MaskBlocks::new(mask, &blocks, &strides);
         let loser = Loser::<B>::of(input.data_type(), reduction.order);
-        let index_steps = reduction.index_steps();
-        let input_loops = blocks.loops(&strides);
-        let call = MaskedCall { reduction, blocks, mask, input_loops, copier, strides, index_steps, output, loser };
+        let winner = Winner::<B>::of(input.data_type(), reduction.order);
+        let (index_steps, in_order) = (reduction.index_steps(), winner != Winner::Nothing && blocks.are_in_order());
+        let call =
+            MaskedCall { reduction, blocks, mask, copier, strides, index_steps, output, loser, winner, in_order };
         match executor {
             Some(executor) => call.run_on(executor, write),
             None => Worker::with(&call, |worker| {
@@ -329,45 +354,65 @@ struct Worker<'w, B> {
     of_copy: Option<BlockPlan>,
     of_mask: Option<BlockPlan>,
     elements: &'w mut [MaybeUninit<B>],
-    mask: &'w mut [MaybeUninit<u8>; MAX_BLOCK_LEN],
+    presence: PresenceBuffer<'w>,
     best: Answers<'w, B>,
+    /// Of the last block; and of it, the first that is there, where that is asked for.
     block: Answers<'w, B>,
+    first: Answers<'w, B>,
 }
 
 impl<B: Bits> Worker<'_, B> {
+    /// With buffers, of which the smaller ones take less time to clear.
+    fn with(call: &MaskedCall<'_, B>, work: impl FnOnce(&mut Worker<'_, B>)) {
+        if call.blocks.outputs() <= FEW_OUTPUTS {
+            Self::with_room_for::<FEW_OUTPUTS>(call, work);
+        } else {
+            Self::with_room_for::<MAX_BLOCK_OUTPUTS>(call, work);
+        }
+    }
+
     /// Outlined, because its buffers make a large frame.
     #[inline(never)]
-    fn with(call: &MaskedCall<'_, B>, work: impl FnOnce(&mut Worker<'_, B>)) {
-        let (mut elements, mut mask) =
+    fn with_room_for<const N: usize>(call: &MaskedCall<'_, B>, work: impl FnOnce(&mut Worker<'_, B>)) {
+        let (mut elements, mut presence) =
             ([MaybeUninit::<u64>::uninit(); BLOCK_BYTES / 8], [MaybeUninit::uninit(); MAX_BLOCK_LEN]);
-        let (mut values, mut indices) = ([[B::zeroed(); MAX_BLOCK_OUTPUTS]; 2], [[0; MAX_BLOCK_OUTPUTS]; 2]);
+        let (mut values, mut indices) = ([[B::zeroed(); N]; 3], [[0; N]; 3]);
         // SAFETY: places that need not be initialised, of integers no longer and no more aligned.
         let elements = unsafe {
             std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(&elements) / size_of::<B>())
         };
-        let ([values, other_values], [indices, other_indices]) = (&mut values, &mut indices);
         let outputs = call.blocks.outputs();
+        let [best, block, first] = values.each_mut().map(|values| &mut values[..outputs]);
+        let [best_at, block_at, first_at] = indices.each_mut().map(|indices| &mut indices[..outputs]);
         work(&mut Worker {
             call,
             of_input: None,
             of_copy: None,
             of_mask: None,
             elements: &mut elements[..call.blocks.len()],
-            mask: &mut mask,
-            best: Answers { values: &mut values[..outputs], indices: &mut indices[..outputs] },
-            block: Answers { values: &mut other_values[..outputs], indices: &mut other_indices[..outputs] },
+            presence: PresenceBuffer::new(&mut presence),
+            best: Answers { values: best, indices: best_at },
+            block: Answers { values: block, indices: block_at },
+            first: Answers { values: first, indices: first_at },
         });
     }
 
     /// The best of some blocks of the same outputs.
     fn find(&mut self, outputs: usize, reduced: Range<usize>) -> FoundBlock<'_> {
-        for (n, of_reduced) in reduced.enumerate() {
-            self.answer(&self.call.blocks.start(outputs, of_reduced));
+        let (call, count) = (self.call, reduced.len());
+        for n in 0..count {
+            // In the order of visiting, in which the first of equals wins.
+            let backwards = call.reduction.direction == AxisDirection::Decreasing;
+            let of_reduced = if backwards { reduced.end - 1 - n } else { reduced.start + n };
+            self.answer(&call.blocks.start(outputs, of_reduced));
             if n == 0 {
                 std::mem::swap(&mut self.best, &mut self.block);
             } else {
                 let others = self.block.elements(self.call.reduction.input.data_type());
-                self.best.merge(self.call.reduction, others);
+                self.best.merge(call.reduction, others);
+            }
+            if call.in_order && self.best.values.iter().zip(&*self.best.indices).all(|best| call.winner.is_in(best)) {
+                break;
             }
         }
         self.found(outputs)
@@ -393,7 +438,8 @@ impl<B: Bits> Worker<'_, B> {
             start.iter().zip(steps).fold(0, |sum: isize, (&n, &step)| sum.wrapping_add(step.wrapping_mul(n as isize)))
         };
         let (place, index) = (layout.offset().wrapping_add_signed(along(&call.strides)), along(&call.index_steps));
-        let there = match call.mask.coverage(start, self.mask) {
+        let mask = call.mask.of(start);
+        match mask.coverage(&mut self.presence) {
             Coverage::Nothing => return self.block.clear(),
             Coverage::All => {
                 let plan = self.of_input.get_or_insert_with(|| {
@@ -406,13 +452,13 @@ impl<B: Bits> Worker<'_, B> {
                 // (a test of `planner/blocks.rs`).
                 return unsafe { plan.run(input, place, index, self.block.as_slices(data_type)) };
             }
-            Coverage::Some(there) => there,
-        };
+            Coverage::Some => {}
+        }
         let (packed, loser) = (call.blocks.packed(), &call.loser);
         let plan = self.of_copy.get_or_insert_with(|| call.plan(&packed, data_type, order));
         // SAFETY: as above; and the copy is as many elements as a block has, packed.
         unsafe {
-            let copy = copy_block(call, place, there, loser.bits, self.elements);
+            let copy = copy_block(call, place, (&mask, &mut self.presence), loser.bits, self.elements);
             plan.run(copy, 0, index, self.block.as_slices(data_type));
         }
         if !self.block.values.iter().any(|&value| loser.is_like(value)) {
@@ -420,16 +466,13 @@ impl<B: Bits> Worker<'_, B> {
         }
 
         // What is there for such an output is all as bad: the first of it.
-        let (mut values, mut indices) = ([B::zeroed(); MAX_BLOCK_OUTPUTS], [0_u64; MAX_BLOCK_OUTPUTS]);
-        let mut is_there = [false; MAX_BLOCK_OUTPUTS];
-        let outputs = self.block.values.len();
-        let mut first = Answers { values: &mut values[..outputs], indices: &mut indices[..outputs] };
+        let (mut is_there, first) = ([false; MAX_BLOCK_OUTPUTS], &mut self.first);
         if loser.nan.is_some() {
             let order = (order.0, NanPolicy::Propagate);
             let plan = self.of_mask.get_or_insert_with(|| call.plan(&packed, data_type, order));
             // SAFETY: as above.
             unsafe {
-                let copy = copy_block(call, place, there, B::zeroed(), self.elements);
+                let copy = copy_block(call, place, (&mask, &mut self.presence), B::zeroed(), self.elements);
                 plan.run(copy, 0, index, first.as_slices(data_type));
             }
             is_there.iter_mut().zip(&*first.values).for_each(|(is_there, &value)| *is_there = loser.is_like(value));
@@ -437,9 +480,12 @@ impl<B: Bits> Worker<'_, B> {
             first.values.fill(loser.bits);
             let order = (ReduceFunction::ArgMax, NanPolicy::Propagate);
             let plan = self.of_mask.get_or_insert_with(|| call.plan(&packed, DataType::U8, order));
-            let (mut bytes, indices) = ([0_u8; MAX_BLOCK_OUTPUTS], first.indices.as_mut().into());
+            let (mut bytes, outputs) = ([0_u8; MAX_BLOCK_OUTPUTS], first.values.len());
+            let indices = first.indices.as_mut().into();
             // SAFETY: as many bytes as a block has elements, packed as those.
-            unsafe { plan.run(there.into(), 0, index, (bytes[..outputs].as_mut().into(), indices)) };
+            unsafe {
+                plan.run(mask.bytes(&mut self.presence).into(), 0, index, (bytes[..outputs].as_mut().into(), indices))
+            };
             is_there.iter_mut().zip(bytes).for_each(|(is_there, byte)| *is_there = byte != 0);
         }
         for (n, value) in self.block.values.iter_mut().enumerate().filter(|(_, value)| loser.is_like(**value)) {
@@ -457,19 +503,52 @@ impl<B: Bits> Worker<'_, B> {
 unsafe fn copy_block<'b, B: Bits>(
     call: &MaskedCall<'_, B>,
     place: usize,
-    there: &[u8],
+    (mask, buffer): (&BlockMask<'_>, &mut PresenceBuffer<'_>),
     fill: B,
     to: &'b mut [MaybeUninit<B>],
 ) -> ElementsRef<'b> {
-    let (input, (slower, run)) = (call.reduction.input, call.input_loops.split());
-    for (n, offset) in StridedIter::new(slower).enumerate() {
+    let (input, mut written) = (call.reduction.input, 0);
+    mask.for_each_run(buffer, |offset, LoopDim { size, stride }, presence| {
         let from = input.address(place.wrapping_add_signed(offset) as isize).cast::<B>();
-        let (there, to) = (&there[n * run.size..][..run.size], &mut to[n * run.size..][..run.size]);
         // SAFETY: the caller's promise: a run of a block, one of the loops that visit its elements.
-        unsafe { call.copier.copy(from, run.stride, there, fill, to) };
-    }
+        unsafe { call.copier.copy(from, stride, presence, fill, &mut to[written..][..size]) };
+        written += size;
+    });
+    assert!(written == to.len());
     // SAFETY: the runs are all of a block, as many elements as `to` has, and each was written: with elements.
     unsafe { ElementsRef::of_bits(&*(&raw const *to as *const [B]), input.data_type()) }
+}
+
+/// What nothing is better than, of types that often have it.
+#[derive(Clone, Copy, PartialEq)]
+enum Winner<B> {
+    Nothing,
+    /// These bits.
+    Bits(B),
+    /// All NaNs: of those bits but the sign, what is above infinity.
+    Nan([u64; 2]),
+}
+
+impl<B: Bits> Winner<B> {
+    fn of(data_type: DataType, (function, policy): Order) -> Self {
+        let opposite = if function == ReduceFunction::ArgMax { ReduceFunction::ArgMin } else { ReduceFunction::ArgMax };
+        match (Loser::<B>::of(data_type, (opposite, NanPolicy::Ignore)), policy) {
+            (Loser { nan: Some(nan), .. }, NanPolicy::Propagate) => Winner::Nan(nan),
+            (Loser { nan: None, bits }, _) if data_type.size() == 1 => Winner::Bits(bits),
+            _ => Winner::Nothing,
+        }
+    }
+
+    /// Whether what was found, with its index, is such a one.
+    #[inline(always)]
+    fn is_in(&self, (&value, &index): (&B, &u64)) -> bool {
+        index != u64::MAX
+            && match *self {
+                Winner::Nothing => false,
+                Winner::Bits(bits) => value == bits,
+                Winner::Nan([magnitude, infinity]) => value.into() & magnitude > infinity,
+            }
+    }
 }
 
 /// What never wins: the worst number, or NaN where that loses.

@@ -213,11 +213,8 @@ impl ErasedPlan {
             let packed = Layout::contiguous(self.output.sizes())?;
             self.find_masked(input, mask, executor, &mut |found| {
                 found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
-                    for (n, output) in outputs.enumerate() {
-                        let place = first + n * step as usize;
-                        indices.set(place, found.indices[output] as isize, 0, 0);
-                        found.copy_value(output, &mut values, place);
-                    }
+                    found.write_indices(outputs.clone(), -1, &mut indices, (first, step));
+                    found.write_values(outputs, &mut values, (first, step));
                 });
             });
         }

@@ -162,6 +162,8 @@ pub(crate) unsafe trait SimdOps<T>: TransposeOps + TreeOps {
 pub(crate) trait ByteMaskOps<T>: SimdOps<T> + SimdOps<u8> {
     /// The masks of as many vectors as a lane has bytes, one after the other: `mask(n)` is that of vector `n`.
     fn narrow(self, mask: impl Fn(usize) -> <Self as SimdOps<T>>::Mask) -> <Self as SimdOps<u8>>::Mask;
+    /// A mask of bytes that is true where a bit is set, the lowest first: of as many bits as there are lanes.
+    fn byte_mask(self, bits: u64) -> <Self as SimdOps<u8>>::Mask;
     /// The mask of vector `n` of those again.
     fn widen(self, mask: &<Self as SimdOps<u8>>::Mask, n: usize) -> <Self as SimdOps<T>>::Mask;
 }

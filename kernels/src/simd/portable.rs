@@ -168,6 +168,10 @@ macro_rules! portable {
                 from_fn(|i| lanes[i] as u8)
             }
             #[inline(always)]
+            fn byte_mask(self, bits: u64) -> [u8; $bytes] {
+                mask!(u8, |i: usize| bits >> i & 1 != 0)
+            }
+            #[inline(always)]
             fn widen(self, mask: &[u8; $bytes], n: usize) -> <Self as SimdOps<$lane>>::Mask {
                 from_fn(|i| mask[n * <Self as SimdOps<$lane>>::LANES + i] as i8 as $count)
             }

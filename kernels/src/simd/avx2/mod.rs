@@ -174,6 +174,16 @@ where
     }
 
     #[inline(always)]
+    fn byte_mask(self, bits: u64) -> __m256i {
+        // Each byte gets the one that has its bit: within each half of a vector.
+        let bits = self.0.avx._mm256_set1_epi32(bits as i32);
+        const BYTES: [i64; 2] = [0x0101_0101_0101_0101, 0x0202_0202_0202_0202];
+        let spread = self._mm256_shuffle_epi8(bits, cast([0, BYTES[0], BYTES[1], BYTES[0] + BYTES[1]]));
+        let own = self.0.avx._mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+        self._mm256_cmpeq_epi8(self._mm256_and_si256(spread, own), own)
+    }
+
+    #[inline(always)]
     fn widen(self, mask: &__m256i, n: usize) -> __m256i {
         match size_of::<T>() {
             1 => *mask,

@@ -95,6 +95,11 @@ where
     }
 
     #[inline(always)]
+    fn byte_mask(self, bits: u64) -> __mmask64 {
+        bits
+    }
+
+    #[inline(always)]
     fn widen(self, mask: &__mmask64, n: usize) -> <Self as SimdOps<T>>::Mask {
         assert!(n < size_of::<T>());
         // SAFETY: as many masks are as long as one of bytes, and are aligned to less.

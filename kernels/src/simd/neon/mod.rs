@@ -66,6 +66,13 @@ where
     }
 
     #[inline(always)]
+    fn byte_mask(self, bits: u64) -> uint8x16_t {
+        let [low, high, ..] = bits.to_le_bytes();
+        let bytes: uint8x16_t = cast([[low; 8], [high; 8]]);
+        self.0.neon.vtstq_u8(bytes, cast([0x8040_2010_0804_0201_u64; 2]))
+    }
+
+    #[inline(always)]
     fn widen(self, &mask: &uint8x16_t, n: usize) -> uint8x16_t {
         // Each byte twice, of one half of them, and again.
         let (mut mask, mut vectors) = (mask, size_of::<T>());
