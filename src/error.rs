@@ -197,7 +197,7 @@ pub enum Error(f) {
     },
     /// An output of which no element is there, without a [fill](crate::ArgReduce::fill).
     NothingThere {
-        /// The first such output: its position along each axis, 0 along a reduced one.
+        /// The first such output: its position along each axis, 0 along a reduced one; nothing if it is the only one.
         output: Vec<usize>,
     } => {
         f.write_str("no element is there ")?;

@@ -39,6 +39,12 @@
 // `nan_policy`: NaN is worse than every number.
 #define ARGREDUCE_IGNORE 1
 
+// `kind` of a mask: a bit for each element, the least significant of each byte first; 1 is there.
+#define ARGREDUCE_MASK_BITS 0
+
+// `kind` of a mask: a byte for each element; any but 0 is there.
+#define ARGREDUCE_MASK_BYTES 1
+
 // A type: float.
 #define ARGREDUCE_FLOAT32 1
 
@@ -140,6 +146,31 @@ typedef struct argreduce_executor {
     // The fewest KiB of input that are worth a task; 0 stands for 256.
     uint32_t min_task_kib;
 } argreduce_executor;
+
+// Which elements of an input are there: those that are not are left out, and indices count them all the same. What is
+// not there may be read, but is never compared.
+//
+// Later versions may have more fields at the end, as of argreduce_executor.
+typedef struct argreduce_mask {
+    // sizeof(argreduce_mask), as the header has it that the program is built with.
+    size_t size;
+    // The bits or bytes.
+    const void *data;
+    // How many bytes there are.
+    size_t bytes;
+    // Of ARGREDUCE_MASK_BITS, the number of the first element's bit; of ARGREDUCE_MASK_BYTES, how many bytes from
+    // `data` to that of element [0, .., 0].
+    int64_t offset;
+    // Of ARGREDUCE_MASK_BYTES, from one element to the next along each axis, in bytes, of any sign; 0 broadcasts. NULL
+    // means packed in row-major order of the input's sizes. Of ARGREDUCE_MASK_BITS, NULL.
+    const int64_t *strides;
+    // ARGREDUCE_MASK_BITS or ARGREDUCE_MASK_BYTES.
+    uint32_t kind;
+    // Whether an output of which no element is there gets `fill`, and its value bits of 0. If not, it is an error.
+    uint32_t has_fill;
+    // The index of such an output.
+    int64_t fill;
+} argreduce_mask;
 
 // Partial answers: a value and an index for each, at strides in bytes. Pairs of arrays and arrays of structs both fit.
 // An index with all bits set says that nothing was seen yet.
@@ -251,6 +282,15 @@ typedef struct argreduce_pairs {
 // A stride of partial answers that is no multiple of an element, or shorter than one where they are written.
 #define ARGREDUCE_PAIR_STRIDE 30
 
+// An output of which the mask leaves no element, without a fill. The outputs are then unspecified.
+#define ARGREDUCE_NOTHING_THERE 31
+
+// A fill that the output type cannot hold.
+#define ARGREDUCE_FILL_OUT_OF_RANGE 32
+
+// A mask that does not fit the input: too short, or of strides or an offset that lead beyond it.
+#define ARGREDUCE_MASK_MISMATCH 33
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -346,6 +386,36 @@ const char *argreduce_last_error(void);
 // The version of the library: major << 16 | minor << 8 | patch. That of the header is ARGREDUCE_VERSION_MAJOR,
 // _MINOR and _PATCH.
 uint32_t argreduce_version(void);
+
+// As argreduce_execute_on(), and argreduce_execute_with_values_on() unless `values` is NULL, of the elements that a
+// mask says are there. If no element of an output is, and the mask has no fill, it is ARGREDUCE_NOTHING_THERE; the
+// outputs are then unspecified. Any other failure has written nothing. An operator of DirectML has no masks.
+//
+// The caller promises: As argreduce_execute_on(); and `mask` is NULL or points to one whose data are as many bytes as it says, which nobody
+// writes meanwhile, and whose strides are NULL or as many as the input has axes.
+argreduce_status argreduce_execute_masked(const struct argreduce_operator *op,
+                                          const struct argreduce_executor *executor,
+                                          const struct argreduce_mask *mask,
+                                          const void *input,
+                                          size_t input_bytes,
+                                          void *output,
+                                          size_t output_bytes,
+                                          void *values,
+                                          size_t values_bytes);
+
+// As argreduce_execute_partials_on(), of the elements that a mask says are there: what has none gets an index with all
+// bits set. A fill is not used.
+//
+// The caller promises: As argreduce_execute_masked().
+argreduce_status argreduce_execute_partials_masked(const struct argreduce_operator *op,
+                                                   const struct argreduce_executor *executor,
+                                                   const struct argreduce_mask *mask,
+                                                   const void *input,
+                                                   size_t input_bytes,
+                                                   void *values,
+                                                   size_t value_bytes,
+                                                   void *indices,
+                                                   size_t index_bytes);
 
 // As argreduce_compile(), for a part of a larger tensor: of `whole_sizes`, beginning at `start`, each with one
 // number for each axis. Indices are those in the whole. The sizes of the whole may multiply to more than memory

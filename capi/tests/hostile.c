@@ -439,6 +439,103 @@ static void in_turn(void *context, argreduce_task task, size_t tasks, void *data
     }
 }
 
+/* Masks that end too soon, lead elsewhere, or are no masks; and what is left where nothing is there. */
+static void masks(void) {
+    argreduce_desc desc = good();
+    argreduce_operator *op = NULL;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "an operator to mask");
+    float *input = copy((float[24]){1, 9, 9, 9, 2, 2, 2, 2, 3, 3, 3, 3}, 24 * sizeof(float));
+    uint32_t *output = copy((uint32_t[8]){7, 7, 7, 7, 7, 7, 7, 7}, 8 * sizeof(uint32_t));
+    uint8_t *bits = copy((uint8_t[3]){0xf1, 0xff, 0xff}, 3), *bytes = copy((uint8_t[24]){1}, 24);
+    memset(bytes + 4, 255, 20);
+    const argreduce_mask whole = {.size = sizeof whole, .data = bits, .bytes = 3, .kind = ARGREDUCE_MASK_BITS};
+#define MASKED(mask, values, n) \
+    argreduce_execute_masked(op, NULL, mask, input, 24 * sizeof(float), output, 8 * sizeof(uint32_t), values, n)
+    expect(MASKED(&whole, NULL, 0) == ARGREDUCE_OK, "a mask of bits");
+    const uint32_t expected[8] = {2, 2, 2, 2, 0, 0, 0, 0};
+    expect(memcmp(output, expected, sizeof expected) == 0, "what is there");
+    memset(output, 7, sizeof expected);
+    uint32_t *before = copy(output, sizeof expected);
+
+    expect(MASKED(NULL, NULL, 0) == ARGREDUCE_NULL_POINTER, "no mask");
+    argreduce_mask mask = whole;
+    mask.data = NULL;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_NULL_POINTER, "a mask without data");
+    mask = whole;
+    mask.bytes = 2;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "too few bits");
+    expect(strcmp(argreduce_last_error(), "the mask has 16 bits: the input needs 24") == 0, "how many bits");
+    mask = whole;
+    mask.offset = 1;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "an offset beyond the bits");
+    mask.offset = -1;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "a negative offset");
+    mask.offset = INT64_MAX;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "the largest offset");
+    mask = whole;
+    mask.strides = sizes;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "bits with strides");
+    mask = whole;
+    mask.kind = 2;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_UNKNOWN_VALUE, "another kind");
+    mask = whole;
+    mask.size = sizeof mask - 1;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_UNKNOWN_VALUE, "a struct that says it is too small");
+    const argreduce_mask *odd = (const argreduce_mask *)(const void *)((const char *)&whole + 1);
+    expect(MASKED(odd, NULL, 0) == ARGREDUCE_MISALIGNED, "a misaligned mask");
+    mask = whole;
+    mask.has_fill = 1;
+    mask.fill = -1;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_FILL_OUT_OF_RANGE, "a fill that is no uint32_t");
+    mask = whole;
+    mask.data = output;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_BUFFERS_OVERLAP, "a mask in the output");
+
+    const int64_t strides[] = {12, 4, 1}, far[] = {12, 4, INT64_MAX}, back[] = {12, 4, -1}, none[] = {0, 0, 0};
+    mask = (argreduce_mask){.size = sizeof mask, .data = bytes, .bytes = 23, .kind = ARGREDUCE_MASK_BYTES};
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "too few bytes");
+    mask.bytes = 24;
+    mask.strides = far;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "strides beyond memory");
+    mask.strides = back;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MASK_MISMATCH, "strides to before the start");
+    mask.strides = (const int64_t *)(const void *)((const char *)strides + 1);
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_MISALIGNED, "misaligned strides");
+    expect(memcmp(output, before, sizeof expected) == 0, "a mask that is refused, and nothing is written");
+    mask.strides = strides;
+    expect(MASKED(&mask, NULL, 0) == ARGREDUCE_OK && memcmp(output, expected, sizeof expected) == 0, "a mask of bytes");
+    /* Nothing is there: one byte for all. */
+    mask.strides = none;
+    mask.bytes = 1;
+    mask.data = bytes + 1;
+    mask.size = sizeof mask + 64; /* a later version; what is beyond is nobody's */
+    argreduce_mask *exact = copy(&mask, sizeof mask);
+    bytes[1] = 0;
+    expect(MASKED(exact, NULL, 0) == ARGREDUCE_NOTHING_THERE, "nothing is there");
+    expect(strstr(argreduce_last_error(), "for output [0, 0, 0]") != NULL, "the first output");
+    exact->has_fill = 1;
+    exact->fill = UINT32_MAX;
+    float *values = copy(input, 8 * sizeof(float));
+    expect(MASKED(exact, values, 8 * sizeof(float)) == ARGREDUCE_OK, "nothing is there, and a fill");
+    expect(output[0] == UINT32_MAX && output[7] == UINT32_MAX && values[1] == 0, "the fill, and zeros");
+    expect(MASKED(exact, values, 7 * sizeof(float)) == ARGREDUCE_BUFFER_TOO_SHORT, "too few values");
+    expect(MASKED(exact, NULL, 4) == ARGREDUCE_NULL_POINTER, "values at NULL");
+    expect(MASKED(exact, output, 8 * sizeof(float)) == ARGREDUCE_BUFFERS_OVERLAP, "values in the output");
+    expect(argreduce_execute_partials_masked(op, NULL, exact, input, 24 * sizeof(float), values, 8 * sizeof(float), output,
+                                             8 * sizeof(uint32_t)) == ARGREDUCE_OK &&
+               output[3] == UINT32_MAX,
+           "partial answers of nothing");
+    argreduce_release(op);
+    free(exact);
+    free(values);
+    free(before);
+    free(bytes);
+    free(bits);
+    free(output);
+    free(input);
+#undef MASKED
+}
+
 /* Its size says how much there is of an executor; the next page is nobody's. */
 static void executors(void) {
     const long page_or_error = sysconf(_SC_PAGESIZE);
@@ -634,6 +731,7 @@ int main(void) {
     threads();
     directml();
     executors();
+    masks();
     parts();
     gaps_between_pairs();
     printf("%d passed, %d failed\n", passed, failed);

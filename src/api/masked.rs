@@ -50,7 +50,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
     ) -> Result<(), Error> {
         let slices = OutputSlices { indices: indices.into(), values: None };
-        self.erased.run_masked(I::NAME, input.into(), mask, slices, executor)
+        self.erased.run_masked(I::NAME, input.into(), (mask, self.erased.fill), slices, executor)
     }
 
     /// As [`Plan::run_masked`], and also copies the best elements themselves, bit for bit, to `values`: packed in
@@ -81,7 +81,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         values: &mut [T],
     ) -> Result<(), Error> {
         let slices = OutputSlices { indices: indices.into(), values: Some(values.into()) };
-        self.erased.run_masked(I::NAME, input.into(), mask, slices, executor)
+        self.erased.run_masked(I::NAME, input.into(), (mask, self.erased.fill), slices, executor)
     }
 
     /// As [`Plan::run_masked`], into a new vector, as [`Plan::run_to_vec`].
@@ -112,7 +112,7 @@ impl ErasedPlan {
         &self,
         index_type: &'static str,
         input: ElementsRef<'_>,
-        mask: Mask<'_>,
+        (mask, fill): (Mask<'_>, Option<i64>),
         mut slices: OutputSlices<'_>,
         executor: &dyn Executor,
     ) -> Result<(), Error> {
@@ -123,10 +123,10 @@ impl ErasedPlan {
         }
         // The first output without an element, by its place among the packed ones.
         let mut nothing_at = None;
-        let (fill, packed) = (self.fill.unwrap_or(0), Layout::contiguous(self.output.sizes())?);
+        let packed = Layout::contiguous(self.output.sizes())?;
         let mut write = |found: &FoundBlock<'_>| {
             found.for_each_run([&self.output, &packed], |[to, value_to], [step, value_step], outputs| {
-                found.write_indices(outputs.clone(), fill, &mut slices.indices, (to, step));
+                found.write_indices(outputs.clone(), fill.unwrap_or(0), &mut slices.indices, (to, step));
                 if let Some(n) = found.indices[outputs.clone()].iter().position(|&index| index == u64::MAX) {
                     let output = value_to + n * value_step as usize;
                     nothing_at = Some(nothing_at.map_or(output, |first: usize| first.min(output)));
@@ -137,7 +137,7 @@ impl ErasedPlan {
             });
         };
         self.find_masked(input, mask, executor, &mut write);
-        match (nothing_at, self.fill) {
+        match (nothing_at, fill) {
             (Some(place), None) => Err(self.nothing_there(place)),
             _ => Ok(()),
         }
@@ -169,7 +169,8 @@ impl ErasedPlan {
 
     /// The error for an output, given by its number among the packed ones.
     pub(crate) fn nothing_there(&self, output: usize) -> Error {
-        let (mut left, mut position) = (output, vec![0; self.output.sizes().len()]);
+        let rank = if self.output.element_count() == 1 { 0 } else { self.output.sizes().len() };
+        let (mut left, mut position) = (output, vec![0; rank]);
         for (at, &size) in position.iter_mut().zip(self.output.sizes()).rev() {
             (*at, left) = (left % size, left / size);
         }

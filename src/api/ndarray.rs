@@ -375,7 +375,7 @@ fn masked_answers<T: Element, I: Index, D: Dimension, E: Dimension>(
     let plan = ArgReduce::new(function, &layout).axes(axes).plan::<T, I>()?;
     let mut indices = new_vec("output", I::NAME, plan.output_layout().required_len())?;
     let slices = OutputSlices { indices: indices[..].as_mut().into(), values: None };
-    plan.erased.run_masked(I::NAME, elements, Mask::strided(there, &places), slices, &Sequential)?;
+    plan.erased.run_masked(I::NAME, elements, (Mask::strided(there, &places), None), slices, &Sequential)?;
     Ok(indices)
 }
 

@@ -231,6 +231,11 @@ impl<T: Element, I: Index> Plan<T, I> {
         self.erased.run_outlined(I::NAME, input, slices, self.erased.for_several(executor))
     }
 
+    /// Where the elements are.
+    pub fn input_layout(&self) -> &Layout {
+        &self.erased.input
+    }
+
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
     /// sizes.
     pub fn output_layout(&self) -> &Layout {

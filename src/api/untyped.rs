@@ -1,7 +1,7 @@
 //! Plans whose types are values, on buffers of bytes: for callers that learn the types at run time, as descriptors,
 //! foreign languages and model runtimes do. Nothing here knows of any of those.
 
-use super::builder::ArgReduce;
+use super::builder::{ArgReduce, check_fill};
 use super::plan::ErasedPlan;
 use crate::exec::{ElementsRef, Indices, OutputSlices, Values};
 use crate::index::max_index;
@@ -138,7 +138,7 @@ impl UntypedPlan {
         mask: Mask<'_>,
         indices: &mut [u8],
     ) -> Result<(), Error> {
-        self.run_any_masked(executor, input, mask, indices, None)
+        self.run_masked_with_fill(executor, input, (mask, self.erased.fill), indices, None)
     }
 
     /// As [`Plan::run_masked_with_values`](crate::Plan::run_masked_with_values).
@@ -152,7 +152,7 @@ impl UntypedPlan {
         indices: &mut [u8],
         values: &mut [u8],
     ) -> Result<(), Error> {
-        self.run_any_masked(&Sequential, input, mask, indices, Some(values))
+        self.run_masked_with_values_on(&Sequential, input, mask, indices, values)
     }
 
     /// As [`Plan::run_masked_with_values_on`](crate::Plan::run_masked_with_values_on).
@@ -167,22 +167,25 @@ impl UntypedPlan {
         indices: &mut [u8],
         values: &mut [u8],
     ) -> Result<(), Error> {
-        self.run_any_masked(executor, input, mask, indices, Some(values))
+        self.run_masked_with_fill(executor, input, (mask, self.erased.fill), indices, Some(values))
     }
 
-    fn run_any_masked(
+    /// With values or without, and with another fill than the plan's.
+    #[doc(hidden)]
+    pub fn run_masked_with_fill(
         &self,
         executor: &dyn Executor,
         input: &[u8],
-        mask: Mask<'_>,
+        (mask, fill): (Mask<'_>, Option<i64>),
         indices: &mut [u8],
         values: Option<&mut [u8]>,
     ) -> Result<(), Error> {
+        let fill = check_fill(fill, (self.index_type.name(), self.max_index))?;
         let input = ElementsRef::of_bytes("input", self.data_type, input)?;
         let indices = index_elements("output", self.index_type, indices)?;
         let values = values.map(|values| Values::of_bytes("values", self.data_type, values)).transpose()?;
         let slices = OutputSlices { indices, values };
-        self.erased.run_masked(self.index_type.name(), input, mask, slices, executor)
+        self.erased.run_masked(self.index_type.name(), input, (mask, fill), slices, executor)
     }
 
     fn run_any(
@@ -226,6 +229,11 @@ impl UntypedPlan {
     /// The type of the indices.
     pub fn index_type(&self) -> DataType {
         self.index_type
+    }
+
+    /// As [`Plan::input_layout`](crate::Plan::input_layout).
+    pub fn input_layout(&self) -> &Layout {
+        &self.erased.input
     }
 
     /// As [`Plan::output_layout`](crate::Plan::output_layout).

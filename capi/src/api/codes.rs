@@ -74,6 +74,12 @@ pub const ARGREDUCE_BASE_OFFSET_ALIGNMENT: argreduce_status = 28;
 pub const ARGREDUCE_WINDOW: argreduce_status = 29;
 /// A stride of partial answers that is no multiple of an element, or shorter than one where they are written.
 pub const ARGREDUCE_PAIR_STRIDE: argreduce_status = 30;
+/// An output of which the mask leaves no element, without a fill. The outputs are then unspecified.
+pub const ARGREDUCE_NOTHING_THERE: argreduce_status = 31;
+/// A fill that the output type cannot hold.
+pub const ARGREDUCE_FILL_OUT_OF_RANGE: argreduce_status = 32;
+/// A mask that does not fit the input: too short, or of strides or an offset that lead beyond it.
+pub const ARGREDUCE_MASK_MISMATCH: argreduce_status = 33;
 
 /// `function`: the index of the largest element. (DML_REDUCE_FUNCTION_ARGMAX)
 pub const ARGREDUCE_ARGMAX: u32 = 0;
@@ -87,6 +93,10 @@ pub const ARGREDUCE_DECREASING: u32 = 1;
 pub const ARGREDUCE_PROPAGATE: u32 = 0;
 /// `nan_policy`: NaN is worse than every number.
 pub const ARGREDUCE_IGNORE: u32 = 1;
+/// `kind` of a mask: a bit for each element, the least significant of each byte first; 1 is there.
+pub const ARGREDUCE_MASK_BITS: u32 = 0;
+/// `kind` of a mask: a byte for each element; any but 0 is there.
+pub const ARGREDUCE_MASK_BYTES: u32 = 1;
 
 /// A type: float.
 pub const ARGREDUCE_FLOAT32: u32 = 1;

@@ -5,6 +5,7 @@ pub(crate) mod desc;
 mod directml;
 mod executor;
 pub(crate) mod failure;
+mod mask;
 mod parts;
 mod pointer;
 pub(crate) mod versioned;
@@ -12,6 +13,8 @@ pub(crate) mod versioned;
 pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};
 pub use self::executor::*;
+#[allow(unused_imports, reason = "the benchmark takes a part of these")]
+pub use self::mask::{argreduce_execute_masked, argreduce_execute_partials_masked, argreduce_mask};
 #[allow(unused_imports, reason = "the benchmark takes a part of these")]
 pub use self::parts::{
     argreduce_compile_window, argreduce_execute_partials, argreduce_execute_partials_on, argreduce_merge,

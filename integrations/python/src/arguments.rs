@@ -214,6 +214,38 @@ fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, allowed: [(&str, T); 2]) 
         .ok_or_else(|| PyValueError::new_err(format!("{name} is '{text}': '{first}' and '{second}' are allowed")))
 }
 
+/// An index to be written where nothing is there.
+pub(crate) fn fill(fill: &Bound<'_, PyAny>) -> PyResult<i64> {
+    fill.extract().map_err(|error: PyErr| match error {
+        error if error.is_instance_of::<PyOverflowError>(fill.py()) => {
+            PyValueError::new_err(format!("fill is {fill}: no type of indices holds it"))
+        }
+        error if error.is_instance_of::<PyTypeError>(fill.py()) => match fill.get_type().name() {
+            Ok(class) => PyTypeError::new_err(format!("fill is of type {class}: None or an integer is needed")),
+            Err(error) => error,
+        },
+        error => error,
+    })
+}
+
+/// That it fits the type of the indices.
+pub(crate) fn check_fill(fill: Option<i64>, index_type: DataType) -> PyResult<()> {
+    let (min, max, name) = match index_type {
+        DataType::U8 => (0, i64::from(u8::MAX), "uint8"),
+        DataType::U16 => (0, i64::from(u16::MAX), "uint16"),
+        DataType::U32 => (0, i64::from(u32::MAX), "uint32"),
+        DataType::U64 => (0, i64::MAX, "uint64"),
+        DataType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX), "int32"),
+        _ => return Ok(()),
+    };
+    match fill {
+        Some(fill) if !(min..=max).contains(&fill) => {
+            Err(PyValueError::new_err(format!("fill is {fill}: {name} does not hold it")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Which of equal elements wins.
 pub(crate) fn direction(select_last: bool) -> AxisDirection {
     if select_last { AxisDirection::Decreasing } else { AxisDirection::Increasing }

@@ -5,6 +5,8 @@
 //! | `arguments.rs` | Python's arguments become axes, types and options |
 //! | `view.rs` | an array of any library becomes an address, sizes and strides: nothing is copied |
 //! | `dlpack.rs` | the same for objects with `__dlpack__` |
+//! | `column.rs` | the same for columns of Arrow, some of whose elements are not there |
+//! | `mask.rs` | which elements are there |
 //! | `reduce.rs` | a plan is made, or found among the last ones, and run |
 //! | `dates.rs` | dates and durations, whose NaT is as NaN |
 //! | `output.rs` | the arrays that are given back, or written to |
@@ -14,8 +16,10 @@
 //! All is untyped on this side: element types are values, so that there is one copy of the code.
 
 mod arguments;
+mod column;
 mod dates;
 mod dlpack;
+mod mask;
 mod output;
 mod parts;
 mod reduce;
@@ -32,7 +36,8 @@ macro_rules! parameters {
         concat!(
             "\n\nParameters\n----------\n",
             "x : array\n",
-            "    A NumPy array of any shape and any strides, or anything with ``__dlpack__`` in the CPU's memory:\n",
+            "    A NumPy array of any shape and any strides, masked ones too, or anything with ``__dlpack__`` in the\n",
+            "    CPU's memory, or a column of pandas, pyarrow or polars, whose nulls are left out:\n",
             "    neither is copied, but for byte-swapped and misaligned ones, some of more than 8 axes, and dates of\n",
             "    which NaT is left out where the smallest is looked for. Or what\n",
             "    ``numpy.asarray`` takes. Of a dask array, the function of :mod:`argreduce.dask`, lazily.\n",
@@ -53,16 +58,20 @@ macro_rules! parameters {
             "    How many threads may work on it, where that is worth it. \"all\", or -1, is as many as this process\n",
             "    may use CPUs, and so is any larger number. None is ``ARGREDUCE_NUM_THREADS`` from the environment,\n",
             "    or else 1. The answer does not depend on it.\n",
+            "where : None or array of bool\n",
+            "    True where an element is there; it broadcasts to ``x``. Others are left out, and counted in indices.\n",
+            "fill : None or int\n",
+            "    The index where no element is there, and the value is 0. None: that is a ValueError.\n",
             "\nReturns\n-------\n",
             $returns,
             "\nRaises\n------\n",
             $raises,
             "ValueError\n",
-            "    A reduced axis is empty, an axis is given twice, an index does not fit the type, or ``out`` has\n",
-            "    another shape or is read-only.\n",
+            "    A reduced axis is empty, an axis is given twice, an index or ``fill`` does not fit the type, ``where``\n",
+            "    does not broadcast, no element is there, or ``out`` has another shape or is read-only.\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
-            "TypeError\n    Elements or indices of other types; a masked array; 64-bit integers of which some are\n",
-            "    missing; an axis that is no integer.\n",
+            "TypeError\n    Elements or indices of other types; a frame of 64-bit integers of which some are missing;\n",
+            "    a ``where`` of other elements than bool; an axis or ``fill`` that is no integer.\n",
             "\nExamples\n--------\n>>> import numpy as np, argreduce\n",
             $example,
         )
@@ -89,9 +98,9 @@ macro_rules! reductions {
         #[pyfunction]
         #[pyo3(
             signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false,
-                nan=NanPolicy::Propagate, threads=None),
+                nan=NanPolicy::Propagate, threads=None, r#where=None, fill=None),
             text_signature = "(x, /, axis=None, *, keepdims=False, out=None, dtype=None, select_last=False, \
-                nan='propagate', threads=None)"
+                nan='propagate', threads=None, where=None, fill=None)"
         )]
         #[expect(clippy::too_many_arguments, reason = "Python's signature")]
         fn $name<'py>(
@@ -103,10 +112,14 @@ macro_rules! reductions {
             #[pyo3(from_py_with = arguments::truth)] select_last: bool,
             #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
             threads: Option<&Bound<'py, PyAny>>,
+            r#where: Option<&Bound<'py, PyAny>>,
+            fill: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = ReduceFunction::$function;
             let (name, answer, nan_policy) = (stringify!($name), Answer::$answer, nan);
-            Arguments { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
+            let there = r#where;
+            Arguments { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill }
+                .run(x)
         }
     )+};
 }
@@ -155,7 +168,9 @@ macro_rules! nan_reductions {
     ($(#[doc = $doc:expr] $name:ident = $function:ident;)+) => {$(
         #[doc = $doc]
         #[pyfunction]
-        #[pyo3(signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false, threads=None))]
+        #[pyo3(signature = (x, /, axis=None, *, keepdims=false, out=None, dtype=None, select_last=false, threads=None,
+            r#where=None, fill=None))]
+        #[expect(clippy::too_many_arguments, reason = "Python's signature")]
         fn $name<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
@@ -164,10 +179,14 @@ macro_rules! nan_reductions {
             dtype: Option<&Bound<'py, PyAny>>,
             #[pyo3(from_py_with = arguments::truth)] select_last: bool,
             threads: Option<&Bound<'py, PyAny>>,
+            r#where: Option<&Bound<'py, PyAny>>,
+            fill: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let (function, nan_policy) = (ReduceFunction::$function, NanPolicy::Ignore);
             let (name, answer) = (stringify!($name), Answer::IndicesOfNumbers);
-            Arguments { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads }.run(x)
+            let there = r#where;
+            Arguments { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill }
+                .run(x)
         }
     )+};
 }
@@ -178,7 +197,7 @@ nan_reductions! {
         parameters!(
             "",
             "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
-            "ValueError\n    Somewhere there is nothing but NaN, as in NumPy.\n",
+            "ValueError\n    Somewhere there is nothing but NaN, as in NumPy, and no ``fill``.\n",
             ">>> argreduce.nanargmax(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 1])\n"
         )
     )]
@@ -188,7 +207,7 @@ nan_reductions! {
         parameters!(
             "",
             "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
-            "ValueError\n    Somewhere there is nothing but NaN, as in NumPy.\n",
+            "ValueError\n    Somewhere there is nothing but NaN, as in NumPy, and no ``fill``.\n",
             ">>> argreduce.nanargmin(np.array([[1.0, np.nan], [7.0, 9.0]]), axis=1)\narray([0, 0])\n"
         )
     )]

@@ -2,6 +2,7 @@
 
 use crate::arguments::{self, Axes, Axis, compared_type, element_type, element_type_of_any_order, is_date};
 use crate::dates;
+use crate::mask::{self, There};
 use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::{give_back, value_error, without_lock};
 use crate::threads::Threads;
@@ -55,9 +56,9 @@ const INDEX_TYPE: DataType = DataType::I64;
 #[pyfunction]
 #[pyo3(
     signature = (x, axis=None, *, start, whole, function=ReduceFunction::ArgMax, select_last=false,
-        nan=NanPolicy::Propagate, threads=None),
+        nan=NanPolicy::Propagate, threads=None, r#where=None),
     text_signature = "(x, axis=None, *, start, whole, function='argmax', select_last=False, nan='propagate', \
-        threads=None)"
+        threads=None, where=None)"
 )]
 #[expect(clippy::too_many_arguments, reason = "Python's signature")]
 pub(crate) fn partial<'py>(
@@ -69,14 +70,16 @@ pub(crate) fn partial<'py>(
     #[pyo3(from_py_with = arguments::truth)] select_last: bool,
     #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
     threads: Option<&Bound<'py, PyAny>>,
+    r#where: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, name) = (x.py(), "partial");
     // All that may run code of Python comes before the array is looked at.
     let axis = Axis::new(axis)?;
     let (start, whole) = (arguments::sizes("start", start)?, arguments::sizes("whole", whole)?);
     let threads = arguments::threads(threads)?;
-    let mut shape = Shape::NONE;
-    let source = Source::of(name, input_of(name, x)?, py, &mut shape)?;
+    let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
+    let (input, there) = mask::apart(name, input_of(name, x)?, r#where, py)?;
+    let source = Source::of(name, input, py, &mut shape)?;
     let tensor_type = source.tensor_type();
     let part = match source {
         Source::View(mut view) => {
@@ -92,7 +95,8 @@ pub(crate) fn partial<'py>(
                 .direction(arguments::direction(select_last))
                 .nan_policy(nan)
                 .window(&whole, &start);
-            partial_of_view(py, &view, axes, &reduce, &threads, is_nat_above)?
+            let there = there.map(|there| mask::of_bools(name, there, &mut shape_of_there)).transpose()?;
+            partial_of_view(py, &view, axes, &reduce, (&threads, there.as_ref()), is_nat_above)?
         }
         Source::ManyAxes(array, _) => {
             let axes = PyTuple::new(py, axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
@@ -101,6 +105,7 @@ pub(crate) fn partial<'py>(
             let options = [("function", function), ("nan", nan)].into_py_dict(py)?;
             options.set_item("select_last", select_last)?;
             options.set_item("threads", threads.count)?;
+            options.set_item("where", there)?;
             let args = (array, axes, start, whole);
             interop(py)?.call_method(intern!(py, "partial_of_many_axes"), args, Some(&options))?
         }
@@ -113,7 +118,7 @@ fn partial_of_view<'py>(
     view: &View<'_, 'py>,
     axes: Axes,
     reduce: &ArgReduce<'_>,
-    threads: &Threads,
+    (threads, there): (&Threads, Option<&There<'_, 'py>>),
     is_nat_above: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let plan = reduce.plan_untyped(view.data_type, INDEX_TYPE).map_err(value_error)?;
@@ -123,8 +128,17 @@ fn partial_of_view<'py>(
     let (value_bytes, index_bytes) = (values.bytes(), indices.bytes());
     // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
     let input = unsafe { view.bytes("partial")? };
-    let run = || plan.run_partials_on(threads, input, value_bytes, index_bytes);
-    without_lock(py, input.len(), run).map_err(value_error)?;
+    match there {
+        // SAFETY: as above.
+        Some(there) => unsafe {
+            there.with("partial", |mask| {
+                let run = || plan.run_masked_partials_on(threads, input, mask, value_bytes, index_bytes);
+                without_lock(py, input.len(), run)
+            })?
+        },
+        None => without_lock(py, input.len(), || plan.run_partials_on(threads, input, value_bytes, index_bytes)),
+    }
+    .map_err(value_error)?;
     if is_nat_above {
         dates::one_more_where_seen(values.bytes(), indices.bytes());
     }

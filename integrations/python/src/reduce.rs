@@ -1,12 +1,15 @@
 //! A plan is made, or found among the last ones, and run.
 
 use crate::arguments::{self, Axes, Axis, Sizes};
+use crate::column::{self, Chunk};
 use crate::dates;
+use crate::mask::{self, There};
 use crate::output::{NewArray, Out, copy_into, out_array, scalar};
 use crate::threads::Threads;
 use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop};
 use argreduce::half::{bf16, f16};
-use argreduce::{ArgReduce, DataType, Element, Error, NanPolicy, ReduceFunction, UntypedPlan};
+use argreduce::{ArgReduce, DataType, Element, Error, Mask, Merge, NanPolicy, ReduceFunction, UntypedPlan};
+use bytemuck::{cast_slice, cast_slice_mut};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -37,6 +40,9 @@ pub(crate) struct Arguments<'a, 'py> {
     pub(crate) select_last: bool,
     pub(crate) nan_policy: NanPolicy,
     pub(crate) threads: Option<&'a Bound<'py, PyAny>>,
+    /// `where`.
+    pub(crate) there: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) fill: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl<'py> Arguments<'_, 'py> {
@@ -48,17 +54,25 @@ impl<'py> Arguments<'_, 'py> {
             index_type: self.dtype.map(arguments::index_type).transpose()?,
             out: out_array(self.name, self.out)?,
             threads: arguments::threads(self.threads)?,
+            fill: self.fill.map(arguments::fill).transpose()?,
         };
-        let input = match input_of(self.name, x)? {
+        let (input, there) = match input_of(self.name, x)? {
             Input::OfDask => return self.run_by_dask(x),
-            input => input,
+            Input::Column(chunks) => return call.run_column(x.py(), chunks),
+            input if self.there.is_some() || matches!(input, Input::Masked(..)) => {
+                mask::apart(self.name, input, self.there, x.py())?
+            }
+            input => (input, None),
         };
-        let mut shape = Shape::NONE;
+        let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
         let source = Source::of(self.name, input, x.py(), &mut shape)?;
         let tensor_type = source.tensor_type();
         let result = match &source {
-            Source::View(view) => call.run_view(x.py(), view)?,
-            Source::ManyAxes(array, _) => call.run_many_axes(array)?,
+            Source::View(view) => {
+                let there = there.map(|there| mask::of_bools(self.name, there, &mut shape_of_there)).transpose()?;
+                call.run_view(x.py(), view, there.as_ref())?
+            }
+            Source::ManyAxes(array, _) => call.run_many_axes(array, there)?,
         };
         give_back(result, x, self.out, tensor_type)
     }
@@ -69,7 +83,14 @@ impl<'py> Arguments<'_, 'py> {
         let options = PyDict::new(py);
         options.set_item("keepdims", self.keepdims)?;
         options.set_item("select_last", self.select_last)?;
-        for (name, value) in [("out", self.out), ("dtype", self.dtype), ("threads", self.threads)] {
+        let others = [
+            ("out", self.out),
+            ("dtype", self.dtype),
+            ("threads", self.threads),
+            ("where", self.there),
+            ("fill", self.fill),
+        ];
+        for (name, value) in others {
             if let Some(value) = value {
                 options.set_item(name, value)?;
             }
@@ -95,13 +116,19 @@ struct Call<'a, 'py> {
     index_type: Option<DataType>,
     out: Option<&'a Bound<'py, PyUntypedArray>>,
     threads: Threads,
+    fill: Option<i64>,
 }
 
 /// Below this many bytes the lock of the interpreter is kept: to release and take it again costs more than the work.
 const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
 
 impl<'py> Call<'_, 'py> {
-    fn run_view(&self, py: Python<'py>, view: &View<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn run_view(
+        &self,
+        py: Python<'py>,
+        view: &View<'_, 'py>,
+        there: Option<&There<'_, 'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Arguments { name, function, answer, keepdims, select_last, nan_policy, .. } = *self.said;
         let sizes = view.shape.sizes();
         let axes = self.axis.of_rank(py, sizes.len())?;
@@ -115,9 +142,10 @@ impl<'py> Call<'_, 'py> {
         let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, count)).transpose()?;
         let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
         let data_type = view.data_type;
+        arguments::check_fill(self.fill, index_type)?;
         let key = Key { axes, data_type, index_type, function, select_last, nan_policy };
         let plan = key.plan(view.shape)?;
-        let run = Run { py, name, key, plan: &plan, view, threads: &self.threads };
+        let run = Run { py, name, key, plan: &plan, view, threads: &self.threads, there, fill: self.fill };
         if result_sizes.is_empty() && out.is_none() && answer == Answer::Indices {
             let mut index = 0_u64;
             let bytes = &mut bytemuck::bytes_of_mut(&mut index)[..index_type.size()];
@@ -129,7 +157,7 @@ impl<'py> Call<'_, 'py> {
                 && (matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
                     || view.is_of_dates());
         // What takes more than one step is not written to `out` before the last.
-        if let (Some(out), false) = (&out, with_values || run.has_nat_above())
+        if let (Some(out), false) = (&out, with_values || run.has_nat_above() || there.is_some())
             && run.run_directly(out)?
         {
             return Ok(out.given());
@@ -153,9 +181,8 @@ impl<'py> Call<'_, 'py> {
         run.run(indices.bytes(), values.as_mut().map(NewArray::bytes))?;
         if answer == Answer::IndicesOfNumbers
             && let Some(values) = &mut values
-            && has_nan(view, values.bytes())
         {
-            return Err(PyValueError::new_err("All-NaN slice encountered"));
+            self.without_nan(view, values.bytes(), (indices.bytes(), index_type.size()))?;
         }
         let indices = match out {
             Some(out) => {
@@ -173,14 +200,140 @@ impl<'py> Call<'_, 'py> {
         }
     }
 
+    /// Puts the fill in place of the index of each value that is NaN.
+    ///
+    /// # Errors
+    /// `ValueError` if there is none.
+    fn without_nan(&self, view: &View<'_, 'py>, values: &[u8], (indices, width): (&mut [u8], usize)) -> PyResult<()> {
+        if !has_nan(view, values) {
+            return Ok(());
+        }
+        let Some(fill) = self.fill else { return Err(PyValueError::new_err("All-NaN slice encountered")) };
+        for (value, index) in values.chunks_exact(view.data_type.size()).zip(indices.chunks_exact_mut(width)) {
+            if has_nan(view, value) {
+                write_index(fill, index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Of a column, in pieces.
+    fn run_column(&self, py: Python<'py>, chunks: Vec<Chunk<'py>>) -> PyResult<Bound<'py, PyAny>> {
+        let Arguments { name, function, answer, nan_policy, .. } = *self.said;
+        let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
+        let axes = self.axis.of_rank(py, 1)?;
+        let is_in_pieces = chunks.len() > 1 && axes.iter().next().is_some();
+        if is_in_pieces && self.said.there.is_none() {
+            let first = Source::of_array(name, chunks[0].array.clone(), &mut shape)?;
+            let Source::View(first) = &first else { return Err(column::not_an_axis(name)) };
+            if !(first.is_of_dates() && dates::is_nat_above(function, nan_policy)) {
+                return self.run_pieces(py, &chunks, axes, first);
+            }
+            shape = Shape::NONE;
+        }
+        let ([chunk], None) = (&chunks[..], self.said.there) else {
+            let (input, there) = mask::apart(name, Input::Column(chunks), self.said.there, py)?;
+            let Source::View(view) = Source::of(name, input, py, &mut shape)? else {
+                return Err(column::not_an_axis(name));
+            };
+            let there = there.map(|there| mask::of_bools(name, there, &mut shape_of_there)).transpose()?;
+            return self.run_view(py, &view, there.as_ref());
+        };
+        let _ = answer;
+        let Source::View(view) = Source::of_array(name, chunk.array.clone(), &mut shape)? else {
+            return Err(column::not_an_axis(name));
+        };
+        self.run_view(py, &view, chunk.validity.is_some().then_some(&There::Bits(chunk)))
+    }
+
+    /// Each piece gives a partial answer. They merge.
+    fn run_pieces(
+        &self,
+        py: Python<'py>,
+        chunks: &[Chunk<'py>],
+        axes: Axes,
+        first: &View<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Arguments { name, function, answer, keepdims, select_last, nan_policy, .. } = *self.said;
+        let total: usize = chunks.iter().map(|chunk| chunk.len).sum();
+        let result_sizes = axes.result_sizes(&[total], keepdims);
+        let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, total)).transpose()?;
+        let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
+        arguments::check_fill(self.fill, index_type)?;
+        let (data_type, direction) = (first.data_type, arguments::direction(select_last));
+        let merge = Merge::new(function).direction(direction).nan_policy(nan_policy);
+        let (mut best, mut best_at, mut start) = ([0_u64; 1], [-1_i64; 1], 0);
+        for chunk in chunks {
+            let mut shape = Shape::NONE;
+            let Source::View(view) = Source::of_array(name, chunk.array.clone(), &mut shape)? else {
+                return Err(column::not_an_axis(name));
+            };
+            let layout = view.shape.layout().map_err(value_error)?;
+            let (whole, from) = ([total], [start]);
+            let reduce = ArgReduce::new(function, &layout).axes(&[0]).direction(direction).nan_policy(nan_policy);
+            let plan = reduce.window(&whole, &from).plan_untyped(data_type, DataType::I64).map_err(value_error)?;
+            let (mut value, mut at) = ([0_u64; 1], [-1_i64; 1]);
+            let size = data_type.size();
+            let to = (&mut cast_slice_mut(&mut value)[..size], cast_slice_mut(&mut at));
+            // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
+            let input = unsafe { view.bytes(name)? };
+            let threads = &self.threads;
+            match chunk.bits() {
+                Some((bits, offset)) => {
+                    let mask = Mask::bits(bits, offset);
+                    let run = || plan.run_masked_partials_on(threads, input, mask, to.0, to.1);
+                    without_lock(py, input.len(), run).map_err(value_error)?;
+                }
+                None => {
+                    let run = || plan.run_partials_on(threads, input, to.0, to.1);
+                    without_lock(py, input.len(), run).map_err(value_error)?;
+                }
+            }
+            let acc = (&mut cast_slice_mut(&mut best)[..size], cast_slice_mut(&mut best_at));
+            let other = (&cast_slice(&value)[..size], cast_slice(&at));
+            merge.arrays_untyped((data_type, DataType::I64), acc, other).map_err(value_error)?;
+            start += chunk.len;
+        }
+        if best_at[0] == -1 {
+            let nothing = Error::NothingThere { output: Vec::new() };
+            best_at[0] = self.fill.ok_or_else(|| value_error(nothing))?;
+        }
+        let value_bytes = &mut cast_slice_mut(&mut best)[..data_type.size()];
+        if answer == Answer::IndicesOfNumbers {
+            self.without_nan(first, value_bytes, (cast_slice_mut(&mut best_at), 8))?;
+        }
+        let mut indices = NewArray::new(descr_of(py, index_type)?, &result_sizes)?;
+        write_index(best_at[0], indices.bytes());
+        let indices = match &out {
+            Some(out) => {
+                out.copy(&indices.array)?;
+                out.given()
+            }
+            None => number_or_array(&descr_of(py, index_type)?, &mut indices, result_sizes.is_empty())?,
+        };
+        if answer != Answer::ValuesAndIndices {
+            return Ok(indices);
+        }
+        let mut values = NewArray::new(first.value_type(py)?, &result_sizes)?;
+        values.bytes().copy_from_slice(value_bytes);
+        let values = number_or_array(&first.value_type(py)?, &mut values, result_sizes.is_empty())?;
+        interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
+    }
+
     /// Of more axes than the library takes: kept ones are merged to one, and reduced ones to another.
-    fn run_many_axes(&self, array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
+    fn run_many_axes(
+        &self,
+        array: &Bound<'py, PyUntypedArray>,
+        there: Option<Bound<'py, PyUntypedArray>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = array.py();
         let Arguments { name, answer, keepdims, select_last, .. } = *self.said;
         let options = PyDict::new(py);
         options.set_item("dtype", self.index_type.map(|index_type| descr_of(py, index_type)).transpose()?)?;
         options.set_item("select_last", select_last)?;
         options.set_item("threads", self.threads.count)?;
+        options.set_item("where", there)?;
+        options.set_item("fill", self.fill)?;
         self.said.set_nan(&options)?;
         let axes = PyTuple::new(py, self.axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
         let out = self.out.map(as_plain_array).transpose()?;
@@ -229,6 +382,8 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) plan: &'a UntypedPlan,
     pub(crate) view: &'a View<'a, 'py>,
     pub(crate) threads: &'a Threads,
+    pub(crate) there: Option<&'a There<'a, 'py>>,
+    pub(crate) fill: Option<i64>,
 }
 
 impl Run<'_, '_> {
@@ -246,6 +401,17 @@ impl Run<'_, '_> {
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.
         let input = unsafe { view.bytes(name)? };
+        if let Some(there) = self.there {
+            // SAFETY: as above.
+            let result = unsafe {
+                there.with(name, |mask| {
+                    let mask = (mask, self.fill);
+                    let run = || plan.run_masked_with_fill(threads, input, mask, indices, values);
+                    without_lock(py, input.len(), run)
+                })
+            };
+            return result?.map_err(value_error);
+        }
         let is_alone = threads.count == 1;
         let run = move || match values {
             None if is_alone => plan.run(input, indices),
@@ -335,6 +501,13 @@ impl Key {
             .nan_policy(self.nan_policy)
             .plan_untyped(self.data_type, self.index_type)
     }
+}
+
+/// Writes an index, which fits, as the integer of so many bytes.
+fn write_index(index: i64, to: &mut [u8]) {
+    let (bytes, width) = (index.to_ne_bytes(), to.len());
+    let first = if cfg!(target_endian = "little") { 0 } else { 8 - width };
+    to.copy_from_slice(&bytes[first..][..width]);
 }
 
 /// Whether there is a NaN among values of a view, or a NaT.

@@ -7,7 +7,9 @@
 //!    [`View::bytes`], last of all, compares with what was found.
 
 use crate::arguments::{compared_type, element_type_of_any_order, is_date};
+use crate::column::{Chunk, column_of};
 use crate::dlpack::{Parts, Tensor};
+use crate::mask::joined;
 use crate::output::{NewArray, copy_into, descr_address, first_of};
 use argreduce::{DataType, Error, Layout, MAX_RANK};
 use numpy::npyffi::{NpyTypes, PY_ARRAY_API, get_type_object};
@@ -16,7 +18,7 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 
 /// Sizes and strides in elements. Written where it stays: to move it takes as long as some of what a small call does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +102,10 @@ enum Owner<'py> {
 pub(crate) enum Input<'py> {
     Array(Bound<'py, PyUntypedArray>),
     Tensor(Tensor),
+    /// A masked array: its elements, and its mask, in which True is not there; or another array with a mask.
+    Masked(Bound<'py, PyUntypedArray>, Bound<'py, PyAny>),
+    /// A column of Arrow, in pieces.
+    Column(Vec<Chunk<'py>>),
     /// An array of dask, which is not to be computed without being asked.
     OfDask,
 }
@@ -117,6 +123,8 @@ impl<'a, 'py> Source<'a, 'py> {
         match input {
             Input::Array(array) => Source::of_array(name, array, shape),
             Input::Tensor(tensor) => Source::of_tensor(name, tensor, py, shape),
+            // What does not take masks.
+            Input::Masked(..) | Input::Column(_) => Err(is_masked_error(name)),
             Input::OfDask => Err(is_of_dask_error(name)),
         }
     }
@@ -144,7 +152,7 @@ impl<'a, 'py> Source<'a, 'py> {
         }
     }
 
-    fn of_array(name: &str, array: Bound<'py, PyUntypedArray>, shape: &'a mut Shape) -> PyResult<Self> {
+    pub(crate) fn of_array(name: &str, array: Bound<'py, PyUntypedArray>, shape: &'a mut Shape) -> PyResult<Self> {
         if array.ndim() > MAX_RANK {
             // A copy, because its axes are merged by code of Python, which may run other code: of a signal, say.
             return Ok(Source::ManyAxes(native_copy(name, &array)?.array, None));
@@ -163,13 +171,22 @@ pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input
         return Ok(Input::Array(array.clone()));
     }
     if let Ok(array) = x.cast::<PyUntypedArray>() {
-        if is_masked(x)? {
-            return Err(PyTypeError::new_err(format!("{name} takes no masked arrays: their mask would be ignored")));
-        }
-        return Ok(Input::Array(array.clone()));
+        return if is_masked(x)? { masked_parts(x) } else { Ok(Input::Array(array.clone())) };
     }
     if is_of_dask(x) {
         return Ok(Input::OfDask);
+    }
+    if may_be_column(x)? {
+        // A column of pandas is looked at first, which may have a mask, or one of Arrow in it, or neither.
+        let column = interop(py)?.call_method1(intern!(py, "column_of"), (x,))?;
+        if let Ok(parts) = column.cast::<PyTuple>() {
+            return Ok(Input::Masked(parts.get_item(0)?.cast_into()?, parts.get_item(1)?));
+        }
+        if !column.is_none()
+            && let Some(chunks) = column_of(name, &column)?
+        {
+            return Ok(Input::Column(chunks));
+        }
     }
     let array = if x.hasattr(intern!(py, "__dlpack__"))? {
         let refusal = match Tensor::new(name, x)? {
@@ -189,10 +206,38 @@ pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input
 
 /// Whether it is an array of dask, or of a subclass.
 fn is_of_dask(x: &Bound<'_, PyAny>) -> bool {
+    is_of(x, "dask")
+}
+
+/// Whether it is of a class of a package, or of a subclass.
+fn is_of(x: &Bound<'_, PyAny>, package: &str) -> bool {
+    let is_there = |name: &str| name.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     x.get_type().mro().iter().any(|class| {
         let module = class.getattr(intern!(x.py(), "__module__"));
-        module.is_ok_and(|name| name.extract().is_ok_and(|name: &str| name == "dask" || name.starts_with("dask.")))
+        module.is_ok_and(|name| name.extract().is_ok_and(is_there))
     })
+}
+
+/// Whether it may have a validity of its own.
+fn may_be_column(x: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = x.py();
+    let has_arrow = x.hasattr(intern!(py, "__arrow_c_stream__"))? || x.hasattr(intern!(py, "__arrow_c_array__"))?;
+    Ok(has_arrow || is_of(x, "pandas"))
+}
+
+/// The elements and the mask of a masked array.
+fn masked_parts<'py>(x: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+    let py = x.py();
+    let parts = interop(py)?.call_method1(intern!(py, "masked_parts"), (x,))?.cast_into::<PyTuple>()?;
+    let array = parts.get_item(0)?.cast_into::<PyUntypedArray>()?;
+    let mask = parts.get_item(1)?;
+    Ok(if mask.is_none() { Input::Array(array) } else { Input::Masked(array, mask) })
+}
+
+fn is_masked_error(name: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{name} takes no masked arrays, and no columns with nulls: what is not there would be"
+    ))
 }
 
 fn is_of_dask_error(name: &str) -> PyErr {
@@ -212,6 +257,11 @@ impl<'py> Input<'py> {
                 let Parts { data_type, .. } = tensor.parts(name)?;
                 Ok((array_of_tensor(name, tensor, data_type, py)?, Some(data_type)))
             }
+            Input::Column(chunks) => match joined(py, &chunks, None)? {
+                (array, None) => Ok((array, None)),
+                _ => Err(is_masked_error(name)),
+            },
+            Input::Masked(..) => Err(is_masked_error(name)),
             Input::OfDask => Err(is_of_dask_error(name)),
         }
     }

@@ -125,7 +125,9 @@ class HasArray:
 
 def test_masked_arrays():
     masked = np.ma.masked_array([1, 2], [False, True])
-    for x in (masked, [masked, [3, 4]], ([[5, 6]], [masked]), HasArray(masked), [HasArray(np.array([9, 9])), masked]):
+    assert argreduce.argmax(masked) == 0
+    # What is made of these has no mask.
+    for x in ([masked, [3, 4]], ([[5, 6]], [masked]), HasArray(masked), [HasArray(np.array([9, 9])), masked]):
         with pytest.raises(TypeError, match="argmax takes no masked arrays"):
             argreduce.argmax(x)
         with pytest.raises(TypeError, match="partial takes no masked arrays"):
@@ -162,6 +164,14 @@ def missing_of_polars(polars):
         yield from (series, polars.DataFrame([series]), [series, series], polars.Series([MISSING], dtype=polars.Array(dtype, 3)))
 
 
+def is_column(x):
+    """One axis, and no type in which numbers are something else."""
+    type_of = str(getattr(x, "dtype", getattr(x, "type", None))).lower()
+    if hasattr(x, "columns") or hasattr(x, "column_names") or np.ndim(x) != 1:
+        return False
+    return not isinstance(x, list) and "int64" in type_of and not any(word in type_of for word in ("array", "list"))
+
+
 @pytest.mark.parametrize("library", [missing_of_pandas, missing_of_pyarrow, missing_of_polars])
 def test_missing_integers(library):
     name = library.__name__.rpartition("_")[2]
@@ -169,6 +179,13 @@ def test_missing_integers(library):
     for x in library(module):
         # Otherwise NumPy's own conversion refuses, and this package has nothing to say.
         assert np.asarray(x).dtype == np.float64
+        if is_column(x):
+            assert [function(x) for function in FUNCTIONS] == [1, 0, 1, 0]
+            assert argreduce.max_argmax(x) == (2**53 + 1, 1)
+            assert argreduce.partial(x, start=(0,), whole=(3,)).values == 2**53 + 1
+            with pytest.raises(TypeError, match="merge takes no masked arrays, and no columns with nulls"):
+                argreduce.merge((x, np.zeros(3, int)), (np.zeros(3), np.zeros(3, int)))
+            continue
         for function in (*FUNCTIONS, argreduce.max_argmax):
             with pytest.raises(TypeError, match="takes no 64-bit integers with missing values.*float64.*exact"):
                 function(x)

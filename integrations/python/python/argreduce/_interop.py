@@ -49,6 +49,62 @@ def array_of(name: str, x: Any) -> np.ndarray[Any, Any]:
     return array
 
 
+def masked_parts(x: Any) -> tuple[np.ndarray[Any, Any], Any]:
+    """The elements of a masked array, and its mask, in which True is not there: None if nothing is masked."""
+    mask = np.ma.getmask(x)
+    return np.ma.getdata(x, subok=False), None if mask is np.ma.nomask else mask
+
+
+def there_of(name: str, where: Any, mask: Any, shape: list[int]) -> np.ndarray[Any, Any]:
+    """Where ``where`` is True and ``mask`` is not, each if it is given: of that shape."""
+    there = None
+    if where is not None:
+        there = np.asanyarray(where)
+        if isinstance(there, np.ma.MaskedArray):
+            raise TypeError(f"{name} takes no masked array as where: its mask would be ignored")
+        if there.dtype != bool:
+            raise TypeError(f"{name}: where is of type {there.dtype}: booleans are needed")
+        try:
+            there = np.broadcast_to(there, shape)
+        except ValueError as error:
+            raise ValueError(
+                f"{name}: where of shape {np.shape(where)} does not broadcast to that of x, {tuple(shape)}"
+            ) from error
+    if mask is None:
+        assert there is not None
+        return there
+    unmasked = np.logical_not(np.asarray(mask))
+    return unmasked if there is None else np.logical_and(there, unmasked)
+
+
+def column_of(x: Any) -> Any:
+    """What has the elements of a column: by Arrow's interface, or an array and what is missing of it. None, if nothing
+    says of single elements that they are missing; and for frames and tables, which are more than a column."""
+    if hasattr(x, "columns") or hasattr(x, "column_names"):
+        return None
+    if type(x).__module__.partition(".")[0] == "pandas":
+        array = getattr(x, "array", x)
+        data, mask = getattr(array, "_data", None), getattr(array, "_mask", None)
+        if isinstance(data, np.ndarray) and isinstance(mask, np.ndarray):
+            return (data, mask)
+        # Of NumPy's arrays, NaN is a number's.
+        pyarrow = sys.modules.get("pyarrow")
+        if pyarrow is None or not type(array).__name__.startswith("Arrow"):
+            return None
+        return array.__arrow_array__()
+    return x
+
+
+def wide_dates(days: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
+    """Dates of 32 bits as NumPy's."""
+    return days.astype(np.int64).view(dtype)
+
+
+def joined(chunks: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    """Chunks of a column in one array."""
+    return np.concatenate(chunks)
+
+
 def array_instead_of_tensor(name: str, x: Any, refusal: BaseException) -> np.ndarray[Any, Any]:
     """The same for what has ``__dlpack__``, and refuses to give it: a type that DLPack does not have, or nulls."""
     jax = sys.modules.get("jax")
@@ -183,6 +239,8 @@ def many_axes(
         if not out.flags.writeable:
             raise ValueError("output array is read-only")
         flat = np.empty(merged.shape[0], out.dtype)
+    if options.get("where") is not None:
+        options["where"] = _merged(options["where"], reduced)[0]
     result = getattr(_argreduce, name)(merged, 1, out=flat, **options)
     indices = flat.reshape(shape) if flat is not None else None
     if isinstance(result, ValuesAndIndices):
@@ -221,6 +279,8 @@ def partial_of_many_axes(
             )
     if math.prod(whole) >> 64:
         raise ValueError(f"the whole of sizes {tuple(whole)} has more elements than can be counted")
+    if options.get("where") is not None:
+        options["where"] = _merged(options["where"], reduced)[0]
     # That the indices of the whole fit is checked there, too.
     values, found = _argreduce.partial(merged, 1, start=(0, 0), whole=(len(merged), count), **options)
     if merged.shape[1]:
@@ -229,7 +289,8 @@ def partial_of_many_axes(
             rest, coordinates = np.divmod(rest, x.shape[axis])
             indices += (coordinates + start[axis]) * stride
             stride *= whole[axis]
-        found = indices
+        # Where nothing was seen, that stays.
+        found = np.where(found == -1, found, indices)
     return Partial(values.reshape(sizes), found.reshape(sizes))
 
 

@@ -52,6 +52,8 @@ def argmax(
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
     nan: Nan = "propagate",
+    where: Any = None,
+    fill: int | None = None,
 ) -> Any:
     """Where the largest elements are along any axes: see :func:`argreduce.argmax`.
 
@@ -67,8 +69,10 @@ def argmax(
         Reduced axes keep size 1.
     split_every : None, int or dict
         How many partial answers are merged at a time, as in :func:`dask.array.reduction`.
-    select_last, nan
+    select_last, nan, fill
         As in :func:`argreduce.argmax`.
+    where : None or array of bool, of dask or not
+        True where an element is there; it broadcasts to ``x``, and may have other chunks.
 
     Returns
     -------
@@ -78,9 +82,10 @@ def argmax(
     ------
     ValueError
         A reduced axis is empty, or cut into chunks of unknown sizes: now, and not when it is computed. When it is
-        computed, a chunk of another rank than ``x``, or of another size along a reduced axis than ``x.chunks`` says.
+        computed, a chunk of another rank than ``x``, or of another size along a reduced axis than ``x.chunks`` says;
+        and without ``fill``, an output of which no element is there.
     TypeError
-        Elements of a type that :func:`argreduce.argmax` does not take; masked arrays. When it is computed, a chunk of
+        Elements of a type that :func:`argreduce.argmax` does not take. When it is computed, a chunk of
         such a type, or whose elements would not keep their values.
 
     Examples
@@ -89,7 +94,7 @@ def argmax(
     >>> argreduce.dask.argmax(da.arange(10, chunks=3)).compute()
     np.int64(9)
     """
-    return _reduce("argmax", x, axis, keepdims, split_every, select_last, nan)
+    return _reduce("argmax", x, axis, keepdims, split_every, select_last, nan, where, fill)
 
 
 def argmin(
@@ -100,6 +105,8 @@ def argmin(
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
     nan: Nan = "propagate",
+    where: Any = None,
+    fill: int | None = None,
 ) -> Any:
     """Where the smallest elements are along any axes: see :func:`argmax`.
 
@@ -107,7 +114,7 @@ def argmin(
     >>> argreduce.dask.argmin(da.arange(10, chunks=3), select_last=True).compute()
     np.int64(0)
     """
-    return _reduce("argmin", x, axis, keepdims, split_every, select_last, nan)
+    return _reduce("argmin", x, axis, keepdims, split_every, select_last, nan, where, fill)
 
 
 def nanargmax(
@@ -117,6 +124,8 @@ def nanargmax(
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
+    where: Any = None,
+    fill: int | None = None,
 ) -> Any:
     """Where the largest numbers are: NaN is ignored. Of nothing but NaN, a ValueError when it is computed.
 
@@ -124,7 +133,7 @@ def nanargmax(
     >>> argreduce.dask.nanargmax(da.from_array([1.0, float("nan"), 5.0], chunks=1)).compute()
     np.int64(2)
     """
-    return _reduce("nanargmax", x, axis, keepdims, split_every, select_last, "ignore")
+    return _reduce("nanargmax", x, axis, keepdims, split_every, select_last, "ignore", where, fill)
 
 
 def nanargmin(
@@ -134,6 +143,8 @@ def nanargmin(
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
+    where: Any = None,
+    fill: int | None = None,
 ) -> Any:
     """Where the smallest numbers are: NaN is ignored. See :func:`nanargmax`.
 
@@ -141,7 +152,7 @@ def nanargmin(
     >>> argreduce.dask.nanargmin(da.from_array([1.0, float("nan"), 5.0], chunks=1)).compute()
     np.int64(0)
     """
-    return _reduce("nanargmin", x, axis, keepdims, split_every, select_last, "ignore")
+    return _reduce("nanargmin", x, axis, keepdims, split_every, select_last, "ignore", where, fill)
 
 
 def max_argmax(
@@ -152,6 +163,8 @@ def max_argmax(
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
     nan: Nan = "propagate",
+    where: Any = None,
+    fill: int | None = None,
 ) -> ValuesAndIndices:
     """The largest elements and where they are, as two dask arrays that share their work: see :func:`argmax`.
 
@@ -160,7 +173,7 @@ def max_argmax(
     >>> dask.compute(*best)
     (np.int64(9), np.int64(9))
     """
-    values, indices = _reduce("max_argmax", x, axis, keepdims, split_every, select_last, nan)
+    values, indices = _reduce("max_argmax", x, axis, keepdims, split_every, select_last, nan, where, fill)
     return ValuesAndIndices(values, indices)
 
 
@@ -172,6 +185,8 @@ def min_argmin(
     split_every: int | dict[int, int] | None = None,
     select_last: bool = False,
     nan: Nan = "propagate",
+    where: Any = None,
+    fill: int | None = None,
 ) -> ValuesAndIndices:
     """The smallest elements and where they are, as two dask arrays that share their work: see :func:`argmax`.
 
@@ -179,7 +194,7 @@ def min_argmin(
     >>> dask.compute(*argreduce.dask.min_argmin(da.arange(10, chunks=3)))
     (np.int64(0), np.int64(0))
     """
-    values, indices = _reduce("min_argmin", x, axis, keepdims, split_every, select_last, nan)
+    values, indices = _reduce("min_argmin", x, axis, keepdims, split_every, select_last, nan, where, fill)
     return ValuesAndIndices(values, indices)
 
 
@@ -191,18 +206,24 @@ def _reduce(
     split_every: int | dict[int, int] | None,
     select_last: bool,
     nan: Nan,
+    where: Any,
+    fill: int | None,
 ) -> Any:
     function: Function = "argmax" if name.endswith("argmax") else "argmin"
     full_name = f"{__name__}.{name}"
     options = {"function": function, "select_last": select_last, "nan": nan}
     x = da.asanyarray(x)
-    if np.ma.isMaskedArray(x._meta):
-        raise _masked(full_name)
     axes = _checked_axes(full_name, x, axis, options)
+    if fill is not None:
+        fill = operator.index(fill)
+        np.array(fill, np.int64)
     dtype = x.dtype.newbyteorder("=")
     pairs = np.dtype([("value", dtype), ("index", np.int64)])
-    best = x.map_blocks(
+    there = () if where is None else (_there(full_name, where, x),)
+    best = da.map_blocks(
         _partial,
+        x,
+        *there,
         caller=full_name,
         declared=dtype,
         axes=axes,
@@ -229,9 +250,11 @@ def _reduce(
     def of_best(function: Any, dtype: Any) -> Any:
         return best.map_blocks(function, dtype=dtype, meta=np.empty((0,) * best.ndim, dtype))
 
+    of_numbers = name.startswith("nan")
+    indices = of_best(bind(_indices, caller=full_name, of_numbers=of_numbers, fill=fill), np.int64)
     if name in ("max_argmax", "min_argmin"):
-        return ValuesAndIndices(of_best(_values, dtype), of_best(_indices, np.int64))
-    return of_best(bind(_indices_of_numbers, caller=full_name) if name.startswith("nan") else _indices, np.int64)
+        return ValuesAndIndices(of_best(_values, dtype), indices)
+    return indices
 
 
 def _checked_axes(name: str, x: Any, axis: Any, options: dict[str, Any]) -> tuple[int, ...]:
@@ -257,6 +280,22 @@ def _checked_axes(name: str, x: Any, axis: Any, options: dict[str, Any]) -> tupl
     return axes
 
 
+def _there(name: str, where: Any, x: Any) -> Any:
+    """What is there, of the chunks of ``x``."""
+    where = da.asanyarray(where)
+    if where.dtype != bool:
+        raise TypeError(f"{name}: where is of type {where.dtype}: booleans are needed")
+    if any(np.isnan(size) for size in x.shape):
+        if where.ndim != x.ndim or where.numblocks != x.numblocks:
+            raise ValueError(f"{name}: where has other chunks than x, of which some have unknown sizes")
+        return where
+    try:
+        there = da.broadcast_to(where, x.shape)
+    except ValueError as error:
+        raise ValueError(f"{name}: where of shape {where.shape} does not broadcast to that of x, {x.shape}") from error
+    return there.rechunk(x.chunks)
+
+
 def _integers(axis: Any) -> list[int]:
     try:
         return [operator.index(axis)]
@@ -276,10 +315,6 @@ def _partial_for(caller: str, *args: Any, **options: Any) -> Any:
         raise (TypeError if isinstance(error, TypeError) else ValueError)(said) from None
 
 
-def _masked(name: str) -> TypeError:
-    return TypeError(f"{name} takes no masked arrays: their mask would be ignored")
-
-
 def _pairs(part: tuple[Any, Any], shape: tuple[int, ...]) -> Any:
     """Values and indices in one array: dask's reductions know one array for each chunk."""
     values, indices = part
@@ -289,12 +324,20 @@ def _pairs(part: tuple[Any, Any], shape: tuple[int, ...]) -> Any:
 
 
 def _partial(
-    block: Any, caller: str, declared: Any, axes: tuple[int, ...], options: dict[str, Any], block_info: Any = None
+    block: Any,
+    there: Any = None,
+    *,
+    caller: str,
+    declared: Any,
+    axes: tuple[int, ...],
+    options: dict[str, Any],
+    block_info: Any = None,
 ) -> Any:
     # A number for an array of rank 0; an array of another library for some kinds of chunks. What is masked stays so.
     block = np.asanyarray(block)
-    if np.ma.isMaskedArray(block):
-        raise _masked(caller)
+    if there is not None:
+        # A chunk that is one number for all, too.
+        options = {**options, "where": np.asarray(there)}
     shape, location = block_info[0]["shape"], block_info[0]["array-location"]
     # On a kept axis, an index does not depend on where the chunk is. A reduced one of unknown size has one chunk.
     placed = [axis for axis in axes if not np.isnan(shape[axis])]
@@ -364,18 +407,23 @@ def _values(pairs: Any) -> Any:
     return _field(pairs, "value")
 
 
-def _indices(pairs: Any) -> Any:
-    return _field(pairs, "index")
+def _indices(pairs: Any, caller: str, of_numbers: bool, fill: int | None) -> Any:
+    values, indices = pairs["value"], pairs["index"]
+    missing = indices == -1
+    if of_numbers and values.dtype.kind not in "?biu":
+        is_nan = np.isnan(values)
+        if fill is None and np.any(is_nan & ~missing):
+            raise ValueError(f"{caller}: All-NaN slice encountered")
+        missing = missing | is_nan
+    if not np.any(missing):
+        return _field(pairs, "index")
+    if fill is None:
+        raise ValueError(f"{caller}: no element is there for an output: without a fill, an index needs at least one")
+    filled = np.where(missing, np.int64(fill), indices)
+    return filled if np.ndim(filled) else filled[()]
 
 
 def _field(pairs: Any, name: str) -> Any:
     """An array of its own; a number, where there is one: as NumPy has it."""
     field = pairs[name]
     return field.copy() if np.ndim(field) else field[()]
-
-
-def _indices_of_numbers(pairs: Any, caller: str) -> Any:
-    values = pairs["value"]
-    if values.dtype.kind not in "?biu" and np.isnan(values).any():
-        raise ValueError(f"{caller}: All-NaN slice encountered")
-    return _indices(pairs)

@@ -1,0 +1,127 @@
+//! Which elements are there, as the library takes it: an array of bools at any strides, or bits.
+
+use crate::column::{Chunk, both};
+use crate::output::NewArray;
+use crate::reduce::value_error;
+use crate::view::{Input, Shape, Source, View, descr_of, interop};
+use argreduce::{DataType, Mask};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+/// Which elements of an input are there.
+pub(crate) enum There<'a, 'py> {
+    /// Of the same sizes.
+    Bools(View<'a, 'py>),
+    /// Of a column.
+    Bits(&'a Chunk<'py>),
+}
+
+impl There<'_, '_> {
+    /// Does something with the mask.
+    ///
+    /// # Safety
+    /// - As for [`View::bytes`].
+    pub(crate) unsafe fn with<R>(&self, name: &str, run: impl FnOnce(Mask<'_>) -> R) -> PyResult<R> {
+        match self {
+            There::Bools(view) => {
+                let layout = view.shape.layout().map_err(value_error)?;
+                // SAFETY: the caller's promise.
+                Ok(run(Mask::bytes_strided(unsafe { view.bytes(name)? }, &layout)))
+            }
+            There::Bits(chunk) => match chunk.bits() {
+                Some((bits, offset)) => Ok(run(Mask::bits(bits, offset))),
+                None => Err(PyTypeError::new_err(format!("{name}: a column without bits has no mask"))),
+            },
+        }
+    }
+}
+
+/// An input without what it has of masks, and an array of bools of its sizes in place of that, and of `where`: `None`
+/// if both are `None`. It may run any code of Python.
+pub(crate) fn apart<'py>(
+    name: &str,
+    input: Input<'py>,
+    r#where: Option<&Bound<'py, PyAny>>,
+    py: Python<'py>,
+) -> PyResult<(Input<'py>, Option<Bound<'py, PyUntypedArray>>)> {
+    let (input, mask) = match input {
+        Input::Masked(array, mask) => (Input::Array(array), Some(mask)),
+        Input::Column(chunks) => {
+            let there = match r#where {
+                Some(_) => Some(there_of(name, r#where, None, &[chunks.iter().map(|chunk| chunk.len).sum()], py)?),
+                None => None,
+            };
+            let (array, there) = joined(py, &chunks, there)?;
+            return Ok((Input::Array(array), there));
+        }
+        input => (input, None),
+    };
+    if mask.is_none() && r#where.is_none() {
+        return Ok((input, None));
+    }
+    let sizes = match &input {
+        Input::Array(array) => array.shape().to_vec(),
+        Input::Tensor(tensor) => tensor.parts(name)?.axes.iter().map(|&(size, _)| size).collect(),
+        _ => return Ok((input, None)),
+    };
+    let there = there_of(name, r#where, mask, &sizes, py)?;
+    Ok((input, Some(there)))
+}
+
+/// `where` without `mask`, broadcast to some sizes.
+pub(crate) fn there_of<'py>(
+    name: &str,
+    r#where: Option<&Bound<'py, PyAny>>,
+    mask: Option<Bound<'py, PyAny>>,
+    sizes: &[usize],
+    py: Python<'py>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let args = (name, r#where, mask, sizes.to_vec());
+    Ok(interop(py)?.call_method1(intern!(py, "there_of"), args)?.cast_into::<PyUntypedArray>()?)
+}
+
+/// A column in one piece, which is a copy if it has several; and which of its elements are there, if some are not.
+pub(crate) fn joined<'py>(
+    py: Python<'py>,
+    chunks: &[Chunk<'py>],
+    there: Option<Bound<'py, PyUntypedArray>>,
+) -> PyResult<(Bound<'py, PyUntypedArray>, Option<Bound<'py, PyUntypedArray>>)> {
+    let array = match chunks {
+        [] => NewArray::new(descr_of(py, DataType::F64)?, &[0])?.array,
+        [chunk] => chunk.array.clone(),
+        _ => {
+            let arrays = PyList::new(py, chunks.iter().map(|chunk| &chunk.array))?;
+            interop(py)?.call_method1(intern!(py, "joined"), (arrays,))?.cast_into::<PyUntypedArray>()?
+        }
+    };
+    if there.is_none() && chunks.iter().all(|chunk| chunk.validity.is_none()) {
+        return Ok((array, None));
+    }
+    let mut all = NewArray::new(descr_of(py, DataType::Bool)?, &[chunks.iter().map(|chunk| chunk.len).sum()])?;
+    all.bytes().fill(1);
+    if let Some(there) = there {
+        all.fill_from(&there)?;
+    }
+    let mut rest = all.bytes();
+    for chunk in chunks {
+        let (of_chunk, others) = rest.split_at_mut(chunk.len);
+        of_chunk.copy_from_slice(&both(chunk, of_chunk));
+        rest = others;
+    }
+    Ok((array, Some(all.array)))
+}
+
+/// What an array of bools says; `shape` is a place for its shape. (It has as many axes as the input.)
+pub(crate) fn of_bools<'a, 'py>(
+    name: &str,
+    there: Bound<'py, PyUntypedArray>,
+    shape: &'a mut Shape,
+) -> PyResult<There<'a, 'py>> {
+    match Source::of_array(name, there, shape)? {
+        Source::View(view) if view.data_type == DataType::Bool => Ok(There::Bools(view)),
+        _ => Err(PyTypeError::new_err(format!("{name}: what is there has to be said by an array of bool"))),
+    }
+}
