@@ -28,6 +28,7 @@
 //! | ties to the last, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
 //! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
 //! | a part of a larger tensor: chunks, processes, streams | [`ArgReduce::window`], [`Merge`], [`ArgReduce::stream`] |
+//! | elements of which some are not there: masks, nulls | [`Mask`]: [`Plan::run_masked`], [`argmax_masked`] |
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
@@ -51,6 +52,7 @@
 //! | `bool` | `false` is less than `true` |
 //! | rank | 0 to 8; reduced axes keep size 1 in the output, [`drop_axes`] drops them |
 //! | no axes | `.axes(&[])`: nothing is reduced, every index is 0; to say nothing of axes is an error |
+//! | masks | what is not there is left out, and counted; where nothing is, the [fill](ArgReduce::fill), or an error |
 //! | empty | no outputs: success, nothing is written; outputs of no elements: an error |
 //! | index type | `i32`, `i64`, `u32`, `u64`, `u8`, `u16`, `usize`; if an index might not fit, planning is an error |
 //! | strides | of the input any, of the output any that keep outputs apart; what lies between outputs is not written |
@@ -108,10 +110,14 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// And so are those of the page on parts.
+/// And so are those of the pages on parts and on masks.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/parts.md")]
 struct Parts;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/masks.md")]
+struct Masks;
 
 mod api;
 pub mod directml;

@@ -2,7 +2,10 @@
 
 mod common;
 
-use argreduce::{ArgReduce, Error, Executor, Index, Isa, Layout, Mask, Partial, Plan, ScopedThreads, reference};
+use argreduce::{
+    ArgReduce, DataType, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan, ScopedThreads, SliceExt,
+    argmax_masked, argmin_masked, reference,
+};
 use argreduce_guard::{Edge, Guarded, few, is_slow};
 use common::problem::{Problem, problem};
 use common::{Sample, orders, places, rng, sample};
@@ -242,6 +245,140 @@ fn threads_change_no_answer() {
             }
         }
     }
+}
+
+/// The rules of a mask, one after another.
+#[test]
+fn rules() -> Result<(), Error> {
+    let layout = Layout::contiguous(&[2, 3])?;
+    let (input, nan) = ([1.0, f32::NAN, 2.0, f32::NAN, f32::NAN, 0.5], f32::NAN);
+    let reduce = ArgReduce::argmax(&layout).axes(&[1]);
+    let plan = reduce.fill(-9).plan::<f32, i32>()?;
+    // NaN that is not there does not count; what is there but NaN loses to numbers where NaN is ignored, and wins over
+    // nothing.
+    let (mut indices, mut values) = ([0; 2], [7.0; 2]);
+    plan.run_masked_with_values(&input, Mask::bits(&[0b000_101], 0), &mut indices, &mut values)?;
+    assert_eq!((indices, values), ([2, -9], [2.0, 0.0]));
+    let ignoring = reduce.nan_policy(NanPolicy::Ignore).fill(-9).plan::<f32, i32>()?;
+    assert_eq!(ignoring.run_masked_to_vec(&input, Mask::bits(&[0b110_111], 0))?, [2, 2]);
+    assert_eq!(ignoring.run_masked_to_vec(&input, Mask::bits(&[0b010_010], 0))?, [1, 1]);
+    assert_eq!(ignoring.run_masked_to_vec(&input, Mask::bits(&[0], 0))?, [-9, -9]);
+
+    // Without a fill, the first output of which nothing is there is named. For a whole tensor there is no other.
+    let strict = reduce.plan::<f32, i32>()?;
+    let nothing = |result: Result<(), Error>| result.unwrap_err();
+    let error = nothing(strict.run_masked(&input, Mask::bits(&[0b000_111], 0), &mut indices));
+    assert_eq!(error, Error::NothingThere { output: vec![1, 0] });
+    let all = ArgReduce::argmin(&layout).all_axes().plan::<f32, u8>()?;
+    let error = nothing(all.run_masked(&input, Mask::bytes(&[0; 6]), &mut [0]));
+    assert_eq!(error.to_string(), "no element is there at all: without a fill, an index needs at least one");
+
+    // A fill has to fit the type, whether there is an output or not.
+    for (fill, is_ok) in [(-1, false), (256, false), (255, true), (0, true)] {
+        assert_eq!(reduce.fill(fill).plan::<f32, u8>().is_ok(), is_ok);
+    }
+    assert!(
+        reduce.fill(i64::from(i32::MIN)).plan::<f32, i32>().is_ok() && reduce.fill(i64::MAX).plan::<f32, u64>().is_ok()
+    );
+    assert!(reduce.fill(i64::from(i32::MIN) - 1).plan::<f32, i32>().is_err());
+    assert!(reduce.fill(i64::MIN).plan::<f32, i64>().is_ok() && reduce.fill(-1).plan::<f32, usize>().is_err());
+
+    // A mask that does not fit: nothing is written.
+    let (row, other) = (Layout::contiguous(&[6])?, Layout::contiguous(&[2, 4])?);
+    let long = [true; 8];
+    for (mask, expected) in [
+        (Mask::bits(&[0xff], 3), Error::MaskTooShort { unit: "bits", required: 9, len: 8 }),
+        (Mask::bits(&[0xff], usize::MAX), Error::MaskTooShort { unit: "bits", required: usize::MAX, len: 8 }),
+        (Mask::bytes(&[1; 5]), Error::MaskTooShort { unit: "bytes", required: 6, len: 5 }),
+        (Mask::strided(&long, &row), Error::MaskRank { expected: 2, found: 1 }),
+        (Mask::strided(&long, &other), Error::MaskSize { axis: 1, expected: 3, found: 4 }),
+    ] {
+        indices = [77; 2];
+        assert_eq!(plan.run_masked(&input, mask, &mut indices), Err(expected.clone()));
+        assert_eq!(plan.run_masked_partials(&input, mask, &mut [Partial::NONE; 2]), Err(expected));
+        assert_eq!(indices, [77; 2]);
+    }
+    assert!(plan.run_masked(&input[1..], Mask::bools(&long), &mut indices).is_err());
+    assert!(plan.run_masked(&input, Mask::bools(&long), &mut indices[1..]).is_err());
+    // Longer ones than needed will do, as longer inputs do.
+    assert!(plan.run_masked(&input, Mask::bools(&long), &mut indices).is_ok());
+
+    // An extent of 0 is an empty reduction, whatever the fill; without outputs there is nothing to do.
+    let empty = ArgReduce::argmax(&Layout::contiguous(&[2, 0])?).axes(&[1]).fill(1);
+    assert!(matches!(empty.plan::<f32, i32>(), Err(Error::EmptyReduction { .. })));
+    let part = empty.window(&[2, 3], &[0, 1]).plan::<f32, i32>()?;
+    let result = part.run_masked(&[], Mask::bools(&[]), &mut indices);
+    assert!(matches!(result, Err(Error::EmptyReduction { .. })), "{result:?}");
+    let mut partials = [Partial { value: nan, index: 3 }; 2];
+    part.run_masked_partials(&[], Mask::bits(&[], 0), &mut partials)?;
+    assert!(partials.iter().all(Partial::is_none));
+    let none = ArgReduce::argmax(&Layout::contiguous(&[0, 3])?).axes(&[1]).plan::<f32, i32>()?;
+    assert_eq!(none.run_masked_to_vec(&[], Mask::bools(&[]))?, [0; 0]);
+
+    // Partial answers of nothing merge as any, and are finished by the fill.
+    let mut best = [Partial::NONE; 2];
+    plan.run_masked_partials(&input, Mask::bits(&[0b100_000], 0), &mut best)?;
+    assert!(best[0].is_none() && best[1] == Partial { value: 0.5, index: 2 });
+    plan.finish_partials(&best, &mut indices)?;
+    assert_eq!(indices, [-9, 2]);
+    assert_eq!(strict.finish_partials(&best, &mut indices), Err(Error::NothingThere { output: vec![0, 0] }));
+    assert_eq!(indices, [-9, 2]);
+    Ok(())
+}
+
+/// The other ways to say it.
+#[test]
+fn all_ways_to_call() -> Result<(), Error> {
+    let (input, there) = ([3_i16, 9, 2, 5, 5, 4], [true, false, true, true, true, false]);
+    let mask = Mask::bools(&there);
+    assert_eq!((input.argmax_masked(mask), input.argmin_masked(mask)), (Some(3), Some(2)));
+    assert_eq!(input.argmax_masked(Mask::bits(&[0], 1)), None);
+    assert_eq!([0_u8; 0].argmin_masked(Mask::bools(&[])), None);
+    for (mask, message) in [
+        (Mask::bools(&there[1..]), "the mask has 5 elements of bool: the input needs 6"),
+        (Mask::strided(&there, &Layout::contiguous(&[2, 3])?), "the mask has rank 2: it has to have the input's, 1"),
+    ] {
+        let panic = std::panic::catch_unwind(|| input.argmax_masked(mask)).unwrap_err();
+        assert_eq!(panic.downcast_ref::<String>().map(String::as_str), Some(message));
+    }
+    assert_eq!(argmax_masked::<i16, u32>(&input, &[2, 3], &[1], mask)?, [0, 0]);
+    assert_eq!(argmin_masked::<i16, u8>(&input, &[2, 3], &[-1], mask)?, [2, 0]);
+    assert!(matches!(argmin_masked::<i16, u8>(&input, &[1, 3], &[1], mask), Err(Error::TooLong { .. })));
+
+    let layout = Layout::contiguous(&[2, 3])?;
+    let reduce = ArgReduce::argmax(&layout).axes(&[0]).fill(-1);
+    let plan = reduce.plan_untyped(DataType::I16, DataType::I64)?;
+    let (mut indices, mut values) = ([9_i64; 3], [9_i16; 3]);
+    let bytes = bytemuck::cast_slice(&input);
+    for threads in [1, 3] {
+        let threads = &ScopedThreads::new(threads);
+        let (to, to_values) = (bytemuck::cast_slice_mut(&mut indices), bytemuck::cast_slice_mut(&mut values));
+        plan.run_masked_with_values_on(threads, bytes, mask, to, to_values)?;
+        assert_eq!((indices, values), ([1, 1, 0], [5, 5, 2]));
+    }
+    plan.run_masked_partials(
+        bytes,
+        Mask::bits(&[0], 0),
+        bytemuck::cast_slice_mut(&mut values),
+        bytemuck::cast_slice_mut(&mut indices),
+    )?;
+    assert_eq!((indices, values), ([-1; 3], [0; 3]));
+
+    // A stream in chunks, whose masks are theirs; and a window, whose mask is that of the part.
+    let mut stream = reduce.stream::<i16, i64>(0)?;
+    assert_eq!(stream.finish_to_vec()?, [-1; 3]);
+    for (row, there) in input.chunks(3).zip(there.chunks(3)) {
+        stream.push_masked(&Layout::contiguous(&[1, 3])?, row, Mask::bools(there))?;
+    }
+    assert_eq!(stream.finish_to_vec_with_values()?, (vec![1, 1, 0], vec![5, 5, 2]));
+    let error = stream.push_masked(&Layout::contiguous(&[1, 3])?, &input, Mask::bits(&[], 0)).unwrap_err();
+    assert_eq!((error, stream.position()), (Error::MaskTooShort { unit: "bits", required: 3, len: 0 }, 2));
+    let mut strict = ArgReduce::argmax(&layout).axes(&[0]).stream::<i16, i64>(0)?;
+    strict.push_masked(&Layout::contiguous(&[1, 3])?, &input, Mask::bits(&[0b110], 0))?;
+    assert_eq!(strict.finish_to_vec(), Err(Error::NothingThere { output: vec![0, 0] }));
+    let part = ArgReduce::argmin(&layout).axes(&[1]).window(&[4, 9], &[1, 5]).plan::<i16, u32>()?;
+    assert_eq!(part.run_masked_to_vec(&input, mask)?, [7, 5]);
+    Ok(())
 }
 
 proptest! {

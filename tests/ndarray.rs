@@ -213,3 +213,21 @@ fn what_lies_between_is_not_read() {
         }
     });
 }
+
+/// Of a mask of any strides, also one that is broadcast.
+#[test]
+fn masks() -> Result<(), Error> {
+    let scores = array![[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]];
+    let there = array![[true, false, true], [false, true, false]];
+    let best: Array1<u32> = scores.argmax_axis_masked(&there, 1)?;
+    assert_eq!(best, array![2, 1]);
+    // A view that is not contiguous, whose gaps may be somebody else's; reversed; broadcast.
+    let wide = array![[true, false, false, true, true, false], [false, true, true, true, false, false]];
+    assert_eq!(scores.argmax_axis_masked::<u32, _, _>(&wide.slice(s![.., ..;2]), 1)?, array![2, 1]);
+    assert_eq!(scores.argmin_axis_masked::<u32, _, _>(&there.slice(s![..;-1, ..;-1]), 1)?, array![1, 0]);
+    assert_eq!(scores.t().argmin_axis_masked::<u32, _, _>(&there.t(), 0)?, array![0, 1]);
+    assert_eq!(scores.argmin_axis_masked::<u32, _, _>(&array![false, true, false], 1)?, array![1, 1]);
+    let error = scores.argmin_axis_masked::<u32, _, _>(&array![true, false], 1).unwrap_err();
+    assert!(matches!(error, Error::BroadcastSize { .. }), "{error}");
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Planning and running take no heap memory, for any strategy.
 
 use allocation_counter::measure;
-use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Partial, unravel};
+use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Mask, Partial, unravel};
 use std::hint::black_box;
 
 /// Several threads, as far as the library knows.
@@ -70,7 +70,7 @@ fn planning_and_running_allocate_nothing() {
         ("trivial", [(100, 7, false), (7, 0, true)]),
         ("rows", [(1000, 1, true), (3, 1000, true)]),
     ];
-    let input = vec![1.0_f32; 50_000];
+    let (input, there) = (vec![1.0_f32; 50_000], (0..50_000).map(|n| n % 3 != 0).collect::<Vec<_>>());
     let (mut indices, mut values) = (vec![0_u32; 50_000], vec![0.0; 50_000]);
     let (mut partials, others) = (vec![Partial::<f32, u32>::NONE; 50_000], vec![Partial::NONE; 50_000]);
     let (other_indices, other_values) = (indices.clone(), values.clone());
@@ -84,11 +84,16 @@ fn planning_and_running_allocate_nothing() {
             };
             let info = measure(|| {
                 let layout = Layout::strided(&sizes, &strides, 0).unwrap();
-                let plan = ArgReduce::argmax(&layout).axes(reduced).isa(isa).plan::<f32, u32>().unwrap();
+                let plan = ArgReduce::argmax(&layout).axes(reduced).isa(isa).fill(0).plan::<f32, u32>().unwrap();
                 plan.run(&input, &mut indices).unwrap();
                 plan.run_with_values(&input, &mut indices, &mut values).unwrap();
                 plan.run_on(&Several, &input, &mut indices).unwrap();
                 plan.run_with_values_on(&Several, &input, &mut indices, &mut values).unwrap();
+                for mask in [Mask::bools(&there), Mask::bits(&[0xfe; 50_000], 3)] {
+                    plan.run_masked(&input, mask, &mut indices).unwrap();
+                    plan.run_masked_with_values_on(&Several, &input, mask, &mut indices, &mut values).unwrap();
+                    plan.run_masked_partials(&input, mask, &mut partials).unwrap();
+                }
                 plan.run_partials(&input, &mut partials).unwrap();
                 plan.run_partials_on(&Several, &input, &mut partials).unwrap();
                 plan.merge().partials(&mut partials, &others).unwrap();

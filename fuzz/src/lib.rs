@@ -6,6 +6,7 @@ mod check;
 mod descriptors;
 mod draw;
 mod layouts;
+mod masks;
 mod model;
 mod parts;
 mod sample;
@@ -23,6 +24,7 @@ pub use check::check;
 pub use descriptors::descriptors;
 pub use draw::Problem;
 pub use layouts::layouts;
+pub use masks::masks;
 pub use parts::parts;
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -56,5 +58,11 @@ fn drawn(bytes: &[u8], draw: fn(&mut Unstructured<'_>) -> arbitrary::Result<Prob
 pub type Target = fn(&[u8]) -> Outcome;
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 5] =
-    [("slices", slices), ("tensors", tensors), ("layouts", layouts), ("parts", parts), ("descriptors", descriptors)];
+pub const TARGETS: [(&str, Target); 6] = [
+    ("slices", slices),
+    ("tensors", tensors),
+    ("layouts", layouts),
+    ("parts", parts),
+    ("masks", masks),
+    ("descriptors", descriptors),
+];

@@ -2,9 +2,10 @@
 //! elements.
 #![allow(unsafe_code)]
 
+use crate::MAX_RANK;
 use crate::mask::{MaskFormat, MaskPlaces};
 use crate::planner::{BlockLoops, BlockStart, Blocks, MAX_BLOCK_LEN};
-use argreduce_kernels::{LoopDim, Presence, StridedIter};
+use argreduce_kernels::{LoopDim, MaskedCopier, Presence, StridedIter};
 use std::mem::MaybeUninit;
 
 /// A mask, cut into blocks.
@@ -15,6 +16,7 @@ pub(super) struct MaskBlocks<'a> {
     loops: [BlockLoops; 2],
     /// Over a block in the input and packed.
     of_input: [BlockLoops; 2],
+    copier: &'static MaskedCopier,
 }
 
 /// A buffer for what is there of a block, a byte for each element; and what it has, because where a mask is broadcast,
@@ -56,9 +58,14 @@ pub(super) struct BlockMask<'b> {
 
 impl<'a> MaskBlocks<'a> {
     /// Of an input with these strides.
-    pub(super) fn new(mask: MaskPlaces<'a>, blocks: &Blocks, strides: &[isize; crate::MAX_RANK]) -> Self {
+    pub(super) fn new(
+        mask: MaskPlaces<'a>,
+        blocks: &Blocks,
+        strides: &[isize; MAX_RANK],
+        copier: &'static MaskedCopier,
+    ) -> Self {
         let loops = blocks.loops([strides, &mask.strides]);
-        MaskBlocks { mask, loops, of_input: blocks.loops([strides, &blocks.packed()]) }
+        MaskBlocks { mask, loops, of_input: blocks.loops([strides, &blocks.packed()]), copier }
     }
 
     /// Of the block that begins there.
@@ -157,18 +164,16 @@ impl BlockMask<'_> {
         let MaskPlaces { bytes, format, .. } = self.mask;
         match (format, stride) {
             (_, 0) => to.fill(MaybeUninit::new(u8::from(self.at(first)))),
-            (MaskFormat::Bools | MaskFormat::Bytes, 1) => {
-                for (to, &byte) in to.iter_mut().zip(&bytes[first..]) {
-                    *to = MaybeUninit::new(u8::from(byte != 0));
-                }
-            }
-            (MaskFormat::Bits, 1) => {
-                // The bits up to the next whole byte, and from there on, byte by byte.
-                let (head, whole) = to.split_at_mut((first.next_multiple_of(8) - first).min(to.len()));
-                head.iter_mut().enumerate().for_each(|(n, to)| *to = MaybeUninit::new(u8::from(self.at(first + n))));
-                let bytes = bytes.get(first.div_ceil(8)..).unwrap_or(&[]);
-                for (to, &byte) in whole.chunks_mut(8).zip(bytes) {
-                    to.iter_mut().zip(spread(byte)).for_each(|(to, bit)| *to = MaybeUninit::new(bit));
+            // By vectors, as a copy of ones.
+            (_, 1) => {
+                for (n, to) in to.chunks_mut(ONES.len()).enumerate() {
+                    let first = first + n * ONES.len();
+                    let presence = match format {
+                        MaskFormat::Bits => Presence::Bits(bytes, first),
+                        MaskFormat::Bools | MaskFormat::Bytes => Presence::Bytes(&bytes[first..]),
+                    };
+                    // SAFETY: there are as many ones as a chunk has places.
+                    unsafe { self.blocks.copier.copy(ONES.as_ptr(), 1, presence, 0, to) };
                 }
             }
             _ => {
@@ -211,13 +216,8 @@ impl BlockMask<'_> {
     }
 }
 
-/// A byte for each bit, the least significant first: 1 or 0.
-#[inline(always)]
-fn spread(byte: u8) -> [u8; 8] {
-    // Each byte gets all bits, and keeps its own; then any becomes the highest, and that the lowest.
-    let own = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-    (((own + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
-}
+/// What is copied, to have a byte of 1 for each element that is there.
+static ONES: [u8; 512] = [1; 512];
 
 /// Whether something is true of all bytes: a cache line of them at a time, to the first of which it is not.
 #[inline(always)]
@@ -258,7 +258,7 @@ mod tests {
             masks.extend(bits.iter().enumerate().map(|(offset, bits)| Mask::bits(bits, offset)));
             for mask in masks {
                 let places = mask.places(&sizes).unwrap();
-                let of_mask = MaskBlocks::new(places, &blocks, &[200, 40, 1, 0, 0, 0, 0, 0]);
+                let of_mask = MaskBlocks::new(places, &blocks, &[200, 40, 1, 0, 0, 0, 0, 0], MaskedCopier::PORTABLE);
                 let [outputs, reduced] = blocks.counts();
                 for (o, r) in (0..outputs).flat_map(|o| (0..reduced).map(move |r| (o, r))) {
                     let start = blocks.start(o, r);

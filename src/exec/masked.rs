@@ -215,7 +215,7 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
         (0..MAX_RANK).filter(|&axis| axes.contains(axis)).for_each(|axis| sizes[axis] = 1);
         let mut output = Layout::SCALAR;
         output.pack(&sizes[..layout.sizes().len()]).expect("no more outputs than a block has elements");
-        let mask = MaskBlocks::new(mask, &blocks, &strides);
+        let mask = MaskBlocks::new(mask, &blocks, &strides, copier);
         let loser = Loser::<B>::of(input.data_type(), reduction.order);
         let winner = Winner::<B>::of(input.data_type(), reduction.order);
         let (index_steps, in_order) = (reduction.index_steps(), winner != Winner::Nothing && blocks.are_in_order());

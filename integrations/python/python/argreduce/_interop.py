@@ -57,7 +57,7 @@ def masked_parts(x: Any) -> tuple[np.ndarray[Any, Any], Any]:
 
 def there_of(name: str, where: Any, mask: Any, shape: list[int]) -> np.ndarray[Any, Any]:
     """Where ``where`` is True and ``mask`` is not, each if it is given: of that shape."""
-    there = None
+    there: np.ndarray[Any, Any] | None = None
     if where is not None:
         there = np.asanyarray(where)
         if isinstance(there, np.ma.MaskedArray):
@@ -73,8 +73,8 @@ def there_of(name: str, where: Any, mask: Any, shape: list[int]) -> np.ndarray[A
     if mask is None:
         assert there is not None
         return there
-    unmasked = np.logical_not(np.asarray(mask))
-    return unmasked if there is None else np.logical_and(there, unmasked)
+    unmasked: np.ndarray[Any, Any] = np.logical_not(np.asarray(mask))
+    return unmasked if there is None else there & unmasked
 
 
 def column_of(x: Any) -> Any:

@@ -1,0 +1,102 @@
+//! Reductions of elements of which some are not there, by a mask in any format, against the reference: on every ISA, with
+//! values, as partial answers, and with a mask that is too short.
+
+use crate::check::with_index_type;
+use crate::sample::Sample;
+use crate::{Outcome, Problem, model};
+use arbitrary::{Arbitrary, Result, Unstructured};
+use argreduce::{ArgReduce, Error, Index, Isa, Layout, Mask, Partial, reference, with_element_type};
+use argreduce_guard::Guarded;
+
+/// See the file.
+pub fn masks(bytes: &[u8]) -> Outcome {
+    let u = &mut Unstructured::new(bytes);
+    let Ok((drawn, problem)) = draw(u) else { return Outcome::Rejected };
+    with_index_type!(problem.index_type, I => {
+        with_element_type!(problem.data_type, T => check::<T, I>(&drawn, &problem));
+    });
+    Outcome::Checked(problem.class() * 4 + u64::from(drawn.format % 4))
+}
+
+/// What is there: bytes, over and over; and how it is said.
+struct Drawn {
+    format: u8,
+    offset: u8,
+    pattern: Vec<u8>,
+}
+
+fn draw(u: &mut Unstructured<'_>) -> Result<(Drawn, Problem)> {
+    let (format, offset, kind, count): (u8, u8, u8, u8) = u.arbitrary()?;
+    // All, nothing, or some.
+    let pattern = match kind {
+        0..30 => vec![0xff],
+        30..60 => vec![0],
+        _ => (0..1 + count % 16).map(|_| u.arbitrary()).collect::<Result<_>>()?,
+    };
+    Ok((Drawn { format, offset, pattern }, Problem::arbitrary(u)?))
+}
+
+fn check<T: Sample, I: Index>(drawn: &Drawn, problem: &Problem) {
+    let Problem { order, ref layout, ref axes, edge, .. } = *problem;
+    let (sizes, count) = (layout.sizes(), layout.element_count());
+    let Some(reduced) = model::reduced(axes, sizes.len()).filter(|of| model::indices_fit(sizes, of, I::MAX)) else {
+        return;
+    };
+    let input = Guarded::copy_of(&problem.data.elements::<T>(layout.required_len()), edge);
+    let is_there = |n: usize| drawn.pattern[n / 8 % drawn.pattern.len()] >> (n % 8) & 1 != 0;
+    let expected = reference::arg_reduce_masked(order, layout, &reduced, &input, is_there);
+
+    // As many bits, bytes or bools, or at twice their strides and backwards.
+    let offset = usize::from(drawn.offset) % 20;
+    let mut bits = vec![drawn.offset; (count + offset).div_ceil(8)];
+    for n in 0..count {
+        let (byte, bit) = ((n + offset) / 8, 1 << ((n + offset) % 8));
+        bits[byte] = bits[byte] & !bit | if is_there(n) { bit } else { 0 };
+    }
+    let bits = Guarded::copy_of(&bits, edge);
+    let bytes: Vec<u8> = (0..count).map(|n| if is_there(n) { drawn.offset | 1 } else { 0 }).collect();
+    let bytes = Guarded::copy_of(&bytes, edge);
+    let bools = Guarded::copy_of(&(0..count).map(is_there).collect::<Vec<_>>(), edge);
+    let packed = Layout::contiguous(sizes).expect("the sizes of a layout");
+    let strides: Vec<isize> = packed.strides().iter().map(|stride| stride * -2).collect();
+    let last = 2 * count.saturating_sub(1);
+    let backwards = Layout::strided(sizes, &strides, last).expect("twice as far as packed");
+    let apart: Vec<bool> = (0..backwards.required_len()).map(|n| is_there((last - n) / 2)).collect();
+    let apart = Guarded::copy_of(&apart, edge);
+    let mask = match drawn.format % 4 {
+        0 => Mask::bits(&bits, offset),
+        1 => Mask::bytes(&bytes),
+        2 => Mask::bools(&bools),
+        _ => Mask::strided(&apart, &backwards),
+    };
+
+    let (function, direction, policy) = order;
+    for isa in Isa::available() {
+        let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy).isa(isa);
+        let plan = reduce.fill(7).plan::<T, I>().expect("a model says that it is valid");
+        let wanted: Vec<I> = expected.iter().map(|index| I::at(index.map_or(7, |n| n as isize), 0, 0)).collect();
+        let mut indices = Guarded::filled(I::at(-77, 0, 0), expected.len(), edge);
+        let mut values = Guarded::filled(T::default(), expected.len(), edge);
+        plan.run_masked_with_values(&input, mask, &mut indices, &mut values).expect("slices are long enough");
+        assert_eq!(*indices, *wanted, "{plan} of {problem:?}");
+        let mut partials = vec![Partial::NONE; expected.len()];
+        match plan.run_masked_partials(&input, mask, &mut partials) {
+            Ok(()) => {
+                for (n, (partial, index)) in partials.iter().zip(&expected).enumerate() {
+                    let found = (partial.index, partial.value.bits());
+                    let index = index.map_or(I::NONE, |index| I::at(index as isize, 0, 0));
+                    assert_eq!(found, (index, values[n].bits()), "{plan} of {problem:?}");
+                }
+            }
+            Err(error) => assert!(matches!(error, Error::IndexTooLarge { .. }), "{error}"),
+        }
+        let result = reduce.plan::<T, I>().expect("as before").run_masked(&input, mask, &mut indices);
+        let is_missing = expected.iter().any(Option::is_none);
+        assert_eq!(matches!(result, Err(Error::NothingThere { .. })), is_missing, "{plan}: {result:?}");
+        if count > 0 && !expected.is_empty() {
+            indices.fill(I::at(-77, 0, 0));
+            plan.run_masked(&input, Mask::bools(&bools[1..]), &mut indices).expect_err("the mask is too short");
+            assert!(indices.iter().all(|&index| index == I::at(-77, 0, 0)), "{plan} wrote, and failed");
+        }
+    }
+}
