@@ -38,7 +38,8 @@ fn main() {
     macro_rules! without {
         ($($t:ident)+) => {$(
             for (size, bytes) in SIZES {
-                for (shape, format) in SHAPES.iter().flat_map(|shape| ["bits", "bools", "broadcast"].map(|f| (shape, f))) {
+                let of = |shape| ["bits", "bools", "broadcast"].map(|format| (shape, format));
+                for (shape, format) in SHAPES.iter().flat_map(of) {
                     let line = format!("{} {size} {} {format}", stringify!($t), shape.0);
                     if is_wanted(&line) {
                         let ratios = ratios::<$t>(*shape, bytes, format);
@@ -63,7 +64,8 @@ fn main() {
                         let plan = plan.plan::<$t, i64>().unwrap();
                         let mut index = [0];
                         let theirs = time(|| black_box(&data[..]).argmax_masked(black_box(&bits), 0));
-                        let ours = time(|| plan.run_masked(&data, Mask::bits(black_box(&bits), 0), &mut index).unwrap());
+                        let bitmap = Mask::bits(black_box(&bits), 0);
+                        let ours = time(|| plan.run_masked(&data, bitmap, &mut index).unwrap());
                         theirs.as_secs_f64() / ours.as_secs_f64()
                     });
                     println!("{line:<34}{}", ratios.map(|ratio| format!("{ratio:>7.2}")).concat());

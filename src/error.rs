@@ -176,8 +176,8 @@ pub enum Error(f) {
         0 => write!(f, "index {index} is out of range: the reduced axes have no elements"),
         _ => write!(f, "index {index} is out of range: the reduced axes allow 0 to {}", count - 1),
     },
-    /// Outputs that would each have to be found among no elements: of a reduced axis of size 0, or of a stream before its
-    /// first chunk.
+    /// Outputs that would each have to be found among no elements: of a reduced axis of size 0, or of a stream before
+    /// its first chunk.
     EmptyReduction {
         /// The reduced axis of size 0, or else the first reduced axis.
         axis: usize,
@@ -186,8 +186,8 @@ pub enum Error(f) {
     } => match *of {
         "part" => write!(
             f,
-            "axis {axis} has size 0 in the part: an empty part has no index, only partial answers to merge with those of \
-             others"
+            "axis {axis} has size 0 in the part: an empty part has no index, only partial answers to merge with those \
+             of others"
         ),
         "stream" => write!(f, "the stream has had no element along axis {axis} yet: an index needs at least one"),
         _ => write!(

@@ -1,5 +1,5 @@
-//! Reductions of elements of which some are not there, by a mask in any format, against the reference: on every ISA, with
-//! values, as partial answers, and with a mask that is too short.
+//! Reductions of elements of which some are not there, by a mask in any format, against the reference: on every ISA,
+//! with values, as partial answers, and with a mask that is too short.
 
 use crate::check::with_index_type;
 use crate::sample::Sample;

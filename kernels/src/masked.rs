@@ -51,10 +51,9 @@ impl Presence<'_> {
 /// use argreduce_kernels::{MaskedCopier, Presence};
 /// use core::mem::MaybeUninit;
 /// let (elements, mut copy) = ([1.5_f32, 0.0, 2.5, 0.0, 3.5], [MaybeUninit::uninit(); 3]);
+/// let presence = Presence::Bits(&[0b1000_0000, 0b0000_0001], 6);
 /// // SAFETY: there are as many elements, two apart.
-/// let copy = unsafe {
-///     MaskedCopier::PORTABLE.copy(elements.as_ptr(), 2, Presence::Bits(&[0b1000_0000, 0b0000_0001], 6), -1.0, &mut copy)
-/// };
+/// let copy = unsafe { MaskedCopier::PORTABLE.copy(elements.as_ptr(), 2, presence, -1.0, &mut copy) };
 /// assert_eq!(copy, [-1.0, 2.5, 3.5]);
 /// ```
 #[derive(Clone, Copy, Debug)]

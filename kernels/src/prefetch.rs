@@ -5,7 +5,7 @@
 /// The bytes of a cache line. (Where lines are longer, they are prefetched twice.)
 pub(crate) const CACHE_LINE_BYTES: usize = 64;
 
-/// The cache that elements are prefetched into. See docs/tuning.md#prefetchhint.
+/// The cache that elements are prefetched into. See docs/tuning.md#prefetchhint-prefetchl2_distance_bytes.
 ///
 /// A few lines at a time, for as many bytes as are read, come at the speed of memory. Many at a time wait in the queue
 /// of misses, and so does every load after them.

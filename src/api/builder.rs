@@ -170,8 +170,8 @@ impl<'a> ArgReduce<'a> {
     }
 
     /// The index of an output of which no element [is there](crate::Mask): in what runs under a mask, and in
-    /// [`Plan::finish_partials`] and [`ArgStream::finish`](crate::ArgStream::finish). Its value has bits of 0. By default
-    /// there is none, and such an output is an error.
+    /// [`Plan::finish_partials`] and [`ArgStream::finish`](crate::ArgStream::finish). Its value has bits of 0. By
+    /// default there is none, and such an output is an error.
     ///
     /// ```
     /// # use argreduce::{ArgReduce, Layout, Mask};

@@ -179,12 +179,12 @@ pub trait ArrayExt: sealed::Sealed {
         Ok((array(sizes.clone(), indices), array(sizes, values)))
     }
 
-    /// The index of the smallest element along `axis` of those that are there: for which a mask of the same sizes, or of
-    /// sizes that broadcast to them, is true.
+    /// The index of the smallest element along `axis` of those that are there: for which a mask of the same sizes, or
+    /// of sizes that broadcast to them, is true.
     ///
     /// # Errors
-    /// As [`ArrayExt::argmin_axis`], [`Error::BroadcastRank`] and [`Error::BroadcastSize`] for a mask of other sizes, and
-    /// [`Error::NothingThere`].
+    /// As [`ArrayExt::argmin_axis`], [`Error::BroadcastRank`] and [`Error::BroadcastSize`] for a mask of other sizes,
+    /// and [`Error::NothingThere`].
     ///
     /// ```
     /// use argreduce::ndarray::ArrayExt;

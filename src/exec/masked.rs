@@ -12,9 +12,9 @@
 //!     write: what has no element stays NONE; who writes knows what that is to be
 //! ```
 //!
-//! What never wins is the worst number; or NaN, where that loses. If an output is chosen from a copy and gets that, then
-//! all that is there is as bad, and so the first of it is the answer: `argmax` of the mask. Or of what is NaN there, if
-//! NaN is what never wins.
+//! What never wins is the worst number; or NaN, where that loses. If an output is chosen from a copy and gets that,
+//! then all that is there is as bad, and so the first of it is the answer: `argmax` of the mask. Or of what is NaN
+//! there, if NaN is what never wins.
 //!
 //! Plans for a block are made once for a call, because all blocks are of one shape: of another block, only the place in
 //! the input and the first index differ.
@@ -101,8 +101,8 @@ impl FoundBlock<'_> {
         unsafe { self.values.contiguous(0, self.indices.len()) }
     }
 
-    /// Calls a function for each run of outputs that are evenly apart in two layouts of all outputs: with where it begins
-    /// in both, and how far its outputs are apart there; and which of the block's outputs it is.
+    /// Calls a function for each run of outputs that are evenly apart in two layouts of all outputs: with where it
+    /// begins in both, and how far its outputs are apart there; and which of the block's outputs it is.
     pub(crate) fn for_each_run(
         &self,
         layouts: [&Layout; 2],
@@ -461,18 +461,23 @@ impl<B: Bits> Worker<'_, B> {
             let copy = copy_block(call, place, (&mask, &mut self.presence), loser.bits, self.elements);
             plan.run(copy, 0, index, self.block.as_slices(data_type));
         }
-        if !self.block.values.iter().any(|&value| loser.is_like(value)) {
-            return;
+        if self.block.values.iter().any(|&value| loser.is_like(value)) {
+            self.settle(&mask, place, index);
         }
+    }
 
-        // What is there for such an output is all as bad: the first of it.
+    /// Of the block at that place, for each output that got what never wins: what is there is all as bad, so the first
+    /// of it; or nothing.
+    fn settle(&mut self, mask: &BlockMask<'_>, place: usize, index: isize) {
+        let (call, order, data_type) = (self.call, self.call.reduction.order, self.call.reduction.input.data_type());
+        let (packed, loser) = (call.blocks.packed(), &call.loser);
         let (mut is_there, first) = ([false; MAX_BLOCK_OUTPUTS], &mut self.first);
         if loser.nan.is_some() {
             let order = (order.0, NanPolicy::Propagate);
             let plan = self.of_mask.get_or_insert_with(|| call.plan(&packed, data_type, order));
-            // SAFETY: as above.
+            // SAFETY: as in `answer`, which this is a part of.
             unsafe {
-                let copy = copy_block(call, place, (&mask, &mut self.presence), B::zeroed(), self.elements);
+                let copy = copy_block(call, place, (mask, &mut self.presence), B::zeroed(), self.elements);
                 plan.run(copy, 0, index, first.as_slices(data_type));
             }
             is_there.iter_mut().zip(&*first.values).for_each(|(is_there, &value)| *is_there = loser.is_like(value));
@@ -495,8 +500,8 @@ impl<B: Bits> Worker<'_, B> {
     }
 }
 
-/// Copies a block of the input, packed in the order of memory, with `fill`, which is an element, in place of what is not
-/// there.
+/// Copies a block of the input, packed in the order of memory, with `fill`, which is an element, in place of what is
+/// not there.
 ///
 /// # Safety
 /// - The input has the elements of a block whose first is at `place`; of a view, its layout reaches them.

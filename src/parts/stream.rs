@@ -153,11 +153,11 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         Ok(())
     }
 
-    /// As [`ArgStream::push`], of the elements that [are there](crate::Plan::run_masked): the mask is that of the chunk.
+    /// As [`ArgStream::push`], of the elements that [are there](crate::Plan::run_masked): by a mask of the chunk.
     ///
     /// # Errors
-    /// As [`ArgStream::push`], and [`Error::MaskRank`], [`Error::MaskSize`], [`Error::MaskTooShort`] for a mask that does
-    /// not fit the chunk.
+    /// As [`ArgStream::push`], and [`Error::MaskRank`], [`Error::MaskSize`], [`Error::MaskTooShort`] for a mask that
+    /// does not fit the chunk.
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout, Mask};
@@ -191,8 +191,8 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     /// [`ArgStream::output_layout`]. More chunks may follow.
     ///
     /// # Errors
-    /// [`Error::TooShort`], and if there is no [fill](ArgReduce::fill), [`Error::EmptyReduction`] before the first chunk,
-    /// and [`Error::NothingThere`] for an output of which no element was there; then nothing is written.
+    /// [`Error::TooShort`], and if there is no [fill](ArgReduce::fill), [`Error::EmptyReduction`] before the first
+    /// chunk, and [`Error::NothingThere`] for an output of which no element was there; then nothing is written.
     pub fn finish(&self, indices: &mut [I]) -> Result<(), Error> {
         let start = self.so_far.part_start.map_or(0, |start| start[self.axis]);
         let empty = (self.start[self.axis] == start).then_some((self.axis, "stream"));

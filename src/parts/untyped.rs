@@ -72,7 +72,7 @@ impl UntypedPlan {
         self.run_masked_partials_on(&Sequential, input, mask, values, indices)
     }
 
-    /// As [`UntypedPlan::run_masked_partials`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+    /// As [`UntypedPlan::run_masked_partials`], on the threads of an executor.
     ///
     /// # Errors
     /// As [`UntypedPlan::run_masked_partials`].

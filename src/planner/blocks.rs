@@ -17,9 +17,10 @@ use std::cmp::Reverse;
 /// The most outputs of a block. See docs/tuning.md#not-measured.
 pub(crate) const MAX_BLOCK_OUTPUTS: usize = 512;
 
-/// The most bytes of a block's elements, which L1 or L2 holds; and the most elements. See docs/tuning.md#not-measured.
+/// The most bytes of a block's elements, which L1 or L2 holds. See docs/tuning.md#not-measured.
 pub(crate) const BLOCK_BYTES: usize = 32 << 10;
-/// See [`BLOCK_BYTES`].
+
+/// The most elements of a block. See docs/tuning.md#not-measured.
 pub(crate) const MAX_BLOCK_LEN: usize = 16 << 10;
 
 /// How many contiguous bytes are enough. See docs/tuning.md#not-measured.

@@ -62,8 +62,8 @@ pub unsafe extern "C" fn argreduce_execute_masked(
     values: *mut c_void,
     values_bytes: usize,
 ) -> argreduce_status {
-    // SAFETY: what is asked for above is what each of these asks for; and `check_apart` has found the buffers to share no
-    // byte, so that two of them may be `mut`.
+    // SAFETY: what is asked for above is what each of these asks for; and `check_apart` has found the buffers to share
+    // no byte, so that two of them may be `mut`.
     guarded(|| unsafe {
         let (lent, mask) = (executor::lent(executor)?, versioned::read(mask, "mask")?);
         let (to, to_values) =

@@ -55,8 +55,8 @@ fn parts_merge() {
     let empty = compile_window(&super::desc(&[2, 0], &[1]), &whole, &[0, 6]).unwrap();
     assert_eq!(execute_partials(&empty, &[], &mut values, &mut indices), ARGREDUCE_OK);
     assert_eq!((values, indices), ([0.0; 2], [u32::MAX; 2]));
-    let message = "axis 1 has size 0 in the part: an empty part has no index, only partial answers to merge with those of \
-         others";
+    let message = "axis 1 has size 0 in the part: an empty part has no index, only partial answers to merge with \
+         those of others";
     refused(empty.execute::<f32, u32>(&[], &mut indices), ARGREDUCE_EMPTY_REDUCTION, message);
     assert_eq!(indices, [u32::MAX; 2]);
 }

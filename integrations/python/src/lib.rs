@@ -59,7 +59,7 @@ macro_rules! parameters {
             "    may use CPUs, and so is any larger number. None is ``ARGREDUCE_NUM_THREADS`` from the environment,\n",
             "    or else 1. The answer does not depend on it.\n",
             "where : None or array of bool\n",
-            "    True where an element is there; it broadcasts to ``x``. Others are left out, and counted in indices.\n",
+            "    True where an element is there; it broadcasts to ``x``. Others are left out, and counted.\n",
             "fill : None or int\n",
             "    The index where no element is there, and the value is 0. None: that is a ValueError.\n",
             "\nReturns\n-------\n",
@@ -67,11 +67,11 @@ macro_rules! parameters {
             "\nRaises\n------\n",
             $raises,
             "ValueError\n",
-            "    A reduced axis is empty, an axis is given twice, an index or ``fill`` does not fit the type, ``where``\n",
-            "    does not broadcast, no element is there, or ``out`` has another shape or is read-only.\n",
+            "    A reduced axis is empty, an axis is given twice, an index or ``fill`` does not fit the type,\n",
+            "    ``where`` does not broadcast, no element is there, or ``out`` has another shape or is read-only.\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
-            "TypeError\n    Elements or indices of other types; a frame of 64-bit integers of which some are missing;\n",
-            "    a ``where`` of other elements than bool; an axis or ``fill`` that is no integer.\n",
+            "TypeError\n    Elements or indices of other types; a frame of 64-bit integers of which some are\n",
+            "    missing; a ``where`` of other elements than bool; an axis or ``fill`` that is no integer.\n",
             "\nExamples\n--------\n>>> import numpy as np, argreduce\n",
             $example,
         )
@@ -118,8 +118,11 @@ macro_rules! reductions {
             let function = ReduceFunction::$function;
             let (name, answer, nan_policy) = (stringify!($name), Answer::$answer, nan);
             let there = r#where;
-            Arguments { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill }
-                .run(x)
+            #[rustfmt::skip]
+            let arguments = Arguments {
+                name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
+            };
+            arguments.run(x)
         }
     )+};
 }
@@ -185,8 +188,11 @@ macro_rules! nan_reductions {
             let (function, nan_policy) = (ReduceFunction::$function, NanPolicy::Ignore);
             let (name, answer) = (stringify!($name), Answer::IndicesOfNumbers);
             let there = r#where;
-            Arguments { name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill }
-                .run(x)
+            #[rustfmt::skip]
+            let arguments = Arguments {
+                name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
+            };
+            arguments.run(x)
         }
     )+};
 }

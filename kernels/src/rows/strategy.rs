@@ -78,7 +78,7 @@ impl<const FORWARD: bool> KernelImpl for RowKernel<FORWARD> {
 const MIN_DISCONTINUITY_BYTES: usize = 512;
 
 /// The fewest bytes of rows that are prefetched from L2 into L1: more than L1 holds. See
-/// docs/tuning.md#prefetchhint.
+/// docs/tuning.md#prefetchhint-prefetchl2_distance_bytes.
 const MIN_L2_BYTES: usize = 48 << 10;
 
 /// The longest rows, in bytes, that hardware prefetchers follow in two streams. See

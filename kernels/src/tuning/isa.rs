@@ -19,8 +19,8 @@ pub(crate) struct IsaTuning {
     /// Whether loops of about 64 bytes are [unrolled](crate::simd::token::repeat). (Where instructions are longer,
     /// fewer of them lie in 64 bytes.)
     pub(crate) unrolls_short_loops: bool,
-    /// Whether long rows in L2 [may be prefetched](super::table::PrefetchTuning::l2_distance_bytes): where loads that are
-    /// not in L1 are in the way of what could run.
+    /// Whether long rows in L2 [may be prefetched](super::table::PrefetchTuning::l2_distance_bytes): where loads that
+    /// are not in L1 are in the way of what could run.
     pub(crate) prefetches_from_l2: bool,
     /// Whether columns take rows two at a time: see `columns/tile.rs`.
     pub(crate) pairs_rows: bool,
