@@ -245,17 +245,29 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
         }
         // Few outputs: of each block of those, threads share what it is chosen from.
         let parts = parts.min(reduced);
-        Worker::with(self, |all| {
-            for o in 0..outputs {
-                all.best.clear();
-                let best = Mutex::new(&mut all.best);
-                self.for_each_part(executor, tasks, parts, &|worker, n| {
-                    let found = worker.find(o, share(n, reduced, parts)..share(n + 1, reduced, parts));
-                    best.lock().unwrap_or_else(PoisonError::into_inner).merge(self.reduction, found.elements());
-                });
-                write(&all.found(o));
-            }
-        });
+        let (mut values, mut indices) = ([B::zeroed(); MAX_BLOCK_OUTPUTS], [0; MAX_BLOCK_OUTPUTS]);
+        let len = self.blocks.outputs();
+        let mut best = Answers { values: &mut values[..len], indices: &mut indices[..len] };
+        for o in 0..outputs {
+            best.clear();
+            let shared = Mutex::new(&mut best);
+            self.for_each_part(executor, tasks, parts, &|worker, n| {
+                let found = worker.find(o, share(n, reduced, parts)..share(n + 1, reduced, parts));
+                shared.lock().unwrap_or_else(PoisonError::into_inner).merge(self.reduction, found.elements());
+            });
+            write(&self.found(o, &best));
+        }
+    }
+
+    /// What was found of these outputs.
+    fn found<'b>(&self, outputs: usize, best: &'b Answers<'_, B>) -> FoundBlock<'b> {
+        let (MaskedReduction { input, axes, .. }, mut start) = (*self.reduction, self.blocks.start(outputs, 0));
+        let mut sizes = self.blocks.sizes;
+        for axis in (0..MAX_RANK).filter(|&axis| axes.contains(axis)) {
+            (start[axis], sizes[axis]) = (0, 1);
+        }
+        let [values, _] = best.elements(input.data_type());
+        FoundBlock { start, sizes, indices: best.indices, values }
     }
 
     /// Does each of so many parts once, on the executor's threads and on this one, each with buffers of its own.
@@ -308,8 +320,9 @@ impl BlockPlan {
         let BlockPlan { plan, start, index_start, order } = self;
         plan.shape.input.start = place.wrapping_add_signed(*start);
         plan.shape.index_start = index_start.wrapping_add(index);
-        // SAFETY: the caller's promise; so the loops reach what may be read.
-        let bound = unsafe { BoundPlan::new(plan, *order, 0, input) };
+        // SAFETY: the planner has made the plan for the layout of a block, and what its loops reach from there on are
+        // the elements of one in this input, as the caller promises: they need no more of it than it has.
+        let bound = unsafe { BoundPlan::new(plan, *order, input.len(), input) };
         run_packed(&bound, &mut OutputSlices { indices: to.1, values: Some(to.0) });
     }
 }
@@ -415,18 +428,7 @@ impl<B: Bits> Worker<'_, B> {
                 break;
             }
         }
-        self.found(outputs)
-    }
-
-    /// The best so far, of these outputs.
-    fn found(&self, outputs: usize) -> FoundBlock<'_> {
-        let (MaskedCall { reduction, blocks, .. }, mut start) = (self.call, self.call.blocks.start(outputs, 0));
-        let mut sizes = blocks.sizes;
-        for axis in (0..MAX_RANK).filter(|&axis| reduction.axes.contains(axis)) {
-            (start[axis], sizes[axis]) = (0, 1);
-        }
-        let [values, _] = self.best.elements(reduction.input.data_type());
-        FoundBlock { start, sizes, indices: self.best.indices, values }
+        call.found(outputs, &self.best)
     }
 
     /// Finds the best of what is there in the block that begins there.

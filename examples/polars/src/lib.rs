@@ -19,7 +19,7 @@ fn argreduce_arg_max(inputs: &[Series]) -> PolarsResult<Series> {
         ($($dtype:ident $typed:ident)*) => {
             match column.dtype() {
                 $(DataType::$dtype => position(column.$typed()?),)*
-                other => polars_bail!(InvalidOperation: "argreduce_arg_max needs numbers of up to 64 bits, not {other}"),
+                other => polars_bail!(InvalidOperation: "argreduce_arg_max needs a column of numbers, not {other}"),
             }
         };
     }
