@@ -1,5 +1,5 @@
 /* Class scores to labels, from plain C11: once by argreduce's own description, once by DirectML's, once
- * from two parts, once on threads, and what an error looks like.
+ * from two parts, once without a class, once on threads, and what an error looks like.
  *
  *     cc -std=c11 -o argmax argmax.c $(pkg-config --cflags --libs argreduce) && ./argmax
  */
@@ -135,6 +135,33 @@ static void by_parts(void) {
     argreduce_release(of_right);
 }
 
+/* A byte for each class, in all pixels of all images: the first class is not there. */
+static void without_a_class(void) {
+    const int64_t sizes[] = {IMAGES, CLASSES, HEIGHT, WIDTH}, axes[] = {1}, mask_strides[] = {0, 1, 0, 0};
+    const argreduce_desc desc = {
+        .function = ARGREDUCE_ARGMAX,
+        .input_type = ARGREDUCE_FLOAT32,
+        .input = {.rank = 4, .sizes = sizes},
+        .output_type = ARGREDUCE_UINT32,
+        .axis_count = 1,
+        .axes = axes,
+    };
+    const unsigned char there[CLASSES] = {0, 1, 1};
+    const argreduce_mask mask = {
+        .size = sizeof mask,
+        .data = there,
+        .bytes = sizeof there,
+        .strides = mask_strides,
+        .kind = ARGREDUCE_MASK_BYTES,
+    };
+    argreduce_operator *argmax;
+    check(argreduce_compile(&desc, &argmax), "compile");
+    uint32_t labels[PIXELS];
+    check(argreduce_execute_masked(argmax, NULL, &mask, scores, sizeof scores, labels, sizeof labels, NULL, 0), "masked");
+    print("the first best class of each pixel, but for class 0:", labels);
+    argreduce_release(argmax);
+}
+
 /* Threads that are started for a call. (A pool would hand tasks to threads that wait.) */
 enum { THREADS = 3 };
 
@@ -232,6 +259,7 @@ int main(void) {
     by_description();
     by_directml();
     by_parts();
+    without_a_class();
     on_threads();
     an_error();
     return EXIT_SUCCESS;

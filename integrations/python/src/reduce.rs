@@ -219,7 +219,7 @@ impl<'py> Call<'_, 'py> {
 
     /// Of a column, in pieces.
     fn run_column(&self, py: Python<'py>, chunks: Vec<Chunk<'py>>) -> PyResult<Bound<'py, PyAny>> {
-        let Arguments { name, function, answer, nan_policy, .. } = *self.said;
+        let Arguments { name, function, nan_policy, .. } = *self.said;
         let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
         let axes = self.axis.of_rank(py, 1)?;
         let is_in_pieces = chunks.len() > 1 && axes.iter().next().is_some();
@@ -239,7 +239,6 @@ impl<'py> Call<'_, 'py> {
             let there = there.map(|there| mask::of_bools(name, there, &mut shape_of_there)).transpose()?;
             return self.run_view(py, &view, there.as_ref());
         };
-        let _ = answer;
         let Source::View(view) = Source::of_array(name, chunk.array.clone(), &mut shape)? else {
             return Err(column::not_an_axis(name));
         };
