@@ -36,9 +36,11 @@ pub struct Mask<'a> {
 enum Kind<'a> {
     /// From this bit on, packed.
     Bits(usize),
-    /// A byte for each element, packed or at places of their own. If they are `bool`, each is 0 or 1.
-    Bytes { layout: Option<&'a Layout>, are_bools: bool },
+    /// A byte for each element, packed or at places of their own; and what messages call one.
+    Bytes { layout: Option<&'a Layout>, unit: &'static str },
 }
+
+const BOOLS: &str = "elements of bool";
 
 impl<'a> Mask<'a> {
     /// A bit for each element, packed: bit number `offset + n` for element `n` in row-major order of the sizes, the
@@ -60,13 +62,13 @@ impl<'a> Mask<'a> {
     /// assert_eq!([5, 9, 7].argmax_masked(Mask::bools(&[false; 3])), None);
     /// ```
     pub fn bools(there: &'a [bool]) -> Mask<'a> {
-        Mask { bytes: cast_slice(there), kind: Kind::Bytes { layout: None, are_bools: true } }
+        Mask { bytes: cast_slice(there), kind: Kind::Bytes { layout: None, unit: BOOLS } }
     }
 
     /// A `bool` for each element, at places of their own: a stride of 0 broadcasts. The sizes are the input's, which is
     /// checked when a plan runs.
     pub fn strided(there: &'a [bool], layout: &'a Layout) -> Mask<'a> {
-        Mask { bytes: cast_slice(there), kind: Kind::Bytes { layout: Some(layout), are_bools: true } }
+        Mask { bytes: cast_slice(there), kind: Kind::Bytes { layout: Some(layout), unit: BOOLS } }
     }
 
     /// As [`Mask::bools`], of bytes: any but 0 is there.
@@ -76,22 +78,20 @@ impl<'a> Mask<'a> {
     /// assert_eq!([5, 9, 7].argmax_masked(Mask::bytes(&[1, 0, 255])), Some(2));
     /// ```
     pub fn bytes(there: &'a [u8]) -> Mask<'a> {
-        Mask { bytes: there, kind: Kind::Bytes { layout: None, are_bools: false } }
+        Mask { bytes: there, kind: Kind::Bytes { layout: None, unit: "bytes" } }
     }
 
     /// As [`Mask::strided`], of bytes: any but 0 is there.
     pub fn bytes_strided(there: &'a [u8], layout: &'a Layout) -> Mask<'a> {
-        Mask { bytes: there, kind: Kind::Bytes { layout: Some(layout), are_bools: false } }
+        Mask { bytes: there, kind: Kind::Bytes { layout: Some(layout), unit: "bytes" } }
     }
 
     /// Where the mask of an input of these sizes is, if it is long enough.
     pub(crate) fn places(self, sizes: &[usize]) -> Result<MaskPlaces<'a>, Error> {
         let packed = Layout::contiguous(sizes)?;
-        let (layout, format, start) = match self.kind {
-            Kind::Bits(offset) => (&packed, MaskFormat::Bits, offset),
-            Kind::Bytes { layout, are_bools } => {
-                (layout.unwrap_or(&packed), if are_bools { MaskFormat::Bools } else { MaskFormat::Bytes }, 0)
-            }
+        let (layout, format, start, unit) = match self.kind {
+            Kind::Bits(offset) => (&packed, MaskFormat::Bits, offset, "bits"),
+            Kind::Bytes { layout, unit } => (layout.unwrap_or(&packed), MaskFormat::Bytes, 0, unit),
         };
         let found = layout.sizes();
         if found.len() != sizes.len() {
@@ -100,11 +100,7 @@ impl<'a> Mask<'a> {
         if let Some(axis) = (0..sizes.len()).find(|&axis| found[axis] != sizes[axis]) {
             return Err(Error::MaskSize { axis, expected: sizes[axis], found: found[axis] });
         }
-        let (unit, len) = match format {
-            MaskFormat::Bits => ("bits", self.bytes.len().saturating_mul(8)),
-            MaskFormat::Bools => ("elements of bool", self.bytes.len()),
-            MaskFormat::Bytes => ("bytes", self.bytes.len()),
-        };
+        let len = self.bytes.len().saturating_mul(if format == MaskFormat::Bits { 8 } else { 1 });
         let required = if layout.element_count() == 0 { 0 } else { layout.required_len().saturating_add(start) };
         if len < required {
             return Err(Error::MaskTooShort { unit, required, len });
@@ -119,8 +115,6 @@ impl<'a> Mask<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MaskFormat {
     Bits,
-    /// Bytes that are 0 or 1.
-    Bools,
     Bytes,
 }
 

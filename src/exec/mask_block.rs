@@ -49,10 +49,8 @@ pub(super) enum Coverage {
 /// What a mask says of a block.
 #[derive(Clone, Copy)]
 pub(super) struct BlockMask<'b> {
-    mask: MaskPlaces<'b>,
-    blocks: &'b MaskBlocks<'b>,
-    loops: &'b [BlockLoops; 2],
-    /// Of the first element.
+    of_all: &'b MaskBlocks<'b>,
+    /// The place of the first element in the mask.
     first: usize,
 }
 
@@ -71,12 +69,7 @@ impl<'a> MaskBlocks<'a> {
     /// Of the block that begins there.
     pub(super) fn of(&self, start: &BlockStart) -> BlockMask<'_> {
         let offset: isize = start.iter().zip(&self.mask.strides).map(|(&n, &stride)| n as isize * stride).sum();
-        BlockMask {
-            mask: self.mask,
-            blocks: self,
-            loops: &self.loops,
-            first: self.mask.start.wrapping_add_signed(offset),
-        }
+        BlockMask { of_all: self, first: self.mask.start.wrapping_add_signed(offset) }
     }
 }
 
@@ -95,7 +88,7 @@ impl BlockMask<'_> {
     }
 
     fn look(&self) -> Coverage {
-        let (slower, run) = self.loops[1].split();
+        let (slower, run) = self.of_all.loops[1].split();
         let is_there = self.at(self.first);
         let is_one =
             StridedIter::new(slower).all(|offset| self.is_all(self.first.wrapping_add_signed(offset), run, is_there));
@@ -113,8 +106,8 @@ impl BlockMask<'_> {
         buffer: &mut PresenceBuffer<'_>,
         mut run: impl FnMut(isize, LoopDim, Presence<'_>),
     ) {
-        let [(slower, of_input), (slower_mask, of_mask)] = self.loops.each_ref().map(BlockLoops::split);
-        let [(slower_input, whole), (slower_packed, _)] = self.blocks.of_input.each_ref().map(BlockLoops::split);
+        let [(slower, of_input), (slower_mask, of_mask)] = self.of_all.loops.each_ref().map(BlockLoops::split);
+        let [(slower_input, whole), (slower_packed, _)] = self.of_all.of_input.each_ref().map(BlockLoops::split);
         if of_mask.size < MIN_MASK_RUN.min(whole.size) {
             let bytes = self.bytes(buffer);
             for (offset, packed) in StridedIter::new(slower_input).zip(StridedIter::new(slower_packed)) {
@@ -124,13 +117,11 @@ impl BlockMask<'_> {
         }
         for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
             let first = self.first.wrapping_add_signed(mask_offset);
-            let presence = match self.mask.format {
-                _ if of_mask.stride != 1 && of_mask.size > 1 => {
-                    buffer.written = None;
-                    Presence::Bytes(self.write_run(first, of_mask, buffer.bytes))
-                }
-                MaskFormat::Bits => Presence::Bits(self.mask.bytes, first),
-                MaskFormat::Bools | MaskFormat::Bytes => Presence::Bytes(&self.mask.bytes[first..][..of_mask.size]),
+            let presence = if of_mask.stride == 1 || of_mask.size == 1 {
+                self.from(first)
+            } else {
+                buffer.written = None;
+                Presence::Bytes(self.write_run(first, of_mask, buffer.bytes))
             };
             run(offset, of_input, presence);
         }
@@ -139,7 +130,7 @@ impl BlockMask<'_> {
     /// 1 for each element of the block that is there, and 0 for each that is not.
     #[inline(never)]
     pub(super) fn bytes<'b>(&self, buffer: &'b mut PresenceBuffer<'_>) -> &'b [u8] {
-        let ((slower, run), mut written) = (self.loops[1].split(), 0);
+        let ((slower, run), mut written) = (self.of_all.loops[1].split(), 0);
         let is_written = buffer.written == Some(self.first);
         for offset in StridedIter::new(slower) {
             if !is_written {
@@ -161,19 +152,14 @@ impl BlockMask<'_> {
     }
 
     fn write(&self, first: usize, stride: isize, to: &mut [MaybeUninit<u8>]) {
-        let MaskPlaces { bytes, format, .. } = self.mask;
-        match (format, stride) {
-            (_, 0) => to.fill(MaybeUninit::new(u8::from(self.at(first)))),
+        match stride {
+            0 => to.fill(MaybeUninit::new(u8::from(self.at(first)))),
             // By vectors, as a copy of ones.
-            (_, 1) => {
+            1 => {
                 for (n, to) in to.chunks_mut(ONES.len()).enumerate() {
-                    let first = first + n * ONES.len();
-                    let presence = match format {
-                        MaskFormat::Bits => Presence::Bits(bytes, first),
-                        MaskFormat::Bools | MaskFormat::Bytes => Presence::Bytes(&bytes[first..]),
-                    };
+                    let presence = self.from(first + n * ONES.len());
                     // SAFETY: there are as many ones as a chunk has places.
-                    unsafe { self.blocks.copier.copy(ONES.as_ptr(), 1, presence, 0, to) };
+                    unsafe { self.of_all.copier.copy(ONES.as_ptr(), 1, presence, 0, to) };
                 }
             }
             _ => {
@@ -184,19 +170,25 @@ impl BlockMask<'_> {
         }
     }
 
-    /// Whether the element of this place in the mask is there.
+    /// Which elements are there from this place in the mask on.
+    #[inline(always)]
+    fn from(&self, place: usize) -> Presence<'_> {
+        let MaskPlaces { bytes, format, .. } = self.of_all.mask;
+        match format {
+            MaskFormat::Bits => Presence::Bits(bytes, place),
+            MaskFormat::Bytes => Presence::Bytes(&bytes[place..]),
+        }
+    }
+
     #[inline(always)]
     fn at(&self, place: usize) -> bool {
-        match self.mask.format {
-            MaskFormat::Bits => self.mask.bytes[place / 8] >> (place % 8) & 1 != 0,
-            MaskFormat::Bools | MaskFormat::Bytes => self.mask.bytes[place] != 0,
-        }
+        self.from(place).at(0)
     }
 
     /// Whether all of a run are there, or if not `is_there`, none.
     fn is_all(&self, first: usize, LoopDim { size, stride }: LoopDim, is_there: bool) -> bool {
-        let bytes = self.mask.bytes;
-        match (self.mask.format, stride) {
+        let MaskPlaces { bytes, format, .. } = self.of_all.mask;
+        match (format, stride) {
             (_, 0) => self.at(first) == is_there,
             (MaskFormat::Bits, 1) => {
                 // Whole bytes between those that are not.
@@ -208,9 +200,7 @@ impl BlockMask<'_> {
                     && (start >= whole_end
                         || are_all(&bytes[start / 8..whole_end / 8], |byte| byte == if is_there { 0xff } else { 0 }))
             }
-            (MaskFormat::Bools | MaskFormat::Bytes, 1) => {
-                are_all(&bytes[first..][..size], |byte| (byte != 0) == is_there)
-            }
+            (MaskFormat::Bytes, 1) => are_all(&bytes[first..][..size], |byte| (byte != 0) == is_there),
             _ => (0..size as isize).all(|n| self.at(first.wrapping_add_signed(n * stride)) == is_there),
         }
     }

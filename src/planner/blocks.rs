@@ -86,13 +86,7 @@ impl Blocks {
 
     /// How many outputs a block has.
     pub(crate) fn outputs(&self) -> usize {
-        self.kept().map(|axis| self.sizes[axis]).product()
-    }
-
-    /// The axes that are kept, ascending.
-    pub(crate) fn kept(&self) -> impl Iterator<Item = usize> {
-        let axes = self.axes;
-        (0..self.rank).filter(move |&axis| !axes.contains(axis))
+        (0..self.rank).filter(|&axis| !self.axes.contains(axis)).map(|axis| self.sizes[axis]).product()
     }
 
     /// How many blocks of different outputs there are; and how many of the same.
@@ -108,11 +102,11 @@ impl Blocks {
     /// those before, but for what overlaps.
     pub(crate) fn are_in_order(&self) -> bool {
         // In memory, the reduced axes come in ascending order. All but one are whole, or of one step.
-        let mut reduced = self.order[..self.rank].iter().map(|&axis| usize::from(axis));
+        let reduced = self.order[..self.rank].iter().map(|&axis| usize::from(axis));
         let is_longer = |axis: &usize| self.axes.contains(*axis) && self.extents[*axis] > 1;
         let whole = |axis: usize| self.sizes[axis] == self.extents[axis];
         let (mut last, mut is_cut) = (0, false);
-        reduced.by_ref().filter(is_longer).all(|axis| {
+        reduced.filter(is_longer).all(|axis| {
             let fits = axis >= last && (!is_cut || whole(axis));
             (last, is_cut) = (axis, is_cut || self.sizes[axis] > 1);
             fits
@@ -203,7 +197,7 @@ mod tests {
             let rank = sizes.len();
             let axes = AxisSet::new(axes, rank).unwrap();
             let packed = Layout::contiguous(sizes).unwrap();
-            let mut reversed: Vec<isize> = (0..rank as isize).rev().collect();
+            let reversed: Vec<isize> = (0..rank as isize).rev().collect();
             for layout in [packed, packed.permute(&reversed).unwrap()] {
                 let axes = if layout == packed { axes } else { AxisSet::NONE };
                 for bytes in [1, 8] {
@@ -230,7 +224,6 @@ mod tests {
                     assert!(seen.iter().all(|&seen| seen), "{sizes:?}, {blocks:?}");
                 }
             }
-            reversed.clear();
         }
     }
 
