@@ -205,8 +205,7 @@ pub trait ArrayExt: sealed::Sealed {
     where
         Self::Dim: RemoveAxis,
     {
-        let indices = masked_answers(self.as_view(), ReduceFunction::ArgMin, mask.view(), &[axis])?;
-        Ok(array(without_axis(self.as_view(), axis)?, indices))
+        masked_answers(self.as_view(), ReduceFunction::ArgMin, mask.view(), axis)
     }
 
     /// The index of the largest element along `axis` of those that are there; otherwise as
@@ -222,8 +221,7 @@ pub trait ArrayExt: sealed::Sealed {
     where
         Self::Dim: RemoveAxis,
     {
-        let indices = masked_answers(self.as_view(), ReduceFunction::ArgMax, mask.view(), &[axis])?;
-        Ok(array(without_axis(self.as_view(), axis)?, indices))
+        masked_answers(self.as_view(), ReduceFunction::ArgMax, mask.view(), axis)
     }
 
     /// The index of the smallest element along `axes`; otherwise as [`ArrayExt::argmin_axis`].
@@ -357,12 +355,12 @@ fn answers<T: Element, I: Index, D: Dimension>(
 
 /// The indices of what is there, packed.
 #[allow(unsafe_code)]
-fn masked_answers<T: Element, I: Index, D: Dimension, E: Dimension>(
+fn masked_answers<T: Element, I: Index, D: RemoveAxis, E: Dimension>(
     view: ArrayView<'_, T, D>,
     function: ReduceFunction,
     mask: ArrayView<'_, bool, E>,
-    axes: &[isize],
-) -> Result<Vec<I>, Error> {
+    axis: isize,
+) -> Result<Array<I, D::Smaller>, Error> {
     // What lies between the elements of a view may be somebody else's to write: then the mask is copied.
     let copy = if mask.as_slice_memory_order().is_none() { Some(mask.to_owned()) } else { None };
     let mask = copy.as_ref().map_or(mask.view(), |copy| copy.view());
@@ -371,12 +369,12 @@ fn masked_answers<T: Element, I: Index, D: Dimension, E: Dimension>(
     let places = Layout::strided(mask.shape(), mask.strides(), offset)?.broadcast(view.shape())?;
     let there = mask.as_slice_memory_order().expect("a copy is contiguous");
     // SAFETY: the plan below is for that layout, and nothing else reads the elements.
-    let (layout, elements) = unsafe { ElementsRef::of_view(view)? };
-    let plan = ArgReduce::new(function, &layout).axes(axes).plan::<T, I>()?;
+    let (layout, elements) = unsafe { ElementsRef::of_view(view.view())? };
+    let plan = ArgReduce::new(function, &layout).axes(&[axis]).plan::<T, I>()?;
     let mut indices = new_vec("output", I::NAME, plan.output_layout().required_len())?;
     let slices = OutputSlices { indices: indices[..].as_mut().into(), values: None };
     plan.erased.run_masked(I::NAME, elements, (Mask::strided(there, &places), None), slices, &Sequential)?;
-    Ok(indices)
+    Ok(array(without_axis(view, axis)?, indices))
 }
 
 fn without_axis<T, D: RemoveAxis>(view: ArrayView<'_, T, D>, axis: isize) -> Result<D::Smaller, Error> {

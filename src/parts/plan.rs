@@ -40,22 +40,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         input: &[T],
         partials: &mut [Partial<T, I>],
     ) -> Result<(), Error> {
-        let erased = &self.erased;
-        let (input, outputs) = (ElementsRef::from(input), erased.output.element_count());
-        erased.check_partials(I::NAME, Indices::from(&mut [] as &mut [I]).none(), input)?;
-        check_len("partials", "Partial", partials.len(), outputs)?;
-        let partials = &mut partials[..outputs];
-        if erased.empty_axis().is_some() {
-            partials.fill(Partial::NONE);
-        } else if outputs > 0 {
-            let bound = &erased.bind(input);
-            if erased.exec.is_one_task(executor.min_task_bytes()) {
-                run_partials(bound, partials);
-            } else {
-                run_partials_on(bound, partials, executor);
-            }
-        }
-        Ok(())
+        self.run_partials_of(executor, (input, None), partials)
     }
 
     /// As [`Plan::run_partials`], of the elements that [are there](crate::Plan::run_masked). What has none is
@@ -93,15 +78,27 @@ impl<T: Element, I: Index> Plan<T, I> {
         mask: Mask<'_>,
         partials: &mut [Partial<T, I>],
     ) -> Result<(), Error> {
+        self.run_partials_of(executor, (input, Some(mask)), partials)
+    }
+
+    fn run_partials_of(
+        &self,
+        executor: &dyn Executor,
+        (input, mask): (&[T], Option<Mask<'_>>),
+        partials: &mut [Partial<T, I>],
+    ) -> Result<(), Error> {
         let erased = &self.erased;
         let (input, outputs) = (ElementsRef::from(input), erased.output.element_count());
         erased.check_partials(I::NAME, Indices::from(&mut [] as &mut [I]).none(), input)?;
         check_len("partials", "Partial", partials.len(), outputs)?;
-        let mask = mask.places(erased.input.sizes())?;
+        let mask = mask.map(|mask| mask.places(erased.input.sizes())).transpose()?;
         let partials = &mut partials[..outputs];
+        if outputs == 0 {
+            return Ok(());
+        }
         if erased.empty_axis().is_some() {
             partials.fill(Partial::NONE);
-        } else if outputs > 0 {
+        } else if let Some(mask) = mask {
             let packed = Layout::contiguous(erased.output.sizes())?;
             erased.find_masked(input, mask, executor, &mut |found| {
                 let values = found.values_of::<T>();
@@ -112,6 +109,10 @@ impl<T: Element, I: Index> Plan<T, I> {
                     }
                 });
             });
+        } else if erased.exec.is_one_task(executor.min_task_bytes()) {
+            run_partials(&erased.bind(input), partials);
+        } else {
+            run_partials_on(&erased.bind(input), partials, executor);
         }
         Ok(())
     }
@@ -165,11 +166,11 @@ impl ErasedPlan {
         self.check_input(input)
     }
 
-    /// As [`Plan::run_partials`], with values and indices in two slices.
+    /// As [`Plan::run_partials`], or [`Plan::run_masked_partials`], with values and indices in two slices.
     pub(crate) fn run_packed(
         &self,
         index_type: &'static str,
-        input: ElementsRef<'_>,
+        (input, mask): (ElementsRef<'_>, Option<Mask<'_>>),
         mut values: Values<'_>,
         mut indices: Indices<'_>,
         executor: &dyn Executor,
@@ -178,38 +179,14 @@ impl ErasedPlan {
         self.check_partials(index_type, indices.none(), input)?;
         check_len("values", input.data_type().name(), values.len(), outputs)?;
         check_len("indices", index_type, indices.len(), outputs)?;
-        if self.empty_axis().is_some() {
-            values.clear(outputs);
-            for_width!(&mut indices, indices => indices.range(0, outputs).fill(Index::NONE));
-        } else if outputs > 0 {
-            let (bound, slices) = (&self.bind(input), &mut OutputSlices { indices, values: Some(values) });
-            if self.exec.is_one_task(executor.min_task_bytes()) {
-                run_packed(bound, slices);
-            } else {
-                run_packed_on(bound, slices, executor);
-            }
+        let mask = mask.map(|mask| mask.places(self.input.sizes())).transpose()?;
+        if outputs == 0 {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// As [`Plan::run_masked_partials`], with values and indices in two slices.
-    pub(crate) fn run_masked_packed(
-        &self,
-        index_type: &'static str,
-        (input, mask): (ElementsRef<'_>, Mask<'_>),
-        mut values: Values<'_>,
-        mut indices: Indices<'_>,
-        executor: &dyn Executor,
-    ) -> Result<(), Error> {
-        let outputs = self.output.element_count();
-        self.check_partials(index_type, indices.none(), input)?;
-        check_len("values", input.data_type().name(), values.len(), outputs)?;
-        check_len("indices", index_type, indices.len(), outputs)?;
-        let mask = mask.places(self.input.sizes())?;
         if self.empty_axis().is_some() {
             values.clear(outputs);
             for_width!(&mut indices, indices => indices.range(0, outputs).fill(Index::NONE));
-        } else if outputs > 0 {
+        } else if let Some(mask) = mask {
             let packed = Layout::contiguous(self.output.sizes())?;
             self.find_masked(input, mask, executor, &mut |found| {
                 found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
@@ -217,6 +194,13 @@ impl ErasedPlan {
                     found.write_values(outputs, &mut values, (first, step));
                 });
             });
+        } else {
+            let (bound, slices) = (&self.bind(input), &mut OutputSlices { indices, values: Some(values) });
+            if self.exec.is_one_task(executor.min_task_bytes()) {
+                run_packed(bound, slices);
+            } else {
+                run_packed_on(bound, slices, executor);
+            }
         }
         Ok(())
     }

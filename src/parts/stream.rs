@@ -144,10 +144,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
         let (input, to_values, to_indices) =
             (elements.into(), chunk_values[..].as_mut().into(), chunk_indices[..].as_mut().into());
-        match mask {
-            Some(mask) => plan.erased.run_masked_packed(I::NAME, (input, mask), to_values, to_indices, executor)?,
-            None => plan.erased.run_packed(I::NAME, input, to_values, to_indices, executor)?,
-        }
+        plan.erased.run_packed(I::NAME, (input, mask), to_values, to_indices, executor)?;
         plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
         (self.so_far.sizes, self.start[axis]) = (whole, self.start[axis] + len);
         Ok(())

@@ -51,11 +51,7 @@ impl UntypedPlan {
         values: &mut [u8],
         indices: &mut [u8],
     ) -> Result<(), Error> {
-        let (data_type, index_type) = (self.data_type(), self.index_type());
-        let indices = index_elements("indices", index_type, indices)?;
-        let (input, values) =
-            (ElementsRef::of_bytes("input", data_type, input)?, Values::of_bytes("values", data_type, values)?);
-        self.erased().run_packed(index_type.name(), input, values, indices, executor)
+        self.run_partials_of(executor, (input, None), values, indices)
     }
 
     /// As [`Plan::run_masked_partials`](crate::Plan::run_masked_partials), into two buffers.
@@ -84,11 +80,21 @@ impl UntypedPlan {
         values: &mut [u8],
         indices: &mut [u8],
     ) -> Result<(), Error> {
+        self.run_partials_of(executor, (input, Some(mask)), values, indices)
+    }
+
+    fn run_partials_of(
+        &self,
+        executor: &dyn Executor,
+        (input, mask): (&[u8], Option<Mask<'_>>),
+        values: &mut [u8],
+        indices: &mut [u8],
+    ) -> Result<(), Error> {
         let (data_type, index_type) = (self.data_type(), self.index_type());
         let indices = index_elements("indices", index_type, indices)?;
         let (input, values) =
             (ElementsRef::of_bytes("input", data_type, input)?, Values::of_bytes("values", data_type, values)?);
-        self.erased().run_masked_packed(index_type.name(), (input, mask), values, indices, executor)
+        self.erased().run_packed(index_type.name(), (input, mask), values, indices, executor)
     }
 
     /// What merges the partial answers of this plan and of those for other parts: as
