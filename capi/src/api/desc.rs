@@ -121,14 +121,8 @@ unsafe fn layout(layout: &argreduce_layout, name: &str) -> Result<Layout, Failur
         return Ok(Layout::strided(&sizes, packed.strides(), offset)?);
     }
     // SAFETY: as of the sizes.
-    let strides = unsafe { pointer::list(layout.strides, layout.rank, &format!("{name}.strides")) }?;
-    let strides = strides.iter().enumerate().map(|(axis, &stride)| {
-        isize::try_from(stride).map_err(|_| {
-            let message = format!("{name}.strides[{axis}] is {stride}: that is beyond what memory can hold");
-            Failure::new(ARGREDUCE_STRIDE, message)
-        })
-    });
-    Ok(Layout::strided(&sizes, &strides.collect::<Result<Vec<_>, _>>()?, offset)?)
+    let strides = unsafe { strides(layout.strides, layout.rank, &format!("{name}.strides"), ARGREDUCE_STRIDE) }?;
+    Ok(Layout::strided(&sizes, &strides, offset)?)
 }
 
 /// Numbers that are not negative, one for each axis; `status` if one is.
@@ -141,6 +135,25 @@ unsafe fn sizes(numbers: *const i64, rank: u32, name: &str, status: argreduce_st
     let numbers = numbers.iter().enumerate().map(|(axis, &size)| {
         usize::try_from(size)
             .map_err(|_| Failure::new(status, format!("{name}[{axis}] is {size}: 0 to {} are allowed", isize::MAX)))
+    });
+    numbers.collect()
+}
+
+/// Numbers of any sign, one for each axis; `status` if one is beyond what memory can hold.
+///
+/// # Safety
+/// As [`sizes`].
+pub(super) unsafe fn strides(
+    numbers: *const i64,
+    rank: u32,
+    name: &str,
+    status: argreduce_status,
+) -> Result<Vec<isize>, Failure> {
+    // SAFETY: what is asked for above.
+    let numbers = unsafe { pointer::list(numbers, rank, name) }?;
+    let numbers = numbers.iter().enumerate().map(|(axis, &stride)| {
+        let message = || format!("{name}[{axis}] is {stride}: that is beyond what memory can hold");
+        isize::try_from(stride).map_err(|_| Failure::new(status, message()))
     });
     numbers.collect()
 }

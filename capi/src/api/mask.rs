@@ -4,7 +4,7 @@ use super::codes::*;
 use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
 use super::versioned::{self, Versioned};
-use super::{Plan, argreduce_operator, pointer};
+use super::{Plan, argreduce_operator, desc, pointer};
 use ::argreduce::{Layout, Mask, UntypedPlan};
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -62,17 +62,13 @@ pub unsafe extern "C" fn argreduce_execute_masked(
     values: *mut c_void,
     values_bytes: usize,
 ) -> argreduce_status {
-    // SAFETY: what is asked for above is what each of these asks for; and `check_apart` has found the buffers to share
-    // no byte, so that two of them may be `mut`.
+    // SAFETY: what is asked for above is what each of these asks for; and `check_all_apart` has found the
+    // buffers to share no byte, so that two of them may be `mut`.
     guarded(|| unsafe {
         let (lent, mask) = (executor::lent(executor)?, versioned::read(mask, "mask")?);
-        let (to, to_values) =
-            (("output", output.cast_const(), output_bytes), ("values", values.cast_const(), values_bytes));
-        for from in [("input", input, input_bytes), ("mask->data", mask.data, mask.bytes)] {
-            pointer::check_apart(from, to)?;
-            pointer::check_apart(from, to_values)?;
-        }
-        pointer::check_apart(to, to_values)?;
+        let read = [("input", input, input_bytes), ("mask->data", mask.data, mask.bytes)];
+        let written = [("output", output.cast_const(), output_bytes), ("values", values.cast_const(), values_bytes)];
+        pointer::check_all_apart(&read, written)?;
         let plan = own_plan(op)?;
         let (input, output) =
             (pointer::buffer(input, input_bytes, "input")?, pointer::buffer_mut(output, output_bytes, "output")?);
@@ -106,13 +102,9 @@ pub unsafe extern "C" fn argreduce_execute_partials_masked(
     // SAFETY: as in `argreduce_execute_masked`.
     guarded(|| unsafe {
         let (lent, mask) = (executor::lent(executor)?, versioned::read(mask, "mask")?);
-        let (to, to_indices) =
-            (("values", values.cast_const(), value_bytes), ("indices", indices.cast_const(), index_bytes));
-        for from in [("input", input, input_bytes), ("mask->data", mask.data, mask.bytes)] {
-            pointer::check_apart(from, to)?;
-            pointer::check_apart(from, to_indices)?;
-        }
-        pointer::check_apart(to, to_indices)?;
+        let read = [("input", input, input_bytes), ("mask->data", mask.data, mask.bytes)];
+        let written = [("values", values.cast_const(), value_bytes), ("indices", indices.cast_const(), index_bytes)];
+        pointer::check_all_apart(&read, written)?;
         let plan = own_plan(op)?;
         let values = pointer::buffer_mut(values, value_bytes, "values")?;
         let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
@@ -155,17 +147,12 @@ unsafe fn with_mask(
         ARGREDUCE_MASK_BITS if mask.strides.is_null() => run(Mask::bits(data, offset)),
         ARGREDUCE_MASK_BITS => Err(mismatch("mask->strides is not NULL: a mask of bits is packed".into())),
         ARGREDUCE_MASK_BYTES => {
-            let packed = Layout::contiguous(sizes)?;
-            let mut strides = packed.strides().to_vec();
-            if !mask.strides.is_null() {
-                // SAFETY: as many as the input has axes, as is asked for above; `list` tells misaligned ones.
-                let given = unsafe { pointer::list(mask.strides, sizes.len() as u32, "mask->strides") }?;
-                for (axis, (stride, &given)) in strides.iter_mut().zip(given).enumerate() {
-                    *stride = isize::try_from(given).map_err(|_| {
-                        mismatch(format!("mask->strides[{axis}] is {given}: that is beyond what memory can hold"))
-                    })?;
-                }
-            }
+            let strides = if mask.strides.is_null() {
+                Layout::contiguous(sizes)?.strides().to_vec()
+            } else {
+                // SAFETY: as many as the input has axes, as is asked for above.
+                unsafe { desc::strides(mask.strides, sizes.len() as u32, "mask->strides", ARGREDUCE_MASK_MISMATCH) }?
+            };
             let layout = Layout::strided(sizes, &strides, offset);
             run(Mask::bytes_strided(data, &layout.map_err(|error| mismatch(format!("the mask: {error}")))?))
         }

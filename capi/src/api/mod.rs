@@ -228,10 +228,9 @@ unsafe fn execute_with_values_on(
     (output, output_bytes): (*mut c_void, usize),
     (values, values_bytes): (*mut c_void, usize),
 ) -> Result<(), Failure> {
-    pointer::check_apart(("input", input, input_bytes), ("output", output, output_bytes))?;
-    pointer::check_apart(("input", input, input_bytes), ("values", values, values_bytes))?;
-    pointer::check_apart(("output", output, output_bytes), ("values", values, values_bytes))?;
-    // SAFETY: as in `execute_on`, each of the three with each other.
+    let written = [("output", output.cast_const(), output_bytes), ("values", values.cast_const(), values_bytes)];
+    pointer::check_all_apart(&[("input", input, input_bytes)], written)?;
+    // SAFETY: as in `execute_on`; and `check_all_apart` has found each of the three to share no byte with the others.
     unsafe {
         let output = pointer::buffer_mut(output, output_bytes, "output")?;
         let values = pointer::buffer_mut(values, values_bytes, "values")?;

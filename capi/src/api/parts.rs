@@ -99,11 +99,10 @@ unsafe fn execute_partials_on(
     (values, value_bytes): (*mut c_void, usize),
     (indices, index_bytes): (*mut c_void, usize),
 ) -> Result<(), Failure> {
-    pointer::check_apart(("input", input, input_bytes), ("values", values, value_bytes))?;
-    pointer::check_apart(("input", input, input_bytes), ("indices", indices, index_bytes))?;
-    pointer::check_apart(("values", values, value_bytes), ("indices", indices, index_bytes))?;
+    let written = [("values", values.cast_const(), value_bytes), ("indices", indices.cast_const(), index_bytes)];
+    pointer::check_all_apart(&[("input", input, input_bytes)], written)?;
     // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
-    // `check_apart` has found each to share none with the others, so that two of them may be `mut`.
+    // `check_all_apart` has found each to share none with the others, so that two of them may be `mut`.
     unsafe {
         let values = pointer::buffer_mut(values, value_bytes, "values")?;
         let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;

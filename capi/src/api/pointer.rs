@@ -83,10 +83,23 @@ fn too_large(bytes: usize, name: &str) -> Failure {
     Failure::new(ARGREDUCE_BUFFER_TOO_LARGE, message)
 }
 
-/// That two buffers share no byte: then, and only then, they may be borrowed at the same time.
+/// A buffer's name, where it is, and how many bytes it has.
+pub(super) type Named<'a> = (&'a str, *const c_void, usize);
+
+/// That what is written shares no byte with what is read, nor with what else is written: then, and only then, all of
+/// it may be borrowed at the same time.
+pub(super) fn check_all_apart(read: &[Named<'_>], [one, other]: [Named<'_>; 2]) -> Result<(), Failure> {
+    for &from in read {
+        check_apart(from, one)?;
+        check_apart(from, other)?;
+    }
+    check_apart(one, other)
+}
+
+/// That two buffers share no byte: then, and only then, one of them may be borrowed to be written.
 pub(super) fn check_apart(
-    (name, start, bytes): (&str, *const c_void, usize),
-    (other, other_start, other_bytes): (&str, *const c_void, usize),
+    (name, start, bytes): Named<'_>,
+    (other, other_start, other_bytes): Named<'_>,
 ) -> Result<(), Failure> {
     let (start, other_start) = (start as usize, other_start as usize);
     let is_before = |start: usize, bytes: usize, other: usize| start.saturating_add(bytes) <= other;
