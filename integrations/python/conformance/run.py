@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy
 import page
 import pytest
 
@@ -133,6 +134,7 @@ def run(name: str, left_out: list[str], report: Path) -> int:
     sys.modules.update(dict.fromkeys(suite.hidden))  # type: ignore[arg-type]
     for function in suite.replaced:
         getattr(replace, function)()
+    _seed_generators()
     recorder = Recorder(suite)
     found_lines = dict.fromkeys(left_out, 0)
     with tempfile.TemporaryDirectory() as folder:
@@ -151,6 +153,13 @@ def run(name: str, left_out: list[str], report: Path) -> int:
     report.write_text(json.dumps(outcome))
     # Whether tests failed is for the caller to judge.
     return 0 if status in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) else 1
+
+
+def _seed_generators() -> None:
+    """Gives random numbers of tests a seed: some have data that decide whether a case passes."""
+    unseeded = numpy.random.default_rng
+    numpy.random.default_rng = lambda seed=0: unseeded(seed)
+    numpy.random.seed(0)
 
 
 def check(name: str, section: page.Section, outcome: dict[str, Any]) -> list[str]:
