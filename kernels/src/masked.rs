@@ -149,65 +149,77 @@ impl<S: ByteMaskOps<B>, B: Copy> SimdOp for CopyRun<'_, S, B> {
     #[inline(always)]
     unsafe fn eval(self) {
         let CopyRun { simd, from, stride, presence, fill, to, len } = self;
-        let group = const { <S as SimdOps<u8>>::LANES };
+        let (bytes, most) = const { (<S as SimdOps<u8>>::LANES, most_bits(<S as SimdOps<B>>::LANES)) };
+        let splat = SimdOps::<B>::splat(simd, fill);
         // SAFETY: the caller promises elements and places; each group is within them.
         unsafe {
-            if stride != 1 || len < group {
-                for n in 0..len {
-                    let element = from.offset(n as isize * stride).read();
-                    to.add(n).write(select_unpredictable(presence.at(n), element, fill));
-                }
-                return;
-            }
-            let mut n = 0;
-            loop {
-                // The last group overlaps the one before: it is copied twice, and the same.
-                n = n.min(len - group);
-                match presence {
-                    Presence::Bits(bits, first) => {
-                        let mask = simd.byte_mask(bits_from(bits, first + n, group));
-                        copy_group(simd, from.add(n), &mask, fill, to.add(n));
-                    }
-                    Presence::Bytes(bytes) => {
-                        let bytes = &bytes[n..][..group];
-                        // SAFETY: as many bytes as a vector has.
-                        let bytes = SimdOps::<u8>::load(simd, bytes.as_ptr());
-                        let zeros = SimdOps::<u8>::compare::<EQ>(simd, bytes, SimdOps::<u8>::splat(simd, 0));
-                        let all = simd.byte_mask(u64::MAX);
-                        let mask = SimdOps::<u8>::and_not(simd, all, zeros);
-                        copy_group(simd, from.add(n), &mask, fill, to.add(n));
+            match presence {
+                Presence::Bits(bits, first) if stride == 1 && len >= bytes => {
+                    let copy_bits = |group, n| {
+                        let bits = bits_from(bits, first + n, group);
+                        let select = |v, elements| simd.select_by_bits(bits, v, elements, splat);
+                        copy_group(simd, group, from.add(n), select, to.add(n));
+                    };
+                    if len >= most {
+                        for_each_group(most, len, |n| copy_bits(most, n));
+                    } else {
+                        for_each_group(bytes, len, |n| copy_bits(bytes, n));
                     }
                 }
-                n += group;
-                if n >= len {
-                    break;
+                Presence::Bytes(of_all) if stride == 1 && len >= bytes => for_each_group(bytes, len, |n| {
+                    // SAFETY: as many bytes as a vector has.
+                    let of_group = SimdOps::<u8>::load(simd, of_all[n..][..bytes].as_ptr());
+                    let zeros = SimdOps::<u8>::compare::<EQ>(simd, of_group, SimdOps::<u8>::splat(simd, 0));
+                    let select = |v, elements| SimdOps::<B>::select(simd, simd.widen(&zeros, v), splat, elements);
+                    copy_group(simd, bytes, from.add(n), select, to.add(n));
+                }),
+                _ => {
+                    for n in 0..len {
+                        let element = from.offset(n as isize * stride).read();
+                        to.add(n).write(select_unpredictable(presence.at(n), element, fill));
+                    }
                 }
             }
         }
     }
 }
 
-/// Copies as many elements as a vector has bytes.
+/// How many bits are taken at a time, if there are as many: a word, but not more than for 8 vectors of so many lanes,
+/// whose masks registers hold.
+const fn most_bits(lanes: usize) -> usize {
+    if lanes < 8 { 8 * lanes } else { 64 }
+}
+
+/// Calls a function for each group of so many elements, with the number of its first. The last group overlaps the one
+/// before: it is copied twice, and the same. There is at least one.
+#[inline(always)]
+fn for_each_group(group: usize, len: usize, mut copy: impl FnMut(usize)) {
+    let mut n = 0;
+    while n < len {
+        n = n.min(len - group);
+        copy(n);
+        n += group;
+    }
+}
+
+/// Copies so many elements, a multiple of those of a vector: what is selected for each vector and its number.
 ///
 /// # Safety
 /// - As many may be read, and as many places written.
 #[inline(always)]
-unsafe fn copy_group<S: ByteMaskOps<B>, B: Copy>(
+unsafe fn copy_group<S: SimdOps<B>, B: Copy>(
     simd: S,
+    len: usize,
     from: *const B,
-    mask: &<S as SimdOps<u8>>::Mask,
-    fill: B,
+    select: impl Fn(usize, S::Vector) -> S::Vector,
     to: *mut B,
 ) {
-    let lanes = const { <S as SimdOps<B>>::LANES };
-    let fill = SimdOps::<B>::splat(simd, fill);
     let mut n = 0;
-    while n < size_of::<B>() {
+    while n < len / S::LANES {
         // SAFETY: so many vectors are a group, which the caller promises.
         unsafe {
-            let elements = SimdOps::<B>::load(simd, from.add(n * lanes));
-            let chosen = SimdOps::<B>::select(simd, simd.widen(mask, n), elements, fill);
-            to.add(n * lanes).cast::<<S as SimdOps<B>>::Vector>().write_unaligned(chosen);
+            let elements = simd.load(from.add(n * S::LANES));
+            to.add(n * S::LANES).cast::<S::Vector>().write_unaligned(select(n, elements));
         }
         n += 1;
     }

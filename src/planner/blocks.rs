@@ -26,6 +26,9 @@ pub(crate) const MAX_BLOCK_LEN: usize = 16 << 10;
 /// How many contiguous bytes are enough. See docs/tuning.md#not-measured.
 const RUN_BYTES: usize = 1 << 10;
 
+/// Bits of a mask that are taken at once, where they are those of a word.
+const WORD_BITS: usize = 64;
+
 /// How a tensor is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blocks {
@@ -73,8 +76,10 @@ impl Blocks {
             }
             if grows(axis) && times > 1 {
                 let longest = (self.sizes[axis] * times).min(self.extents[axis]);
-                // As many blocks, but all as long, so that they overlap less.
-                self.sizes[axis] = self.extents[axis].div_ceil(self.extents[axis].div_ceil(longest));
+                // As many blocks, but all as long, so that they overlap less; cut where words of a mask end.
+                let size = self.extents[axis].div_ceil(self.extents[axis].div_ceil(longest));
+                let is_cut = n + 1 == self.rank && size < self.extents[axis];
+                self.sizes[axis] = if is_cut { size.next_multiple_of(WORD_BITS).min(longest) } else { size };
             }
         }
     }
@@ -234,9 +239,9 @@ mod tests {
             let axes = AxisSet::new(&[axis], sizes.len()).unwrap();
             Blocks::of(&Layout::contiguous(sizes).unwrap(), axes, 4).sizes[..sizes.len()].to_vec()
         };
-        assert_eq!(sizes(&[100_000], 0), [7693]);
+        assert_eq!(sizes(&[100_000], 0), [7744]);
         assert_eq!(sizes(&[1000, 1000], 1), [8, 1000]);
-        assert_eq!(sizes(&[1000, 1000], 0), [32, 250]);
+        assert_eq!(sizes(&[1000, 1000], 0), [32, 256]);
         assert_eq!(sizes(&[1_000_000, 3], 1), [510, 3]);
         assert_eq!(sizes(&[8, 21, 512, 512], 1), [1, 21, 1, 256]);
     }

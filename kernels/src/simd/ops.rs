@@ -166,6 +166,19 @@ pub(crate) trait ByteMaskOps<T>: SimdOps<T> + SimdOps<u8> {
     fn byte_mask(self, bits: u64) -> <Self as SimdOps<u8>>::Mask;
     /// The mask of vector `n` of those again.
     fn widen(self, mask: &<Self as SimdOps<u8>>::Mask, n: usize) -> <Self as SimdOps<T>>::Mask;
+    /// Of vector `n` of some, lanes of `a` where the bit of the lane is set, and else those of `b`: all vectors together
+    /// have one lane for each of the 64 bits, the lowest first.
+    #[inline(always)]
+    fn select_by_bits(
+        self,
+        bits: u64,
+        n: usize,
+        a: <Self as SimdOps<T>>::Vector,
+        b: <Self as SimdOps<T>>::Vector,
+    ) -> <Self as SimdOps<T>>::Vector {
+        let bytes = self.byte_mask(bits >> (n / size_of::<T>() * <Self as SimdOps<u8>>::LANES));
+        SimdOps::<T>::select(self, self.widen(&bytes, n % size_of::<T>()), a, b)
+    }
 }
 
 /// What a reduction of many rows at a time needs, which transposes: for vectors of lanes of 32 bits.
