@@ -3,12 +3,14 @@
 //! here; a new strategy is a variant of [`Strategy`] and a line in `by_strategy`.
 
 use crate::kernel::KernelImpl;
-use crate::memory::args::KernelArgs;
+use crate::memory::args::{KernelArgs, LoopDim};
+use crate::memory::mask::InputMask;
 use crate::merge::{self, Merger, Rank, Select, Take};
 use crate::order::elements::{OfColumns, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
+use crate::simd::ops::ByteMaskOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::Tuning;
@@ -94,7 +96,17 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 =
 pub struct Kernel {
     of_args: unsafe fn(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written,
     of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
+    masked: Option<MaskedKernel>,
     element: DataType,
+}
+
+/// The same under a mask.
+#[derive(Clone, Copy, Debug)]
+struct MaskedKernel {
+    of_args: unsafe fn(args: &KernelArgs<'_>, mask: InputMask<'_>, outputs: Outputs<'_>) -> Written,
+    is_of_rows: bool,
+    /// How many elements an output has, the fewest and the most.
+    lens: [usize; 2],
 }
 
 impl Kernel {
@@ -124,8 +136,43 @@ impl Kernel {
                 assert_eq!(value_bytes, self.element.size());
                 let written = (self.of_args)(args, outputs.reborrow());
                 if written != Written::All {
-                    read_values(self.element, args, outputs, written);
+                    read_values(self.element, args, None, outputs, written);
                 }
+            }
+        }
+    }
+
+    /// Whether it [takes inputs under masks](Kernel::run_masked) of such reduced loops: one alone, of columns, and of
+    /// rows in the direction of memory, if they are not too long, nor rows too short. Other kernels gather elements,
+    /// which costs as much as a copy.
+    pub fn takes_masks(self, reduced: &[LoopDim]) -> bool {
+        match (self.masked, reduced) {
+            (Some(MaskedKernel { is_of_rows, lens: [fewest, most], .. }), &[LoopDim { size, stride }]) => {
+                (stride == 1 || !is_of_rows) && (fewest..=most).contains(&size)
+            }
+            _ => false,
+        }
+    }
+
+    /// As [`Kernel::run`], of an input under a mask, with values.
+    ///
+    /// # Safety
+    /// - As there. Elements that are not there may be read, too.
+    /// - The mask has a bit for each element from the lowest of the call to the highest, and
+    ///   [`InputMask::PADDING`] bytes after that of the last one. What it fills with is an element.
+    ///
+    /// # Panics
+    /// As there; and if the kernel [takes no masks](Kernel::takes_masks), or there are no places for values.
+    pub unsafe fn run_masked(self, args: &KernelArgs<'_>, mask: InputMask<'_>, mut outputs: Outputs<'_>) {
+        assert_eq!(outputs.len(), args.outputs());
+        assert_eq!(outputs.value_bytes, self.element.size());
+        assert!(self.takes_masks(args.reduced));
+        let MaskedKernel { of_args, .. } = self.masked.expect("a kernel that takes masks");
+        // SAFETY: the caller's promise, and as many positions and values as outputs.
+        unsafe {
+            let written = of_args(args, mask, outputs.reborrow());
+            if written != Written::All {
+                read_values(self.element, args, Some(mask), outputs, written);
             }
         }
     }
@@ -287,6 +334,11 @@ where
     Specialized<S, T, MAX, NAN>: OrderFactory,
     Shared<S, T, MAX, NAN>: OrderFactory,
     OfColumns<S, T, MAX, NAN>: OrderFactory,
+    // Under a mask.
+    <Shared<S, T, MAX, NAN> as OrderFactory>::Order:
+        ArgOrder<Simd: ByteMaskOps<<<Shared<S, T, MAX, NAN> as OrderFactory>::Order as ArgOrder>::Lane>>,
+    <OfColumns<S, T, MAX, NAN> as OrderFactory>::Order:
+        ArgOrder<Simd: ByteMaskOps<<<OfColumns<S, T, MAX, NAN> as OrderFactory>::Order as ArgOrder>::Lane>>,
 {
     let of_args = match strategy {
         Strategy::Rows
@@ -311,7 +363,20 @@ where
     } else {
         rows::SingleRow::enter::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
     };
-    Kernel { of_args, of_row, element: T::DATA_TYPE }
+    let masked = match strategy {
+        Strategy::Rows => Some(MaskedKernel {
+            of_args: rows::LongRows::enter_masked::<Shared<S, T, MAX, NAN>>,
+            is_of_rows: true,
+            lens: rows::LongRows::lens::<<Shared<S, T, MAX, NAN> as OrderFactory>::Order>(),
+        }),
+        Strategy::Columns => Some(MaskedKernel {
+            of_args: columns::OnePassColumns::enter_masked::<OfColumns<S, T, MAX, NAN>>,
+            is_of_rows: false,
+            lens: [1, columns::OnePassColumns::most_rows::<<OfColumns<S, T, MAX, NAN> as OrderFactory>::Order>()],
+        }),
+        _ => None,
+    };
+    Kernel { of_args, of_row, masked, element: T::DATA_TYPE }
 }
 
 /// Floats of 16 bits have a fast path, and no others.

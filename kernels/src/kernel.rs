@@ -7,9 +7,12 @@
 
 use crate::float_mode;
 use crate::memory::args::KernelArgs;
+use crate::memory::mask::InputMask;
 use crate::order::elements::OrderFactory;
+use crate::order::masked::MaskedOrder;
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
+use crate::simd::ops::ByteMaskOps;
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
 
@@ -40,6 +43,29 @@ pub(crate) trait KernelImpl: Sized {
         // SAFETY: the caller promises that the ISA is there, and all that a body requires.
         unsafe {
             let order = M::make();
+            order.simd().vectorize(Call { order, args, outputs, body: PhantomData::<Self> })
+        }
+    }
+
+    /// As [`KernelImpl::enter`], of an input under a mask.
+    ///
+    /// # Safety
+    /// - As there, and the mask has a bit for each element of the call, and for those between them.
+    #[inline(never)]
+    unsafe fn enter_masked<M>(args: &KernelArgs<'_>, mask: InputMask<'_>, mut outputs: Outputs<'_>) -> Written
+    where
+        M: OrderFactory<Order: ArgOrder<Simd: ByteMaskOps<<M::Order as ArgOrder>::Lane>>>,
+    {
+        if const { compares_floats::<M>() } && !float_mode::is_default() {
+            let mut written = Written::All;
+            // SAFETY: the caller's promise: it is the same call.
+            let enter = &mut || written = unsafe { Self::enter_masked::<M>(args, mask, outputs.reborrow()) };
+            float_mode::in_default(enter);
+            return written;
+        }
+        // SAFETY: as in `enter`; the order loads elements of the call, which have bits.
+        unsafe {
+            let order = MaskedOrder::new(M::make(), mask);
             order.simd().vectorize(Call { order, args, outputs, body: PhantomData::<Self> })
         }
     }

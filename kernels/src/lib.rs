@@ -82,6 +82,7 @@ pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};
 pub use masked::{MaskedCopier, Presence};
 pub use memory::args::{KernelArgs, LoopDim, MAX_RANK};
+pub use memory::mask::InputMask;
 pub use memory::walk::{StridedIter, offset_at};
 pub use merge::Merger;
 pub use names::UnknownName;

@@ -60,6 +60,7 @@ impl Presence<'_> {
 pub struct MaskedCopier {
     /// Of elements of 1, 2, 4 and 8 bytes.
     copy: [unsafe fn(copy: MaskedCopy<'_>); 4],
+    pack: unsafe fn(bytes: &[u8], words: &mut [u64]),
 }
 
 /// What is copied: so many elements, from addresses `stride` elements apart to neighbours. There is an answer for each.
@@ -79,7 +80,7 @@ const fn copier<S>() -> &'static MaskedCopier
 where
     S: ByteMaskOps<u8> + ByteMaskOps<i16> + ByteMaskOps<i32> + ByteMaskOps<i64>,
 {
-    const { &MaskedCopier { copy: [copy::<S, u8>, copy::<S, i16>, copy::<S, i32>, copy::<S, i64>] } }
+    const { &MaskedCopier { copy: [copy::<S, u8>, copy::<S, i16>, copy::<S, i32>, copy::<S, i64>], pack: pack::<S> } }
 }
 
 impl MaskedCopier {
@@ -89,6 +90,17 @@ impl MaskedCopier {
     /// That of an ISA, or `None` where this machine or this build does not have it.
     pub fn of(isa: Isa) -> Option<&'static MaskedCopier> {
         if isa.is_available() { with_isa!(isa, S => copier::<S>()) } else { None }
+    }
+
+    /// Writes a bit for each byte, the least significant of each word first: set where the byte is not 0. Bits beyond
+    /// the last byte are not.
+    ///
+    /// # Panics
+    /// If there are more words than they take, or fewer.
+    pub fn pack(&self, bytes: &[u8], words: &mut [u64]) {
+        assert_eq!(words.len(), bytes.len().div_ceil(64));
+        // SAFETY: the ISA is there, as in `copy`.
+        unsafe { (self.pack)(bytes, words) };
     }
 
     /// Copies those of some elements, `stride` apart, that are there, and writes `fill` in place of the others. Reads
@@ -130,6 +142,65 @@ unsafe fn copy<S: ByteMaskOps<B>, B: Copy>(MaskedCopy { from, stride, presence, 
         let (simd, fill) = (S::assume(), fill.cast::<B>().read());
         simd.vectorize(CopyRun { simd, from: from.cast::<B>(), stride, presence, fill, to: to.cast::<B>(), len });
     }
+}
+
+/// # Safety
+/// - The machine has the ISA.
+unsafe fn pack<S: SimdOps<u8>>(bytes: &[u8], words: &mut [u64]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let simd = S::assume();
+        simd.vectorize(PackRun { simd, bytes, words });
+    }
+}
+
+/// To run it is safe.
+struct PackRun<'a, S> {
+    simd: S,
+    bytes: &'a [u8],
+    words: &'a mut [u64],
+}
+
+impl<S: SimdOps<u8>> SimdOp for PackRun<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn eval(self) {
+        let PackRun { simd, bytes, words } = self;
+        let (groups, rest) = bytes.as_chunks::<64>();
+        for (word, group) in words.iter_mut().zip(groups) {
+            *word = if const { S::BITS_PER_LANE == 1 } {
+                pack_group(simd, group)
+            } else {
+                group.as_chunks().0.iter().rev().fold(0, |word, &eight| word << 8 | pack_eight(eight))
+            };
+        }
+        if let Some(word) = words.get_mut(groups.len()) {
+            *word = rest.iter().rev().fold(0, |word, &byte| word << 1 | u64::from(byte != 0));
+        }
+    }
+}
+
+/// By vectors whose masks are bits.
+#[inline(always)]
+fn pack_group<S: SimdOps<u8>>(simd: S, group: &[u8; 64]) -> u64 {
+    let (mut zeros, mut n) = (0, 0);
+    while n < 64 {
+        // SAFETY: the group is some vectors.
+        let bytes = unsafe { simd.load(group[n..][..S::LANES].as_ptr()) };
+        zeros |= simd.movemask(simd.compare::<EQ>(bytes, simd.splat(0))) << n;
+        n += S::LANES;
+    }
+    !zeros
+}
+
+/// Of eight bytes: first the top bit of each, and then those side by side.
+#[inline(always)]
+fn pack_eight(bytes: [u8; 8]) -> u64 {
+    const TOP_BITS: u64 = u64::from_le_bytes([0x80; 8]);
+    let bytes = u64::from_le_bytes(bytes);
+    let tops = (((bytes & !TOP_BITS) + !TOP_BITS) | bytes) & TOP_BITS;
+    (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// To run it is safe if the elements may be read, there is an answer for each, and the places may be written.
@@ -259,6 +330,19 @@ mod tests {
         let (elements, to) = ([0_u8; 4], &mut [MaybeUninit::uninit(); 4]);
         // SAFETY: as many elements are there.
         unsafe { MaskedCopier::PORTABLE.copy(elements.as_ptr(), 1, Presence::Bits(&[0xff], 5), 0, to) };
+    }
+
+    #[test]
+    fn packs_bytes() {
+        let bytes: Vec<u8> = (0..600).map(|n| [0, 1, 0x80, 255, 0, 2, 0, 0x7f][n * n % 31 % 8]).collect();
+        for copier in Isa::available().map(|isa| MaskedCopier::of(isa).unwrap()) {
+            for bytes in (0..300).map(|len| &bytes[len..2 * len]) {
+                let mut words = vec![u64::MAX; bytes.len().div_ceil(64)];
+                copier.pack(bytes, &mut words);
+                let bit = |n: usize| words[n / 64] >> (n % 64) & 1 != 0;
+                assert!((0..64 * words.len()).all(|n| bit(n) == bytes.get(n).is_some_and(|&byte| byte != 0)));
+            }
+        }
     }
 
     #[test]

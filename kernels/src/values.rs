@@ -2,12 +2,14 @@
 //! Knows nothing of strategies, orders and vectors.
 
 use crate::memory::args::{KernelArgs, LoopDim};
+use crate::memory::mask::InputMask;
 use crate::memory::walk::offset_at;
 use crate::outputs::{Outputs, Written};
 use crate::positions::{Position, for_places};
 use crate::types::DataType;
 use core::mem::MaybeUninit;
 use core::ops::BitOr;
+use half::{bf16, f16};
 
 /// Writes the values of a call whose positions are written: all of them, or those of which bits are lost.
 ///
@@ -15,18 +17,26 @@ use core::ops::BitOr;
 /// - All positions are written, and of the values those that `written` says; there are places for values.
 /// - The elements of the call may be read; they are of that type, and have the size and alignment of the values.
 #[inline(never)]
-pub(crate) unsafe fn read_values(element: DataType, args: &KernelArgs<'_>, outputs: Outputs<'_>, written: Written) {
+pub(crate) unsafe fn read_values(
+    element: DataType,
+    args: &KernelArgs<'_>,
+    mask: Option<InputMask<'_>>,
+    outputs: Outputs<'_>,
+    written: Written,
+) {
+    use DataType::{Bf16, F16, F32, F64};
     // SAFETY: the caller promises the call and its outputs; each type is read as integers of its size.
     unsafe {
         match (written, element) {
             (Written::All, _) => {}
-            (Written::SomeBits, DataType::F16) => read_lost::<u16, true, { half::f16::MANTISSA_DIGITS }>(args, outputs),
-            (Written::SomeBits, DataType::Bf16) => {
-                read_lost::<u16, true, { half::bf16::MANTISSA_DIGITS }>(args, outputs)
-            }
-            (Written::SomeBits, DataType::F32) => read_lost::<u32, false, { f32::MANTISSA_DIGITS }>(args, outputs),
-            (Written::SomeBits, DataType::F64) => read_lost::<u64, false, { f64::MANTISSA_DIGITS }>(args, outputs),
-            _ => with_bits!(element.size(), B => read_all::<B>(args, outputs)),
+            (Written::SomeBits, F16) => read_lost::<u16, true, { f16::MANTISSA_DIGITS }>(args, mask, outputs),
+            (Written::SomeBits, Bf16) => read_lost::<u16, true, { bf16::MANTISSA_DIGITS }>(args, mask, outputs),
+            (Written::SomeBits, F32) => read_lost::<u32, false, { f32::MANTISSA_DIGITS }>(args, mask, outputs),
+            (Written::SomeBits, F64) => read_lost::<u64, false, { f64::MANTISSA_DIGITS }>(args, mask, outputs),
+            _ => with_bits!(element.size(), B => match mask {
+                None => read_all::<B>(args, outputs, |at| at.read()),
+                Some(mask) => read_all::<B>(args, outputs, |at| mask.read(at)),
+            }),
         }
     }
 }
@@ -65,7 +75,11 @@ const CHECKED: usize = 64;
 ///
 /// # Safety
 /// - As for [`read_values`].
-unsafe fn read_lost<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
+unsafe fn read_lost<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(
+    args: &KernelArgs<'_>,
+    mask: Option<InputMask<'_>>,
+    outputs: Outputs<'_>,
+) {
     // SAFETY: values are wanted, and as wide as `B`.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
     for (chunk, values) in values.chunks_mut(CHECKED).enumerate() {
@@ -81,7 +95,8 @@ unsafe fn read_lost<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(args: &K
                 // SAFETY: the caller promises that positions are written, and the elements.
                 *value = unsafe {
                     let offset = args.offset(n) + offset_at(args.reduced, positions.read(n) as usize);
-                    args.input.cast::<B>().offset(offset).read()
+                    let at = args.input.cast::<B>().offset(offset);
+                    mask.map_or_else(|| at.read(), |mask| mask.read(at))
                 };
             }
         }
@@ -89,8 +104,8 @@ unsafe fn read_lost<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(args: &K
 }
 
 /// # Safety
-/// - As for [`read_values`].
-unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
+/// - As for [`read_values`]; `read` reads any of those elements.
+unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>, read: impl Fn(*const B) -> B + Copy) {
     // SAFETY: values are wanted, and as wide as `B`.
     let (mut positions, values) = unsafe { outputs.split::<B>() };
     let (outer, inner) = match args.step() {
@@ -105,12 +120,12 @@ unsafe fn read_all<B: Copy>(args: &KernelArgs<'_>, outputs: Outputs<'_>) {
             unsafe {
                 match *args.reduced {
                     [LoopDim { stride: 1, .. }] => {
-                        read_row::<B, _, SOME>(row, inner.stride, values, positions, |position| position)
+                        read_row::<B, _, SOME>((row, inner.stride), values, positions, read, |position| position)
                     }
-                    [fastest] => read_row::<B, _, SOME>(row, inner.stride, values, positions, |position| {
+                    [fastest] => read_row::<B, _, SOME>((row, inner.stride), values, positions, read, |position| {
                         position * fastest.stride
                     }),
-                    _ => read_row::<B, _, 1>(row, inner.stride, values, positions, |position| {
+                    _ => read_row::<B, _, 1>((row, inner.stride), values, positions, read, |position| {
                         offset_at(args.reduced, position as usize)
                     }),
                 }
@@ -129,27 +144,27 @@ const SOME: usize = 8;
 /// - The positions are written; the element at the offset of each may be read.
 #[inline(always)]
 unsafe fn read_row<B: Copy, P: Position, const N: usize>(
-    first: *const B,
-    step: isize,
+    (first, step): (*const B, isize),
     values: &mut [MaybeUninit<B>],
     positions: &mut [MaybeUninit<P>],
+    read: impl Fn(*const B) -> B,
     offset: impl Fn(isize) -> isize,
 ) {
     let mut n = 0;
-    let mut read = |(value, position): (&mut MaybeUninit<B>, &MaybeUninit<P>)| {
+    let mut read_one = |(value, position): (&mut MaybeUninit<B>, &MaybeUninit<P>)| {
         // SAFETY: the caller promises the position of each output, and the element there.
         value.write(unsafe {
             let position: u64 = position.assume_init().into();
-            first.wrapping_offset(n * step).offset(offset(position as isize)).read()
+            read(first.wrapping_offset(n * step).offset(offset(position as isize)))
         });
         n += 1;
     };
     let (some_values, last_values) = values.as_chunks_mut::<N>();
     let (some_positions, last_positions) = positions.as_chunks::<N>();
     for (values, positions) in some_values.iter_mut().zip(some_positions) {
-        values.iter_mut().zip(positions).for_each(&mut read);
+        values.iter_mut().zip(positions).for_each(&mut read_one);
     }
-    last_values.iter_mut().zip(last_positions).for_each(read);
+    last_values.iter_mut().zip(last_positions).for_each(read_one);
 }
 
 #[cfg(test)]
@@ -157,7 +172,6 @@ mod tests {
     use super::*;
     use crate::positions::Positions;
     use crate::tuning::{Tuning, WorkingSet};
-    use half::{bf16, f16};
 
     /// Of which bits a kernel cannot know all.
     #[test]
@@ -212,7 +226,7 @@ mod tests {
                     expected.iter().enumerate().map(|(n, &x)| if n % 3 == 0 { u32::MAX } else { x }).collect();
                 let outputs = Outputs::with_values(Positions::from(&mut positions[..]), &mut values);
                 // SAFETY: the places above are in the input.
-                unsafe { read_values(DataType::F32, &args, outputs, written) };
+                unsafe { read_values(DataType::F32, &args, None, outputs, written) };
                 assert_eq!(values, expected, "{written:?}, {args:?}");
             }
         }

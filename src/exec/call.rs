@@ -7,7 +7,9 @@ use super::tiles::Grid;
 use super::values::Values;
 use crate::planner::MAX_REDUCTION_LEN;
 use crate::{DataType, Isa};
-use argreduce_kernels::{Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger, with_bits};
+use argreduce_kernels::{
+    InputMask, Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger, with_bits,
+};
 use std::mem::MaybeUninit;
 
 /// The position of the first best of neighbours, of which there are at most [`MAX_REDUCTION_LEN`].
@@ -70,6 +72,7 @@ pub(super) struct KernelCall<'a> {
     grid: Grid,
     reduced: &'a [LoopDim],
     working_set: WorkingSet,
+    mask: Option<InputMask<'a>>,
 }
 
 impl<'a> KernelCall<'a> {
@@ -88,7 +91,18 @@ impl<'a> KernelCall<'a> {
         reduced: &'a [LoopDim],
         working_set: WorkingSet,
     ) -> Self {
-        KernelCall { kernel, input, grid, reduced, working_set }
+        KernelCall { kernel, input, grid, reduced, working_set, mask: None }
+    }
+
+    /// Under a mask: then values are asked for.
+    ///
+    /// # Safety
+    /// - The kernel takes masks.
+    /// - The mask has a bit for each element from the lowest that is reached to the highest, with its padding. What it
+    ///   fills with is an element.
+    #[inline(always)]
+    pub(super) unsafe fn under(self, mask: InputMask<'a>) -> Self {
+        KernelCall { mask: Some(mask), ..self }
     }
 
     /// The positions of the best elements, in a buffer that has a place for each.
@@ -130,15 +144,20 @@ impl<'a> KernelCall<'a> {
     /// A function: there is one for all types.
     #[inline(never)]
     fn run(self, outputs: Outputs<'_>) {
-        let KernelCall { kernel, input, grid: Grid { start, dims: [outer, inner] }, reduced, working_set } = self;
-        let input = input.address(start);
+        let KernelCall { kernel, input, grid: Grid { start, dims: [outer, inner] }, reduced, working_set, mask } = self;
+        let (input, tuning) = (input.address(start), Tuning::current());
+        let args = &KernelArgs { input, outer, inner, reduced, working_set, tuning };
         // SAFETY:
         // - There are kernels only for an ISA that the machine has (`argreduce_kernels::kernel`).
         // - Of the elements, their type and how many there are, `new` asks for what the kernel does. Nobody writes to
         //   them, because the input is borrowed.
         // - Values are integers of their size, with their alignment.
+        // - Of the mask, `under` asks for the rest.
         unsafe {
-            kernel.run(&KernelArgs { input, outer, inner, reduced, working_set, tuning: Tuning::current() }, outputs)
+            match mask {
+                None => kernel.run(args, outputs),
+                Some(mask) => kernel.run_masked(args, mask, outputs),
+            }
         };
     }
 }

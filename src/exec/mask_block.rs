@@ -5,7 +5,7 @@
 use crate::MAX_RANK;
 use crate::mask::{MaskFormat, MaskPlaces};
 use crate::planner::{BlockLoops, BlockStart, Blocks, MAX_BLOCK_LEN};
-use argreduce_kernels::{LoopDim, MaskedCopier, Presence, StridedIter};
+use argreduce_kernels::{InputMask, LoopDim, MaskedCopier, Presence, StridedIter};
 use std::mem::MaybeUninit;
 
 /// A mask, cut into blocks.
@@ -16,6 +16,10 @@ pub(super) struct MaskBlocks<'a> {
     loops: [BlockLoops; 2],
     /// Over a block in the input and packed.
     of_input: [BlockLoops; 2],
+    /// How far the elements of a block reach in the input, if there are bits at their places there; and whether those
+    /// of the mask are.
+    span: Option<usize>,
+    is_linear: bool,
     copier: &'static MaskedCopier,
 }
 
@@ -26,11 +30,14 @@ pub(super) struct PresenceBuffer<'b> {
     /// Of the block with this first place in the mask: how much is there, and whether `bytes` are its.
     covered: Option<(usize, Coverage)>,
     written: Option<usize>,
+    /// Of the block whose bits are in the buffer instead. So many bytes are initialised then.
+    bits_of: Option<usize>,
+    initialized: usize,
 }
 
 impl<'b> PresenceBuffer<'b> {
     pub(super) fn new(bytes: &'b mut [MaybeUninit<u8>; MAX_BLOCK_LEN]) -> Self {
-        PresenceBuffer { bytes, covered: None, written: None }
+        PresenceBuffer { bytes, covered: None, written: None, bits_of: None, initialized: 0 }
     }
 }
 
@@ -63,7 +70,34 @@ impl<'a> MaskBlocks<'a> {
         copier: &'static MaskedCopier,
     ) -> Self {
         let loops = blocks.loops([strides, &mask.strides]);
-        MaskBlocks { mask, loops, of_input: blocks.loops([strides, &blocks.packed()]), copier }
+        let of_input = blocks.loops([strides, &blocks.packed()]);
+        let mut of_all = MaskBlocks { mask, loops, of_input, span: None, is_linear: false, copier };
+        (of_all.span, of_all.is_linear) = of_all.span_of_bits();
+        of_all
+    }
+
+    /// From the first element of a block in the input to the last, and one more, where that is the lowest one; and
+    /// whether the mask is bits that are as far apart as those. If not, bits can be put at such places, if each element
+    /// has one of its own, in runs that are worth it, and there is room.
+    fn span_of_bits(&self) -> (Option<usize>, bool) {
+        let [(slower, of_input), (slower_mask, of_mask)] = self.loops.each_ref().map(BlockLoops::split);
+        if [of_input.stride, of_mask.stride] != [1, 1] || slower.iter().any(|l| l.stride < 0) {
+            return (None, false);
+        }
+        let reach = |span: usize, l: &LoopDim| (l.size - 1).checked_mul(l.stride.unsigned_abs())?.checked_add(span);
+        let Some(span) = slower.iter().try_fold(of_input.size, reach) else { return (None, false) };
+        let is_linear = self.mask.format == MaskFormat::Bits && slower == slower_mask;
+        let is_apart = |span: usize, l: &LoopDim| {
+            if l.stride.unsigned_abs() >= span { reach(span, l) } else { None }
+        };
+        let are_apart = slower.iter().rev().try_fold(of_input.size, is_apart).is_some();
+        let can_be_put = are_apart && of_input.size >= MIN_MASK_RUN && bytes_of_bits(span) <= MAX_BLOCK_LEN;
+        ((is_linear || can_be_put).then_some(span), is_linear)
+    }
+
+    /// Whether [`BlockMask::bits`] may have any.
+    pub(super) fn may_have_bits(&self) -> bool {
+        self.span.is_some()
     }
 
     /// Of the block that begins there.
@@ -120,10 +154,77 @@ impl BlockMask<'_> {
             let presence = if of_mask.stride == 1 || of_mask.size == 1 {
                 self.from(first)
             } else {
-                buffer.written = None;
+                (buffer.written, buffer.bits_of) = (None, None);
                 Presence::Bytes(self.write_run(first, of_mask, buffer.bytes))
             };
             run(offset, of_input, presence);
+        }
+    }
+
+    /// A bit for each element of the block, as far from that of the first as it lies from that in the input, with the
+    /// padding that kernels ask for; and which bit is that of the first. `None` where a copy is better.
+    #[inline(always)]
+    pub(super) fn bits<'b>(&'b self, buffer: &'b mut PresenceBuffer<'_>) -> Option<(&'b [u8], usize)> {
+        let MaskBlocks { span, is_linear, mask, .. } = self.of_all;
+        let (span, place) = ((*span)?, self.first);
+        if *is_linear {
+            let (from, first) = (&mask.bytes[place / 8..], place % 8);
+            if bytes_of_bits(first.saturating_add(span)) <= from.len() {
+                return Some((from, first));
+            }
+        }
+        // As one of the last blocks, whose padding is not there.
+        (bytes_of_bits(span) <= MAX_BLOCK_LEN).then(|| (self.put_bits(span, buffer), 0))
+    }
+
+    /// Bits at those places in a buffer.
+    #[inline(never)]
+    fn put_bits<'b>(&self, span: usize, buffer: &'b mut PresenceBuffer<'_>) -> &'b [u8] {
+        let len = bytes_of_bits(span);
+        let to = &mut buffer.bytes[..len];
+        to[buffer.initialized.min(len)..].fill(MaybeUninit::new(0));
+        buffer.initialized = buffer.initialized.max(len);
+        // SAFETY: all of them have been initialised, and whatever is written there is a byte.
+        let to = unsafe { &mut *(&raw mut *to as *mut [u8]) };
+        if buffer.bits_of != Some(self.first) {
+            let [(slower, _), (slower_mask, run)] = self.of_all.loops.each_ref().map(BlockLoops::split);
+            for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
+                self.write_bits(self.first.wrapping_add_signed(mask_offset), run.size, to, offset as usize);
+            }
+            (buffer.bits_of, buffer.written) = (Some(self.first), None);
+        }
+        to
+    }
+
+    /// Writes bits of a run from bit `at` on: whole words of them, of which the last bits are of no element.
+    fn write_bits(&self, first: usize, len: usize, to: &mut [u8], at: usize) {
+        let mut put = |n: usize, word: u64| {
+            let (to, shift) = (&mut to[(at + n) / 8..][..9], (at + n) % 8);
+            let kept = u64::from(to[0]) & ((1 << shift) - 1);
+            to[..8].copy_from_slice(&(word << shift | kept).to_le_bytes());
+            to[8] = (word >> 1 >> (63 - shift)) as u8;
+        };
+        match self.from(first) {
+            Presence::Bits(bits, first) => {
+                for n in (0..len).step_by(64) {
+                    let (from, shift) = (&bits[(first + n) / 8..], (first + n) % 8);
+                    let nine = from.first_chunk().copied().unwrap_or_else(|| {
+                        let mut nine = [0; 9];
+                        nine[..from.len()].copy_from_slice(from);
+                        nine
+                    });
+                    let [low @ .., high] = nine;
+                    put(n, u64::from_le_bytes(low) >> shift | u64::from(high) << 1 << (63 - shift));
+                }
+            }
+            Presence::Bytes(bytes) => {
+                let mut words = [0; 8];
+                for (n, bytes) in bytes[..len].chunks(64 * words.len()).enumerate() {
+                    let words = &mut words[..bytes.len().div_ceil(64)];
+                    self.of_all.copier.pack(bytes, words);
+                    (0..).step_by(64).zip(words).for_each(|(in_chunk, word)| put(512 * n + in_chunk, *word));
+                }
+            }
         }
     }
 
@@ -138,7 +239,7 @@ impl BlockMask<'_> {
             }
             written += run.size;
         }
-        buffer.written = Some(self.first);
+        (buffer.written, buffer.bits_of) = (Some(self.first), None);
         // SAFETY: so many were written, run by run, each all of its elements: now, or when they were asked for last.
         unsafe { &*(&raw const buffer.bytes[..written] as *const [u8]) }
     }
@@ -204,6 +305,11 @@ impl BlockMask<'_> {
             _ => (0..size as isize).all(|n| self.at(first.wrapping_add_signed(n * stride)) == is_there),
         }
     }
+}
+
+/// How many bytes bits of so many elements take, with their padding.
+fn bytes_of_bits(elements: usize) -> usize {
+    elements.div_ceil(8).saturating_add(InputMask::PADDING)
 }
 
 /// What is copied, to have a byte of 1 for each element that is there.

@@ -20,18 +20,19 @@
 //! the input and the first index differ.
 #![allow(unsafe_code)]
 
-use super::call::merge;
+use super::call::{KernelCall, ValuePlaces, merge};
 use super::input::{BoundPlan, ElementsRef, Order};
 use super::mask_block::{BlockMask, Coverage, MaskBlocks, PresenceBuffer};
 use super::partials::run_packed;
 use super::slices::{Indices, OutputSlices, for_width};
+use super::tiles::for_each_tile;
 use super::values::Values;
 use crate::layout::{AxisSet, Window};
 use crate::mask::MaskPlaces;
 use crate::planner::{BLOCK_BYTES, BlockStart, Blocks, ExecPlan, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS, PlanIsa};
 use crate::threads::{Executor, claims::Claims};
 use crate::{AxisDirection, DataType, Element, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
-use argreduce_kernels::{IndexBits, LoopDim, MaskedCopier, StridedIter, WorkingSet, with_bits};
+use argreduce_kernels::{IndexBits, InputMask, LoopDim, MaskedCopier, StridedIter, WorkingSet, with_bits};
 use bytemuck::Pod;
 use half::{bf16, f16};
 use std::mem::MaybeUninit;
@@ -325,6 +326,44 @@ impl BlockPlan {
         let bound = unsafe { BoundPlan::new(plan, *order, input.len(), input) };
         run_packed(&bound, &mut OutputSlices { indices: to.1, values: Some(to.0) });
     }
+
+    /// Whether the kernel [takes masks](BlockPlan::run_masked).
+    fn takes_masks(&self) -> bool {
+        let shape = &self.plan.shape;
+        !shape.is_split() && self.plan.kernel.is_some_and(|(.., kernel)| kernel.takes_masks(shape.reduced_dims()))
+    }
+
+    /// As [`BlockPlan::run`], under a mask. The value of what has none is what that fills with.
+    ///
+    /// # Safety
+    /// - As there. The plan takes masks; and this one has a bit for each element from the first of the block to the
+    ///   last, with its padding, and fills with an element.
+    unsafe fn run_masked<B: Bits>(
+        &mut self,
+        input: ElementsRef<'_>,
+        place: usize,
+        index: isize,
+        mask: InputMask<'_>,
+        (mut values, mut indices): (Values<'_>, Indices<'_>),
+    ) {
+        let BlockPlan { plan, start, index_start, .. } = self;
+        plan.shape.input.start = place.wrapping_add_signed(*start);
+        plan.shape.index_start = index_start.wrapping_add(index);
+        let (.., kernel) = plan.kernel.expect("a kernel that takes masks");
+        let mut positions = [MaybeUninit::uninit(); MAX_BLOCK_OUTPUTS];
+        let mut found = [MaybeUninit::<B>::uninit(); MAX_BLOCK_OUTPUTS];
+        for_each_tile(&plan.shape, MAX_BLOCK_OUTPUTS, &mut |tile| {
+            let reduced = plan.shape.reduced_dims();
+            // SAFETY: as in `run`: what the loops reach are elements of the block, which have bits.
+            let call = unsafe { KernelCall::new(kernel, input, tile.input, reduced, plan.working_set).under(mask) };
+            let places = ValuePlaces::of_buffer(&mut found[..tile.outputs()], values.data_type());
+            let (positions, found) = call.find((&mut positions[..tile.outputs()]).into(), Some(places));
+            tile.write_indices(plan, positions, &mut indices);
+            let found = &mut found.expect("there are places for values");
+            // SAFETY: what was found are elements of that type, and nothing else is written.
+            unsafe { values.bits::<B>().scatter(plan.writer, tile.values, found.bits::<B>().all()) };
+        });
+    }
 }
 
 /// As many values and indices as a block has outputs, or room for more.
@@ -440,28 +479,37 @@ impl<B: Bits> Worker<'_, B> {
             start.iter().zip(steps).fold(0, |sum: isize, (&n, &step)| sum.wrapping_add(step.wrapping_mul(n as isize)))
         };
         let (place, index) = (layout.offset().wrapping_add_signed(along(&call.strides)), along(&call.index_steps));
-        let mask = call.mask.of(start);
+        let (mask, loser) = (call.mask.of(start), &call.loser);
+        let of_input = || {
+            let mut block = call.plan(&call.strides, data_type, order);
+            // Where the elements are depends on all of them.
+            block.plan.working_set = working_set;
+            block
+        };
         match mask.coverage(&mut self.presence) {
             Coverage::Nothing => return self.block.clear(),
             Coverage::All => {
-                let plan = self.of_input.get_or_insert_with(|| {
-                    let mut block = call.plan(&call.strides, data_type, order);
-                    // Where the elements are depends on all of them.
-                    block.plan.working_set = working_set;
-                    block
-                });
+                let plan = self.of_input.get_or_insert_with(of_input);
                 // SAFETY: `MaskedReduction::new` was told that the layout leads to elements, and blocks are within it
                 // (a test of `planner/blocks.rs`).
                 return unsafe { plan.run(input, place, index, self.block.as_slices(data_type)) };
             }
             Coverage::Some => {}
         }
-        let (packed, loser) = (call.blocks.packed(), &call.loser);
-        let plan = self.of_copy.get_or_insert_with(|| call.plan(&packed, data_type, order));
-        // SAFETY: as above; and the copy is as many elements as a block has, packed.
-        unsafe {
-            let copy = copy_block(call, place, (&mask, &mut self.presence), loser.bits, self.elements);
-            plan.run(copy, 0, index, self.block.as_slices(data_type));
+        let takes_masks = call.mask.may_have_bits() && self.of_input.get_or_insert_with(of_input).takes_masks();
+        let bits = if takes_masks { mask.bits(&mut self.presence) } else { None };
+        if let (Some(plan), Some((bits, first))) = (&mut self.of_input, bits) {
+            let of_first_bit = input.address(place as isize).wrapping_byte_sub(first * size_of::<B>());
+            let mask = InputMask::new(of_first_bit, bits, (&raw const loser.bits).cast());
+            // SAFETY: as above; and each element of the block has a bit, at its place in the input.
+            unsafe { plan.run_masked::<B>(input, place, index, mask, self.block.as_slices(data_type)) };
+        } else {
+            let plan = self.of_copy.get_or_insert_with(|| call.plan(&call.blocks.packed(), data_type, order));
+            // SAFETY: as above; and the copy is as many elements as a block has, packed.
+            unsafe {
+                let copy = copy_block(call, place, (&mask, &mut self.presence), loser.bits, self.elements);
+                plan.run(copy, 0, index, self.block.as_slices(data_type));
+            }
         }
         if self.block.values.iter().any(|&value| loser.is_like(value)) {
             self.settle(&mask, place, index);

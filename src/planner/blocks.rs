@@ -20,13 +20,14 @@ pub(crate) const MAX_BLOCK_OUTPUTS: usize = 512;
 /// The most bytes of a block's elements, which L1 or L2 holds. See docs/tuning.md#not-measured.
 pub(crate) const BLOCK_BYTES: usize = 32 << 10;
 
-/// The most elements of a block. See docs/tuning.md#not-measured.
-pub(crate) const MAX_BLOCK_LEN: usize = 16 << 10;
+/// The most elements of a block: a row of so many bytes is one segment for vectors of 16 bytes, too. See
+/// docs/tuning.md#not-measured.
+pub(crate) const MAX_BLOCK_LEN: usize = 254 * WORD_BITS;
 
 /// How many contiguous bytes are enough. See docs/tuning.md#not-measured.
 const RUN_BYTES: usize = 1 << 10;
 
-/// Bits of a mask that are taken at once, where they are those of a word.
+/// Bits of a mask that are taken at once, where they are those of a word. See docs/tuning.md#not-measured.
 const WORD_BITS: usize = 64;
 
 /// How a tensor is cut.

@@ -66,6 +66,8 @@
 //! Which of these it is, how wide a panel is, and what is prefetched meanwhile, is decided once for a call, from the
 //! loops and the [tuning](crate::tuning). No answer depends on it.
 //!
+//! Under a mask there is one pass alone.
+//!
 //! # Narrow columns (`narrow.rs`)
 //!
 //! If a row is no longer than a vector, and the rows are contiguous, several rows fill two vectors side by side. These
@@ -101,7 +103,7 @@ mod tile;
 
 pub(crate) use gathered::GatheredColumns;
 pub(crate) use narrow::NarrowColumns;
-pub(crate) use strategy::Columns;
+pub(crate) use strategy::{Columns, OnePassColumns};
 
 /// Vectors in most panels, and the bytes of the widest one: for tests.
 pub const PANEL_VECTORS: usize = panel::PANEL_TILES * tile::TILE_VECTORS;

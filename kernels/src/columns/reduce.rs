@@ -53,6 +53,16 @@ pub(super) fn reduce<O: ArgOrder>(
     }
 }
 
+/// As [`reduce`], without prefetching, and by one function alone.
+#[inline(always)]
+pub(super) fn reduce_any<O: ArgOrder>(
+    order: O,
+    rows: OutputRows<'_, O::Lane>,
+    mut outputs: TypedOutputs<'_, O::Lane>,
+) -> ColumnState {
+    OnePass { order, rows, prefetch_distance: None }.reduce::<false>(&mut outputs, ColumnState::default())
+}
+
 /// What [`reduce`] is given.
 #[derive(Clone, Copy)]
 struct OnePass<'r, O: ArgOrder> {

@@ -3,7 +3,7 @@
 use super::nan_tracker::NanTracker;
 use super::strided_rows::StridedRows;
 use super::tile::{ColumnTile, start_of};
-use crate::order::{ArgOrder, IndexVec, Vec, load, max_all};
+use crate::order::{ArgOrder, IndexVec, Vec, max_all};
 use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::token::Simd;
 use core::mem::MaybeUninit;
@@ -75,7 +75,7 @@ impl<O: ArgOrder, const U: usize> ColumnTile<O, U> {
                 let mut n = 0;
                 while n < GROUP_ROWS {
                     // SAFETY: `at` is in row `n` of the group, a vector before its end or earlier.
-                    vectors[n] = unsafe { load(order, at) };
+                    vectors[n] = unsafe { order.load(at) };
                     at = at.wrapping_byte_offset(stride);
                     n += 1;
                 }
@@ -127,7 +127,7 @@ unsafe fn recover_row<O: ArgOrder>(
                 let mut n = 0;
                 while n < GROUP_ROWS {
                     // SAFETY: row `n` of a group of the rows has an element for each lane, and so has vector `n`.
-                    unsafe { elements.add(n * O::Simd::LANES + lane).write_unaligned(at.read()) };
+                    unsafe { elements.add(n * O::Simd::LANES + lane).write_unaligned(order.read(at)) };
                     at = at.wrapping_byte_offset(stride);
                     n += 1;
                 }

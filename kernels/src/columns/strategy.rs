@@ -3,7 +3,7 @@
 //! done.
 
 use super::panel::{Panel, Workspace};
-use super::reduce::{ColumnState, has_tiles, reduce};
+use super::reduce::{ColumnState, has_tiles, reduce, reduce_any};
 use super::row_groups::is_row_blocked;
 use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_ROWS};
 use super::strided_rows::CallRows;
@@ -48,6 +48,28 @@ impl KernelImpl for Columns {
             reduce_panels::<O, 1>(order, rows, schedule, outputs)
         };
         Written::all(has_lost)
+    }
+}
+
+/// The kernel of columns that one pass reduces, by the search that takes them all, for orders that are too rare for
+/// several.
+pub(crate) struct OnePassColumns;
+
+impl OnePassColumns {
+    /// The most rows.
+    pub(crate) const fn most_rows<O: ArgOrder>() -> usize {
+        O::Simd::MAX_INDEX as usize
+    }
+}
+
+impl KernelImpl for OnePassColumns {
+    #[inline(always)]
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+        assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
+        assert!(args.innermost_reduced().size <= OnePassColumns::most_rows::<O>());
+        // SAFETY: as for `Columns`.
+        let (rows, outputs) = unsafe { (CallRows::new(args), outputs.typed()) };
+        Written::all(reduce_any(order, rows.one_segment(), outputs).has_lost)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::nan_tracker::NanTracker;
 use super::strided_rows::StridedRows;
-use crate::order::{ArgOrder, IndexVec, Vec, load};
+use crate::order::{ArgOrder, IndexVec, Vec};
 use crate::outputs::TypedOutputs;
 use crate::positions::{Position, for_places, write_counts};
 use crate::simd::ops::SimdOps;
@@ -36,7 +36,7 @@ impl<O: ArgOrder> TileRow<'_, O> {
     #[inline(always)]
     fn vector(self, order: O, u: usize) -> Vec<O> {
         // SAFETY: it starts a vector before the end of the row, or earlier.
-        unsafe { load(order, self.at.wrapping_add(start_of::<O>(u, self.width))) }
+        unsafe { order.load(self.at.wrapping_add(start_of::<O>(u, self.width))) }
     }
 }
 

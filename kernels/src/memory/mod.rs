@@ -19,6 +19,11 @@
 //! Only the elements that the loops reach may be read. Memory between them may belong to somebody else, so a load goes
 //! beyond an element only where all elements are contiguous (`KernelArgs::contiguous_end`).
 //!
+//! # Masks (`mask.rs`)
+//!
+//! Some kernels take an input under a mask: a bit for each element, whose number is how far the element lies from the
+//! first one. They see something else in place of an element whose bit is not set.
+//!
 //! # Segments (`walk.rs`)
 //!
 //! The fastest reduced loop is what vectors or rows run along. What the slower loops add is a walk from one such
@@ -39,5 +44,6 @@
 //! For the same reason, tests of answers cannot see a wrong prefetch; `row_prefetch.rs` has a test of its own.
 
 pub(crate) mod args;
+pub(crate) mod mask;
 pub(crate) mod row_prefetch;
 pub(crate) mod walk;

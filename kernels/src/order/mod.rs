@@ -73,8 +73,14 @@
 //! Bits can be wrong in two ways, and the last test finds both. If no float is above zero, the largest integer is not
 //! the largest float: those below zero are in the reverse order, and zeros of both signs differ. If there is a NaN, it
 //! is above infinity without a sign, and the largest unsigned integer with one.
+//!
+//! # Masks (`masked.rs`)
+//!
+//! Strategies load by their order. One that wraps another selects by bits as it loads: what is not there looks like
+//! some other element. That is all that strategies under a mask differ in.
 
 pub(crate) mod elements;
+pub(crate) mod masked;
 pub(crate) mod number;
 mod small_float;
 
@@ -104,6 +110,50 @@ pub(crate) trait ArgOrder: Copy {
     const NAN_LOSES: bool = false;
 
     fn simd(self) -> Self::Simd;
+
+    /// An element as it is in memory.
+    ///
+    /// # Safety
+    /// - It may be read.
+    #[inline(always)]
+    unsafe fn read(self, at: *const Self::Lane) -> Self::Lane {
+        // SAFETY: the caller's promise.
+        unsafe { at.read() }
+    }
+    /// `LANES` consecutive elements, as lanes that compare.
+    ///
+    /// # Safety
+    /// - `at` points to `LANES` readable elements.
+    #[inline(always)]
+    unsafe fn load(self, at: *const Self::Lane) -> Vec<Self> {
+        // SAFETY: the caller's promise.
+        self.encode(unsafe { self.simd().load(at) })
+    }
+    /// `V` vectors of consecutive elements.
+    ///
+    /// # Safety
+    /// - `at` points to `V * LANES` readable elements.
+    #[inline(always)]
+    unsafe fn load_several<const V: usize>(self, at: *const Self::Lane) -> [Vec<Self>; V] {
+        let mut vectors = [self.identity(); V];
+        let mut n = 0;
+        while n < V {
+            // SAFETY: the caller's promise.
+            vectors[n] = unsafe { self.load(at.add(n * Self::Simd::LANES)) };
+            n += 1;
+        }
+        vectors
+    }
+    /// The first `n` elements of a vector; the other lanes may be any. Nothing else is read.
+    ///
+    /// # Safety
+    /// - `at` points to `n` readable elements, and `n` is at most `LANES`.
+    #[inline(always)]
+    unsafe fn load_first_n(self, at: *const Self::Lane, n: usize) -> Vec<Self> {
+        // SAFETY: the caller's promise.
+        self.encode(unsafe { self.simd().load_first_n(at, n) })
+    }
+
     /// Of elements as they are in memory, lanes that are in this order.
     fn encode(self, raw: Vec<Self>) -> Vec<Self>;
     /// The elements that became these lanes, bit for bit where they are not [lost](ArgOrder::lost). What flips bits
@@ -217,30 +267,4 @@ fn max_pairs<O: ArgOrder, const V: usize>(order: O, vectors: &mut [Vec<O>; V], d
         vectors[n] = order.max(vectors[n + distance], vectors[n]);
         n += 2 * distance;
     }
-}
-
-/// `LANES` consecutive elements, as lanes that compare.
-///
-/// # Safety
-/// - `at` points to `LANES` readable elements.
-#[inline(always)]
-pub(crate) unsafe fn load<O: ArgOrder>(order: O, at: *const O::Lane) -> Vec<O> {
-    // SAFETY: the caller's promise.
-    order.encode(unsafe { order.simd().load(at) })
-}
-
-/// `V` vectors of consecutive elements.
-///
-/// # Safety
-/// - `at` points to `V * LANES` readable elements.
-#[inline(always)]
-pub(crate) unsafe fn load_several<O: ArgOrder, const V: usize>(order: O, at: *const O::Lane) -> [Vec<O>; V] {
-    let mut vectors = [order.identity(); V];
-    let mut n = 0;
-    while n < V {
-        // SAFETY: the caller's promise.
-        vectors[n] = unsafe { load(order, at.add(n * O::Simd::LANES)) };
-        n += 1;
-    }
-    vectors
 }

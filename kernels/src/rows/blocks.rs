@@ -1,7 +1,7 @@
 //! How a segment is cut into blocks: how long they are, and where they lie. Nothing here compares elements.
 
 use super::segment::Segment;
-use crate::order::{ArgOrder, Vec, has_max, load_several};
+use crate::order::{ArgOrder, Vec, has_max};
 use crate::prefetch::CACHE_LINE_BYTES;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
@@ -56,7 +56,7 @@ impl<'a, O: ArgOrder, const V: usize> Block<'a, O, V> {
     #[inline(always)]
     pub(super) fn load(self, order: O) -> [Vec<O>; V] {
         // SAFETY: a block has as many elements as these vectors, and those of a segment may be read.
-        unsafe { load_several(order, self.0.address(0)) }
+        unsafe { order.load_several(self.0.address(0)) }
     }
 }
 

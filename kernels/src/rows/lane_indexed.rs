@@ -3,7 +3,7 @@
 
 use super::blocks::{BlockMap, BlockedSegment};
 use super::segment::{MAX_VECTORS, Segment, is_sought};
-use crate::order::{ArgOrder, IndexVec, Vec, has_max, load};
+use crate::order::{ArgOrder, IndexVec, Vec, has_max};
 use crate::simd::ops::{EQ, SimdOps, iota};
 use crate::simd::token::{Simd, repeat};
 use bytemuck::Zeroable;
@@ -63,7 +63,7 @@ fn find_by<O: ArgOrder>(order: O, vectors: Vectors<'_, O>) -> Option<u32> {
     let vector = |start: usize| lowest.address(start as isize * step);
     // SAFETY: a segment of at least a vector has one at its start, and one `len` before its end: that is at least a
     // vector, and no more than the segment.
-    let first = unsafe { [load(order, vector(0)), load(order, vector(second))] };
+    let first = unsafe { [order.load(vector(0)), order.load(vector(second))] };
     let mut nan_acc = order.accumulate_nan(Zeroable::zeroed(), &first);
     let mut position = iota::<O::Lane, _>(reversed);
     let mut best = LaneAccumulators { values: first, positions: [position; 2] };
@@ -75,7 +75,7 @@ fn find_by<O: ArgOrder>(order: O, vectors: Vectors<'_, O>) -> Option<u32> {
     repeat!(unrolls, at < len, at + lanes < len, at += lanes, {
         position = simd.add(position, simd.splat_index(lanes as u32));
         // SAFETY: both spans are whole vectors, `len` elements of the segment, and `at` is below that.
-        let vectors = unsafe { [load(order, vector(at)), load(order, vector(second + at))] };
+        let vectors = unsafe { [order.load(vector(at)), order.load(vector(second + at))] };
         if O::NAN_WINS {
             nan_acc = order.accumulate_nan(nan_acc, &vectors);
         }

@@ -46,7 +46,7 @@
 //! `strategy.rs` is the loop over rows, and prefetches those ahead. `search.rs` selects the search. Orders of their own
 //! are for rows in the order of memory that are searched as one segment; all others share one. Short rows of
 //! 32-bit elements are searched as many at a time as a vector has lanes, by a tree that transposes as it reduces.
-//! `single.rs` is one row without the loop.
+//! `single.rs` is one row without the loop. Under a mask there are long rows alone, by the blocked search.
 //!
 //! # Outputs of several segments (`segmented.rs`, `interleaved.rs`)
 //!
@@ -78,4 +78,4 @@ mod tree;
 
 pub(crate) use segmented::SegmentedRows;
 pub(crate) use single::SingleRow;
-pub(crate) use strategy::RowKernel;
+pub(crate) use strategy::{LongRows, RowKernel};

@@ -1,7 +1,7 @@
 //! A segment of neighbours, and the search for its best element within registers. What the strategies for rows share;
 //! nothing here knows of calls or loops.
 
-use crate::order::{ArgOrder, LaneElem, Mask, Vec, load, max_all, padding};
+use crate::order::{ArgOrder, LaneElem, Mask, Vec, max_all, padding};
 use crate::positions::rarer;
 use crate::prefetch::Hint;
 use crate::simd::ops::{EQ, SimdOps, UNORDERED};
@@ -161,7 +161,7 @@ impl<'a, O: ArgOrder> Followed<'a, O> {
         }
         // SAFETY: without masks, a vector may be read from there on: all of them are of the segment, or else
         // `Followed::new` was told of those that follow.
-        let vector = unsafe { load(order, self.0.at) };
+        let vector = unsafe { order.load(self.0.at) };
         pad(order, vector, self.0.len)
     }
 }
@@ -227,7 +227,7 @@ pub(super) fn find<O: ArgOrder, const MIN: usize, const V: usize>(
     while n < V {
         // SAFETY: the first `MIN` vectors are within the segment, which is that long; any other is too, or it ends with
         // the segment, which has at least one.
-        vectors[n] = unsafe { load(order, segment.at.add(row.start::<O>(n))) };
+        vectors[n] = unsafe { order.load(segment.at.add(row.start::<O>(n))) };
         n += 1;
     }
     row.find(order, vectors, segment.reversed)
@@ -245,8 +245,8 @@ pub(super) fn find_partial<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>,
 pub(super) fn load_partial<O: ArgOrder>(order: O, segment: Segment<'_, O::Lane>) -> Vec<O> {
     assert!(segment.len < O::Simd::LANES);
     // SAFETY: as many elements as the segment has, and they are fewer than lanes.
-    let vector = unsafe { order.simd().load_first_n(segment.at, segment.len) };
-    pad(order, order.encode(vector), segment.len)
+    let vector = unsafe { order.load_first_n(segment.at, segment.len) };
+    pad(order, vector, segment.len)
 }
 
 /// The first `len` lanes, and the [padding] in the others.

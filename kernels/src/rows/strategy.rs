@@ -2,6 +2,7 @@
 //! call take the same search: by their length, by the ISA and the direction, and beyond L2 by what is prefetched.
 
 use super::blocked;
+use super::blocks;
 use super::lane_indexed;
 use super::search::{AnyLengthSearch, BlockedSearch, LaneIndexed, RowLoop, RowSearch, in_registers};
 use super::segment::{Followed, MAX_VECTORS, Segment};
@@ -52,22 +53,32 @@ impl RowKernel<true> {
 impl<const FORWARD: bool> KernelImpl for RowKernel<FORWARD> {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
-        let LoopDim { size: len, stride } = args.innermost_reduced();
-        assert!(Strategy::Rows.takes(args.inner, args.reduced, O::Simd::LANES) && (!FORWARD || stride > 0));
-        let reversed = !FORWARD && stride < 0;
-        // Hardware prefetchers follow such a row, and are wrong where the next one begins. In shorter rows, or much
-        // longer ones, that does not matter.
-        let has_discontinuities =
-            reversed && (MIN_DISCONTINUITY_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
-        let prefetches = args.should_prefetch(has_discontinuities);
-        let to_lowest = if reversed { 1 - len as isize } else { 0 };
-        let lowest = args.input.cast::<O::Lane>().wrapping_offset(to_lowest);
-        // SAFETY: the row of the first output, which the caller says may be read. (If there is none, nothing is read.)
-        let first = unsafe { Segment::new(lowest, len, reversed, args.tuning) };
-        // By rows, a branch on the width of positions would be paid for each.
-        let places = outputs.positions.half_width().as_mut_ptr();
-        RowsOfCall::<'_, O, FORWARD> { order, args, first, to_lowest, places, prefetches }.answer();
+        // SAFETY: the caller's promise.
+        unsafe { RowsOfCall::<'_, O, FORWARD>::new(order, args, &mut outputs) }.answer();
         // SAFETY: each search writes the positions of all rows.
+        unsafe { outputs.positions.widen(order.simd()) };
+        Written::Nothing
+    }
+}
+
+/// The kernel of long rows in the direction of memory, by one search, for orders that are too rare for all of them.
+pub(crate) struct LongRows;
+
+impl LongRows {
+    /// The shortest rows and the longest.
+    pub(crate) const fn lens<O: ArgOrder>() -> [usize; 2] {
+        [blocks::block_len::<O>(), blocked::max_segment_len::<O>()]
+    }
+}
+
+impl KernelImpl for LongRows {
+    #[inline(always)]
+    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
+        let ([shortest, longest], len) = (const { LongRows::lens::<O>() }, args.innermost_reduced().size);
+        assert!(shortest <= len && len <= longest);
+        // SAFETY: the caller's promise.
+        unsafe { RowsOfCall::<'_, O, true>::new(order, args, &mut outputs) }.search_each::<BlockedSearch>();
+        // SAFETY: the search writes the positions of all rows.
         unsafe { outputs.positions.widen(order.simd()) };
         Written::Nothing
     }
@@ -122,6 +133,27 @@ impl<O: ArgOrder, const FORWARD: bool> RowLoop<O> for RowsOfCall<'_, O, FORWARD>
 }
 
 impl<'a, O: ArgOrder, const FORWARD: bool> RowsOfCall<'a, O, FORWARD> {
+    /// # Safety
+    /// - As for [`KernelImpl::run`], as long as the rows of `outputs` are answered.
+    #[inline(always)]
+    unsafe fn new(order: O, args: &'a KernelArgs<'_>, outputs: &mut Outputs<'_>) -> Self {
+        let LoopDim { size: len, stride } = args.innermost_reduced();
+        assert!(Strategy::Rows.takes(args.inner, args.reduced, O::Simd::LANES) && (!FORWARD || stride > 0));
+        let reversed = !FORWARD && stride < 0;
+        // Hardware prefetchers follow such a row, and are wrong where the next one begins. In shorter rows, or much
+        // longer ones, that does not matter.
+        let has_discontinuities =
+            reversed && (MIN_DISCONTINUITY_BYTES..=PREFETCH_DISTANCE_BYTES).contains(&(len * size_of::<O::Lane>()));
+        let prefetches = args.should_prefetch(has_discontinuities);
+        let to_lowest = if reversed { 1 - len as isize } else { 0 };
+        let lowest = args.input.cast::<O::Lane>().wrapping_offset(to_lowest);
+        // SAFETY: the row of the first output, which the caller says may be read. (If there is none, nothing is read.)
+        let first = unsafe { Segment::new(lowest, len, reversed, args.tuning) };
+        // By rows, a branch on the width of positions would be paid for each.
+        let places = outputs.positions.half_width().as_mut_ptr();
+        RowsOfCall { order, args, first, to_lowest, places, prefetches }
+    }
+
     /// Writes the positions of all rows.
     #[inline(always)]
     fn answer(self) {

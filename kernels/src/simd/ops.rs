@@ -166,8 +166,8 @@ pub(crate) trait ByteMaskOps<T>: SimdOps<T> + SimdOps<u8> {
     fn byte_mask(self, bits: u64) -> <Self as SimdOps<u8>>::Mask;
     /// The mask of vector `n` of those again.
     fn widen(self, mask: &<Self as SimdOps<u8>>::Mask, n: usize) -> <Self as SimdOps<T>>::Mask;
-    /// Of vector `n` of some, lanes of `a` where the bit of the lane is set, and else those of `b`: all vectors together
-    /// have one lane for each of the 64 bits, the lowest first.
+    /// Of vector `n` of some, lanes of `a` where the bit of the lane is set, and else those of `b`. All of the vectors
+    /// have a lane for each of 64 bits, the lowest first.
     #[inline(always)]
     fn select_by_bits(
         self,

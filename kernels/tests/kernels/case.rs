@@ -6,7 +6,8 @@ use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
 use argreduce_kernels::{
-    Isa, KernelArgs, LoopDim, Outputs, Positions, Strategy, StridedIter, Tuning, WorkingSet, better, kernel, offset_at,
+    InputMask, Isa, KernelArgs, LoopDim, Outputs, Positions, Strategy, StridedIter, Tuning, WorkingSet, better, kernel,
+    offset_at,
 };
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
@@ -50,6 +51,7 @@ impl<T: Sample> Case<T> {
         };
         // Safe indexing: this also proves that the tile stays inside the data.
         let (lowest, reached) = (reach(|stride| stride.min(0)), reach(|stride| stride.max(0)));
+        let (before, len) = (start - lowest, reached - lowest + 1);
         let at = |edge| (Guarded::copy_of(&data[lowest..=reached], edge), start - lowest);
         let mut inputs = Vec::from(Edge::ALL.map(at));
         if lowest > 0 {
@@ -91,8 +93,67 @@ impl<T: Sample> Case<T> {
                         T::DATA_TYPE,
                         self.isa,
                     );
+                    if (elements + usize::from(function == ArgMax)) % inputs.len() == n {
+                        let elements = &input[start - before..][..len];
+                        // SAFETY: these are all elements of the tile, and those between.
+                        unsafe { self.check_masked(strategy, (function, policy), &args, elements) };
+                    }
                 }
             }
+        }
+    }
+
+    /// What a kernel finds under a mask is what it finds in a copy with something else in place of what is not there.
+    ///
+    /// # Safety
+    /// - The elements of the tile may be read: all are among `elements`.
+    unsafe fn check_masked(
+        &self,
+        strategy: Strategy,
+        (function, policy): (ReduceFunction, NanPolicy),
+        args: &KernelArgs<'_>,
+        elements: &[T],
+    ) {
+        let kernel = kernel::<T>(self.isa, strategy, function, policy).expect("an ISA that is there");
+        match (strategy, args.reduced) {
+            (Strategy::Columns, [LoopDim { size: ..200, .. }]) => assert!(kernel.takes_masks(args.reduced)),
+            (Strategy::Rows, &[LoopDim { size, stride: 1 }]) if (8 * self.lanes..200 * self.lanes).contains(&size) => {
+                assert!(kernel.takes_masks(args.reduced));
+            }
+            _ if kernel.takes_masks(args.reduced) => assert!(matches!(strategy, Strategy::Rows | Strategy::Columns)),
+            _ => return,
+        }
+        let len = elements.len();
+        let fill = T::VALUES[len % T::VALUES.len()];
+        // Any bits, of which some are one for long.
+        let any = |n: usize| (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) as u8;
+        let byte = |n: usize| if any(n / 16) & 1 == 0 { any(n) } else { any(n) | any(n + len) | any(n + 2 * len) };
+        let bits: Vec<u8> = (0..len.div_ceil(8) + InputMask::PADDING).map(byte).collect();
+        let bits = Guarded::copy_of(&bits, Edge::ALL[len % 2]);
+        let is_there = |n: usize| bits[n / 8] >> (n % 8) & 1 != 0;
+        let seen: Vec<T> = (0..len).map(|n| if is_there(n) { elements[n] } else { fill }).collect();
+        // SAFETY: it is within the elements.
+        let first = unsafe { args.input.cast::<T>().offset_from_unsigned(elements.as_ptr()) };
+        let of_copy = KernelArgs { input: seen[first..].as_ptr().cast(), ..*args };
+        // SAFETY: the copy has as many elements.
+        let expected = unsafe { self.run(strategy, function, policy, &of_copy) };
+        let mask = InputMask::new(elements.as_ptr().cast(), &bits, (&raw const fill).cast());
+        let (mut positions, mut values) = (vec![u32::MAX; expected.len()], vec![T::VALUES[0]; expected.len()]);
+        // SAFETY: the caller's promise, and each element has a bit.
+        unsafe {
+            kernel.run_masked(args, mask, Outputs::with_values(Positions::from(&mut positions[..]), &mut values));
+        }
+        let how = || {
+            format!(
+                "{function} {policy} of {} by {strategy} on {}, masked: {seen:?} of {elements:?}, {args:?}",
+                T::DATA_TYPE,
+                self.isa
+            )
+        };
+        assert_eq!(positions, expected, "{}", how());
+        for ((output, value), &position) in StridedIter::new(&[args.outer, args.inner]).zip(&values).zip(&expected) {
+            let place = first.wrapping_add_signed(output + offset_at(args.reduced, position as usize));
+            assert_eq!(bytes_of(value), bytes_of(&seen[place]), "{}", how());
         }
     }
 

@@ -192,6 +192,36 @@ where
             _ => self._mm256_cvtepi8_epi64(cast([cast::<_, [i32; 8]>(*mask)[n], 0, 0, 0])),
         }
     }
+
+    /// Each lane of more than a byte has all bits, and looks for its own: an operation less than by bytes.
+    #[inline(always)]
+    fn select_by_bits(
+        self,
+        bits: u64,
+        n: usize,
+        a: <Self as SimdOps<T>>::Vector,
+        b: <Self as SimdOps<T>>::Vector,
+    ) -> <Self as SimdOps<T>>::Vector {
+        let (V3 { avx, .. }, first) = (self.0, n * <Self as SimdOps<T>>::LANES);
+        let mask = match size_of::<T>() {
+            2 => {
+                let own = cast([1_u16, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768]);
+                let bits = avx._mm256_set1_epi16((bits >> first) as i16);
+                self._mm256_cmpeq_epi16(self._mm256_and_si256(bits, own), own)
+            }
+            4 => {
+                let own = cast([1_u32, 2, 4, 8, 16, 32, 64, 128].map(|bit| bit << (first % 32)));
+                let bits = avx._mm256_set1_epi32((bits >> (first / 32 * 32)) as i32);
+                self._mm256_cmpeq_epi32(self._mm256_and_si256(bits, own), own)
+            }
+            8 => {
+                let own = cast([1_u64, 2, 4, 8].map(|bit| bit << first));
+                self._mm256_cmpeq_epi64(self._mm256_and_si256(avx._mm256_set1_epi64x(bits as i64), own), own)
+            }
+            _ => self.byte_mask(bits >> first),
+        };
+        SimdOps::<T>::select(self, mask, a, b)
+    }
 }
 
 /// Intrinsics are methods of the token, as what is made of them is, so that the tables can name both.

@@ -1,0 +1,38 @@
+//! The mask of an input, for kernels that load under one. Knows nothing of element types and of vectors.
+
+use core::marker::PhantomData;
+
+/// What a kernel sees of an input under a mask: elements that are there, and something else in place of the others.
+#[derive(Clone, Copy, Debug)]
+pub struct InputMask<'a> {
+    pub(crate) first: *const (),
+    pub(crate) bits: *const u8,
+    pub(crate) fill: *const (),
+    lifetime: PhantomData<&'a [u8]>,
+}
+
+impl<'a> InputMask<'a> {
+    /// How many bytes there have to be after that of the last bit: bits are read by words.
+    pub const PADDING: usize = size_of::<u64>();
+
+    /// Bit `n` of a mask, the least significant of each byte first, is that of the element `n` after the `first` one;
+    /// `fill` is what is seen in place of those whose bit is not set. The first element and `fill` are cast.
+    #[inline(always)]
+    pub fn new(first: *const (), bits: &'a [u8], fill: *const ()) -> Self {
+        InputMask { first, bits: bits.as_ptr(), fill, lifetime: PhantomData }
+    }
+
+    /// What is seen in place of an element.
+    ///
+    /// # Safety
+    /// - The element may be read, is of integers of the size of `B`, and has a bit. So is `fill`.
+    #[inline(always)]
+    pub(crate) unsafe fn read<B: Copy>(&self, at: *const B) -> B {
+        let n = (at.addr() - self.first.addr()) / size_of::<B>();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let is_there = self.bits.add(n / 8).read() >> (n % 8) & 1 != 0;
+            if is_there { at } else { self.fill.cast::<B>() }.read()
+        }
+    }
+}

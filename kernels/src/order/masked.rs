@@ -1,0 +1,165 @@
+//! An order of elements under a mask: in place of what is not there, it sees something else. Only loading differs.
+
+use super::{ArgOrder, Mask, Vec};
+use crate::memory::mask::InputMask;
+use crate::simd::ops::{ByteMaskOps, SimdOps};
+use core::marker::PhantomData;
+
+/// The order `O` under a mask.
+#[derive(Clone, Copy)]
+pub(crate) struct MaskedOrder<'a, O: ArgOrder> {
+    order: O,
+    /// The element that the first bit is of.
+    first: *const O::Lane,
+    bits: *const u8,
+    fill: O::Lane,
+    mask: PhantomData<InputMask<'a>>,
+}
+
+impl<'a, O: ArgOrder> MaskedOrder<'a, O> {
+    const LANES: usize = <O::Simd as SimdOps<O::Lane>>::LANES;
+
+    /// # Safety
+    /// - What the order loads are elements that the mask [has bits of](InputMask::new), of a type with the size and
+    ///   alignment of its lanes.
+    #[inline(always)]
+    pub(crate) unsafe fn new(order: O, mask: InputMask<'a>) -> Self {
+        // SAFETY: the caller's promise: `fill` is an element.
+        let fill = unsafe { mask.fill.cast::<O::Lane>().read() };
+        MaskedOrder { order, first: mask.first.cast(), bits: mask.bits, fill, mask: PhantomData }
+    }
+
+    /// Bits from that of an element on: as many as are asked for, and any others.
+    ///
+    /// # Safety
+    /// - The mask has that many.
+    #[inline(always)]
+    unsafe fn bits_of<const COUNT: usize>(self, at: *const O::Lane) -> u64 {
+        let n = at.addr().wrapping_sub(self.first.addr()) / size_of::<O::Lane>();
+        // SAFETY: the caller's promise; and beyond the byte of its last bit, a mask has `PADDING`.
+        unsafe {
+            let from = self.bits.add(n / 8);
+            let low = u64::from_le(from.cast::<u64>().read_unaligned()) >> (n % 8);
+            // One word has at least 57 of them.
+            if const { COUNT <= 56 } { low } else { low | u64::from(from.add(8).read()) << 1 << (63 - n % 8) }
+        }
+    }
+}
+
+/// How many vectors of so many lanes take their masks from one word: not more than registers hold.
+const fn vectors_in_word(lanes: usize) -> usize {
+    if lanes < 8 { 8 } else { 64 / lanes }
+}
+
+/// How many lanes those have, of so many vectors.
+const fn lanes_in_word(lanes: usize, vectors: usize) -> usize {
+    let most = vectors_in_word(lanes);
+    lanes * if vectors < most { vectors } else { most }
+}
+
+impl<'a, O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> ArgOrder for MaskedOrder<'a, O> {
+    type Lane = O::Lane;
+    type Simd = O::Simd;
+    const IS_MAX: bool = O::IS_MAX;
+    const NAN_WINS: bool = O::NAN_WINS;
+    const NAN_LOSES: bool = O::NAN_LOSES;
+    const MAY_EXIT_EARLY: bool = O::MAY_EXIT_EARLY;
+    const HAS_FAST: bool = O::HAS_FAST;
+    type NanAcc = O::NanAcc;
+    type Fast = MaskedOrder<'a, O::Fast>;
+
+    #[inline(always)]
+    fn simd(self) -> O::Simd {
+        self.order.simd()
+    }
+
+    #[inline(always)]
+    unsafe fn read(self, at: *const O::Lane) -> O::Lane {
+        // SAFETY: the caller's promise.
+        unsafe { if self.bits_of::<1>(at) & 1 != 0 { at.read() } else { self.fill } }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, at: *const O::Lane) -> Vec<Self> {
+        // SAFETY: the caller's promise.
+        let [vector] = unsafe { self.load_several(at) };
+        vector
+    }
+
+    /// As many masks as registers hold are taken from one word.
+    #[inline(always)]
+    unsafe fn load_several<const V: usize>(self, at: *const O::Lane) -> [Vec<Self>; V] {
+        let (lanes, simd) = (Self::LANES, self.simd());
+        let fill = simd.splat(self.fill);
+        let (mut vectors, mut bits, mut n) = ([fill; V], 0, 0);
+        while n < V {
+            let in_word = n % const { vectors_in_word(Self::LANES) };
+            // SAFETY: the caller's promise: so many vectors, and their bits.
+            unsafe {
+                let at = at.add(n * lanes);
+                if in_word == 0 {
+                    bits = match const { lanes_in_word(Self::LANES, V) } {
+                        ..=56 => self.bits_of::<56>(at),
+                        _ => self.bits_of::<64>(at),
+                    };
+                }
+                vectors[n] = self.order.encode(simd.select_by_bits(bits, in_word, simd.load(at), fill));
+            }
+            n += 1;
+        }
+        vectors
+    }
+
+    #[inline(always)]
+    unsafe fn load_first_n(self, at: *const O::Lane, n: usize) -> Vec<Self> {
+        let (simd, fill) = (self.simd(), self.simd().splat(self.fill));
+        // SAFETY: the caller's promise: of the bits beyond them, it does not matter what they are.
+        unsafe { self.order.encode(simd.select_by_bits(self.bits_of::<64>(at), 0, simd.load_first_n(at, n), fill)) }
+    }
+
+    #[inline(always)]
+    fn encode(self, raw: Vec<Self>) -> Vec<Self> {
+        self.order.encode(raw)
+    }
+
+    #[inline(always)]
+    fn decode(self, lanes: Vec<Self>) -> Vec<Self> {
+        self.order.decode(lanes)
+    }
+
+    #[inline(always)]
+    fn lost(self, lanes: Vec<Self>) -> Mask<Self> {
+        self.order.lost(lanes)
+    }
+
+    #[inline(always)]
+    fn gt_total_order(self, a: Vec<Self>, b: Vec<Self>) -> Mask<Self> {
+        self.order.gt_total_order(a, b)
+    }
+
+    #[inline(always)]
+    fn accumulate_nan<const V: usize>(self, nan_acc: O::NanAcc, vectors: &[Vec<Self>; V]) -> O::NanAcc {
+        self.order.accumulate_nan(nan_acc, vectors)
+    }
+
+    #[inline(always)]
+    fn settled(self, best: Vec<Self>) -> Mask<Self> {
+        self.order.settled(best)
+    }
+
+    #[inline(always)]
+    fn is_absorbing(self, best: Vec<Self>, nan_acc: O::NanAcc) -> bool {
+        self.order.is_absorbing(best, nan_acc)
+    }
+
+    #[inline(always)]
+    fn fast(self) -> Self::Fast {
+        let MaskedOrder { order, first, bits, fill, mask } = self;
+        MaskedOrder { order: order.fast(), first, bits, fill, mask }
+    }
+
+    #[inline(always)]
+    fn accepts(self, best: Vec<Self>, nan_acc: O::NanAcc) -> bool {
+        self.order.accepts(best, nan_acc)
+    }
+}
