@@ -365,7 +365,8 @@ pub enum Error(f) {
     },
     /// A slice that ends before the layout does.
     TooShort {
-        /// Which slice: `input`, `output`, `values`, `indices` or `partials`.
+        /// Which slice: `input`, `output`, `values`, `indices` or `partials`; of [both](crate::PlanBoth) functions
+        /// `min`, `max`, `min_values` or `max_values`.
         slice: &'static str,
         /// Its element type.
         element_type: &'static str,

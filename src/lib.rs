@@ -136,10 +136,11 @@ mod threads;
 
 #[cfg(feature = "ndarray")]
 pub use api::ndarray;
-pub use api::{ArgReduce, Plan, RequiredBytes, SliceExt, UntypedPlan};
+pub use api::{ArgReduce, ArgReduceBoth, Plan, PlanBoth, RequiredBytes, SliceExt, UntypedPlan};
 pub use api::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
 pub use api::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
 pub use api::{argmin, argmin_masked, argmin_on, argmin_with_values, argmin_with_values_on};
+pub use api::{argminmax, argminmax_on};
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
 #[doc(inline)]

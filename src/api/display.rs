@@ -14,8 +14,19 @@ impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
 
 impl ErasedPlan {
     pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
+        self.fmt_as(f, self.function.name(), data_type, index_type)
+    }
+
+    /// As a plan for what has that name.
+    pub(super) fn fmt_as(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        function: &str,
+        data_type: DataType,
+        index_type: &str,
+    ) -> fmt::Result {
         let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
-        write!(f, "{} of {} ", self.function, data_type)?;
+        write!(f, "{function} of {data_type} ")?;
         if let Some(start) = &self.part_start {
             let sizes = self.input.sizes();
             write!(f, "{sizes:?} at {start:?} of ")?;

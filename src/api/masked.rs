@@ -49,8 +49,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         mask: Mask<'_>,
         indices: &mut [I],
     ) -> Result<(), Error> {
-        let slices = OutputSlices { indices: indices.into(), values: None };
-        self.erased.run_masked(I::NAME, input.into(), (mask, self.erased.fill), slices, executor)
+        self.run_with(executor, (input, Some(mask)), indices, None)
     }
 
     /// As [`Plan::run_masked`], and also copies the best elements themselves, bit for bit, to `values`: packed in
@@ -80,8 +79,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: &mut [T],
     ) -> Result<(), Error> {
-        let slices = OutputSlices { indices: indices.into(), values: Some(values.into()) };
-        self.erased.run_masked(I::NAME, input.into(), (mask, self.erased.fill), slices, executor)
+        self.run_with(executor, (input, Some(mask)), indices, Some(values))
     }
 
     /// As [`Plan::run_masked`], into a new vector, as [`Plan::run_to_vec`].

@@ -13,11 +13,12 @@
 //! is one copy of planning and of running for all types: the slices of a call know the type of their elements. (Partial
 //! answers alone have one for each.)
 //!
-//! `masked.rs` runs plans of elements of which some are not there.
+//! `masked.rs` runs plans of elements of which some are not there, and `both.rs` is a plan for both functions.
 //!
 //! `slice.rs`, `packed.rs` and `ndarray.rs` are shortcuts to these for slices, packed tensors and arrays. Short slices
 //! go to the executor without a plan, because making one takes longer than they do.
 
+mod both;
 mod builder;
 mod display;
 mod masked;
@@ -28,11 +29,13 @@ mod plan;
 mod slice;
 mod untyped;
 
+pub use both::{ArgReduceBoth, PlanBoth};
 pub use builder::ArgReduce;
 pub(crate) use builder::plan_isa;
 pub use packed::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
 pub use packed::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
 pub use packed::{argmin, argmin_masked, argmin_on, argmin_with_values, argmin_with_values_on};
+pub use packed::{argminmax, argminmax_on};
 pub use plan::Plan;
 pub(crate) use plan::{ErasedPlan, check_len, new_vec};
 pub use slice::SliceExt;

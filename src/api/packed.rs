@@ -91,6 +91,51 @@ pub fn argmax_on<T: Element, I: Index>(
     arg_reduce_on(executor, ReduceFunction::ArgMax, Options::new(), input, sizes, axes)
 }
 
+/// The indices of the smallest elements, and those of the largest; otherwise as [`argmin`].
+///
+/// # Errors
+/// As [`argmin`].
+///
+/// ```
+/// use argreduce::argminmax;
+/// let rows = [[3_i32, 1, 2], [5, 5, 4]];
+/// let both: (Vec<u32>, _) = argminmax(rows.as_flattened(), &[2, 3], &[1])?;
+/// assert_eq!(both, (vec![1, 2], vec![0, 0]));
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+#[doc(alias = "minmax")]
+pub fn argminmax<T: Element, I: Index>(
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+) -> Result<(Vec<I>, Vec<I>), Error> {
+    argminmax_on(&Sequential, input, sizes, axes)
+}
+
+/// As [`argminmax`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+///
+/// # Errors
+/// As [`argmin`].
+///
+/// ```
+/// use argreduce::{ScopedThreads, argminmax_on};
+/// let rows = [[3_i32, 1, 2], [5, 5, 4]];
+/// let both: (Vec<u32>, _) = argminmax_on(&ScopedThreads::new(2), rows.as_flattened(), &[2, 3], &[1])?;
+/// assert_eq!(both, (vec![1, 2], vec![0, 0]));
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+pub fn argminmax_on<T: Element, I: Index>(
+    executor: &dyn Executor,
+    input: &[T],
+    sizes: &[usize],
+    axes: &[isize],
+) -> Result<(Vec<I>, Vec<I>), Error> {
+    let layout = Layout::contiguous(sizes)?;
+    let plan = ArgReduce::argminmax(&layout).axes(axes).plan_both()?;
+    check_not_longer(&layout, input)?;
+    plan.run_to_vecs_on(executor, input)
+}
+
 /// As [`argmin`], and beside each index the smallest element itself, bit for bit.
 ///
 /// # Errors
@@ -343,9 +388,15 @@ fn plan_of<T: Element, I: Index>(
 ) -> Result<Plan<T, I>, Error> {
     let layout = Layout::contiguous(sizes)?;
     let plan = ArgReduce::new(function, &layout).axes(axes).options(options).plan::<T, I>()?;
-    let (expected, len) = (layout.required_len(), input.len());
-    if len > expected {
-        return Err(Error::TooLong { element_type: T::DATA_TYPE.name(), sizes: sizes.to_vec(), expected, len });
-    }
+    check_not_longer(&layout, input)?;
     Ok(plan)
+}
+
+fn check_not_longer<T: Element>(layout: &Layout, input: &[T]) -> Result<(), Error> {
+    let (sizes, expected, len) = (layout.sizes().to_vec(), layout.required_len(), input.len());
+    if len > expected {
+        Err(Error::TooLong { element_type: T::DATA_TYPE.name(), sizes, expected, len })
+    } else {
+        Ok(())
+    }
 }

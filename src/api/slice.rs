@@ -25,6 +25,7 @@ use crate::{AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, Options
 ///     type Element = f32;
 /// #   fn argmin(&self) -> Option<usize> where f32: Element { None }
 /// #   fn argmax(&self) -> Option<usize> where f32: Element { None }
+/// #   fn argminmax(&self) -> Option<(usize, usize)> where f32: Element { None }
 /// #   fn nanargmin(&self) -> Option<usize> where f32: Element { None }
 /// #   fn nanargmax(&self) -> Option<usize> where f32: Element { None }
 /// #   fn argmin_with_value(&self) -> Option<(usize, f32)> where f32: Element { None }
@@ -53,6 +54,18 @@ pub trait SliceExt: sealed::Sealed {
 
     /// The index of the largest element, `None` if there is none.
     fn argmax(&self) -> Option<usize>
+    where
+        Self::Element: Element;
+
+    /// The indices of the smallest element and of the largest, `None` if there is none. A NaN is both.
+    ///
+    /// ```
+    /// use argreduce::SliceExt;
+    /// assert_eq!([2.0, 7.0, 1.0].argminmax(), Some((2, 1)));
+    /// assert_eq!([2.0, f32::NAN, 1.0].argminmax(), Some((1, 1)));
+    /// assert_eq!([0_u8; 0].argminmax(), None);
+    /// ```
+    fn argminmax(&self) -> Option<(usize, usize)>
     where
         Self::Element: Element;
 
@@ -150,6 +163,13 @@ impl<T> SliceExt for [T] {
         T: Element,
     {
         of_slice((ReduceFunction::ArgMax, NanPolicy::Propagate), self)
+    }
+
+    fn argminmax(&self) -> Option<(usize, usize)>
+    where
+        T: Element,
+    {
+        Some((self.argmin()?, self.argmax()?))
     }
 
     fn nanargmin(&self) -> Option<usize>

@@ -144,6 +144,12 @@ impl<T: Element, I: Index> Plan<T, I> {
         check_len("partials", "Partial", partials.len(), outputs)?;
         self.erased.finish_part((I::NAME, I::MAX), &|n| partials[n].index, indices)
     }
+
+    /// What [`Plan::finish_partials`] says of partials, of which there are enough.
+    pub(crate) fn check_finish(&self, partials: &[Partial<T, I>]) -> Result<(), Error> {
+        let empty = self.erased.empty_axis().map(|axis| (axis, "part"));
+        self.erased.check_finish(empty, I::MAX, &|n| partials[n].index)
+    }
 }
 
 impl ErasedPlan {
@@ -226,6 +232,20 @@ impl ErasedPlan {
         indices: &mut [I],
     ) -> Result<(), Error> {
         check_len("output", index_type, indices.len(), self.output.required_len())?;
+        self.check_finish(empty, max_index, index)?;
+        let fill = I::at(self.fill.unwrap_or(0) as isize, 0, 0);
+        let or_fill = |n| if index(n) == I::NONE { fill } else { index(n) };
+        scatter(&self.output, &or_fill, indices);
+        Ok(())
+    }
+
+    /// Whether indices, each given by its number among the packed ones, are of the whole; and what to say of none.
+    fn check_finish<I: Index>(
+        &self,
+        empty: Option<(usize, &'static str)>,
+        max_index: u64,
+        index: &dyn Fn(usize) -> I,
+    ) -> Result<(), Error> {
         let count = self.index_count() as u64;
         for n in 0..self.output.element_count() {
             let found = index(n);
@@ -244,9 +264,6 @@ impl ErasedPlan {
                 return Err(Error::IndexOutOfRange { index, count });
             }
         }
-        let fill = I::at(self.fill.unwrap_or(0) as isize, 0, 0);
-        let or_fill = |n| if index(n) == I::NONE { fill } else { index(n) };
-        scatter(&self.output, &or_fill, indices);
         Ok(())
     }
 }

@@ -1,0 +1,233 @@
+//! Both functions at once: what a plan for either writes, with values, as partials, under masks and on threads.
+
+mod common;
+
+use argreduce::{
+    ArgReduce, ArgReduceBoth, AxisDirection, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan,
+    ReduceFunction, ScopedThreads, SliceExt, argmax, argmin, argminmax, reference,
+};
+use argreduce_guard::{Edge, Guarded};
+use common::problem::{Problem, problem};
+use common::{Sample, rng, sample};
+use proptest::prelude::*;
+use rand::RngExt;
+
+/// Threads that share whatever there is.
+struct Eager(usize);
+
+impl Executor for Eager {
+    fn width(&self) -> usize {
+        self.0
+    }
+    fn min_task_bytes(&self) -> usize {
+        1
+    }
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        ScopedThreads::new(self.0).parallel_for(tasks, task);
+    }
+}
+
+/// Holds both at once against a plan for each, by every direction, policy and ISA.
+fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], output: Option<&Layout>, seed: u64) {
+    let input = Guarded::copy_of(&input[..layout.required_len()], Edge::End);
+    let mut rng = rng(seed);
+    let there: Vec<bool> = (0..layout.element_count()).map(|_| rng.random_range(0..3) != 0).collect();
+    for isa in Isa::available() {
+        for (direction, policy) in AxisDirection::ALL.into_iter().flat_map(|d| NanPolicy::ALL.map(|p| (d, p))) {
+            let both = ArgReduce::argminmax(layout).axes(axes).direction(direction).nan_policy(policy).isa(isa).fill(7);
+            let both = if let Some(output) = output { both.output_layout(output) } else { both };
+            let both = both.plan_both::<T, I>().unwrap();
+            let one = |function| -> Plan<T, I> {
+                let one = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy).isa(isa);
+                let one = if let Some(output) = output { one.output_layout(output) } else { one };
+                one.fill(7).plan().unwrap()
+            };
+            let each = [one(ReduceFunction::ArgMin), one(ReduceFunction::ArgMax)];
+            let (len, outputs) = (both.output_layout().required_len(), both.output_layout().element_count());
+            let places = || [(); 2].map(|()| Guarded::filled(I::at(-77, 0, 0), len, Edge::End));
+            let values = || [(); 2].map(|()| Guarded::filled(T::default(), outputs, Edge::Start));
+            let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
+            for mask in [None, Some(Mask::bools(&there))] {
+                let (mut wanted, mut wanted_values) = (places(), values());
+                for (n, plan) in each.iter().enumerate() {
+                    match mask {
+                        None => plan.run_with_values(&input, &mut wanted[n], &mut wanted_values[n]).unwrap(),
+                        Some(mask) => {
+                            plan.run_masked_with_values(&input, mask, &mut wanted[n], &mut wanted_values[n]).unwrap();
+                        }
+                    }
+                }
+                for threads in [1, 3] {
+                    let threads = &Eager(threads);
+                    let ([mut min, mut max], [mut lowest, mut highest]) = (places(), values());
+                    match mask {
+                        None => both
+                            .run_with_values_on(threads, &input, &mut min, &mut max, &mut lowest, &mut highest)
+                            .unwrap(),
+                        Some(mask) => both
+                            .run_masked_with_values_on(
+                                threads,
+                                &input,
+                                mask,
+                                &mut min,
+                                &mut max,
+                                &mut lowest,
+                                &mut highest,
+                            )
+                            .unwrap(),
+                    }
+                    assert_eq!([&min[..], &max[..]], [&wanted[0][..], &wanted[1][..]], "{both}");
+                    assert_eq!([bits(&lowest), bits(&highest)], wanted_values.each_ref().map(|v| bits(v)), "{both}");
+                    let [mut min, mut max] = places();
+                    match mask {
+                        None => both.run_on(threads, &input, &mut min, &mut max).unwrap(),
+                        Some(mask) => both.run_masked_on(threads, &input, mask, &mut min, &mut max).unwrap(),
+                    }
+                    assert_eq!([&min[..], &max[..]], [&wanted[0][..], &wanted[1][..]], "{both}");
+                    check_partials(&both, (threads, &input, mask), &wanted);
+                }
+            }
+        }
+    }
+}
+
+fn check_partials<T: Sample, I: Index>(
+    both: &argreduce::PlanBoth<T, I>,
+    (threads, input, mask): (&Eager, &[T], Option<Mask<'_>>),
+    wanted: &[Guarded<I>; 2],
+) {
+    let outputs = both.output_layout().element_count();
+    let [mut min, mut max] = [(); 2].map(|()| vec![Partial::<T, I>::NONE; outputs]);
+    match mask {
+        None => both.run_partials_on(threads, input, &mut min, &mut max).unwrap(),
+        Some(mask) => both.run_masked_partials_on(threads, input, mask, &mut min, &mut max).unwrap(),
+    }
+    // The same once more changes nothing.
+    let (merge_min, merge_max) = both.merge();
+    merge_min.partials(&mut min.clone(), &min).unwrap();
+    merge_max.partials(&mut max.clone(), &max).unwrap();
+    let [mut of_min, mut of_max] = [(); 2].map(|()| vec![I::at(-77, 0, 0); wanted[0].len()]);
+    both.finish_partials(&min, &max, &mut of_min, &mut of_max).unwrap();
+    assert_eq!([&of_min[..], &of_max[..]], [&wanted[0][..], &wanted[1][..]], "{both}");
+}
+
+#[test]
+fn every_shape() {
+    fn shapes<T: Sample>() {
+        let mut rng = rng(31);
+        for (sizes, strides, axes) in [
+            (&[3_usize, 50][..], None, &[1_isize][..]),
+            (&[5000], None, &[0]),
+            (&[70, 90], None, &[0]),
+            (&[300, 3], None, &[1]),
+            (&[2, 5, 3, 41], None, &[1, 3]),
+            (&[60, 50], Some(&[1_isize, 60][..]), &[0, 1]),
+            (&[33, 5], None, &[]),
+        ] {
+            let packed = Layout::contiguous(sizes).unwrap();
+            let layout = Layout::strided(sizes, strides.unwrap_or(packed.strides()), 0).unwrap();
+            check::<T, u32>(&sample(&mut rng, layout.required_len()), &layout, axes, None, 5);
+        }
+    }
+    for_each_type!(shapes());
+}
+
+#[test]
+fn slices_and_packed_tensors() {
+    fn of_type<T: Sample>() {
+        let mut rng = rng(32);
+        for len in [0, 1, 2, 7, 33, 700] {
+            let input: Vec<T> = sample(&mut rng, len);
+            assert_eq!(input.argminmax(), input.argmin().zip(input.argmax()));
+        }
+        let input: Vec<T> = sample(&mut rng, 60);
+        for axes in [&[][..], &[0], &[1], &[0, 2], &[0, 1, 2]] {
+            let both: (Vec<u16>, Vec<u16>) = argminmax(&input, &[3, 4, 5], axes).unwrap();
+            let each = (argmin(&input, &[3, 4, 5], axes).unwrap(), argmax(&input, &[3, 4, 5], axes).unwrap());
+            assert_eq!(both, each);
+        }
+    }
+    for_each_type!(of_type());
+}
+
+/// A NaN is both; or neither, but where there is nothing else; and ties go to the same side in both.
+#[test]
+fn nan_and_ties() {
+    let layout = Layout::contiguous(&[6]).unwrap();
+    let of = |both: ArgReduceBoth<'_>, input: [f32; 6]| {
+        let (min, max) = both.all_axes().plan_both::<f32, u32>().unwrap().run_to_vecs(&input).unwrap();
+        (min[0], max[0])
+    };
+    let both = ArgReduce::argminmax(&layout);
+    let tied = [2.0, 1.0, 3.0, 1.0, 3.0, 2.0];
+    assert_eq!(of(both, tied), (1, 2));
+    assert_eq!(of(both.direction(AxisDirection::Decreasing), tied), (3, 4));
+    let with_nan = [2.0, f32::NAN, 3.0, 1.0, f32::NAN, 2.0];
+    assert_eq!(of(both, with_nan), (1, 1));
+    assert_eq!(of(both.direction(AxisDirection::Decreasing), with_nan), (4, 4));
+    assert_eq!(of(both.nan_policy(NanPolicy::Ignore), with_nan), (3, 2));
+    assert_eq!(of(both.nan_policy(NanPolicy::Ignore), [f32::NAN; 6]), (0, 0));
+}
+
+/// Whatever is wrong with either is said before one is written.
+#[test]
+fn errors_come_first() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let plan = ArgReduce::argminmax(&layout).axes(&[1]).plan_both::<i32, u32>().unwrap();
+    let input = [1, 2, 3, 4, 5, 6];
+    let (mut min, mut max, mut lowest, mut highest) = ([9; 2], [9; 2], [9; 2], [9; 2]);
+    let said = |result: Result<(), Error>| result.unwrap_err().to_string();
+    assert_eq!(
+        said(plan.run(&input[..5], &mut min, &mut max)),
+        "the input slice has 5 elements of i32: the layout needs 6"
+    );
+    assert_eq!(
+        said(plan.run(&input, &mut min[..1], &mut max)),
+        "the min slice has 1 elements of u32: the layout needs 2"
+    );
+    assert_eq!(
+        said(plan.run_with_values(&input, &mut min, &mut max, &mut lowest, &mut highest[..1])),
+        "the max_values slice has 1 elements of i32: the layout needs 2"
+    );
+    let mask = Mask::bits(&[0], 0);
+    assert_eq!(
+        said(plan.run_masked(&input, Mask::bools(&[true; 5]), &mut min, &mut max)),
+        "the mask has 5 elements of bool: the input needs 6"
+    );
+    assert!(matches!(plan.run_masked(&input, mask, &mut [0; 2], &mut [0; 2]), Err(Error::NothingThere { .. })));
+    let (some, none) = ([Partial { value: 1, index: 1 }; 2], [Partial::NONE; 2]);
+    assert!(matches!(plan.finish_partials(&some, &none, &mut min, &mut max), Err(Error::NothingThere { .. })));
+    let beyond = [Partial { value: 1, index: 3 }; 2];
+    assert!(matches!(plan.finish_partials(&some, &beyond, &mut min, &mut max), Err(Error::IndexOutOfRange { .. })));
+    assert!(plan.finish_partials(&some, &some[..1], &mut min, &mut max).is_err());
+    let mut partials = [Partial::NONE; 2];
+    assert!(plan.run_partials(&input, &mut partials, &mut [Partial::NONE]).is_err());
+    assert_eq!((partials, min, max, lowest, highest), ([Partial::NONE; 2], [9; 2], [9; 2], [9; 2], [9; 2]));
+}
+
+/// Against the reference, which knows one function at a time.
+#[test]
+fn as_the_reference() {
+    let layout = Layout::contiguous(&[4, 70, 3]).unwrap();
+    let input: Vec<f32> = sample(&mut rng(33), 840);
+    let (min, max) =
+        ArgReduce::argminmax(&layout).axes(&[1]).plan_both::<f32, u64>().unwrap().run_to_vecs(&input).unwrap();
+    for (function, found) in [(ReduceFunction::ArgMin, min), (ReduceFunction::ArgMax, max)] {
+        let order = (function, AxisDirection::Increasing, NanPolicy::Propagate);
+        let expected = reference::arg_reduce(order, &layout, &[false, true, false], &input);
+        assert_eq!(found, expected.iter().map(|&index| index as u64).collect::<Vec<_>>());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: argreduce_guard::few(0..40, 4).count() as u32, ..Default::default() })]
+
+    #[test]
+    fn random_problems(problem in problem()) {
+        let Problem { layout, axes, output, data_type, seed } = problem;
+        argreduce::with_element_type!(data_type, T => {
+            let input: Vec<T> = sample(&mut rng(seed), layout.required_len());
+            check::<T, i64>(&input, &layout, &axes, output.as_ref(), seed);
+        });
+    }
+}
