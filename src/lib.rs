@@ -136,7 +136,7 @@ mod threads;
 
 #[cfg(feature = "ndarray")]
 pub use api::ndarray;
-pub use api::{ArgReduce, ArgReduceBoth, Plan, PlanBoth, RequiredBytes, SliceExt, UntypedPlan};
+pub use api::{ArgReduce, ArgReduceBoth, Plan, PlanBoth, RequiredBytes, SliceExt, UntypedPlan, UntypedPlanBoth};
 pub use api::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
 pub use api::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
 pub use api::{argmin, argmin_masked, argmin_on, argmin_with_values, argmin_with_values_on};

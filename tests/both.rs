@@ -3,10 +3,10 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, ArgReduceBoth, AxisDirection, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan,
-    ReduceFunction, ScopedThreads, SliceExt, argmax, argmin, argminmax, reference,
+    ArgReduce, ArgReduceBoth, AxisDirection, DataType, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Partial,
+    Plan, ReduceFunction, ScopedThreads, SliceExt, argmax, argmin, argminmax, reference,
 };
-use argreduce_guard::{Edge, Guarded};
+use argreduce_guard::{Edge, Guarded, is_slow};
 use common::problem::{Problem, problem};
 use common::{Sample, rng, sample};
 use proptest::prelude::*;
@@ -145,6 +145,67 @@ fn slices_and_packed_tensors() {
             let both: (Vec<u16>, Vec<u16>) = argminmax(&input, &[3, 4, 5], axes).unwrap();
             let each = (argmin(&input, &[3, 4, 5], axes).unwrap(), argmax(&input, &[3, 4, 5], axes).unwrap());
             assert_eq!(both, each);
+        }
+    }
+    for_each_type!(of_type());
+}
+
+/// Types as values, on buffers of bytes: the same, and errors that name the buffer.
+#[test]
+fn untyped() {
+    let layout = Layout::contiguous(&[30, 41]).unwrap();
+    let input: Vec<f32> = sample(&mut rng(35), 1230);
+    let there: Vec<bool> = (0..1230).map(|n| n % 3 != 0).collect();
+    let reduce = ArgReduce::argminmax(&layout).axes(&[1]).fill(-1);
+    let (typed, untyped) =
+        (reduce.plan_both::<f32, i64>().unwrap(), reduce.plan_both_untyped(DataType::F32, DataType::I64).unwrap());
+    let (bytes, threads) = (bytemuck::cast_slice(&input), &Eager(2));
+    for mask in [None, Some(Mask::bools(&there))] {
+        let (mut wanted, mut found) = ([[9_i64; 30]; 2], [[9_i64; 30]; 2]);
+        let (mut wanted_values, mut found_values) = ([[0.0_f32; 30]; 2], [[0.0_f32; 30]; 2]);
+        let [min, max] = &mut wanted;
+        let [lowest, highest] = &mut wanted_values;
+        match mask {
+            None => typed.run_with_values(&input, min, max, lowest, highest).unwrap(),
+            Some(mask) => typed.run_masked_with_values(&input, mask, min, max, lowest, highest).unwrap(),
+        }
+        for has_values in [false, true] {
+            let indices = found.each_mut().map(|x| bytemuck::cast_slice_mut(x));
+            let values = has_values.then(|| found_values.each_mut().map(|x| bytemuck::cast_slice_mut(x)));
+            match mask {
+                None => untyped.run_on(threads, bytes, indices, values).unwrap(),
+                Some(mask) => untyped.run_masked_on(threads, bytes, mask, indices, values).unwrap(),
+            }
+            assert_eq!(found, wanted);
+        }
+        assert_eq!(found_values.map(|v| v.map(f32::to_bits)), wanted_values.map(|v| v.map(f32::to_bits)));
+    }
+    let (mut min, mut max) = ([0_u8; 240], [0_u8; 239]);
+    let error = untyped.run(bytes, [&mut min, &mut max], None).unwrap_err();
+    assert!(matches!(error, Error::TooShort { slice: "max", len: 29, .. } | Error::Misaligned { .. }), "{error}");
+    assert_eq!(untyped.each().map(|plan| plan.to_string().starts_with("argmax")), [false, true]);
+}
+
+/// What no L2 cache holds is read part by part: of the outputs, or of what they are chosen from.
+#[test]
+fn beyond_caches() {
+    fn of_type<T: Sample>() {
+        let len = if is_slow() { 40_000 } else { 5 << 20 } / size_of::<T>();
+        let mut rng = rng(34);
+        for (rows, axes) in [(1, &[1_isize][..]), (7, &[1]), (len / 300, &[1]), (len / 300, &[0]), (50, &[0, 1])] {
+            let layout = Layout::contiguous(&[rows, len / rows]).unwrap();
+            let mut input: Vec<T> = sample(&mut rng, layout.required_len());
+            // Most of it alike, so that the answers are far apart.
+            input[1..].iter_mut().filter(|_| rng.random_range(0..1000) != 0).for_each(|x| *x = T::default());
+            for direction in AxisDirection::ALL {
+                let of = |function| ArgReduce::new(function, &layout).axes(axes).direction(direction).plan::<T, u32>();
+                let each = ReduceFunction::ALL.map(|function| of(function).unwrap().run_to_vec(&input).unwrap());
+                let both = ArgReduce::argminmax(&layout).axes(axes).direction(direction).plan_both::<T, u32>().unwrap();
+                for threads in [1, 2] {
+                    let (min, max) = both.run_to_vecs_on(&Eager(threads), &input).unwrap();
+                    assert_eq!([min, max], each, "{both}");
+                }
+            }
         }
     }
     for_each_type!(of_type());

@@ -1,9 +1,11 @@
 //! The smallest and the largest at once: one description, one plan, and two outputs of everything.
 
 use super::builder::ArgReduce;
-use super::plan::{Plan, check_len, new_vec};
+use super::plan::{ErasedPlan, Plan, check_len, new_vec};
+use super::untyped::{UntypedPlan, index_elements};
+use crate::exec::{ElementsRef, OutputSlices, Values, run_both_on};
 use crate::{
-    AxisDirection, Element, Error, Executor, Index, Isa, Layout, Mask, Merge, NanPolicy, Options, Partial, Sequential,
+    AxisDirection, DataType, Element, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Options, Sequential,
 };
 use std::fmt;
 
@@ -92,6 +94,101 @@ impl<'a> ArgReduceBoth<'a> {
         let function = crate::ReduceFunction::ArgMax;
         Ok(PlanBoth { min: self.reduce.plan()?, max: ArgReduce { function, ..self.reduce }.plan()? })
     }
+
+    /// As [`ArgReduceBoth::plan_both`], with both types as values.
+    ///
+    /// # Errors
+    /// As [`ArgReduce::plan_untyped`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, DataType, Layout};
+    /// let reduce = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]);
+    /// let plan = reduce.plan_both_untyped(DataType::U8, DataType::U16)?;
+    /// let (mut min, mut max) = ([9_u16; 2], [9_u16; 2]);
+    /// let buffers = [bytemuck::cast_slice_mut(&mut min), bytemuck::cast_slice_mut(&mut max)];
+    /// plan.run(&[1, 5, 2, 7, 0, 7], buffers, None)?;
+    /// assert_eq!((min, max), ([0, 1], [1, 0]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn plan_both_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlanBoth, Error> {
+        let max = ArgReduce { function: crate::ReduceFunction::ArgMax, ..self.reduce };
+        let (min, max) = (self.reduce.plan_untyped(data_type, index_type)?, max.plan_untyped(data_type, index_type)?);
+        Ok(UntypedPlanBoth { min, max })
+    }
+}
+
+/// A [`PlanBoth`] whose types are known at run time, on buffers of bytes, as an [`UntypedPlan`] has them. Buffers come
+/// in pairs: of the smallest, and of the largest.
+#[derive(Clone, Debug)]
+pub struct UntypedPlanBoth {
+    min: UntypedPlan,
+    max: UntypedPlan,
+}
+
+impl UntypedPlanBoth {
+    /// As [`PlanBoth::run`], or [`PlanBoth::run_with_values`] if there are buffers for values.
+    ///
+    /// # Errors
+    /// As [`PlanBoth::run_with_values`], and [`Error::Misaligned`].
+    pub fn run(&self, input: &[u8], indices: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>) -> Result<(), Error> {
+        self.run_any(&Sequential, (input, None), indices, values)
+    }
+
+    /// As [`UntypedPlanBoth::run`], on the threads of an executor, as [`Plan::run_on`].
+    ///
+    /// # Errors
+    /// As [`UntypedPlanBoth::run`].
+    pub fn run_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        indices: [&mut [u8]; 2],
+        values: Option<[&mut [u8]; 2]>,
+    ) -> Result<(), Error> {
+        self.run_any(executor, (input, None), indices, values)
+    }
+
+    /// As [`PlanBoth::run_masked_on`], or [`PlanBoth::run_masked_with_values_on`] if there are buffers for values.
+    ///
+    /// # Errors
+    /// As [`PlanBoth::run_masked_with_values`], and [`Error::Misaligned`].
+    pub fn run_masked_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        mask: Mask<'_>,
+        indices: [&mut [u8]; 2],
+        values: Option<[&mut [u8]; 2]>,
+    ) -> Result<(), Error> {
+        self.run_any(executor, (input, Some(mask)), indices, values)
+    }
+
+    /// The plans for the smallest and the largest: for partial answers, which two plans find.
+    pub fn each(&self) -> [&UntypedPlan; 2] {
+        [&self.min, &self.max]
+    }
+
+    fn run_any(
+        &self,
+        executor: &dyn Executor,
+        (input, mask): (&[u8], Option<Mask<'_>>),
+        [min, max]: [&mut [u8]; 2],
+        values: Option<[&mut [u8]; 2]>,
+    ) -> Result<(), Error> {
+        let (data_type, index_type) = (self.min.data_type(), self.min.index_type());
+        let input = ElementsRef::of_bytes("input", data_type, input)?;
+        let [min_values, max_values] = match values {
+            Some([min, max]) => [
+                Some(Values::of_bytes("min_values", data_type, min)?),
+                Some(Values::of_bytes("max_values", data_type, max)?),
+            ],
+            None => [None, None],
+        };
+        let min = OutputSlices { indices: index_elements("min", index_type, min)?, values: min_values };
+        let max = OutputSlices { indices: index_elements("max", index_type, max)?, values: max_values };
+        let plans = [self.min.erased(), self.max.erased()];
+        run_erased(plans, index_type.name(), (input, mask), [min, max], executor)
+    }
 }
 
 /// A [`Plan`] for the smallest and the largest at once: whatever is written, is written of both. `min` and `max` are
@@ -110,8 +207,8 @@ impl<'a> ArgReduceBoth<'a> {
 /// ```
 #[derive(Debug)]
 pub struct PlanBoth<T, I> {
-    min: Plan<T, I>,
-    max: Plan<T, I>,
+    pub(crate) min: Plan<T, I>,
+    pub(crate) max: Plan<T, I>,
 }
 
 impl<T, I> Clone for PlanBoth<T, I> {
@@ -259,102 +356,6 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         self.run_any(executor, (input, Some(mask)), Both([min, max]), Some(Both([min_values, max_values])))
     }
 
-    /// As [`Plan::run_partials`].
-    ///
-    /// # Errors
-    /// As [`Plan::run_partials`]; slices are called as in [`PlanBoth::run`].
-    ///
-    /// ```
-    /// use argreduce::{ArgReduce, Layout, Partial};
-    /// // Two parts of a row.
-    /// let (part, whole) = (Layout::contiguous(&[3])?, [6]);
-    /// let plan = |start| ArgReduce::argminmax(&part).all_axes().window(&whole, start).plan_both::<f32, u32>();
-    /// let [mut min, mut max, mut other_min, mut other_max] = [[Partial::NONE]; 4];
-    /// plan(&[0])?.run_partials(&[3.0, 1.0, 2.0], &mut min, &mut max)?;
-    /// plan(&[3])?.run_partials(&[5.0, 2.0, 4.0], &mut other_min, &mut other_max)?;
-    ///
-    /// let (merge_min, merge_max) = plan(&[0])?.merge();
-    /// merge_min.partials(&mut min, &other_min)?;
-    /// merge_max.partials(&mut max, &other_max)?;
-    /// let (mut smallest, mut largest) = ([0], [0]);
-    /// plan(&[0])?.finish_partials(&min, &max, &mut smallest, &mut largest)?;
-    /// assert_eq!((smallest, largest), ([1], [3]));
-    /// # Ok::<(), argreduce::Error>(())
-    /// ```
-    pub fn run_partials(&self, input: &[T], min: &mut [Partial<T, I>], max: &mut [Partial<T, I>]) -> Result<(), Error> {
-        self.run_partials_on(&Sequential, input, min, max)
-    }
-
-    /// As [`PlanBoth::run_partials`], on the threads of an executor, as [`Plan::run_on`].
-    ///
-    /// # Errors
-    /// As [`PlanBoth::run_partials`].
-    pub fn run_partials_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[T],
-        min: &mut [Partial<T, I>],
-        max: &mut [Partial<T, I>],
-    ) -> Result<(), Error> {
-        self.check_partials([min.len(), max.len()])?;
-        self.min.run_partials_on(executor, input, min)?;
-        self.max.run_partials_on(executor, input, max)
-    }
-
-    /// As [`Plan::run_masked_partials`].
-    ///
-    /// # Errors
-    /// As [`Plan::run_masked_partials`]; slices are called as in [`PlanBoth::run`].
-    pub fn run_masked_partials(
-        &self,
-        input: &[T],
-        mask: Mask<'_>,
-        min: &mut [Partial<T, I>],
-        max: &mut [Partial<T, I>],
-    ) -> Result<(), Error> {
-        self.run_masked_partials_on(&Sequential, input, mask, min, max)
-    }
-
-    /// As [`PlanBoth::run_masked_partials`], on the threads of an executor, as [`Plan::run_on`].
-    ///
-    /// # Errors
-    /// As [`PlanBoth::run_masked_partials`].
-    pub fn run_masked_partials_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[T],
-        mask: Mask<'_>,
-        min: &mut [Partial<T, I>],
-        max: &mut [Partial<T, I>],
-    ) -> Result<(), Error> {
-        self.check_partials([min.len(), max.len()])?;
-        self.min.run_masked_partials_on(executor, input, mask, min)?;
-        self.max.run_masked_partials_on(executor, input, mask, max)
-    }
-
-    /// As [`Plan::merge`]: what merges the partial answers of the smallest, and what those of the largest.
-    pub fn merge(&self) -> (Merge, Merge) {
-        (self.min.merge(), self.max.merge())
-    }
-
-    /// As [`Plan::finish_partials`].
-    ///
-    /// # Errors
-    /// As [`Plan::finish_partials`].
-    pub fn finish_partials(
-        &self,
-        min: &[Partial<T, I>],
-        max: &[Partial<T, I>],
-        min_indices: &mut [I],
-        max_indices: &mut [I],
-    ) -> Result<(), Error> {
-        self.check_partials([min.len(), max.len()])?;
-        self.check([min_indices.len(), max_indices.len()], None)?;
-        self.max.check_finish(max)?;
-        self.min.finish_partials(min, min_indices)?;
-        self.max.finish_partials(max, max_indices)
-    }
-
     /// As [`Plan::input_layout`].
     pub fn input_layout(&self) -> &Layout {
         self.min.input_layout()
@@ -377,31 +378,46 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         Both([min, max]): Both<'_, I>,
         values: Option<Both<'_, T>>,
     ) -> Result<(), Error> {
-        self.check([min.len(), max.len()], values.as_ref().map(|Both(values)| values.each_ref().map(|v| v.len())))?;
         let [min_values, max_values] = match values {
-            Some(Both([min, max])) => [Some(min), Some(max)],
+            Some(Both([min, max])) => [Some(min.into()), Some(max.into())],
             None => [None, None],
         };
-        self.min.run_with(executor, (input, mask), min, min_values)?;
-        self.max.run_with(executor, (input, mask), max, max_values)
+        let min = OutputSlices { indices: min.into(), values: min_values };
+        let max = OutputSlices { indices: max.into(), values: max_values };
+        run_erased([&self.min.erased, &self.max.erased], I::NAME, (input.into(), mask), [min, max], executor)
     }
+}
 
-    /// That all slices are long enough, before one is written.
-    fn check(&self, indices: [usize; 2], values: Option<[usize; 2]>) -> Result<(), Error> {
-        let output = self.output_layout();
-        for (slice, len) in ["min", "max"].into_iter().zip(indices) {
-            check_len(slice, I::NAME, len, output.required_len())?;
+/// Runs plans for the smallest and the largest, made of one description. That all slices are long enough is checked
+/// before one is written.
+fn run_erased(
+    [min, max]: [&ErasedPlan; 2],
+    index_type: &'static str,
+    (input, mask): (ElementsRef<'_>, Option<Mask<'_>>),
+    mut slices: [OutputSlices<'_>; 2],
+    executor: &dyn Executor,
+) -> Result<(), Error> {
+    check_indices(&min.output, index_type, slices.each_ref().map(|slices| slices.indices.len()))?;
+    for (slice, OutputSlices { values, .. }) in ["min_values", "max_values"].into_iter().zip(&slices) {
+        if let Some(values) = values {
+            check_len(slice, input.data_type().name(), values.len(), min.output.element_count())?;
         }
-        for (slice, len) in ["min_values", "max_values"].into_iter().zip(values.into_iter().flatten()) {
-            check_len(slice, T::DATA_TYPE.name(), len, output.element_count())?;
-        }
-        Ok(())
     }
+    if let Some(mask) = mask {
+        let [of_min, of_max] = slices;
+        min.run_masked(index_type, input, (mask, min.fill), of_min, executor)?;
+        return max.run_masked(index_type, input, (mask, max.fill), of_max, executor);
+    }
+    if min.has_outputs(index_type, input, &slices[0])? {
+        run_both_on([&min.bind(input), &max.bind(input)], slices.each_mut(), executor);
+    }
+    Ok(())
+}
 
-    fn check_partials(&self, partials: [usize; 2]) -> Result<(), Error> {
-        let outputs = self.output_layout().element_count();
-        ["min", "max"].into_iter().zip(partials).try_for_each(|(slice, len)| check_len(slice, "Partial", len, outputs))
-    }
+/// That both slices of indices are long enough.
+pub(crate) fn check_indices(output: &Layout, index_type: &'static str, lens: [usize; 2]) -> Result<(), Error> {
+    let mut slices = ["min", "max"].into_iter().zip(lens);
+    slices.try_for_each(|(slice, len)| check_len(slice, index_type, len, output.required_len()))
 }
 
 /// What the plan for either displays, but for the function.

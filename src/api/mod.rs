@@ -29,7 +29,8 @@ mod plan;
 mod slice;
 mod untyped;
 
-pub use both::{ArgReduceBoth, PlanBoth};
+pub(crate) use both::check_indices;
+pub use both::{ArgReduceBoth, PlanBoth, UntypedPlanBoth};
 pub use builder::ArgReduce;
 pub(crate) use builder::plan_isa;
 pub use packed::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};

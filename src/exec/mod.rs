@@ -68,7 +68,7 @@ mod write;
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
 pub(crate) use masked::{FoundBlock, MaskedReduction, run_masked};
-pub(crate) use parallel::{run_on, run_packed_on, run_partials_on};
+pub(crate) use parallel::{run_both_on, run_on, run_packed_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
 pub(crate) use row::{find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};

@@ -7,11 +7,13 @@ use super::outputs::OutputSlice;
 use super::partials::{run_interleaved, run_partials, write_partials};
 use super::run::{run, run_distinct};
 use super::slices::OutputSlices;
-use super::split::{Best, FEW_PARTIALS, Settled, WriteBest, find_best, write_best};
+use super::split::{Best, FEW_PARTIALS, Settled, find_best, write_best};
 use super::values::Values;
 use super::write::{copy_answers, copy_packed};
 use crate::partial::Partial;
-use crate::planner::{Division, ExecPlan, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
+use crate::planner::{
+    CollapsedShape, Division, ExecPlan, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts,
+};
 use crate::threads::{Executor, claims::Claims};
 use crate::{Element, Index};
 use argreduce_kernels::{Tuning, WorkingSet};
@@ -21,8 +23,25 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 pub(crate) fn run_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, executor: &dyn Executor) {
     let bytes = OutputBytes { index: slices.indices.width(), value: slices.values.as_ref().map(Values::size) };
     match bound.plan().divide(executor.width(), executor.min_task_bytes(), bytes) {
-        Some(division) => DividedCall { division, executor }.answer(bound, slices),
+        Some(division) => DividedCall { division, executor }.answer([(bound, slices)]),
         None => run(bound, slices),
+    }
+}
+
+/// As [`run_on`], of two plans that differ in their order alone, of the same input: part by part, so that the second
+/// finds in a cache what the first has read.
+pub(crate) fn run_both_on(
+    bounds: [&BoundPlan<'_>; 2],
+    [min, max]: [&mut OutputSlices<'_>; 2],
+    executor: &dyn Executor,
+) {
+    let bytes = OutputBytes { index: min.indices.width(), value: min.values.as_ref().map(Values::size) };
+    match bounds[0].plan().divide_for_several(executor.width(), executor.min_task_bytes(), bytes) {
+        Some(division) => DividedCall { division, executor }.answer([(bounds[0], min), (bounds[1], max)]),
+        None => {
+            run(bounds[0], min);
+            run(bounds[1], max);
+        }
     }
 }
 
@@ -54,7 +73,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
         Parts::Reduction(parts) => {
             let mut partials = OutputSlice::from(&mut *partials);
             // SAFETY: as in `run_packed_on`; and they are outputs of the plan, all of which are found.
-            call.run_reduction(parts, &unsafe { bound.with_plan(packed) }, &mut |outputs, best| unsafe {
+            call.run_reduction(parts, [&unsafe { bound.with_plan(packed) }], &mut |_, outputs, best| unsafe {
                 write_partials(bound.input(), outputs, best, &mut partials);
             });
         }
@@ -69,17 +88,20 @@ struct DividedCall<'a> {
 }
 
 impl DividedCall<'_> {
-    /// Answers every output.
-    fn answer(&self, bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
-        let plan = bound.plan();
+    /// Answers every output of plans that have the same loops.
+    fn answer<const N: usize>(&self, calls: [(&BoundPlan<'_>, &mut OutputSlices<'_>); N]) {
+        let bounds = calls.each_ref().map(|&(bound, _)| bound);
+        let mut slices = calls.map(|(_, slices)| slices);
         match &self.division.parts {
-            Parts::Outputs(parts) => self.run_outputs(parts, bound, slices),
-            Parts::Reduction(parts) => self.run_reduction(parts, bound, &mut |outputs, best| {
+            Parts::Outputs(parts) => self.run_outputs(parts, bounds, slices.each_ref().map(|slices| &**slices)),
+            Parts::Reduction(parts) => self.run_reduction(parts, bounds, &mut |n, outputs, best| {
                 // SAFETY: they are outputs of the plan, all of which are found.
-                unsafe { write_best(bound.input(), outputs, best, slices) };
+                unsafe { write_best(bounds[n].input(), outputs, best, slices[n]) };
             }),
         }
-        copy_answers(&plan.shape, slices);
+        for (bound, slices) in bounds.into_iter().zip(slices) {
+            copy_answers(&bound.plan().shape, slices);
+        }
     }
 
     /// The working set of a thread: what each reads, call after call, may stay in its own L2 cache. All else is shared.
@@ -111,20 +133,28 @@ impl DividedCall<'_> {
         debug_assert!(!cfg!(debug_assertions) || done.into_inner() == parts, "each part is done once");
     }
 
-    /// Answers parts of the outputs, each as a plan of its own.
-    fn run_outputs(&self, parts: &OutputParts, bound: &BoundPlan<'_>, slices: &OutputSlices<'_>) {
-        let (plan, working_set) = (bound.plan(), self.working_set(bound.plan()));
+    /// Answers parts of the outputs, each as plans of its own.
+    fn run_outputs<const N: usize>(
+        &self,
+        parts: &OutputParts,
+        bounds: [&BoundPlan<'_>; N],
+        slices: [&OutputSlices<'_>; N],
+    ) {
+        let working_set = self.working_set(bounds[0].plan());
         self.for_each_part(parts.count, || {
             // SAFETY: a task writes outputs of the parts that it claims, and nothing else is written meanwhile. Each
             // part is claimed once (`Claims`, tested by loom). Parts have no output in common (a test of
             // `planner/division.rs`), and an output layout has a place for each (`check_output` in `api/builder.rs`).
-            let (mut part, mut lent) = (parts.plan(plan, working_set), unsafe { slices.lend() });
-            move |n| {
-                let address = |place| slices.indices.address(place);
-                parts.for_each_plan(plan, n, &address, &mut part, &mut |part| {
-                    // SAFETY: it is a part of the plan's outputs, each with all that it is chosen from.
-                    run_distinct(&unsafe { bound.with_plan(part) }, &mut lent);
-                });
+            let mut lent = slices.map(|slices| unsafe { slices.lend() });
+            let mut plans = bounds.map(|bound| parts.plan(bound.plan(), working_set));
+            move |part| {
+                for (n, (bound, plan)) in bounds.into_iter().zip(&mut plans).enumerate() {
+                    let address = |place| slices[n].indices.address(place);
+                    parts.for_each_plan(bound.plan(), part, &address, plan, &mut |part| {
+                        // SAFETY: it is a part of the plan's outputs, each with all that it is chosen from.
+                        run_distinct(&unsafe { bound.with_plan(part) }, &mut lent[n]);
+                    });
+                }
             }
         });
     }
@@ -151,47 +181,54 @@ impl DividedCall<'_> {
     }
 
     /// Finds the best elements of parts of the reduction, and merges them.
-    fn run_reduction(&self, parts: &ReductionParts, bound: &BoundPlan<'_>, write: &mut WriteBest<'_>) {
+    fn run_reduction<const N: usize>(
+        &self,
+        parts: &ReductionParts,
+        bounds: [&BoundPlan<'_>; N],
+        write: &mut dyn FnMut(usize, &CollapsedShape, &[Best]),
+    ) {
         if parts.count * parts.outputs <= FEW_PARTIALS {
-            self.merge_parts(parts, bound, write, &mut [Best::NONE; FEW_PARTIALS]);
+            self.merge_parts(parts, bounds, write, &mut [[Best::NONE; FEW_PARTIALS]; N]);
         } else {
-            self.merge_parts(parts, bound, write, &mut [Best::NONE; MAX_PARTIALS]);
+            self.merge_parts(parts, bounds, write, &mut [[Best::NONE; MAX_PARTIALS]; N]);
         }
     }
 
-    /// With a buffer for those.
+    /// With a buffer for those of each plan.
     #[inline(never)]
-    fn merge_parts(
+    fn merge_parts<const N: usize, const M: usize>(
         &self,
         parts: &ReductionParts,
-        bound: &BoundPlan<'_>,
-        write: &mut WriteBest<'_>,
-        found: &mut [Best],
+        bounds: [&BoundPlan<'_>; N],
+        write: &mut dyn FnMut(usize, &CollapsedShape, &[Best]),
+        found: &mut [[Best; M]; N],
     ) {
-        let (plan, whole) = (bound.plan(), parts.shape(&bound.plan().shape));
-        let partials = OutputSlice::from(&mut *found);
-        let (working_set, settled) = (self.working_set(plan), Settled::new(bound));
+        let (plan, whole) = (bounds[0].plan(), parts.shape(&bounds[0].plan().shape));
+        let partials = found.each_mut().map(|found| OutputSlice::from(&mut found[..]));
+        let (working_set, settled) = (self.working_set(plan), bounds.map(Settled::new));
         self.for_each_part(parts.count, || {
             // SAFETY: a task writes the answers of the parts that it claims, each of which is claimed once (`Claims`,
             // tested by loom), and nothing else is written meanwhile. Those of a part begin behind those of the one
             // before.
-            let (mut part, mut partials) = (whole, unsafe { partials.lend() });
-            let (plan, settled) = (ExecPlan { shape: part, working_set, ..*plan }, &settled);
-            move |n| {
-                parts.move_to(&whole, n, &mut part);
-                if settled.is_before(&part) {
-                    return;
+            let mut lent = partials.each_ref().map(|partials| unsafe { partials.lend() });
+            let (mut part, settled) = (whole, &settled);
+            let plans = bounds.map(|bound| ExecPlan { shape: whole, working_set, ..*bound.plan() });
+            move |at| {
+                parts.move_to(&whole, at, &mut part);
+                for (n, bound) in bounds.into_iter().enumerate().filter(|&(n, _)| !settled[n].is_before(&part)) {
+                    let best = lent[n].range(at * parts.outputs, parts.outputs);
+                    // SAFETY: a part of what the plan's outputs are chosen from (a test of `planner/division.rs`).
+                    unsafe { find_best(&bound.with_plan(&plans[n]), &part, best) };
+                    settled[n].add(best);
                 }
-                let best = partials.range(n * parts.outputs, parts.outputs);
-                // SAFETY: a part of what the plan's outputs are chosen from (a test of `planner/division.rs`).
-                unsafe { find_best(&bound.with_plan(&plan), &part, best) };
-                settled.add(best);
             }
         });
-        let (best, others) = found[..parts.count * parts.outputs].split_at_mut(parts.outputs);
-        for others in others.chunks_exact(parts.outputs) {
-            best.iter_mut().zip(others).for_each(|(best, other)| best.merge(*other));
+        for (n, found) in found.iter_mut().enumerate() {
+            let (best, others) = found[..parts.count * parts.outputs].split_at_mut(parts.outputs);
+            for others in others.chunks_exact(parts.outputs) {
+                best.iter_mut().zip(others).for_each(|(best, other)| best.merge(*other));
+            }
+            write(n, &whole.kept(), best);
         }
-        write(&whole.kept(), best);
     }
 }

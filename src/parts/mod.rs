@@ -21,9 +21,11 @@
 //! |---|---|
 //! | `merge.rs` | merging, as callers see it |
 //! | `plan.rs` | plans that give partials, and indices from partials |
+//! | `both.rs` | the same of both functions at once |
 //! | `untyped.rs` | the same for types that are known at run time |
 //! | `stream.rs` | chunks along one axis, one after another |
 
+mod both;
 mod merge;
 mod plan;
 mod stream;

@@ -26,6 +26,10 @@ const PARTS_PER_TASK: usize = 8;
 /// a little. See docs/tuning.md#not-measured.
 const MIN_PART: usize = 4;
 
+/// The bytes of a part that several plans read, one after another: of L2 a quarter, or less. See
+/// docs/tuning.md#not-measured.
+const SHARED_PART_BYTES: usize = 128 << 10;
+
 /// How many bytes of each row a part of columns has at least, if the rows are read from memory: of fewer, neighbouring
 /// rows would be read as slowly as elements that are far from each other. See docs/tuning.md#not-measured.
 const MIN_FAR_COLUMN_BYTES: usize = 8 << 10;
@@ -108,11 +112,32 @@ impl ExecPlan {
         }
         let most = tasks.saturating_mul(PARTS_PER_TASK);
         let wanted = (self.input_bytes / min_task_bytes.saturating_mul(MIN_PART).max(1)).clamp(tasks, most);
+        self.divide_into(tasks, (tasks, wanted), bytes)
+    }
+
+    /// As [`ExecPlan::divide`], of a call that several plans answer: into parts that a cache holds, where the whole is
+    /// beyond it, so that the second plan to read a part finds it there.
+    pub(crate) fn divide_for_several(
+        &self,
+        width: usize,
+        min_task_bytes: usize,
+        bytes: OutputBytes,
+    ) -> Option<Division> {
+        let parts = self.input_bytes / SHARED_PART_BYTES;
+        if self.working_set == WorkingSet::L2 || parts < 2 {
+            return self.divide(width, min_task_bytes, bytes);
+        }
+        let tasks = width.min(self.input_bytes / min_task_bytes.max(1)).max(1);
+        self.divide_into(tasks, (parts / 2, parts), bytes).or_else(|| self.divide(width, min_task_bytes, bytes))
+    }
+
+    /// Into about so many parts, of the outputs if those are enough.
+    fn divide_into(&self, tasks: usize, (enough, wanted): (usize, usize), bytes: OutputBytes) -> Option<Division> {
         let count_of = |outputs: Option<OutputParts>| outputs.map_or(1, |parts| parts.count);
         let min_width = self.min_width(tasks);
         let mut outputs = self.output_parts(tasks, wanted, bytes, min_width);
         let grains = outputs.map_or(1, |parts| parts.grains(&self.shape));
-        let is_even = count_of(outputs) >= tasks && grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
+        let is_even = count_of(outputs) >= enough && grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
         let reduction = if is_even { None } else { self.reduction_parts(tasks, wanted) };
         if !is_even && reduction.is_none() {
             let width = (self.shape.inner_dim().size / tasks).clamp(MIN_TILE_WIDTH, min_width);
