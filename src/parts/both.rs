@@ -5,10 +5,10 @@ use crate::api::{check_indices, check_len};
 use crate::{Element, Error, Executor, Index, Mask, Partial, PlanBoth, Sequential};
 
 impl<T: Element, I: Index> PlanBoth<T, I> {
-    /// As [`Plan::run_partials`].
+    /// As [`Plan::run_partials`](crate::Plan::run_partials).
     ///
     /// # Errors
-    /// As [`Plan::run_partials`]; slices are called as in [`PlanBoth::run`].
+    /// As [`Plan::run_partials`](crate::Plan::run_partials); slices are called as in [`PlanBoth::run`].
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout, Partial};
@@ -31,7 +31,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         self.run_partials_on(&Sequential, input, min, max)
     }
 
-    /// As [`PlanBoth::run_partials`], on the threads of an executor, as [`Plan::run_on`].
+    /// As [`PlanBoth::run_partials`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
     ///
     /// # Errors
     /// As [`PlanBoth::run_partials`].
@@ -47,10 +47,10 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         self.max.run_partials_on(executor, input, max)
     }
 
-    /// As [`Plan::run_masked_partials`].
+    /// As [`Plan::run_masked_partials`](crate::Plan::run_masked_partials).
     ///
     /// # Errors
-    /// As [`Plan::run_masked_partials`]; slices are called as in [`PlanBoth::run`].
+    /// As [`Plan::run_masked_partials`](crate::Plan::run_masked_partials); slices are called as in [`PlanBoth::run`].
     pub fn run_masked_partials(
         &self,
         input: &[T],
@@ -61,7 +61,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         self.run_masked_partials_on(&Sequential, input, mask, min, max)
     }
 
-    /// As [`PlanBoth::run_masked_partials`], on the threads of an executor, as [`Plan::run_on`].
+    /// As [`PlanBoth::run_masked_partials`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
     ///
     /// # Errors
     /// As [`PlanBoth::run_masked_partials`].
@@ -78,15 +78,16 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         self.max.run_masked_partials_on(executor, input, mask, max)
     }
 
-    /// As [`Plan::merge`]: what merges the partial answers of the smallest, and what those of the largest.
+    /// As [`Plan::merge`](crate::Plan::merge): what merges the partial answers of the smallest, and what merges those of
+    /// the largest.
     pub fn merge(&self) -> (Merge, Merge) {
         (self.min.merge(), self.max.merge())
     }
 
-    /// As [`Plan::finish_partials`].
+    /// As [`Plan::finish_partials`](crate::Plan::finish_partials).
     ///
     /// # Errors
-    /// As [`Plan::finish_partials`].
+    /// As [`Plan::finish_partials`](crate::Plan::finish_partials).
     pub fn finish_partials(
         &self,
         min: &[Partial<T, I>],
