@@ -78,8 +78,8 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         self.max.run_masked_partials_on(executor, input, mask, max)
     }
 
-    /// As [`Plan::merge`](crate::Plan::merge): what merges the partial answers of the smallest, and what merges those of
-    /// the largest.
+    /// As [`Plan::merge`](crate::Plan::merge): what merges the partial answers of the smallest, and what those of the
+    /// largest.
     pub fn merge(&self) -> (Merge, Merge) {
         (self.min.merge(), self.max.merge())
     }
