@@ -150,7 +150,12 @@ fn outputs_of(sizes: &[usize], reduced: &[bool]) -> Vec<usize> {
 fn every_shape_and_density() {
     fn shapes<T: Sample>() {
         type View = (&'static [usize], Option<&'static [isize]>, &'static [isize]);
-        let cases: [View; 12] = [
+        let cases: [View; 15] = [
+            // Blocks cut along both axes, the last of which end where the mask does.
+            (&[70, 300], None, &[0]),
+            // Rows of the input further apart than those of the mask, by no multiple of 8.
+            (&[60, 130], Some(&[135, 1]), &[0]),
+            (&[20, 700], Some(&[701, 1]), &[1]),
             (&[3, 50], None, &[1]),
             (&[7, 2100], None, &[1]),
             (&[40_000], None, &[0]),
@@ -175,6 +180,33 @@ fn every_shape_and_density() {
         }
     }
     for_each_type!(shapes());
+}
+
+/// A mask of one row, or of one column, for all: read again for each block of the same place.
+#[test]
+fn broadcast_masks() {
+    fn of_type<T: Sample>() {
+        let mut rng = rng(13);
+        for (sizes, strides) in [([90, 1000], [0, 1]), ([300, 130], [0, 1]), ([9, 2100], [1, 0])] {
+            let (layout, of_mask) =
+                (Layout::contiguous(&sizes).unwrap(), Layout::strided(&sizes, &strides, 0).unwrap());
+            let input: Vec<T> = sample(&mut rng, layout.required_len());
+            let there = mask_of(&mut rng, of_mask.required_len());
+            let place = |n: usize| n / sizes[1] * strides[0] as usize + n % sizes[1] * strides[1] as usize;
+            let mask = Mask::strided(&there, &of_mask);
+            for order @ (function, direction, policy) in orders() {
+                for axis in [0, 1] {
+                    let reduced = [axis == 0, axis == 1];
+                    let expected = reference::arg_reduce_masked(order, &layout, &reduced, &input, |n| there[place(n)]);
+                    let plan = ArgReduce::new(function, &layout).axes(&[axis]).direction(direction).nan_policy(policy);
+                    let found = plan.fill(-1).plan::<T, i64>().unwrap().run_masked_to_vec(&input, mask).unwrap();
+                    let wanted: Vec<i64> = expected.iter().map(|index| index.map_or(-1, |n| n as i64)).collect();
+                    assert_eq!(found, wanted, "{order:?}, {sizes:?}, {axis}");
+                }
+            }
+        }
+    }
+    for_each_type!(of_type());
 }
 
 /// What is masked is better than all else: it has to be seen as not there, wherever it is.

@@ -142,9 +142,9 @@ impl Kernel {
         }
     }
 
-    /// Whether it [takes inputs under masks](Kernel::run_masked) of such reduced loops: one alone, of columns, and of
-    /// rows in the direction of memory, if they are not too long, nor rows too short. Other kernels gather elements,
-    /// which costs as much as a copy.
+    /// Whether it [takes inputs under masks](Kernel::run_masked) of such reduced loops. Rows may be neither short nor
+    /// huge, and have to go in the direction of memory; columns may have as many rows as a lane counts. All others are
+    /// left out to keep the code small: a copy serves them.
     pub fn takes_masks(self, reduced: &[LoopDim]) -> bool {
         match (self.masked, reduced) {
             (Some(MaskedKernel { is_of_rows, lens: [fewest, most], .. }), &[LoopDim { size, stride }]) => {
@@ -159,7 +159,7 @@ impl Kernel {
     /// # Safety
     /// - As there. Elements that are not there may be read, too.
     /// - The mask has a bit for each element from the lowest of the call to the highest, and
-    ///   [`InputMask::PADDING`] bytes after that of the last one. What it fills with is an element.
+    ///   [`InputMask::PADDING`] bytes after that of the last one. What it fills with may be read, and is an element.
     ///
     /// # Panics
     /// As there; and if the kernel [takes no masks](Kernel::takes_masks), or there are no places for values.

@@ -50,7 +50,7 @@ pub(crate) trait KernelImpl: Sized {
     /// As [`KernelImpl::enter`], of an input under a mask.
     ///
     /// # Safety
-    /// - As there, and the mask has a bit for each element of the call, and for those between them.
+    /// - As there. The mask is as [`crate::Kernel::run_masked`] asks.
     #[inline(never)]
     unsafe fn enter_masked<M>(args: &KernelArgs<'_>, mask: InputMask<'_>, mut outputs: Outputs<'_>) -> Written
     where

@@ -126,8 +126,8 @@ impl<'a> KernelCall<'a> {
         let values = match values {
             Some(ValuePlaces(mut values)) => {
                 assert!(values.data_type() == self.input.data_type());
-                // SAFETY: a kernel writes elements there, all of which it has read from the input: they are of its
-                // type.
+                // SAFETY: a kernel writes elements there, of the input's type: each was read from it, or is what a
+                // mask fills with.
                 with_bits!(values.size(), B => self.run(Outputs::with_values(places, unsafe { values.places::<B>() })));
                 Some(values)
             }

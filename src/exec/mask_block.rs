@@ -1,5 +1,5 @@
-//! Which elements of a block are there, run by run, or as bytes packed in the order of memory. Nothing here knows of
-//! elements.
+//! Which elements of a block are there: run by run, as bytes packed in the order of memory, or as bits at the places of
+//! the elements in the input. Nothing here knows of elements.
 #![allow(unsafe_code)]
 
 use crate::MAX_RANK;
@@ -30,8 +30,9 @@ pub(super) struct PresenceBuffer<'b> {
     /// Of the block with this first place in the mask: how much is there, and whether `bytes` are its.
     covered: Option<(usize, Coverage)>,
     written: Option<usize>,
-    /// Of the block whose bits are in the buffer instead. So many bytes are initialised then.
+    /// Of the block whose bits are in the buffer instead.
     bits_of: Option<usize>,
+    /// How many bytes have been initialised for bits: they stay so, because nothing writes places without a value.
     initialized: usize,
 }
 

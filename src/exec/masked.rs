@@ -5,16 +5,16 @@
 //!     for each block of what they are chosen from:
 //!         all of it is there:     (value, index) = kernel(the input, there)
 //!         nothing is:             NONE
-//!         some is:                copy = the input, and in place of what is not there, what never wins
-//!                                 (value, index) = kernel(the copy)
+//!         some is:                in place of what is not there, what never wins
+//!                                 (value, index) = kernel(the input, under bits), if rows or columns take them
+//!                                 (value, index) = kernel(a copy), if not
 //!                                 where what never wins has won: index = the first that is there, or NONE
 //!         merge, by value and index
 //!     write: what has no element stays NONE; who writes knows what that is to be
 //! ```
 //!
-//! What never wins is the worst number; or NaN, where that loses. If an output is chosen from a copy and gets that,
-//! then all that is there is as bad, and so the first of it is the answer: `argmax` of the mask. Or of what is NaN
-//! there, if NaN is what never wins.
+//! What never wins is the worst number; or NaN, where that loses. If an output gets that, then all that is there is as
+//! bad, and so the first of it is the answer: `argmax` of the mask. Or of what is NaN there, if NaN is what never wins.
 //!
 //! Plans for a block are made once for a call, because all blocks are of one shape: of another block, only the place in
 //! the input and the first index differ.

@@ -1,4 +1,4 @@
-//! A tensor cut into blocks of a few kilobytes, for what is copied block by block: sizes and strides are all.
+//! A tensor cut into blocks of a few kilobytes, for what is looked at block by block: sizes and strides are all.
 //!
 //! ```text
 //! a run:      from the innermost axis in memory outwards, until contiguous reads are long enough

@@ -28,7 +28,7 @@ impl<'a> InputMask<'a> {
     /// - The element may be read, is of integers of the size of `B`, and has a bit. So is `fill`.
     #[inline(always)]
     pub(crate) unsafe fn read<B: Copy>(&self, at: *const B) -> B {
-        let n = (at.addr() - self.first.addr()) / size_of::<B>();
+        let n = at.addr().wrapping_sub(self.first.addr()) / size_of::<B>();
         // SAFETY: the caller's promise.
         unsafe {
             let is_there = self.bits.add(n / 8).read() >> (n % 8) & 1 != 0;

@@ -20,23 +20,26 @@ impl<'a, O: ArgOrder> MaskedOrder<'a, O> {
     const LANES: usize = <O::Simd as SimdOps<O::Lane>>::LANES;
 
     /// # Safety
-    /// - What the order loads are elements that the mask [has bits of](InputMask::new), of a type with the size and
-    ///   alignment of its lanes.
+    /// - What the order loads are elements that the mask has bits of, with [`InputMask::PADDING`] after that of the
+    ///   last one, of a type with the size and alignment of its lanes.
+    /// - What it fills with may be read, and is such an element.
     #[inline(always)]
     pub(crate) unsafe fn new(order: O, mask: InputMask<'a>) -> Self {
-        // SAFETY: the caller's promise: `fill` is an element.
+        // SAFETY: the caller's promise.
         let fill = unsafe { mask.fill.cast::<O::Lane>().read() };
         MaskedOrder { order, first: mask.first.cast(), bits: mask.bits, fill, mask: PhantomData }
     }
 
-    /// Bits from that of an element on: as many as are asked for, and any others.
+    /// Bits from that of an element on: as many as are asked for, and any others. Of those beyond the last element, it
+    /// does not matter what they are.
     ///
     /// # Safety
-    /// - The mask has that many.
+    /// - The mask has the bit of that element, and `PADDING` after that of its last one.
     #[inline(always)]
     unsafe fn bits_of<const COUNT: usize>(self, at: *const O::Lane) -> u64 {
         let n = at.addr().wrapping_sub(self.first.addr()) / size_of::<O::Lane>();
-        // SAFETY: the caller's promise; and beyond the byte of its last bit, a mask has `PADDING`.
+        // SAFETY: the caller's promise: these bytes begin with that of the bit, and the others are no more than
+        // `PADDING`.
         unsafe {
             let from = self.bits.add(n / 8);
             let low = u64::from_le(from.cast::<u64>().read_unaligned()) >> (n % 8);
@@ -161,5 +164,43 @@ impl<'a, O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> ArgOrder for MaskedOrder<'a, O
     #[inline(always)]
     fn accepts(self, best: Vec<Self>, nan_acc: O::NanAcc) -> bool {
         self.order.accepts(best, nan_acc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::elements::{OrderFactory, Shared};
+    use crate::order::number::PROPAGATE;
+    use crate::simd::portable::Portable;
+
+    /// All ways to load see the fill in place of what is not there, wherever bits begin.
+    #[test]
+    fn loads_see_the_fill() {
+        static FILL: i32 = -7;
+        let elements: [i32; 150] = core::array::from_fn(|n| n as i32);
+        let bits: [u8; 27] = core::array::from_fn(|n| (n * n * 37 + 91 * n + 5) as u8);
+        for skipped in 0..8 {
+            // Bit number `skipped` is that of the first.
+            let first = elements.as_ptr().wrapping_sub(skipped);
+            let mask = InputMask::new(first.cast(), &bits, (&raw const FILL).cast());
+            // SAFETY: every machine has it; there are bits of all elements, and their padding.
+            let order = unsafe { MaskedOrder::new(Shared::<Portable<16>, i32, true, PROPAGATE>::make(), mask) };
+            let seen = |n: usize| {
+                let bit = n + skipped;
+                if bits[bit / 8] >> (bit % 8) & 1 != 0 { elements[n] } else { FILL }
+            };
+            for n in 0..118 {
+                let at = &raw const elements[n];
+                // SAFETY: there are 32 elements from there on.
+                unsafe {
+                    assert_eq!(order.read(at), seen(n));
+                    assert_eq!(order.load(at), core::array::from_fn(|lane| seen(n + lane)));
+                    assert_eq!(order.load_first_n(at, 3)[..3], [seen(n), seen(n + 1), seen(n + 2)]);
+                    let loaded: [[i32; 4]; 8] = order.load_several(at);
+                    assert_eq!(loaded.as_flattened(), core::array::from_fn::<_, 32, _>(|lane| seen(n + lane)));
+                }
+            }
+        }
     }
 }
