@@ -1,7 +1,7 @@
 //! Plans that run under a mask.
 
 use super::plan::{ErasedPlan, Plan, new_vec};
-use crate::exec::{ElementsRef, FoundBlock, MaskedReduction, OutputSlices, run_masked};
+use crate::exec::{ElementsRef, FoundBlock, MaskedReduction, OutputSlices, are_all_there, run_masked};
 use crate::layout::Window;
 use crate::mask::MaskPlaces;
 use crate::{Element, Error, Executor, Index, Layout, MAX_RANK, Mask, Sequential};
@@ -118,6 +118,9 @@ impl ErasedPlan {
         let mask = mask.places(self.input.sizes())?;
         if !has_outputs {
             return Ok(());
+        }
+        if are_all_there(mask, &self.input) {
+            return self.run_outlined(index_type, input, &mut slices, self.for_several(Some(executor)));
         }
         // The first output without an element, by its place among the packed ones.
         let mut nothing_at = None;

@@ -353,13 +353,13 @@ impl ErasedPlan {
 
     /// The executor, unless the call is one task.
     #[inline(always)]
-    fn for_several<'e>(&self, executor: Option<&'e dyn Executor>) -> Option<&'e dyn Executor> {
+    pub(super) fn for_several<'e>(&self, executor: Option<&'e dyn Executor>) -> Option<&'e dyn Executor> {
         executor.filter(|executor| !self.exec.is_one_task(executor.min_task_bytes()))
     }
 
     /// On the threads of an executor, if there is one.
     #[inline(never)]
-    fn run_outlined(
+    pub(super) fn run_outlined(
         &self,
         index_type: &'static str,
         input: ElementsRef<'_>,

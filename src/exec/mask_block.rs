@@ -2,9 +2,9 @@
 //! the elements in the input. Nothing here knows of elements.
 #![allow(unsafe_code)]
 
-use crate::MAX_RANK;
 use crate::mask::{MaskFormat, MaskPlaces};
 use crate::planner::{BlockLoops, BlockStart, Blocks, MAX_BLOCK_LEN};
+use crate::{Layout, MAX_RANK};
 use argreduce_kernels::{InputMask, LoopDim, MaskedCopier, Presence, StridedIter};
 use std::mem::MaybeUninit;
 
@@ -21,6 +21,15 @@ pub(super) struct MaskBlocks<'a> {
     span: Option<usize>,
     is_linear: bool,
     copier: &'static MaskedCopier,
+}
+
+/// Whether all elements of a layout are there, and there are some: looks up to the first that is not.
+pub(crate) fn are_all_there(mask: MaskPlaces<'_>, layout: &Layout) -> bool {
+    let mut strides = [0; MAX_RANK];
+    strides[..layout.strides().len()].copy_from_slice(layout.strides());
+    let of_all = MaskBlocks::new(mask, &Blocks::whole(layout), &strides, MaskedCopier::PORTABLE);
+    let whole = of_all.of(&[0; MAX_RANK]);
+    whole.at(whole.first) && whole.look() == Coverage::All
 }
 
 /// A buffer for what is there of a block, a byte for each element; and what it has, because where a mask is broadcast,

@@ -67,6 +67,7 @@ mod write;
 
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
+pub(crate) use mask_block::are_all_there;
 pub(crate) use masked::{FoundBlock, MaskedReduction, run_masked};
 pub(crate) use parallel::{run_both_on, run_on, run_packed_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};

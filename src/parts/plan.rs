@@ -3,7 +3,7 @@
 use super::merge::Merge;
 use crate::api::{ErasedPlan, check_len};
 use crate::exec::{ElementsRef, Indices, OutputSlices, Values, for_width};
-use crate::exec::{run_packed, run_packed_on, run_partials, run_partials_on};
+use crate::exec::{are_all_there, run_packed, run_packed_on, run_partials, run_partials_on};
 use crate::{Element, Error, Executor, Index, Layout, Mask, Partial, Plan, Sequential};
 use argreduce_kernels::{LoopDim, StridedIter};
 
@@ -98,7 +98,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         }
         if erased.empty_axis().is_some() {
             partials.fill(Partial::NONE);
-        } else if let Some(mask) = mask {
+        } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, &erased.input)) {
             let packed = Layout::contiguous(erased.output.sizes())?;
             erased.find_masked(input, mask, executor, &mut |found| {
                 let values = found.values_of::<T>();
@@ -192,7 +192,7 @@ impl ErasedPlan {
         if self.empty_axis().is_some() {
             values.clear(outputs);
             for_width!(&mut indices, indices => indices.range(0, outputs).fill(Index::NONE));
-        } else if let Some(mask) = mask {
+        } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, &self.input)) {
             let packed = Layout::contiguous(self.output.sizes())?;
             self.find_masked(input, mask, executor, &mut |found| {
                 found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {

@@ -65,6 +65,12 @@ impl Blocks {
         blocks
     }
 
+    /// One block, of all elements of a layout.
+    pub(crate) fn whole(layout: &Layout) -> Blocks {
+        let blocks = Blocks::of(layout, AxisSet::NONE, 1);
+        Blocks { sizes: blocks.extents, ..blocks }
+    }
+
     /// Makes blocks longer along some axes, the fastest first, as long as they have at most so many elements.
     fn grow(&mut self, most: usize, grows: impl Fn(usize) -> bool) {
         for n in (0..self.rank).rev() {
