@@ -190,8 +190,7 @@ mod tests {
                 let bit = n + skipped;
                 if bits[bit / 8] >> (bit % 8) & 1 != 0 { elements[n] } else { FILL }
             };
-            for n in 0..118 {
-                let at = &raw const elements[n];
+            for (n, at) in elements.windows(32).map(<[i32]>::as_ptr).enumerate() {
                 // SAFETY: there are 32 elements from there on.
                 unsafe {
                     assert_eq!(order.read(at), seen(n));
