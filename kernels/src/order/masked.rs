@@ -179,7 +179,7 @@ mod tests {
     fn loads_see_the_fill() {
         static FILL: i32 = -7;
         let elements: [i32; 150] = core::array::from_fn(|n| n as i32);
-        let bits: [u8; 27] = core::array::from_fn(|n| (n * n * 37 + 91 * n + 5) as u8);
+        let bits: [u8; 28] = core::array::from_fn(|n| (n * n * 37 + 91 * n + 5) as u8);
         for skipped in 0..8 {
             // Bit number `skipped` is that of the first.
             let first = elements.as_ptr().wrapping_sub(skipped);
