@@ -3,29 +3,14 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, ArgReduceBoth, AxisDirection, DataType, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Partial,
-    Plan, ReduceFunction, ScopedThreads, SliceExt, argmax, argmin, argminmax, reference,
+    ArgReduce, ArgReduceBoth, AxisDirection, DataType, Error, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan,
+    ReduceFunction, SliceExt, argmax, argmin, argminmax, reference,
 };
 use argreduce_guard::{Edge, Guarded, is_slow};
 use common::problem::{Problem, problem};
-use common::{Sample, rng, sample};
+use common::{Eager, Sample, rng, sample};
 use proptest::prelude::*;
 use rand::RngExt;
-
-/// Threads that share whatever there is.
-struct Eager(usize);
-
-impl Executor for Eager {
-    fn width(&self) -> usize {
-        self.0
-    }
-    fn min_task_bytes(&self) -> usize {
-        1
-    }
-    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        ScopedThreads::new(self.0).parallel_for(tasks, task);
-    }
-}
 
 /// Holds both at once against a plan for each, by every direction, policy and ISA.
 fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], output: Option<&Layout>, seed: u64) {

@@ -3,12 +3,12 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, DataType, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan, ScopedThreads, SliceExt,
+    ArgReduce, DataType, Error, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan, ScopedThreads, SliceExt,
     argmax_masked, argmin_masked, reference,
 };
 use argreduce_guard::{Edge, Guarded, few, is_slow};
 use common::problem::{Problem, problem};
-use common::{Sample, orders, places, rng, sample};
+use common::{Eager, Sample, orders, places, rng, sample};
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::rngs::SmallRng;
@@ -246,18 +246,6 @@ fn what_is_masked_never_wins() {
 /// Threads share outputs, or what one is chosen from.
 #[test]
 fn threads_change_no_answer() {
-    struct Eager(usize);
-    impl Executor for Eager {
-        fn width(&self) -> usize {
-            self.0
-        }
-        fn min_task_bytes(&self) -> usize {
-            1
-        }
-        fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-            ScopedThreads::new(self.0).parallel_for(tasks, task);
-        }
-    }
     let mut rng = rng(12);
     for (sizes, axes) in
         [(&[100_000_usize][..], &[0_isize][..]), (&[3, 30_000], &[1]), (&[5000, 12], &[1]), (&[900, 60], &[0])]

@@ -5,7 +5,8 @@ use super::plan::{ErasedPlan, Plan, check_len, new_vec};
 use super::untyped::{UntypedPlan, index_elements};
 use crate::exec::{ElementsRef, OutputSlices, Values, run_both_on};
 use crate::{
-    AxisDirection, DataType, Element, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Options, Sequential,
+    AxisDirection, DataType, Element, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Options, ReduceFunction,
+    Sequential,
 };
 use std::fmt;
 
@@ -91,8 +92,8 @@ impl<'a> ArgReduceBoth<'a> {
     /// # Errors
     /// As [`ArgReduce::plan`].
     pub fn plan_both<T: Element, I: Index>(self) -> Result<PlanBoth<T, I>, Error> {
-        let function = crate::ReduceFunction::ArgMax;
-        Ok(PlanBoth { min: self.reduce.plan()?, max: ArgReduce { function, ..self.reduce }.plan()? })
+        let [min, max] = self.each();
+        Ok(PlanBoth { min: min.plan()?, max: max.plan()? })
     }
 
     /// As [`ArgReduceBoth::plan_both`], with both types as values.
@@ -111,9 +112,14 @@ impl<'a> ArgReduceBoth<'a> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn plan_both_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlanBoth, Error> {
-        let max = ArgReduce { function: crate::ReduceFunction::ArgMax, ..self.reduce };
-        let (min, max) = (self.reduce.plan_untyped(data_type, index_type)?, max.plan_untyped(data_type, index_type)?);
+        let [min, max] = self.each();
+        let (min, max) = (min.plan_untyped(data_type, index_type)?, max.plan_untyped(data_type, index_type)?);
         Ok(UntypedPlanBoth { min, max })
+    }
+
+    /// For the smallest, and for the largest.
+    fn each(self) -> [ArgReduce<'a>; 2] {
+        [self.reduce, ArgReduce { function: ReduceFunction::ArgMax, ..self.reduce }]
     }
 }
 
@@ -219,16 +225,13 @@ impl<T, I> Clone for PlanBoth<T, I> {
 
 impl<T, I> Copy for PlanBoth<T, I> {}
 
-/// What is written of both.
-struct Both<'a, X>([&'a mut [X]; 2]);
-
 impl<T: Element, I: Index> PlanBoth<T, I> {
     /// As [`Plan::run`].
     ///
     /// # Errors
     /// As [`Plan::run`]; slices are called `min` and `max`.
     pub fn run(&self, input: &[T], min: &mut [I], max: &mut [I]) -> Result<(), Error> {
-        self.run_any(&Sequential, (input, None), Both([min, max]), None)
+        self.run_any(&Sequential, (input, None), [min, max], None)
     }
 
     /// As [`PlanBoth::run`], on the threads of an executor, as [`Plan::run_on`].
@@ -236,7 +239,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
     /// # Errors
     /// As [`PlanBoth::run`].
     pub fn run_on(&self, executor: &dyn Executor, input: &[T], min: &mut [I], max: &mut [I]) -> Result<(), Error> {
-        self.run_any(executor, (input, None), Both([min, max]), None)
+        self.run_any(executor, (input, None), [min, max], None)
     }
 
     /// As [`Plan::run_with_values`].
@@ -251,7 +254,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         min_values: &mut [T],
         max_values: &mut [T],
     ) -> Result<(), Error> {
-        self.run_any(&Sequential, (input, None), Both([min, max]), Some(Both([min_values, max_values])))
+        self.run_any(&Sequential, (input, None), [min, max], Some([min_values, max_values]))
     }
 
     /// As [`PlanBoth::run_with_values`], on the threads of an executor, as [`Plan::run_on`].
@@ -267,7 +270,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         min_values: &mut [T],
         max_values: &mut [T],
     ) -> Result<(), Error> {
-        self.run_any(executor, (input, None), Both([min, max]), Some(Both([min_values, max_values])))
+        self.run_any(executor, (input, None), [min, max], Some([min_values, max_values]))
     }
 
     /// As [`Plan::run_to_vec`]: the indices of the smallest, and those of the largest.
@@ -319,7 +322,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         min: &mut [I],
         max: &mut [I],
     ) -> Result<(), Error> {
-        self.run_any(executor, (input, Some(mask)), Both([min, max]), None)
+        self.run_any(executor, (input, Some(mask)), [min, max], None)
     }
 
     /// As [`Plan::run_masked_with_values`].
@@ -353,7 +356,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         min_values: &mut [T],
         max_values: &mut [T],
     ) -> Result<(), Error> {
-        self.run_any(executor, (input, Some(mask)), Both([min, max]), Some(Both([min_values, max_values])))
+        self.run_any(executor, (input, Some(mask)), [min, max], Some([min_values, max_values]))
     }
 
     /// As [`Plan::input_layout`].
@@ -375,11 +378,11 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         &self,
         executor: &dyn Executor,
         (input, mask): (&[T], Option<Mask<'_>>),
-        Both([min, max]): Both<'_, I>,
-        values: Option<Both<'_, T>>,
+        [min, max]: [&mut [I]; 2],
+        values: Option<[&mut [T]; 2]>,
     ) -> Result<(), Error> {
         let [min_values, max_values] = match values {
-            Some(Both([min, max])) => [Some(min.into()), Some(max.into())],
+            Some([min, max]) => [Some(min.into()), Some(max.into())],
             None => [None, None],
         };
         let min = OutputSlices { indices: min.into(), values: min_values };
@@ -397,11 +400,11 @@ fn run_erased(
     mut slices: [OutputSlices<'_>; 2],
     executor: &dyn Executor,
 ) -> Result<(), Error> {
-    check_indices(&min.output, index_type, slices.each_ref().map(|slices| slices.indices.len()))?;
-    for (slice, OutputSlices { values, .. }) in ["min_values", "max_values"].into_iter().zip(&slices) {
-        if let Some(values) = values {
-            check_len(slice, input.data_type().name(), values.len(), min.output.element_count())?;
-        }
+    let lens = slices.each_ref().map(|slices| slices.indices.len());
+    check_both(["min", "max"], index_type, lens, min.output.required_len())?;
+    if let [Some(min_values), Some(max_values)] = slices.each_ref().map(|slices| slices.values.as_ref()) {
+        let lens = [min_values.len(), max_values.len()];
+        check_both(["min_values", "max_values"], input.data_type().name(), lens, min.output.element_count())?;
     }
     if let Some(mask) = mask {
         let [of_min, of_max] = slices;
@@ -414,10 +417,14 @@ fn run_erased(
     Ok(())
 }
 
-/// That both slices of indices are long enough.
-pub(crate) fn check_indices(output: &Layout, index_type: &'static str, lens: [usize; 2]) -> Result<(), Error> {
-    let mut slices = ["min", "max"].into_iter().zip(lens);
-    slices.try_for_each(|(slice, len)| check_len(slice, index_type, len, output.required_len()))
+/// That both slices of a pair are long enough.
+pub(crate) fn check_both(
+    slices: [&'static str; 2],
+    element_type: &'static str,
+    lens: [usize; 2],
+    required: usize,
+) -> Result<(), Error> {
+    slices.into_iter().zip(lens).try_for_each(|(slice, len)| check_len(slice, element_type, len, required))
 }
 
 /// What the plan for either displays, but for the function.

@@ -49,7 +49,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         mask: Mask<'_>,
         indices: &mut [I],
     ) -> Result<(), Error> {
-        self.run_with(executor, (input, Some(mask)), indices, None)
+        self.run_masked_any(executor, (input, mask), indices, None)
     }
 
     /// As [`Plan::run_masked`], and also copies the best elements themselves, bit for bit, to `values`: packed in
@@ -79,7 +79,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         indices: &mut [I],
         values: &mut [T],
     ) -> Result<(), Error> {
-        self.run_with(executor, (input, Some(mask)), indices, Some(values))
+        self.run_masked_any(executor, (input, mask), indices, Some(values))
     }
 
     /// As [`Plan::run_masked`], into a new vector, as [`Plan::run_to_vec`].
@@ -99,6 +99,17 @@ impl<T: Element, I: Index> Plan<T, I> {
         let mut indices = new_vec("output", I::NAME, self.erased.output.required_len())?;
         self.run_masked_on(executor, input, mask, &mut indices)?;
         Ok(indices)
+    }
+
+    fn run_masked_any(
+        &self,
+        executor: &dyn Executor,
+        (input, mask): (&[T], Mask<'_>),
+        indices: &mut [I],
+        values: Option<&mut [T]>,
+    ) -> Result<(), Error> {
+        let slices = OutputSlices { indices: indices.into(), values: values.map(Into::into) };
+        self.erased.run_masked(I::NAME, input.into(), (mask, self.erased.fill), slices, executor)
     }
 }
 

@@ -29,7 +29,7 @@ mod plan;
 mod slice;
 mod untyped;
 
-pub(crate) use both::check_indices;
+pub(crate) use both::check_both;
 pub use both::{ArgReduceBoth, PlanBoth, UntypedPlanBoth};
 pub use builder::ArgReduce;
 pub(crate) use builder::plan_isa;

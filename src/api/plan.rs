@@ -3,7 +3,7 @@
 use crate::exec::{BoundPlan, ElementsRef, Indices, OutputSlices, Values, run, run_on, run_one_output};
 use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
 use crate::planner::ExecPlan;
-use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, ReduceFunction, Sequential};
+use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction, Sequential};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -218,19 +218,6 @@ impl<T: Element, I: Index> Plan<T, I> {
     #[cfg(test)]
     pub(crate) fn exec(&self) -> &ExecPlan {
         &self.erased.exec
-    }
-
-    /// As [`Plan::run_on`], or under a mask, with values or without.
-    pub(super) fn run_with(
-        &self,
-        executor: &dyn Executor,
-        (input, mask): (&[T], Option<Mask<'_>>),
-        indices: &mut [I],
-        values: Option<&mut [T]>,
-    ) -> Result<(), Error> {
-        let Some(mask) = mask else { return self.run_checked(Some(executor), input.into(), indices, values) };
-        let slices = OutputSlices { indices: indices.into(), values: values.map(Into::into) };
-        self.erased.run_masked(I::NAME, input.into(), (mask, self.erased.fill), slices, executor)
     }
 
     fn run_checked(

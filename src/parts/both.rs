@@ -1,7 +1,7 @@
 //! Partial answers of both functions at once.
 
 use super::merge::Merge;
-use crate::api::{check_indices, check_len};
+use crate::api::check_both;
 use crate::{Element, Error, Executor, Index, Mask, Partial, PlanBoth, Sequential};
 
 impl<T: Element, I: Index> PlanBoth<T, I> {
@@ -96,14 +96,14 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         max_indices: &mut [I],
     ) -> Result<(), Error> {
         self.check_partials([min.len(), max.len()])?;
-        check_indices(self.output_layout(), I::NAME, [min_indices.len(), max_indices.len()])?;
+        let indices = [min_indices.len(), max_indices.len()];
+        check_both(["min", "max"], I::NAME, indices, self.output_layout().required_len())?;
         self.max.check_finish(max)?;
         self.min.finish_partials(min, min_indices)?;
         self.max.finish_partials(max, max_indices)
     }
 
     fn check_partials(&self, partials: [usize; 2]) -> Result<(), Error> {
-        let outputs = self.output_layout().element_count();
-        ["min", "max"].into_iter().zip(partials).try_for_each(|(slice, len)| check_len(slice, "Partial", len, outputs))
+        check_both(["min", "max"], "Partial", partials, self.output_layout().element_count())
     }
 }

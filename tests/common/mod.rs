@@ -4,7 +4,10 @@
 
 pub mod problem;
 
-use argreduce::{ArgReduce, AxisDirection, Element, Index, Isa, Layout, NanPolicy, ReduceFunction, reference};
+use argreduce::{
+    ArgReduce, AxisDirection, Element, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction, ScopedThreads,
+    reference,
+};
 use argreduce_guard::{Edge, Guarded, is_slow};
 use half::{bf16, f16};
 use rand::rngs::SmallRng;
@@ -87,6 +90,21 @@ pub fn sample<T: Sample>(rng: &mut SmallRng, len: usize) -> Vec<T> {
     let kinds = rng.random_range(1..=4);
     let values: Vec<T> = (0..kinds).map(|_| T::SPECIAL[rng.random_range(0..T::SPECIAL.len())]).collect();
     (0..len).map(|_| values[rng.random_range(0..kinds)]).collect()
+}
+
+/// Threads that share whatever there is.
+pub struct Eager(pub usize);
+
+impl Executor for Eager {
+    fn width(&self) -> usize {
+        self.0
+    }
+    fn min_task_bytes(&self) -> usize {
+        1
+    }
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        ScopedThreads::new(self.0).parallel_for(tasks, task);
+    }
 }
 
 /// Every combination of the three choices that the order of the contract has.
