@@ -2,9 +2,9 @@
 //! orders, and not what never wins.
 //!
 //! ```text
-//! for each group of as many elements as a vector has bytes:
-//!     a mask of bytes, from as many bits or bytes
-//!     for each vector of the group: copy = select(its part of the mask, vector, fill)
+//! for each group of elements, as many as a word has bits, or a vector bytes:
+//!     their bits, or a mask of bytes
+//!     for each vector of the group: copy = select(its part of those, vector, fill)
 //! ```
 
 use crate::dispatch::{Isa, with_isa};
@@ -60,7 +60,7 @@ impl Presence<'_> {
 pub struct MaskedCopier {
     /// Of elements of 1, 2, 4 and 8 bytes.
     copy: [unsafe fn(copy: MaskedCopy<'_>); 4],
-    pack: unsafe fn(bytes: &[u8], words: &mut [u64]),
+    pack: unsafe fn(presence: Presence<'_>, len: usize, words: &mut [u64]),
 }
 
 /// What is copied: so many elements, from addresses `stride` elements apart to neighbours. There is an answer for each.
@@ -92,15 +92,16 @@ impl MaskedCopier {
         if isa.is_available() { with_isa!(isa, S => copier::<S>()) } else { None }
     }
 
-    /// Writes a bit for each byte, the least significant of each word first: set where the byte is not 0. Bits beyond
-    /// the last byte are not.
+    /// Writes a bit for each of so many neighbours, the least significant of each word first: set for those that are
+    /// there. Bits beyond the last one are not.
     ///
     /// # Panics
-    /// If there are more words than they take, or fewer.
-    pub fn pack(&self, bytes: &[u8], words: &mut [u64]) {
-        assert_eq!(words.len(), bytes.len().div_ceil(64));
+    /// If there are more words than they take, or fewer; or no answer for each.
+    pub fn pack(&self, presence: Presence<'_>, len: usize, words: &mut [u64]) {
+        assert_eq!(words.len(), len.div_ceil(64));
+        assert!(len <= presence.count());
         // SAFETY: the ISA is there, as in `copy`.
-        unsafe { (self.pack)(bytes, words) };
+        unsafe { (self.pack)(presence, len, words) };
     }
 
     /// Copies those of some elements, `stride` apart, that are there, and writes `fill` in place of the others. Reads
@@ -146,18 +147,19 @@ unsafe fn copy<S: ByteMaskOps<B>, B: Copy>(MaskedCopy { from, stride, presence, 
 
 /// # Safety
 /// - The machine has the ISA.
-unsafe fn pack<S: SimdOps<u8>>(bytes: &[u8], words: &mut [u64]) {
+unsafe fn pack<S: SimdOps<u8>>(presence: Presence<'_>, len: usize, words: &mut [u64]) {
     // SAFETY: the caller's promise.
     unsafe {
         let simd = S::assume();
-        simd.vectorize(PackRun { simd, bytes, words });
+        simd.vectorize(PackRun { simd, presence, len, words });
     }
 }
 
 /// To run it is safe.
 struct PackRun<'a, S> {
     simd: S,
-    bytes: &'a [u8],
+    presence: Presence<'a>,
+    len: usize,
     words: &'a mut [u64],
 }
 
@@ -166,24 +168,29 @@ impl<S: SimdOps<u8>> SimdOp for PackRun<'_, S> {
 
     #[inline(always)]
     unsafe fn eval(self) {
-        let PackRun { simd, bytes, words } = self;
-        let (groups, rest) = bytes.as_chunks::<64>();
-        for (word, group) in words.iter_mut().zip(groups) {
-            *word = if const { S::BITS_PER_LANE == 1 } {
-                pack_group(simd, group)
-            } else {
-                group.as_chunks().0.iter().rev().fold(0, |word, &eight| word << 8 | pack_eight(eight))
+        let PackRun { simd, presence, len, words } = self;
+        let whole = len / 64;
+        for (n, word) in words[..whole].iter_mut().enumerate() {
+            *word = match presence {
+                Presence::Bits(bits, first) => bits_from(bits, first + 64 * n, 64),
+                Presence::Bytes(bytes) => pack_group(simd, &bytes.as_chunks().0[n]),
             };
         }
-        if let Some(word) = words.get_mut(groups.len()) {
-            *word = rest.iter().rev().fold(0, |word, &byte| word << 1 | u64::from(byte != 0));
-        }
+        let (Some(last), rest) = (words.get_mut(whole), len % 64) else { return };
+        *last = match presence {
+            // The bits of a whole word that ends with them.
+            Presence::Bits(bits, first) if whole > 0 => bits_from(bits, first + len - 64, 64) >> (64 - rest),
+            _ => (len - rest..len).rev().fold(0, |word, n| word << 1 | u64::from(presence.at(n))),
+        };
     }
 }
 
-/// By vectors whose masks are bits.
+/// A bit for each byte that is not 0: by vectors, where their masks are bits.
 #[inline(always)]
 fn pack_group<S: SimdOps<u8>>(simd: S, group: &[u8; 64]) -> u64 {
+    if const { S::BITS_PER_LANE != 1 } {
+        return group.as_chunks().0.iter().rev().fold(0, |word, &eight| word << 8 | pack_eight(eight));
+    }
     let (mut zeros, mut n) = (0, 0);
     while n < 64 {
         // SAFETY: the group is some vectors.
@@ -333,14 +340,20 @@ mod tests {
     }
 
     #[test]
-    fn packs_bytes() {
+    fn packs_bits_and_bytes() {
         let bytes: Vec<u8> = (0..600).map(|n| [0, 1, 0x80, 255, 0, 2, 0, 0x7f][n * n % 31 % 8]).collect();
-        for copier in Isa::available().map(|isa| MaskedCopier::of(isa).unwrap()) {
-            for bytes in (0..300).map(|len| &bytes[len..2 * len]) {
-                let mut words = vec![u64::MAX; bytes.len().div_ceil(64)];
-                copier.pack(bytes, &mut words);
+        let check = |presence: Presence<'_>, len: usize| {
+            for copier in Isa::available().map(|isa| MaskedCopier::of(isa).unwrap()) {
+                let mut words = vec![u64::MAX; len.div_ceil(64)];
+                copier.pack(presence, len, &mut words);
                 let bit = |n: usize| words[n / 64] >> (n % 64) & 1 != 0;
-                assert!((0..64 * words.len()).all(|n| bit(n) == bytes.get(n).is_some_and(|&byte| byte != 0)));
+                assert!((0..64 * words.len()).all(|n| bit(n) == (n < len && presence.at(n))), "{presence:?}, {len}");
+            }
+        };
+        for len in 0..300 {
+            check(Presence::Bytes(&bytes[len..2 * len]), len);
+            for first in [0, 1, 7, 12] {
+                check(Presence::Bits(&bytes[..(first + len).div_ceil(8)], first), len);
             }
         }
     }

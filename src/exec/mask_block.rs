@@ -16,38 +16,95 @@ pub(super) struct MaskBlocks<'a> {
     loops: [BlockLoops; 2],
     /// Over a block in the input and packed.
     of_input: [BlockLoops; 2],
-    /// How far the elements of a block reach in the input, if there are bits at their places there; and whether those
-    /// of the mask are.
-    span: Option<usize>,
-    is_linear: bool,
+    bits: Option<BitPlaces>,
     copier: &'static MaskedCopier,
+}
+
+/// Bits of a block that are as far from that of the first element as the elements are in the input, which is the lowest
+/// of them.
+#[derive(Clone, Copy)]
+struct BitPlaces {
+    /// From the first element to the last, and one more.
+    span: usize,
+    /// Whether the mask is bits that lie so.
+    are_the_masks: bool,
 }
 
 /// Whether all elements of a layout are there, and there are some: looks up to the first that is not.
 pub(crate) fn are_all_there(mask: MaskPlaces<'_>, layout: &Layout) -> bool {
-    let mut strides = [0; MAX_RANK];
-    strides[..layout.strides().len()].copy_from_slice(layout.strides());
-    let of_all = MaskBlocks::new(mask, &Blocks::whole(layout), &strides, MaskedCopier::PORTABLE);
-    let whole = of_all.of(&[0; MAX_RANK]);
-    whole.at(whole.first) && whole.look() == Coverage::All
+    let [loops] = Blocks::whole(layout).loops([&mask.strides]);
+    mask.at(mask.start) && mask.coverage(mask.start, &loops) == Coverage::All
+}
+
+impl<'a> MaskPlaces<'a> {
+    /// Which elements are there from this place on.
+    #[inline(always)]
+    fn from(&self, place: usize) -> Presence<'a> {
+        match self.format {
+            MaskFormat::Bits => Presence::Bits(self.bytes, place),
+            MaskFormat::Bytes => Presence::Bytes(&self.bytes[place..]),
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, place: usize) -> bool {
+        self.from(place).at(0)
+    }
+
+    /// How much is there along some loops from a place on: looks up to the first that differs from those before.
+    fn coverage(&self, first: usize, loops: &BlockLoops) -> Coverage {
+        let ((slower, run), is_there) = (loops.split(), self.at(first));
+        let is_one =
+            StridedIter::new(slower).all(|offset| self.is_all(first.wrapping_add_signed(offset), run, is_there));
+        match (is_one, is_there) {
+            (false, _) => Coverage::Some,
+            (true, true) => Coverage::All,
+            (true, false) => Coverage::Nothing,
+        }
+    }
+
+    /// Whether all of a run are there, or if not `is_there`, none.
+    fn is_all(&self, first: usize, LoopDim { size, stride }: LoopDim, is_there: bool) -> bool {
+        match (self.format, stride) {
+            (_, 0) => self.at(first) == is_there,
+            (MaskFormat::Bits, 1) => {
+                // Whole bytes between those that are not.
+                let end = first + size;
+                let (start, whole_end) = ((first.div_ceil(8) * 8).min(end), end / 8 * 8);
+                let same = |mut places: std::ops::Range<usize>| places.all(|place| self.at(place) == is_there);
+                let all = if is_there { 0xff } else { 0 };
+                same(first..start)
+                    && same(whole_end.max(start)..end)
+                    && (start >= whole_end || are_all(&self.bytes[start / 8..whole_end / 8], |byte| byte == all))
+            }
+            (MaskFormat::Bytes, 1) => are_all(&self.bytes[first..][..size], |byte| (byte != 0) == is_there),
+            _ => (0..size as isize).all(|n| self.at(first.wrapping_add_signed(n * stride)) == is_there),
+        }
+    }
 }
 
 /// A buffer for what is there of a block, a byte for each element; and what it has, because where a mask is broadcast,
 /// blocks have the same.
 pub(super) struct PresenceBuffer<'b> {
     bytes: &'b mut [MaybeUninit<u8>; MAX_BLOCK_LEN],
-    /// Of the block with this first place in the mask: how much is there, and whether `bytes` are its.
+    /// Of the block with this first place in the mask, how much is there.
     covered: Option<(usize, Coverage)>,
-    written: Option<usize>,
-    /// Of the block whose bits are in the buffer instead.
-    bits_of: Option<usize>,
+    held: Held,
     /// How many bytes have been initialised for bits: they stay so, because nothing writes places without a value.
     initialized: usize,
 }
 
+/// What a buffer has of the block with this first place in the mask.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Nothing,
+    Bytes(usize),
+    Bits(usize),
+}
+
 impl<'b> PresenceBuffer<'b> {
     pub(super) fn new(bytes: &'b mut [MaybeUninit<u8>; MAX_BLOCK_LEN]) -> Self {
-        PresenceBuffer { bytes, covered: None, written: None, bits_of: None, initialized: 0 }
+        PresenceBuffer { bytes, covered: None, held: Held::Nothing, initialized: 0 }
     }
 }
 
@@ -81,39 +138,38 @@ impl<'a> MaskBlocks<'a> {
     ) -> Self {
         let loops = blocks.loops([strides, &mask.strides]);
         let of_input = blocks.loops([strides, &blocks.packed()]);
-        let mut of_all = MaskBlocks { mask, loops, of_input, span: None, is_linear: false, copier };
-        (of_all.span, of_all.is_linear) = of_all.span_of_bits();
-        of_all
-    }
-
-    /// From the first element of a block in the input to the last, and one more, where that is the lowest one; and
-    /// whether the mask is bits that are as far apart as those. If not, bits can be put at such places, if each element
-    /// has one of its own, in runs that are worth it, and there is room.
-    fn span_of_bits(&self) -> (Option<usize>, bool) {
-        let [(slower, of_input), (slower_mask, of_mask)] = self.loops.each_ref().map(BlockLoops::split);
-        if [of_input.stride, of_mask.stride] != [1, 1] || slower.iter().any(|l| l.stride < 0) {
-            return (None, false);
-        }
-        let reach = |span: usize, l: &LoopDim| (l.size - 1).checked_mul(l.stride.unsigned_abs())?.checked_add(span);
-        let Some(span) = slower.iter().try_fold(of_input.size, reach) else { return (None, false) };
-        let is_linear = self.mask.format == MaskFormat::Bits && slower == slower_mask;
-        let is_apart = |span: usize, l: &LoopDim| {
-            if l.stride.unsigned_abs() >= span { reach(span, l) } else { None }
-        };
-        let are_apart = slower.iter().rev().try_fold(of_input.size, is_apart).is_some();
-        let can_be_put = are_apart && of_input.size >= MIN_MASK_RUN && bytes_of_bits(span) <= MAX_BLOCK_LEN;
-        ((is_linear || can_be_put).then_some(span), is_linear)
+        MaskBlocks { mask, loops, of_input, bits: BitPlaces::of(mask.format, &loops), copier }
     }
 
     /// Whether [`BlockMask::bits`] may have any.
     pub(super) fn may_have_bits(&self) -> bool {
-        self.span.is_some()
+        self.bits.is_some()
     }
 
     /// Of the block that begins there.
     pub(super) fn of(&self, start: &BlockStart) -> BlockMask<'_> {
         let offset: isize = start.iter().zip(&self.mask.strides).map(|(&n, &stride)| n as isize * stride).sum();
         BlockMask { of_all: self, first: self.mask.start.wrapping_add_signed(offset) }
+    }
+}
+
+impl BitPlaces {
+    /// Of loops over the input and the mask. `None` where bits can neither serve as they are, nor be put: then each
+    /// element needs one of its own, in runs that are worth it, and there has to be room.
+    fn of(format: MaskFormat, loops: &[BlockLoops; 2]) -> Option<BitPlaces> {
+        let [(slower, of_input), (slower_mask, of_mask)] = loops.each_ref().map(BlockLoops::split);
+        if [of_input.stride, of_mask.stride] != [1, 1] || slower.iter().any(|l| l.stride < 0) {
+            return None;
+        }
+        let reach = |span: usize, l: &LoopDim| (l.size - 1).checked_mul(l.stride.unsigned_abs())?.checked_add(span);
+        let span = slower.iter().try_fold(of_input.size, reach)?;
+        let are_the_masks = format == MaskFormat::Bits && slower == slower_mask;
+        let is_apart = |span: usize, l: &LoopDim| {
+            if l.stride.unsigned_abs() >= span { reach(span, l) } else { None }
+        };
+        let are_apart = slower.iter().rev().try_fold(of_input.size, is_apart).is_some();
+        let can_be_put = are_apart && of_input.size >= MIN_MASK_RUN && bytes_of_bits(span) <= MAX_BLOCK_LEN;
+        (are_the_masks || can_be_put).then_some(BitPlaces { span, are_the_masks })
     }
 }
 
@@ -124,22 +180,10 @@ impl BlockMask<'_> {
         match buffer.covered {
             Some((first, coverage)) if first == self.first => coverage,
             _ => {
-                let coverage = self.look();
+                let coverage = self.of_all.mask.coverage(self.first, &self.of_all.loops[1]);
                 buffer.covered = Some((self.first, coverage));
                 coverage
             }
-        }
-    }
-
-    fn look(&self) -> Coverage {
-        let (slower, run) = self.of_all.loops[1].split();
-        let is_there = self.at(self.first);
-        let is_one =
-            StridedIter::new(slower).all(|offset| self.is_all(self.first.wrapping_add_signed(offset), run, is_there));
-        match (is_one, is_there) {
-            (false, _) => Coverage::Some,
-            (true, true) => Coverage::All,
-            (true, false) => Coverage::Nothing,
         }
     }
 
@@ -162,9 +206,9 @@ impl BlockMask<'_> {
         for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
             let first = self.first.wrapping_add_signed(mask_offset);
             let presence = if of_mask.stride == 1 || of_mask.size == 1 {
-                self.from(first)
+                self.of_all.mask.from(first)
             } else {
-                (buffer.written, buffer.bits_of) = (None, None);
+                buffer.held = Held::Nothing;
                 Presence::Bytes(self.write_run(first, of_mask, buffer.bytes))
             };
             run(offset, of_input, presence);
@@ -175,9 +219,9 @@ impl BlockMask<'_> {
     /// padding that kernels ask for; and which bit is that of the first. `None` where a copy is better.
     #[inline(always)]
     pub(super) fn bits<'b>(&'b self, buffer: &'b mut PresenceBuffer<'_>) -> Option<(&'b [u8], usize)> {
-        let MaskBlocks { span, is_linear, mask, .. } = self.of_all;
-        let (span, place) = ((*span)?, self.first);
-        if *is_linear {
+        let MaskBlocks { bits, mask, .. } = self.of_all;
+        let (BitPlaces { span, are_the_masks }, place) = ((*bits)?, self.first);
+        if are_the_masks {
             let (from, first) = (&mask.bytes[place / 8..], place % 8);
             if bytes_of_bits(first.saturating_add(span)) <= from.len() {
                 return Some((from, first));
@@ -196,12 +240,12 @@ impl BlockMask<'_> {
         buffer.initialized = buffer.initialized.max(len);
         // SAFETY: all of them have been initialised, and whatever is written there is a byte.
         let to = unsafe { &mut *(&raw mut *to as *mut [u8]) };
-        if buffer.bits_of != Some(self.first) {
+        if buffer.held != Held::Bits(self.first) {
             let [(slower, _), (slower_mask, run)] = self.of_all.loops.each_ref().map(BlockLoops::split);
             for (offset, mask_offset) in StridedIter::new(slower).zip(StridedIter::new(slower_mask)) {
                 self.write_bits(self.first.wrapping_add_signed(mask_offset), run.size, to, offset as usize);
             }
-            (buffer.bits_of, buffer.written) = (Some(self.first), None);
+            buffer.held = Held::Bits(self.first);
         }
         to
     }
@@ -214,27 +258,12 @@ impl BlockMask<'_> {
             to[..8].copy_from_slice(&(word << shift | kept).to_le_bytes());
             to[8] = (word >> 1 >> (63 - shift)) as u8;
         };
-        match self.from(first) {
-            Presence::Bits(bits, first) => {
-                for n in (0..len).step_by(64) {
-                    let (from, shift) = (&bits[(first + n) / 8..], (first + n) % 8);
-                    let nine = from.first_chunk().copied().unwrap_or_else(|| {
-                        let mut nine = [0; 9];
-                        nine[..from.len()].copy_from_slice(from);
-                        nine
-                    });
-                    let [low @ .., high] = nine;
-                    put(n, u64::from_le_bytes(low) >> shift | u64::from(high) << 1 << (63 - shift));
-                }
-            }
-            Presence::Bytes(bytes) => {
-                let mut words = [0; 8];
-                for (n, bytes) in bytes[..len].chunks(64 * words.len()).enumerate() {
-                    let words = &mut words[..bytes.len().div_ceil(64)];
-                    self.of_all.copier.pack(bytes, words);
-                    (0..).step_by(64).zip(words).for_each(|(in_chunk, word)| put(512 * n + in_chunk, *word));
-                }
-            }
+        let mut words = [0; 8];
+        for start in (0..len).step_by(64 * words.len()) {
+            let count = (len - start).min(64 * words.len());
+            let words = &mut words[..count.div_ceil(64)];
+            self.of_all.copier.pack(self.of_all.mask.from(first + start), count, words);
+            words.iter().enumerate().for_each(|(n, &word)| put(start + 64 * n, word));
         }
     }
 
@@ -242,14 +271,14 @@ impl BlockMask<'_> {
     #[inline(never)]
     pub(super) fn bytes<'b>(&self, buffer: &'b mut PresenceBuffer<'_>) -> &'b [u8] {
         let ((slower, run), mut written) = (self.of_all.loops[1].split(), 0);
-        let is_written = buffer.written == Some(self.first);
+        let is_written = buffer.held == Held::Bytes(self.first);
         for offset in StridedIter::new(slower) {
             if !is_written {
                 self.write_run(self.first.wrapping_add_signed(offset), run, &mut buffer.bytes[written..]);
             }
             written += run.size;
         }
-        (buffer.written, buffer.bits_of) = (Some(self.first), None);
+        buffer.held = Held::Bytes(self.first);
         // SAFETY: so many were written, run by run, each all of its elements: now, or when they were asked for last.
         unsafe { &*(&raw const buffer.bytes[..written] as *const [u8]) }
     }
@@ -264,55 +293,21 @@ impl BlockMask<'_> {
 
     fn write(&self, first: usize, stride: isize, to: &mut [MaybeUninit<u8>]) {
         match stride {
-            0 => to.fill(MaybeUninit::new(u8::from(self.at(first)))),
+            0 => to.fill(MaybeUninit::new(u8::from(self.of_all.mask.at(first)))),
             // By vectors, as a copy of ones.
             1 => {
                 for (n, to) in to.chunks_mut(ONES.len()).enumerate() {
-                    let presence = self.from(first + n * ONES.len());
+                    let presence = self.of_all.mask.from(first + n * ONES.len());
                     // SAFETY: there are as many ones as a chunk has places.
                     unsafe { self.of_all.copier.copy(ONES.as_ptr(), 1, presence, 0, to) };
                 }
             }
             _ => {
                 for (n, to) in to.iter_mut().enumerate() {
-                    *to = MaybeUninit::new(u8::from(self.at(first.wrapping_add_signed(n as isize * stride))));
+                    *to =
+                        MaybeUninit::new(u8::from(self.of_all.mask.at(first.wrapping_add_signed(n as isize * stride))));
                 }
             }
-        }
-    }
-
-    /// Which elements are there from this place in the mask on.
-    #[inline(always)]
-    fn from(&self, place: usize) -> Presence<'_> {
-        let MaskPlaces { bytes, format, .. } = self.of_all.mask;
-        match format {
-            MaskFormat::Bits => Presence::Bits(bytes, place),
-            MaskFormat::Bytes => Presence::Bytes(&bytes[place..]),
-        }
-    }
-
-    #[inline(always)]
-    fn at(&self, place: usize) -> bool {
-        self.from(place).at(0)
-    }
-
-    /// Whether all of a run are there, or if not `is_there`, none.
-    fn is_all(&self, first: usize, LoopDim { size, stride }: LoopDim, is_there: bool) -> bool {
-        let MaskPlaces { bytes, format, .. } = self.of_all.mask;
-        match (format, stride) {
-            (_, 0) => self.at(first) == is_there,
-            (MaskFormat::Bits, 1) => {
-                // Whole bytes between those that are not.
-                let end = first + size;
-                let (start, whole_end) = ((first.div_ceil(8) * 8).min(end), end / 8 * 8);
-                let same = |mut places: std::ops::Range<usize>| places.all(|place| self.at(place) == is_there);
-                same(first..start)
-                    && same(whole_end.max(start)..end)
-                    && (start >= whole_end
-                        || are_all(&bytes[start / 8..whole_end / 8], |byte| byte == if is_there { 0xff } else { 0 }))
-            }
-            (MaskFormat::Bytes, 1) => are_all(&bytes[first..][..size], |byte| (byte != 0) == is_there),
-            _ => (0..size as isize).all(|n| self.at(first.wrapping_add_signed(n * stride)) == is_there),
         }
     }
 }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 /// What a kernel sees of an input under a mask: elements that are there, and something else in place of the others.
 #[derive(Clone, Copy, Debug)]
 pub struct InputMask<'a> {
-    pub(crate) first: *const (),
+    first: *const (),
     pub(crate) bits: *const u8,
     pub(crate) fill: *const (),
     lifetime: PhantomData<&'a [u8]>,
@@ -22,13 +22,19 @@ impl<'a> InputMask<'a> {
         InputMask { first, bits: bits.as_ptr(), fill, lifetime: PhantomData }
     }
 
+    /// The number of an element's bit.
+    #[inline(always)]
+    pub(crate) fn number<B>(&self, at: *const B) -> usize {
+        at.addr().wrapping_sub(self.first.addr()) / size_of::<B>()
+    }
+
     /// What is seen in place of an element.
     ///
     /// # Safety
     /// - The element may be read, is of integers of the size of `B`, and has a bit. So is `fill`.
     #[inline(always)]
     pub(crate) unsafe fn read<B: Copy>(&self, at: *const B) -> B {
-        let n = at.addr().wrapping_sub(self.first.addr()) / size_of::<B>();
+        let n = self.number(at);
         // SAFETY: the caller's promise.
         unsafe {
             let is_there = self.bits.add(n / 8).read() >> (n % 8) & 1 != 0;

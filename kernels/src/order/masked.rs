@@ -3,17 +3,14 @@
 use super::{ArgOrder, Mask, Vec};
 use crate::memory::mask::InputMask;
 use crate::simd::ops::{ByteMaskOps, SimdOps};
-use core::marker::PhantomData;
 
 /// The order `O` under a mask.
 #[derive(Clone, Copy)]
 pub(crate) struct MaskedOrder<'a, O: ArgOrder> {
     order: O,
-    /// The element that the first bit is of.
-    first: *const O::Lane,
-    bits: *const u8,
+    mask: InputMask<'a>,
+    /// What the mask fills with.
     fill: O::Lane,
-    mask: PhantomData<InputMask<'a>>,
 }
 
 impl<'a, O: ArgOrder> MaskedOrder<'a, O> {
@@ -27,7 +24,7 @@ impl<'a, O: ArgOrder> MaskedOrder<'a, O> {
     pub(crate) unsafe fn new(order: O, mask: InputMask<'a>) -> Self {
         // SAFETY: the caller's promise.
         let fill = unsafe { mask.fill.cast::<O::Lane>().read() };
-        MaskedOrder { order, first: mask.first.cast(), bits: mask.bits, fill, mask: PhantomData }
+        MaskedOrder { order, mask, fill }
     }
 
     /// Bits from that of an element on: as many as are asked for, and any others. Of those beyond the last element, it
@@ -37,11 +34,11 @@ impl<'a, O: ArgOrder> MaskedOrder<'a, O> {
     /// - The mask has the bit of that element, and `PADDING` after that of its last one.
     #[inline(always)]
     unsafe fn bits_of<const COUNT: usize>(self, at: *const O::Lane) -> u64 {
-        let n = at.addr().wrapping_sub(self.first.addr()) / size_of::<O::Lane>();
+        let n = self.mask.number(at);
         // SAFETY: the caller's promise: these bytes begin with that of the bit, and the others are no more than
         // `PADDING`.
         unsafe {
-            let from = self.bits.add(n / 8);
+            let from = self.mask.bits.add(n / 8);
             let low = u64::from_le(from.cast::<u64>().read_unaligned()) >> (n % 8);
             // One word has at least 57 of them.
             if const { COUNT <= 56 } { low } else { low | u64::from(from.add(8).read()) << 1 << (63 - n % 8) }
@@ -78,13 +75,13 @@ impl<'a, O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> ArgOrder for MaskedOrder<'a, O
 
     #[inline(always)]
     unsafe fn read(self, at: *const O::Lane) -> O::Lane {
-        // SAFETY: the caller's promise.
-        unsafe { if self.bits_of::<1>(at) & 1 != 0 { at.read() } else { self.fill } }
+        // SAFETY: the element may be read, as the caller says, and has a bit, as `new` was told.
+        unsafe { self.mask.read(at) }
     }
 
     #[inline(always)]
     unsafe fn load(self, at: *const O::Lane) -> Vec<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: a vector of elements, as the caller says.
         let [vector] = unsafe { self.load_several(at) };
         vector
     }
@@ -157,8 +154,8 @@ impl<'a, O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> ArgOrder for MaskedOrder<'a, O
 
     #[inline(always)]
     fn fast(self) -> Self::Fast {
-        let MaskedOrder { order, first, bits, fill, mask } = self;
-        MaskedOrder { order: order.fast(), first, bits, fill, mask }
+        let MaskedOrder { order, mask, fill } = self;
+        MaskedOrder { order: order.fast(), mask, fill }
     }
 
     #[inline(always)]

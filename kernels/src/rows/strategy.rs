@@ -53,7 +53,7 @@ impl RowKernel<true> {
 impl<const FORWARD: bool> KernelImpl for RowKernel<FORWARD> {
     #[inline(always)]
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
-        // SAFETY: the caller's promise.
+        // SAFETY: the rows of the call may be read, as the caller says; and `outputs` has a place for each.
         unsafe { RowsOfCall::<'_, O, FORWARD>::new(order, args, &mut outputs) }.answer();
         // SAFETY: each search writes the positions of all rows.
         unsafe { outputs.positions.widen(order.simd()) };
@@ -76,7 +76,7 @@ impl KernelImpl for LongRows {
     unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
         let ([shortest, longest], len) = (const { LongRows::lens::<O>() }, args.innermost_reduced().size);
         assert!(shortest <= len && len <= longest);
-        // SAFETY: the caller's promise.
+        // SAFETY: as for `RowKernel`.
         unsafe { RowsOfCall::<'_, O, true>::new(order, args, &mut outputs) }.search_each::<BlockedSearch>();
         // SAFETY: the search writes the positions of all rows.
         unsafe { outputs.positions.widen(order.simd()) };
