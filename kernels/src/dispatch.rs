@@ -6,11 +6,10 @@ use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::memory::mask::InputMask;
 use crate::merge::{self, Merger, Rank, Select, Take};
-use crate::order::elements::{OfColumns, OrderFactory, Shared, Specialized};
+use crate::order::elements::{Masked, OfColumns, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
-use crate::simd::ops::ByteMaskOps;
 use crate::simd::token::Simd;
 use crate::strategy::Strategy;
 use crate::tuning::Tuning;
@@ -94,16 +93,19 @@ crate::names!(Isa: Avx512 = "avx512", Avx2 = "avx2", Neon = "neon", Portable64 =
 /// A kernel, made for one ISA, strategy, element type and order.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    of_args: unsafe fn(args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written,
+    of_args: OfArgs<()>,
     of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> u32,
     masked: Option<MaskedKernel>,
     element: DataType,
 }
 
+/// Beside the call, with what its order [is given](OrderFactory::Given).
+type OfArgs<G> = unsafe fn(args: &KernelArgs<'_>, given: G, outputs: Outputs<'_>) -> Written;
+
 /// The same under a mask.
 #[derive(Clone, Copy, Debug)]
 struct MaskedKernel {
-    of_args: unsafe fn(args: &KernelArgs<'_>, mask: InputMask<'_>, outputs: Outputs<'_>) -> Written,
+    of_args: OfArgs<InputMask>,
     is_of_rows: bool,
     /// How many elements an output has, the fewest and the most.
     lens: [usize; 2],
@@ -131,10 +133,10 @@ impl Kernel {
         // SAFETY: the caller's promise, and as many positions as outputs.
         unsafe {
             if value_bytes == 0 {
-                (self.of_args)(args, outputs);
+                (self.of_args)(args, (), outputs);
             } else {
                 assert_eq!(value_bytes, self.element.size());
-                let written = (self.of_args)(args, outputs.reborrow());
+                let written = (self.of_args)(args, (), outputs.reborrow());
                 if written != Written::All {
                     read_values(self.element, args, None, outputs, written);
                 }
@@ -159,11 +161,12 @@ impl Kernel {
     /// # Safety
     /// - As there. Elements that are not there may be read, too.
     /// - The mask has a bit for each element from the lowest of the call to the highest, and
-    ///   [`InputMask::PADDING`] bytes after that of the last one. What it fills with may be read, and is an element.
+    ///   [`InputMask::PADDING`] bytes after that of the last one. All of it may be read, and what it fills with is an
+    ///   element.
     ///
     /// # Panics
     /// As there; and if the kernel [takes no masks](Kernel::takes_masks), or there are no places for values.
-    pub unsafe fn run_masked(self, args: &KernelArgs<'_>, mask: InputMask<'_>, mut outputs: Outputs<'_>) {
+    pub unsafe fn run_masked(self, args: &KernelArgs<'_>, mask: InputMask, mut outputs: Outputs<'_>) {
         assert_eq!(outputs.len(), args.outputs());
         assert_eq!(outputs.value_bytes, self.element.size());
         assert!(self.takes_masks(args.reduced));
@@ -331,14 +334,11 @@ pub(crate) use with_isa;
 /// against the direction of memory are too rare to be worth the code. See docs/tuning.md#specialized-orders.
 fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> Kernel
 where
-    Specialized<S, T, MAX, NAN>: OrderFactory,
-    Shared<S, T, MAX, NAN>: OrderFactory,
-    OfColumns<S, T, MAX, NAN>: OrderFactory,
-    // Under a mask.
-    <Shared<S, T, MAX, NAN> as OrderFactory>::Order:
-        ArgOrder<Simd: ByteMaskOps<<<Shared<S, T, MAX, NAN> as OrderFactory>::Order as ArgOrder>::Lane>>,
-    <OfColumns<S, T, MAX, NAN> as OrderFactory>::Order:
-        ArgOrder<Simd: ByteMaskOps<<<OfColumns<S, T, MAX, NAN> as OrderFactory>::Order as ArgOrder>::Lane>>,
+    Specialized<S, T, MAX, NAN>: OrderFactory<Given = ()>,
+    Shared<S, T, MAX, NAN>: OrderFactory<Given = ()>,
+    OfColumns<S, T, MAX, NAN>: OrderFactory<Given = ()>,
+    Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask>,
+    Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask>,
 {
     let of_args = match strategy {
         Strategy::Rows
@@ -365,12 +365,12 @@ where
     };
     let masked = match strategy {
         Strategy::Rows => Some(MaskedKernel {
-            of_args: rows::LongRows::enter_masked::<Shared<S, T, MAX, NAN>>,
+            of_args: rows::LongRows::enter::<Masked<Shared<S, T, MAX, NAN>>>,
             is_of_rows: true,
             lens: rows::LongRows::lens::<<Shared<S, T, MAX, NAN> as OrderFactory>::Order>(),
         }),
         Strategy::Columns => Some(MaskedKernel {
-            of_args: columns::OnePassColumns::enter_masked::<OfColumns<S, T, MAX, NAN>>,
+            of_args: columns::OnePassColumns::enter::<Masked<OfColumns<S, T, MAX, NAN>>>,
             is_of_rows: false,
             lens: [1, columns::OnePassColumns::most_rows::<<OfColumns<S, T, MAX, NAN> as OrderFactory>::Order>()],
         }),

@@ -7,12 +7,9 @@
 
 use crate::float_mode;
 use crate::memory::args::KernelArgs;
-use crate::memory::mask::InputMask;
 use crate::order::elements::OrderFactory;
-use crate::order::masked::MaskedOrder;
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
-use crate::simd::ops::ByteMaskOps;
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
 
@@ -31,41 +28,19 @@ pub(crate) trait KernelImpl: Sized {
     /// strategies are compiled in parallel.
     ///
     /// # Safety
-    /// - As a [`crate::Kernel`], and there are as many positions as the call has outputs.
+    /// - As a [`crate::Kernel`], and there are as many positions as the call has outputs. What is given is as
+    ///   [`OrderFactory::make`] asks.
     #[inline(never)]
-    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, mut outputs: Outputs<'_>) -> Written {
+    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, given: M::Given, mut outputs: Outputs<'_>) -> Written {
         if const { compares_floats::<M>() } && !float_mode::is_default() {
             let mut written = Written::All;
             // SAFETY: the caller's promise: it is the same call.
-            float_mode::in_default(&mut || written = unsafe { Self::enter::<M>(args, outputs.reborrow()) });
+            float_mode::in_default(&mut || written = unsafe { Self::enter::<M>(args, given, outputs.reborrow()) });
             return written;
         }
         // SAFETY: the caller promises that the ISA is there, and all that a body requires.
         unsafe {
-            let order = M::make();
-            order.simd().vectorize(Call { order, args, outputs, body: PhantomData::<Self> })
-        }
-    }
-
-    /// As [`KernelImpl::enter`], of an input under a mask.
-    ///
-    /// # Safety
-    /// - As there. The mask is as [`crate::Kernel::run_masked`] asks.
-    #[inline(never)]
-    unsafe fn enter_masked<M>(args: &KernelArgs<'_>, mask: InputMask<'_>, mut outputs: Outputs<'_>) -> Written
-    where
-        M: OrderFactory<Order: ArgOrder<Simd: ByteMaskOps<<M::Order as ArgOrder>::Lane>>>,
-    {
-        if const { compares_floats::<M>() } && !float_mode::is_default() {
-            let mut written = Written::All;
-            // SAFETY: the caller's promise: it is the same call.
-            let enter = &mut || written = unsafe { Self::enter_masked::<M>(args, mask, outputs.reborrow()) };
-            float_mode::in_default(enter);
-            return written;
-        }
-        // SAFETY: as in `enter`; the order loads elements of the call, which have bits.
-        unsafe {
-            let order = MaskedOrder::new(M::make(), mask);
+            let order = M::make(given);
             order.simd().vectorize(Call { order, args, outputs, body: PhantomData::<Self> })
         }
     }

@@ -171,7 +171,7 @@ pub(crate) trait PassImpl {
 /// # Safety
 /// - The machine has the ISA of the order; and as for [`PassImpl::run`], for all groups.
 #[inline(never)]
-pub(crate) unsafe fn enter<P: PassImpl, F: OrderFactory>(groups: Groups)
+pub(crate) unsafe fn enter<P: PassImpl, F: OrderFactory<Given = ()>>(groups: Groups)
 where
     F::Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>,
 {
@@ -180,7 +180,7 @@ where
         return float_mode::in_default(&mut || unsafe { enter::<P, F>(groups) });
     }
     // SAFETY: the caller's promise.
-    unsafe { run::<P, F::Order>(F::make(), groups) }
+    unsafe { run::<P, F::Order>(F::make(()), groups) }
 }
 
 /// Goes through the groups. A function of its own, because several types share an order.

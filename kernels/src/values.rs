@@ -20,7 +20,7 @@ use half::{bf16, f16};
 pub(crate) unsafe fn read_values(
     element: DataType,
     args: &KernelArgs<'_>,
-    mask: Option<InputMask<'_>>,
+    mask: Option<InputMask>,
     outputs: Outputs<'_>,
     written: Written,
 ) {
@@ -77,7 +77,7 @@ const CHECKED: usize = 64;
 /// - As for [`read_values`].
 unsafe fn read_lost<B: FloatBits, const ZEROS: bool, const DIGITS: u32>(
     args: &KernelArgs<'_>,
-    mask: Option<InputMask<'_>>,
+    mask: Option<InputMask>,
     outputs: Outputs<'_>,
 ) {
     // SAFETY: values are wanted, and as wide as `B`.

@@ -72,7 +72,7 @@ pub(super) struct KernelCall<'a> {
     grid: Grid,
     reduced: &'a [LoopDim],
     working_set: WorkingSet,
-    mask: Option<InputMask<'a>>,
+    mask: Option<InputMask>,
 }
 
 impl<'a> KernelCall<'a> {
@@ -99,9 +99,9 @@ impl<'a> KernelCall<'a> {
     /// # Safety
     /// - The kernel takes masks.
     /// - The mask has a bit for each element from the lowest that is reached to the highest, with its padding. What it
-    ///   fills with is an element.
+    ///   fills with is an element. All of it may be read as long as the call is used.
     #[inline(always)]
-    pub(super) unsafe fn under(self, mask: InputMask<'a>) -> Self {
+    pub(super) unsafe fn under(self, mask: InputMask) -> Self {
         KernelCall { mask: Some(mask), ..self }
     }
 

@@ -343,7 +343,7 @@ impl BlockPlan {
         input: ElementsRef<'_>,
         place: usize,
         index: isize,
-        mask: InputMask<'_>,
+        mask: InputMask,
         (mut values, mut indices): (Values<'_>, Indices<'_>),
     ) {
         let BlockPlan { plan, start, index_start, .. } = self;

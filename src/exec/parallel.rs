@@ -188,23 +188,33 @@ impl DividedCall<'_> {
         write: &mut dyn FnMut(usize, &CollapsedShape, &[Best]),
     ) {
         if parts.count * parts.outputs <= FEW_PARTIALS {
-            self.merge_parts(parts, bounds, write, &mut [[Best::NONE; FEW_PARTIALS]; N]);
+            self.merge_parts(
+                parts,
+                bounds,
+                write,
+                [[Best::NONE; FEW_PARTIALS]; N].each_mut().map(|found| &mut found[..]),
+            );
         } else {
-            self.merge_parts(parts, bounds, write, &mut [[Best::NONE; MAX_PARTIALS]; N]);
+            self.merge_parts(
+                parts,
+                bounds,
+                write,
+                [[Best::NONE; MAX_PARTIALS]; N].each_mut().map(|found| &mut found[..]),
+            );
         }
     }
 
     /// With a buffer for those of each plan.
     #[inline(never)]
-    fn merge_parts<const N: usize, const M: usize>(
+    fn merge_parts<const N: usize>(
         &self,
         parts: &ReductionParts,
         bounds: [&BoundPlan<'_>; N],
         write: &mut dyn FnMut(usize, &CollapsedShape, &[Best]),
-        found: &mut [[Best; M]; N],
+        mut found: [&mut [Best]; N],
     ) {
         let (plan, whole) = (bounds[0].plan(), parts.shape(&bounds[0].plan().shape));
-        let partials = found.each_mut().map(|found| OutputSlice::from(&mut found[..]));
+        let partials = found.each_mut().map(|found| OutputSlice::from(&mut **found));
         let (working_set, settled) = (self.working_set(plan), bounds.map(Settled::new));
         self.for_each_part(parts.count, || {
             // SAFETY: a task writes the answers of the parts that it claims, each of which is claimed once (`Claims`,
@@ -223,7 +233,7 @@ impl DividedCall<'_> {
                 }
             }
         });
-        for (n, found) in found.iter_mut().enumerate() {
+        for (n, found) in found.into_iter().enumerate() {
             let (best, others) = found[..parts.count * parts.outputs].split_at_mut(parts.outputs);
             for others in others.chunks_exact(parts.outputs) {
                 best.iter_mut().zip(others).for_each(|(best, other)| best.merge(*other));

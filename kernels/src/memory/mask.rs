@@ -1,25 +1,23 @@
 //! The mask of an input, for kernels that load under one. Knows nothing of element types and of vectors.
 
-use core::marker::PhantomData;
-
 /// What a kernel sees of an input under a mask: elements that are there, and something else in place of the others.
 #[derive(Clone, Copy, Debug)]
-pub struct InputMask<'a> {
+pub struct InputMask {
     first: *const (),
     pub(crate) bits: *const u8,
     pub(crate) fill: *const (),
-    lifetime: PhantomData<&'a [u8]>,
 }
 
-impl<'a> InputMask<'a> {
+impl InputMask {
     /// How many bytes there have to be after that of the last bit: bits are read by words.
     pub const PADDING: usize = size_of::<u64>();
 
     /// Bit `n` of a mask, the least significant of each byte first, is that of the element `n` after the `first` one;
-    /// `fill` is what is seen in place of those whose bit is not set. The first element and `fill` are cast.
+    /// `fill` is what is seen in place of those whose bit is not set. The first element and `fill` are cast. A mask
+    /// borrows nothing: who uses it promises that all is there.
     #[inline(always)]
-    pub fn new(first: *const (), bits: &'a [u8], fill: *const ()) -> Self {
-        InputMask { first, bits: bits.as_ptr(), fill, lifetime: PhantomData }
+    pub fn new(first: *const (), bits: &[u8], fill: *const ()) -> Self {
+        InputMask { first, bits: bits.as_ptr(), fill }
     }
 
     /// The number of an element's bit.

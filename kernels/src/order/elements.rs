@@ -2,20 +2,42 @@
 //! A shared order costs an operation more for each vector loaded, but is the same type for both functions, and for
 //! integers with and without sign: less than half of the code.
 
+use super::masked::MaskedOrder;
 use super::number::{AT_RUN_TIME, IGNORE, NumberOrder, PROPAGATE};
 use super::small_float::SmallFloatOrder;
 use super::{ArgOrder, LaneElem};
-use crate::simd::ops::{SimdOps, SmallFloatOps};
+use crate::memory::mask::InputMask;
+use crate::simd::ops::{ByteMaskOps, SimdOps, SmallFloatOps};
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
 /// An order as a type without values.
 pub(crate) trait OrderFactory {
     type Order: ArgOrder;
+    /// What a call has to give for it: most often nothing.
+    type Given: Copy;
 
     /// # Safety
     /// - The machine has the ISA of the order.
-    unsafe fn make() -> Self::Order;
+    /// - Where a mask is given: as for [`MaskedOrder::new`], as long as the order is used.
+    unsafe fn make(given: Self::Given) -> Self::Order;
+}
+
+/// The order of another factory, [under a mask](MaskedOrder).
+pub(crate) struct Masked<F>(PhantomData<F>);
+
+impl<F> OrderFactory for Masked<F>
+where
+    F: OrderFactory<Given = (), Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>>,
+{
+    type Order = MaskedOrder<F::Order>;
+    type Given = InputMask;
+
+    #[inline(always)]
+    unsafe fn make(mask: InputMask) -> MaskedOrder<F::Order> {
+        // SAFETY: the machine has the ISA, and the mask is as asked for.
+        unsafe { MaskedOrder::new(F::make(()), mask) }
+    }
 }
 
 /// On the ISA `S`, the order of `T` in the fewest operations: by the largest or the smallest, and with NaN in its
@@ -33,9 +55,10 @@ macro_rules! order {
     ($t:ident by $ops:path: $($name:ident)+ => $order:ty, $simd:ident => $new:expr) => {$(
         impl<S: $ops, const MAX: bool, const NAN: u8> OrderFactory for $name<S, $t, MAX, NAN> {
             type Order = $order;
+            type Given = ();
 
             #[inline(always)]
-            unsafe fn make() -> $order {
+            unsafe fn make((): ()) -> $order {
                 // SAFETY: the caller's promise.
                 let $simd = unsafe { S::assume() };
                 $new

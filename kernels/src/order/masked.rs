@@ -6,22 +6,22 @@ use crate::simd::ops::{ByteMaskOps, SimdOps};
 
 /// The order `O` under a mask.
 #[derive(Clone, Copy)]
-pub(crate) struct MaskedOrder<'a, O: ArgOrder> {
+pub(crate) struct MaskedOrder<O: ArgOrder> {
     order: O,
-    mask: InputMask<'a>,
+    mask: InputMask,
     /// What the mask fills with.
     fill: O::Lane,
 }
 
-impl<'a, O: ArgOrder> MaskedOrder<'a, O> {
+impl<O: ArgOrder> MaskedOrder<O> {
     const LANES: usize = <O::Simd as SimdOps<O::Lane>>::LANES;
 
     /// # Safety
     /// - What the order loads are elements that the mask has bits of, with [`InputMask::PADDING`] after that of the
     ///   last one, of a type with the size and alignment of its lanes.
-    /// - What it fills with may be read, and is such an element.
+    /// - Bits and what it fills with, such an element, may be read as long as the order is used.
     #[inline(always)]
-    pub(crate) unsafe fn new(order: O, mask: InputMask<'a>) -> Self {
+    pub(crate) unsafe fn new(order: O, mask: InputMask) -> Self {
         // SAFETY: the caller's promise.
         let fill = unsafe { mask.fill.cast::<O::Lane>().read() };
         MaskedOrder { order, mask, fill }
@@ -57,7 +57,7 @@ const fn lanes_in_word(lanes: usize, vectors: usize) -> usize {
     lanes * if vectors < most { vectors } else { most }
 }
 
-impl<'a, O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> ArgOrder for MaskedOrder<'a, O> {
+impl<O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> ArgOrder for MaskedOrder<O> {
     type Lane = O::Lane;
     type Simd = O::Simd;
     const IS_MAX: bool = O::IS_MAX;
@@ -66,7 +66,7 @@ impl<'a, O: ArgOrder<Simd: ByteMaskOps<O::Lane>>> ArgOrder for MaskedOrder<'a, O
     const MAY_EXIT_EARLY: bool = O::MAY_EXIT_EARLY;
     const HAS_FAST: bool = O::HAS_FAST;
     type NanAcc = O::NanAcc;
-    type Fast = MaskedOrder<'a, O::Fast>;
+    type Fast = MaskedOrder<O::Fast>;
 
     #[inline(always)]
     fn simd(self) -> O::Simd {
@@ -182,7 +182,7 @@ mod tests {
             let first = elements.as_ptr().wrapping_sub(skipped);
             let mask = InputMask::new(first.cast(), &bits, (&raw const FILL).cast());
             // SAFETY: every machine has it; there are bits of all elements, and their padding.
-            let order = unsafe { MaskedOrder::new(Shared::<Portable<16>, i32, true, PROPAGATE>::make(), mask) };
+            let order = unsafe { MaskedOrder::new(Shared::<Portable<16>, i32, true, PROPAGATE>::make(()), mask) };
             let seen = |n: usize| {
                 let bit = n + skipped;
                 if bits[bit / 8] >> (bit % 8) & 1 != 0 { elements[n] } else { FILL }

@@ -288,9 +288,9 @@ mod tests {
                 let (function, policy) = (ReduceFunction::$function, NanPolicy::$policy);
                 let check = Check { function, policy, infinity: $t::INFINITY.to_bits(), of_bits: $t::from_bits };
                 // SAFETY: every machine has arrays.
-                let specialized = unsafe { Specialized::<Portable<16>, $t, $max, $nan>::make() };
+                let specialized = unsafe { Specialized::<Portable<16>, $t, $max, $nan>::make(()) };
                 // SAFETY: as above.
-                let shared = unsafe { Shared::<Portable<16>, $t, $max, $nan>::make() };
+                let shared = unsafe { Shared::<Portable<16>, $t, $max, $nan>::make(()) };
                 check.run(specialized);
                 check.run(shared);
             )+};

@@ -363,7 +363,7 @@ pub(super) mod tests {
         let (at, len) = (elements.as_ptr(), elements.len());
         // SAFETY: arrays need no ISA, and the slice is borrowed for as long as the segment.
         unsafe {
-            (Shared::<Portable<16>, i8, true, PROPAGATE>::make(), Segment::new(at, len, reversed, Tuning::current()))
+            (Shared::<Portable<16>, i8, true, PROPAGATE>::make(()), Segment::new(at, len, reversed, Tuning::current()))
         }
     }
 

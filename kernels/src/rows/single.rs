@@ -27,7 +27,7 @@ impl SingleRow {
     /// # Safety
     /// - As there: the ISA of both orders is there, and so many elements from `first` on may be read.
     #[inline(never)]
-    pub(crate) unsafe fn enter<F: OrderFactory, B: OrderFactory>(
+    pub(crate) unsafe fn enter<F: OrderFactory<Given = ()>, B: OrderFactory<Given = ()>>(
         first: *const (),
         len: usize,
         tuning: &'static Tuning,
@@ -43,9 +43,9 @@ impl SingleRow {
             // ISA is there; and there is one position for one output.
             unsafe {
                 if const { compares_floats::<F>() } {
-                    RowKernel::enter_by::<F, B>(&args, outputs);
+                    RowKernel::enter_by::<F, B>(&args, (), outputs);
                 } else {
-                    RowKernel::<false>::enter::<B>(&args, outputs);
+                    RowKernel::<false>::enter::<B>(&args, (), outputs);
                 }
             }
             position[0]
@@ -56,7 +56,7 @@ impl SingleRow {
             return of_call();
         }
         // SAFETY: the caller says that the ISA is there, and that so many elements may be read.
-        let (order, elements) = unsafe { (F::make(), from_raw_parts(first.cast(), len)) };
+        let (order, elements) = unsafe { (F::make(()), from_raw_parts(first.cast(), len)) };
         RowAlone { order, elements, tuning }.find(of_call)
     }
 }

@@ -30,8 +30,9 @@ impl RowKernel<true> {
     ///
     /// # Safety
     /// - As [`KernelImpl::enter`], for both orders.
-    pub(crate) unsafe fn enter_by<F: OrderFactory, B: OrderFactory>(
+    pub(crate) unsafe fn enter_by<F: OrderFactory<Given = ()>, B: OrderFactory<Given = ()>>(
         args: &KernelArgs<'_>,
+        (): (),
         outputs: Outputs<'_>,
     ) -> Written {
         const { assert!(blocked::max_segment_len::<F::Order>() == blocked::max_segment_len::<B::Order>()) };
@@ -42,9 +43,9 @@ impl RowKernel<true> {
         // SAFETY: either kernel answers the call as it is, of which the caller says what is asked for.
         unsafe {
             if is_forward {
-                RowKernel::<true>::enter::<F>(args, outputs)
+                RowKernel::<true>::enter::<F>(args, (), outputs)
             } else {
-                RowKernel::<false>::enter::<B>(args, outputs)
+                RowKernel::<false>::enter::<B>(args, (), outputs)
             }
         }
     }
