@@ -8,6 +8,7 @@ use crate::memory::mask::InputMask;
 use crate::merge::{self, Merger, Rank, Select, Take};
 use crate::order::elements::{Masked, OfColumns, OrderFactory, Shared, Specialized};
 use crate::order::number::{IGNORE, PROPAGATE};
+use crate::order::pair::{Both, PairedWith};
 use crate::order::{ArgOrder, LaneElem};
 use crate::outputs::{Outputs, Written};
 use crate::simd::token::Simd;
@@ -214,13 +215,11 @@ pub fn kernel_of(
     function: ReduceFunction,
     policy: NanPolicy,
 ) -> Option<Kernel> {
-    // Of each kind and width of lanes, one.
-    use DataType::{F16, F32, I64, U8};
     if !isa.is_available() {
         return None;
     }
     with_element_type!(element, T => with_isa!(isa, S => {
-        if const { cfg!(without = "most_types") && !matches!(T::DATA_TYPE, I64 | U8 | F32 | F16) } {
+        if const { cfg!(without = "most_types") && !is_kept(T::DATA_TYPE) } {
             return None;
         }
         match (function, policy) {
@@ -230,6 +229,11 @@ pub fn kernel_of(
             (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, T, false, IGNORE>(strategy),
         }
     }))
+}
+
+/// Of each kind and width of lanes, one: what is left without most types.
+const fn is_kept(data_type: DataType) -> bool {
+    matches!(data_type, DataType::I64 | DataType::U8 | DataType::F32 | DataType::F16)
 }
 
 /// What merges partial answers, or `None` where the ISA is not available: values of a type, and indices of so many
@@ -296,6 +300,79 @@ pub fn merger(
     })
 }
 
+/// A kernel for both functions at once, made for one ISA, strategy, element type and policy: what is loaded serves both.
+/// Rows have to be in the direction of memory.
+///
+/// ```
+/// use argreduce_kernels::{DataType, Isa, NanPolicy, Strategy, Tuning, both_kernel_of};
+/// let kernel = both_kernel_of(DataType::F32, Isa::detect(), Strategy::Rows, NanPolicy::Propagate).unwrap();
+/// let row = [2.0_f32, 5.0, 1.0];
+/// // SAFETY: the elements are there, and of that type.
+/// let [smallest, largest] = unsafe { kernel.of_row(row.as_ptr().cast(), row.len(), Tuning::current()) };
+/// assert_eq!([smallest, largest], [2, 1]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct BothKernel {
+    of_args: unsafe fn(args: &KernelArgs<'_>, given: (), outputs: [Outputs<'_>; 2]) -> [Written; 2],
+    of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2],
+    element: DataType,
+}
+
+impl BothKernel {
+    /// As [`Kernel::run`], to the outputs of the smallest, and to those of the largest.
+    ///
+    /// # Safety
+    /// As there.
+    ///
+    /// # Panics
+    /// As there, for either outputs.
+    pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: [Outputs<'_>; 2]) {
+        for outputs in &outputs {
+            assert_eq!(outputs.len(), args.outputs());
+            assert!(outputs.value_bytes == 0 || outputs.value_bytes == self.element.size());
+        }
+        // SAFETY: the caller's promise, and as many positions as outputs.
+        unsafe {
+            let written = (self.of_args)(args, (), outputs.each_mut().map(Outputs::reborrow));
+            for (outputs, written) in outputs.into_iter().zip(written) {
+                if outputs.value_bytes > 0 && written != Written::All {
+                    read_values(self.element, args, None, outputs, written);
+                }
+            }
+        }
+    }
+
+    /// As [`Kernel::of_row`]: the positions of the smallest and the largest.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn of_row(self, first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { (self.of_row)(first, len, tuning) }
+    }
+}
+
+/// The kernel for both functions at once, or `None` where the ISA is not available, or the strategy has none: then two
+/// calls are as good, of what a cache holds.
+///
+/// [`BothKernel`] has an example.
+pub fn both_kernel_of(element: DataType, isa: Isa, strategy: Strategy, policy: NanPolicy) -> Option<BothKernel> {
+    if !isa.is_available() {
+        return None;
+    }
+    with_element_type!(element, T => with_isa!(isa, S => {
+        if const { cfg!(without = "most_types") && !is_kept(T::DATA_TYPE) } {
+            return None;
+        }
+        match policy {
+            NanPolicy::Propagate => both_by_strategy::<S, T, PROPAGATE>(strategy),
+            NanPolicy::Ignore => both_by_strategy::<S, T, IGNORE>(strategy),
+        }
+    }))
+    .flatten()
+}
+
 /// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that
 /// this build has no kernels for.
 macro_rules! with_isa {
@@ -328,24 +405,25 @@ macro_rules! with_isa {
 }
 pub(crate) use with_isa;
 
+/// Whether rows have an [order of their own](by_strategy).
+const fn has_specialized_rows<S: Simd, T: Element>() -> bool {
+    S::TUNING.specializes && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
+}
+
 /// An order of its own where it is faster: in rows, where a vector takes one operation or two; but not of wide unsigned
 /// integers, where comparisons make no masks and are signed. An operation more for each vector is not to be seen in
 /// columns, which take four, where elements are gathered first, or in rows that are searched part by part; and rows
 /// against the direction of memory are too rare to be worth the code. See docs/tuning.md#specialized-orders.
 fn by_strategy<S: Simd, T: Element, const MAX: bool, const NAN: u8>(strategy: Strategy) -> Kernel
 where
-    Specialized<S, T, MAX, NAN>: OrderFactory<Given = ()>,
-    Shared<S, T, MAX, NAN>: OrderFactory<Given = ()>,
-    OfColumns<S, T, MAX, NAN>: OrderFactory<Given = ()>,
-    Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask>,
-    Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask>,
+    Specialized<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    Shared<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    OfColumns<S, T, MAX, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    Masked<Shared<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
+    Masked<OfColumns<S, T, MAX, NAN>>: OrderFactory<Given = InputMask, Order: ArgOrder>,
 {
     let of_args = match strategy {
-        Strategy::Rows
-            if const {
-                S::TUNING.specializes && (S::TUNING.has_masks || !matches!(T::DATA_TYPE, DataType::U32 | DataType::U64))
-            } =>
-        {
+        Strategy::Rows if const { has_specialized_rows::<S, T>() } => {
             rows::RowKernel::enter_by::<Specialized<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>
         }
         Strategy::Rows => rows::RowKernel::enter_by::<Shared<S, T, MAX, NAN>, Shared<S, T, MAX, NAN>>,
@@ -379,7 +457,45 @@ where
     Kernel { of_args, of_row, masked, element: T::DATA_TYPE }
 }
 
+/// The orders are those that each function has in rows by itself.
+fn both_by_strategy<S: Simd, T: Element, const NAN: u8>(strategy: Strategy) -> Option<BothKernel>
+where
+    Specialized<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    Specialized<S, T, true, NAN>:
+        OrderFactory<Given = (), Order: PairedWith<<Specialized<S, T, false, NAN> as OrderFactory>::Order>>,
+    Shared<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    Shared<S, T, true, NAN>:
+        OrderFactory<Given = (), Order: PairedWith<<Shared<S, T, false, NAN> as OrderFactory>::Order>>,
+    OfColumns<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
+    OfColumns<S, T, true, NAN>: OrderFactory<Given = (), Order = <OfColumns<S, T, false, NAN> as OrderFactory>::Order>,
+{
+    let element = T::DATA_TYPE;
+    match strategy {
+        Strategy::Rows if const { has_specialized_rows::<S, T>() } => {
+            Some(rows_of_both::<Specialized<S, T, false, NAN>, Specialized<S, T, true, NAN>>(element))
+        }
+        Strategy::Rows => Some(rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(element)),
+        Strategy::Columns => Some(BothKernel {
+            of_args: columns::Columns::enter::<Both<OfColumns<S, T, false, NAN>, OfColumns<S, T, true, NAN>>>,
+            ..rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(element)
+        }),
+        _ => None,
+    }
+}
+
+fn rows_of_both<F, G>(element: DataType) -> BothKernel
+where
+    F: OrderFactory<Given = (), Order: ArgOrder>,
+    G: OrderFactory<Given = (), Order: PairedWith<F::Order>>,
+{
+    BothKernel {
+        of_args: rows::RowKernel::<true>::enter::<Both<F, G>>,
+        of_row: rows::SingleRow::enter_both::<F, G>,
+        element,
+    }
+}
+
 /// Floats of 16 bits have a fast path, and no others.
-const fn is_float<F: OrderFactory>() -> bool {
+const fn is_float<F: OrderFactory<Order: ArgOrder>>() -> bool {
     <F::Order as ArgOrder>::Lane::HAS_NAN || F::Order::HAS_FAST
 }

@@ -13,13 +13,44 @@ use crate::outputs::{Outputs, Written};
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
 
-/// A strategy as a type.
-pub(crate) trait KernelImpl: Sized {
+/// What a call is answered by: an order, or [two at once](crate::order::pair::Pair), each of which has outputs.
+pub(crate) trait Orders: Copy {
+    type Simd: Simd;
+    type Outputs<'a>;
+    type Written: Copy;
+    /// Whether answers depend on the floating-point mode. (16-bit floats are compared as integers.)
+    const COMPARES_FLOATS: bool;
+
+    fn token(self) -> Self::Simd;
+
+    /// All of them.
+    fn reborrow<'a>(outputs: &'a mut Self::Outputs<'_>) -> Self::Outputs<'a>;
+}
+
+impl<O: ArgOrder> Orders for O {
+    type Simd = O::Simd;
+    type Outputs<'a> = Outputs<'a>;
+    type Written = Written;
+    const COMPARES_FLOATS: bool = O::Lane::HAS_NAN;
+
+    #[inline(always)]
+    fn token(self) -> O::Simd {
+        self.simd()
+    }
+
+    #[inline(always)]
+    fn reborrow<'a>(outputs: &'a mut Outputs<'_>) -> Outputs<'a> {
+        outputs.reborrow()
+    }
+}
+
+/// A strategy as a type, for some orders.
+pub(crate) trait KernelImpl<P: Orders>: Sized {
     /// Writes the position of every output of the call, and where values are wanted, tells which of those.
     ///
     /// # Safety
-    /// As for [`KernelImpl::enter`]; `O::Lane` has the size and alignment of the element type.
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written;
+    /// As for [`KernelImpl::enter`]; lanes have the size and alignment of the element type.
+    unsafe fn run(orders: P, args: &KernelArgs<'_>, outputs: P::Outputs<'_>) -> P::Written;
 
     /// What every [`crate::Kernel`] points to. Where floats are compared, not in whatever
     /// [mode](crate::float_mode) the caller is in.
@@ -31,17 +62,23 @@ pub(crate) trait KernelImpl: Sized {
     /// - As a [`crate::Kernel`], and there are as many positions as the call has outputs. What is given is as
     ///   [`OrderFactory::make`] asks.
     #[inline(never)]
-    unsafe fn enter<M: OrderFactory>(args: &KernelArgs<'_>, given: M::Given, mut outputs: Outputs<'_>) -> Written {
-        if const { compares_floats::<M>() } && !float_mode::is_default() {
-            let mut written = Written::All;
-            // SAFETY: the caller's promise: it is the same call.
-            float_mode::in_default(&mut || written = unsafe { Self::enter::<M>(args, given, outputs.reborrow()) });
-            return written;
+    unsafe fn enter<M: OrderFactory<Order = P>>(
+        args: &KernelArgs<'_>,
+        given: M::Given,
+        mut outputs: P::Outputs<'_>,
+    ) -> P::Written {
+        if const { P::COMPARES_FLOATS } && !float_mode::is_default() {
+            let mut written = None;
+            float_mode::in_default(&mut || {
+                // SAFETY: the caller's promise: it is the same call.
+                written = Some(unsafe { Self::enter::<M>(args, given, P::reborrow(&mut outputs)) });
+            });
+            return written.expect("it is called once");
         }
         // SAFETY: the caller promises that the ISA is there, and all that a body requires.
         unsafe {
-            let order = M::make(given);
-            order.simd().vectorize(Call { order, args, outputs, body: PhantomData::<Self> })
+            let orders = M::make(given);
+            orders.token().vectorize(Call { orders, args, outputs, body: PhantomData::<Self> })
         }
     }
 
@@ -50,36 +87,31 @@ pub(crate) trait KernelImpl: Sized {
     /// # Safety
     /// - As for [`KernelImpl::run`].
     #[inline(never)]
-    unsafe fn eval_outlined<O: ArgOrder>(call: Call<'_, O, Self>) -> Written {
+    unsafe fn eval_outlined(call: Call<'_, '_, P, Self>) -> P::Written {
         // SAFETY: the caller's promise.
         unsafe { call.eval() }
     }
 }
 
-/// Whether the answers of an order depend on the floating-point mode. (16-bit floats are compared as integers.)
-pub(crate) const fn compares_floats<M: OrderFactory>() -> bool {
-    <M::Order as ArgOrder>::Lane::HAS_NAN
-}
-
 /// A call of a body, to be made inside a function with the ISA's target features.
-pub(crate) struct Call<'a, O, B> {
-    order: O,
+pub(crate) struct Call<'a, 'o, P: Orders, B> {
+    orders: P,
     args: &'a KernelArgs<'a>,
-    outputs: Outputs<'a>,
+    outputs: P::Outputs<'o>,
     body: PhantomData<B>,
 }
 
-impl<O: ArgOrder, B: KernelImpl> SimdOp for Call<'_, O, B> {
-    type Output = Written;
+impl<P: Orders, B: KernelImpl<P>> SimdOp for Call<'_, '_, P, B> {
+    type Output = P::Written;
 
     #[inline(always)]
-    unsafe fn eval(self) -> Written {
+    unsafe fn eval(self) -> P::Written {
         // SAFETY: the caller's promise.
-        unsafe { B::run(self.order, self.args, self.outputs) }
+        unsafe { B::run(self.orders, self.args, self.outputs) }
     }
 
     #[inline(always)]
-    unsafe fn eval_outlined(self) -> Written {
+    unsafe fn eval_outlined(self) -> P::Written {
         // SAFETY: the caller's promise.
         unsafe { B::eval_outlined(self) }
     }

@@ -76,7 +76,7 @@ mod values;
 
 #[doc(hidden)]
 pub use columns::{PANEL_BYTES, PANEL_VECTORS};
-pub use dispatch::{Isa, Kernel, kernel, kernel_of, merger};
+pub use dispatch::{BothKernel, Isa, Kernel, both_kernel_of, kernel, kernel_of, merger};
 #[doc(hidden)]
 pub use gather::SCRATCH_BYTES;
 pub use index::{Affine, IndexBits, OutputWriter};

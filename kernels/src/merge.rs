@@ -21,7 +21,7 @@
 //! function, with the sides exchanged.
 
 use crate::float_mode;
-use crate::kernel::compares_floats;
+use crate::kernel::Orders;
 use crate::order::elements::OrderFactory;
 use crate::order::{ArgOrder, Vec};
 use crate::simd::ops::{ByteMaskOps, EQ, SimdOps};
@@ -175,7 +175,7 @@ pub(crate) unsafe fn enter<P: PassImpl, F: OrderFactory<Given = ()>>(groups: Gro
 where
     F::Order: ArgOrder<Simd: ByteMaskOps<<F::Order as ArgOrder>::Lane>>,
 {
-    if const { compares_floats::<F>() } && !float_mode::is_default() {
+    if const { <F::Order as Orders>::COMPARES_FLOATS } && !float_mode::is_default() {
         // SAFETY: the caller's promise: it is the same pass.
         return float_mode::in_default(&mut || unsafe { enter::<P, F>(groups) });
     }

@@ -3,11 +3,12 @@
 use super::builder::ArgReduce;
 use super::plan::{ErasedPlan, Plan, check_len, new_vec};
 use super::untyped::{UntypedPlan, index_elements};
-use crate::exec::{ElementsRef, OutputSlices, Values, run_both_on};
+use crate::exec::{ElementsRef, OutputSlices, Values, both_kernel, run_both_on};
 use crate::{
     AxisDirection, DataType, Element, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Options, ReduceFunction,
     Sequential,
 };
+use argreduce_kernels::BothKernel;
 use std::fmt;
 
 /// What to reduce and how, as [`ArgReduce`], for the indices of both the smallest and the largest element.
@@ -93,7 +94,8 @@ impl<'a> ArgReduceBoth<'a> {
     /// As [`ArgReduce::plan`].
     pub fn plan_both<T: Element, I: Index>(self) -> Result<PlanBoth<T, I>, Error> {
         let [min, max] = self.each();
-        Ok(PlanBoth { min: min.plan()?, max: max.plan()? })
+        let (min, max) = (min.plan::<T, I>()?, max.plan()?);
+        Ok(PlanBoth { min, max, kernel: both_kernel(&min.erased.exec, T::DATA_TYPE, min.erased.nan_policy) })
     }
 
     /// As [`ArgReduceBoth::plan_both`], with both types as values.
@@ -114,7 +116,8 @@ impl<'a> ArgReduceBoth<'a> {
     pub fn plan_both_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlanBoth, Error> {
         let [min, max] = self.each();
         let (min, max) = (min.plan_untyped(data_type, index_type)?, max.plan_untyped(data_type, index_type)?);
-        Ok(UntypedPlanBoth { min, max })
+        let kernel = both_kernel(&min.erased().exec, data_type, min.erased().nan_policy);
+        Ok(UntypedPlanBoth { min, max, kernel })
     }
 
     /// For the smallest, and for the largest.
@@ -129,6 +132,8 @@ impl<'a> ArgReduceBoth<'a> {
 pub struct UntypedPlanBoth {
     min: UntypedPlan,
     max: UntypedPlan,
+    /// For both at once.
+    kernel: Option<BothKernel>,
 }
 
 impl UntypedPlanBoth {
@@ -193,7 +198,7 @@ impl UntypedPlanBoth {
         let min = OutputSlices { indices: index_elements("min", index_type, min)?, values: min_values };
         let max = OutputSlices { indices: index_elements("max", index_type, max)?, values: max_values };
         let plans = [self.min.erased(), self.max.erased()];
-        run_erased(plans, index_type.name(), (input, mask), [min, max], executor)
+        run_erased(plans, self.kernel, index_type.name(), (input, mask), [min, max], executor)
     }
 }
 
@@ -215,6 +220,8 @@ impl UntypedPlanBoth {
 pub struct PlanBoth<T, I> {
     pub(crate) min: Plan<T, I>,
     pub(crate) max: Plan<T, I>,
+    /// For both at once.
+    kernel: Option<BothKernel>,
 }
 
 impl<T, I> Clone for PlanBoth<T, I> {
@@ -387,7 +394,14 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         };
         let min = OutputSlices { indices: min.into(), values: min_values };
         let max = OutputSlices { indices: max.into(), values: max_values };
-        run_erased([&self.min.erased, &self.max.erased], I::NAME, (input.into(), mask), [min, max], executor)
+        run_erased(
+            [&self.min.erased, &self.max.erased],
+            self.kernel,
+            I::NAME,
+            (input.into(), mask),
+            [min, max],
+            executor,
+        )
     }
 }
 
@@ -395,6 +409,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
 /// before one is written.
 fn run_erased(
     [min, max]: [&ErasedPlan; 2],
+    kernel: Option<BothKernel>,
     index_type: &'static str,
     (input, mask): (ElementsRef<'_>, Option<Mask<'_>>),
     mut slices: [OutputSlices<'_>; 2],
@@ -412,7 +427,8 @@ fn run_erased(
         return max.run_masked(index_type, input, (mask, max.fill), of_max, executor);
     }
     if min.has_outputs(index_type, input, &slices[0])? {
-        run_both_on([&min.bind(input), &max.bind(input)], slices.each_mut(), executor);
+        let executor = min.for_several(Some(executor));
+        run_both_on([&min.bind(input), &max.bind(input)], kernel, slices.each_mut(), executor);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::values::Values;
 use crate::planner::MAX_REDUCTION_LEN;
 use crate::{DataType, Isa};
 use argreduce_kernels::{
-    InputMask, Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger, with_bits,
+    BothKernel, InputMask, Kernel, KernelArgs, LoopDim, Outputs, Positions, Tuning, WorkingSet, merger, with_bits,
 };
 use std::mem::MaybeUninit;
 
@@ -21,6 +21,16 @@ pub(super) unsafe fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
     assert!(!elements.is_empty() && elements.len() <= MAX_REDUCTION_LEN);
     // SAFETY: there are kernels only for an ISA that the machine has; the elements are those of a slice, of that size,
     // and as many as the assertion says.
+    unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
+}
+
+/// As [`find_in_row`], by a kernel for both functions.
+///
+/// # Safety
+/// - As there.
+pub(super) unsafe fn find_both_in_row<T>(kernel: BothKernel, elements: &[T]) -> [u32; 2] {
+    assert!(!elements.is_empty() && elements.len() <= MAX_REDUCTION_LEN);
+    // SAFETY: as in `find_in_row`.
     unsafe { kernel.of_row(elements.as_ptr().cast(), elements.len(), Tuning::current()) }
 }
 
@@ -141,12 +151,35 @@ impl<'a> KernelCall<'a> {
         (unsafe { &mut *(&raw mut *positions as *mut [P]) }, values)
     }
 
+    /// By a kernel for both functions: the positions of the smallest, and of the largest, each to places that are as
+    /// many.
+    ///
+    /// # Safety
+    /// - It is for elements of that type. There is no mask.
+    pub(super) unsafe fn find_both<'p, P>(
+        self,
+        kernel: BothKernel,
+        mut places: [PositionPlaces<'p, P>; 2],
+    ) -> [&'p mut [P]; 2]
+    where
+        for<'b> Positions<'b>: From<&'b mut [MaybeUninit<P>]>,
+    {
+        let outputs = places.each_mut().map(|PositionPlaces(places)| Positions::from(&mut **places).into());
+        // SAFETY: as in `run`.
+        unsafe { kernel.run(&self.args(), outputs) };
+        // SAFETY: as in `find`.
+        places.map(|PositionPlaces(places)| unsafe { &mut *(&raw mut *places as *mut [P]) })
+    }
+
+    fn args(&self) -> KernelArgs<'a> {
+        let KernelCall { input, grid: Grid { start, dims: [outer, inner] }, reduced, working_set, .. } = *self;
+        KernelArgs { input: input.address(start), outer, inner, reduced, working_set, tuning: Tuning::current() }
+    }
+
     /// A function: there is one for all types.
     #[inline(never)]
     fn run(self, outputs: Outputs<'_>) {
-        let KernelCall { kernel, input, grid: Grid { start, dims: [outer, inner] }, reduced, working_set, mask } = self;
-        let (input, tuning) = (input.address(start), Tuning::current());
-        let args = &KernelArgs { input, outer, inner, reduced, working_set, tuning };
+        let (KernelCall { kernel, mask, .. }, args) = (self, &self.args());
         // SAFETY:
         // - There are kernels only for an ISA that the machine has (`argreduce_kernels::kernel`).
         // - Of the elements, their type and how many there are, `new` asks for what the kernel does. Nobody writes to

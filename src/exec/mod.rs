@@ -32,6 +32,7 @@
 //! |---|---|
 //! | `run.rs` | one output or many; which way; a loop over tiles |
 //! | `row.rs` | one contiguous row: a plain loop or a kernel, also for slices without a plan |
+//! | `both.rs` | two plans for both functions, by one kernel |
 //! | `parallel.rs` | a call on several threads, in parts |
 //! | `split.rs` | plans with split loops: partial answers are found and merged |
 //! | `tiles.rs` | the outputs, cut into tiles: sizes and strides alone |
@@ -50,6 +51,7 @@
 //! `KernelCall` (so may what these loops reach), [`ElementsRef`] and [`Values`] (elements of their type are there).
 //! `OutputSlice` may be lent, by who says that no two tasks write to one place.
 
+mod both;
 mod call;
 mod input;
 mod mask_block;
@@ -65,6 +67,7 @@ mod tiles;
 mod values;
 mod write;
 
+pub(crate) use both::both_kernel;
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
 pub(crate) use mask_block::are_all_there;

@@ -2,6 +2,7 @@
 //! writes what no other part does.
 #![allow(unsafe_code)]
 
+use super::both::{run_both, run_both_distinct};
 use super::input::BoundPlan;
 use super::outputs::OutputSlice;
 use super::partials::{run_interleaved, run_partials, write_partials};
@@ -14,30 +15,51 @@ use crate::partial::Partial;
 use crate::planner::{
     CollapsedShape, Division, ExecPlan, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts,
 };
-use crate::threads::{Executor, claims::Claims};
+use crate::threads::{Executor, Sequential, claims::Claims};
 use crate::{Element, Index};
-use argreduce_kernels::{Tuning, WorkingSet};
+use argreduce_kernels::{BothKernel, Tuning, WorkingSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
 pub(crate) fn run_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, executor: &dyn Executor) {
     let bytes = OutputBytes { index: slices.indices.width(), value: slices.values.as_ref().map(Values::size) };
     match bound.plan().divide(executor.width(), executor.min_task_bytes(), bytes) {
-        Some(division) => DividedCall { division, executor }.answer([(bound, slices)]),
+        Some(division) => DividedCall { division, executor, both: None }.answer([(bound, slices)]),
         None => run(bound, slices),
     }
 }
 
-/// As [`run_on`], of two plans that differ in their order alone, of the same input: part by part, so that the second
-/// finds in a cache what the first has read.
+/// As [`run_on`], of two plans that differ in their order alone, of the same input: by a kernel for both, if there is
+/// one, or part by part, so that the second finds in a cache what the first has read.
 pub(crate) fn run_both_on(
     bounds: [&BoundPlan<'_>; 2],
+    kernel: Option<BothKernel>,
+    slices: [&mut OutputSlices<'_>; 2],
+    executor: Option<&dyn Executor>,
+) {
+    match (kernel, executor) {
+        (Some(kernel), None) => run_both(bounds, kernel, slices),
+        (_, executor) => divide_both(bounds, kernel, slices, executor.unwrap_or(&Sequential)),
+    }
+}
+
+/// Outlined: what is divided takes much of the stack.
+#[inline(never)]
+fn divide_both(
+    bounds: [&BoundPlan<'_>; 2],
+    kernel: Option<BothKernel>,
     [min, max]: [&mut OutputSlices<'_>; 2],
     executor: &dyn Executor,
 ) {
     let bytes = OutputBytes { index: min.indices.width(), value: min.values.as_ref().map(Values::size) };
-    match bounds[0].plan().divide_for_several(executor.width(), executor.min_task_bytes(), bytes) {
-        Some(division) => DividedCall { division, executor }.answer([(bounds[0], min), (bounds[1], max)]),
+    let (plan, width, least) = (bounds[0].plan(), executor.width(), executor.min_task_bytes());
+    let (division, both) = match (plan.divide(width, least, bytes), kernel) {
+        (None, Some(kernel)) => return run_both(bounds, kernel, [min, max]),
+        (Some(division @ Division { parts: Parts::Outputs(_), .. }), Some(kernel)) => (Some(division), Some(kernel)),
+        _ => (plan.divide_for_several(width, least, bytes), None),
+    };
+    match division {
+        Some(division) => DividedCall { division, executor, both }.answer([(bounds[0], min), (bounds[1], max)]),
         None => {
             run(bounds[0], min);
             run(bounds[1], max);
@@ -64,7 +86,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
     let Some(division) = packed.divide(executor.width(), executor.min_task_bytes(), bytes) else {
         return run_partials(bound, partials);
     };
-    let call = DividedCall { division, executor };
+    let call = DividedCall { division, executor, both: None };
     match &call.division.parts {
         Parts::Outputs(parts) => {
             // SAFETY: as in `run_packed_on`.
@@ -85,6 +107,8 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
 struct DividedCall<'a> {
     division: Division,
     executor: &'a dyn Executor,
+    /// Of two plans with parts of outputs.
+    both: Option<BothKernel>,
 }
 
 impl DividedCall<'_> {
@@ -140,7 +164,7 @@ impl DividedCall<'_> {
         bounds: [&BoundPlan<'_>; N],
         slices: [&OutputSlices<'_>; N],
     ) {
-        let working_set = self.working_set(bounds[0].plan());
+        let (working_set, both) = (self.working_set(bounds[0].plan()), self.both);
         self.for_each_part(parts.count, || {
             // SAFETY: a task writes outputs of the parts that it claims, and nothing else is written meanwhile. Each
             // part is claimed once (`Claims`, tested by loom). Parts have no output in common (a test of
@@ -148,6 +172,14 @@ impl DividedCall<'_> {
             let mut lent = slices.map(|slices| unsafe { slices.lend() });
             let mut plans = bounds.map(|bound| parts.plan(bound.plan(), working_set));
             move |part| {
+                if let (Some(kernel), [first, second], [min, max]) = (both, &bounds[..], &mut lent[..]) {
+                    let address = |place| slices[0].indices.address(place);
+                    return parts.for_each_plan(first.plan(), part, &address, &mut plans[0], &mut |part| {
+                        // SAFETY: it is a part of the outputs of both, each with all that it is chosen from.
+                        let bounds = unsafe { [first.with_plan(part), second.with_plan(part)] };
+                        run_both_distinct(bounds.each_ref(), kernel, [min, max]);
+                    });
+                }
                 for (n, (bound, plan)) in bounds.into_iter().zip(&mut plans).enumerate() {
                     let address = |place| slices[n].indices.address(place);
                     parts.for_each_plan(bound.plan(), part, &address, plan, &mut |part| {

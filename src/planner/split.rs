@@ -14,6 +14,18 @@ use super::nest::{MAX_LOOPS, ReducedLoop, count, reversed};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 
+/// How many of so many slabs of a loop there are, so that they overlap by little: all are equally long, and together
+/// they may have as many steps more than the loop as the square of their number. Where that would be much, the distance
+/// from one to the next is chosen instead.
+fn with_little_overlap(size: usize, slabs: usize) -> usize {
+    if slabs.saturating_mul(slabs) <= size / 8 {
+        return slabs;
+    }
+    let nearest = size.div_ceil(slabs);
+    let overlap = |&apart: &usize| size % apart * (size / apart);
+    (nearest..=size).take(64).min_by_key(overlap).map_or(1, |apart| size / apart)
+}
+
 impl CollapsedShape {
     /// Cuts the reduced loops so that at most `max_len` elements are left to each partial answer.
     pub(crate) fn limit_reduction(&mut self, max_len: usize) {
@@ -40,7 +52,7 @@ impl CollapsedShape {
         let longest = sizes().max_by_key(|&(_, size)| size);
         if let Some((n, size)) = slowest.or(longest) {
             let most = count(self.reduced_dims()) / min_len;
-            self.cut_reduction(n, slabs.min(size).min(most).max(1));
+            self.cut_reduction(n, with_little_overlap(size, slabs.min(size).min(most).max(1)));
         }
     }
 
@@ -122,5 +134,25 @@ impl CollapsedShape {
         }
         loops.rotate_left(first);
         (loops, MAX_LOOPS - first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_little_overlap;
+
+    #[test]
+    fn slabs_overlap_by_little() {
+        assert_eq!([(1 << 20, 16), (2048, 16)].map(|(size, slabs)| with_little_overlap(size, slabs)), [16, 16]);
+        for size in [2, 7, 127, 128, 1000, 1024, 2047, 2048, 2049, 8191, 10_007, 100_003] {
+            for wanted in [1, 2, 3, 16, 64, 333, 768, 1000, 4096] {
+                let wanted = wanted.min(size);
+                let slabs = with_little_overlap(size, wanted);
+                let len = size - (slabs - 1) * (size / slabs);
+                assert!((1..=wanted).contains(&slabs), "{size}, {wanted}: {slabs}");
+                // A fifth more, or as short as slabs are that cannot be longer.
+                assert!(slabs * len * 5 <= size * 6 || len <= 8, "{size}, {wanted}: {slabs} of {len}");
+            }
+        }
     }
 }

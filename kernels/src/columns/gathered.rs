@@ -53,9 +53,9 @@ const _: () = assert!(MAX_RUN_BYTES <= MAX_BUFFERED_RUN_BYTES);
 
 pub(crate) struct GatheredColumns;
 
-impl KernelImpl for GatheredColumns {
+impl<O: ArgOrder> KernelImpl<O> for GatheredColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+    unsafe fn run(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         // SAFETY: values are of elements, as the caller promises.
         let mut outputs = unsafe { outputs.typed() };
         let gathering = Gathering::new(order, args);

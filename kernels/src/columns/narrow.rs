@@ -33,9 +33,9 @@ const NARROW_PREFETCH_BYTES: usize = 1 << 10;
 
 pub(crate) struct NarrowColumns;
 
-impl KernelImpl for NarrowColumns {
+impl<O: ArgOrder> KernelImpl<O> for NarrowColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+    unsafe fn run(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         assert!(Strategy::NarrowColumns.takes(args.inner, args.reduced, O::Simd::LANES));
         // SAFETY: the caller promises all elements of the call, and that lanes have their size.
         let output_rows = unsafe { CallRows::new(args) }.one_segment();

@@ -32,7 +32,7 @@ pub(super) struct Workspace([MaybeUninit<u8>; 2 * MAX_PANEL_BYTES]);
 
 impl Workspace {
     #[inline(always)]
-    pub(super) fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Workspace([const { MaybeUninit::uninit() }; _])
     }
 

@@ -11,6 +11,7 @@ use super::tile::TILE_VECTORS;
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
 use crate::order::ArgOrder;
+use crate::order::pair::Pair;
 use crate::outputs::{Outputs, TypedOutputs, Written};
 use crate::simd::ops::SimdOps;
 use crate::strategy::Strategy;
@@ -18,37 +19,65 @@ use core::mem::MaybeUninit;
 
 pub(crate) struct Columns;
 
-impl KernelImpl for Columns {
+impl<O: ArgOrder> KernelImpl<O> for Columns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
-        assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
-        // SAFETY: the caller promises all elements of the call, and that lanes have their size.
-        let rows = unsafe { CallRows::new(args) };
-        // SAFETY: values are of elements, as the caller promises.
-        let outputs = unsafe { outputs.typed() };
-        let (width, fastest) = (args.inner.size, args.innermost_reduced());
-        let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(fastest.size);
-        let geometry = KernelGeometry {
-            size: size_of::<O::Lane>(),
-            lanes: O::Simd::LANES,
-            most_rows: O::Simd::MAX_INDEX as usize,
-            has_tiles: has_tiles::<O>(),
-            is_row_blocked,
-        };
-        let schedule = ColumnSchedule::new(args, geometry);
-        let has_lost = if schedule.is_one_pass {
-            let (distance, state) = (schedule.prefetch_distance, ColumnState::default());
-            reduce(order, rows.one_segment(), outputs, distance, is_row_blocked, state).has_lost
-        } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
-            reduce_panels::<O, TILE_VECTORS>(order, rows, schedule, outputs)
-        } else if const { has_tiles::<O>() } && width > O::Simd::LANES {
-            // Two vectors side by side are faster than one after another.
-            reduce_panels::<O, 2>(order, rows, schedule, outputs)
-        } else {
-            reduce_panels::<O, 1>(order, rows, schedule, outputs)
-        };
-        Written::all(has_lost)
+    unsafe fn run(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+        // SAFETY: the caller's promise.
+        let [written] = unsafe { run([order], args, [outputs]) };
+        written
     }
+}
+
+/// Both orders have one type here.
+impl<O: ArgOrder> KernelImpl<Pair<O, O>> for Columns {
+    #[inline(always)]
+    unsafe fn run(Pair(a, b): Pair<O, O>, args: &KernelArgs<'_>, outputs: [Outputs<'_>; 2]) -> [Written; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { run([a, b], args, outputs) }
+    }
+}
+
+/// By each of the orders, to outputs of its own.
+///
+/// # Safety
+/// - As for [`KernelImpl::run`].
+#[inline(always)]
+unsafe fn run<O: ArgOrder, const N: usize>(
+    orders: [O; N],
+    args: &KernelArgs<'_>,
+    outputs: [Outputs<'_>; N],
+) -> [Written; N] {
+    assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
+    // SAFETY: the caller promises all elements of the call, and that lanes have their size.
+    let rows = unsafe { CallRows::new(args) };
+    // SAFETY: values are of elements, as the caller promises.
+    let outputs = outputs.map(|outputs| unsafe { outputs.typed() });
+    let (width, fastest) = (args.inner.size, args.innermost_reduced());
+    let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(fastest.size);
+    let geometry = KernelGeometry {
+        size: size_of::<O::Lane>(),
+        lanes: O::Simd::LANES,
+        most_rows: O::Simd::MAX_INDEX as usize,
+        has_tiles: has_tiles::<O>(),
+        is_row_blocked,
+    };
+    let schedule = ColumnSchedule::new(args, geometry);
+    let has_lost = if schedule.is_one_pass {
+        // One order after another: who calls has as many outputs in a call as a cache holds.
+        let (distance, mut orders) = (schedule.prefetch_distance, orders.into_iter());
+        outputs.map(|outputs| {
+            let order = orders.next().expect("as many as outputs");
+            reduce(order, rows.one_segment(), outputs, distance, is_row_blocked, ColumnState::default()).has_lost
+        })
+    } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
+        reduce_panels::<O, TILE_VECTORS, N>(orders, rows, schedule, outputs)
+    } else if const { has_tiles::<O>() } && width > O::Simd::LANES {
+        // Two vectors side by side are faster than one after another.
+        reduce_panels::<O, 2, N>(orders, rows, schedule, outputs)
+    } else {
+        reduce_panels::<O, 1, N>(orders, rows, schedule, outputs)
+    };
+    has_lost.map(Written::all)
 }
 
 /// The kernel of columns that one pass reduces, by the search that takes them all, for orders that are too rare for
@@ -62,9 +91,9 @@ impl OnePassColumns {
     }
 }
 
-impl KernelImpl for OnePassColumns {
+impl<O: ArgOrder> KernelImpl<O> for OnePassColumns {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+    unsafe fn run(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         assert!(Strategy::Columns.takes(args.inner, args.reduced, O::Simd::LANES));
         assert!(args.innermost_reduced().size <= OnePassColumns::most_rows::<O>());
         // SAFETY: as for `Columns`.
@@ -73,51 +102,70 @@ impl KernelImpl for OnePassColumns {
     }
 }
 
-/// Reduces rows of outputs in panels of tiles of `U` vectors, and tells whether bits of values are lost. A row of
-/// outputs is at least a tile, or for tiles of two vectors, longer than one vector.
+/// The bytes of rows that a panel takes before that of the other order does: L2 has room for that.
+const SHARED_ROW_BYTES: usize = 64 << 10;
+
+/// Reduces rows of outputs in panels of tiles of `U` vectors, by each of the orders, and tells whether bits of values
+/// are lost. A row of outputs is at least a tile, or for tiles of two vectors, longer than one vector.
 #[inline(always)]
-fn reduce_panels<O: ArgOrder, const U: usize>(
-    order: O,
+fn reduce_panels<O: ArgOrder, const U: usize, const N: usize>(
+    orders: [O; N],
     rows: CallRows<'_, O::Lane>,
     schedule: ColumnSchedule,
-    mut outputs: TypedOutputs<'_, O::Lane>,
-) -> bool {
+    mut outputs: [TypedOutputs<'_, O::Lane>; N],
+) -> [bool; N] {
     let (lanes, row_width) = (O::Simd::LANES, rows.width());
     let tile_width = if const { U == 2 } { (2 * lanes).min(row_width) } else { U * lanes };
-    let mut workspace = Workspace::new();
-    let (mut answered, mut has_lost) = (0, false);
+    let mut workspaces = [const { Workspace::new() }; N];
+    let (mut answered, mut has_lost) = (0, [false; N]);
     while answered < rows.len() {
         let output_rows = schedule.interleaved_rows.min(rows.len() - answered);
-        let mut some_outputs = outputs.take(output_rows * row_width);
+        let mut some_outputs = outputs.each_mut().map(|outputs| outputs.take(output_rows * row_width));
         let mut done = 0;
         while done < row_width {
             // The last panel overlaps the previous one if it is shorter than a tile.
             let start = done.min(row_width - tile_width);
             let width = (row_width - start).min(schedule.widest);
-            let mut panels = [const { MaybeUninit::uninit() }; MAX_INTERLEAVED_ROWS];
-            let mut tiles = workspace.tiles::<O, U>();
-            let mut outputs = some_outputs.reborrow();
-            for panel in &mut panels[..output_rows] {
-                let (some, others) = tiles.split_at_mut(width.div_ceil(tile_width));
-                panel.write(Panel::new(order, some, outputs.take(row_width).part(start, width)));
-                tiles = others;
+            let mut panels = [const { [const { MaybeUninit::uninit() }; MAX_INTERLEAVED_ROWS] }; N];
+            for (((panels, workspace), outputs), &order) in
+                panels.iter_mut().zip(&mut workspaces).zip(&mut some_outputs).zip(&orders)
+            {
+                let (mut tiles, mut outputs) = (workspace.tiles::<O, U>(), outputs.reborrow());
+                for panel in &mut panels[..output_rows] {
+                    let (some, others) = tiles.split_at_mut(width.div_ceil(tile_width));
+                    panel.write(Panel::new(order, some, outputs.take(row_width).part(start, width)));
+                    tiles = others;
+                }
             }
-            // SAFETY: the loop above has written as many.
-            let panels = unsafe { &mut *(&raw mut panels[..output_rows] as *mut [Panel<'_, O, U>]) };
+            // SAFETY: the loops above have written as many.
+            let mut panels = panels
+                .each_mut()
+                .map(|panels| unsafe { &mut *(&raw mut panels[..output_rows] as *mut [Panel<'_, O, U>]) });
+            let most = if N == 1 { usize::MAX } else { (SHARED_ROW_BYTES / (width * size_of::<O::Lane>())).max(1) };
             let mut segments = rows.segments();
             while let Some(segment) = segments.next() {
                 let mut are_settled = true;
-                for (n, panel) in panels.iter_mut().enumerate() {
-                    let rows = segment.get(answered + n).piece(start, width);
-                    panel.rows(rows, schedule.prefetch_distance, schedule.traversal);
-                    are_settled &= panel.is_settled();
+                for n in 0..output_rows {
+                    let mut rows = segment.get(answered + n).piece(start, width);
+                    while rows.count() > 0 {
+                        let (some, others) = rows.split_at(rows.count().min(most));
+                        // What is prefetched for the first order is there for the other.
+                        let mut prefetch_distance = schedule.prefetch_distance;
+                        for panels in &mut panels {
+                            panels[n].rows(some, prefetch_distance.take(), schedule.traversal);
+                        }
+                        rows = others;
+                    }
+                    are_settled &= panels.iter().all(|panels| panels[n].is_settled());
                 }
                 if are_settled {
                     break;
                 }
             }
-            for panel in panels {
-                has_lost |= panel.finish();
+            for (panels, has_lost) in panels.into_iter().zip(&mut has_lost) {
+                for panel in panels {
+                    *has_lost |= panel.finish();
+                }
             }
             done = start + width;
         }

@@ -11,9 +11,9 @@ use crate::simd::ops::{ByteMaskOps, SimdOps, SmallFloatOps};
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
-/// An order as a type without values.
+/// An order, or two, as a type without values.
 pub(crate) trait OrderFactory {
-    type Order: ArgOrder;
+    type Order: Copy;
     /// What a call has to give for it: most often nothing.
     type Given: Copy;
 

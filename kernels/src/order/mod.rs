@@ -82,6 +82,7 @@
 pub(crate) mod elements;
 pub(crate) mod masked;
 pub(crate) mod number;
+pub(crate) mod pair;
 mod small_float;
 
 use crate::simd::ops::{GT, SimdOps};
@@ -208,7 +209,7 @@ pub(crate) trait ArgOrder: Copy {
 
     /// A fast path: an order of the same elements that takes fewer operations. Its best is the best by this order too,
     /// if it [accepts](ArgOrder::accepts) it.
-    type Fast: ArgOrder<Lane = Self::Lane, Simd = Self::Simd>;
+    type Fast: ArgOrder<Lane = Self::Lane, Simd = Self::Simd, Fast = Self::Fast>;
     /// Whether there is one. See docs/tuning.md#16-bit-floats-on-raw-bits.
     const HAS_FAST: bool = false;
     fn fast(self) -> Self::Fast;

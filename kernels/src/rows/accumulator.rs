@@ -2,7 +2,9 @@
 //! blocks lie. Knows nothing of how many segments are interleaved.
 
 use super::blocks::{Block, BlockMap, BlockedSegment, may_shift};
+use super::orders::RowOrders;
 use super::segment::{ArgResult, RegisterRow};
+use crate::order::pair::PairedWith;
 use crate::order::{ArgOrder, IndexVec, Vec, max_all};
 use crate::simd::ops::{EQ, SimdOps};
 use crate::simd::token::Simd;
@@ -30,10 +32,10 @@ const MIN_CHECKED_BYTES: usize = 2 << 10;
 /// The longest distance from one check to the next, of 8-bit types and others. See docs/tuning.md#early_end_bytes.
 const MAX_CHECK_BYTES: [usize; 2] = [8 << 10, 64 << 10];
 
-/// The running state over blocks of `V` vectors, as many as can be counted. [`accumulate_block`] takes one more,
+/// The running state over blocks of `V` vectors, as many as can be counted. [`accumulate_vectors`] takes one more,
 /// [`finalize`] finds the answer.
 ///
-/// [`accumulate_block`]: BlockAccumulator::accumulate_block
+/// [`accumulate_vectors`]: BlockAccumulator::accumulate_vectors
 /// [`finalize`]: BlockAccumulator::finalize
 #[derive(Clone, Copy)]
 pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
@@ -61,6 +63,67 @@ fn blocks_to_check<O: ArgOrder, const V: usize>(segment: BlockedSegment<'_, O, V
     (before + first.max(1)).min(most)
 }
 
+/// The state over one segment, before which so many elements were read: until it is final, or to the end.
+#[inline(always)]
+pub(super) fn accumulate_from_first<P: RowOrders, const V: usize>(
+    orders: P,
+    segment: BlockedSegment<'_, P::Order, V>,
+    before: usize,
+) -> P::Accumulators<V> {
+    let (mut accumulators, mut block) = (orders.accumulators::<V>(), 0);
+    if const { may_shift::<P::Order>() } {
+        // The first by itself, because the second may be nearer than others. (The only one is read twice.)
+        segment.first().segment().issue_prefetch();
+        orders.accumulate_block(&mut accumulators, segment.first());
+        block = (segment.count() - 1).min(1);
+    }
+    let read_before = before >> Block::<P::Order, V>::LEN.trailing_zeros();
+    accumulate(orders, &mut accumulators, segment, 0, block, read_before);
+    accumulators
+}
+
+/// Goes on with a segment from a block on, after `blocks_before` blocks of other segments: until it is final, or to the
+/// end. `read_before` blocks, about, were read before.
+#[inline(always)]
+pub(super) fn accumulate<P: RowOrders, const V: usize>(
+    orders: P,
+    accumulators: &mut P::Accumulators<V>,
+    segment: BlockedSegment<'_, P::Order, V>,
+    blocks_before: usize,
+    mut block: usize,
+    read_before: usize,
+) {
+    let last = segment.count() - 1;
+    let mut next = segment.address(block);
+    let may_exit_early = const { <P::Order as ArgOrder>::MAY_EXIT_EARLY };
+    loop {
+        // The last block is an iteration of the same loop: by itself, it would be another copy of it.
+        let to_check = if may_exit_early { blocks_to_check(segment, read_before + block) } else { last };
+        let end = if block == last { last + 1 } else { last.min(block + to_check) };
+        if block == last {
+            next = segment.last().segment().address(0);
+        }
+        while block < end {
+            // SAFETY: the last block begins where `last` does. Each other begins a step after the one before, as
+            // `address` counts; it is not the last, so that the segment does not end before it does.
+            let block_segment = unsafe { segment.segment().elsewhere(next, Block::<P::Order, V>::LEN) };
+            block_segment.issue_prefetch();
+            orders.accumulate_block(accumulators, Block::new(block_segment));
+            next = next.wrapping_offset(segment.step());
+            block += 1;
+        }
+        if block > last {
+            break;
+        }
+        if may_exit_early {
+            if orders.are_absorbing(accumulators) {
+                break;
+            }
+            orders.set_nan_free(accumulators, blocks_before + block);
+        }
+    }
+}
+
 impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     #[inline(always)]
     pub(super) fn new(order: O) -> Self {
@@ -83,56 +146,23 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
         O::MAY_EXIT_EARLY && order.is_absorbing(self.best, self.nan_acc)
     }
 
-    /// Of one segment, before which so many elements were read: until it is final, or to the end.
+    /// Tells that so many blocks have no NaN that wins.
     #[inline(always)]
-    pub(super) fn of(order: O, segment: BlockedSegment<'_, O, V>, before: usize) -> Self {
-        let (mut accumulator, mut block) = (BlockAccumulator::new(order), 0);
-        if const { may_shift::<O>() } {
-            // The first by itself, because the second may be nearer than others. (The only one is read twice.)
-            accumulator.accumulate_block(order, segment.first());
-            block = (segment.count() - 1).min(1);
-        }
-        accumulator.accumulate(order, segment, 0, block, before >> Block::<O, V>::LEN.trailing_zeros());
-        accumulator
+    pub(super) fn set_nan_free(&mut self, blocks: usize) {
+        self.nan_free_blocks = blocks;
     }
 
-    /// Goes on with a segment from a block on, after `blocks_before` blocks of other segments: until it is final, or to
-    /// the end. `read_before` blocks, about, were read before.
+    /// Has the block number of another accumulator, which takes the same blocks: so they share a register.
     #[inline(always)]
-    pub(super) fn accumulate(
-        &mut self,
-        order: O,
-        segment: BlockedSegment<'_, O, V>,
-        blocks_before: usize,
-        mut block: usize,
-        read_before: usize,
-    ) {
-        let last = segment.count() - 1;
-        let mut next = segment.address(block);
-        loop {
-            // The last block is an iteration of the same loop: by itself, it would be another copy of it.
-            let to_check = if O::MAY_EXIT_EARLY { blocks_to_check(segment, read_before + block) } else { last };
-            let end = if block == last { last + 1 } else { last.min(block + to_check) };
-            if block == last {
-                next = segment.last().segment().address(0);
-            }
-            while block < end {
-                // SAFETY: the last block begins where `last` does. Each other begins a step after the one before, as
-                // `address` counts; it is not the last, so that the segment does not end before it does.
-                let block_segment = unsafe { segment.segment().elsewhere(next, Block::<O, V>::LEN) };
-                self.accumulate_block(order, Block::new(block_segment));
-                next = next.wrapping_offset(segment.step());
-                block += 1;
-            }
-            if block > last {
-                break;
-            }
-            if O::MAY_EXIT_EARLY {
-                if self.is_absorbing(order) {
-                    break;
-                }
-                self.nan_free_blocks = blocks_before + block;
-            }
+    pub(super) fn count_as<B: PairedWith<O>>(&mut self, other: &BlockAccumulator<B, V>) {
+        self.block = other.block;
+    }
+
+    /// Takes the NaN of the next block.
+    #[inline(always)]
+    pub(super) fn accumulate_nan(&mut self, order: O, vectors: &[Vec<O>; V]) {
+        if O::MAY_EXIT_EARLY {
+            self.nan_acc = order.accumulate_nan(self.nan_acc, vectors);
         }
     }
 
@@ -143,17 +173,11 @@ impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {
     /// better        = new > best                              strictly: of equals, the first one stays
     /// best          = max(new, best)
     /// block_of_best = select(better, block, block_of_best)
-    /// nan_acc      |= is any lane of the block NaN
     /// block        += 1
     /// ```
     #[inline(always)]
-    fn accumulate_block(&mut self, order: O, block: Block<'_, O, V>) {
-        block.segment().issue_prefetch();
-        let vectors = block.load(order);
-        if O::MAY_EXIT_EARLY {
-            self.nan_acc = order.accumulate_nan(self.nan_acc, &vectors);
-        }
-        let (simd, best) = (order.simd(), max_all(order, &vectors));
+    pub(super) fn accumulate_vectors(&mut self, order: O, vectors: &[Vec<O>; V]) {
+        let (simd, best) = (order.simd(), max_all(order, vectors));
         let better = order.gt(best, self.best);
         // Not a selection: the next block would have to wait for the comparison too.
         self.best = order.max(best, self.best);

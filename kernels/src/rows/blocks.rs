@@ -1,6 +1,7 @@
 //! How a segment is cut into blocks: how long they are, and where they lie. Nothing here compares elements.
 
 use super::segment::Segment;
+use crate::order::pair::PairedWith;
 use crate::order::{ArgOrder, Vec, has_max};
 use crate::prefetch::CACHE_LINE_BYTES;
 use crate::simd::ops::SimdOps;
@@ -52,6 +53,19 @@ impl<'a, O: ArgOrder, const V: usize> Block<'a, O, V> {
         self.0
     }
 
+    /// Its elements, in the order of memory, as they are there.
+    #[inline(always)]
+    pub(super) fn load_raw(self, order: O) -> [Vec<O>; V] {
+        let mut vectors = [order.identity(); V];
+        let mut n = 0;
+        while n < V {
+            // SAFETY: a block has as many elements as these vectors, and those of a segment may be read.
+            vectors[n] = unsafe { order.simd().load(self.0.address((n * O::Simd::LANES) as isize)) };
+            n += 1;
+        }
+        vectors
+    }
+
     /// Its vectors, in the order of memory.
     #[inline(always)]
     pub(super) fn load(self, order: O) -> [Vec<O>; V] {
@@ -100,6 +114,12 @@ impl<'a, O: ArgOrder, const V: usize> BlockedSegment<'a, O, V> {
         let shifts = const { may_shift::<O>() } && !segment.is_reversed() && are_many;
         let number = segment.address(0).addr() / size_of::<O::Lane>();
         BlockedSegment { shift: if shifts { number % O::Simd::LANES } else { 0 }, ..blocks }
+    }
+
+    /// The same blocks, by another order of the same vectors.
+    #[inline(always)]
+    pub(super) fn of_order<B: PairedWith<O>>(self) -> BlockedSegment<'a, B, V> {
+        BlockedSegment { segment: self.segment, shift: self.shift }
     }
 
     /// As many blocks of another segment of the same length, which lie in it in the same way.

@@ -69,6 +69,7 @@ mod blocked;
 mod blocks;
 mod interleaved;
 mod lane_indexed;
+mod orders;
 mod search;
 mod segment;
 mod segmented;

@@ -5,6 +5,7 @@ use super::blocks::block_len;
 use super::lane_indexed;
 use super::segment::{self, Followed, MAX_VECTORS, Segment};
 use super::tree::{self, SideBySide};
+use crate::order::pair::PairedWith;
 use crate::order::{ArgOrder, IndexVec, Minpos, Vec};
 use crate::simd::ops::{MinposOps, SimdOps, iota};
 use crate::simd::token::Simd;
@@ -22,11 +23,11 @@ pub(super) fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit: V) -> 
         }
         _ if len < lanes => visit.search::<InRegisters<0, 0>>(),
         // Fewer copies of the loop for other rows; but those that are answered side by side have one of their own.
-        _ if (const { V::FORWARD || !V::IS_ALONE && tree::max_vectors::<O>() == 1 }) && len <= lanes => {
+        _ if (const { V::FORWARD || V::HAS_GROUPS && tree::max_vectors::<O>() == 1 }) && len <= lanes => {
             visit.search::<InRegisters<1, 1>>()
         }
         // Most rows are answered side by side, which all these lengths share.
-        _ if const { !V::IS_ALONE && tree::max_vectors::<O>() > 1 } && len <= 4 * lanes => {
+        _ if const { V::HAS_GROUPS && tree::max_vectors::<O>() > 1 } && len <= 4 * lanes => {
             visit.search::<InRegisters<1, 4>>()
         }
         _ if len <= 2 * lanes => visit.search::<InRegisters<1, 2>>(),
@@ -39,8 +40,8 @@ pub(super) fn in_registers<O: ArgOrder, V: RowLoop<O>>(len: usize, visit: V) -> 
 pub(super) trait RowLoop<O: ArgOrder> {
     /// Whether it is known that rows run in the direction of memory.
     const FORWARD: bool;
-    /// Whether there is never more than one.
-    const IS_ALONE: bool;
+    /// Whether rows may be answered side by side.
+    const HAS_GROUPS: bool;
     /// The most vectors that are searched in registers.
     const MAX_VECTORS: usize;
     type Output;
@@ -48,17 +49,32 @@ pub(super) trait RowLoop<O: ArgOrder> {
     fn search<S: RowSearch<O>>(self) -> Self::Output;
 }
 
+/// What a search goes through, one after another.
+#[derive(Clone, Copy)]
+pub(super) enum Loops {
+    /// Vectors: see `lane_indexed.rs`.
+    Lanes,
+    /// Blocks of vectors: see `blocked.rs`.
+    Blocks,
+    /// Segments of blocks.
+    Parts,
+}
+
 /// A way to find the best element of a row.
 pub(super) trait RowSearch<O: ArgOrder> {
+    /// The same search by another order of the same vectors.
+    type Of<B: PairedWith<O>>: RowSearch<B>;
     /// The fewest and the most elements of a row that is searched: others panic. (A loop over rows tests that before
     /// the first one, so that the compiler leaves it out for each.)
     const LENGTHS: [usize; 2];
     /// Whether a row is loaded as a vector that is longer, and so needs to be [`Followed`].
     const OVER_READS: bool = false;
+    /// The loop that it is, if it is one.
+    const LOOPS: Option<Loops> = None;
     /// Whether it takes a row block by block, and prefetches by itself.
-    const IS_BLOCKED: bool = false;
+    const IS_BLOCKED: bool = matches!(Self::LOOPS, Some(Loops::Blocks | Loops::Parts));
     /// Whether it takes rows of any length from a block on, which run in either direction where none is known.
-    const TAKES_ANY_LENGTH: bool = false;
+    const TAKES_ANY_LENGTH: bool = matches!(Self::LOOPS, Some(Loops::Parts));
     /// Whether a search is as short as a [loop that is unrolled](crate::simd::token::repeat).
     const IS_SHORT: bool = false;
     /// Whether as many rows as a vector has lanes may be answered side by side.
@@ -97,6 +113,7 @@ impl MinposRow {
 }
 
 impl<O: ArgOrder> RowSearch<O> for MinposRow {
+    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [0, O::Simd::LANES - 1];
     const IS_SHORT: bool = true;
     const OVER_READS: bool = !O::Simd::TUNING.has_masks;
@@ -116,6 +133,7 @@ impl<O: ArgOrder> RowSearch<O> for MinposRow {
 struct InRegisters<const MIN: usize, const V: usize>;
 
 impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters<MIN, V> {
+    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = if V == 0 { [0, O::Simd::LANES - 1] } else { [MIN * O::Simd::LANES, usize::MAX] };
     const OVER_READS: bool = V == 0 && !O::Simd::TUNING.has_masks;
     const IS_SHORT: bool = V == 1 || V == 2;
@@ -153,7 +171,9 @@ impl<O: ArgOrder, const MIN: usize, const V: usize> RowSearch<O> for InRegisters
 pub(super) struct LaneIndexed;
 
 impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
+    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [O::Simd::LANES, usize::MAX];
+    const LOOPS: Option<Loops> = Some(Loops::Lanes);
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
@@ -165,9 +185,9 @@ impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
 pub(super) struct AnyLengthSearch;
 
 impl<O: ArgOrder> RowSearch<O> for AnyLengthSearch {
+    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [block_len::<O>(), usize::MAX];
-    const IS_BLOCKED: bool = true;
-    const TAKES_ANY_LENGTH: bool = true;
+    const LOOPS: Option<Loops> = Some(Loops::Parts);
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
@@ -179,8 +199,9 @@ impl<O: ArgOrder> RowSearch<O> for AnyLengthSearch {
 pub(super) struct BlockedSearch;
 
 impl<O: ArgOrder> RowSearch<O> for BlockedSearch {
+    type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [block_len::<O>(), usize::MAX];
-    const IS_BLOCKED: bool = true;
+    const LOOPS: Option<Loops> = Some(Loops::Blocks);
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {

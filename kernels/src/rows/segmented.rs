@@ -18,9 +18,9 @@ use crate::tuning::WorkingSet;
 
 pub(crate) struct SegmentedRows;
 
-impl KernelImpl for SegmentedRows {
+impl<O: ArgOrder> KernelImpl<O> for SegmentedRows {
     #[inline(always)]
-    unsafe fn run<O: ArgOrder>(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
+    unsafe fn run(order: O, args: &KernelArgs<'_>, outputs: Outputs<'_>) -> Written {
         let mut positions = outputs.positions;
         let is_in_place = Strategy::SegmentedRows.is_in_place(args.reduced);
         let fastest = args.innermost_reduced();

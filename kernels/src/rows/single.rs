@@ -3,14 +3,16 @@
 
 use super::blocked;
 use super::lane_indexed;
-use super::search::{RowLoop, RowSearch, in_registers};
+use super::orders::{Lane, RowOrders};
+use super::search::{LaneIndexed, RowLoop, RowSearch, in_registers};
 use super::segment::Segment;
 use super::strategy::RowKernel;
 use crate::float_mode;
-use crate::kernel::{KernelImpl, compares_floats};
+use crate::kernel::{KernelImpl, Orders};
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
+use crate::order::pair::{Both, Pair, PairedWith};
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
@@ -27,51 +29,87 @@ impl SingleRow {
     /// # Safety
     /// - As there: the ISA of both orders is there, and so many elements from `first` on may be read.
     #[inline(never)]
-    pub(crate) unsafe fn enter<F: OrderFactory<Given = ()>, B: OrderFactory<Given = ()>>(
-        first: *const (),
-        len: usize,
-        tuning: &'static Tuning,
-    ) -> u32 {
-        // Where no other search is worth a copy, or floats are compared in another mode: as the only row of a call.
-        let of_call = || {
-            let (reduced, working_set) = (&[LoopDim { size: len, stride: 1 }], WorkingSet::L2);
-            let args =
-                KernelArgs { input: first, outer: LoopDim::ONE, inner: LoopDim::ONE, reduced, working_set, tuning };
+    pub(crate) unsafe fn enter<F, B>(first: *const (), len: usize, tuning: &'static Tuning) -> u32
+    where
+        F: OrderFactory<Given = (), Order: ArgOrder>,
+        B: OrderFactory<Given = (), Order: ArgOrder>,
+    {
+        // SAFETY: the caller's promise: of the only row of these loops, with one position for one output.
+        let of_call = || unsafe {
+            let row = LoopDim { size: len, stride: 1 };
             let mut position = [0_u32];
             let outputs = Positions::from(&mut position[..]).into();
-            // SAFETY: the only row of these loops is that of the caller, who says that it may be read, and that the
-            // ISA is there; and there is one position for one output.
-            unsafe {
-                if const { compares_floats::<F>() } {
-                    RowKernel::enter_by::<F, B>(&args, (), outputs);
-                } else {
-                    RowKernel::<false>::enter::<B>(&args, (), outputs);
-                }
+            if const { <F::Order as Orders>::COMPARES_FLOATS } {
+                RowKernel::enter_by::<F, B>(&only_row(first, &[row], tuning), (), outputs);
+            } else {
+                RowKernel::<false>::enter::<B>(&only_row(first, &[row], tuning), (), outputs);
             }
             position[0]
         };
-        if const { !<F::Order as ArgOrder>::Simd::TUNING.specializes }
-            || const { compares_floats::<F>() } && !float_mode::is_default()
-        {
-            return of_call();
-        }
-        // SAFETY: the caller says that the ISA is there, and that so many elements may be read.
-        let (order, elements) = unsafe { (F::make(()), from_raw_parts(first.cast(), len)) };
-        RowAlone { order, elements, tuning }.find(of_call)
+        // SAFETY: the caller's promise.
+        unsafe { find::<F, F::Order>(first, len, tuning, of_call) }
     }
+
+    /// What [`crate::BothKernel::of_row`] calls.
+    ///
+    /// # Safety
+    /// - As for [`SingleRow::enter`], for both orders.
+    #[inline(never)]
+    pub(crate) unsafe fn enter_both<F, G>(first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2]
+    where
+        F: OrderFactory<Given = (), Order: ArgOrder>,
+        G: OrderFactory<Given = (), Order: PairedWith<F::Order>>,
+    {
+        // SAFETY: as in `SingleRow::enter`, with one position for each of the two.
+        let of_call = || unsafe {
+            let row = LoopDim { size: len, stride: 1 };
+            let mut positions = [[0_u32]; 2];
+            let outputs = positions.each_mut().map(|position| Positions::from(&mut position[..]).into());
+            RowKernel::<true>::enter::<Both<F, G>>(&only_row(first, &[row], tuning), (), outputs);
+            positions.map(|[position]| position)
+        };
+        // SAFETY: the caller's promise.
+        unsafe { find::<Both<F, G>, Pair<F::Order, G::Order>>(first, len, tuning, of_call) }
+    }
+}
+
+/// Of a call of one row.
+#[inline(always)]
+fn only_row<'a>(first: *const (), reduced: &'a [LoopDim; 1], tuning: &'static Tuning) -> KernelArgs<'a> {
+    let (outer, inner, working_set) = (LoopDim::ONE, LoopDim::ONE, WorkingSet::L2);
+    KernelArgs { input: first, outer, inner, reduced, working_set, tuning }
+}
+
+/// The positions in a row: from `of_call` where no other search is worth a copy, or floats are compared in another mode.
+///
+/// # Safety
+/// - As for [`SingleRow::enter`].
+#[inline(always)]
+unsafe fn find<F: OrderFactory<Given = (), Order = P>, P: RowOrders>(
+    first: *const (),
+    len: usize,
+    tuning: &'static Tuning,
+    of_call: impl FnOnce() -> P::Positions,
+) -> P::Positions {
+    if const { !P::Simd::TUNING.specializes } || const { P::COMPARES_FLOATS } && !float_mode::is_default() {
+        return of_call();
+    }
+    // SAFETY: the caller says that the ISA is there, and that so many elements may be read.
+    let (orders, elements) = unsafe { (F::make(()), from_raw_parts(first.cast(), len)) };
+    RowAlone::<P> { orders, elements, tuning }.find(of_call)
 }
 
 /// What a search is called with, in registers: no more than that.
 #[derive(Clone, Copy)]
-struct RowAlone<'a, O: ArgOrder> {
-    order: O,
-    elements: &'a [O::Lane],
+struct RowAlone<'a, P: RowOrders> {
+    orders: P,
+    elements: &'a [Lane<P>],
     tuning: &'static Tuning,
 }
 
-impl<'a, O: ArgOrder> RowAlone<'a, O> {
+impl<'a, P: RowOrders> RowAlone<'a, P> {
     #[inline(always)]
-    fn row(self) -> Segment<'a, O::Lane> {
+    fn row(self) -> Segment<'a, Lane<P>> {
         Segment::of_slice(self.elements, self.tuning)
     }
 
@@ -79,27 +117,27 @@ impl<'a, O: ArgOrder> RowAlone<'a, O> {
     /// costs every call. What is longer than [one segment](blocked::is_one_segment) is left to `of_call`. See
     /// docs/tuning.md#reasons-behind-the-shape-of-the-code.
     #[inline(always)]
-    fn find(self, of_call: impl FnOnce() -> u32) -> u32 {
-        let (order, len) = (self.order, self.elements.len());
-        let (fewest, most) = lane_indexed::vectors::<O>();
-        if len <= (fewest - 1) * O::Simd::LANES {
-            order.simd().vectorized(
+    fn find(self, of_call: impl FnOnce() -> P::Positions) -> P::Positions {
+        let (orders, len, lanes) = (self.orders, self.elements.len(), <P::Order as ArgOrder>::Simd::LANES);
+        let (fewest, most) = lane_indexed::vectors::<P::Order>();
+        if len <= (fewest - 1) * lanes {
+            orders.token().vectorized(
                 #[inline(always)]
                 move || in_registers(self.elements.len(), self),
             )
-        } else if len <= most * O::Simd::LANES {
-            order.simd().vectorized(
+        } else if len <= most * lanes {
+            orders.token().vectorized(
                 #[inline(always)]
                 move || {
                     // So that code for shorter rows is left out.
-                    assert!(self.elements.len() > Self::MAX_VECTORS * O::Simd::LANES);
-                    lane_indexed::find(order, self.row())
+                    assert!(self.elements.len() > Self::MAX_VECTORS * lanes);
+                    orders.find::<LaneIndexed>(self.row())
                 },
             )
-        } else if blocked::is_one_segment::<O>(len) {
-            order.simd().vectorized(
+        } else if blocked::is_one_segment::<P::Order>(len) {
+            orders.token().vectorized(
                 #[inline(always)]
-                move || blocked::find(order, self.row(), 0).position(),
+                move || P::positions(blocked::find(orders, self.row(), 0)),
             )
         } else {
             of_call()
@@ -107,14 +145,14 @@ impl<'a, O: ArgOrder> RowAlone<'a, O> {
     }
 }
 
-impl<O: ArgOrder> RowLoop<O> for RowAlone<'_, O> {
+impl<P: RowOrders> RowLoop<P::Order> for RowAlone<'_, P> {
     const FORWARD: bool = true;
-    const IS_ALONE: bool = true;
-    const MAX_VECTORS: usize = lane_indexed::vectors::<O>().0 - 1;
-    type Output = u32;
+    const HAS_GROUPS: bool = false;
+    const MAX_VECTORS: usize = lane_indexed::vectors::<P::Order>().0 - 1;
+    type Output = P::Positions;
 
     #[inline(always)]
-    fn search<S: RowSearch<O>>(self) -> u32 {
-        S::find(self.order, self.row())
+    fn search<S: RowSearch<P::Order>>(self) -> P::Positions {
+        self.orders.find::<S>(self.row())
     }
 }

@@ -6,8 +6,8 @@ use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
 use argreduce_kernels::{
-    InputMask, Isa, KernelArgs, LoopDim, Outputs, Positions, Strategy, StridedIter, Tuning, WorkingSet, better, kernel,
-    offset_at,
+    InputMask, Isa, KernelArgs, LoopDim, Outputs, Positions, Strategy, StridedIter, Tuning, WorkingSet, better,
+    both_kernel_of, kernel, offset_at,
 };
 use bytemuck::bytes_of;
 use std::marker::PhantomData;
@@ -206,7 +206,49 @@ impl<T: Sample> Case<T> {
             let of_rows: Vec<u32> = StridedIter::new(&[args.outer, args.inner]).map(of_row).collect();
             assert_eq!(of_rows, found, "{how}, single rows of {size}");
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.check_both(strategy, (turn, policy), args, (&found, &values)) };
         found
+    }
+
+    /// What a kernel for both functions finds for the first one or the second is what the kernel of that has found.
+    ///
+    /// # Safety
+    /// - The elements of the tile may be read.
+    unsafe fn check_both(
+        &self,
+        strategy: Strategy,
+        (turn, policy): (usize, NanPolicy),
+        args: &KernelArgs<'_>,
+        (found, found_values): (&[u32], &[T]),
+    ) {
+        let kernel = both_kernel_of(T::DATA_TYPE, self.isa, strategy, policy);
+        assert_eq!(kernel.is_some(), matches!(strategy, Strategy::Rows | Strategy::Columns));
+        let Some(kernel) = kernel.filter(|_| strategy == Strategy::Columns || args.reduced[0].stride > 0) else {
+            return;
+        };
+        let mut positions = [(); 2].map(|()| Guarded::filled(u64::MAX, found.len(), Edge::End));
+        let mut of_turn = Guarded::filled(T::VALUES[0], found.len(), Edge::End);
+        let mut values = Some(&mut of_turn[..]);
+        let [first, second] = positions.each_mut().map(|positions| Positions::from(&mut positions[..]));
+        let mut with_values = |positions, is_asked| match values.take_if(|_| is_asked) {
+            Some(values) => Outputs::with_values(positions, values),
+            None => positions.into(),
+        };
+        let outputs = [with_values(first, turn == 0), with_values(second, turn == 1)];
+        // SAFETY: the kernel is for `T`, and the caller's promise.
+        unsafe { kernel.run(args, outputs) };
+        let how = format!("both, {turn} {policy} by {strategy} of {} on {}", T::DATA_TYPE, self.isa);
+        let widened: Vec<u64> = found.iter().map(|&position| position.into()).collect();
+        assert_eq!(positions[turn][..], widened, "{how}: {args:?}");
+        assert!(of_turn.iter().zip(found_values).all(|(a, b)| bytes_of(a) == bytes_of(b)), "{how}: {args:?}");
+        if let (Strategy::Rows, &[LoopDim { size, .. }]) = (strategy, args.reduced) {
+            let first = |output| args.input.cast::<T>().wrapping_offset(output).cast();
+            // SAFETY: the same, of each row for itself.
+            let of_row = |output| unsafe { kernel.of_row(first(output), size, args.tuning)[turn] };
+            let of_rows: Vec<u32> = StridedIter::new(&[args.outer, args.inner]).map(of_row).collect();
+            assert_eq!(of_rows, found, "{how}, single rows of {size}");
+        }
     }
 }
 

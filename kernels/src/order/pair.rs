@@ -1,0 +1,56 @@
+//! Two orders of the same elements, for both functions at once: what is loaded serves both.
+
+use super::elements::OrderFactory;
+use super::{ArgOrder, LaneElem};
+use crate::kernel::Orders;
+use crate::outputs::{Outputs, Written};
+use core::marker::PhantomData;
+
+/// By the first, and by the second.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair<A, B>(pub(crate) A, pub(crate) B);
+
+/// An order of the same vectors as `A`, which notices NaN in the same way.
+pub(crate) trait SharesLoads<A: ArgOrder>: ArgOrder<Lane = A::Lane, Simd = A::Simd, NanAcc = A::NanAcc> {}
+
+impl<A: ArgOrder, B: ArgOrder<Lane = A::Lane, Simd = A::Simd, NanAcc = A::NanAcc>> SharesLoads<A> for B {}
+
+/// The same, and of their fast paths too.
+pub(crate) trait PairedWith<A: ArgOrder>: SharesLoads<A, Fast: SharesLoads<A::Fast>> {}
+
+impl<A: ArgOrder, B: SharesLoads<A, Fast: SharesLoads<A::Fast>>> PairedWith<A> for B {}
+
+impl<A: ArgOrder, B: PairedWith<A>> Orders for Pair<A, B> {
+    type Simd = A::Simd;
+    type Outputs<'a> = [Outputs<'a>; 2];
+    type Written = [Written; 2];
+    const COMPARES_FLOATS: bool = A::Lane::HAS_NAN;
+
+    #[inline(always)]
+    fn token(self) -> A::Simd {
+        self.0.simd()
+    }
+
+    #[inline(always)]
+    fn reborrow<'a>(outputs: &'a mut [Outputs<'_>; 2]) -> [Outputs<'a>; 2] {
+        outputs.each_mut().map(Outputs::reborrow)
+    }
+}
+
+/// The orders of two other factories.
+pub(crate) struct Both<F, G>(PhantomData<(F, G)>);
+
+impl<F, G> OrderFactory for Both<F, G>
+where
+    F: OrderFactory<Given = (), Order: ArgOrder>,
+    G: OrderFactory<Given = (), Order: PairedWith<F::Order>>,
+{
+    type Order = Pair<F::Order, G::Order>;
+    type Given = ();
+
+    #[inline(always)]
+    unsafe fn make((): ()) -> Self::Order {
+        // SAFETY: the machine has the ISA.
+        unsafe { Pair(F::make(()), G::make(())) }
+    }
+}

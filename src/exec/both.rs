@@ -1,0 +1,148 @@
+//! Two plans that differ in their order alone, by a kernel for both: what it loads serves both.
+#![allow(unsafe_code)]
+
+use super::call::{KernelCall, PositionPlaces, find_both_in_row};
+use super::input::BoundPlan;
+use super::outputs::OutputSlice;
+use super::row::find_scalar;
+use super::slices::{Indices, OutputSlices};
+use super::tiles::{MAPPED_TILE, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, are_packed, for_each_tile};
+use super::write::{affine, copy_answers};
+use crate::planner::{ExecPlan, MAX_SCALAR_LEN};
+use crate::{DataType, NanPolicy};
+use argreduce_kernels::{Affine, BothKernel, IndexBits, Positions, Strategy, both_kernel_of, with_element_type};
+use std::mem::MaybeUninit;
+
+/// The kernel for both functions of a plan for either, if there is one: for rows in the direction of memory, and for
+/// columns.
+pub(crate) fn both_kernel(plan: &ExecPlan, data_type: DataType, policy: NanPolicy) -> Option<BothKernel> {
+    let (isa, strategy, _) = plan.kernel?;
+    let (shape, lanes) = (&plan.shape, isa.vector_bytes() / plan.element_bytes);
+    let are_rows = Strategy::Rows.takes(shape.inner_dim(), shape.reduced_dims(), lanes);
+    let is_forward = shape.reduced_dims().iter().all(|l| l.stride > 0);
+    match strategy {
+        _ if shape.is_split() => None,
+        // Segments of one loop are rows.
+        Strategy::Rows | Strategy::SegmentedRows if are_rows && is_forward => {
+            both_kernel_of(data_type, isa, Strategy::Rows, policy)
+        }
+        Strategy::Columns => both_kernel_of(data_type, isa, strategy, policy),
+        _ => None,
+    }
+}
+
+/// Answers every output of both. The slices are as long as their layouts need.
+pub(super) fn run_both(bounds: [&BoundPlan<'_>; 2], kernel: BothKernel, mut slices: [&mut OutputSlices<'_>; 2]) {
+    run_both_distinct(bounds, kernel, slices.each_mut().map(|slices| &mut **slices));
+    if bounds[0].plan().is_contiguous_row {
+        return;
+    }
+    let shape = &bounds[0].plan().shape;
+    slices.into_iter().for_each(|slices| copy_answers(shape, slices));
+}
+
+/// Answers those outputs of both that are no copies of others.
+pub(super) fn run_both_distinct(
+    bounds: [&BoundPlan<'_>; 2],
+    kernel: BothKernel,
+    mut slices: [&mut OutputSlices<'_>; 2],
+) {
+    let plan = bounds[0].plan();
+    let shape = &plan.shape;
+    if plan.is_contiguous_row {
+        let positions = find_in_contiguous(bounds, kernel);
+        for (slices, position) in slices.into_iter().zip(positions) {
+            slices.indices.set(shape.output.start, shape.index_start, position.into(), shape.output.first().stride);
+            if let Some(values) = &mut slices.values {
+                // SAFETY: the position is one of that loop, and what a bound plan reaches, the input's layout does.
+                unsafe { values.copy(shape.values.start, bounds[0].input(), shape.input.start + position as usize) };
+            }
+        }
+        return;
+    }
+    let most = match slices[0].values {
+        // The best elements are read again: soon enough for them to be near.
+        Some(_) => (NEAR_BYTES / (plan.reduction_len * plan.element_bytes)).clamp(MIN_READ_OUTPUTS, TILE),
+        // Columns of one pass are read again by the second order.
+        None if matches!(plan.kernel, Some((_, Strategy::Columns, _))) => TILE,
+        None => MAPPED_TILE,
+    };
+    for_each_tile(shape, most, &mut |tile| run_tile(bounds, kernel, tile, &mut slices));
+}
+
+/// The positions in one contiguous row.
+fn find_in_contiguous(bounds: [&BoundPlan<'_>; 2], kernel: BothKernel) -> [u32; 2] {
+    let (shape, input) = (&bounds[0].plan().shape, bounds[0].input());
+    with_element_type!(input.data_type(), T => {
+        // SAFETY: a bound plan reaches them.
+        let elements = unsafe { input.contiguous::<T>(shape.input.start, shape.input.first().size) };
+        if elements.len() <= MAX_SCALAR_LEN {
+            bounds.map(|bound| find_scalar(bound.order(), elements) as u32)
+        } else {
+            // SAFETY: they are elements of the input, for whose type the kernel is.
+            unsafe { find_both_in_row(kernel, elements) }
+        }
+    })
+}
+
+/// Answers one tile of at most [`MAPPED_TILE`] outputs.
+#[inline(never)]
+fn run_tile(
+    bounds: [&BoundPlan<'_>; 2],
+    kernel: BothKernel,
+    tile: &OutputTile,
+    slices: &mut [&mut OutputSlices<'_>; 2],
+) {
+    let plan = bounds[0].plan();
+    let Some((.., of_one)) = plan.kernel else { unreachable!("a kernel for both is of one for each") };
+    // SAFETY: the tile is some of the plan's outputs, and the loops from there are the plan's: what a bound plan
+    // reaches are elements of the input, for whose size its kernel is.
+    let call =
+        unsafe { KernelCall::new(of_one, bounds[0].input(), tile.input, plan.shape.reduced_dims(), plan.working_set) };
+    let answer = AnswerOfBoth { bounds, kernel, tile, call };
+    let is_direct = are_packed(tile.output.dims) && slices.iter().all(|slices| slices.values.is_none());
+    if let (true, Some(map), [min, max]) = (is_direct, affine(&plan.shape), &mut *slices) {
+        match (&mut min.indices, &mut max.indices) {
+            (Indices::U32(min), Indices::U32(max)) => return answer.in_place(map, [min, max]),
+            (Indices::U64(min), Indices::U64(max)) => return answer.in_place(map, [min, max]),
+            _ => {}
+        }
+    }
+    answer.by_buffers(slices);
+}
+
+/// How a tile is answered.
+struct AnswerOfBoth<'a> {
+    bounds: [&'a BoundPlan<'a>; 2],
+    kernel: BothKernel,
+    tile: &'a OutputTile,
+    call: KernelCall<'a>,
+}
+
+impl AnswerOfBoth<'_> {
+    /// Positions in the output, as wide as indices, which they become there.
+    fn in_place<I: IndexBits>(self, map: Affine, indices: [&mut OutputSlice<'_, I>; 2])
+    where
+        for<'a> Positions<'a>: From<&'a mut [MaybeUninit<I>]>,
+    {
+        let (first, outputs) = (self.tile.output.start as usize, self.tile.outputs());
+        let places = indices.map(|indices| indices.range(first, outputs).into());
+        // SAFETY: it is for elements of the plan's type, and there is no mask.
+        let positions = unsafe { self.call.find_both(self.kernel, places) };
+        positions.into_iter().for_each(|positions| self.bounds[0].plan().writer.write_in_place(map, positions));
+    }
+
+    /// Positions in buffers, from which indices and values are made.
+    #[inline(never)]
+    fn by_buffers(self, slices: &mut [&mut OutputSlices<'_>; 2]) {
+        let (tile, mut buffers) = (self.tile, [[MaybeUninit::<u32>::uninit(); MAPPED_TILE]; 2]);
+        let places = buffers.each_mut().map(|buffer| PositionPlaces::from(&mut buffer[..tile.outputs()]));
+        // SAFETY: as in `in_place`.
+        let positions = unsafe { self.call.find_both(self.kernel, places) };
+        for ((bound, positions), slices) in self.bounds.into_iter().zip(positions).zip(slices) {
+            // SAFETY: each output has an element at its position.
+            unsafe { tile.read_values(bound, positions, &mut slices.values) };
+            tile.write_indices(bound.plan(), positions, &mut slices.indices);
+        }
+    }
+}
