@@ -167,8 +167,55 @@ fn untyped() {
     }
     let (mut min, mut max) = ([0_u8; 240], [0_u8; 239]);
     let error = untyped.run(bytes, [&mut min, &mut max], None).unwrap_err();
-    assert!(matches!(error, Error::TooShort { slice: "max", len: 29, .. } | Error::Misaligned { .. }), "{error}");
+    assert!(
+        matches!(error, Error::TooShort { slice: "max_indices", len: 29, .. } | Error::Misaligned { .. }),
+        "{error}"
+    );
     assert_eq!(untyped.each().map(|plan| plan.to_string().starts_with("argmax")), [false, true]);
+}
+
+/// Partial answers by types as values are those of plans with types; and where one buffer is wrong, none is written.
+#[test]
+fn untyped_partials() {
+    let (layout, whole) = (Layout::contiguous(&[30, 41]).unwrap(), [30, 90]);
+    let input: Vec<f32> = sample(&mut rng(36), 1230);
+    let there: Vec<bool> = (0..1230).map(|n| n / 41 != 7 && n % 3 != 0).collect();
+    let reduce = ArgReduce::argminmax(&layout).axes(&[1]).window(&whole, &[0, 49]);
+    let (typed, untyped) =
+        (reduce.plan_both::<f32, u16>().unwrap(), reduce.plan_both_untyped(DataType::F32, DataType::U16).unwrap());
+    let (bytes, threads) = (bytemuck::cast_slice(&input), &Eager(2));
+    for mask in [None, Some(Mask::bools(&there))] {
+        let mut wanted = [[Partial::<f32, u16>::NONE; 30]; 2];
+        let [min, max] = &mut wanted;
+        match mask {
+            None => typed.run_partials(&input, min, max).unwrap(),
+            Some(mask) => typed.run_masked_partials(&input, mask, min, max).unwrap(),
+        }
+        let (mut values, mut indices) = ([[9.0_f32; 30]; 2], [[9_u16; 30]; 2]);
+        let run = |values: [&mut [f32]; 2], indices: [&mut [u16]; 2]| {
+            let (values, indices) = (values.map(bytemuck::cast_slice_mut), indices.map(bytemuck::cast_slice_mut));
+            match mask {
+                None => untyped.run_partials_on(threads, bytes, values, indices),
+                Some(mask) => untyped.run_masked_partials_on(threads, bytes, mask, values, indices),
+            }
+        };
+        for short in 0..4 {
+            let mut slices = (values.each_mut().map(|x| &mut x[..]), indices.each_mut().map(|x| &mut x[..]));
+            match short {
+                0 | 1 => slices.0[short] = &mut std::mem::take(&mut slices.0[short])[1..],
+                _ => slices.1[short - 2] = &mut std::mem::take(&mut slices.1[short - 2])[1..],
+            }
+            let name = ["min_values", "max_values", "min_indices", "max_indices"][short];
+            let error = run(slices.0, slices.1).unwrap_err();
+            assert!(matches!(error, Error::TooShort { slice, len: 29, .. } if slice == name), "{error}");
+        }
+        assert_eq!((values, indices), ([[9.0; 30]; 2], [[9; 30]; 2]));
+        run(values.each_mut().map(|x| &mut x[..]), indices.each_mut().map(|x| &mut x[..])).unwrap();
+        for (n, wanted) in wanted.iter().enumerate() {
+            let found = values[n].iter().zip(&indices[n]).map(|(value, &index)| (value.to_bits(), index));
+            assert!(found.eq(wanted.iter().map(|x| (x.value.to_bits(), x.index))), "{n}");
+        }
+    }
 }
 
 /// What no L2 cache holds is read part by part: of the outputs, or of what they are chosen from.

@@ -1,6 +1,6 @@
 //! The smallest and the largest at once: one description, one plan, and two outputs of everything.
 
-use super::builder::ArgReduce;
+use super::builder::{ArgReduce, check_fill};
 use super::plan::{ErasedPlan, Plan, check_len, new_vec};
 use super::untyped::{UntypedPlan, index_elements};
 use crate::exec::{ElementsRef, OutputSlices, Values, both_kernel, run_both_on};
@@ -36,6 +36,12 @@ impl<'a> ArgReduce<'a> {
 }
 
 impl<'a> ArgReduceBoth<'a> {
+    /// What a description says, of both functions in place of its own.
+    #[doc(hidden)]
+    pub fn of(reduce: ArgReduce<'a>) -> Self {
+        ArgReduceBoth { reduce: ArgReduce { function: ReduceFunction::ArgMin, ..reduce } }
+    }
+
     /// As [`ArgReduce::axes`].
     #[doc(alias("axis", "dim"))]
     pub fn axes(self, axes: &[isize]) -> Self {
@@ -127,7 +133,8 @@ impl<'a> ArgReduceBoth<'a> {
 }
 
 /// A [`PlanBoth`] whose types are known at run time, on buffers of bytes, as an [`UntypedPlan`] has them. Buffers come
-/// in pairs: of the smallest, and of the largest.
+/// in pairs: of the smallest, and of the largest. Errors call them `min_indices` and `max_indices`, `min_values` and
+/// `max_values`.
 #[derive(Clone, Debug)]
 pub struct UntypedPlanBoth {
     min: UntypedPlan,
@@ -171,10 +178,25 @@ impl UntypedPlanBoth {
         indices: [&mut [u8]; 2],
         values: Option<[&mut [u8]; 2]>,
     ) -> Result<(), Error> {
-        self.run_any(executor, (input, Some(mask)), indices, values)
+        self.run_any(executor, (input, Some((mask, self.min.erased().fill))), indices, values)
     }
 
-    /// The plans for the smallest and the largest: for partial answers, which two plans find.
+    /// With another fill than the plan's.
+    #[doc(hidden)]
+    pub fn run_masked_with_fill(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        (mask, fill): (Mask<'_>, Option<i64>),
+        indices: [&mut [u8]; 2],
+        values: Option<[&mut [u8]; 2]>,
+    ) -> Result<(), Error> {
+        let fill = check_fill(fill, (self.min.index_type().name(), self.min.max_index()))?;
+        self.run_any(executor, (input, Some((mask, fill))), indices, values)
+    }
+
+    /// The plans for the smallest and the largest: what both have, and what merges and finishes the partial answers of
+    /// each.
     pub fn each(&self) -> [&UntypedPlan; 2] {
         [&self.min, &self.max]
     }
@@ -182,7 +204,7 @@ impl UntypedPlanBoth {
     fn run_any(
         &self,
         executor: &dyn Executor,
-        (input, mask): (&[u8], Option<Mask<'_>>),
+        (input, mask): (&[u8], Option<(Mask<'_>, Option<i64>)>),
         [min, max]: [&mut [u8]; 2],
         values: Option<[&mut [u8]; 2]>,
     ) -> Result<(), Error> {
@@ -195,10 +217,11 @@ impl UntypedPlanBoth {
             ],
             None => [None, None],
         };
-        let min = OutputSlices { indices: index_elements("min", index_type, min)?, values: min_values };
-        let max = OutputSlices { indices: index_elements("max", index_type, max)?, values: max_values };
+        let names = ["min_indices", "max_indices"];
+        let min = OutputSlices { indices: index_elements(names[0], index_type, min)?, values: min_values };
+        let max = OutputSlices { indices: index_elements(names[1], index_type, max)?, values: max_values };
         let plans = [self.min.erased(), self.max.erased()];
-        run_erased(plans, self.kernel, index_type.name(), (input, mask), [min, max], executor)
+        run_erased((plans, self.kernel), (names, index_type.name()), (input, mask), [min, max], executor)
     }
 }
 
@@ -394,37 +417,31 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         };
         let min = OutputSlices { indices: min.into(), values: min_values };
         let max = OutputSlices { indices: max.into(), values: max_values };
-        run_erased(
-            [&self.min.erased, &self.max.erased],
-            self.kernel,
-            I::NAME,
-            (input.into(), mask),
-            [min, max],
-            executor,
-        )
+        let plans = [&self.min.erased, &self.max.erased];
+        let mask = mask.map(|mask| (mask, self.min.erased.fill));
+        run_erased((plans, self.kernel), (["min", "max"], I::NAME), (input.into(), mask), [min, max], executor)
     }
 }
 
 /// Runs plans for the smallest and the largest, made of one description. That all slices are long enough is checked
-/// before one is written.
+/// before one is written; `names` are those of the indices.
 fn run_erased(
-    [min, max]: [&ErasedPlan; 2],
-    kernel: Option<BothKernel>,
-    index_type: &'static str,
-    (input, mask): (ElementsRef<'_>, Option<Mask<'_>>),
+    ([min, max], kernel): ([&ErasedPlan; 2], Option<BothKernel>),
+    (names, index_type): ([&'static str; 2], &'static str),
+    (input, mask): (ElementsRef<'_>, Option<(Mask<'_>, Option<i64>)>),
     mut slices: [OutputSlices<'_>; 2],
     executor: &dyn Executor,
 ) -> Result<(), Error> {
     let lens = slices.each_ref().map(|slices| slices.indices.len());
-    check_both(["min", "max"], index_type, lens, min.output.required_len())?;
+    check_both(names, index_type, lens, min.output.required_len())?;
     if let [Some(min_values), Some(max_values)] = slices.each_ref().map(|slices| slices.values.as_ref()) {
         let lens = [min_values.len(), max_values.len()];
         check_both(["min_values", "max_values"], input.data_type().name(), lens, min.output.element_count())?;
     }
-    if let Some(mask) = mask {
+    if let Some(masked) = mask {
         let [of_min, of_max] = slices;
-        min.run_masked(index_type, input, (mask, min.fill), of_min, executor)?;
-        return max.run_masked(index_type, input, (mask, max.fill), of_max, executor);
+        min.run_masked(index_type, input, masked, of_min, executor)?;
+        return max.run_masked(index_type, input, masked, of_max, executor);
     }
     if min.has_outputs(index_type, input, &slices[0])? {
         let executor = min.for_several(Some(executor));

@@ -1,8 +1,9 @@
 //! Partial answers of both functions at once.
 
 use super::merge::Merge;
-use crate::api::check_both;
-use crate::{Element, Error, Executor, Index, Mask, Partial, PlanBoth, Sequential};
+use crate::api::{check_both, index_elements};
+use crate::exec::{ElementsRef, Values};
+use crate::{Element, Error, Executor, Index, Mask, Partial, PlanBoth, Sequential, UntypedPlanBoth};
 
 impl<T: Element, I: Index> PlanBoth<T, I> {
     /// As [`Plan::run_partials`](crate::Plan::run_partials).
@@ -105,5 +106,87 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
 
     fn check_partials(&self, partials: [usize; 2]) -> Result<(), Error> {
         check_both(["min", "max"], "Partial", partials, self.output_layout().element_count())
+    }
+}
+
+impl UntypedPlanBoth {
+    /// As [`PlanBoth::run_partials_on`], into buffers of the best elements and of their indices, all packed, as
+    /// [`UntypedPlan::run_partials`](crate::UntypedPlan::run_partials) has them.
+    ///
+    /// # Errors
+    /// As [`PlanBoth::run_partials`], and [`Error::Misaligned`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, DataType, Layout, Sequential};
+    /// use bytemuck::{cast_slice, cast_slice_mut};
+    /// let (layout, elements) = (Layout::contiguous(&[2, 3])?, [1_i16, 5, 2, 7, 0, 7]);
+    /// let reduce = ArgReduce::argminmax(&layout).axes(&[1]).window(&[2, 6], &[0, 3]);
+    /// let plan = reduce.plan_both_untyped(DataType::I16, DataType::U32)?;
+    /// let ([mut lowest, mut highest], [mut min, mut max]) = ([[0_i16; 2]; 2], [[0_u32; 2]; 2]);
+    /// let values = [cast_slice_mut(&mut lowest), cast_slice_mut(&mut highest)];
+    /// let indices = [cast_slice_mut(&mut min), cast_slice_mut(&mut max)];
+    /// plan.run_partials_on(&Sequential, cast_slice(&elements), values, indices)?;
+    /// assert_eq!((lowest, min), ([1, 0], [3, 4]));
+    /// assert_eq!((highest, max), ([5, 7], [4, 3]));
+    ///
+    /// // Each function merges and finishes its own.
+    /// let [_, of_max] = plan.each();
+    /// let (others, other_indices) = ([6_i16, 7], [2_u32, 2]);
+    /// of_max.merge().arrays_untyped(
+    ///     (of_max.data_type(), of_max.index_type()),
+    ///     (cast_slice_mut(&mut highest), cast_slice_mut(&mut max)),
+    ///     (cast_slice(&others), cast_slice(&other_indices)),
+    /// )?;
+    /// assert_eq!((highest, max), ([6, 7], [2, 2]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run_partials_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        values: [&mut [u8]; 2],
+        indices: [&mut [u8]; 2],
+    ) -> Result<(), Error> {
+        self.run_partials_of(executor, (input, None), values, indices)
+    }
+
+    /// As [`PlanBoth::run_masked_partials_on`], into buffers, as [`UntypedPlanBoth::run_partials_on`].
+    ///
+    /// # Errors
+    /// As [`PlanBoth::run_masked_partials`], and [`Error::Misaligned`].
+    pub fn run_masked_partials_on(
+        &self,
+        executor: &dyn Executor,
+        input: &[u8],
+        mask: Mask<'_>,
+        values: [&mut [u8]; 2],
+        indices: [&mut [u8]; 2],
+    ) -> Result<(), Error> {
+        self.run_partials_of(executor, (input, Some(mask)), values, indices)
+    }
+
+    /// All that can be wrong is said before one is written: what either plan looks at, but for these buffers, is the
+    /// same.
+    fn run_partials_of(
+        &self,
+        executor: &dyn Executor,
+        (input, mask): (&[u8], Option<Mask<'_>>),
+        [min_values, max_values]: [&mut [u8]; 2],
+        [min_indices, max_indices]: [&mut [u8]; 2],
+    ) -> Result<(), Error> {
+        let [min, max] = self.each();
+        let (data_type, index_type) = (min.data_type(), min.index_type());
+        let input = ElementsRef::of_bytes("input", data_type, input)?;
+        let min_values = Values::of_bytes("min_values", data_type, min_values)?;
+        let max_values = Values::of_bytes("max_values", data_type, max_values)?;
+        let min_indices = index_elements("min_indices", index_type, min_indices)?;
+        let max_indices = index_elements("max_indices", index_type, max_indices)?;
+        let (outputs, index_type) = (min.output_layout().element_count(), index_type.name());
+        let lens = [min_values.len(), max_values.len()];
+        check_both(["min_values", "max_values"], data_type.name(), lens, outputs)?;
+        let lens = [min_indices.len(), max_indices.len()];
+        check_both(["min_indices", "max_indices"], index_type, lens, outputs)?;
+        min.erased().run_packed(index_type, (input, mask), min_values, min_indices, executor)?;
+        max.erased().run_packed(index_type, (input, mask), max_values, max_indices, executor)
     }
 }
