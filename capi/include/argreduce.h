@@ -27,6 +27,9 @@
 // `function`: the index of the smallest element. (DML_REDUCE_FUNCTION_ARGMIN)
 #define ARGREDUCE_ARGMIN 1
 
+// `function`: the indices of both, for argreduce_execute_both(). (DirectML has no such function.)
+#define ARGREDUCE_ARGMINMAX 513
+
 // `axis_direction`: the first of equal elements. (DML_AXIS_DIRECTION_INCREASING)
 #define ARGREDUCE_INCREASING 0
 
@@ -104,7 +107,7 @@ typedef struct argreduce_layout {
 
 // What to reduce and how.
 typedef struct argreduce_desc {
-    // ARGREDUCE_ARGMAX or ARGREDUCE_ARGMIN.
+    // ARGREDUCE_ARGMAX, ARGREDUCE_ARGMIN or ARGREDUCE_ARGMINMAX.
     uint32_t function;
     // One of the thirteen types.
     uint32_t input_type;
@@ -267,7 +270,7 @@ typedef struct argreduce_pairs {
 // DirectML: a TotalTensorSizeInBytes that is no multiple of 4.
 #define ARGREDUCE_TOTAL_SIZE_MULTIPLE 25
 
-// DirectML: an operator that is neither an argmin nor an argmax.
+// An operator that the function does not take, or, of DirectML, one that is neither an argmin nor an argmax.
 #define ARGREDUCE_UNSUPPORTED_OPERATOR 26
 
 // DirectML: flags of a tensor other than none.
@@ -311,7 +314,8 @@ argreduce_status argreduce_compile_directml(const void *dml_operator_desc,
                                             struct argreduce_operator **out);
 
 // Writes the index of the best element of each output. Buffers are aligned as their elements are, at least as long as
-// the description needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other.
+// the description needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other. Functions with a place
+// for one answer refuse an operator of ARGREDUCE_ARGMINMAX: argreduce_execute_both() takes it.
 //
 // The caller promises: `op` is NULL or compiled and not released yet; a buffer is NULL or has as many bytes as said, which nobody else
 // writes meanwhile (and of the output, nobody else reads).
@@ -355,9 +359,9 @@ argreduce_status argreduce_execute_with_values_on(const struct argreduce_operato
                                                   size_t values_bytes);
 
 // How many bytes the buffers of a call need at least: `*input` and `*output` for argreduce_execute(), and `*values`
-// beside them for argreduce_execute_with_values(). All three are written, or none: no pointer may be NULL. More
-// bytes than memory can hold are an error, ARGREDUCE_BUFFER_TOO_LARGE: such an operator can be compiled, but not
-// executed.
+// beside them for argreduce_execute_with_values(); of ARGREDUCE_ARGMINMAX, each output and each of the values. All
+// three are written, or none: no pointer may be NULL. More bytes than memory can hold are an error,
+// ARGREDUCE_BUFFER_TOO_LARGE: such an operator can be compiled, but not executed.
 //
 // The caller promises: `op` is NULL or compiled and not released yet; the other pointers are NULL or point to a size_t.
 argreduce_status argreduce_operator_bytes(const struct argreduce_operator *op,
@@ -386,6 +390,48 @@ const char *argreduce_last_error(void);
 // The version of the library: major << 16 | minor << 8 | patch. That of the header is ARGREDUCE_VERSION_MAJOR,
 // _MINOR and _PATCH.
 uint32_t argreduce_version(void);
+
+// Writes the indices of the smallest and of the largest element of each output, by an operator of ARGREDUCE_ARGMINMAX.
+// Each buffer is as argreduce_execute() has it for one of them. `min_values` and `max_values` get the elements
+// themselves, as in argreduce_execute_with_values(); both are NULL, of 0 bytes, or neither is. If `executor` is NULL,
+// it runs on the caller's thread alone. With a `mask` other than NULL, it is as argreduce_execute_masked(): if no
+// element of an output is there, and the mask has no fill, it is ARGREDUCE_NOTHING_THERE, and the outputs are then
+// unspecified. Any other failure has written nothing.
+//
+// The caller promises: As argreduce_execute_on(); and `mask` is NULL or as argreduce_execute_masked() asks for.
+argreduce_status argreduce_execute_both(const struct argreduce_operator *op,
+                                        const struct argreduce_executor *executor,
+                                        const struct argreduce_mask *mask,
+                                        const void *input,
+                                        size_t input_bytes,
+                                        void *min_indices,
+                                        size_t min_index_bytes,
+                                        void *max_indices,
+                                        size_t max_index_bytes,
+                                        void *min_values,
+                                        size_t min_value_bytes,
+                                        void *max_values,
+                                        size_t max_value_bytes);
+
+// As argreduce_execute_both(), with the same arguments, but partial answers: packed arrays in row-major order, as
+// argreduce_execute_partials() has them, and under a mask argreduce_execute_partials_masked(). None of the four may be
+// left out. Those of the smallest are merged by an operator of ARGREDUCE_ARGMIN, those of the largest by one of
+// ARGREDUCE_ARGMAX.
+//
+// The caller promises: As argreduce_execute_both().
+argreduce_status argreduce_execute_partials_both(const struct argreduce_operator *op,
+                                                 const struct argreduce_executor *executor,
+                                                 const struct argreduce_mask *mask,
+                                                 const void *input,
+                                                 size_t input_bytes,
+                                                 void *min_indices,
+                                                 size_t min_index_bytes,
+                                                 void *max_indices,
+                                                 size_t max_index_bytes,
+                                                 void *min_values,
+                                                 size_t min_value_bytes,
+                                                 void *max_values,
+                                                 size_t max_value_bytes);
 
 // As argreduce_execute_on(), and argreduce_execute_with_values_on() unless `values` is NULL, of the elements that a
 // mask says are there. If no element of an output is, and the mask has no fill, it is ARGREDUCE_NOTHING_THERE; the
@@ -457,7 +503,8 @@ argreduce_status argreduce_execute_partials_on(const struct argreduce_operator *
 // the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and
 // an index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The
 // strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no
-// element. If `count` is 0, `acc` and `other` may be NULL.
+// element. If `count` is 0, `acc` and `other` may be NULL. An operator of ARGREDUCE_ARGMINMAX is refused: each of its
+// answers is merged by an operator of its function.
 //
 // The caller promises: `op` is NULL or compiled and not released yet; `acc` and `other` are NULL or point to what their types say; their
 // elements are there, and nobody else writes them meanwhile (nor reads those of `acc`). What lies between elements is

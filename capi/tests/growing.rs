@@ -62,11 +62,11 @@ extern "C" fn in_turn(_: *mut c_void, task: argreduce_task, tasks: usize, data: 
     (0..tasks).for_each(|n| unsafe { task(data, n) });
 }
 
-#[test]
-fn an_executor_ends_where_its_size_says() {
+/// Of [2, 3] over the rows.
+fn compile(function: u32) -> *mut argreduce_operator {
     let (sizes, axes, packed) = ([2, 3], [1], argreduce_layout { rank: 0, sizes: null(), strides: null(), offset: 0 });
     let desc = argreduce_desc {
-        function: ARGREDUCE_ARGMAX,
+        function,
         input_type: ARGREDUCE_FLOAT32,
         input: argreduce_layout { rank: 2, sizes: sizes.as_ptr(), ..packed },
         output_type: ARGREDUCE_UINT32,
@@ -79,6 +79,12 @@ fn an_executor_ends_where_its_size_says() {
     let mut operator = null_mut();
     // SAFETY: the description points to arrays that are still there.
     assert_eq!(unsafe { argreduce_compile(&desc, &mut operator) }, ARGREDUCE_OK);
+    operator
+}
+
+#[test]
+fn an_executor_ends_where_its_size_says() {
+    let operator = compile(ARGREDUCE_ARGMAX);
     let input = [0.0_f32, 1.0, 0.0, 0.0, 0.0, 1.0];
     let execute = |executor: *const argreduce_executor| {
         let mut output = [9_u32; 2];
@@ -96,6 +102,48 @@ fn an_executor_ends_where_its_size_says() {
     for size in [0, WORD, first - 1] {
         let guarded = Guarded::copy_of(&[size], Edge::End);
         assert_eq!(execute(guarded.as_ptr().cast()), (ARGREDUCE_UNKNOWN_VALUE, [9, 9]));
+    }
+    // SAFETY: compiled, and released once.
+    unsafe { argreduce_release(operator) };
+}
+
+#[test]
+fn what_a_call_for_both_is_given_ends_where_its_size_says() {
+    let operator = compile(ARGREDUCE_ARGMINMAX);
+    let (input, there) = ([0.0_f32, 1.0, 0.5, 0.0, 0.0, 1.0], [0_u8, 1, 1, 1, 1, 1]);
+    let execute = |executor: *const argreduce_executor, mask: *const argreduce_mask| {
+        let (mut min, mut max) = ([9_u32; 2], [9_u32; 2]);
+        let (from, to, other, none) = (input.as_ptr().cast(), min.as_mut_ptr(), max.as_mut_ptr(), null_mut());
+        let (to, other) = (to.cast(), other.cast());
+        // SAFETY: the buffers are as long as said; of both structs is there what their sizes say, or all that is known.
+        let status =
+            unsafe { argreduce_execute_both(operator, executor, mask, from, 24, to, 8, other, 8, none, 0, none, 0) };
+        (status, min, max)
+    };
+    let (of_executor, of_mask) = (argreduce_executor::SIZES[0], argreduce_mask::SIZES[0]);
+    let executor =
+        |size| argreduce_executor { size, context: null_mut(), parallel_for: Some(in_turn), width: 2, min_task_kib: 0 };
+    let mask = |size| argreduce_mask {
+        size,
+        data: there.as_ptr().cast(),
+        bytes: 6,
+        offset: 0,
+        strides: null(),
+        kind: ARGREDUCE_MASK_BYTES,
+        has_fill: 0,
+        fill: 0,
+    };
+    for more in [0, 1, 1 << 20] {
+        let executor = Guarded::copy_of(&[executor(of_executor + more)], Edge::End);
+        let mask = Guarded::copy_of(&[mask(of_mask + more)], Edge::End);
+        assert_eq!(execute(executor.as_ptr(), mask.as_ptr()), (ARGREDUCE_OK, [2, 0], [1, 2]));
+    }
+    let (executor, mask) = ([executor(of_executor)], [mask(of_mask)]);
+    for size in [0, WORD, of_executor.min(of_mask) - 1] {
+        let guarded = Guarded::copy_of(&[size], Edge::End);
+        let short = (ARGREDUCE_UNKNOWN_VALUE, [9; 2], [9; 2]);
+        assert_eq!(execute(guarded.as_ptr().cast(), mask.as_ptr()), short);
+        assert_eq!(execute(executor.as_ptr(), guarded.as_ptr().cast()), short);
     }
     // SAFETY: compiled, and released once.
     unsafe { argreduce_release(operator) };

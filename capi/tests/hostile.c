@@ -76,6 +76,9 @@ static void descriptions(void) {
     REFUSED(ARGREDUCE_MISALIGNED, desc.axes = (const int64_t *)(const void *)((const char *)axes + 2));
 
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.function = 2);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.function = ARGREDUCE_ARGMINMAX - 1);
+    REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.function = ARGREDUCE_ARGMINMAX + 1);
+    REFUSED(ARGREDUCE_AXIS_OUT_OF_RANGE, (desc.function = ARGREDUCE_ARGMINMAX, desc.axes = ((const int64_t[]){3})));
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = 0);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = 12);
     REFUSED(ARGREDUCE_UNKNOWN_VALUE, desc.input_type = UINT32_MAX);
@@ -382,6 +385,7 @@ static void threads(void) {
 typedef struct { int type; const void *desc; } typed;
 typedef struct { int type, flags; unsigned count; const unsigned *sizes, *strides; uint64_t bytes; unsigned alignment; } buffer_desc;
 typedef struct { const typed *input, *output; unsigned count; const unsigned *axes; int direction; } arg_desc;
+typedef struct { int function; const typed *input, *output; unsigned count; const unsigned *axes; } reduce_desc;
 
 static void directml(void) {
     static const unsigned in_sizes[9] = {2, 3, 1, 1, 1, 1, 1, 1, 1}, out_sizes[9] = {2, 1}, one[3] = {1, 1, 0}, wild[] = {1u << 31, 1u << 31};
@@ -393,6 +397,8 @@ static void directml(void) {
         typed tensors[2] = {{1, &in}, {1, &out}};                                                                      \
         arg_desc arg = {&tensors[0], &tensors[1], 1, one, 0};                                                          \
         typed desc = {138, &arg};                                                                                      \
+        reduce_desc reduce = {0, &tensors[0], &tensors[1], 1, one};                                                    \
+        (void)reduce;                                                                                                  \
         change;                                                                                                        \
         typed *exact = copy(&desc, sizeof desc);                                                                       \
         op = (argreduce_operator *)&passed;                                                                            \
@@ -402,7 +408,12 @@ static void directml(void) {
         free(exact);                                                                                                   \
     } while (0)
     REFUSED(ARGREDUCE_OK, (void)out_sizes);
+    REFUSED(ARGREDUCE_OK, (desc = (typed){55, &reduce}));
     REFUSED(ARGREDUCE_UNSUPPORTED_OPERATOR, desc.type = 1);
+    REFUSED(ARGREDUCE_UNSUPPORTED_OPERATOR, desc.type = ARGREDUCE_ARGMINMAX);
+    /* DirectML's average, which both of ours is not. */
+    REFUSED(ARGREDUCE_UNSUPPORTED_OPERATOR, (desc = (typed){55, &reduce}, reduce.function = 2));
+    REFUSED(ARGREDUCE_UNSUPPORTED_OPERATOR, (desc = (typed){55, &reduce}, reduce.function = ARGREDUCE_ARGMINMAX));
     REFUSED(ARGREDUCE_NULL_POINTER, desc.desc = NULL);
     REFUSED(ARGREDUCE_NULL_POINTER, arg.input = NULL);
     REFUSED(ARGREDUCE_NULL_POINTER, arg.output = NULL);
@@ -717,6 +728,170 @@ static void gaps_between_pairs(void) {
     }
 }
 
+/* A call for both, by its arguments: a case changes one of them. Buffers are the input, the mask's, and those of the two
+ * indices and the two values, at their exact size. */
+enum { INPUT_BUFFER, MASK_BUFFER, MIN_INDICES, MAX_INDICES, MIN_VALUES, MAX_VALUES, BUFFERS };
+typedef struct {
+    const argreduce_operator *op;
+    const argreduce_executor *executor;
+    argreduce_mask *mask;
+    void *start[BUFFERS];
+    size_t bytes[BUFFERS];
+} both_call;
+
+static argreduce_status execute_both(both_call call, int is_partial) {
+    if (call.mask) {
+        call.mask->data = call.start[MASK_BUFFER];
+        call.mask->bytes = call.bytes[MASK_BUFFER];
+    }
+    return (is_partial ? argreduce_execute_partials_both : argreduce_execute_both)(
+        call.op, call.executor, call.mask, call.start[INPUT_BUFFER], call.bytes[INPUT_BUFFER], call.start[MIN_INDICES],
+        call.bytes[MIN_INDICES], call.start[MAX_INDICES], call.bytes[MAX_INDICES], call.start[MIN_VALUES],
+        call.bytes[MIN_VALUES], call.start[MAX_VALUES], call.bytes[MAX_VALUES]);
+}
+
+/* What was written, of the outputs. */
+static int are_written(const both_call *call) {
+    int written = 0;
+    for (int n = MIN_INDICES; n < BUFFERS; ++n) {
+        for (size_t byte = 0; byte < call->bytes[n]; ++byte) {
+            written |= ((unsigned char *)call->start[n])[byte] != 0xa5;
+        }
+    }
+    return written;
+}
+
+/* Each buffer in turn: NULL, a byte too short, misaligned, and over a byte of each other. */
+static void buffers_of_both(const both_call good, int is_partial) {
+    for (int n = 0; n < BUFFERS; ++n) {
+        both_call call = good;
+#define REFUSED(status, what) expect(execute_both(call, is_partial) == (status), what)
+        call.start[n] = NULL;
+        REFUSED(ARGREDUCE_NULL_POINTER, "a buffer at NULL");
+        call = good;
+        --call.bytes[n];
+        REFUSED(n == MASK_BUFFER ? ARGREDUCE_MASK_MISMATCH : ARGREDUCE_BUFFER_TOO_SHORT, "a buffer that is too short");
+        call.bytes[n] = SIZE_MAX;
+        call.start[n] = (void *)UINTPTR_MAX;
+        REFUSED(ARGREDUCE_BUFFER_TOO_LARGE, "a buffer beyond memory");
+        call = good;
+        call.start[n] = (char *)good.start[n] + 1;
+        --call.bytes[n];
+        REFUSED(n == MASK_BUFFER ? ARGREDUCE_MASK_MISMATCH : ARGREDUCE_MISALIGNED, "a misaligned buffer");
+        for (int other = 0; other < BUFFERS; ++other) {
+            const int are_read = n < MIN_INDICES && other < MIN_INDICES;
+            if (other != n && !are_read) {
+                call = good;
+                call.start[n] = (char *)good.start[other] + good.bytes[other] - 1;
+                REFUSED(ARGREDUCE_BUFFERS_OVERLAP, "two buffers that share a byte");
+            }
+        }
+#undef REFUSED
+    }
+    expect(!are_written(&good), "both are refused, and nothing is written");
+}
+
+/* Both at once: what is refused writes nothing, and what one operator answers takes no operator of both. */
+static void both(void) {
+    argreduce_desc desc = good();
+    argreduce_operator *argmax = NULL, *op = NULL;
+    expect(argreduce_compile(&desc, &argmax) == ARGREDUCE_OK, "an argmax");
+    desc.function = ARGREDUCE_ARGMINMAX;
+    expect(argreduce_compile(&desc, &op) == ARGREDUCE_OK, "an argminmax");
+    size_t input_bytes = 0, output_bytes = 0, values_bytes = 0;
+    expect(argreduce_operator_bytes(op, &input_bytes, &output_bytes, &values_bytes) == ARGREDUCE_OK, "bytes of both");
+    expect(input_bytes == 96 && output_bytes == 32 && values_bytes == 32, "each output as that of one function");
+
+    float input[24];
+    uint8_t there[24];
+    for (int n = 0; n < 24; ++n) {
+        input[n] = (float)(n * 7 % 11);
+        there[n] = n % 12 != 4;
+    }
+    const argreduce_mask whole = {.size = sizeof whole, .kind = ARGREDUCE_MASK_BYTES, .has_fill = 1, .fill = 7};
+    argreduce_mask *mask = copy(&whole, sizeof whole);
+    const argreduce_executor threads = {.size = sizeof threads, .parallel_for = in_turn, .width = 3, .min_task_kib = 1};
+    const argreduce_executor *executor = copy(&threads, sizeof threads);
+    both_call call = {op, executor, mask, {copy(input, sizeof input), copy(there, sizeof there)}, {sizeof input, sizeof there}};
+    for (int n = MIN_INDICES; n < BUFFERS; ++n) {
+        call.bytes[n] = 32;
+        call.start[n] = memset(copy(input, 32), 0xa5, 32);
+    }
+    const both_call ready = call;
+    for (int is_partial = 0; is_partial < 2; ++is_partial) {
+        buffers_of_both(ready, is_partial);
+#define REFUSED(status, change) (call = ready, change, expect(execute_both(call, is_partial) == (status), #change))
+        REFUSED(ARGREDUCE_NULL_POINTER, call.op = NULL);
+        REFUSED(ARGREDUCE_UNSUPPORTED_OPERATOR, call.op = argmax);
+        REFUSED(is_partial ? ARGREDUCE_BUFFER_TOO_SHORT : ARGREDUCE_NULL_POINTER,
+                (call.start[MIN_VALUES] = NULL, call.bytes[MIN_VALUES] = 0));
+        REFUSED(is_partial ? ARGREDUCE_BUFFER_TOO_SHORT : ARGREDUCE_NULL_POINTER,
+                (call.start[MAX_VALUES] = NULL, call.bytes[MAX_VALUES] = 0));
+        REFUSED(ARGREDUCE_MISALIGNED, call.executor = (const argreduce_executor *)(const void *)((const char *)executor + 1));
+#undef REFUSED
+        mask->kind = 2;
+        expect(execute_both(ready, is_partial) == ARGREDUCE_UNKNOWN_VALUE, "another kind of mask");
+        *mask = whole;
+        mask->size = 0;
+        expect(execute_both(ready, is_partial) == ARGREDUCE_UNKNOWN_VALUE, "a mask of no size");
+        *mask = whole;
+        mask->fill = -1;
+        expect(is_partial || execute_both(ready, is_partial) == ARGREDUCE_FILL_OUT_OF_RANGE, "a fill that is no uint32_t");
+        *mask = whole;
+    }
+    void *min = ready.start[MIN_INDICES], *values = ready.start[MIN_VALUES], *from = ready.start[INPUT_BUFFER];
+    void *max = ready.start[MAX_INDICES];
+    const argreduce_mask *odd = (const argreduce_mask *)(const void *)((const char *)mask + 1);
+    expect(argreduce_execute_both(op, NULL, odd, from, 96, min, 32, max, 32, NULL, 0, NULL, 0) == ARGREDUCE_MISALIGNED,
+           "a misaligned mask of both");
+    const argreduce_pairs pairs = {values, 4, 32, min, 4, 32};
+    mask->data = ready.start[MASK_BUFFER];
+    mask->bytes = sizeof there;
+#define REFUSED(call) expect((call) == ARGREDUCE_UNSUPPORTED_OPERATOR, #call)
+    REFUSED(argreduce_execute(op, from, 96, min, 32));
+    REFUSED(argreduce_execute_on(op, executor, from, 96, min, 32));
+    REFUSED(argreduce_execute_with_values(op, from, 96, min, 32, values, 32));
+    REFUSED(argreduce_execute_with_values_on(op, executor, from, 96, min, 32, values, 32));
+    REFUSED(argreduce_execute_masked(op, executor, mask, from, 96, min, 32, values, 32));
+    REFUSED(argreduce_execute_partials(op, from, 96, values, 32, min, 32));
+    REFUSED(argreduce_execute_partials_on(op, executor, from, 96, values, 32, min, 32));
+    REFUSED(argreduce_execute_partials_masked(op, executor, mask, from, 96, values, 32, min, 32));
+    REFUSED(argreduce_merge(op, 8, &pairs, &pairs));
+#undef REFUSED
+    expect(!are_written(&ready), "operators of both are refused, and nothing is written");
+
+    /* And what is right: with values and without, with a mask and without, partial or not. */
+    for (int code = 0; code < 8; ++code) {
+        const int is_partial = code & 1;
+        call = ready;
+        call.mask = code & 2 ? mask : NULL;
+        if (code & 4 && !is_partial) {
+            call.start[MIN_VALUES] = call.start[MAX_VALUES] = NULL;
+            call.bytes[MIN_VALUES] = call.bytes[MAX_VALUES] = 0;
+        }
+        expect(execute_both(call, is_partial) == ARGREDUCE_OK, "both at once");
+        const uint32_t *smallest = ready.start[MIN_INDICES], *largest = ready.start[MAX_INDICES];
+        for (int output = 0; output < 8; ++output) {
+            const float *row = input + output / 4 * 12 + output % 4;
+            uint32_t least = UINT32_MAX, most = UINT32_MAX;
+            for (uint32_t n = 0; n < 3; ++n) {
+                if (!call.mask || there[output / 4 * 12 + output % 4 + (int)n * 4]) {
+                    least = least == UINT32_MAX || row[4 * n] < row[4 * least] ? n : least;
+                    most = most == UINT32_MAX || row[4 * n] > row[4 * most] ? n : most;
+                }
+            }
+            expect(smallest[output] == least && largest[output] == most, "the smallest and the largest");
+        }
+    }
+    argreduce_release(op);
+    argreduce_release(argmax);
+    for (int n = 0; n < BUFFERS; ++n) {
+        free(ready.start[n]);
+    }
+    free(mask);
+    free((void *)executor);
+}
+
 int main(void) {
     expect(strcmp(argreduce_last_error(), "") == 0, "no message at first");
     a_long_message();
@@ -732,6 +907,7 @@ int main(void) {
     directml();
     executors();
     masks();
+    both();
     parts();
     gaps_between_pairs();
     printf("%d passed, %d failed\n", passed, failed);

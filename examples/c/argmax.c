@@ -1,5 +1,6 @@
-/* Class scores to labels, from plain C11: once by argreduce's own description, once by DirectML's, once
- * from two parts, once without a class, once on threads, and what an error looks like.
+/* Class scores to labels, from plain C11: once by argreduce's own description, once by DirectML's, once with
+ * the worst class beside the best, once from two parts, once without a class, once on threads, and what an
+ * error looks like.
  *
  *     cc -std=c11 -o argmax argmax.c $(pkg-config --cflags --libs argreduce) && ./argmax
  */
@@ -95,6 +96,30 @@ static void by_directml(void) {
     check(argreduce_execute(argmax, scores, sizeof scores, labels, sizeof labels), "execute");
     print("the last best class of each pixel:", labels);
     argreduce_release(argmax);
+}
+
+/* One operator for the smallest and the largest. */
+static void both_at_once(void) {
+    const int64_t sizes[] = {IMAGES, CLASSES, HEIGHT, WIDTH}, axes[] = {1};
+    const argreduce_desc desc = {
+        .function = ARGREDUCE_ARGMINMAX,
+        .input_type = ARGREDUCE_FLOAT32,
+        .input = {.rank = 4, .sizes = sizes},
+        .output_type = ARGREDUCE_UINT32,
+        .axis_count = 1,
+        .axes = axes,
+    };
+    argreduce_operator *argminmax;
+    check(argreduce_compile(&desc, &argminmax), "compile both");
+    uint32_t worst[PIXELS], labels[PIXELS];
+    float lowest[PIXELS], highest[PIXELS];
+    /* No executor, and no mask. */
+    check(argreduce_execute_both(argminmax, NULL, NULL, scores, sizeof scores, worst, sizeof worst, labels, sizeof labels,
+                                 lowest, sizeof lowest, highest, sizeof highest), "execute both");
+    print("the first worst class of each pixel:", worst);
+    printf("the scores of the last pixel: %g for class %" PRIu32 " to %g for class %" PRIu32 "\n\n", lowest[PIXELS - 1],
+           worst[PIXELS - 1], highest[PIXELS - 1], labels[PIXELS - 1]);
+    argreduce_release(argminmax);
 }
 
 /* Each image in two parts: its first two classes, and its last one. */
@@ -258,6 +283,7 @@ static void an_error(void) {
 int main(void) {
     by_description();
     by_directml();
+    both_at_once();
     by_parts();
     without_a_class();
     on_threads();

@@ -64,7 +64,7 @@ pub const ARGREDUCE_BUFFER_TOO_LARGE: argreduce_status = 23;
 pub const ARGREDUCE_TOTAL_SIZE: argreduce_status = 24;
 /// DirectML: a TotalTensorSizeInBytes that is no multiple of 4.
 pub const ARGREDUCE_TOTAL_SIZE_MULTIPLE: argreduce_status = 25;
-/// DirectML: an operator that is neither an argmin nor an argmax.
+/// An operator that the function does not take, or, of DirectML, one that is neither an argmin nor an argmax.
 pub const ARGREDUCE_UNSUPPORTED_OPERATOR: argreduce_status = 26;
 /// DirectML: flags of a tensor other than none.
 pub const ARGREDUCE_TENSOR_FLAGS: argreduce_status = 27;
@@ -85,6 +85,8 @@ pub const ARGREDUCE_MASK_MISMATCH: argreduce_status = 33;
 pub const ARGREDUCE_ARGMAX: u32 = 0;
 /// `function`: the index of the smallest element. (DML_REDUCE_FUNCTION_ARGMIN)
 pub const ARGREDUCE_ARGMIN: u32 = 1;
+/// `function`: the indices of both, for argreduce_execute_both(). (DirectML has no such function.)
+pub const ARGREDUCE_ARGMINMAX: u32 = 0x201;
 /// `axis_direction`: the first of equal elements. (DML_AXIS_DIRECTION_INCREASING)
 pub const ARGREDUCE_INCREASING: u32 = 0;
 /// `axis_direction`: the last of equal elements. (DML_AXIS_DIRECTION_DECREASING)

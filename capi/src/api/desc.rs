@@ -2,9 +2,9 @@
 
 use super::codes::*;
 use super::failure::Failure;
-use super::pointer;
+use super::{Plan, pointer};
 use ::argreduce::{
-    ArgReduce, AxisDirection, DataType, Error, Layout, MAX_RANK, NanPolicy, ReduceFunction, UntypedPlan,
+    ArgReduce, ArgReduceBoth, AxisDirection, DataType, Error, Layout, MAX_RANK, NanPolicy, ReduceFunction,
 };
 
 /// Where the elements of a tensor are in a buffer.
@@ -25,7 +25,7 @@ pub struct argreduce_layout {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct argreduce_desc {
-    /// ARGREDUCE_ARGMAX or ARGREDUCE_ARGMIN.
+    /// ARGREDUCE_ARGMAX, ARGREDUCE_ARGMIN or ARGREDUCE_ARGMINMAX.
     pub function: u32,
     /// One of the thirteen types.
     pub input_type: u32,
@@ -50,13 +50,10 @@ pub struct argreduce_desc {
 ///
 /// # Safety
 /// Pointers are null or point to what their types say, and arrays are as long as `rank` and `axis_count` say.
-pub(super) unsafe fn plan(
-    desc: *const argreduce_desc,
-    window: Option<[*const i64; 2]>,
-) -> Result<UntypedPlan, Failure> {
+pub(super) unsafe fn plan(desc: *const argreduce_desc, window: Option<[*const i64; 2]>) -> Result<Plan, Failure> {
     // SAFETY: NULL or a description, as `argreduce_compile` asks for; `get` tells NULL and misaligned ones.
     let desc = unsafe { pointer::get(desc, "desc") }?;
-    let function = function(desc.function, "desc->function")?;
+    let function = function_or_both(desc.function, "desc->function")?;
     let direction = direction(desc.axis_direction, "desc->axis_direction")?;
     let nan_policy = nan_policy(desc.nan_policy, "desc->nan_policy")?;
     let (data_type, index_type) =
@@ -75,7 +72,8 @@ pub(super) unsafe fn plan(
     // Of 64 bits, an axis that 32 do not hold is out of range in any case.
     let axes: Vec<isize> = axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
 
-    let reduce = ArgReduce::new(function, &input).axes(&axes).direction(direction).nan_policy(nan_policy);
+    let reduce = ArgReduce::new(function.unwrap_or(ReduceFunction::ArgMin), &input);
+    let reduce = reduce.axes(&axes).direction(direction).nan_policy(nan_policy);
     let (whole, start);
     let reduce = if let Some([whole_sizes, window_start]) = window {
         let rank = desc.input.rank;
@@ -89,17 +87,23 @@ pub(super) unsafe fn plan(
     } else {
         reduce
     };
+    let plan = |reduce: ArgReduce<'_>| {
+        Ok(match function {
+            Some(_) => Plan::Own(reduce.plan_untyped(data_type, index_type)?),
+            None => Plan::Both(ArgReduceBoth::of(reduce).plan_both_untyped(data_type, index_type)?),
+        })
+    };
     let output = &desc.output;
     if !output.sizes.is_null() {
         // SAFETY: as of the input.
         let output = unsafe { layout(output, "desc->output") }?;
-        return Ok(reduce.output_layout(&output).plan_untyped(data_type, index_type)?);
+        return plan(reduce.output_layout(&output));
     }
     if !output.strides.is_null() || output.offset != 0 {
         let message = "desc->output.sizes is NULL, which means packed: then strides has to be NULL, and offset 0";
         return Err(Failure::new(ARGREDUCE_NULL_POINTER, message));
     }
-    Ok(reduce.plan_untyped(data_type, index_type)?)
+    plan(reduce)
 }
 
 /// # Safety
@@ -167,11 +171,21 @@ pub(super) fn check_axis_count(count: u32, rank: usize, name: &str) -> Result<()
     Ok(())
 }
 
+/// A function that DirectML has, too.
 pub(crate) fn function(value: u32, name: &str) -> Result<ReduceFunction, Failure> {
     match value {
         ARGREDUCE_ARGMAX => Ok(ReduceFunction::ArgMax),
         ARGREDUCE_ARGMIN => Ok(ReduceFunction::ArgMin),
         _ => Err(unknown(value, name, "0 (argmax) and 1 (argmin)")),
+    }
+}
+
+/// `None` for both.
+fn function_or_both(value: u32, name: &str) -> Result<Option<ReduceFunction>, Failure> {
+    let allowed = "0 (argmax), 1 (argmin) and 0x201 (argminmax)";
+    match value {
+        ARGREDUCE_ARGMINMAX => Ok(None),
+        _ => function(value, name).map(Some).map_err(|_| unknown(value, name, allowed)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Masks: which elements of an input are there.
 
+use super::both::two_answers;
 use super::codes::*;
 use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
@@ -68,8 +69,8 @@ pub unsafe extern "C" fn argreduce_execute_masked(
         let (lent, mask) = (executor::lent(executor)?, versioned::read(mask, "mask")?);
         let read = [("input", input, input_bytes), ("mask->data", mask.data, mask.bytes)];
         let written = [("output", output.cast_const(), output_bytes), ("values", values.cast_const(), values_bytes)];
-        pointer::check_all_apart(&read, written)?;
-        let plan = own_plan(op)?;
+        pointer::check_all_apart(&read, &written)?;
+        let plan = own_plan(op, "argreduce_execute_both() takes it")?;
         let (input, output) =
             (pointer::buffer(input, input_bytes, "input")?, pointer::buffer_mut(output, output_bytes, "output")?);
         let values = match values_bytes {
@@ -78,7 +79,8 @@ pub unsafe extern "C" fn argreduce_execute_masked(
         };
         let fill = (mask.has_fill != 0).then_some(mask.fill);
         let executor = Lent::or_sequential(&lent);
-        with_mask(plan, &mask, |mask| Ok(plan.run_masked_with_fill(executor, input, (mask, fill), output, values)?))
+        let run = |mask: Mask<'_>| Ok(plan.run_masked_with_fill(executor, input, (mask, fill), output, values)?);
+        with_mask(plan.input_layout(), &mask, run)
     })
 }
 
@@ -104,22 +106,24 @@ pub unsafe extern "C" fn argreduce_execute_partials_masked(
         let (lent, mask) = (executor::lent(executor)?, versioned::read(mask, "mask")?);
         let read = [("input", input, input_bytes), ("mask->data", mask.data, mask.bytes)];
         let written = [("values", values.cast_const(), value_bytes), ("indices", indices.cast_const(), index_bytes)];
-        pointer::check_all_apart(&read, written)?;
-        let plan = own_plan(op)?;
+        pointer::check_all_apart(&read, &written)?;
+        let plan = own_plan(op, "argreduce_execute_partials_both() takes it")?;
         let values = pointer::buffer_mut(values, value_bytes, "values")?;
         let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
         let input = pointer::buffer(input, input_bytes, "input")?;
         let executor = Lent::or_sequential(&lent);
-        with_mask(plan, &mask, |mask| Ok(plan.run_masked_partials_on(executor, input, mask, values, indices)?))
+        let run = |mask: Mask<'_>| Ok(plan.run_masked_partials_on(executor, input, mask, values, indices)?);
+        with_mask(plan.input_layout(), &mask, run)
     })
 }
 
 /// # Safety
 /// `op` is NULL or compiled and not released yet.
-unsafe fn own_plan<'a>(op: *const argreduce_operator) -> Result<&'a UntypedPlan, Failure> {
+unsafe fn own_plan<'a>(op: *const argreduce_operator, of_both: &str) -> Result<&'a UntypedPlan, Failure> {
     // SAFETY: what is asked for above; `get` tells NULL.
     match unsafe { &pointer::get(op, "op")?.plan } {
         Plan::Own(plan) => Ok(plan),
+        Plan::Both(_) => Err(two_answers(of_both)),
         Plan::DirectMl(_) => Err(Failure::new(
             ARGREDUCE_UNSUPPORTED_OPERATOR,
             "op is an operator of DirectML, which has no masks: compile one by argreduce_compile()",
@@ -127,13 +131,13 @@ unsafe fn own_plan<'a>(op: *const argreduce_operator) -> Result<&'a UntypedPlan,
     }
 }
 
-/// Runs with the mask of a plan's input.
+/// Runs with the mask of an input.
 ///
 /// # Safety
 /// Its data are NULL or as many bytes as it says, which nobody writes meanwhile, and its strides NULL or as many as the
 /// input has axes.
-unsafe fn with_mask(
-    plan: &UntypedPlan,
+pub(super) unsafe fn with_mask(
+    input: &Layout,
     mask: &argreduce_mask,
     run: impl FnOnce(Mask<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -142,7 +146,7 @@ unsafe fn with_mask(
         .map_err(|_| mismatch(format!("mask->offset is {}: 0 to {} are allowed", mask.offset, isize::MAX)))?;
     // SAFETY: as is asked for above.
     let data = unsafe { pointer::buffer(mask.data, mask.bytes, "mask->data") }?;
-    let sizes = plan.input_layout().sizes();
+    let sizes = input.sizes();
     match mask.kind {
         ARGREDUCE_MASK_BITS if mask.strides.is_null() => run(Mask::bits(data, offset)),
         ARGREDUCE_MASK_BITS => Err(mismatch("mask->strides is not NULL: a mask of bits is packed".into())),

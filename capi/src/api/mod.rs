@@ -1,5 +1,6 @@
 //! The exported functions, one after another. The documentation here is that of the header.
 
+mod both;
 mod codes;
 pub(crate) mod desc;
 mod directml;
@@ -10,6 +11,8 @@ mod parts;
 mod pointer;
 pub(crate) mod versioned;
 
+#[allow(unused_imports, reason = "the benchmark takes a part of these")]
+pub use self::both::{argreduce_execute_both, argreduce_execute_partials_both};
 pub use self::codes::*;
 pub use self::desc::{argreduce_desc, argreduce_layout};
 pub use self::executor::*;
@@ -21,10 +24,11 @@ pub use self::parts::{
     argreduce_pairs,
 };
 
+use self::both::two_answers;
 use self::executor::Lent;
 use self::failure::{Failure, guarded};
 use ::argreduce::directml::CompiledOperator;
-use ::argreduce::{Error, Executor, Isa, RequiredBytes, Sequential, UntypedPlan};
+use ::argreduce::{Executor, Isa, RequiredBytes, Sequential, UntypedPlan, UntypedPlanBoth};
 use std::ffi::{CString, c_char, c_void};
 
 /// A compiled operator: immutable, usable from any thread.
@@ -35,6 +39,7 @@ pub struct argreduce_operator {
 
 enum Plan {
     Own(UntypedPlan),
+    Both(UntypedPlanBoth),
     DirectMl(CompiledOperator),
 }
 
@@ -42,6 +47,7 @@ impl argreduce_operator {
     fn new(plan: Plan) -> argreduce_operator {
         let isa: Isa = match &plan {
             Plan::Own(plan) => plan.isa(),
+            Plan::Both(plan) => plan.each()[0].isa(),
             Plan::DirectMl(operator) => operator.isa(),
         };
         argreduce_operator { plan, isa: CString::new(isa.name()).unwrap_or_default() }
@@ -50,6 +56,7 @@ impl argreduce_operator {
     fn required_bytes(&self) -> RequiredBytes {
         match &self.plan {
             Plan::Own(plan) => plan.required_bytes(),
+            Plan::Both(plan) => plan.each()[0].required_bytes(),
             Plan::DirectMl(operator) => operator.required_bytes(),
         }
     }
@@ -60,15 +67,17 @@ impl argreduce_operator {
         input: &[u8],
         output: &mut [u8],
         values: Option<&mut [u8]>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Failure> {
         match (&self.plan, values) {
-            (Plan::Own(plan), None) => plan.run_on(executor, input, output),
-            (Plan::Own(plan), Some(values)) => plan.run_with_values_on(executor, input, output, values),
-            (Plan::DirectMl(operator), None) => operator.execute_on(executor, input, output),
+            (Plan::Own(plan), None) => plan.run_on(executor, input, output)?,
+            (Plan::Own(plan), Some(values)) => plan.run_with_values_on(executor, input, output, values)?,
+            (Plan::DirectMl(operator), None) => operator.execute_on(executor, input, output)?,
             (Plan::DirectMl(operator), Some(values)) => {
-                operator.execute_with_values_on(executor, input, output, values)
+                operator.execute_with_values_on(executor, input, output, values)?;
             }
+            (Plan::Both(_), _) => return Err(two_answers("argreduce_execute_both() takes it")),
         }
+        Ok(())
     }
 }
 
@@ -83,7 +92,7 @@ pub unsafe extern "C" fn argreduce_compile(
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
     // SAFETY: what `compile` and `plan` ask for is what is asked for above.
-    unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc, None)?))) }
+    unsafe { compile(out, || desc::plan(desc, None)) }
 }
 
 /// As argreduce_compile(), from a `const DML_OPERATOR_DESC *` as DirectML.h declares it: of type DML_OPERATOR_ARGMIN,
@@ -120,7 +129,8 @@ unsafe fn compile(out: *mut *mut argreduce_operator, plan: impl FnOnce() -> Resu
 }
 
 /// Writes the index of the best element of each output. Buffers are aligned as their elements are, at least as long as
-/// the description needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other.
+/// the description needs (from DirectML: as TotalTensorSizeInBytes), and apart from each other. Functions with a place
+/// for one answer refuse an operator of ARGREDUCE_ARGMINMAX: argreduce_execute_both() takes it.
 ///
 /// # Safety
 /// `op` is NULL or compiled and not released yet; a buffer is NULL or has as many bytes as said, which nobody else
@@ -171,7 +181,7 @@ unsafe fn execute_on(
     unsafe {
         let output = pointer::buffer_mut(output, output_bytes, "output")?;
         let (op, input) = (pointer::get(op, "op")?, pointer::buffer(input, input_bytes, "input")?);
-        Ok(op.run_on(executor, input, output, None)?)
+        op.run_on(executor, input, output, None)
     }
 }
 
@@ -229,20 +239,20 @@ unsafe fn execute_with_values_on(
     (values, values_bytes): (*mut c_void, usize),
 ) -> Result<(), Failure> {
     let written = [("output", output.cast_const(), output_bytes), ("values", values.cast_const(), values_bytes)];
-    pointer::check_all_apart(&[("input", input, input_bytes)], written)?;
+    pointer::check_all_apart(&[("input", input, input_bytes)], &written)?;
     // SAFETY: as in `execute_on`; and `check_all_apart` has found each of the three to share no byte with the others.
     unsafe {
         let output = pointer::buffer_mut(output, output_bytes, "output")?;
         let values = pointer::buffer_mut(values, values_bytes, "values")?;
         let (op, input) = (pointer::get(op, "op")?, pointer::buffer(input, input_bytes, "input")?);
-        Ok(op.run_on(executor, input, output, Some(values))?)
+        op.run_on(executor, input, output, Some(values))
     }
 }
 
 /// How many bytes the buffers of a call need at least: `*input` and `*output` for argreduce_execute(), and `*values`
-/// beside them for argreduce_execute_with_values(). All three are written, or none: no pointer may be NULL. More
-/// bytes than memory can hold are an error, ARGREDUCE_BUFFER_TOO_LARGE: such an operator can be compiled, but not
-/// executed.
+/// beside them for argreduce_execute_with_values(); of ARGREDUCE_ARGMINMAX, each output and each of the values. All
+/// three are written, or none: no pointer may be NULL. More bytes than memory can hold are an error,
+/// ARGREDUCE_BUFFER_TOO_LARGE: such an operator can be compiled, but not executed.
 ///
 /// # Safety
 /// `op` is NULL or compiled and not released yet; the other pointers are NULL or point to a size_t.

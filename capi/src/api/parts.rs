@@ -1,6 +1,7 @@
 //! Parts of a larger tensor: windows, partial answers, merging. Partial answers may lie in arrays of any strides, with
 //! somebody else's memory between them: only the elements are read and written.
 
+use super::both::two_answers;
 use super::codes::*;
 use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
@@ -42,7 +43,7 @@ pub unsafe extern "C" fn argreduce_compile_window(
     out: *mut *mut argreduce_operator,
 ) -> argreduce_status {
     // SAFETY: what `compile` and `plan` ask for is what is asked for above.
-    unsafe { compile(out, || Ok(Plan::Own(desc::plan(desc, Some([whole_sizes, start]))?))) }
+    unsafe { compile(out, || desc::plan(desc, Some([whole_sizes, start]))) }
 }
 
 /// Writes the best element of each output and its index, to two packed arrays in row-major order, whatever the output's
@@ -100,7 +101,7 @@ unsafe fn execute_partials_on(
     (indices, index_bytes): (*mut c_void, usize),
 ) -> Result<(), Failure> {
     let written = [("values", values.cast_const(), value_bytes), ("indices", indices.cast_const(), index_bytes)];
-    pointer::check_all_apart(&[("input", input, input_bytes)], written)?;
+    pointer::check_all_apart(&[("input", input, input_bytes)], &written)?;
     // SAFETY: the buffers have as many bytes as said, which nobody else touches, as is asked for above; and
     // `check_all_apart` has found each to share none with the others, so that two of them may be `mut`.
     unsafe {
@@ -109,6 +110,7 @@ unsafe fn execute_partials_on(
         let input = pointer::buffer(input, input_bytes, "input")?;
         match &pointer::get(op, "op")?.plan {
             Plan::Own(plan) => Ok(plan.run_partials_on(executor, input, values, indices)?),
+            Plan::Both(_) => Err(two_answers("argreduce_execute_partials_both() takes it")),
             Plan::DirectMl(operator) => Ok(operator.run_partials_on(executor, input, values, indices)?),
         }
     }
@@ -118,7 +120,8 @@ unsafe fn execute_partials_on(
 /// the function, the direction and the rule for NaN of `op`. The order in which parts are merged changes nothing, and
 /// an index with all bits set changes nothing. Bases and strides are multiples of the size of their elements. The
 /// strides of `acc` are at least as long as an element; those of `other` may be 0. `acc` and `other` share no
-/// element. If `count` is 0, `acc` and `other` may be NULL.
+/// element. If `count` is 0, `acc` and `other` may be NULL. An operator of ARGREDUCE_ARGMINMAX is refused: each of its
+/// answers is merged by an operator of its function.
 ///
 /// # Safety
 /// `op` is NULL or compiled and not released yet; `acc` and `other` are NULL or point to what their types say; their
@@ -135,6 +138,7 @@ pub unsafe extern "C" fn argreduce_merge(
         // SAFETY: NULL or compiled and not released yet, as is asked for above; `get` tells NULL.
         let (merge, types) = match unsafe { &pointer::get(op, "op")?.plan } {
             Plan::Own(plan) => (plan.merge(), (plan.data_type(), plan.index_type())),
+            Plan::Both(_) => return Err(two_answers("merge each by an operator of its function, argmin or argmax")),
             Plan::DirectMl(operator) => (operator.merge(), (operator.data_type(), operator.index_type())),
         };
         if count == 0 {

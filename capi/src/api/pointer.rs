@@ -88,12 +88,11 @@ pub(super) type Named<'a> = (&'a str, *const c_void, usize);
 
 /// That what is written shares no byte with what is read, nor with what else is written: then, and only then, all of
 /// it may be borrowed at the same time.
-pub(super) fn check_all_apart(read: &[Named<'_>], [one, other]: [Named<'_>; 2]) -> Result<(), Failure> {
-    for &from in read {
-        check_apart(from, one)?;
-        check_apart(from, other)?;
+pub(super) fn check_all_apart(read: &[Named<'_>], written: &[Named<'_>]) -> Result<(), Failure> {
+    for (n, &to) in written.iter().enumerate() {
+        read.iter().chain(&written[..n]).try_for_each(|&other| check_apart(other, to))?;
     }
-    check_apart(one, other)
+    Ok(())
 }
 
 /// That two buffers share no byte: then, and only then, one of them may be borrowed to be written.

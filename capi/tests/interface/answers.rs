@@ -75,7 +75,7 @@ fn every_type() {
 #[test]
 fn every_value_has_a_number() {
     fn numbers<T: PartialEq>(value: T, of: impl Fn(u32, &str) -> Result<T, failure::Failure>) -> usize {
-        (0..0x200).filter(|&number| of(number, "").is_ok_and(|found| found == value)).count()
+        (0..0x300).filter(|&number| of(number, "").is_ok_and(|found| found == value)).count()
     }
     DataType::ALL.into_iter().for_each(|value| assert_eq!(numbers(value, desc::data_type), 1, "{value}"));
     ReduceFunction::ALL.into_iter().for_each(|value| assert_eq!(numbers(value, desc::function), 1, "{value}"));

@@ -21,7 +21,7 @@ unsafe extern "C" fn twice(context: *mut c_void, task: argreduce_task, tasks: us
 
 unsafe extern "C" fn nothing(_: *mut c_void, _: argreduce_task, _: usize, _: *mut c_void) {}
 
-fn executor(calls: &AtomicUsize, width: u32) -> argreduce_executor {
+pub(super) fn executor(calls: &AtomicUsize, width: u32) -> argreduce_executor {
     argreduce_executor {
         size: size_of::<argreduce_executor>(),
         context: (&raw const *calls).cast_mut().cast(),

@@ -113,12 +113,13 @@ fn misaligned_pointers() {
 #[test]
 fn enumerations() {
     let good = desc(&[2, 3], &[1]);
-    for value in [2, 3, 99, u32::MAX] {
+    for value in [2, 3, 99, 0x200, 0x202, u32::MAX] {
         let shown = value as i32;
         let unknown = |desc, name: &str, allowed: &str| {
             compile_fails(desc, ARGREDUCE_UNKNOWN_VALUE, &format!("{name} is {shown}: {allowed} are allowed"));
         };
-        unknown(argreduce_desc { function: value, ..good }, "desc->function", "0 (argmax) and 1 (argmin)");
+        let functions = "0 (argmax), 1 (argmin) and 0x201 (argminmax)";
+        unknown(argreduce_desc { function: value, ..good }, "desc->function", functions);
         unknown(
             argreduce_desc { axis_direction: value, ..good },
             "desc->axis_direction",

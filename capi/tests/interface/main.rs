@@ -6,6 +6,7 @@
 mod api;
 
 mod answers;
+mod both;
 mod directml;
 mod executor;
 mod header;
