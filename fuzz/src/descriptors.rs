@@ -99,7 +99,7 @@ fn draw(u: &mut Unstructured<'_>) -> Result<(Words, Data)> {
     let mut words = Words {
         is_directml,
         operator_type: OPERATORS[operator],
-        function: operator as u32 & 1,
+        function: if operator == 2 && !is_directml { ARGREDUCE_ARGMINMAX } else { operator as u32 & 1 },
         input: Tensor::draw(u, data_type, sizes, is_directml)?,
         output: Tensor::draw(u, index_type, kept, is_directml)?,
         is_packed: choices >> 5 & 1 != 0,
@@ -351,9 +351,16 @@ impl Words {
         } else {
             self.function
         };
+        // Of both, the first.
+        let function = if self.is_both() { ARGREDUCE_ARGMIN } else { function };
         let function = [ReduceFunction::ArgMax, ReduceFunction::ArgMin].get(function as usize)?;
         let direction = AxisDirection::ALL.get(if is_reduce { 0 } else { self.direction as usize })?;
         Some((*function, *direction, *NanPolicy::ALL.get(self.policy as usize)?))
+    }
+
+    /// DirectML has no such function.
+    fn is_both(&self) -> bool {
+        !self.is_directml && self.function == ARGREDUCE_ARGMINMAX
     }
 
     /// What Rust's descriptors do not have is as it should be.
@@ -386,7 +393,17 @@ impl Operator {
         Some(Operator(operator))
     }
 
-    fn execute(&self, input: &[u8], output: &mut [u8], values: Option<&mut [u8]>) -> argreduce_status {
+    /// Of an operator of both, `side` is whether it is the smallest or the largest that is looked at.
+    fn execute(
+        &self,
+        side: Option<ReduceFunction>,
+        input: &[u8],
+        output: &mut [u8],
+        values: Option<&mut [u8]>,
+    ) -> argreduce_status {
+        if let Some(side) = side {
+            return self.execute_both(side, input, output, values);
+        }
         let (input, len) = (input.as_ptr().cast(), input.len());
         let (output, output_len) = (output.as_mut_ptr().cast(), output.len());
         // SAFETY: `Operator::new` takes nothing but what was compiled, the slices say how long they are, and borrows
@@ -399,6 +416,48 @@ impl Operator {
                     argreduce_execute_with_values(self.0, input, len, output, output_len, values, values_len)
                 }
             }
+        }
+    }
+}
+
+impl Operator {
+    fn execute_both(
+        &self,
+        side: ReduceFunction,
+        input: &[u8],
+        output: &mut [u8],
+        values: Option<&mut [u8]>,
+    ) -> argreduce_status {
+        let place = |bytes: &mut [u8]| (bytes.as_mut_ptr().cast::<c_void>(), bytes.len());
+        let values = values.map_or((null_mut(), 0), place);
+        let (mut other, mut other_values) = (buffer(output.len(), 8), buffer(values.1, 8));
+        let (output, mut other) = (place(output), place(&mut other));
+        let mut other_values = if values.0.is_null() { values } else { place(&mut other_values) };
+        let [mut min, mut min_values] = [output, values];
+        if side == ReduceFunction::ArgMax {
+            ([min, other], [min_values, other_values]) = ([other, min], [other_values, min_values]);
+        }
+        let ((input, len), none) = ((input.as_ptr().cast(), input.len()), null_mut());
+        // SAFETY: as in `execute`.
+        unsafe {
+            // What has a place for one answer refuses two.
+            let status = argreduce_execute(self.0, input, len, none, 0);
+            assert_eq!(status, ARGREDUCE_UNSUPPORTED_OPERATOR);
+            argreduce_execute_both(
+                self.0,
+                null(),
+                null(),
+                input,
+                len,
+                min.0,
+                min.1,
+                other.0,
+                other.1,
+                min_values.0,
+                min_values.1,
+                other_values.0,
+                other_values.1,
+            )
         }
     }
 }
@@ -432,10 +491,19 @@ fn check(words: &Words, data: Data) -> bool {
     let (Some(data_type), Some(index_type), Some(order)) = types else { panic!("compiled: {words:?}") };
     let number = |&axis: &i64| if words.is_directml { axis as u32 as isize } else { axis as isize };
     let axes = words.axes.iter().map(number).collect();
-    let problem = Problem { data_type, index_type, order, layout, axes, output, data, edge: Edge::End };
+    let mut problem = Problem { data_type, index_type, order, layout, axes, output, data, edge: Edge::End };
     let totals = words.is_directml.then_some((words.input.total, words.output.total));
     with_index_type!(index_type, I => {
-        with_element_type!(data_type, T => run::<T, I>(&problem, totals, &operator, in_rust));
+        with_element_type!(data_type, T => {
+            if words.is_both() {
+                for side in [ReduceFunction::ArgMin, ReduceFunction::ArgMax] {
+                    problem.order.0 = side;
+                    run::<T, I>(&problem, totals, (&operator, Some(side)), None);
+                }
+            } else {
+                run::<T, I>(&problem, totals, (&operator, None), in_rust);
+            }
+        });
     });
     true
 }
@@ -445,7 +513,7 @@ const UNTOUCHED: u8 = 0xa5;
 fn run<T: Sample, I: Index>(
     problem: &Problem,
     totals: Option<(u64, u64)>,
-    operator: &Operator,
+    (operator, side): (&Operator, Option<ReduceFunction>),
     in_rust: Option<std::result::Result<CompiledOperator, Error>>,
 ) {
     let elements = problem.data.elements::<T>(problem.layout.required_len());
@@ -471,11 +539,11 @@ fn run<T: Sample, I: Index>(
         expected[at..at + size_of::<I>()].copy_from_slice(&(index as u64).to_le_bytes()[..size_of::<I>()]);
     }
     let mut found = buffer(output_bytes as usize, align_of::<I>());
-    assert_eq!(operator.execute(&input, &mut found, None), ARGREDUCE_OK, "{problem:?}");
+    assert_eq!(operator.execute(side, &input, &mut found, None), ARGREDUCE_OK, "{problem:?}");
     assert_eq!(*found, *expected, "{problem:?}");
     found.fill(UNTOUCHED);
     let mut values = buffer(indices.len() * size_of::<T>(), align_of::<T>());
-    assert_eq!(operator.execute(&input, &mut found, Some(&mut values)), ARGREDUCE_OK, "{problem:?}");
+    assert_eq!(operator.execute(side, &input, &mut found, Some(&mut values)), ARGREDUCE_OK, "{problem:?}");
     assert_eq!(*found, *expected, "{problem:?}");
     found.fill(UNTOUCHED);
     if let Some(in_rust) = in_rust {
@@ -487,7 +555,7 @@ fn run<T: Sample, I: Index>(
     // A buffer too short, or nowhere: nothing is written.
     if !indices.is_empty() {
         let short = elements.len() * size_of::<T>() - 1;
-        assert_ne!(operator.execute(&input[..short], &mut found, None), ARGREDUCE_OK, "{problem:?}");
+        assert_ne!(operator.execute(side, &input[..short], &mut found, None), ARGREDUCE_OK, "{problem:?}");
         assert!(found.iter().all(|&byte| byte == UNTOUCHED), "{problem:?}");
     }
 }

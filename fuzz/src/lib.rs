@@ -2,6 +2,7 @@
 //! is valid, in arithmetic that cannot overflow (`model`). A target is one function of bytes here, so that seeds can be
 //! tried without libFuzzer.
 
+mod both;
 mod check;
 mod descriptors;
 mod draw;
@@ -20,6 +21,7 @@ mod api;
 #[path = "../../tests/common/descriptors.rs"]
 mod descriptors_of_rust;
 
+pub use both::both;
 pub use check::check;
 pub use descriptors::descriptors;
 pub use draw::Problem;
@@ -58,11 +60,12 @@ fn drawn(bytes: &[u8], draw: fn(&mut Unstructured<'_>) -> arbitrary::Result<Prob
 pub type Target = fn(&[u8]) -> Outcome;
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("slices", slices),
     ("tensors", tensors),
     ("layouts", layouts),
     ("parts", parts),
     ("masks", masks),
+    ("both", both),
     ("descriptors", descriptors),
 ];
