@@ -10,7 +10,7 @@ use crate::sample::Sample;
 use crate::{Outcome, model};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use argreduce::directml::CompiledOperator;
-use argreduce::{AxisDirection, DataType, Element, Error, Index, Layout, NanPolicy, ReduceFunction, with_element_type};
+use argreduce::{AxisDirection, DataType, Error, Index, Layout, NanPolicy, ReduceFunction, with_element_type};
 use argreduce_guard::directml::{Case, TYPES, Tensor as Said, cases, type_number};
 use argreduce_guard::{Edge, Guarded};
 use std::ffi::{c_char, c_void};

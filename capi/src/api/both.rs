@@ -36,7 +36,8 @@ pub unsafe extern "C" fn argreduce_execute_both(
 ) -> argreduce_status {
     let indices = [(min_indices, min_index_bytes), (max_indices, max_index_bytes)];
     let outputs = Outputs { indices, values: [(min_values, min_value_bytes), (max_values, max_value_bytes)] };
-    // SAFETY: what is asked for above is what both ask for.
+    // SAFETY: what is asked for above is what each of these asks for; and `Call::new` has found the outputs to share no
+    // byte.
     guarded(|| unsafe {
         let call = Call::new(op, (executor, mask), (input, input_bytes), &outputs)?;
         let (indices, values) = (outputs.indices()?, outputs.some_values()?);
@@ -73,7 +74,8 @@ pub unsafe extern "C" fn argreduce_execute_partials_both(
 ) -> argreduce_status {
     let indices = [(min_indices, min_index_bytes), (max_indices, max_index_bytes)];
     let outputs = Outputs { indices, values: [(min_values, min_value_bytes), (max_values, max_value_bytes)] };
-    // SAFETY: what is asked for above is what both ask for.
+    // SAFETY: what is asked for above is what each of these asks for; and `Call::new` has found the outputs to share no
+    // byte.
     guarded(|| unsafe {
         let call = Call::new(op, (executor, mask), (input, input_bytes), &outputs)?;
         let (indices, values) = (outputs.indices()?, outputs.values()?);
@@ -82,13 +84,6 @@ pub unsafe extern "C" fn argreduce_execute_partials_both(
             None => plan.run_partials_on(executor, input, values, indices),
         })
     })
-}
-
-/// What functions with a place for one answer say of an operator of both. `what_does` is what has places for two.
-#[cold]
-pub(super) fn two_answers(what_does: &str) -> Failure {
-    let message = format!("op is an argminmax, which has two answers: {what_does}");
-    Failure::new(ARGREDUCE_UNSUPPORTED_OPERATOR, message)
 }
 
 /// Buffers that are written: each of the smallest, and of the largest.

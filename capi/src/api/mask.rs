@@ -1,11 +1,10 @@
 //! Masks: which elements of an input are there.
 
-use super::both::two_answers;
 use super::codes::*;
 use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
 use super::versioned::{self, Versioned};
-use super::{Plan, argreduce_operator, desc, pointer};
+use super::{Plan, argreduce_operator, desc, pointer, two_answers};
 use ::argreduce::{Layout, Mask, UntypedPlan};
 use std::ffi::c_void;
 use std::mem::offset_of;

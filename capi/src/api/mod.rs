@@ -24,7 +24,6 @@ pub use self::parts::{
     argreduce_pairs,
 };
 
-use self::both::two_answers;
 use self::executor::Lent;
 use self::failure::{Failure, guarded};
 use ::argreduce::directml::CompiledOperator;
@@ -79,6 +78,13 @@ impl argreduce_operator {
         }
         Ok(())
     }
+}
+
+/// What functions with a place for one answer say of an operator of both, and what to do instead.
+#[cold]
+fn two_answers(instead: &str) -> Failure {
+    let message = format!("op is an argminmax, which has two answers: {instead}");
+    Failure::new(ARGREDUCE_UNSUPPORTED_OPERATOR, message)
 }
 
 /// Checks a description and decides how to run it. `*out` is the operator, to be released by argreduce_release(), or

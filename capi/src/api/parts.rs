@@ -1,11 +1,10 @@
 //! Parts of a larger tensor: windows, partial answers, merging. Partial answers may lie in arrays of any strides, with
 //! somebody else's memory between them: only the elements are read and written.
 
-use super::both::two_answers;
 use super::codes::*;
 use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
-use super::{Plan, argreduce_desc, argreduce_operator, compile, desc, pointer};
+use super::{Plan, argreduce_desc, argreduce_operator, compile, desc, pointer, two_answers};
 use ::argreduce::{DataType, Executor, Merge, Sequential};
 use std::ffi::c_void;
 
