@@ -115,7 +115,7 @@ const OFFSET: usize = 1400;
 
 /// Some of the elements are there, and none of the third output's.
 fn is_there(n: usize) -> bool {
-    n % 3 != 0 && n / 2100 != 2
+    !n.is_multiple_of(3) && n / 2100 != 2
 }
 
 fn mask(bytes: &[u8]) -> argreduce_mask {
