@@ -16,6 +16,7 @@ use argreduce_guard::directml::type_number;
 use argreduce_guard::{Edge, Guarded};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use std::thread::scope;
 
 /// See the file.
@@ -314,19 +315,12 @@ impl<T: Sample, I: Index> Run<'_, T, I> {
 }
 
 unsafe extern "C" fn parallel_for(context: *mut c_void, task: argreduce_task, tasks: usize, data: *mut c_void) {
-    struct Data(*mut c_void);
-    // SAFETY: as the header says, tasks run on any threads.
-    unsafe impl Sync for Data {}
-    impl Data {
-        fn get(&self) -> *mut c_void {
-            self.0
-        }
-    }
-    let data = Data(data);
+    // As the header says, tasks run on any threads: so what they are handed crosses them.
+    let data = AtomicPtr::new(data);
     // SAFETY: the context of `by_c`.
     let executor = unsafe { &*context.cast::<Tasks>() };
     // SAFETY: within the call.
-    executor.parallel_for(tasks, &|n| unsafe { task(data.get(), n) });
+    executor.parallel_for(tasks, &|n| unsafe { task(data.load(Relaxed), n) });
 }
 
 /// The same by the C interface: it compiles if there are answers, and has these.
