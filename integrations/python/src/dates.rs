@@ -78,8 +78,7 @@ impl Run<'_, '_> {
         let (mut smallest, mut places) = (zeros::<i64>(outputs)?, zeros::<u64>(outputs)?);
         let places = &mut cast_slice_mut(&mut places)[..indices.len()];
         let key = self.key.with(ReduceFunction::ArgMin, NanPolicy::Propagate);
-        let plan = &*key.plan(self.view.shape)?;
-        Run { plan, key, ..*self }.run_as_is(places, Some(cast_slice_mut(&mut smallest)))?;
+        Run { key, ..*self }.run_as_is(places, Some(cast_slice_mut(&mut smallest)))?;
         match self.key.function {
             ReduceFunction::ArgMax => self.run_where_none_is_nat(indices, values, places, &smallest),
             _ if smallest.contains(&NAT) => self.run_one_less(indices, values),
@@ -119,8 +118,7 @@ impl Run<'_, '_> {
     fn run_one_less(&self, indices: &mut [u8], mut values: Option<&mut [u8]>) -> PyResult<()> {
         let mut shape = Shape::NONE;
         let view = &one_less(self.name, self.view, self.py, &mut shape)?;
-        let plan = &*self.key.plan(view.shape)?;
-        Run { plan, view, ..*self }.run_as_is(indices, values.as_deref_mut())?;
+        Run { view, ..*self }.run_as_is(indices, values.as_deref_mut())?;
         if let Some(values) = values {
             add(values, 1);
         }

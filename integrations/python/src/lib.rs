@@ -7,7 +7,8 @@
 //! | `dlpack.rs` | the same for objects with `__dlpack__` |
 //! | `column.rs` | the same for columns of Arrow, some of whose elements are not there |
 //! | `mask.rs` | which elements are there |
-//! | `reduce.rs` | a plan is made, or found among the last ones, and run |
+//! | `reduce.rs` | a call, from its arguments to its answer |
+//! | `plans.rs` | a plan is made, or found among the last ones |
 //! | `dates.rs` | dates and durations, whose NaT is as NaN |
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
@@ -22,17 +23,29 @@ mod dlpack;
 mod mask;
 mod output;
 mod parts;
+mod plans;
 mod reduce;
 mod threads;
 mod view;
 
 use argreduce::{NanPolicy, ReduceFunction};
 use pyo3::prelude::*;
-use reduce::{Answer, Arguments};
+use reduce::{Answer, Arguments, Functions};
+
+/// What docs say of `out`, which no function of two answers takes.
+#[rustfmt::skip]
+macro_rules! out {
+    (One, parameter) => {
+        "out : None or array of integers\n    \
+            Where to write the indices: of the shape of the result, of any strides. It may overlap ``x``.\n"
+    };
+    (One, error) => { ", or ``out`` has another shape or is read-only" };
+    (Both, $what:ident) => { "" };
+}
 
 /// The part of the docs that all functions share, as NumPy's docs have it.
 macro_rules! parameters {
-    ($nan:literal, $returns:literal, $raises:literal, $example:literal) => {
+    ($functions:ident, $nan:literal, $returns:literal, $raises:literal, $example:literal) => {
         concat!(
             "\n\nParameters\n----------\n",
             "x : array\n",
@@ -47,8 +60,7 @@ macro_rules! parameters {
             "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
             "    in ascending order: see :func:`argreduce.unravel`.\n",
             "keepdims : bool, or whatever has a truth value\n    Reduced axes keep size 1, and are not dropped.\n",
-            "out : None or array of integers\n",
-            "    Where to write the indices: of the shape of the result, of any strides. It may overlap ``x``.\n",
+            out!($functions, parameter),
             "dtype : None, or the type of the indices\n\
                 \x20   int64 (the default), int32, uint8, uint16, uint32 or uint64.\n",
             "select_last : bool, or whatever has a truth value\n",
@@ -68,7 +80,9 @@ macro_rules! parameters {
             $raises,
             "ValueError\n",
             "    A reduced axis is empty, an axis is given twice, an index or ``fill`` does not fit the type,\n",
-            "    ``where`` does not broadcast, no element is there, or ``out`` has another shape or is read-only.\n",
+            "    ``where`` does not broadcast, no element is there",
+            out!($functions, error),
+            ".\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
             "TypeError\n    Elements or indices of other types; a frame of 64-bit integers of which some are\n",
             "    missing; a ``where`` of other elements than bool; an axis or ``fill`` that is no integer.\n",
@@ -80,8 +94,9 @@ macro_rules! parameters {
 
 /// The same for functions with a choice of the rule for NaN.
 macro_rules! with_nan {
-    ($returns:literal, $example:literal) => {
+    ($functions:ident, $returns:literal, $example:literal) => {
         parameters!(
+            $functions,
             "nan : \"propagate\" or \"ignore\"\n\
                 \x20   A NaN beats every number, as in NumPy; or every number beats a NaN.\n",
             $returns,
@@ -115,12 +130,12 @@ macro_rules! reductions {
             r#where: Option<&Bound<'py, PyAny>>,
             fill: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            let function = ReduceFunction::$function;
+            let functions = Functions::One(ReduceFunction::$function);
             let (name, answer, nan_policy) = (stringify!($name), Answer::$answer, nan);
             let there = r#where;
             #[rustfmt::skip]
             let arguments = Arguments {
-                name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
+                name, functions, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
             };
             arguments.run(x)
         }
@@ -131,6 +146,7 @@ reductions! {
     #[doc = concat!(
         "Where the largest elements are along any axes.",
         with_nan!(
+            One,
             "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
             ">>> argreduce.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\narray([1, 0])\n"
         )
@@ -139,6 +155,7 @@ reductions! {
     #[doc = concat!(
         "Where the smallest elements are along any axes.",
         with_nan!(
+            One,
             "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
             ">>> argreduce.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=(0, 1))\nnp.int64(4)\n"
         )
@@ -147,6 +164,7 @@ reductions! {
     #[doc = concat!(
         "The largest elements along any axes, and where they are.",
         with_nan!(
+            One,
             "ValuesAndIndices\n\
                 \x20   A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
             ">>> argreduce.max_argmax(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
@@ -157,6 +175,7 @@ reductions! {
     #[doc = concat!(
         "The smallest elements along any axes, and where they are.",
         with_nan!(
+            One,
             "ValuesAndIndices\n\
                 \x20   A named tuple ``(values, indices)``: the elements bit for bit, and where they are.\n",
             ">>> argreduce.min_argmin(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
@@ -185,12 +204,12 @@ macro_rules! nan_reductions {
             r#where: Option<&Bound<'py, PyAny>>,
             fill: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            let (function, nan_policy) = (ReduceFunction::$function, NanPolicy::Ignore);
+            let (functions, nan_policy) = (Functions::One(ReduceFunction::$function), NanPolicy::Ignore);
             let (name, answer) = (stringify!($name), Answer::IndicesOfNumbers);
             let there = r#where;
             #[rustfmt::skip]
             let arguments = Arguments {
-                name, function, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
+                name, functions, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
             };
             arguments.run(x)
         }
@@ -201,6 +220,7 @@ nan_reductions! {
     #[doc = concat!(
         "Where the largest numbers are along any axes: NaN is ignored.",
         parameters!(
+            One,
             "",
             "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
             "ValueError\n    Somewhere there is nothing but NaN, as in NumPy, and no ``fill``.\n",
@@ -211,6 +231,7 @@ nan_reductions! {
     #[doc = concat!(
         "Where the smallest numbers are along any axes: NaN is ignored.",
         parameters!(
+            One,
             "",
             "array of int64 (or of ``dtype``), or a number if all axes are reduced\n    The indices.\n",
             "ValueError\n    Somewhere there is nothing but NaN, as in NumPy, and no ``fill``.\n",
@@ -220,12 +241,73 @@ nan_reductions! {
     nanargmin = ArgMin;
 }
 
+/// As [`reductions`], of both functions at once, without `out`.
+macro_rules! reductions_of_both {
+    ($(#[doc = $doc:expr] $name:ident = $answer:ident;)+) => {$(
+        #[doc = $doc]
+        #[pyfunction]
+        #[pyo3(
+            signature = (x, /, axis=None, *, keepdims=false, dtype=None, select_last=false, nan=NanPolicy::Propagate,
+                threads=None, r#where=None, fill=None),
+            text_signature = "(x, /, axis=None, *, keepdims=False, dtype=None, select_last=False, nan='propagate', \
+                threads=None, where=None, fill=None)"
+        )]
+        #[expect(clippy::too_many_arguments, reason = "Python's signature")]
+        fn $name<'py>(
+            x: &Bound<'py, PyAny>,
+            axis: Option<&Bound<'py, PyAny>>,
+            #[pyo3(from_py_with = arguments::truth)] keepdims: bool,
+            dtype: Option<&Bound<'py, PyAny>>,
+            #[pyo3(from_py_with = arguments::truth)] select_last: bool,
+            #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
+            threads: Option<&Bound<'py, PyAny>>,
+            r#where: Option<&Bound<'py, PyAny>>,
+            fill: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let (name, functions, answer) = (stringify!($name), Functions::Both, Answer::$answer);
+            let (nan_policy, there, out) = (nan, r#where, None);
+            #[rustfmt::skip]
+            let arguments = Arguments {
+                name, functions, answer, axis, keepdims, out, dtype, select_last, nan_policy, threads, there, fill,
+            };
+            arguments.run(x)
+        }
+    )+};
+}
+
+reductions_of_both! {
+    #[doc = concat!(
+        "Where the smallest and the largest elements are along any axes: both by one call.\n\n",
+        "Where a NaN beats every number, it is both: the smallest and the largest.",
+        with_nan!(
+            Both,
+            "ArgMinMax\n\
+                \x20   A named tuple ``(argmin, argmax)``: what the functions of these names give.\n",
+            ">>> argreduce.argminmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)\n\
+                ArgMinMax(argmin=array([0, 1]), argmax=array([1, 0]))\n"
+        )
+    )]
+    argminmax = Indices;
+    #[doc = concat!(
+        "The smallest and the largest elements along any axes, and where they are: all by one call.\n\n",
+        "Where a NaN beats every number, it is both: the smallest and the largest.",
+        with_nan!(
+            Both,
+            "ArgMinMaxValues\n\
+                \x20   A named tuple ``(min, argmin, max, argmax)``: the elements bit for bit, and where they are.\n",
+            ">>> argreduce.argminmax_values(np.array([[1.0, 5.0], [7.0, 0.0]]), axis=1)\n\
+                ArgMinMaxValues(min=array([1., 0.]), argmin=array([0, 1]), max=array([5., 7.]), argmax=array([1, 0]))\n"
+        )
+    )]
+    argminmax_values = ValuesAndIndices;
+}
+
 #[pymodule]
 mod _argreduce {
     #[pymodule_export]
     use super::parts::{merge, partial};
     #[pymodule_export]
-    use super::{argmax, argmin, max_argmax, min_argmin, nanargmax, nanargmin};
+    use super::{argmax, argmin, argminmax, argminmax_values, max_argmax, min_argmin, nanargmax, nanargmin};
     use pyo3::prelude::*;
 
     #[pymodule_init]

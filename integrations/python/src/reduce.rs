@@ -1,22 +1,21 @@
-//! A plan is made, or found among the last ones, and run.
+//! A call, from its arguments to its answer.
 
 use crate::arguments::{self, Axes, Axis, Sizes};
 use crate::column::{self, Chunk};
 use crate::dates;
 use crate::mask::{self, There};
 use crate::output::{NewArray, Out, copy_into, out_array, scalar};
+use crate::plans::Key;
 use crate::threads::Threads;
 use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop};
 use argreduce::half::{bf16, f16};
-use argreduce::{ArgReduce, DataType, Element, Error, Mask, Merge, NanPolicy, ReduceFunction, UntypedPlan};
-use bytemuck::{cast_slice, cast_slice_mut};
-use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
+use argreduce::{ArgReduce, DataType, Element, Error, Mask, NanPolicy, Options, ReduceFunction};
+use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::cell::RefCell;
-use std::rc::Rc;
 
 /// What a function gives back.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,11 +26,40 @@ pub(crate) enum Answer {
     ValuesAndIndices,
 }
 
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Functions {
+    One(ReduceFunction),
+    /// The smallest and the largest.
+    Both,
+}
+
+impl Functions {
+    /// In the order of the answers.
+    const BOTH: [ReduceFunction; 2] = [ReduceFunction::ArgMin, ReduceFunction::ArgMax];
+
+    fn each(&self) -> &[ReduceFunction] {
+        match self {
+            Functions::One(function) => std::slice::from_ref(function),
+            Functions::Both => &Functions::BOTH,
+        }
+    }
+
+    /// By NumPy's name, whatever the function of this package; NumPy has none for both.
+    fn name(self) -> &'static str {
+        match self {
+            Functions::One(ReduceFunction::ArgMin) => "argmin",
+            Functions::One(_) => "argmax",
+            Functions::Both => "argminmax",
+        }
+    }
+}
+
 /// What a function is called with, as the caller says it.
 #[derive(Clone, Copy)]
 pub(crate) struct Arguments<'a, 'py> {
     pub(crate) name: &'static str,
-    pub(crate) function: ReduceFunction,
+    pub(crate) functions: Functions,
     pub(crate) answer: Answer,
     pub(crate) axis: Option<&'a Bound<'py, PyAny>>,
     pub(crate) keepdims: bool,
@@ -129,28 +157,23 @@ impl<'py> Call<'_, 'py> {
         view: &View<'_, 'py>,
         there: Option<&There<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Arguments { name, function, answer, keepdims, select_last, nan_policy, .. } = *self.said;
+        let Arguments { name, functions, answer, keepdims, select_last, nan_policy, .. } = *self.said;
         let sizes = view.shape.sizes();
         let axes = self.axis.of_rank(py, sizes.len())?;
         let result_sizes = axes.result_sizes(sizes, keepdims);
         let count: usize = axes.iter().map(|axis| sizes[axis as usize]).product();
         if count == 0 {
             // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
-            let name = if function == ReduceFunction::ArgMin { "argmin" } else { "argmax" };
-            return Err(PyValueError::new_err(format!("attempt to get {name} of an empty sequence")));
+            return Err(PyValueError::new_err(format!("attempt to get {} of an empty sequence", functions.name())));
         }
         let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, count)).transpose()?;
         let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
-        let data_type = view.data_type;
+        let (data_type, function) = (view.data_type, functions.each()[0]);
         arguments::check_fill(self.fill, index_type)?;
         let key = Key { axes, data_type, index_type, function, select_last, nan_policy };
-        let plan = key.plan(view.shape)?;
-        let run = Run { py, name, key, plan: &plan, view, threads: &self.threads, there, fill: self.fill };
+        let run = Run { py, name, key, view, threads: &self.threads, there, fill: self.fill };
         if result_sizes.is_empty() && out.is_none() && answer == Answer::Indices {
-            let mut index = 0_u64;
-            let bytes = &mut bytemuck::bytes_of_mut(&mut index)[..index_type.size()];
-            run.run(bytes, None)?;
-            return scalar(&descr_of(py, index_type)?, bytes);
+            return self.run_to_numbers(&run, index_type);
         }
         let with_values = answer == Answer::ValuesAndIndices
             || answer == Answer::IndicesOfNumbers
@@ -162,42 +185,76 @@ impl<'py> Call<'_, 'py> {
         {
             return Ok(out.given());
         }
-        self.run_into_new(&run, out.as_ref(), index_type, result_sizes, with_values)
+        let new = || Found::new(py, view, index_type, result_sizes, with_values);
+        match functions {
+            Functions::One(_) => {
+                let mut found = [new()?];
+                let (indices, values) = found[0].bytes();
+                run.run(indices, values)?;
+                self.answer(view, found, out.as_ref())
+            }
+            Functions::Both => {
+                let mut found = [new()?, new()?];
+                let [(min, min_values), (max, max_values)] = found.each_mut().map(Found::bytes);
+                let values = min_values.zip(max_values).map(|(min, max)| [min, max]);
+                run.run_both([min, max], values)?;
+                self.answer(view, found, None)
+            }
+        }
     }
 
-    /// Into arrays of its own. Indices are then copied to `out`.
-    fn run_into_new(
+    /// Of full reductions without values: no array is made.
+    fn run_to_numbers(&self, run: &Run<'_, 'py>, index_type: DataType) -> PyResult<Bound<'py, PyAny>> {
+        let mut indices = [0_u64; 2];
+        let [first, second] = indices.each_mut().map(|index| &mut bytes_of_mut(index)[..index_type.size()]);
+        let descr = descr_of(run.py, index_type)?;
+        match self.said.functions {
+            Functions::One(_) => {
+                run.run(first, None)?;
+                scalar(&descr, first)
+            }
+            Functions::Both => {
+                run.run_both([&mut *first, &mut *second], None)?;
+                let numbers = (scalar(&descr, first)?, scalar(&descr, second)?);
+                interop(run.py)?.call_method1(intern!(run.py, "ArgMinMax"), numbers)
+            }
+        }
+    }
+
+    /// As it is given back: a number, an array, or a tuple of these. Indices are copied to `out`.
+    fn answer<const N: usize>(
         &self,
-        run: &Run<'_, 'py>,
+        view: &View<'_, 'py>,
+        mut found: [Found<'py>; N],
         out: Option<&Out<'_, 'py>>,
-        index_type: DataType,
-        sizes: Sizes,
-        with_values: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, view, answer) = (run.py, run.view, self.said.answer);
-        let value_type = if with_values { Some(view.value_type(py)?) } else { None };
-        let mut values = value_type.clone().map(|descr| NewArray::new(descr, &sizes)).transpose()?;
-        let mut indices = NewArray::new(descr_of(py, index_type)?, &sizes)?;
-        run.run(indices.bytes(), values.as_mut().map(NewArray::bytes))?;
-        if answer == Answer::IndicesOfNumbers
-            && let Some(values) = &mut values
-        {
-            self.without_nan(view, values.bytes(), (indices.bytes(), index_type.size()))?;
-        }
-        let indices = match out {
-            Some(out) => {
-                out.copy(&indices.array)?;
-                out.given()
+        let answer = self.said.answer;
+        let mut parts = Vec::with_capacity(2 * N);
+        for Found { indices, values } in &mut found {
+            match values {
+                Some(values) if answer == Answer::ValuesAndIndices => parts.push(number_or_array(values)?),
+                Some(values) => {
+                    let width = indices.array.dtype().itemsize();
+                    self.without_nan(view, values.bytes(), (indices.bytes(), width))?;
+                }
+                None => {}
             }
-            None => number_or_array(&descr_of(py, index_type)?, &mut indices, sizes.is_empty())?,
+            parts.push(match out {
+                Some(out) => {
+                    out.copy(&indices.array)?;
+                    out.given()
+                }
+                None => number_or_array(indices)?,
+            });
+        }
+        let py = parts[0].py();
+        let class = match (self.said.functions, answer) {
+            (Functions::One(_), Answer::ValuesAndIndices) => intern!(py, "ValuesAndIndices"),
+            (Functions::One(_), _) => return Ok(parts.remove(0)),
+            (Functions::Both, Answer::ValuesAndIndices) => intern!(py, "ArgMinMaxValues"),
+            (Functions::Both, _) => intern!(py, "ArgMinMax"),
         };
-        match (answer, values, value_type) {
-            (Answer::ValuesAndIndices, Some(mut values), Some(descr)) => {
-                let values = number_or_array(&descr, &mut values, sizes.is_empty())?;
-                interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
-            }
-            _ => Ok(indices),
-        }
+        interop(py)?.call_method1(class, PyTuple::new(py, parts)?)
     }
 
     /// Puts the fill in place of the index of each value that is NaN.
@@ -219,14 +276,15 @@ impl<'py> Call<'_, 'py> {
 
     /// Of a column, in pieces.
     fn run_column(&self, py: Python<'py>, chunks: Vec<Chunk<'py>>) -> PyResult<Bound<'py, PyAny>> {
-        let Arguments { name, function, nan_policy, .. } = *self.said;
+        let Arguments { name, functions, nan_policy, .. } = *self.said;
         let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
         let axes = self.axis.of_rank(py, 1)?;
         let is_in_pieces = chunks.len() > 1 && axes.iter().next().is_some();
         if is_in_pieces && self.said.there.is_none() {
             let first = Source::of_array(name, chunks[0].array.clone(), &mut shape)?;
             let Source::View(first) = &first else { return Err(column::not_an_axis(name)) };
-            if !(first.is_of_dates() && dates::is_nat_above(function, nan_policy)) {
+            let is_nat_above = |&function: &ReduceFunction| dates::is_nat_above(function, nan_policy);
+            if !(first.is_of_dates() && functions.each().iter().any(is_nat_above)) {
                 return self.run_pieces(py, &chunks, axes, first);
             }
             shape = Shape::NONE;
@@ -253,70 +311,73 @@ impl<'py> Call<'_, 'py> {
         axes: Axes,
         first: &View<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Arguments { name, function, answer, keepdims, select_last, nan_policy, .. } = *self.said;
+        let Arguments { name, functions, answer, keepdims, .. } = *self.said;
         let total: usize = chunks.iter().map(|chunk| chunk.len).sum();
         let result_sizes = axes.result_sizes(&[total], keepdims);
         let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, total)).transpose()?;
         let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
         arguments::check_fill(self.fill, index_type)?;
-        let (data_type, direction) = (first.data_type, arguments::direction(select_last));
-        let merge = Merge::new(function).direction(direction).nan_policy(nan_policy);
-        let (mut best, mut best_at, mut start) = ([0_u64; 1], [-1_i64; 1], 0);
+        let find = |best: Best| {
+            let mut found = Found::new(py, first, index_type, result_sizes, answer != Answer::Indices)?;
+            let (indices, values) = found.bytes();
+            let nothing = || value_error(Error::NothingThere { output: Vec::new() });
+            let index = if best.index[0] == -1 { self.fill.ok_or_else(nothing)? } else { best.index[0] };
+            write_index(index, indices);
+            if let Some(values) = values {
+                values.copy_from_slice(&cast_slice(&best.value)[..values.len()]);
+            }
+            Ok::<_, PyErr>(found)
+        };
+        match functions {
+            Functions::One(function) => {
+                let [best] = self.best_of_pieces(py, chunks, total, [function])?;
+                self.answer(first, [find(best)?], out.as_ref())
+            }
+            Functions::Both => {
+                let [min, max] = self.best_of_pieces(py, chunks, total, Functions::BOTH)?;
+                self.answer(first, [find(min)?, find(max)?], None)
+            }
+        }
+    }
+
+    /// The best of all pieces, for each function.
+    fn best_of_pieces<const N: usize>(
+        &self,
+        py: Python<'py>,
+        chunks: &[Chunk<'py>],
+        total: usize,
+        functions: [ReduceFunction; N],
+    ) -> PyResult<[Best; N]> {
+        let Arguments { name, select_last, nan_policy, .. } = *self.said;
+        let options = Options::new().direction(arguments::direction(select_last)).nan_policy(nan_policy);
+        let (mut best, mut start) = (functions.map(|_| Best::NOTHING), 0);
         for chunk in chunks {
             let mut shape = Shape::NONE;
             let Source::View(view) = Source::of_array(name, chunk.array.clone(), &mut shape)? else {
                 return Err(column::not_an_axis(name));
             };
-            let layout = view.shape.layout().map_err(value_error)?;
-            let (whole, from) = ([total], [start]);
-            let reduce = ArgReduce::new(function, &layout).axes(&[0]).direction(direction).nan_policy(nan_policy);
-            let plan = reduce.window(&whole, &from).plan_untyped(data_type, DataType::I64).map_err(value_error)?;
-            let (mut value, mut at) = ([0_u64; 1], [-1_i64; 1]);
-            let size = data_type.size();
-            let to = (&mut cast_slice_mut(&mut value)[..size], cast_slice_mut(&mut at));
-            // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
-            let input = unsafe { view.bytes(name)? };
-            let threads = &self.threads;
-            match chunk.bits() {
-                Some((bits, offset)) => {
-                    let mask = Mask::bits(bits, offset);
-                    let run = || plan.run_masked_partials_on(threads, input, mask, to.0, to.1);
-                    without_lock(py, input.len(), run).map_err(value_error)?;
-                }
-                None => {
-                    let run = || plan.run_partials_on(threads, input, to.0, to.1);
-                    without_lock(py, input.len(), run).map_err(value_error)?;
-                }
+            let (layout, data_type) = (view.shape.layout().map_err(value_error)?, view.data_type);
+            let (whole, from, threads) = ([total], [start], &self.threads);
+            let mask = chunk.bits().map(|(bits, offset)| Mask::bits(bits, offset));
+            for (function, best) in functions.into_iter().zip(&mut best) {
+                let reduce = ArgReduce::new(function, &layout).axes(&[0]).options(options).window(&whole, &from);
+                let plan = reduce.plan_untyped(data_type, DataType::I64).map_err(value_error)?;
+                let mut of_chunk = Best::NOTHING;
+                let to = of_chunk.bytes(data_type);
+                // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
+                let input = unsafe { view.bytes(name)? };
+                let run = || match mask {
+                    Some(mask) => plan.run_masked_partials_on(threads, input, mask, to.0, to.1),
+                    None => plan.run_partials_on(threads, input, to.0, to.1),
+                };
+                without_lock(py, input.len(), run).map_err(value_error)?;
+                let (best, (value, index)) = (best.bytes(data_type), of_chunk.bytes(data_type));
+                let merged = plan.merge().arrays_untyped((data_type, DataType::I64), best, (value, index));
+                merged.map_err(value_error)?;
             }
-            let acc = (&mut cast_slice_mut(&mut best)[..size], cast_slice_mut(&mut best_at));
-            let other = (&cast_slice(&value)[..size], cast_slice(&at));
-            merge.arrays_untyped((data_type, DataType::I64), acc, other).map_err(value_error)?;
             start += chunk.len;
         }
-        if best_at[0] == -1 {
-            let nothing = Error::NothingThere { output: Vec::new() };
-            best_at[0] = self.fill.ok_or_else(|| value_error(nothing))?;
-        }
-        let value_bytes = &mut cast_slice_mut(&mut best)[..data_type.size()];
-        if answer == Answer::IndicesOfNumbers {
-            self.without_nan(first, value_bytes, (cast_slice_mut(&mut best_at), 8))?;
-        }
-        let mut indices = NewArray::new(descr_of(py, index_type)?, &result_sizes)?;
-        write_index(best_at[0], indices.bytes());
-        let indices = match &out {
-            Some(out) => {
-                out.copy(&indices.array)?;
-                out.given()
-            }
-            None => number_or_array(&descr_of(py, index_type)?, &mut indices, result_sizes.is_empty())?,
-        };
-        if answer != Answer::ValuesAndIndices {
-            return Ok(indices);
-        }
-        let mut values = NewArray::new(first.value_type(py)?, &result_sizes)?;
-        values.bytes().copy_from_slice(value_bytes);
-        let values = number_or_array(&first.value_type(py)?, &mut values, result_sizes.is_empty())?;
-        interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
+        Ok(best)
     }
 
     /// Of more axes than the library takes: kept ones are merged to one, and reduced ones to another.
@@ -349,12 +410,52 @@ impl<'py> Call<'_, 'py> {
     }
 }
 
-fn number_or_array<'py>(
-    descr: &Bound<'py, PyArrayDescr>,
-    array: &mut NewArray<'py>,
-    is_number: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    if is_number { scalar(descr, array.bytes()) } else { Ok(array.array.clone().into_any()) }
+/// What one function finds.
+struct Found<'py> {
+    indices: NewArray<'py>,
+    values: Option<NewArray<'py>>,
+}
+
+impl<'py> Found<'py> {
+    /// Before anything is found: in arrays of those sizes.
+    fn new(
+        py: Python<'py>,
+        view: &View<'_, 'py>,
+        index_type: DataType,
+        sizes: Sizes,
+        with_values: bool,
+    ) -> PyResult<Self> {
+        let indices = NewArray::new(descr_of(py, index_type)?, &sizes)?;
+        let values = if with_values { Some(NewArray::new(view.value_type(py)?, &sizes)?) } else { None };
+        Ok(Found { indices, values })
+    }
+
+    fn bytes(&mut self) -> (&mut [u8], Option<&mut [u8]>) {
+        (self.indices.bytes(), self.values.as_mut().map(NewArray::bytes))
+    }
+}
+
+/// The best element that was found so far, as bytes, and where: -1 is nowhere yet.
+struct Best {
+    value: [u64; 1],
+    index: [i64; 1],
+}
+
+impl Best {
+    const NOTHING: Best = Best { value: [0], index: [-1] };
+
+    fn bytes(&mut self, data_type: DataType) -> (&mut [u8], &mut [u8]) {
+        (&mut cast_slice_mut(&mut self.value)[..data_type.size()], cast_slice_mut(&mut self.index))
+    }
+}
+
+/// An array without axes is given back as a number.
+fn number_or_array<'py>(array: &mut NewArray<'py>) -> PyResult<Bound<'py, PyAny>> {
+    if array.array.ndim() == 0 {
+        scalar(&array.array.dtype(), array.bytes())
+    } else {
+        Ok(array.array.clone().into_any())
+    }
 }
 
 /// Results come back as arrays of the library that the input `x` is from: `tensor_type` is its element type, if that is
@@ -370,15 +471,13 @@ pub(crate) fn give_back<'py>(
     interop(x.py())?.call_method1(intern!(x.py(), "give_back"), args)
 }
 
-/// A plan with what it reads.
+/// What is asked for, and what it is asked of.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a, 'py> {
     pub(crate) py: Python<'py>,
     /// The function that was called.
     pub(crate) name: &'static str,
-    /// What was asked for, and the plan for that.
     pub(crate) key: Key,
-    pub(crate) plan: &'a UntypedPlan,
     pub(crate) view: &'a View<'a, 'py>,
     pub(crate) threads: &'a Threads,
     pub(crate) there: Option<&'a There<'a, 'py>>,
@@ -396,29 +495,56 @@ impl Run<'_, '_> {
 
     /// By the order of the elements themselves.
     pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let Run { py, name, plan, view, threads, .. } = *self;
+        let (plan, threads, is_alone) = (self.key.plan(self.view.shape)?, self.threads, self.threads.count == 1);
+        let plan = &*plan;
+        self.read(move |input, mask| match (mask, values) {
+            (Some(mask), values) => plan.run_masked_with_fill(threads, input, mask, indices, values),
+            (None, None) if is_alone => plan.run(input, indices),
+            (None, None) => plan.run_on(threads, input, indices),
+            (None, Some(values)) if is_alone => plan.run_with_values(input, indices, values),
+            (None, Some(values)) => plan.run_with_values_on(threads, input, indices, values),
+        })
+    }
+
+    /// [`Run::run`] for both functions: into the indices and values of the smallest, and of the largest.
+    fn run_both(&self, indices: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>) -> PyResult<()> {
+        if self.view.is_of_dates() {
+            // NaT has to be above all others for one of the two, and not for the other.
+            let [min, max] = indices;
+            let [min_values, max_values] = values.map_or([None, None], |values| values.map(Some));
+            let [of_min, of_max] =
+                Functions::BOTH.map(|function| Run { key: self.key.with(function, self.key.nan_policy), ..*self });
+            of_min.run(min, min_values)?;
+            return of_max.run(max, max_values);
+        }
+        let (plan, threads, is_alone) =
+            (self.key.plan_for_both(self.view.shape)?, self.threads, self.threads.count == 1);
+        let plan = &*plan;
+        self.read(move |input, mask| match mask {
+            Some(mask) => plan.run_masked_with_fill(threads, input, mask, indices, values),
+            None if is_alone => plan.run(input, indices, values),
+            None => plan.run_on(threads, input, indices, values),
+        })
+    }
+
+    /// Hands the elements to something that runs a plan, and which of them are there, with what is written where none
+    /// is. The lock of the interpreter is released meanwhile if they are many.
+    fn read(
+        &self,
+        run: impl FnOnce(&[u8], Option<(Mask<'_>, Option<i64>)>) -> Result<(), Error> + Send,
+    ) -> PyResult<()> {
+        let Run { py, name, view, fill, .. } = *self;
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.
         let input = unsafe { view.bytes(name)? };
-        if let Some(there) = self.there {
+        let result = match self.there {
             // SAFETY: as above.
-            let result = unsafe {
-                there.with(name, |mask| {
-                    let mask = (mask, self.fill);
-                    let run = || plan.run_masked_with_fill(threads, input, mask, indices, values);
-                    without_lock(py, input.len(), run)
-                })
-            };
-            return result?.map_err(value_error);
-        }
-        let is_alone = threads.count == 1;
-        let run = move || match values {
-            None if is_alone => plan.run(input, indices),
-            None => plan.run_on(threads, input, indices),
-            Some(values) if is_alone => plan.run_with_values(input, indices, values),
-            Some(values) => plan.run_with_values_on(threads, input, indices, values),
+            Some(there) => unsafe {
+                there.with(name, |mask| without_lock(py, input.len(), || run(input, Some((mask, fill)))))?
+            },
+            None => without_lock(py, input.len(), || run(input, None)),
         };
-        without_lock(py, input.len(), run).map_err(value_error)
+        result.map_err(value_error)
     }
 
     /// Into the memory of `out`, if that is possible.
@@ -449,56 +575,6 @@ pub(crate) fn value_error(error: Error) -> PyErr {
             PyValueError::new_err(error.to_string().replacen(index_type, &name, 1))
         }
         _ => PyValueError::new_err(error.to_string()),
-    }
-}
-
-/// All that a plan depends on, but the shape.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Key {
-    axes: Axes,
-    data_type: DataType,
-    pub(crate) index_type: DataType,
-    pub(crate) function: ReduceFunction,
-    select_last: bool,
-    nan_policy: NanPolicy,
-}
-
-thread_local! {
-    /// The last plans of this thread, the latest one last.
-    static PLANS: RefCell<Vec<(Key, Shape, Rc<UntypedPlan>)>> = const { RefCell::new(Vec::new()) };
-}
-
-/// How many plans a thread keeps.
-const KEPT_PLANS: usize = 4;
-
-impl Key {
-    /// The plan, from the last ones if it is there: to make one takes longer than a short row.
-    pub(crate) fn plan(&self, shape: &Shape) -> PyResult<Rc<UntypedPlan>> {
-        PLANS.with_borrow_mut(|plans| {
-            if let Some((.., plan)) = plans.iter().rev().find(|(key, of, _)| key == self && of == shape) {
-                return Ok(plan.clone());
-            }
-            let plan = Rc::new(self.make_plan(shape).map_err(value_error)?);
-            if plans.len() == KEPT_PLANS {
-                plans.remove(0);
-            }
-            plans.push((*self, *shape, plan.clone()));
-            Ok(plan)
-        })
-    }
-
-    /// The same for another function.
-    pub(crate) fn with(self, function: ReduceFunction, nan_policy: NanPolicy) -> Key {
-        Key { function, nan_policy, ..self }
-    }
-
-    fn make_plan(&self, shape: &Shape) -> Result<UntypedPlan, Error> {
-        let layout = shape.layout()?;
-        ArgReduce::new(self.function, &layout)
-            .axes_from(self.axes.iter())
-            .direction(arguments::direction(self.select_last))
-            .nan_policy(self.nan_policy)
-            .plan_untyped(self.data_type, self.index_type)
     }
 }
 

@@ -53,6 +53,29 @@ def test_random_chunks(seed):
         arg = name[4:]
         lazy = getattr(argreduce_dask, arg)(y, axis, split_every=split_every, **options)
         np.testing.assert_array_equal(lazy.compute(**SYNC), wanted.indices)
+    wanted = argreduce.argminmax_values(x, axis, **options)
+    lazy = argreduce_dask.argminmax_values(y, axis, split_every=split_every, **options)
+    assert [part.dtype for part in lazy] == [dtype, np.int64] * 2
+    assert [part.shape for part in lazy] == [np.shape(part) for part in wanted]
+    for part, wanted_part in zip(dask.compute(*lazy, **SYNC), wanted):
+        assert np.ascontiguousarray(part).tobytes() == np.ascontiguousarray(wanted_part).tobytes()
+    lazy = argreduce_dask.argminmax(y, axis, split_every=split_every, **options)
+    for part, wanted_part in zip(dask.compute(*lazy, **SYNC), (wanted.argmin, wanted.argmax)):
+        np.testing.assert_array_equal(part, wanted_part)
+
+
+def test_both_read_each_chunk_once():
+    read = []
+
+    def seen(block, block_info=None):
+        # Not when dask asks what comes back.
+        if block_info:
+            read.append(block_info[None]["chunk-location"])
+        return block
+
+    x = da.from_array(np.arange(12.0).reshape(3, 4), chunks=2).map_blocks(seen, dtype=float)
+    assert dask.compute(*argreduce_dask.argminmax(x), **SYNC) == (0, 11)
+    assert sorted(read) == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def test_is_lazy():

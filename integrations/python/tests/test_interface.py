@@ -93,6 +93,14 @@ def test_empty(function):
     assert function(np.zeros((0, 3)), 1).shape == (0,)
 
 
+@pytest.mark.parametrize("function", [argreduce.argminmax, argreduce.argminmax_values])
+def test_empty_of_both(function):
+    for shape, axis in (((0,), None), ((0, 3), 0), ((3, 0), None), ((0, 0), 1)):
+        with pytest.raises(ValueError, match="^attempt to get argminmax of an empty sequence$"):
+            function(np.zeros(shape), axis)
+    assert [part.shape for part in function(np.zeros((0, 3)), 1)] == [(0,)] * len(function([1])._fields)
+
+
 @pytest.mark.parametrize(
     "x",
     [
@@ -350,23 +358,25 @@ def test_dask_arrays_stay_lazy():
     x = np.arange(12.0).reshape(3, 4) % 5
     lazy = da.from_array(x, chunks=2).map_blocks(seen, dtype=x.dtype)
     subclass = Subclass(lazy.dask, lazy.name, lazy.chunks, lazy.dtype)
-    for name in ("argmax", "argmin", "nanargmax", "nanargmin", "max_argmax", "min_argmin"):
+    names = ["argmax", "argmin", "nanargmax", "nanargmin", "max_argmax", "min_argmin", "argminmax", "argminmax_values"]
+    for name in names:
         function = getattr(argreduce, name)
         for y in (lazy, subclass):
             computed.clear()
             options = {"select_last": True} if name.startswith("nan") else {"nan": "ignore", "keepdims": 1}
             found, wanted = function(y, 1, **options), function(x, 1, **options)
             assert not computed
-            if isinstance(found, tuple):
-                assert type(found) is argreduce.ValuesAndIndices
-                np.testing.assert_array_equal(found.values.compute(), wanted.values)
-                found, wanted = found.indices, wanted.indices
-            assert isinstance(found, da.Array)
-            np.testing.assert_array_equal(found.compute(), wanted)
+            assert type(found) is (type(wanted) if isinstance(wanted, tuple) else da.Array)
+            pairs = zip(found, wanted) if isinstance(wanted, tuple) else [(found, wanted)]
+            for part, wanted_part in pairs:
+                assert isinstance(part, da.Array)
+                np.testing.assert_array_equal(part.compute(), wanted_part)
             assert computed
         computed.clear()
-        with pytest.raises(TypeError, match=f"{name} takes no out= for a dask array.*argreduce.dask.{name}"):
-            function(lazy, 1, out=np.zeros(3, int))
+        refused = {"dtype": np.int32} if "minmax" in name else {"out": np.zeros(3, int)}
+        refusal = f"{name} takes no {next(iter(refused))}= for a dask array.*argreduce.dask.{name}"
+        with pytest.raises(TypeError, match=refusal):
+            function(lazy, 1, **refused)
     for axes in (range(2), np.array([1, 0])):
         assert argreduce.argmax(lazy, axes).compute() == argreduce.argmax(x, axes)
     computed.clear()

@@ -19,6 +19,8 @@ assert_type(argreduce.argmax(x, 0, out=out), np.ndarray[tuple[int], np.dtype[np.
 assert_type(argreduce.argmax(x, 0), Any)
 assert_type(argreduce.argmax(object()), Any)
 assert_type(argreduce.max_argmax(x, threads=-1), argreduce.ValuesAndIndices)
+assert_type(argreduce.argminmax(x, 0, dtype="u4"), argreduce.ArgMinMax)
+assert_type(argreduce.argminmax_values(x, where=True, fill=-1), argreduce.ArgMinMaxValues)
 assert_type(argreduce.partial(x, start=(0, 0), whole=[3, 3], threads=2), argreduce.Partial)
 argreduce.argmax(x, range(2))
 argreduce.argmax(x, np.array([0, 1]), select_last=1)
@@ -27,6 +29,7 @@ argreduce.nanargmax(x, [0, np.int64(1)])
 number: int = argreduce.argmax(x)  # type: ignore[assignment]
 argreduce.argmax(x, 0, out=np.zeros(3, np.float32))  # type: ignore[type-var]
 argreduce.max_argmax(x, 0, out=np.zeros(3, np.float32))  # type: ignore[arg-type]
+argreduce.argminmax(x, 0, out=out)  # type: ignore[call-arg]
 argreduce.argmax(x, "a")  # type: ignore[arg-type]
 argreduce.argmax(x, threads="some")  # type: ignore[call-overload]
 argreduce.argmax(x, nan="omit")  # type: ignore[call-overload]

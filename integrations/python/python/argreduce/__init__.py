@@ -10,18 +10,35 @@ For NumPy arrays of any strides, and without a copy; for whatever has ``__dlpack
 array([1, 0])
 >>> argreduce.max_argmax(scores, axis=1)
 ValuesAndIndices(values=array([5., 7.]), indices=array([1, 0]))
+>>> argreduce.argminmax(scores, axis=1)
+ArgMinMax(argmin=array([0, 1]), argmax=array([1, 0]))
 """
 
 from ._argreduce import __version__ as __version__
-from ._argreduce import argmax, argmin, max_argmax, merge, min_argmin, nanargmax, nanargmin, partial
-from ._interop import Partial, ValuesAndIndices
+from ._argreduce import (
+    argmax,
+    argmin,
+    argminmax,
+    argminmax_values,
+    max_argmax,
+    merge,
+    min_argmin,
+    nanargmax,
+    nanargmin,
+    partial,
+)
+from ._interop import ArgMinMax, ArgMinMaxValues, Partial, ValuesAndIndices
 from ._unravel import unravel
 
 __all__ = [
+    "ArgMinMax",
+    "ArgMinMaxValues",
     "Partial",
     "ValuesAndIndices",
     "argmax",
     "argmin",
+    "argminmax",
+    "argminmax_values",
     "max_argmax",
     "merge",
     "min_argmin",

@@ -4,7 +4,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._interop import Function, Nan, Partial, ValuesAndIndices
+from ._interop import ArgMinMax, ArgMinMaxValues, Function, Nan, Partial, ValuesAndIndices
 
 # Of these, results are NumPy's. Of arrays of other libraries they are those libraries', which have no types here.
 _OfNumPy: TypeAlias = NDArray[Any] | np.generic | float | Sequence[Any]
@@ -18,7 +18,10 @@ _Pair: TypeAlias = tuple[Any, Any]
 # Booleans that broadcast.
 _Where: TypeAlias = NDArray[np.bool] | np.bool | bool | Sequence[Any] | Any
 
-__all__ = ["argmax", "argmin", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin", "partial"]
+__all__ = [
+    "argmax", "argmin", "argminmax", "argminmax_values", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin",
+    "partial",
+]
 __version__: str
 
 # For the package's own tests.
@@ -154,6 +157,16 @@ def min_argmin(
     dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
     where: _Where = None, fill: SupportsIndex | None = None,
 ) -> ValuesAndIndices: ...
+def argminmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ArgMinMax: ...
+def argminmax_values(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ArgMinMaxValues: ...
 def partial(
     x: Any, axis: _Axis = None, *, start: Iterable[SupportsIndex], whole: Iterable[SupportsIndex],
     function: Function = "argmax", select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,

@@ -29,6 +29,25 @@ class Partial(NamedTuple):
     indices: Any
 
 
+class ArgMinMax(NamedTuple):
+    """Where the smallest elements are, and where the largest."""
+
+    argmin: Any
+    argmax: Any
+
+
+class ArgMinMaxValues(NamedTuple):
+    """The smallest elements and where they are, and the largest and where they are."""
+
+    min: Any
+    argmin: Any
+    max: Any
+    argmax: Any
+
+
+# The fields of these tuples that have elements. The others have indices.
+_OF_ELEMENTS = frozenset({"values", "min", "max"})
+
 # What has nothing in it that could be lost.
 _NUMBERS = frozenset({bool, int, float, *np.sctypeDict.values()})
 
@@ -170,12 +189,16 @@ def give_back(result: Any, x: Any, out: Any, is_bfloat16: bool) -> Any:
 
     Indices that were written to ``out`` stay that. ``is_bfloat16`` is about the values, which are its bits.
     """
-    if isinstance(result, (ValuesAndIndices, Partial)):
-        values = _given_back(result.values, x, None, is_bfloat16)
-        # Partial answers are to be merged: their indices stay int64.
-        indices = _given_back(result.indices, x, out, keeps_type=isinstance(result, Partial))
-        return type(result)(values, indices)
-    return _given_back(result, x, out)
+    if not isinstance(result, tuple):
+        return _given_back(result, x, out)
+    parts = {}
+    for name, part in result._asdict().items():
+        if name in _OF_ELEMENTS:
+            parts[name] = _given_back(part, x, None, is_bfloat16)
+        else:
+            # Partial answers are to be merged: their indices stay int64.
+            parts[name] = _given_back(part, x, out, keeps_type=isinstance(result, Partial))
+    return type(result)(**parts)
 
 
 def _given_back(result: Any, x: Any, out: Any, is_bfloat16: bool = False, keeps_type: bool = False) -> Any:
@@ -238,15 +261,16 @@ def many_axes(
             )
         if not out.flags.writeable:
             raise ValueError("output array is read-only")
-        flat = np.empty(merged.shape[0], out.dtype)
+        flat = options["out"] = np.empty(merged.shape[0], out.dtype)
     if options.get("where") is not None:
         options["where"] = _merged(options["where"], reduced)[0]
-    result = getattr(_argreduce, name)(merged, 1, out=flat, **options)
-    indices = flat.reshape(shape) if flat is not None else None
-    if isinstance(result, ValuesAndIndices):
-        values = _shaped(result.values, shape)
-        return ValuesAndIndices(values, _shaped(result.indices, shape) if indices is None else indices)
-    return _shaped(result, shape) if indices is None else indices
+    result = getattr(_argreduce, name)(merged, 1, **options)
+
+    def shaped(part: np.ndarray[Any, Any]) -> Any:
+        # Without axes it is a number, but for what comes back as an array of the caller's.
+        return part.reshape(shape) if shape or part is flat else part[0]
+
+    return type(result)(*map(shaped, result)) if isinstance(result, tuple) else shaped(result)
 
 
 def partial_of_many_axes(
@@ -300,7 +324,3 @@ def _merged(x: np.ndarray[Any, Any], reduced: tuple[int, ...]) -> tuple[np.ndarr
     sizes = [x.shape[axis] for axis in kept]
     count = math.prod(x.shape[axis] for axis in reduced)
     return x.transpose(kept + list(reduced)).reshape(math.prod(sizes), count), sizes
-
-
-def _shaped(flat: np.ndarray[Any, Any], shape: list[int]) -> Any:
-    return flat.reshape(shape) if shape else flat[0]

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from . import _argreduce
-from ._interop import Function, Nan, ValuesAndIndices
+from ._interop import ArgMinMax, ArgMinMaxValues, Function, Nan, ValuesAndIndices
 
 try:
     import dask.array
@@ -37,7 +37,16 @@ except ImportError as _error:
 # dask's own types are incomplete.
 da: Any = dask.array
 
-__all__ = ["argmax", "argmin", "max_argmax", "min_argmin", "nanargmax", "nanargmin"]
+__all__ = [
+    "argmax",
+    "argmin",
+    "argminmax",
+    "argminmax_values",
+    "max_argmax",
+    "min_argmin",
+    "nanargmax",
+    "nanargmin",
+]
 
 
 def __dir__() -> list[str]:
@@ -94,7 +103,7 @@ def argmax(
     >>> argreduce.dask.argmax(da.arange(10, chunks=3)).compute()
     np.int64(9)
     """
-    return _reduce("argmax", x, axis, keepdims, split_every, select_last, nan, where, fill)
+    return _reduce("argmax", x, axis, keepdims, split_every, select_last, nan, where, fill)[0]
 
 
 def argmin(
@@ -114,7 +123,7 @@ def argmin(
     >>> argreduce.dask.argmin(da.arange(10, chunks=3), select_last=True).compute()
     np.int64(0)
     """
-    return _reduce("argmin", x, axis, keepdims, split_every, select_last, nan, where, fill)
+    return _reduce("argmin", x, axis, keepdims, split_every, select_last, nan, where, fill)[0]
 
 
 def nanargmax(
@@ -133,7 +142,7 @@ def nanargmax(
     >>> argreduce.dask.nanargmax(da.from_array([1.0, float("nan"), 5.0], chunks=1)).compute()
     np.int64(2)
     """
-    return _reduce("nanargmax", x, axis, keepdims, split_every, select_last, "ignore", where, fill)
+    return _reduce("nanargmax", x, axis, keepdims, split_every, select_last, "ignore", where, fill)[0]
 
 
 def nanargmin(
@@ -152,7 +161,7 @@ def nanargmin(
     >>> argreduce.dask.nanargmin(da.from_array([1.0, float("nan"), 5.0], chunks=1)).compute()
     np.int64(0)
     """
-    return _reduce("nanargmin", x, axis, keepdims, split_every, select_last, "ignore", where, fill)
+    return _reduce("nanargmin", x, axis, keepdims, split_every, select_last, "ignore", where, fill)[0]
 
 
 def max_argmax(
@@ -173,8 +182,8 @@ def max_argmax(
     >>> dask.compute(*best)
     (np.int64(9), np.int64(9))
     """
-    values, indices = _reduce("max_argmax", x, axis, keepdims, split_every, select_last, nan, where, fill)
-    return ValuesAndIndices(values, indices)
+    found = _reduce("max_argmax", x, axis, keepdims, split_every, select_last, nan, where, fill)
+    return ValuesAndIndices(*found)
 
 
 def min_argmin(
@@ -194,8 +203,52 @@ def min_argmin(
     >>> dask.compute(*argreduce.dask.min_argmin(da.arange(10, chunks=3)))
     (np.int64(0), np.int64(0))
     """
-    values, indices = _reduce("min_argmin", x, axis, keepdims, split_every, select_last, nan, where, fill)
-    return ValuesAndIndices(values, indices)
+    found = _reduce("min_argmin", x, axis, keepdims, split_every, select_last, nan, where, fill)
+    return ValuesAndIndices(*found)
+
+
+def argminmax(
+    x: Any,
+    axis: int | tuple[int, ...] | list[int] | None = None,
+    *,
+    keepdims: bool = False,
+    split_every: int | dict[int, int] | None = None,
+    select_last: bool = False,
+    nan: Nan = "propagate",
+    where: Any = None,
+    fill: int | None = None,
+) -> ArgMinMax:
+    """Where the smallest and the largest elements are, as two dask arrays that share their work: see :func:`argmax`.
+
+    >>> import dask, dask.array as da, argreduce.dask
+    >>> both = argreduce.dask.argminmax(da.arange(10, chunks=3))
+    >>> dask.compute(*both)
+    (np.int64(0), np.int64(9))
+    """
+    return ArgMinMax(*_reduce("argminmax", x, axis, keepdims, split_every, select_last, nan, where, fill))
+
+
+def argminmax_values(
+    x: Any,
+    axis: int | tuple[int, ...] | list[int] | None = None,
+    *,
+    keepdims: bool = False,
+    split_every: int | dict[int, int] | None = None,
+    select_last: bool = False,
+    nan: Nan = "propagate",
+    where: Any = None,
+    fill: int | None = None,
+) -> ArgMinMaxValues:
+    """The smallest and the largest elements and where they are, as four dask arrays that share their work.
+
+    See :func:`argmax`.
+
+    >>> import dask, dask.array as da, argreduce.dask
+    >>> dask.compute(*argreduce.dask.argminmax_values(da.arange(5, 15, chunks=3)))
+    (np.int64(5), np.int64(0), np.int64(14), np.int64(9))
+    """
+    found = _reduce("argminmax_values", x, axis, keepdims, split_every, select_last, nan, where, fill)
+    return ArgMinMaxValues(*found)
 
 
 def _reduce(
@@ -208,17 +261,20 @@ def _reduce(
     nan: Nan,
     where: Any,
     fill: int | None,
-) -> Any:
-    function: Function = "argmax" if name.endswith("argmax") else "argmin"
+) -> list[Any]:
+    """Of each function that is asked for: values, if these are asked for, and indices."""
+    functions: tuple[Function, ...] = ("argmin", "argmax")
+    if not name.startswith("argminmax"):
+        functions = ("argmax",) if name.endswith("argmax") else ("argmin",)
     full_name = f"{__name__}.{name}"
-    options = {"function": function, "select_last": select_last, "nan": nan}
+    options = {"select_last": select_last, "nan": nan}
     x = da.asanyarray(x)
-    axes = _checked_axes(full_name, x, axis, options)
+    axes = _checked_axes(full_name, x, axis, functions, options)
     if fill is not None:
         fill = operator.index(fill)
         np.array(fill, np.int64)
     dtype = x.dtype.newbyteorder("=")
-    pairs = np.dtype([("value", dtype), ("index", np.int64)])
+    pairs = _dtype_of_pairs(functions, dtype)
     there = () if where is None else (_there(full_name, where, x),)
     best = da.map_blocks(
         _partial,
@@ -227,13 +283,14 @@ def _reduce(
         caller=full_name,
         declared=dtype,
         axes=axes,
+        functions=functions,
         options=options,
         dtype=pairs,
         chunks=tuple((1,) * len(chunks) if n in axes else chunks for n, chunks in enumerate(x.chunks)),
         meta=np.empty((0,) * x.ndim, pairs),
     )
     if axes:
-        merge = bind(_merge, options=options)
+        merge = bind(_merge, functions=functions, options=options)
         best = da.reduction(
             best,
             chunk=_as_it_is,
@@ -247,29 +304,35 @@ def _reduce(
             meta=np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), pairs),
         )
 
-    def of_best(function: Any, dtype: Any) -> Any:
-        return best.map_blocks(function, dtype=dtype, meta=np.empty((0,) * best.ndim, dtype))
+    def of_best(part: Any, dtype: Any, **options: Any) -> Any:
+        return best.map_blocks(bind(part, **options), dtype=dtype, meta=np.empty((0,) * best.ndim, dtype))
 
-    of_numbers = name.startswith("nan")
-    indices = of_best(bind(_indices, caller=full_name, of_numbers=of_numbers, fill=fill), np.int64)
-    if name in ("max_argmax", "min_argmin"):
-        return ValuesAndIndices(of_best(_values, dtype), indices)
-    return indices
+    found = []
+    for function in functions:
+        if name in ("max_argmax", "min_argmin", "argminmax_values"):
+            found.append(of_best(_values, dtype, function=function))
+        of_numbers = name.startswith("nan")
+        more = {"caller": full_name, "of_numbers": of_numbers, "fill": fill}
+        found.append(of_best(_indices, np.int64, function=function, **more))
+    return found
 
 
-def _checked_axes(name: str, x: Any, axis: Any, options: dict[str, Any]) -> tuple[int, ...]:
+def _checked_axes(
+    name: str, x: Any, axis: Any, functions: tuple[Function, ...], options: dict[str, Any]
+) -> tuple[int, ...]:
     """The reduced axes, from 0. Says what is wrong with the arguments, before anything is computed."""
     # The code for one array does, asked about a single element: an array of the declared shape may fit no memory.
     element = np.zeros((1,) * x.ndim, x.dtype)
 
     def check(whole: list[int]) -> None:
-        _partial_for(name, element, axis, start=(0,) * x.ndim, whole=whole, **options)
+        _partial_for(name, element, axis, start=(0,) * x.ndim, whole=whole, function=functions[0], **options)
 
     check([1] * x.ndim)
     axes = tuple(range(x.ndim)) if axis is None or x.ndim == 0 else tuple(n % x.ndim for n in _integers(axis))
     for n in axes:
         if x.shape[n] == 0:
-            raise ValueError(f"{name}: attempt to get {options['function']} of an empty sequence")
+            what = functions[0] if len(functions) == 1 else "argminmax"
+            raise ValueError(f"{name}: attempt to get {what} of an empty sequence")
         if np.isnan(x.shape[n]) and x.numblocks[n] > 1:
             raise ValueError(
                 f"{name} over axis {n} of unknown chunksize: the sizes of its chunks are not known, "
@@ -315,11 +378,17 @@ def _partial_for(caller: str, *args: Any, **options: Any) -> Any:
         raise (TypeError if isinstance(error, TypeError) else ValueError)(said) from None
 
 
-def _pairs(part: tuple[Any, Any], shape: tuple[int, ...]) -> Any:
-    """Values and indices in one array: dask's reductions know one array for each chunk."""
-    values, indices = part
-    pairs = np.empty(shape, [("value", values.dtype), ("index", np.int64)])
-    pairs["value"], pairs["index"] = np.reshape(values, shape), np.reshape(indices, shape)
+def _dtype_of_pairs(functions: Any, dtype: Any) -> np.dtype[Any]:
+    """Of each function, a value and an index."""
+    return np.dtype([(function, [("value", dtype), ("index", np.int64)]) for function in functions])
+
+
+def _pairs(parts: dict[Function, tuple[Any, Any]], shape: tuple[int, ...]) -> Any:
+    """Values and indices of all functions in one array: dask's reductions know one array for each chunk."""
+    values, _ = next(iter(parts.values()))
+    pairs = np.empty(shape, _dtype_of_pairs(parts, values.dtype))
+    for function, (values, indices) in parts.items():
+        pairs[function]["value"], pairs[function]["index"] = np.reshape(values, shape), np.reshape(indices, shape)
     return pairs
 
 
@@ -330,6 +399,7 @@ def _partial(
     caller: str,
     declared: Any,
     axes: tuple[int, ...],
+    functions: tuple[Function, ...],
     options: dict[str, Any],
     block_info: Any = None,
 ) -> Any:
@@ -348,8 +418,9 @@ def _partial(
     for axis in placed:
         start[axis], whole[axis] = location[axis][0], shape[axis]
     block = _as_declared(caller, block, declared)
-    part = _partial_for(caller, block, axes, start=start, whole=whole, **options)
-    return _pairs(part, tuple(1 if axis in axes else size for axis, size in enumerate(block.shape)))
+    options = {**options, "start": start, "whole": whole}
+    parts = {function: _partial_for(caller, block, axes, function=function, **options) for function in functions}
+    return _pairs(parts, tuple(1 if axis in axes else size for axis, size in enumerate(block.shape)))
 
 
 def _as_declared(caller: str, block: Any, declared: Any) -> Any:
@@ -381,13 +452,19 @@ def _as_it_is(block: Any, axis: Any, keepdims: bool) -> Any:
     return block
 
 
-def _merge(blocks: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
+def _merge(
+    blocks: Any, axis: Any, keepdims: bool, functions: tuple[Function, ...], options: dict[str, Any]
+) -> Any:
     """Merges a list, or lists of lists, of partial answers."""
     first, *others = _flat(blocks)
-    acc = (first["value"], first["index"])
-    for block in others:
-        acc = _argreduce.merge(acc, (block["value"], block["index"]), **options)
-    return _pairs(acc, first.shape)
+    merged: dict[Function, tuple[Any, Any]] = {}
+    for function in functions:
+        acc = (first[function]["value"], first[function]["index"])
+        for block in others:
+            of_block = block[function]
+            acc = _argreduce.merge(acc, (of_block["value"], of_block["index"]), function=function, **options)
+        merged[function] = acc
+    return _pairs(merged, first.shape)
 
 
 def _flat(blocks: Any) -> Any:
@@ -403,12 +480,12 @@ def _squeezed(blocks: Any, axis: Any, keepdims: bool, merge: Any) -> Any:
     return pairs if keepdims else pairs.squeeze(axis)
 
 
-def _values(pairs: Any) -> Any:
-    return _field(pairs, "value")
+def _values(pairs: Any, function: Function) -> Any:
+    return _field(pairs[function], "value")
 
 
-def _indices(pairs: Any, caller: str, of_numbers: bool, fill: int | None) -> Any:
-    values, indices = pairs["value"], pairs["index"]
+def _indices(pairs: Any, function: Function, caller: str, of_numbers: bool, fill: int | None) -> Any:
+    values, indices = pairs[function]["value"], pairs[function]["index"]
     missing = indices == -1
     if of_numbers and values.dtype.kind not in "?biu":
         is_nan = np.isnan(values)
@@ -416,7 +493,7 @@ def _indices(pairs: Any, caller: str, of_numbers: bool, fill: int | None) -> Any
             raise ValueError(f"{caller}: All-NaN slice encountered")
         missing = missing | is_nan
     if not np.any(missing):
-        return _field(pairs, "index")
+        return _field(pairs[function], "index")
     if fill is None:
         raise ValueError(f"{caller}: no element is there for an output: without a fill, an index needs at least one")
     filled = np.where(missing, np.int64(fill), indices)
