@@ -48,7 +48,12 @@ def random_walk(count: int) -> Array:
 
 def series_of(file: Path) -> Array:
     """A series of a file, of which only what is read comes into memory."""
-    series = np.load(file, mmap_mode="r")
+    try:
+        series = np.load(file, mmap_mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        raise SystemExit(f"{file}: {error}") from error
+    if not isinstance(series, np.ndarray):
+        raise SystemExit(f"{file}: several arrays, where one is needed")
     if series.ndim != 1 or series.dtype.kind not in "iuf" or not len(series):
         what = f"{file}: an array of {series.dtype} and of shape {series.shape}"
         raise SystemExit(f"{what}: one axis of integers or floats is needed, and at least one point")
@@ -159,6 +164,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="the picture (default: series.png beside this file)")
     parser.add_argument("--write", action="store_true", help="write the table into README.md")
     options = parser.parse_args()
+    for name in ("points", "width", "height"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name} is {getattr(options, name)}: at least 1 is needed")
     if options.series and not options.output:
         parser.error("--series needs --output: series.png is the picture of the random walk")
     series = series_of(options.series) if options.series else random_walk(options.points)

@@ -91,5 +91,10 @@ def test_what_is_no_series(tmp_path):
         np.save(tmp_path / "x.npy", array)
         with pytest.raises(SystemExit, match="x.npy: "):
             draw.series_of(tmp_path / "x.npy")
+    (tmp_path / "x.npy").write_text("no array")
+    np.savez(tmp_path / "x.npz", np.arange(5))
+    for name in ("x.npy", "x.npz", "is not there.npy"):
+        with pytest.raises(SystemExit, match=f"{name}: "):
+            draw.series_of(tmp_path / name)
     np.save(tmp_path / "x.npy", np.arange(5))
     assert draw.series_of(tmp_path / "x.npy").tolist() == [0, 1, 2, 3, 4]
