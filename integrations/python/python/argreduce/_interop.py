@@ -189,7 +189,7 @@ def give_back(result: Any, x: Any, out: Any, is_bfloat16: bool) -> Any:
 
     Indices that were written to ``out`` stay that. ``is_bfloat16`` is about the values, which are its bits.
     """
-    if not isinstance(result, tuple):
+    if not hasattr(result, "_asdict"):
         return _given_back(result, x, out)
     parts = {}
     for name, part in result._asdict().items():
