@@ -188,8 +188,8 @@ impl<'py> Call<'_, 'py> {
         let new = || Found::new(py, view, index_type, result_sizes, with_values);
         match functions {
             Functions::One(_) => {
-                let mut found = [new()?];
-                let (indices, values) = found[0].bytes();
+                let mut found = new()?;
+                let (indices, values) = found.bytes();
                 run.run(indices, values)?;
                 self.answer(view, found, out.as_ref())
             }
@@ -198,7 +198,7 @@ impl<'py> Call<'_, 'py> {
                 let [(min, min_values), (max, max_values)] = found.each_mut().map(Found::bytes);
                 let values = min_values.zip(max_values).map(|(min, max)| [min, max]);
                 run.run_both([min, max], values)?;
-                self.answer(view, found, None)
+                answer_of_both(found)
             }
         }
     }
@@ -221,40 +221,23 @@ impl<'py> Call<'_, 'py> {
         }
     }
 
-    /// As it is given back: a number, an array, or a tuple of these. Indices are copied to `out`.
-    fn answer<const N: usize>(
+    /// What one function found, as it is given back.
+    fn answer(
         &self,
         view: &View<'_, 'py>,
-        mut found: [Found<'py>; N],
+        found: Found<'py>,
         out: Option<&Out<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let answer = self.said.answer;
-        let mut parts = Vec::with_capacity(2 * N);
-        for Found { indices, values } in &mut found {
-            match values {
-                Some(values) if answer == Answer::ValuesAndIndices => parts.push(number_or_array(values)?),
-                Some(values) => {
-                    let width = indices.array.dtype().itemsize();
-                    self.without_nan(view, values.bytes(), (indices.bytes(), width))?;
-                }
-                None => {}
-            }
-            parts.push(match out {
-                Some(out) => {
-                    out.copy(&indices.array)?;
-                    out.given()
-                }
-                None => number_or_array(indices)?,
-            });
+        let Found { mut indices, values } = found;
+        let Some(mut values) = values else { return indices_or_out(&mut indices, out) };
+        if self.said.answer == Answer::IndicesOfNumbers {
+            let width = indices.array.dtype().itemsize();
+            self.without_nan(view, values.bytes(), (indices.bytes(), width))?;
+            return indices_or_out(&mut indices, out);
         }
-        let py = parts[0].py();
-        let class = match (self.said.functions, answer) {
-            (Functions::One(_), Answer::ValuesAndIndices) => intern!(py, "ValuesAndIndices"),
-            (Functions::One(_), _) => return Ok(parts.remove(0)),
-            (Functions::Both, Answer::ValuesAndIndices) => intern!(py, "ArgMinMaxValues"),
-            (Functions::Both, _) => intern!(py, "ArgMinMax"),
-        };
-        interop(py)?.call_method1(class, PyTuple::new(py, parts)?)
+        let values = number_or_array(&mut values)?;
+        let (py, indices) = (values.py(), indices_or_out(&mut indices, out)?);
+        interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
     }
 
     /// Puts the fill in place of the index of each value that is NaN.
@@ -331,11 +314,11 @@ impl<'py> Call<'_, 'py> {
         match functions {
             Functions::One(function) => {
                 let [best] = self.best_of_pieces(py, chunks, total, [function])?;
-                self.answer(first, [find(best)?], out.as_ref())
+                self.answer(first, find(best)?, out.as_ref())
             }
             Functions::Both => {
                 let [min, max] = self.best_of_pieces(py, chunks, total, Functions::BOTH)?;
-                self.answer(first, [find(min)?, find(max)?], None)
+                answer_of_both([find(min)?, find(max)?])
             }
         }
     }
@@ -447,6 +430,24 @@ impl Best {
     fn bytes(&mut self, data_type: DataType) -> (&mut [u8], &mut [u8]) {
         (&mut cast_slice_mut(&mut self.value)[..data_type.size()], cast_slice_mut(&mut self.index))
     }
+}
+
+/// What both functions found, as it is given back.
+fn answer_of_both<'py>([mut min, mut max]: [Found<'py>; 2]) -> PyResult<Bound<'py, PyAny>> {
+    let (argmin, argmax) = (number_or_array(&mut min.indices)?, number_or_array(&mut max.indices)?);
+    let py = argmin.py();
+    let (Some(min), Some(max)) = (&mut min.values, &mut max.values) else {
+        return interop(py)?.call_method1(intern!(py, "ArgMinMax"), (argmin, argmax));
+    };
+    let parts = (number_or_array(min)?, argmin, number_or_array(max)?, argmax);
+    interop(py)?.call_method1(intern!(py, "ArgMinMaxValues"), parts)
+}
+
+/// Indices as they are given back: copied to `out`, if there is one.
+fn indices_or_out<'py>(indices: &mut NewArray<'py>, out: Option<&Out<'_, 'py>>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(out) = out else { return number_or_array(indices) };
+    out.copy(&indices.array)?;
+    Ok(out.given())
 }
 
 /// An array without axes is given back as a number.
