@@ -39,8 +39,9 @@ macro_rules! out {
         "out : None or array of integers\n    \
             Where to write the indices: of the shape of the result, of any strides. It may overlap ``x``.\n"
     };
-    (One, error) => { ", or ``out`` has another shape or is read-only" };
-    (Both, $what:ident) => { "" };
+    (One, error) => { ", no element is there, or ``out`` has another shape or is read-only" };
+    (Both, parameter) => { "" };
+    (Both, error) => { ", or no element is there" };
 }
 
 /// The part of the docs that all functions share, as NumPy's docs have it.
@@ -80,7 +81,7 @@ macro_rules! parameters {
             $raises,
             "ValueError\n",
             "    A reduced axis is empty, an axis is given twice, an index or ``fill`` does not fit the type,\n",
-            "    ``where`` does not broadcast, no element is there",
+            "    ``where`` does not broadcast",
             out!($functions, error),
             ".\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",
