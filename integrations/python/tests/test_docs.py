@@ -1,4 +1,4 @@
-"""The examples in docstrings and in README.md are run. (Those of the extension module too: doctest does not find them.)"""
+"""The examples in docstrings and documents are run. (Those of the extension module too: doctest does not find them.)"""
 
 from __future__ import annotations
 
@@ -32,6 +32,14 @@ def test_readme():
     readme = Path(__file__).parent.parent / "README.md"
     result = doctest.testfile(str(readme), module_relative=False)
     assert result.failed == 0 and result.attempted > 20
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/masks.md"])
+def test_pages_of_the_repository(page):
+    text = (Path(__file__).parents[3] / page).read_text(encoding="utf-8")
+    # The line that ends a block would be taken for output.
+    examples = doctest.DocTestParser().get_doctest(text.replace("```", ""), {}, page, page, 0)
+    assert examples.examples and doctest.DocTestRunner().run(examples).failed == 0
 
 
 def test_notices_are_installed():
