@@ -300,8 +300,8 @@ pub fn merger(
     })
 }
 
-/// A kernel for both functions at once, made for one ISA, strategy, element type and policy: what is loaded serves both.
-/// Rows have to be in the direction of memory.
+/// A kernel for both functions at once, made for one ISA, strategy, element type and policy: what is loaded serves
+/// both. Rows have to be in the direction of memory.
 ///
 /// ```
 /// use argreduce_kernels::{DataType, Isa, NanPolicy, Strategy, Tuning, both_kernel_of};

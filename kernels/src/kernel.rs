@@ -8,41 +8,9 @@
 use crate::float_mode;
 use crate::memory::args::KernelArgs;
 use crate::order::elements::OrderFactory;
-use crate::order::{ArgOrder, LaneElem};
-use crate::outputs::{Outputs, Written};
+use crate::order::pair::Orders;
 use crate::simd::token::{Simd, SimdOp};
 use core::marker::PhantomData;
-
-/// What a call is answered by: an order, or [two at once](crate::order::pair::Pair), each of which has outputs.
-pub(crate) trait Orders: Copy {
-    type Simd: Simd;
-    type Outputs<'a>;
-    type Written: Copy;
-    /// Whether answers depend on the floating-point mode. (16-bit floats are compared as integers.)
-    const COMPARES_FLOATS: bool;
-
-    fn token(self) -> Self::Simd;
-
-    /// All of them.
-    fn reborrow<'a>(outputs: &'a mut Self::Outputs<'_>) -> Self::Outputs<'a>;
-}
-
-impl<O: ArgOrder> Orders for O {
-    type Simd = O::Simd;
-    type Outputs<'a> = Outputs<'a>;
-    type Written = Written;
-    const COMPARES_FLOATS: bool = O::Lane::HAS_NAN;
-
-    #[inline(always)]
-    fn token(self) -> O::Simd {
-        self.simd()
-    }
-
-    #[inline(always)]
-    fn reborrow<'a>(outputs: &'a mut Outputs<'_>) -> Outputs<'a> {
-        outputs.reborrow()
-    }
-}
 
 /// A strategy as a type, for some orders.
 pub(crate) trait KernelImpl<P: Orders>: Sized {

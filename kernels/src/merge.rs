@@ -21,8 +21,8 @@
 //! function, with the sides exchanged.
 
 use crate::float_mode;
-use crate::kernel::Orders;
 use crate::order::elements::OrderFactory;
+use crate::order::pair::Orders;
 use crate::order::{ArgOrder, Vec};
 use crate::simd::ops::{ByteMaskOps, EQ, SimdOps};
 use crate::simd::partial_load::MAX_VECTOR_BYTES;

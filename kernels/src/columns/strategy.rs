@@ -6,7 +6,7 @@ use super::panel::{Panel, Workspace};
 use super::reduce::{ColumnState, has_tiles, reduce, reduce_any};
 use super::row_groups::is_row_blocked;
 use super::schedule::{ColumnSchedule, KernelGeometry, MAX_INTERLEAVED_ROWS};
-use super::strided_rows::CallRows;
+use super::strided_rows::{CallRows, StridedRows};
 use super::tile::TILE_VECTORS;
 use crate::kernel::KernelImpl;
 use crate::memory::args::KernelArgs;
@@ -102,7 +102,8 @@ impl<O: ArgOrder> KernelImpl<O> for OnePassColumns {
     }
 }
 
-/// The bytes of rows that a panel takes before that of the other order does: L2 has room for that.
+/// The bytes of rows that a panel takes before that of the other order does: L2 has room for that. See
+/// docs/tuning.md#not-measured.
 const SHARED_ROW_BYTES: usize = 64 << 10;
 
 /// Reduces rows of outputs in panels of tiles of `U` vectors, by each of the orders, and tells whether bits of values
@@ -127,9 +128,8 @@ fn reduce_panels<O: ArgOrder, const U: usize, const N: usize>(
             let start = done.min(row_width - tile_width);
             let width = (row_width - start).min(schedule.widest);
             let mut panels = [const { [const { MaybeUninit::uninit() }; MAX_INTERLEAVED_ROWS] }; N];
-            for (((panels, workspace), outputs), &order) in
-                panels.iter_mut().zip(&mut workspaces).zip(&mut some_outputs).zip(&orders)
-            {
+            let each = workspaces.iter_mut().zip(&mut some_outputs).zip(&orders);
+            for (panels, ((workspace, outputs), &order)) in panels.iter_mut().zip(each) {
                 let (mut tiles, mut outputs) = (workspace.tiles::<O, U>(), outputs.reborrow());
                 for panel in &mut panels[..output_rows] {
                     let (some, others) = tiles.split_at_mut(width.div_ceil(tile_width));
@@ -141,24 +141,10 @@ fn reduce_panels<O: ArgOrder, const U: usize, const N: usize>(
             let mut panels = panels
                 .each_mut()
                 .map(|panels| unsafe { &mut *(&raw mut panels[..output_rows] as *mut [Panel<'_, O, U>]) });
-            let most = if N == 1 { usize::MAX } else { (SHARED_ROW_BYTES / (width * size_of::<O::Lane>())).max(1) };
             let mut segments = rows.segments();
             while let Some(segment) = segments.next() {
-                let mut are_settled = true;
-                for n in 0..output_rows {
-                    let mut rows = segment.get(answered + n).piece(start, width);
-                    while rows.count() > 0 {
-                        let (some, others) = rows.split_at(rows.count().min(most));
-                        // What is prefetched for the first order is there for the other.
-                        let mut prefetch_distance = schedule.prefetch_distance;
-                        for panels in &mut panels {
-                            panels[n].rows(some, prefetch_distance.take(), schedule.traversal);
-                        }
-                        rows = others;
-                    }
-                    are_settled &= panels.iter().all(|panels| panels[n].is_settled());
-                }
-                if are_settled {
+                let rows_of = |n| segment.get(answered + n).piece(start, width);
+                if take_rows(&mut panels, rows_of, &schedule) {
                     break;
                 }
             }
@@ -172,4 +158,30 @@ fn reduce_panels<O: ArgOrder, const U: usize, const N: usize>(
         answered += output_rows;
     }
     has_lost
+}
+
+/// Reduces the rows of a segment, of each row of outputs those that are its own, by the panels of each order in turn.
+/// Tells whether all are settled.
+#[inline(always)]
+fn take_rows<'r, O: ArgOrder, const U: usize, const N: usize>(
+    panels: &mut [&mut [Panel<'_, O, U>]; N],
+    rows_of: impl Fn(usize) -> StridedRows<'r, O::Lane>,
+    schedule: &ColumnSchedule,
+) -> bool {
+    let mut are_settled = true;
+    for n in 0..panels[0].len() {
+        let mut rows = rows_of(n);
+        let most = if N == 1 { usize::MAX } else { (SHARED_ROW_BYTES / (rows.width() * size_of::<O::Lane>())).max(1) };
+        while rows.count() > 0 {
+            let (some, others) = rows.split_at(rows.count().min(most));
+            // What is prefetched for the first order is there for the other.
+            let mut prefetch_distance = schedule.prefetch_distance;
+            for panels in &mut *panels {
+                panels[n].rows(some, prefetch_distance.take(), schedule.traversal);
+            }
+            rows = others;
+        }
+        are_settled &= panels.iter().all(|panels| panels[n].is_settled());
+    }
+    are_settled
 }

@@ -1,10 +1,42 @@
-//! Two orders of the same elements, for both functions at once: what is loaded serves both.
+//! What a call is answered by: an order, or two of the same elements, for both functions at once. Then what is loaded
+//! serves both.
 
 use super::elements::OrderFactory;
 use super::{ArgOrder, LaneElem};
-use crate::kernel::Orders;
 use crate::outputs::{Outputs, Written};
+use crate::simd::token::Simd;
 use core::marker::PhantomData;
+
+/// What a call is answered by: an order, or [two at once](Pair), each of which has outputs.
+pub(crate) trait Orders: Copy {
+    type Simd: Simd;
+    type Outputs<'a>;
+    type Written: Copy;
+    /// Whether answers depend on the floating-point mode. (16-bit floats are compared as integers.)
+    const COMPARES_FLOATS: bool;
+
+    fn token(self) -> Self::Simd;
+
+    /// All of them.
+    fn reborrow<'a>(outputs: &'a mut Self::Outputs<'_>) -> Self::Outputs<'a>;
+}
+
+impl<O: ArgOrder> Orders for O {
+    type Simd = O::Simd;
+    type Outputs<'a> = Outputs<'a>;
+    type Written = Written;
+    const COMPARES_FLOATS: bool = O::Lane::HAS_NAN;
+
+    #[inline(always)]
+    fn token(self) -> O::Simd {
+        self.simd()
+    }
+
+    #[inline(always)]
+    fn reborrow<'a>(outputs: &'a mut Outputs<'_>) -> Outputs<'a> {
+        outputs.reborrow()
+    }
+}
 
 /// By the first, and by the second.
 #[derive(Clone, Copy)]

@@ -8,11 +8,11 @@ use super::search::{LaneIndexed, RowLoop, RowSearch, in_registers};
 use super::segment::Segment;
 use super::strategy::RowKernel;
 use crate::float_mode;
-use crate::kernel::{KernelImpl, Orders};
+use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
 use crate::order::ArgOrder;
 use crate::order::elements::OrderFactory;
-use crate::order::pair::{Both, Pair, PairedWith};
+use crate::order::pair::{Both, Orders, Pair, PairedWith};
 use crate::positions::Positions;
 use crate::simd::ops::SimdOps;
 use crate::simd::token::Simd;
@@ -80,7 +80,8 @@ fn only_row<'a>(first: *const (), reduced: &'a [LoopDim; 1], tuning: &'static Tu
     KernelArgs { input: first, outer, inner, reduced, working_set, tuning }
 }
 
-/// The positions in a row: from `of_call` where no other search is worth a copy, or floats are compared in another mode.
+/// The positions in a row: from `of_call` where no other search is worth a copy, or floats are compared in another
+/// mode.
 ///
 /// # Safety
 /// - As for [`SingleRow::enter`].

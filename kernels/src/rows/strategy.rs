@@ -19,8 +19,8 @@ use crate::simd::token::{Simd, repeat};
 use crate::strategy::Strategy;
 
 /// The kernel of rows. If `FORWARD`, of those that most calls have: in the direction of memory, and [one
-/// segment](blocked::is_one_segment); by two orders, also of longer ones. If not, of rows against the direction of memory, as those where ties go to the
-/// last index, and of longer ones in either direction; where an ISA does not
+/// segment](blocked::is_one_segment); by two orders, also of longer ones. If not, of rows against the direction of
+/// memory, as those where ties go to the last index, and of longer ones in either direction; where an ISA does not
 /// [specialize](crate::tuning::isa::IsaTuning::specializes), of all rows. Knows nothing of who makes an order: orders
 /// of the same type have one copy.
 pub(crate) struct RowKernel<const FORWARD: bool>;
