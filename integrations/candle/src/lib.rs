@@ -21,14 +21,15 @@
 
 use argreduce::{ArgReduce, Element, Plan, Rayon};
 pub use argreduce::{AxisDirection, NanPolicy, Options, ReduceFunction};
+use candle_core::backend::BackendStorage;
 use candle_core::op::BackpropOp;
 use candle_core::shape::Dims;
 use candle_core::{CpuStorage, CustomOp1, DType, Error, Layout, Result, Shape, Storage, Tensor, WithDType};
 
 /// What to reduce, and how: a custom operator of candle, whose result are the indices, as `u32`.
 ///
-/// `tensor.apply_op1_no_bwd(&reduction)` and [`TensorExt::arg_reduce`] run it. An index has no gradient. It is row-major
-/// over the reduced axes in ascending order, whatever order they are given in.
+/// `tensor.apply_op1_no_bwd(&reduction)` and [`TensorExt::arg_reduce`] run it. An index has no gradient. It is
+/// row-major over the reduced axes in ascending order, whatever order they are given in.
 #[derive(Clone, Debug)]
 pub struct ArgReduction {
     function: ReduceFunction,
@@ -58,8 +59,8 @@ impl ArgReduction {
         ArgReduction { keepdim: true, ..self }
     }
 
-    /// An [`AxisDirection`] (which of equals: by default the first), a [`NanPolicy`] (by default NaN is better than every
-    /// number), or both as [`Options`].
+    /// An [`AxisDirection`] (which of equals: by default the first), a [`NanPolicy`] (by default NaN is better than
+    /// every number), or both as [`Options`].
     pub fn options(self, options: impl Into<Options>) -> Self {
         ArgReduction { options: options.into(), ..self }
     }
@@ -100,7 +101,7 @@ impl ArgReduction {
 
     fn unsupported(&self, dtype: DType) -> Error {
         Error::msg(format!(
-            "{} of {}: allowed are u8, u32, i16, i32, i64, bf16, f16, f32 and f64",
+            "{} of {}: allowed are u8, u32, i16, i32, i64, bf16, f16, f32, f64 and f8e4m3",
             self.function,
             dtype.as_str()
         ))
@@ -120,7 +121,7 @@ macro_rules! for_elements {
             CpuStorage::F16(input) => $reduction.$method(input, $layout),
             CpuStorage::F32(input) => $reduction.$method(input, $layout),
             CpuStorage::F64(input) => $reduction.$method(input, $layout),
-            other => Err($reduction.unsupported(candle_core::backend::BackendStorage::dtype(other))),
+            other => Err($reduction.unsupported(other.dtype())),
         }
     };
 }
@@ -131,6 +132,10 @@ impl CustomOp1 for ArgReduction {
     }
 
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        if let CpuStorage::F8E4M3(_) = storage {
+            let wider = storage.to_dtype(layout, DType::F16)?;
+            return self.cpu_fwd(&wider, &Layout::contiguous(layout.shape()));
+        }
         for_elements!(self, indices, storage, layout)
     }
 
@@ -141,9 +146,10 @@ impl CustomOp1 for ArgReduction {
 
 /// Methods for candle's tensors.
 ///
-/// They run on the threads of rayon's pool, that of the thread which calls or else the global one, where a call is large
-/// enough. A tensor of a rank over 8, of another device than the CPU, or of another type than u8, u32, i16, i32, i64,
-/// bf16, f16, f32 and f64 is an error.
+/// They run on the threads of rayon's pool, that of the thread which calls or else the global one, where a call is
+/// large enough. A tensor of a rank over 8, of another device than the CPU, or of a type without kernels of candle's
+/// (f4, f6e2m3, f6e3m2, f8e8m0) is an error. Of all others none is copied but f8e4m3, which becomes f16, where each of
+/// its values is.
 pub trait TensorExt {
     /// The index of the largest element over these axes; they are dropped.
     fn argmax_over<D: Dims>(&self, dims: D) -> Result<Tensor>;
@@ -172,6 +178,10 @@ impl TensorExt for Tensor {
     }
 
     fn arg_reduce_with_values(&self, reduction: &ArgReduction) -> Result<(Tensor, Tensor)> {
+        if let DType::F8E4M3 = self.dtype() {
+            let (indices, values) = self.to_dtype(DType::F16)?.arg_reduce_with_values(reduction)?;
+            return Ok((indices, values.to_dtype(DType::F8E4M3)?));
+        }
         let (storage, layout) = self.storage_and_layout();
         match &*storage {
             Storage::Cpu(storage) => for_elements!(reduction, indices_and_values, storage, layout),

@@ -1,9 +1,11 @@
 //! Beside candle's own argmin and argmax, and its min and max: every type, view, axis and function that it has, on data
-//! full of ties, without NaN. Then all orders against argreduce's reference, also where candle has no answer or another.
+//! full of ties, without NaN. Then all orders against argreduce's reference, also where candle has no answer or
+//! another.
 
 use argreduce::reference;
 use argreduce_candle::{ArgReduction, AxisDirection, NanPolicy, Options, ReduceFunction, TensorExt};
-use candle_core::{D, DType, Device, IndexOp, Result, Tensor, WithDType};
+use candle_core::op::BackpropOp;
+use candle_core::{CpuStorage, D, DType, Device, IndexOp, Result, Storage, Tensor, WithDType};
 use half::{bf16, f16};
 
 const TYPES: [DType; 9] =
@@ -200,14 +202,30 @@ fn every_order_over_several_axes_as_the_reference_has_it() -> Result<()> {
 /// The rows of the table in docs/conformance.md.
 #[test]
 fn where_candle_is_different() -> Result<()> {
-    let nan = f32::NAN;
-    let rows = [([nan, 1., 3., 2.], 0, 0, 2), ([1., nan, 3., 2.], 2, 1, 2), ([nan; 4], 0, 0, 0)];
-    for (row, own, propagate, ignore) in rows {
-        let tensor = Tensor::new(&row, &Device::Cpu)?;
-        let ignored = ArgReduction::argmax(&[0]).options(NanPolicy::Ignore);
-        assert_eq!(tensor.argmax(0)?.to_scalar::<u32>()?, own, "{row:?}");
-        assert_eq!(tensor.argmax_over(0)?.to_scalar::<u32>()?, propagate, "{row:?}");
-        assert_eq!(tensor.arg_reduce(&ignored)?.to_scalar::<u32>()?, ignore, "{row:?}");
+    let (nan, inf, max) = (f32::NAN, f32::INFINITY, f32::MAX);
+    // The input; what candle has; the first and the last with NaN ignored, and propagated.
+    let rows = [
+        ([nan, 1., 3., 3.], 0, [2, 3, 0, 0]),
+        ([1., nan, 3., nan], 2, [2, 2, 1, 3]),
+        ([nan; 4], 0, [0, 3, 0, 3]),
+        ([-inf; 4], 0, [0, 3, 0, 3]),
+        ([-inf, -max, -inf, -inf], 1, [1, 1, 1, 1]),
+        ([nan, -max, -max, -inf], 0, [1, 2, 0, 0]),
+    ];
+    for (row, own, ours) in rows {
+        let largest = Tensor::new(&row, &Device::Cpu)?;
+        let smallest = largest.neg()?;
+        assert_eq!([largest.argmax(0)?.to_scalar()?, smallest.argmin(0)?.to_scalar()?], [own; 2], "{row:?}");
+        let orders = [NanPolicy::Ignore, NanPolicy::Propagate]
+            .into_iter()
+            .flat_map(|policy| [AxisDirection::Increasing, AxisDirection::Decreasing].map(|ties| (policy, ties)));
+        for ((nan_policy, direction), ours) in orders.zip(ours) {
+            let options = Options::new().direction(direction).nan_policy(nan_policy);
+            for (tensor, function) in [(&largest, ReduceFunction::ArgMax), (&smallest, ReduceFunction::ArgMin)] {
+                let found = tensor.arg_reduce(&ArgReduction::new(function, &[0]).options(options))?;
+                assert_eq!(found.to_scalar::<u32>()?, ours, "{function} of {row:?}, {options:?}");
+            }
+        }
     }
     // No outputs: an error of candle's, and an empty tensor here.
     let empty = Tensor::zeros((0, 3), DType::F32, &Device::Cpu)?;
@@ -270,9 +288,10 @@ fn bad_input_is_an_error_that_names_it() -> Result<()> {
     fails(x.arg_reduce_with_values(&ArgReduction::argmin(&[1, -1])), "argmin of a tensor of [2, 3]: axis");
     let empty = Tensor::zeros((2, 0), DType::F32, &Device::Cpu)?;
     fails(empty.argmax_over(1), "argmax of a tensor of [2, 0]: ");
-    let small = x.to_dtype(DType::F8E4M3)?;
-    fails(small.argmax_over(1), "argmax of f8e4m3: allowed are u8, u32, i16, i32, i64, bf16, f16, f32 and f64");
-    fails(small.arg_reduce_with_values(&ArgReduction::argmin(&[1])), "argmin of f8e4m3: allowed are u8");
+    let bits = Storage::Cpu(CpuStorage::F4(vec![0; 6]));
+    let small = Tensor::from_storage(bits, (2, 3), BackpropOp::none(), false);
+    fails(small.argmax_over(1), "argmax of f4: allowed are u8, u32, i16, i32, i64, bf16, f16, f32, f64 and f8e4m3");
+    fails(small.arg_reduce_with_values(&ArgReduction::argmin(&[1])), "argmin of f4: allowed are u8");
     let deep = Tensor::zeros(&[1; 9][..], DType::F32, &Device::Cpu)?;
     fails(deep.argmax_over(0), "argmax of a tensor of [1, 1, 1, 1, 1, 1, 1, 1, 1]: ");
     Ok(())

@@ -1,5 +1,5 @@
-//! tract's own argmax beside ours: a model of that alone, so that a figure is the whole call with its allocation; on one
-//! thread and two, in one process.
+//! tract's own argmax beside ours: a model of that alone, so that a figure is the whole call with its allocation; on
+//! one thread and two, in one process.
 //!
 //!     cargo bench
 //!
@@ -58,9 +58,8 @@ fn row(shape: &[usize], axis: usize, datum_type: DatumType) -> TractResult<()> {
     }
     let [[own, ours], [own_2, ours_2]] = least;
     let (once, twice) = (own / ours, own_2 / ours_2);
-    println!(
-        "| {datum_type:?} {shape:?}, axis {axis} | {own:.0} | {ours:.0} | {once:.1} x | {own_2:.0} | {ours_2:.0} | {twice:.1} x |"
-    );
+    let name = format!("{datum_type:?} {shape:?}, axis {axis}");
+    println!("| {name} | {own:.0} | {ours:.0} | {once:.1} x | {own_2:.0} | {ours_2:.0} | {twice:.1} x |");
     ensure!(once > 1. && twice > 1., "tract's own is ahead");
     Ok(())
 }

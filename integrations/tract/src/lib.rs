@@ -34,8 +34,8 @@ use tract_core::transform::ModelTransform;
 /// A transformation of typed models: each `Reduce` by ArgMax or ArgMin becomes an [`ArgReduceOp`], and one after a
 /// `Reshape` that merges axes takes over these axes.
 ///
-/// Indices, ties and types of results stay as they were. What reduces elements of a type that is none of argreduce's, or
-/// has more than 8 axes, is left alone. After it, `model.into_optimized()` as ever.
+/// Indices, ties and types of results stay as they were. What reduces elements of a type that is none of argreduce's,
+/// or has more than 8 axes, is left alone. After it, `model.into_optimized()` as ever.
 #[derive(Clone, Debug)]
 pub struct UseArgreduce {
     /// Where NaN stands. By default it is ignored, as tract does it; ONNX's reference, NumPy and PyTorch propagate it.
@@ -71,8 +71,8 @@ fn replace(context: &UseArgreduce, model: &TypedModel, node: &TypedNode, _: &str
 }
 
 /// The other rule: an index over several axes is that over one merged of them, so that a `Reshape` before the operator
-/// need not merge them. `[n, h, w] -> [n, h * w] -> [n, 1]` becomes `[n, h, w] -> [n, 1, 1] -> [n, 1]`. Then tract moves a
-/// transposition past the operator, and copies nothing.
+/// need not merge them. `[n, h, w] -> [n, h * w] -> [n, 1]` becomes `[n, h, w] -> [n, 1, 1] -> [n, 1]`. Then tract
+/// moves a transposition past the operator, and copies nothing.
 fn take_over_axes(_: &UseArgreduce, model: &TypedModel, node: &TypedNode, name: &str, op: &ArgReduceOp) -> Patched {
     rule_if_some!(merge = model.single_prec(node.id)?);
     rule_if_let!(Some(AxisOp::Reshape(at, from, to)) = merge.op_as::<AxisOp>());

@@ -18,8 +18,8 @@ pub struct ArgReduceOp {
 }
 
 impl ArgReduceOp {
-    /// In the place of this `Reduce`; nothing if it is another one than ArgMax or ArgMin, or if argreduce does not have the
-    /// type or the rank of its input.
+    /// In the place of this `Reduce`; nothing if it is another one than ArgMax or ArgMin, or if argreduce does not have
+    /// the type or the rank of its input.
     pub fn replacing(reduce: &Reduce, input: &TypedFact, nan_policy: NanPolicy) -> Option<Self> {
         let (function, last) = match reduce.reducer {
             Reducer::ArgMax(last) => (ReduceFunction::ArgMax, last),

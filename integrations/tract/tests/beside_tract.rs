@@ -1,4 +1,5 @@
-//! Beside tract's own reduction, without a model: every type, order and set of axes; what is different, and what is refused.
+//! Beside tract's own reduction, without a model: every type, order and set of axes; what is different, and what is
+//! refused.
 
 use argreduce::reference;
 use argreduce_tract::{ArgReduceOp, NanPolicy, UseArgreduce};

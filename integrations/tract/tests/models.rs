@@ -1,5 +1,5 @@
-//! ONNX models, as tract loads them: what tract computes by itself, and after the transformation. `ci/integrations` makes
-//! them (tests/models.py), and says in ARGREDUCE_TRACT_MODELS where they are.
+//! ONNX models, as tract loads them: what tract computes by itself, and after the transformation. `ci/integrations`
+//! makes them (tests/models.py), and says in ARGREDUCE_TRACT_MODELS where they are.
 
 use argreduce_tract::{ArgReduceOp, UseArgreduce};
 use std::path::{Path, PathBuf};
