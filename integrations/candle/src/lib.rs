@@ -138,10 +138,6 @@ impl CustomOp1 for ArgReduction {
         }
         for_elements!(self, indices, storage, layout)
     }
-
-    fn bwd(&self, _: &Tensor, _: &Tensor, _: &Tensor) -> Result<Option<Tensor>> {
-        Ok(None)
-    }
 }
 
 /// Methods for candle's tensors.

@@ -32,7 +32,7 @@ fn permutations(rank: usize) -> Vec<Vec<usize>> {
         return vec![vec![]];
     }
     let shorter = permutations(rank - 1).into_iter();
-    let insert = |order: Vec<usize>, at| [&order[..at], &[rank - 1], &order[at..]].concat();
+    let insert = |order: Vec<usize>, at: usize| [&order[..at], &[rank - 1], &order[at..]].concat();
     shorter.flat_map(|order| (0..rank).map(move |at| insert(order.clone(), at))).collect()
 }
 
@@ -215,7 +215,7 @@ fn where_candle_is_different() -> Result<()> {
     for (row, own, ours) in rows {
         let largest = Tensor::new(&row, &Device::Cpu)?;
         let smallest = largest.neg()?;
-        assert_eq!([largest.argmax(0)?.to_scalar()?, smallest.argmin(0)?.to_scalar()?], [own; 2], "{row:?}");
+        assert_eq!([largest.argmax(0)?.to_scalar::<u32>()?, smallest.argmin(0)?.to_scalar()?], [own; 2], "{row:?}");
         let orders = [NanPolicy::Ignore, NanPolicy::Propagate]
             .into_iter()
             .flat_map(|policy| [AxisDirection::Increasing, AxisDirection::Decreasing].map(|ties| (policy, ties)));
@@ -249,7 +249,7 @@ fn the_methods_take_what_candles_take() -> Result<()> {
 #[test]
 fn an_index_has_no_gradient_and_what_it_gathers_has() -> Result<()> {
     let x = candle_core::Var::from_tensor(&tensor(&[3, 4], DType::F32)?)?;
-    let best = x.apply_op1(ArgReduction::argmax(&[1]).keepdim())?;
+    let best = x.arg_reduce(&ArgReduction::argmax(&[1]).keepdim())?;
     let gradients = x.gather(&best, 1)?.sum_all()?.backward()?;
     let expected = best.broadcast_as((3, 4))?.eq(&Tensor::arange(0_u32, 4, &Device::Cpu)?.broadcast_as((3, 4))?)?;
     assert!(same(gradients.get(&x).unwrap(), &expected.to_dtype(DType::F32)?)?);
