@@ -124,7 +124,7 @@ fn one_axis_of_every_view_and_type_as_candle_has_it() -> Result<()> {
 }
 
 /// See docs/conformance.md.
-const COMPARED: usize = 0;
+const COMPARED: usize = 463_960;
 
 /// Each list of axes of this rank, ascending.
 fn subsets(rank: usize) -> impl Iterator<Item = Vec<usize>> {
@@ -196,6 +196,7 @@ fn every_order_over_several_axes_as_the_reference_has_it() -> Result<()> {
             + against_reference::<i64>(name, &view.to_dtype(DType::I64)?)?;
     }
     println!("{floats} reductions of floats and {integers} of integers as the reference has them");
+    assert_eq!((floats, integers), (1920, 640));
     Ok(())
 }
 
