@@ -8,8 +8,18 @@ use candle_core::op::BackpropOp;
 use candle_core::{CpuStorage, D, DType, Device, IndexOp, Result, Storage, Tensor, WithDType};
 use half::{bf16, f16};
 
-const TYPES: [DType; 9] =
-    [DType::U8, DType::U32, DType::I16, DType::I32, DType::I64, DType::BF16, DType::F16, DType::F32, DType::F64];
+const TYPES: [DType; 10] = [
+    DType::U8,
+    DType::U32,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::BF16,
+    DType::F16,
+    DType::F32,
+    DType::F64,
+    DType::F8E4M3,
+];
 const FUNCTIONS: [ReduceFunction; 2] = [ReduceFunction::ArgMin, ReduceFunction::ArgMax];
 
 /// `len` numbers from 0 to 6, without a period that a shape could share.
@@ -77,8 +87,8 @@ fn own(view: &Tensor, axis: usize, function: ReduceFunction, keepdim: bool) -> R
     Ok(match (function, keepdim) {
         (ReduceFunction::ArgMin, false) => (view.argmin(axis)?, view.min(axis)?),
         (ReduceFunction::ArgMin, true) => (view.argmin_keepdim(axis)?, view.min_keepdim(axis)?),
-        (ReduceFunction::ArgMax, false) => (view.argmax(axis)?, view.max(axis)?),
-        (ReduceFunction::ArgMax, true) => (view.argmax_keepdim(axis)?, view.max_keepdim(axis)?),
+        (_, false) => (view.argmax(axis)?, view.max(axis)?),
+        (_, true) => (view.argmax_keepdim(axis)?, view.max_keepdim(axis)?),
     })
 }
 
