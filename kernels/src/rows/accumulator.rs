@@ -1,8 +1,7 @@
 //! The running state over the blocks of a segment, and how the answer comes of it: see `mod.rs`. `blocks.rs` says where
 //! blocks lie. Knows nothing of how many segments are interleaved.
 
-use super::blocks::{Block, BlockMap, BlockedSegment, may_shift};
-use super::orders::RowOrders;
+use super::blocks::BlockMap;
 use super::segment::{ArgResult, RegisterRow};
 use crate::order::pair::PairedWith;
 use crate::order::{ArgOrder, IndexVec, Vec, max_all};
@@ -14,23 +13,6 @@ use bytemuck::Zeroable;
 pub(super) const fn max_blocks<O: ArgOrder>() -> usize {
     (O::Simd::MAX_INDEX as usize).saturating_add(1)
 }
-
-/// How many bytes of a long row are read before it is first checked whether nothing that follows can be better. From
-/// there, distances double: so what is read beyond the answer is about as much again, and there are few checks where
-/// there is none. See docs/tuning.md#early_end_bytes.
-const FIRST_CHECK_BYTES: usize = 256;
-
-/// How many of a shorter row. See docs/tuning.md#early_end_bytes.
-const LATER_CHECK_BYTES: usize = 1 << 10;
-
-/// The shortest rows that are long. See docs/tuning.md#early_end_bytes.
-const MIN_EARLY_CHECKED_BYTES: usize = 16 << 10;
-
-/// The shortest rows that are checked before their end. See docs/tuning.md#early_end_bytes.
-const MIN_CHECKED_BYTES: usize = 2 << 10;
-
-/// The longest distance from one check to the next, of 8-bit types and others. See docs/tuning.md#early_end_bytes.
-const MAX_CHECK_BYTES: [usize; 2] = [8 << 10, 64 << 10];
 
 /// The running state over blocks of `V` vectors, as many as can be counted. [`accumulate_vectors`] takes one more,
 /// [`finalize`] finds the answer.
@@ -47,81 +29,6 @@ pub(super) struct BlockAccumulator<O: ArgOrder, const V: usize> {
     /// From which block on there may be a NaN that wins: so that one at the end of a segment is not looked for from its
     /// start.
     nan_free_blocks: usize,
-}
-
-/// How many blocks of a segment there are to the next check, if so many were read before.
-#[inline(always)]
-fn blocks_to_check<O: ArgOrder, const V: usize>(segment: BlockedSegment<'_, O, V>, before: usize) -> usize {
-    // (A power of two: this is a shift.)
-    let block_bytes = V * size_of::<Vec<O>>();
-    let most = MAX_CHECK_BYTES[usize::from(size_of::<O::Lane>() > 1)] / block_bytes;
-    let first = match segment.segment().len() * size_of::<O::Lane>() {
-        MIN_EARLY_CHECKED_BYTES.. => FIRST_CHECK_BYTES / block_bytes,
-        MIN_CHECKED_BYTES.. => LATER_CHECK_BYTES / block_bytes,
-        _ => most,
-    };
-    (before + first.max(1)).min(most)
-}
-
-/// The state over one segment, before which so many elements were read: until it is final, or to the end.
-#[inline(always)]
-pub(super) fn accumulate_from_first<P: RowOrders, const V: usize>(
-    orders: P,
-    segment: BlockedSegment<'_, P::Order, V>,
-    before: usize,
-) -> P::Accumulators<V> {
-    let (mut accumulators, mut block) = (orders.accumulators::<V>(), 0);
-    if const { may_shift::<P::Order>() } {
-        // The first by itself, because the second may be nearer than others. (The only one is read twice.)
-        segment.first().segment().issue_prefetch();
-        orders.accumulate_block(&mut accumulators, segment.first());
-        block = (segment.count() - 1).min(1);
-    }
-    let read_before = before >> Block::<P::Order, V>::LEN.trailing_zeros();
-    accumulate(orders, &mut accumulators, segment, 0, block, read_before);
-    accumulators
-}
-
-/// Goes on with a segment from a block on, after `blocks_before` blocks of other segments: until it is final, or to the
-/// end. `read_before` blocks, about, were read before.
-#[inline(always)]
-pub(super) fn accumulate<P: RowOrders, const V: usize>(
-    orders: P,
-    accumulators: &mut P::Accumulators<V>,
-    segment: BlockedSegment<'_, P::Order, V>,
-    blocks_before: usize,
-    mut block: usize,
-    read_before: usize,
-) {
-    let last = segment.count() - 1;
-    let mut next = segment.address(block);
-    let may_exit_early = const { <P::Order as ArgOrder>::MAY_EXIT_EARLY };
-    loop {
-        // The last block is an iteration of the same loop: by itself, it would be another copy of it.
-        let to_check = if may_exit_early { blocks_to_check(segment, read_before + block) } else { last };
-        let end = if block == last { last + 1 } else { last.min(block + to_check) };
-        if block == last {
-            next = segment.last().segment().address(0);
-        }
-        while block < end {
-            // SAFETY: the last block begins where `last` does. Each other begins a step after the one before, as
-            // `address` counts; it is not the last, so that the segment does not end before it does.
-            let block_segment = unsafe { segment.segment().elsewhere(next, Block::<P::Order, V>::LEN) };
-            block_segment.issue_prefetch();
-            orders.accumulate_block(accumulators, Block::new(block_segment));
-            next = next.wrapping_offset(segment.step());
-            block += 1;
-        }
-        if block > last {
-            break;
-        }
-        if may_exit_early {
-            if orders.are_absorbing(accumulators) {
-                break;
-            }
-            orders.set_nan_free(accumulators, blocks_before + block);
-        }
-    }
 }
 
 impl<O: ArgOrder, const V: usize> BlockAccumulator<O, V> {

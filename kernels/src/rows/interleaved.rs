@@ -1,7 +1,7 @@
 //! Outputs of several segments, searched as if they were one: see `mod.rs`. An accumulator is carried over from one
 //! segment to the next, and the place of the best is looked up in the end only.
 
-use super::accumulator::{BlockAccumulator, accumulate, max_blocks};
+use super::accumulator::{BlockAccumulator, max_blocks};
 use super::blocked::{self, is_one_segment};
 use super::blocks::{Block, BlockMap, BlockedSegment, SMALL};
 use super::segment::{ArgResult, Segment};
@@ -213,7 +213,7 @@ impl<'a, O: ArgOrder> Interleaved<'a, O> {
                     continue;
                 }
                 let before = n * blocks_per_segment;
-                accumulate(order, &mut accumulator, first_segment.of_other(segment), before, 0, before);
+                blocked::accumulate(order, &mut accumulator, first_segment.of_other(segment), before, 0, before);
                 are_absorbing = false;
                 if n == 0 {
                     accumulators.push(accumulator);

@@ -3,9 +3,10 @@
 
 use super::blocked;
 use super::lane_indexed;
-use super::orders::{Lane, RowOrders};
+use super::orders::RowOrders;
 use super::search::{LaneIndexed, RowLoop, RowSearch, in_registers};
 use super::segment::Segment;
+use super::segment_orders::Lane;
 use super::strategy::RowKernel;
 use crate::float_mode;
 use crate::kernel::KernelImpl;

@@ -4,9 +4,10 @@
 use super::blocked;
 use super::blocks;
 use super::lane_indexed;
-use super::orders::{Lane, RowOrders};
+use super::orders::RowOrders;
 use super::search::{AnyLengthSearch, BlockedSearch, LaneIndexed, RowLoop, RowSearch, in_registers};
 use super::segment::{Followed, MAX_VECTORS, Segment};
+use super::segment_orders::Lane;
 use super::tree::{self, SideBySide};
 use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
