@@ -66,7 +66,7 @@
 //! Which of these it is, how wide a panel is, and what is prefetched meanwhile, is decided once for a call, from the
 //! loops and the [tuning](crate::tuning). No answer depends on it.
 //!
-//! Under a mask there is one pass alone.
+//! Under a mask there is one pass alone. Of both functions at once, two panels take some rows in turn.
 //!
 //! # Narrow columns (`narrow.rs`)
 //!

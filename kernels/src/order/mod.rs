@@ -74,6 +74,10 @@
 //! the largest float: those below zero are in the reverse order, and zeros of both signs differ. If there is a NaN, it
 //! is above infinity without a sign, and the largest unsigned integer with one.
 //!
+//! # Both functions at once (`pair.rs`)
+//!
+//! A body is generic over its orders: one, or a pair of the same vectors, each of which has outputs of its own.
+//!
 //! # Masks (`masked.rs`)
 //!
 //! Strategies load by their order. One that wraps another selects by bits as it loads: what is not there looks like

@@ -48,6 +48,10 @@
 //! 32-bit elements are searched as many at a time as a vector has lanes, by a tree that transposes as it reduces.
 //! `single.rs` is one row without the loop. Under a mask there are long rows alone, by the blocked search.
 //!
+//! # Both functions at once (`segment_orders.rs`, `orders.rs`)
+//!
+//! Searches are generic over their orders, one or a pair. A pair has a running state for each, and loads once for both.
+//!
 //! # Outputs of several segments (`segmented.rs`, `interleaved.rs`)
 //!
 //! Reduced loops that are not contiguous leave several segments for each output, or a buffer that elements are gathered
@@ -58,7 +62,7 @@
 //! # Who calls whom
 //!
 //! ```text
-//! strategy.rs, single.rs ──> search.rs ──> segment.rs, tree.rs, lane_indexed.rs ──> blocks.rs
+//! strategy.rs, single.rs ──> orders.rs, search.rs ──> segment.rs, tree.rs, lane_indexed.rs ──> blocks.rs
 //!                                └───────> blocked.rs ─────────┐
 //! segmented.rs ────────────────────────────────┘               ├──> accumulator.rs ──> blocks.rs
 //!      └───────────────────────────────────> interleaved.rs ───┘

@@ -1,5 +1,5 @@
-//! What segments are searched by: an order, or [two at once](Pair), which share what is loaded. Knows nothing of what is
-//! done with the positions.
+//! What segments are searched by: an order, or [two at once](Pair), which share what is loaded. Knows nothing of what
+//! is done with the positions.
 
 use super::accumulator::BlockAccumulator;
 use super::blocks::{Block, BlockedSegment};
