@@ -28,7 +28,7 @@ const SHAPES: [Shape; 9] = [
 ];
 
 /// Bytes of the input: in the L1 cache, in L2, and beyond all.
-const SIZES: [(&str, usize); 3] = [("L1", 24 << 10), ("L2", 256 << 10), ("DRAM", 96 << 20)];
+const SIZES: [(&str, usize); 3] = [("L1", 24 << 10), ("L2", 256 << 10), ("DRAM", 384 << 20)];
 
 /// Of a row.
 const BESIDE: [(&str, usize); 4] =

@@ -3,7 +3,7 @@
 use super::builder::{ArgReduce, check_fill};
 use super::plan::{ErasedPlan, Plan, check_len, new_vec};
 use super::untyped::{UntypedPlan, index_elements};
-use crate::exec::{ElementsRef, OutputSlices, Values, both_kernel, run_both_on};
+use crate::exec::{ElementsRef, OutputSlices, Values, both_kernel, run_both_on, run_both_row};
 use crate::{
     AxisDirection, DataType, Element, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Options, ReduceFunction,
     Sequential,
@@ -418,6 +418,19 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         let min = OutputSlices { indices: min.into(), values: min_values };
         let max = OutputSlices { indices: max.into(), values: max_values };
         let plans = [&self.min.erased, &self.max.erased];
+        if let (Some(kernel), None, [None, None]) =
+            (self.kernel, mask, [&min, &max].map(|slices| slices.values.as_ref()))
+            && self.min.erased.exec.is_contiguous_row
+            && self.min.erased.for_several(Some(executor)).is_none()
+            && input.len() >= self.input_layout().required_len()
+            && [&min, &max].iter().all(|slices| slices.indices.len() >= self.output_layout().required_len())
+        {
+            // As for one function: an outlined call would take as long as a few elements.
+            let (mut min, mut max) = (min, max);
+            let bounds = plans.map(|plan| plan.bind(input.into()));
+            run_both_row(bounds.each_ref(), kernel, [&mut min, &mut max]);
+            return Ok(());
+        }
         let mask = mask.map(|mask| (mask, self.min.erased.fill));
         run_erased((plans, self.kernel), (["min", "max"], I::NAME), (input.into(), mask), [min, max], executor)
     }

@@ -10,7 +10,9 @@ use super::tiles::{MAPPED_TILE, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile, TILE, 
 use super::write::{affine, copy_answers};
 use crate::planner::{ExecPlan, MAX_SCALAR_LEN};
 use crate::{DataType, NanPolicy};
-use argreduce_kernels::{Affine, BothKernel, IndexBits, Positions, Strategy, both_kernel_of, with_element_type};
+use argreduce_kernels::{
+    Affine, BothKernel, IndexBits, Positions, Strategy, WorkingSet, both_kernel_of, with_element_type,
+};
 use std::mem::MaybeUninit;
 
 /// The kernel for both functions of a plan for either, if there is one: for rows in the direction of memory, and for
@@ -50,27 +52,34 @@ pub(super) fn run_both_distinct(
     let plan = bounds[0].plan();
     let shape = &plan.shape;
     if plan.is_contiguous_row {
-        let positions = find_in_contiguous(bounds, kernel);
-        for (slices, position) in slices.into_iter().zip(positions) {
-            slices.indices.set(shape.output.start, shape.index_start, position.into(), shape.output.first().stride);
-            if let Some(values) = &mut slices.values {
-                // SAFETY: the position is one of that loop, and what a bound plan reaches, the input's layout does.
-                unsafe { values.copy(shape.values.start, bounds[0].input(), shape.input.start + position as usize) };
-            }
-        }
-        return;
+        return run_both_row(bounds, kernel, slices);
     }
     let most = match slices[0].values {
         // The best elements are read again: soon enough for them to be near.
         Some(_) => (NEAR_BYTES / (plan.reduction_len * plan.element_bytes)).clamp(MIN_READ_OUTPUTS, TILE),
-        // Columns of one pass are read again by the second order.
-        None if matches!(plan.kernel, Some((_, Strategy::Columns, _))) => TILE,
+        // Columns of one pass are read again by the second order, from a cache.
+        None if matches!(plan.kernel, Some((_, Strategy::Columns, _))) && plan.working_set != WorkingSet::L2 => TILE,
         None => MAPPED_TILE,
     };
     for_each_tile(shape, most, &mut |tile| run_tile(bounds, kernel, tile, &mut slices));
 }
 
+/// Answers both outputs of one contiguous row.
+#[inline(always)]
+pub(crate) fn run_both_row(bounds: [&BoundPlan<'_>; 2], kernel: BothKernel, slices: [&mut OutputSlices<'_>; 2]) {
+    let shape = &bounds[0].plan().shape;
+    let positions = find_in_contiguous(bounds, kernel);
+    for (slices, position) in slices.into_iter().zip(positions) {
+        slices.indices.set(shape.output.start, shape.index_start, position.into(), shape.output.first().stride);
+        if let Some(values) = &mut slices.values {
+            // SAFETY: the position is one of that loop, and what a bound plan reaches, the input's layout does.
+            unsafe { values.copy(shape.values.start, bounds[0].input(), shape.input.start + position as usize) };
+        }
+    }
+}
+
 /// The positions in one contiguous row.
+#[inline(always)]
 fn find_in_contiguous(bounds: [&BoundPlan<'_>; 2], kernel: BothKernel) -> [u32; 2] {
     let (shape, input) = (&bounds[0].plan().shape, bounds[0].input());
     with_element_type!(input.data_type(), T => {

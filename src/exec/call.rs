@@ -28,6 +28,7 @@ pub(super) unsafe fn find_in_row<T>(kernel: Kernel, elements: &[T]) -> u32 {
 ///
 /// # Safety
 /// - As there.
+#[inline(always)]
 pub(super) unsafe fn find_both_in_row<T>(kernel: BothKernel, elements: &[T]) -> [u32; 2] {
     assert!(!elements.is_empty() && elements.len() <= MAX_REDUCTION_LEN);
     // SAFETY: as in `find_in_row`.
