@@ -1,8 +1,8 @@
 //! `xs.argmax()` and its sisters on any slice.
 
 use super::builder::{ArgReduce, default_isa};
-use crate::exec::{find_in_slice, find_scalar};
-use crate::planner::{MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
+use crate::exec::{find_both_in_slice, find_in_slice, find_scalar};
+use crate::planner::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
 use crate::{AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, Options, Partial, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: ties go to the first, and NaN is before all numbers.
@@ -169,6 +169,12 @@ impl<T> SliceExt for [T] {
     where
         T: Element,
     {
+        // By one pass, of as many as positions count.
+        if (1..=MAX_REDUCTION_LEN).contains(&self.len())
+            && let Some([min, max]) = find_both_in_slice(slice_isa, self)
+        {
+            return Some((min, max));
+        }
         Some((self.argmin()?, self.argmax()?))
     }
 

@@ -74,7 +74,7 @@ pub(crate) use mask_block::are_all_there;
 pub(crate) use masked::{FoundBlock, MaskedReduction, run_masked};
 pub(crate) use parallel::{run_both_on, run_on, run_packed_on, run_partials_on};
 pub(crate) use partials::{run_packed, run_partials};
-pub(crate) use row::{find_in_slice, find_scalar};
+pub(crate) use row::{find_both_in_slice, find_in_slice, find_scalar};
 pub(crate) use run::{run, run_one_output};
 pub(crate) use slices::{Indices, OutputSlices, for_width};
 pub(crate) use values::Values;

@@ -1,11 +1,11 @@
 //! The position of the best element of one contiguous row: for plans with one output, and for slices without a plan.
 #![allow(unsafe_code)]
 
-use super::call::find_in_row;
+use super::call::{find_both_in_row, find_in_row};
 use super::input::{ElementsRef, Order};
 use crate::planner::MAX_SCALAR_LEN;
 use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
-use argreduce_kernels::{Kernel, Strategy, key, with_element_type};
+use argreduce_kernels::{BothKernel, Kernel, Strategy, both_kernel_of, key, with_element_type};
 use std::hint::select_unpredictable;
 use std::sync::OnceLock;
 
@@ -44,6 +44,30 @@ pub(crate) fn find_scalar<T: Element>((function, policy): Order, elements: &[T])
         best_at = select_unpredictable(is_better, n, best_at);
     }
     best_at
+}
+
+/// The kernels for both functions of slices, where NaN wins, by type.
+static SLICE_KERNELS_OF_BOTH: [OnceLock<BothKernel>; DataType::ALL.len()] = [const { OnceLock::new() }; _];
+
+/// The positions of the smallest and the largest, by the kernel for slices of the ISA that the first call names. At
+/// least one element, and at most `MAX_REDUCTION_LEN`.
+pub(crate) fn find_both_in_slice<T: Element>(isa: fn() -> Isa, elements: &[T]) -> Option<[usize; 2]> {
+    let policy = NanPolicy::Propagate;
+    if elements.len() <= MAX_SCALAR_LEN {
+        return Some(
+            [ReduceFunction::ArgMin, ReduceFunction::ArgMax].map(|function| find_scalar((function, policy), elements)),
+        );
+    }
+    let kept = &SLICE_KERNELS_OF_BOTH[T::DATA_TYPE.ordinal()];
+    let kernel = match kept.get() {
+        Some(kernel) => *kernel,
+        None => {
+            let kernel = both_kernel_of(T::DATA_TYPE, isa(), Strategy::Rows, policy)?;
+            *kept.get_or_init(|| kernel)
+        }
+    };
+    // SAFETY: a kernel for `T` alone is kept there.
+    Some(unsafe { find_both_in_row(kernel, elements) }.map(|position| position as usize))
 }
 
 /// The kernels for slices, by type, function and NaN policy: to look one up takes about as long as a short
