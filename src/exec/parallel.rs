@@ -39,6 +39,10 @@ pub(crate) fn run_both_on(
 ) {
     match (kernel, executor) {
         (Some(kernel), None) => run_both(bounds, kernel, slices),
+        // What L2 holds is there for the second.
+        (None, None) if bounds[0].plan().working_set == WorkingSet::L2 => {
+            bounds.into_iter().zip(slices).for_each(|(bound, slices)| run(bound, slices));
+        }
         (_, executor) => divide_both(bounds, kernel, slices, executor.unwrap_or(&Sequential)),
     }
 }
