@@ -1,6 +1,6 @@
 //! From values (an ISA, a strategy, an element type, a function, a policy) to one kernel. This is the only file where
 //! all of them become types, and the only one above `simd/` that lists the ISAs. `simd/mod.rs` says what a new ISA adds
-//! here; a new strategy is a variant of [`Strategy`] and a line in `by_strategy`.
+//! here; a new strategy is a variant of [`Strategy`] and a line in `by_strategy` and `both_by_strategy`.
 
 use crate::kernel::KernelImpl;
 use crate::memory::args::{KernelArgs, LoopDim};
@@ -319,13 +319,14 @@ pub struct BothKernel {
 }
 
 impl BothKernel {
-    /// As [`Kernel::run`], to the outputs of the smallest, and to those of the largest.
+    /// As [`Kernel::run`], to the outputs of the smallest, and to those of the largest. Of columns that one pass
+    /// reduces, a call should have no more outputs than a cache holds the elements of: they are read twice.
     ///
     /// # Safety
     /// As there.
     ///
     /// # Panics
-    /// As there, for either outputs.
+    /// As there, for either outputs; and if rows are against the direction of memory.
     pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: [Outputs<'_>; 2]) {
         for outputs in &outputs {
             assert_eq!(outputs.len(), args.outputs());
@@ -353,8 +354,7 @@ impl BothKernel {
     }
 }
 
-/// The kernel for both functions at once, or `None` where the ISA is not available, or the strategy has none: then two
-/// calls are as good, of what a cache holds.
+/// The kernel for both functions at once, or `None` where the ISA is not available, or the strategy has none.
 ///
 /// [`BothKernel`] has an example.
 pub fn both_kernel_of(element: DataType, isa: Isa, strategy: Strategy, policy: NanPolicy) -> Option<BothKernel> {
@@ -479,7 +479,7 @@ where
             of_args: columns::Columns::enter::<Both<OfColumns<S, T, false, NAN>, OfColumns<S, T, true, NAN>>>,
             ..rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(element)
         }),
-        _ => None,
+        Strategy::SegmentedRows | Strategy::NarrowColumns | Strategy::GatheredColumns => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::builder::{ArgReduce, check_fill};
 use super::plan::{ErasedPlan, Plan, check_len, new_vec};
 use super::untyped::{UntypedPlan, index_elements};
-use crate::exec::{ElementsRef, OutputSlices, Values, both_kernel, run_both_on, run_both_row};
+use crate::exec::{BoundBoth, BoundPlan, ElementsRef, OutputSlices, Values, both_kernel, run_both_on, run_both_row};
 use crate::{
     AxisDirection, DataType, Element, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Options, ReduceFunction,
     Sequential,
@@ -428,7 +428,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
             // As for one function: an outlined call would take as long as a few elements.
             let (mut min, mut max) = (min, max);
             let bounds = plans.map(|plan| plan.bind(input.into()));
-            run_both_row(bounds.each_ref(), kernel, [&mut min, &mut max]);
+            run_both_row(bind_both(bounds.each_ref(), kernel), [&mut min, &mut max]);
             return Ok(());
         }
         let mask = mask.map(|mask| (mask, self.min.erased.fill));
@@ -458,9 +458,18 @@ fn run_erased(
     }
     if min.has_outputs(index_type, input, &slices[0])? {
         let executor = min.for_several(Some(executor));
-        run_both_on([&min.bind(input), &max.bind(input)], kernel, slices.each_mut(), executor);
+        let bounds = [&min.bind(input), &max.bind(input)];
+        run_both_on(bounds, kernel.map(|kernel| bind_both(bounds, kernel)), slices.each_mut(), executor);
     }
     Ok(())
+}
+
+/// The plans of a [`PlanBoth`] or an [`UntypedPlanBoth`], bound to one input, and its kernel.
+#[allow(unsafe_code)]
+#[inline(always)]
+fn bind_both<'a>(bounds: [&'a BoundPlan<'a>; 2], kernel: BothKernel) -> BoundBoth<'a> {
+    // SAFETY: both are made of one description, and the kernel is made for the first.
+    unsafe { BoundBoth::new(bounds, kernel) }
 }
 
 /// That both slices of a pair are long enough.

@@ -156,7 +156,8 @@ impl<'a> KernelCall<'a> {
     /// many.
     ///
     /// # Safety
-    /// - It is for elements of that type. There is no mask.
+    /// - The kernel is for elements of the input's type.
+    /// - There is no mask.
     pub(super) unsafe fn find_both<'p, P>(
         self,
         kernel: BothKernel,
@@ -166,7 +167,7 @@ impl<'a> KernelCall<'a> {
         for<'b> Positions<'b>: From<&'b mut [MaybeUninit<P>]>,
     {
         let outputs = places.each_mut().map(|PositionPlaces(places)| Positions::from(&mut **places).into());
-        // SAFETY: as in `run`.
+        // SAFETY: as in `run`: of the loops and the elements, `new` asks for what this kernel does, too.
         unsafe { kernel.run(&self.args(), outputs) };
         // SAFETY: as in `find`.
         places.map(|PositionPlaces(places)| unsafe { &mut *(&raw mut *places as *mut [P]) })

@@ -67,7 +67,7 @@ mod tiles;
 mod values;
 mod write;
 
-pub(crate) use both::{both_kernel, run_both_row};
+pub(crate) use both::{BoundBoth, both_kernel, run_both_row};
 pub(crate) use call::merge;
 pub(crate) use input::{BoundPlan, ElementsRef};
 pub(crate) use mask_block::are_all_there;

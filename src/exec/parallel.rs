@@ -2,7 +2,7 @@
 //! writes what no other part does.
 #![allow(unsafe_code)]
 
-use super::both::{run_both, run_both_distinct};
+use super::both::{BoundBoth, run_both, run_both_distinct};
 use super::input::BoundPlan;
 use super::outputs::OutputSlice;
 use super::partials::{run_interleaved, run_partials, write_partials};
@@ -17,7 +17,7 @@ use crate::planner::{
 };
 use crate::threads::{Executor, Sequential, claims::Claims};
 use crate::{Element, Index};
-use argreduce_kernels::{BothKernel, Tuning, WorkingSet};
+use argreduce_kernels::{Tuning, WorkingSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
@@ -29,21 +29,20 @@ pub(crate) fn run_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, execu
     }
 }
 
-/// As [`run_on`], of two plans that differ in their order alone, of the same input: by a kernel for both, if there is
-/// one, or part by part, so that the second finds in a cache what the first has read.
+/// As [`run_on`], of two plans that differ in their order alone, of the same input: by the kernel for both, if there is
+/// one; or one after the other, beyond L2 part by part, so that the second finds in a cache what the first has read.
 pub(crate) fn run_both_on(
     bounds: [&BoundPlan<'_>; 2],
-    kernel: Option<BothKernel>,
+    both: Option<BoundBoth<'_>>,
     slices: [&mut OutputSlices<'_>; 2],
     executor: Option<&dyn Executor>,
 ) {
-    match (kernel, executor) {
-        (Some(kernel), None) => run_both(bounds, kernel, slices),
-        // What L2 holds is there for the second.
+    match (both, executor) {
+        (Some(both), None) => run_both(both, slices),
         (None, None) if bounds[0].plan().working_set == WorkingSet::L2 => {
             bounds.into_iter().zip(slices).for_each(|(bound, slices)| run(bound, slices));
         }
-        (_, executor) => divide_both(bounds, kernel, slices, executor.unwrap_or(&Sequential)),
+        (_, executor) => divide_both(bounds, both, slices, executor.unwrap_or(&Sequential)),
     }
 }
 
@@ -51,15 +50,15 @@ pub(crate) fn run_both_on(
 #[inline(never)]
 fn divide_both(
     bounds: [&BoundPlan<'_>; 2],
-    kernel: Option<BothKernel>,
+    both: Option<BoundBoth<'_>>,
     [min, max]: [&mut OutputSlices<'_>; 2],
     executor: &dyn Executor,
 ) {
     let bytes = OutputBytes { index: min.indices.width(), value: min.values.as_ref().map(Values::size) };
     let (plan, width, least) = (bounds[0].plan(), executor.width(), executor.min_task_bytes());
-    let (division, both) = match (plan.divide(width, least, bytes), kernel) {
-        (None, Some(kernel)) => return run_both(bounds, kernel, [min, max]),
-        (Some(division @ Division { parts: Parts::Outputs(_), .. }), Some(kernel)) => (Some(division), Some(kernel)),
+    let (division, both) = match (plan.divide(width, least, bytes), both) {
+        (None, Some(both)) => return run_both(both, [min, max]),
+        (Some(division @ Division { parts: Parts::Outputs(_), .. }), Some(both)) => (Some(division), Some(both)),
         _ => (plan.divide_for_several(width, least, bytes), None),
     };
     match division {
@@ -112,7 +111,7 @@ struct DividedCall<'a> {
     division: Division,
     executor: &'a dyn Executor,
     /// Of two plans with parts of outputs.
-    both: Option<BothKernel>,
+    both: Option<BoundBoth<'a>>,
 }
 
 impl DividedCall<'_> {
@@ -176,12 +175,12 @@ impl DividedCall<'_> {
             let mut lent = slices.map(|slices| unsafe { slices.lend() });
             let mut plans = bounds.map(|bound| parts.plan(bound.plan(), working_set));
             move |part| {
-                if let (Some(kernel), [first, second], [min, max]) = (both, &bounds[..], &mut lent[..]) {
+                if let (Some(both), [min, max]) = (both, &mut lent[..]) {
+                    // By the lines of the first slice: in the other, two tasks may write to one.
                     let address = |place| slices[0].indices.address(place);
-                    return parts.for_each_plan(first.plan(), part, &address, &mut plans[0], &mut |part| {
+                    return parts.for_each_plan(bounds[0].plan(), part, &address, &mut plans[0], &mut |part| {
                         // SAFETY: it is a part of the outputs of both, each with all that it is chosen from.
-                        let bounds = unsafe { [first.with_plan(part), second.with_plan(part)] };
-                        run_both_distinct(bounds.each_ref(), kernel, [min, max]);
+                        unsafe { both.for_part(part, |both| run_both_distinct(both, [min, max])) };
                     });
                 }
                 for (n, (bound, plan)) in bounds.into_iter().zip(&mut plans).enumerate() {

@@ -7,7 +7,7 @@ use super::outputs::OutputSlice;
 use super::row::find_in_contiguous;
 use super::slices::{Indices, OutputSlices};
 use super::split::{run_split, write_best};
-use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, MIN_READ_OUTPUTS, NEAR_BYTES, OutputTile};
+use super::tiles::{DIRECT_TILE, Grid, INDEX_TILE, MAPPED_TILE, OutputTile, near_outputs};
 use super::tiles::{TILE, TRANSPOSED_TILE};
 use super::tiles::{are_packed, for_each_tile, is_transposed, split};
 use super::values::Values;
@@ -147,10 +147,7 @@ impl Targets {
         match strategy {
             // Those read each best element again: soon enough for it to be near.
             Strategy::Rows | Strategy::SegmentedRows if has_values => {
-                let near = NEAR_BYTES / (plan.reduction_len * plan.element_bytes);
-                let (most, width) = (most.min(near.max(MIN_READ_OUTPUTS)), plan.shape.inner_dim().size);
-                // As many in each tile, because the last one is as wide.
-                if width > most { width.div_ceil(width.div_ceil(most)) } else { most }
+                near_outputs(plan.reduction_len * plan.element_bytes, plan.shape.inner_dim().size, most)
             }
             _ => most,
         }

@@ -28,6 +28,14 @@ pub(super) const NEAR_BYTES: usize = 128 << 10;
 /// docs/tuning.md#not-measured.
 pub(super) const MIN_READ_OUTPUTS: usize = 64;
 
+/// Of rows of so many bytes each, `width` of them side by side: the outputs of a tile for the best elements to be read
+/// again while they are near, at most `most`.
+pub(super) fn near_outputs(row_bytes: usize, width: usize, most: usize) -> usize {
+    let most = most.min((NEAR_BYTES / row_bytes).max(MIN_READ_OUTPUTS));
+    // As many in each tile, because the last one is as wide.
+    if width > most { width.div_ceil(width.div_ceil(most)) } else { most }
+}
+
 /// Some of the outputs: some steps of the two fastest loops over them.
 pub(super) struct OutputTile {
     /// Where the first visited elements of the outputs are in the input.

@@ -14,16 +14,11 @@ use super::nest::{MAX_LOOPS, ReducedLoop, count, reversed};
 use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 
-/// How many of so many slabs of a loop there are, so that they overlap by little: all are equally long, and together
-/// they may have as many steps more than the loop as the square of their number. Where that would be much, the distance
-/// from one to the next is chosen instead.
-fn with_little_overlap(size: usize, slabs: usize) -> usize {
-    if slabs.saturating_mul(slabs) <= size / 8 {
-        return slabs;
-    }
-    let nearest = size.div_ceil(slabs);
-    let overlap = |&apart: &usize| size % apart * (size / apart);
-    (nearest..=size).take(64).min_by_key(overlap).map_or(1, |apart| size / apart)
+/// How many slabs a loop is cut into: as many as are wanted, or fewer, so that they overlap by no more than a quarter
+/// of the loop. All are equally long, and together they may have as many steps more than the loop as the square of their
+/// number.
+fn with_little_overlap(size: usize, wanted: usize) -> usize {
+    (1..=wanted).rev().find(|slabs| (slabs - 1) * (size % slabs) <= size.div_ceil(4)).unwrap_or(1)
 }
 
 impl CollapsedShape {
@@ -143,16 +138,17 @@ mod tests {
 
     #[test]
     fn slabs_overlap_by_little() {
-        assert_eq!([(1 << 20, 16), (2048, 16)].map(|(size, slabs)| with_little_overlap(size, slabs)), [16, 16]);
-        for size in [2, 7, 127, 128, 1000, 1024, 2047, 2048, 2049, 8191, 10_007, 100_003] {
-            for wanted in [1, 2, 3, 16, 64, 333, 768, 1000, 4096] {
-                let wanted = wanted.min(size);
+        for size in (1..300).chain([1000, 1024, 2047, 2048, 2049, 8191, 10_007, 100_003, 1 << 20]) {
+            for wanted in [1, 2, 3, 5, 16, 64, 333, 768, 1000, 4096].map(|wanted: usize| wanted.min(size)) {
                 let slabs = with_little_overlap(size, wanted);
                 let len = size - (slabs - 1) * (size / slabs);
-                assert!((1..=wanted).contains(&slabs), "{size}, {wanted}: {slabs}");
-                // A fifth more, or as short as slabs are that cannot be longer.
-                assert!(slabs * len * 5 <= size * 6 || len <= 8, "{size}, {wanted}: {slabs} of {len}");
+                assert!((1..=wanted).contains(&slabs) && slabs * len * 4 <= size * 5 + 3, "{size}, {wanted}: {slabs}");
+                // Few threads get what they want, and many not much less than the square root of the loop.
+                let least =
+                    if wanted * wanted <= size / 4 || wanted <= 2 { wanted } else { wanted.min(size.isqrt() / 3) };
+                assert!(slabs >= least, "{size}, {wanted}: {slabs}");
             }
         }
+        assert_eq!([(2048, 768), (61, 3), (5, 2)].map(|(size, wanted)| with_little_overlap(size, wanted)), [512, 3, 2]);
     }
 }

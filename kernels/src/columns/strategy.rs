@@ -63,7 +63,7 @@ unsafe fn run<O: ArgOrder, const N: usize>(
     };
     let schedule = ColumnSchedule::new(args, geometry);
     let has_lost = if schedule.is_one_pass {
-        // One order after another: who calls has as many outputs in a call as a cache holds.
+        // One order after another.
         let (distance, mut orders) = (schedule.prefetch_distance, orders.into_iter());
         outputs.map(|outputs| {
             let order = orders.next().expect("as many as outputs");
@@ -177,7 +177,9 @@ fn take_rows<'r, O: ArgOrder, const U: usize, const N: usize>(
             // What is prefetched for the first order is there for the other.
             let mut prefetch_distance = schedule.prefetch_distance;
             for panels in &mut *panels {
-                panels[n].rows(some, prefetch_distance.take(), schedule.traversal);
+                if !panels[n].is_settled() {
+                    panels[n].rows(some, prefetch_distance.take(), schedule.traversal);
+                }
             }
             rows = others;
         }

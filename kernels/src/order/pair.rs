@@ -42,7 +42,8 @@ impl<O: ArgOrder> Orders for O {
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<A, B>(pub(crate) A, pub(crate) B);
 
-/// An order of the same vectors as `A`, which notices NaN in the same way.
+/// An order of the same vectors as `A`, which notices NaN in the same way. Both load elements as they are, and encode
+/// them then: not as orders under a mask do.
 pub(crate) trait SharesLoads<A: ArgOrder>: ArgOrder<Lane = A::Lane, Simd = A::Simd, NanAcc = A::NanAcc> {}
 
 impl<A: ArgOrder, B: ArgOrder<Lane = A::Lane, Simd = A::Simd, NanAcc = A::NanAcc>> SharesLoads<A> for B {}

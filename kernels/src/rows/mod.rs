@@ -62,10 +62,10 @@
 //! # Who calls whom
 //!
 //! ```text
-//! strategy.rs, single.rs ──> orders.rs, search.rs ──> segment.rs, tree.rs, lane_indexed.rs ──> blocks.rs
-//!                                └───────> blocked.rs ─────────┐
-//! segmented.rs ────────────────────────────────┘               ├──> accumulator.rs ──> blocks.rs
-//!      └───────────────────────────────────> interleaved.rs ───┘
+//! strategy.rs, single.rs ──> search.rs ──> segment.rs, tree.rs
+//!          └──> orders.rs ──────┴───────> blocked.rs, lane_indexed.rs ──> segment_orders.rs ──> accumulator.rs,
+//! segmented.rs ──────────────────────────────┘                                           lane_accumulator.rs
+//!      └───────> interleaved.rs ──> blocked.rs, accumulator.rs; all of these ──> blocks.rs
 //! ```
 
 mod accumulator;

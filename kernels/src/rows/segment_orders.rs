@@ -272,6 +272,7 @@ impl<A: ArgOrder, B: PairedWith<A>> SegmentOrders for Pair<A, B> {
 
     #[inline(always)]
     fn accumulators<const V: usize>(self) -> Self::Accumulators<V> {
+        const { assert!(A::NAN_WINS == B::NAN_WINS && A::MAY_EXIT_EARLY == B::MAY_EXIT_EARLY) };
         (BlockAccumulator::new(self.0), BlockAccumulator::new(self.1))
     }
 
