@@ -15,8 +15,8 @@ use argreduce_kernels::LoopDim;
 use std::cmp::Reverse;
 
 /// How many slabs a loop is cut into: as many as are wanted, or fewer, so that they overlap by no more than a quarter
-/// of the loop. All are equally long, and together they may have as many steps more than the loop as the square of their
-/// number.
+/// of the loop. All are equally long, and together they may have as many steps more than the loop as the square of
+/// their number.
 fn with_little_overlap(size: usize, wanted: usize) -> usize {
     (1..=wanted).rev().find(|slabs| (slabs - 1) * (size % slabs) <= size.div_ceil(4)).unwrap_or(1)
 }
