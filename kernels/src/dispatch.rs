@@ -305,11 +305,13 @@ pub fn merger(
 ///
 /// ```
 /// use argreduce_kernels::{DataType, Isa, NanPolicy, Strategy, Tuning, both_kernel_of};
-/// let kernel = both_kernel_of(DataType::F32, Isa::detect(), Strategy::Rows, NanPolicy::Propagate).unwrap();
 /// let row = [2.0_f32, 5.0, 1.0];
-/// // SAFETY: the elements are there, and of that type.
-/// let [smallest, largest] = unsafe { kernel.of_row(row.as_ptr().cast(), row.len(), Tuning::current()) };
-/// assert_eq!([smallest, largest], [2, 1]);
+/// // (None by `Isa::Portable`.)
+/// if let Some(kernel) = both_kernel_of(DataType::F32, Isa::detect(), Strategy::Rows, NanPolicy::Propagate) {
+///     // SAFETY: the elements are there, and of that type.
+///     let [smallest, largest] = unsafe { kernel.of_row(row.as_ptr().cast(), row.len(), Tuning::current()) };
+///     assert_eq!([smallest, largest], [2, 1]);
+/// }
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BothKernel {
@@ -354,7 +356,7 @@ impl BothKernel {
     }
 }
 
-/// The kernel for both functions at once, or `None` where the ISA is not available, or the strategy has none.
+/// The kernel for both functions at once, or `None` where the ISA is not available, or it or the strategy has none.
 ///
 /// [`BothKernel`] has an example.
 pub fn both_kernel_of(element: DataType, isa: Isa, strategy: Strategy, policy: NanPolicy) -> Option<BothKernel> {
@@ -469,6 +471,10 @@ where
     OfColumns<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     OfColumns<S, T, true, NAN>: OrderFactory<Given = (), Order = <OfColumns<S, T, false, NAN> as OrderFactory>::Order>,
 {
+    // Whoever has no vectors but arrays does not gain enough for the code.
+    if const { !S::TUNING.specializes } {
+        return None;
+    }
     let element = T::DATA_TYPE;
     match strategy {
         Strategy::Rows if const { has_specialized_rows::<S, T>() } => {
