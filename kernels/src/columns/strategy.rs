@@ -51,7 +51,11 @@ unsafe fn run<O: ArgOrder, const N: usize>(
     // SAFETY: the caller promises all elements of the call, and that lanes have their size.
     let rows = unsafe { CallRows::new(args) };
     // SAFETY: values are of elements, as the caller promises.
-    let outputs = outputs.map(|outputs| unsafe { outputs.typed() });
+    let mut outputs = map_each(
+        outputs,
+        #[inline(always)]
+        |outputs| unsafe { outputs.typed() },
+    );
     let (width, fastest) = (args.inner.size, args.innermost_reduced());
     let is_row_blocked = width > O::Simd::LANES && is_row_blocked::<O>(fastest.size);
     let geometry = KernelGeometry {
@@ -64,11 +68,13 @@ unsafe fn run<O: ArgOrder, const N: usize>(
     let schedule = ColumnSchedule::new(args, geometry);
     let has_lost = if schedule.is_one_pass {
         // One order after another.
-        let (distance, mut orders) = (schedule.prefetch_distance, orders.into_iter());
-        outputs.map(|outputs| {
-            let order = orders.next().expect("as many as outputs");
-            reduce(order, rows.one_segment(), outputs, distance, is_row_blocked, ColumnState::default()).has_lost
-        })
+        let (distance, mut has_lost, mut n) = (schedule.prefetch_distance, [false; N], 0);
+        while n < N {
+            let (outputs, state) = (outputs[n].reborrow(), ColumnState::default());
+            has_lost[n] = reduce(orders[n], rows.one_segment(), outputs, distance, is_row_blocked, state).has_lost;
+            n += 1;
+        }
+        has_lost
     } else if const { has_tiles::<O>() } && width >= TILE_VECTORS * O::Simd::LANES {
         reduce_panels::<O, TILE_VECTORS, N>(orders, rows, schedule, outputs)
     } else if const { has_tiles::<O>() } && width > O::Simd::LANES {
@@ -77,7 +83,18 @@ unsafe fn run<O: ArgOrder, const N: usize>(
     } else {
         reduce_panels::<O, 1, N>(orders, rows, schedule, outputs)
     };
-    has_lost.map(Written::all)
+    map_each(has_lost, Written::all)
+}
+
+/// [`array::map`], but always a part of its caller, as what it calls has to be.
+#[inline(always)]
+fn map_each<T, U, const N: usize>(array: [T; N], mut map: impl FnMut(T) -> U) -> [U; N] {
+    let mut mapped = [const { MaybeUninit::uninit() }; N];
+    for (place, value) in mapped.iter_mut().zip(array) {
+        place.write(map(value));
+    }
+    // SAFETY: the loop has written all of them, and each is moved once.
+    unsafe { (&raw const mapped).cast::<[U; N]>().read() }
 }
 
 /// The kernel of columns that one pass reduces, by the search that takes them all, for orders that are too rare for
@@ -121,7 +138,11 @@ fn reduce_panels<O: ArgOrder, const U: usize, const N: usize>(
     let (mut answered, mut has_lost) = (0, [false; N]);
     while answered < rows.len() {
         let output_rows = schedule.interleaved_rows.min(rows.len() - answered);
-        let mut some_outputs = outputs.each_mut().map(|outputs| outputs.take(output_rows * row_width));
+        let mut some_outputs = map_each(
+            outputs.each_mut(),
+            #[inline(always)]
+            |outputs| outputs.take(output_rows * row_width),
+        );
         let mut done = 0;
         while done < row_width {
             // The last panel overlaps the previous one if it is shorter than a tile.
@@ -138,9 +159,11 @@ fn reduce_panels<O: ArgOrder, const U: usize, const N: usize>(
                 }
             }
             // SAFETY: the loops above have written as many.
-            let mut panels = panels
-                .each_mut()
-                .map(|panels| unsafe { &mut *(&raw mut panels[..output_rows] as *mut [Panel<'_, O, U>]) });
+            let mut panels = map_each(
+                panels.each_mut(),
+                #[inline(always)]
+                |panels| unsafe { &mut *(&raw mut panels[..output_rows] as *mut [Panel<'_, O, U>]) },
+            );
             let mut segments = rows.segments();
             while let Some(segment) = segments.next() {
                 let rows_of = |n| segment.get(answered + n).piece(start, width);
@@ -183,7 +206,9 @@ fn take_rows<'r, O: ArgOrder, const U: usize, const N: usize>(
             }
             rows = others;
         }
-        are_settled &= panels.iter().all(|panels| panels[n].is_settled());
+        for panels in &*panels {
+            are_settled &= panels[n].is_settled();
+        }
     }
     are_settled
 }

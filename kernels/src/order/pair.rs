@@ -65,8 +65,8 @@ impl<A: ArgOrder, B: PairedWith<A>> Orders for Pair<A, B> {
     }
 
     #[inline(always)]
-    fn reborrow<'a>(outputs: &'a mut [Outputs<'_>; 2]) -> [Outputs<'a>; 2] {
-        outputs.each_mut().map(Outputs::reborrow)
+    fn reborrow<'a>([first, second]: &'a mut [Outputs<'_>; 2]) -> [Outputs<'a>; 2] {
+        [first.reborrow(), second.reborrow()]
     }
 }
 

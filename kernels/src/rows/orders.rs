@@ -92,8 +92,8 @@ impl<A: ArgOrder, B: PairedWith<A>> RowOrders for Pair<A, B> {
     type Places = [*mut MaybeUninit<u32>; 2];
 
     #[inline(always)]
-    fn places(outputs: &mut [Outputs<'_>; 2]) -> Self::Places {
-        outputs.each_mut().map(A::places)
+    fn places([first, second]: &mut [Outputs<'_>; 2]) -> Self::Places {
+        [A::places(first), B::places(second)]
     }
 
     #[inline(always)]
