@@ -317,6 +317,9 @@ pub fn merger(
 pub struct BothKernel {
     of_args: unsafe fn(args: &KernelArgs<'_>, given: (), outputs: [Outputs<'_>; 2]) -> [Written; 2],
     of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2],
+    /// For shorter rows than that: the kernels of each function.
+    min_row_len: usize,
+    of_each: Option<[Kernel; 2]>,
     element: DataType,
 }
 
@@ -352,7 +355,14 @@ impl BothKernel {
     #[inline(always)]
     pub unsafe fn of_row(self, first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2] {
         // SAFETY: the caller's promise.
-        unsafe { (self.of_row)(first, len, tuning) }
+        unsafe {
+            match self.of_each {
+                Some([min, max]) if len < self.min_row_len => {
+                    [min.of_row(first, len, tuning), max.of_row(first, len, tuning)]
+                }
+                _ => (self.of_row)(first, len, tuning),
+            }
+        }
     }
 }
 
@@ -373,6 +383,11 @@ pub fn both_kernel_of(element: DataType, isa: Isa, strategy: Strategy, policy: N
         }
     }))
     .flatten()
+    .map(|kernel| {
+        let of = |function| kernel_of(element, isa, Strategy::Rows, function, policy);
+        let of_each = of(ReduceFunction::ArgMin).zip(of(ReduceFunction::ArgMax)).map(|(min, max)| [min, max]);
+        BothKernel { of_each, ..kernel }
+    })
 }
 
 /// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that
@@ -497,6 +512,8 @@ where
     BothKernel {
         of_args: rows::RowKernel::<true>::enter::<Both<F, G>>,
         of_row: rows::SingleRow::enter_both::<F, G>,
+        min_row_len: const { rows::SingleRow::min_len_of_both::<F::Order>() },
+        of_each: None,
         element,
     }
 }

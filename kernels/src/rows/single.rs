@@ -51,7 +51,13 @@ impl SingleRow {
         unsafe { find::<F, F::Order>(first, len, tuning, of_call) }
     }
 
-    /// What [`crate::BothKernel::of_row`] calls.
+    /// The shortest row of two orders that is faster than one after the other: of blocks. To have all searches for two
+    /// would be too much code.
+    pub(crate) const fn min_len_of_both<O: ArgOrder>() -> usize {
+        lane_indexed::vectors::<O>().1 * O::Simd::LANES + 1
+    }
+
+    /// What [`crate::BothKernel::of_row`] calls, for rows that are not shorter.
     ///
     /// # Safety
     /// - As for [`SingleRow::enter`], for both orders.
@@ -122,12 +128,12 @@ impl<'a, P: RowOrders> RowAlone<'a, P> {
     fn find(self, of_call: impl FnOnce() -> P::Positions) -> P::Positions {
         let (orders, len, lanes) = (self.orders, self.elements.len(), <P::Order as ArgOrder>::Simd::LANES);
         let (fewest, most) = lane_indexed::vectors::<P::Order>();
-        if len <= (fewest - 1) * lanes {
+        if const { !P::ARE_TWO } && len <= (fewest - 1) * lanes {
             orders.token().vectorized(
                 #[inline(always)]
                 move || in_registers(self.elements.len(), self),
             )
-        } else if len <= most * lanes {
+        } else if const { !P::ARE_TWO } && len <= most * lanes {
             orders.token().vectorized(
                 #[inline(always)]
                 move || {
@@ -136,7 +142,7 @@ impl<'a, P: RowOrders> RowAlone<'a, P> {
                     orders.find::<LaneIndexed>(self.row())
                 },
             )
-        } else if blocked::is_one_segment::<P::Order>(len) {
+        } else if blocked::is_one_segment::<P::Order>(len) && (const { !P::ARE_TWO } || len > most * lanes) {
             orders.token().vectorized(
                 #[inline(always)]
                 move || P::positions(blocked::find(orders, self.row(), 0)),
