@@ -490,15 +490,16 @@ where
     if const { !S::TUNING.specializes } {
         return None;
     }
-    let element = T::DATA_TYPE;
+    let rows = if const { has_specialized_rows::<S, T>() } {
+        rows_of_both::<Specialized<S, T, false, NAN>, Specialized<S, T, true, NAN>>(T::DATA_TYPE)
+    } else {
+        rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(T::DATA_TYPE)
+    };
     match strategy {
-        Strategy::Rows if const { has_specialized_rows::<S, T>() } => {
-            Some(rows_of_both::<Specialized<S, T, false, NAN>, Specialized<S, T, true, NAN>>(element))
-        }
-        Strategy::Rows => Some(rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(element)),
+        Strategy::Rows => Some(rows),
         Strategy::Columns => Some(BothKernel {
             of_args: columns::Columns::enter::<Both<OfColumns<S, T, false, NAN>, OfColumns<S, T, true, NAN>>>,
-            ..rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(element)
+            ..rows
         }),
         Strategy::SegmentedRows | Strategy::NarrowColumns | Strategy::GatheredColumns => None,
     }

@@ -1,9 +1,7 @@
 //! What rows are searched by: an order, or [two at once](Pair); and where the positions of rows are written. Knows
 //! nothing of loops over rows.
 
-use super::blocked;
-use super::lane_indexed;
-use super::search::{Loops, RowSearch};
+use super::search::RowSearch;
 use super::segment::{Followed, Segment};
 use super::segment_orders::{Lane, SegmentOrders};
 use super::tree::SideBySide;
@@ -122,20 +120,15 @@ impl<A: ArgOrder, B: PairedWith<A>> RowOrders for Pair<A, B> {
 
     #[inline(always)]
     fn find<S: RowSearch<A>>(self, row: Segment<'_, A::Lane>) -> [u32; 2] {
-        match const { S::LOOPS } {
-            Some(Loops::Lanes) => lane_indexed::find(self, row),
-            Some(Loops::Blocks) => Self::positions(blocked::find(self, row, 0)),
-            Some(Loops::Parts) => Self::positions(blocked::find_any_length(self, row)),
-            // The compiler loads once what both begin with.
-            None => [S::find(self.0, row), S::Of::<B>::find(self.1, row)],
-        }
+        S::find_both(self, row)
     }
 
     #[inline(always)]
     fn find_followed<S: RowSearch<A>>(self, row: Followed<'_, A>) -> [u32; 2] {
-        match const { S::LOOPS.is_some() } {
-            true => self.find::<S>(row.segment()),
-            false => [S::find_followed(self.0, row), S::Of::<B>::find_followed(self.1, row.of_order())],
+        if const { S::OVER_READS } {
+            [S::find_followed(self.0, row), S::Of::<B>::find_followed(self.1, row.of_order())]
+        } else {
+            self.find::<S>(row.segment())
         }
     }
 }

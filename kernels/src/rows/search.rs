@@ -4,8 +4,9 @@ use super::blocked;
 use super::blocks::block_len;
 use super::lane_indexed;
 use super::segment::{self, Followed, MAX_VECTORS, Segment};
+use super::segment_orders::SegmentOrders;
 use super::tree::{self, SideBySide};
-use crate::order::pair::PairedWith;
+use crate::order::pair::{Pair, PairedWith};
 use crate::order::{ArgOrder, IndexVec, Minpos, Vec};
 use crate::simd::ops::{MinposOps, SimdOps, iota};
 use crate::simd::token::Simd;
@@ -49,17 +50,6 @@ pub(super) trait RowLoop<O: ArgOrder> {
     fn search<S: RowSearch<O>>(self) -> Self::Output;
 }
 
-/// What a search goes through, one after another.
-#[derive(Clone, Copy)]
-pub(super) enum Loops {
-    /// Vectors: see `lane_indexed.rs`.
-    Lanes,
-    /// Blocks of vectors: see `blocked.rs`.
-    Blocks,
-    /// Segments of blocks.
-    Parts,
-}
-
 /// A way to find the best element of a row.
 pub(super) trait RowSearch<O: ArgOrder> {
     /// The same search by another order of the same vectors.
@@ -69,12 +59,10 @@ pub(super) trait RowSearch<O: ArgOrder> {
     const LENGTHS: [usize; 2];
     /// Whether a row is loaded as a vector that is longer, and so needs to be [`Followed`].
     const OVER_READS: bool = false;
-    /// The loop that it is, if it is one.
-    const LOOPS: Option<Loops> = None;
     /// Whether it takes a row block by block, and prefetches by itself.
-    const IS_BLOCKED: bool = matches!(Self::LOOPS, Some(Loops::Blocks | Loops::Parts));
+    const IS_BLOCKED: bool = false;
     /// Whether it takes rows of any length from a block on, which run in either direction where none is known.
-    const TAKES_ANY_LENGTH: bool = matches!(Self::LOOPS, Some(Loops::Parts));
+    const TAKES_ANY_LENGTH: bool = false;
     /// Whether a search is as short as a [loop that is unrolled](crate::simd::token::repeat).
     const IS_SHORT: bool = false;
     /// Whether as many rows as a vector has lanes may be answered side by side.
@@ -82,6 +70,13 @@ pub(super) trait RowSearch<O: ArgOrder> {
 
     /// The position, 0 if there is none.
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32;
+
+    /// By two orders. What the searches of both begin with, the compiler loads once; a loop shares what it loads by
+    /// itself.
+    #[inline(always)]
+    fn find_both<B: PairedWith<O>>(orders: Pair<O, B>, row: Segment<'_, O::Lane>) -> [u32; 2] {
+        [Self::find(orders.0, row), Self::Of::<B>::find(orders.1, row)]
+    }
 
     /// [`RowSearch::find`], where more than the row may be read.
     #[inline(always)]
@@ -173,11 +168,15 @@ pub(super) struct LaneIndexed;
 impl<O: ArgOrder> RowSearch<O> for LaneIndexed {
     type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [O::Simd::LANES, usize::MAX];
-    const LOOPS: Option<Loops> = Some(Loops::Lanes);
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
         lane_indexed::find(order, row)
+    }
+
+    #[inline(always)]
+    fn find_both<B: PairedWith<O>>(orders: Pair<O, B>, row: Segment<'_, O::Lane>) -> [u32; 2] {
+        lane_indexed::find(orders, row)
     }
 }
 
@@ -187,11 +186,17 @@ pub(super) struct AnyLengthSearch;
 impl<O: ArgOrder> RowSearch<O> for AnyLengthSearch {
     type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [block_len::<O>(), usize::MAX];
-    const LOOPS: Option<Loops> = Some(Loops::Parts);
+    const IS_BLOCKED: bool = true;
+    const TAKES_ANY_LENGTH: bool = true;
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
         blocked::find_any_length(order, row).position()
+    }
+
+    #[inline(always)]
+    fn find_both<B: PairedWith<O>>(orders: Pair<O, B>, row: Segment<'_, O::Lane>) -> [u32; 2] {
+        Pair::<O, B>::positions(blocked::find_any_length(orders, row))
     }
 }
 
@@ -201,10 +206,15 @@ pub(super) struct BlockedSearch;
 impl<O: ArgOrder> RowSearch<O> for BlockedSearch {
     type Of<B: PairedWith<O>> = Self;
     const LENGTHS: [usize; 2] = [block_len::<O>(), usize::MAX];
-    const LOOPS: Option<Loops> = Some(Loops::Blocks);
+    const IS_BLOCKED: bool = true;
 
     #[inline(always)]
     fn find(order: O, row: Segment<'_, O::Lane>) -> u32 {
         blocked::find(order, row, 0).position()
+    }
+
+    #[inline(always)]
+    fn find_both<B: PairedWith<O>>(orders: Pair<O, B>, row: Segment<'_, O::Lane>) -> [u32; 2] {
+        Pair::<O, B>::positions(blocked::find(orders, row, 0))
     }
 }
