@@ -5,12 +5,14 @@
 //! `cargo bench --bench both -- f32 rows`. `ARGREDUCE_ISA` names the instruction set of both calls; argminmax takes
 //! the widest that it has.
 
+mod common;
+
 use argminmax::ArgMinMax;
 use argreduce::{ArgReduce, Element, Layout};
 use bytemuck::Pod;
+use common::{layout, random, time};
 use half::f16;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 /// Sizes, axes, and whether axes are in the opposite order in memory.
 type Shape = (&'static str, fn(usize) -> Vec<usize>, &'static [isize], bool);
@@ -78,12 +80,7 @@ fn of_one<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize) 
     if sizes.contains(&0) {
         return f64::NAN;
     }
-    let layout = if is_reversed {
-        let reversed: Vec<usize> = sizes.iter().rev().copied().collect();
-        Layout::contiguous(&reversed).unwrap().permute(&(0..sizes.len() as isize).rev().collect::<Vec<_>>()).unwrap()
-    } else {
-        Layout::contiguous(&sizes).unwrap()
-    };
+    let layout = layout(&sizes, is_reversed);
     let data: Vec<T> = random(layout.element_count());
     let both = ArgReduce::argminmax(&layout).axes(axes).plan_both::<T, i64>().unwrap();
     let one = ArgReduce::argmax(&layout).axes(axes).plan::<T, i64>().unwrap();
@@ -92,38 +89,4 @@ fn of_one<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize) 
     let of_both = time(|| both.run(black_box(&data), &mut min, &mut max).unwrap());
     let of_one = time(|| one.run(black_box(&data), &mut max).unwrap());
     of_both.as_secs_f64() / of_one.as_secs_f64()
-}
-
-/// Numbers without order, none of which is NaN.
-fn random<T: Pod>(len: usize) -> Vec<T> {
-    let mut state = 1_u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as u8
-    };
-    let mut data = vec![T::zeroed(); len];
-    for element in bytemuck::cast_slice_mut::<T, u8>(&mut data).chunks_exact_mut(size_of::<T>()) {
-        element.fill_with(&mut next);
-        // The exponent of a float that is finite; and nothing that ends a row early.
-        element[size_of::<T>() - 1] &= 0x3b;
-    }
-    data
-}
-/// The shortest of many: of so many calls at a time that to read the clock does not count.
-fn time<R>(mut run: impl FnMut() -> R) -> Duration {
-    let before = Instant::now();
-    black_box(run());
-    let calls = (20_000 / before.elapsed().as_nanos().max(1)).max(1) as u32;
-    let (mut shortest, start) = (Duration::MAX, Instant::now());
-    for n in 0.. {
-        let before = Instant::now();
-        for _ in 0..calls {
-            black_box(run());
-        }
-        shortest = shortest.min(before.elapsed() / calls);
-        if n >= 3 && start.elapsed() > Duration::from_millis(20) {
-            break;
-        }
-    }
-    shortest
 }

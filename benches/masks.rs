@@ -6,12 +6,14 @@
 //! `cargo bench --bench masks -- f32 rows`. `ARGREDUCE_ISA` names the instruction set of both calls; argminmax takes
 //! the widest that it has.
 
+mod common;
+
 use argminmax::ArgMinMaxMasked;
 use argreduce::{ArgReduce, Element, Layout, Mask};
 use bytemuck::Pod;
+use common::{layout, random, time};
 use half::f16;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 /// Sizes, axes, and whether axes are in the opposite order in memory.
 type Shape = (&'static str, fn(usize) -> Vec<usize>, &'static [isize], bool);
@@ -79,14 +81,8 @@ fn main() {
 /// The speeds under masks of all densities, as parts of the speed without one.
 fn ratios<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize, format: &str) -> [f64; 6] {
     let sizes = sizes(bytes / size_of::<T>());
-    let packed = Layout::contiguous(&sizes).unwrap();
-    let layout = if is_reversed {
-        let reversed: Vec<usize> = sizes.iter().rev().copied().collect();
-        Layout::contiguous(&reversed).unwrap().permute(&(0..sizes.len() as isize).rev().collect::<Vec<_>>()).unwrap()
-    } else {
-        packed
-    };
-    let data: Vec<T> = random(packed.element_count());
+    let layout = layout(&sizes, is_reversed);
+    let data: Vec<T> = random(layout.element_count());
     let plan = ArgReduce::argmax(&layout).axes(axes).fill(-1).plan::<T, i64>().unwrap();
     let mut indices = vec![0; plan.output_layout().required_len()];
     let without = time(|| plan.run(black_box(&data), &mut indices).unwrap());
@@ -106,22 +102,6 @@ fn ratios<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize, 
     })
 }
 
-/// Numbers without order, none of which is NaN.
-fn random<T: Pod>(len: usize) -> Vec<T> {
-    let mut state = 1_u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as u8
-    };
-    let mut data = vec![T::zeroed(); len];
-    for element in bytemuck::cast_slice_mut::<T, u8>(&mut data).chunks_exact_mut(size_of::<T>()) {
-        element.fill_with(&mut next);
-        // The exponent of a float that is finite; and nothing that ends a row early.
-        element[size_of::<T>() - 1] &= 0x3b;
-    }
-    data
-}
-
 /// What is there: so many of a hundred, or runs of a thousand.
 fn mask(density: &str, len: usize) -> Vec<bool> {
     match density.parse::<u8>() {
@@ -134,18 +114,4 @@ fn mask(density: &str, len: usize) -> Vec<bool> {
 
 fn bits(there: &[bool]) -> Vec<u8> {
     there.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit))).collect()
-}
-
-/// The shortest of many.
-fn time<R>(mut run: impl FnMut() -> R) -> Duration {
-    let (mut shortest, start) = (Duration::MAX, Instant::now());
-    for n in 0.. {
-        let before = Instant::now();
-        black_box(run());
-        shortest = shortest.min(before.elapsed());
-        if n >= 3 && start.elapsed() > Duration::from_millis(20) {
-            break;
-        }
-    }
-    shortest
 }
