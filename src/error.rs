@@ -407,6 +407,15 @@ pub enum Error(f) {
         f,
         "the {slice} slice is misaligned: for {element_type}, its address has to be a multiple of {alignment}"
     ),
+    /// A type whose kernels were left out of this build.
+    NoKernels {
+        /// The type.
+        data_type: DataType,
+    } => write!(
+        f,
+        "this build has no kernels for {data_type}: they need the feature {} of argreduce",
+        data_type.feature().unwrap_or("default")
+    ),
     /// A type that indices are not written as.
     NotAnIndexType {
         /// The type.

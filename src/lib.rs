@@ -35,6 +35,7 @@
 //! | several threads for one call | [`Executor`]: [`Plan::run_on`], [`argmax_on`]; rayon's by the feature `rayon` |
 //! | DirectML's descriptors | [`directml`] |
 //! | arrays of the crate `ndarray` 0.17 | the feature `ndarray`, and its module |
+//! | a program of few types, built sooner | features as `f32` in place of the default ones: [`DataType::feature`] |
 //! | the rules as plain loops | [`mod@reference`] |
 //!
 //! # Semantics

@@ -193,7 +193,8 @@ impl Kernel {
     }
 }
 
-/// The kernel for elements `T`, or `None` where the ISA is not available.
+/// The kernel for elements `T`, or `None` where the ISA is not available, or this build has
+/// [no kernels](DataType::has_kernels) for the type.
 ///
 /// The crate's own page has an example.
 #[inline]
@@ -201,7 +202,7 @@ pub fn kernel<T: Element>(isa: Isa, strategy: Strategy, function: ReduceFunction
     kernel_of(T::DATA_TYPE, isa, strategy, function, policy)
 }
 
-/// The kernel for elements of a type that is known as a value, or `None` where the ISA is not available.
+/// The kernel for elements of a type that is known as a value, or `None` as in [`kernel`].
 ///
 /// ```
 /// use argreduce_kernels::{DataType, Isa, NanPolicy, ReduceFunction, Strategy, kernel_of};
@@ -219,7 +220,7 @@ pub fn kernel_of(
         return None;
     }
     with_element_type!(element, T => with_isa!(isa, S => {
-        if const { cfg!(without = "most_types") && !is_kept(T::DATA_TYPE) } {
+        if const { !T::DATA_TYPE.has_kernels() } {
             return None;
         }
         match (function, policy) {
@@ -229,11 +230,6 @@ pub fn kernel_of(
             (ReduceFunction::ArgMin, NanPolicy::Ignore) => by_strategy::<S, T, false, IGNORE>(strategy),
         }
     }))
-}
-
-/// Of each kind and width of lanes, one: what is left without most types.
-const fn is_kept(data_type: DataType) -> bool {
-    matches!(data_type, DataType::I64 | DataType::U8 | DataType::F32 | DataType::F16)
 }
 
 /// What merges partial answers, or `None` where the ISA is not available: values of a type, and indices of so many
@@ -366,7 +362,7 @@ impl BothKernel {
     }
 }
 
-/// The kernel for both functions at once, or `None` where the ISA is not available, or it or the strategy has none.
+/// The kernel for both functions at once, or `None` as in [`kernel`], or where the ISA or the strategy has none.
 ///
 /// [`BothKernel`] has an example.
 pub fn both_kernel_of(element: DataType, isa: Isa, strategy: Strategy, policy: NanPolicy) -> Option<BothKernel> {
@@ -374,7 +370,7 @@ pub fn both_kernel_of(element: DataType, isa: Isa, strategy: Strategy, policy: N
         return None;
     }
     with_element_type!(element, T => with_isa!(isa, S => {
-        if const { cfg!(without = "most_types") && !is_kept(T::DATA_TYPE) } {
+        if const { !T::DATA_TYPE.has_kernels() } {
             return None;
         }
         match policy {

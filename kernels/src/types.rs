@@ -1,5 +1,6 @@
 //! The element types, in one table: a new one is one row here (and, where no lanes of [`crate::order`] fit it, a key
-//! there).
+//! there). A row names the feature without which its kernels are left out: they take most of the time of a build. Those
+//! of 8 bits have none, because masks need `u8`.
 
 use core::fmt;
 use half::{bf16, f16};
@@ -88,7 +89,8 @@ macro_rules! key {
 // `$d` is a dollar sign, for the macros that this one makes.
 macro_rules! elements {
     ($d:tt $(
-        $(#[$doc:meta])* $name:ident: $kind:tt $t:ident as $key:ident, $text:literal $(or $other:literal)?;
+        $(#[$doc:meta])* $name:ident: $kind:tt $t:ident as $key:ident $(if $feature:literal)?,
+            $text:literal $(or $other:literal)?;
     )+) => {
         /// An element type as a value. Displays as in Rust: `f32`, `bool`. Parses that, and the name that it has in
         /// NumPy and ONNX.
@@ -113,6 +115,36 @@ macro_rules! elements {
             pub const fn size(self) -> usize {
                 match self {
                     $(DataType::$name => size_of::<$t>(),)+
+                }
+            }
+
+            /// Whether this build has kernels for it: those of some types are left out where the
+            /// [feature](DataType::feature) of their group is off.
+            ///
+            /// ```
+            /// # use argreduce_kernels as argreduce;
+            /// use argreduce::DataType;
+            /// assert!(DataType::U8.has_kernels());
+            /// assert_eq!(DataType::Bf16.has_kernels(), DataType::F16.has_kernels());
+            /// ```
+            pub const fn has_kernels(self) -> bool {
+                match self {
+                    $(DataType::$name => cfg!(all($(feature = $feature)?)),)+
+                }
+            }
+
+            /// The feature that its kernels need, of this crate or of `argreduce`; `None` for those that are always
+            /// there.
+            ///
+            /// ```
+            /// # use argreduce_kernels as argreduce;
+            /// use argreduce::DataType;
+            /// assert_eq!(DataType::U64.feature(), Some("int64"));
+            /// assert_eq!(DataType::U8.feature(), None);
+            /// ```
+            pub const fn feature(self) -> Option<&'static str> {
+                match self {
+                    $(DataType::$name => elements!(@ $($feature)?),)+
                 }
             }
         }
@@ -150,6 +182,12 @@ macro_rules! elements {
             }
         )+
     };
+    (@ $feature:literal) => {
+        Some($feature)
+    };
+    (@) => {
+        None
+    };
 }
 
 /// The element types by the names that the table has for them, for its macros.
@@ -161,31 +199,31 @@ pub mod by_name {
 
 elements! { $
     /// 32-bit float.
-    F32: float f32 as f32, "f32" or "float32";
+    F32: float f32 as f32 if "f32", "f32" or "float32";
     /// 16-bit float, `half::f16`.
-    F16: float f16 as f16, "f16" or "float16";
+    F16: float f16 as f16 if "f16", "f16" or "float16";
     /// 16-bit float with 8 bits of exponent, `half::bf16`.
-    Bf16: float bf16 as bf16, "bf16" or "bfloat16";
+    Bf16: float bf16 as bf16 if "f16", "bf16" or "bfloat16";
     /// 64-bit float.
-    F64: float f64 as f64, "f64" or "float64";
+    F64: float f64 as f64 if "f64", "f64" or "float64";
     /// 8-bit signed integer.
-    I8: integer i8 as i8, "i8" or "int8";
+    I8: integer i8 as i8 if "int8", "i8" or "int8";
     /// 16-bit signed integer.
-    I16: integer i16 as i16, "i16" or "int16";
+    I16: integer i16 as i16 if "int16", "i16" or "int16";
     /// 32-bit signed integer.
-    I32: integer i32 as i32, "i32" or "int32";
+    I32: integer i32 as i32 if "int32", "i32" or "int32";
     /// 64-bit signed integer.
-    I64: integer i64 as i64, "i64" or "int64";
+    I64: integer i64 as i64 if "int64", "i64" or "int64";
     /// 8-bit unsigned integer.
     U8: integer u8 as u8, "u8" or "uint8";
     /// 16-bit unsigned integer.
-    U16: integer u16 as u16, "u16" or "uint16";
+    U16: integer u16 as u16 if "int16", "u16" or "uint16";
     /// 32-bit unsigned integer.
-    U32: integer u32 as u32, "u32" or "uint32";
+    U32: integer u32 as u32 if "int32", "u32" or "uint32";
     /// 64-bit unsigned integer.
-    U64: integer u64 as u64, "u64" or "uint64";
+    U64: integer u64 as u64 if "int64", "u64" or "uint64";
     /// `false` is less than `true`; the same kernels as `u8`.
-    Bool: integer bool as u8, "bool";
+    Bool: integer bool as u8 if "bool", "bool";
 }
 
 /// What to look for.

@@ -1,6 +1,7 @@
 //! [`ArgReduce`] collects what the caller asks for, checks it, and makes a plan of it.
 
 use super::plan::{ErasedPlan, Plan};
+use super::require_kernels;
 use crate::layout::{AxisError, AxisSet, PerAxis, Window, may_overlap};
 use crate::planner::PlanIsa;
 use crate::{
@@ -207,7 +208,10 @@ impl<'a> ArgReduce<'a> {
     ///   one, the sizes of the reduced axes and the largest index are those of the whole.
     /// - [`Error::FillOutOfRange`]: see [`ArgReduce::fill`].
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
+    ///
+    /// It does not compile for elements whose kernels were left out, by a [feature](DataType::feature) that is off.
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
+        const { require_kernels::<T>() };
         // Made in place: to copy a plan a few times would take longer than to make it.
         let mut plan = Ok(Plan { erased: ErasedPlan::EMPTY, types: PhantomData });
         if let Ok(Plan { erased, .. }) = &mut plan
@@ -226,6 +230,9 @@ impl<'a> ArgReduce<'a> {
         (index_type, max_index): (&'static str, u64),
         erased: &mut ErasedPlan,
     ) -> Result<(), Error> {
+        if !element.has_kernels() {
+            return Err(Error::NoKernels { data_type: element });
+        }
         let isa = plan_isa(self.isa)?;
         erased.isa = isa.widest;
         let sizes = self.input.sizes();

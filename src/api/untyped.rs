@@ -14,8 +14,9 @@ impl ArgReduce<'_> {
     /// As [`ArgReduce::plan`], with both types as values. Unlike it, takes a little heap memory; running takes none.
     ///
     /// # Errors
-    /// As [`ArgReduce::plan`], and [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`,
-    /// `u64`, `u8` and `u16`.
+    /// As [`ArgReduce::plan`]; [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`, `u64`,
+    /// `u8` and `u16`; and [`Error::NoKernels`] for a `data_type` whose kernels were left out, by a
+    /// [feature](DataType::feature) that is off.
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
         let Some(max_index) = max_index(index_type) else {
             return Err(Error::NotAnIndexType { data_type: index_type });

@@ -6,7 +6,7 @@
 //!               merge them into the first half
 //! ```
 
-use crate::api::{ErasedPlan, check_len, new_vec};
+use crate::api::{ErasedPlan, check_len, new_vec, require_kernels};
 use crate::layout::{PerAxis, Window, dimension};
 use crate::{ArgReduce, Element, Error, Executor, Index, Layout, Mask, Options, Sequential};
 
@@ -54,6 +54,7 @@ impl ArgReduce<'_> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn stream<T: Element, I: Index>(self, axis: isize) -> Result<ArgStream<T, I>, Error> {
+        const { require_kernels::<T>() };
         let rank = self.input.sizes().len();
         let axis = dimension(axis, rank)?;
         let first = self.axes?.first();
