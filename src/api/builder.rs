@@ -1,9 +1,8 @@
 //! [`ArgReduce`] collects what the caller asks for, checks it, and makes a plan of it.
 
 use super::plan::{ErasedPlan, Plan};
-use super::require_kernels;
 use crate::layout::{AxisError, AxisSet, PerAxis, Window, may_overlap};
-use crate::planner::PlanIsa;
+use crate::planner::{PlanIsa, require_kernels};
 use crate::{
     AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction,
 };

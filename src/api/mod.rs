@@ -42,14 +42,3 @@ pub(crate) use plan::{ErasedPlan, check_len, new_vec};
 pub use slice::SliceExt;
 pub use untyped::{RequiredBytes, UntypedPlan};
 pub(crate) use untyped::{elements, elements_mut, index_elements};
-
-use crate::Element;
-
-/// In a `const` block, where elements are a type of the caller's: what reduces those without kernels does not compile.
-pub(crate) const fn require_kernels<T: Element>() {
-    assert!(
-        T::DATA_TYPE.has_kernels(),
-        "argreduce was built without kernels for elements of this type: they need its feature f16 (of bf16 too), f32, \
-         f64, int16, int32 or int64 (of unsigned ones too)"
-    );
-}

@@ -1,9 +1,8 @@
 //! `xs.argmax()` and its sisters on any slice.
 
 use super::builder::{ArgReduce, default_isa};
-use super::require_kernels;
 use crate::exec::{find_both_in_slice, find_in_slice, find_scalar};
-use crate::planner::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
+use crate::planner::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, require_kernels};
 use crate::{AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, Options, Partial, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: ties go to the first, and NaN is before all numbers.

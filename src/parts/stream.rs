@@ -6,8 +6,9 @@
 //!               merge them into the first half
 //! ```
 
-use crate::api::{ErasedPlan, check_len, new_vec, require_kernels};
+use crate::api::{ErasedPlan, check_len, new_vec};
 use crate::layout::{PerAxis, Window, dimension};
+use crate::planner::require_kernels;
 use crate::{ArgReduce, Element, Error, Executor, Index, Layout, Mask, Options, Sequential};
 
 /// A reduction of a tensor that comes in chunks along one axis: the best elements so far. Made by

@@ -4,7 +4,7 @@
 use super::collapse::CollapsedShape;
 use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
 use super::nest::count;
-use crate::{DataType, Isa, NanPolicy, ReduceFunction};
+use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
 use argreduce_kernels::{Kernel, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
 
 /// What the executor does: loops, and what runs along them.
@@ -76,6 +76,15 @@ impl ExecPlan {
         self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
         Some(())
     }
+}
+
+/// In a `const` block, where elements are a type of the caller's: what reduces those without kernels does not compile.
+pub(crate) const fn require_kernels<T: Element>() {
+    assert!(
+        T::DATA_TYPE.has_kernels(),
+        "argreduce was built without kernels for elements of this type: they need its feature bool, f16 (of bf16 too), \
+         f32, f64, int8, int16, int32 or int64 (of unsigned ones too)"
+    );
 }
 
 /// The ISA of a plan.
