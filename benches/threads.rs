@@ -181,6 +181,45 @@ fn main() {
     let filter = arguments.into_iter().find(|argument| !argument.starts_with("--")).unwrap_or_default();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(*THREADS).build().unwrap();
     pool.install(|| measure(is_test, &filter));
+    measure_apart(is_test, &pool);
+}
+
+/// Calls with a pause before each, by a thread that is none of the pool's: those that wait for work are asleep then.
+fn measure_apart(is_test: bool, pool: &rayon::ThreadPool) {
+    let scoped = ScopedThreads::new(*THREADS);
+    println!("\nThe same, each call 5 ms after the one before, the median of 100:\n");
+    println!("| shape | one thread | rayon, from outside | from inside | scoped |\n|---|---|---|---|---|");
+    for (sizes, axis) in [(&[1024, 2048][..], 1), (&[1, 21, 512, 512], 1), (&[64, 524_288], 0)] {
+        let plan: Plan<f32, i64> = ArgReduce::argmax(&Layout::contiguous(sizes).unwrap()).axes(&[axis]).plan().unwrap();
+        let input = vec![1.0; sizes.iter().product()];
+        let mut indices = vec![0; plan.output_layout().required_len()];
+        let mut alone = || plan.run(&input, &mut indices).unwrap();
+        let one = median_apart(is_test, &mut alone);
+        let mut of = |executor: &(dyn Executor + Sync)| {
+            one / median_apart(is_test, &mut || plan.run_on(executor, &input, &mut indices).unwrap())
+        };
+        let outside = of(pool);
+        let inside = pool.install(|| of(&Rayon));
+        println!("| {sizes:?}, axis {axis} | {one:.1} | {outside:.2} | {inside:.2} | {:.2} |", of(&scoped));
+    }
+}
+
+/// Microseconds.
+fn median_apart(is_test: bool, run: &mut dyn FnMut()) -> f64 {
+    let mut times: Vec<Duration> = (0..if is_test { 1 } else { 100 })
+        .map(|_| {
+            // The caller is busy: with its thread asleep, its core would be.
+            let pause = Instant::now();
+            while pause.elapsed() < Duration::from_millis(5) {
+                spin_loop();
+            }
+            let start = Instant::now();
+            run();
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1e6
 }
 
 /// Calls that are too small to be divided, on threads and on none, for `ci/instructions` to count.

@@ -512,21 +512,24 @@ fn a_stream_outlives_a_panic() {
 /// Those that the library brings, on what is worth several threads to them.
 #[test]
 fn threads_of_the_library() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     for sizes in [[64, 1 << 20], [1, 1 << 26], [1 << 17, 512]] {
         let layout = Layout::contiguous(&sizes).unwrap();
         let input = dense_or_sparse::<u8>(&mut rng(5), layout.required_len(), true);
         let plan = ArgReduce::argmin(&layout).axes(&[1]).plan::<u8, u32>().unwrap();
         let alone = plan.run_to_vec(&input).unwrap();
-        for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon] {
+        for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon, &pool] {
             let mut indices = vec![77; sizes[0]];
             plan.run_on(executor, &input, &mut indices).unwrap();
             assert!(indices == alone, "{sizes:?}");
         }
         assert_eq!(plan.division_on(&Sequential).to_string(), "1 task");
-        assert!(plan.division_on(&ScopedThreads::new(3)).to_string().starts_with("3 tasks"));
+        for executor in [&ScopedThreads::new(3) as &dyn Executor, &pool] {
+            assert!(plan.division_on(executor).to_string().starts_with("3 tasks"));
+        }
     }
     // Each task once, also of more tasks than threads.
-    for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon] {
+    for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon, &pool] {
         for tasks in [0, 1, 2, 7] {
             let calls: [AtomicUsize; 8] = Default::default();
             executor.parallel_for(tasks, &|n| _ = calls[n].fetch_add(1, Relaxed));

@@ -1,11 +1,12 @@
 //! The threads of rayon.
 
 use super::executor::Executor;
-use ::rayon::prelude::*;
+use ::rayon::{Scope, ThreadPool, current_num_threads, in_place_scope};
 
-/// The ambient pool of the crate `rayon`: that of the thread which calls, or else the global one.
+/// The ambient pool of the crate `rayon`: that of the thread which calls, or else the global one. A pool of your own is
+/// an [`Executor`] too.
 ///
-/// A pool of your own is used by calling from within it, as with everything that takes rayon's threads:
+/// The thread that calls does its part. Rayon allocates a little for each of the others.
 ///
 /// ```
 /// use argreduce::{ArgReduce, Layout, Rayon};
@@ -15,7 +16,7 @@ use ::rayon::prelude::*;
 /// assert_eq!(indices, [0; 4]);
 ///
 /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
-/// pool.install(|| plan.run_on(&Rayon, &input, &mut indices))?;
+/// plan.run_on(&pool, &input, &mut indices)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +24,7 @@ pub struct Rayon;
 
 impl Executor for Rayon {
     fn width(&self) -> usize {
-        ::rayon::current_num_threads()
+        current_num_threads()
     }
 
     fn min_task_bytes(&self) -> usize {
@@ -31,7 +32,31 @@ impl Executor for Rayon {
     }
 
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        // Each task apart, so that an idle thread can take it.
-        (0..tasks).into_par_iter().with_max_len(1).for_each(task);
+        in_place_scope(|scope| share(scope, tasks, task));
+    }
+}
+
+/// The threads of this pool, and the one that calls.
+#[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
+impl Executor for ThreadPool {
+    fn width(&self) -> usize {
+        self.current_num_threads()
+    }
+
+    fn min_task_bytes(&self) -> usize {
+        Rayon.min_task_bytes()
+    }
+
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        self.in_place_scope(|scope| share(scope, tasks, task));
+    }
+}
+
+/// A parallel iterator would not do: a caller that is none of the pool's would sleep until one of them has begun, and
+/// that one has to wake the next. After a pause of a millisecond, the first is often done by then.
+fn share<'scope>(scope: &Scope<'scope>, tasks: usize, task: &'scope (dyn Fn(usize) + Sync)) {
+    (1..tasks).for_each(|n| scope.spawn(move |_| task(n)));
+    if tasks > 0 {
+        task(0);
     }
 }
