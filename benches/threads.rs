@@ -10,6 +10,7 @@
 //! ```
 //!
 //! The fastest of several calls counts, one thread and several in turn: what else the machine does makes some slower.
+//! In a table of its own, the median of calls with a pause before each.
 
 use argreduce::{ArgReduce, Executor, Layout, Plan, Rayon, ScopedThreads};
 use multiversion::multiversion;
@@ -172,6 +173,13 @@ const SHAPES: [Shape; 17] = [
     Shape { name: "128 MiB, five rows", sizes: &[5, 6 * MIB], axis: 1 },
 ];
 
+/// Those that are measured with pauses.
+const APART: [Shape; 3] = [
+    Shape { name: "8 MiB, rows [1024, 2048]", sizes: &[1024, 2048], axis: 1 },
+    Shape { name: "images [1, 21, 512, 512]", sizes: &[1, 21, 512, 512], axis: 1 },
+    Shape { name: "far columns [64, 524288]", sizes: &[64, 524_288], axis: 0 },
+];
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_test = arguments.iter().any(|argument| argument == "--test");
@@ -181,26 +189,35 @@ fn main() {
     let filter = arguments.into_iter().find(|argument| !argument.starts_with("--")).unwrap_or_default();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(*THREADS).build().unwrap();
     pool.install(|| measure(is_test, &filter));
-    measure_apart(is_test, &pool);
+    measure_apart(is_test, &filter, &pool);
 }
 
-/// Calls with a pause before each, by a thread that is none of the pool's: those that wait for work are asleep then.
-fn measure_apart(is_test: bool, pool: &rayon::ThreadPool) {
+/// Calls with a pause before each: threads that wait for work are asleep then. By a thread that is none of the pool's,
+/// and by one that is.
+fn measure_apart(is_test: bool, filter: &str, pool: &rayon::ThreadPool) {
     let scoped = ScopedThreads::new(*THREADS);
     println!("\nThe same, each call 5 ms after the one before, the median of 100:\n");
     println!("| shape | one thread | rayon, from outside | from inside | scoped |\n|---|---|---|---|---|");
-    for (sizes, axis) in [(&[1024, 2048][..], 1), (&[1, 21, 512, 512], 1), (&[64, 524_288], 0)] {
-        let plan: Plan<f32, i64> = ArgReduce::argmax(&Layout::contiguous(sizes).unwrap()).axes(&[axis]).plan().unwrap();
+    for Shape { name, sizes, axis } in &APART {
+        if !name.contains(filter) || is_test && sizes.iter().product::<usize>() > 4 * MIB {
+            continue;
+        }
+        let plan: Plan<f32, i64> =
+            ArgReduce::argmax(&Layout::contiguous(sizes).unwrap()).axes(&[*axis]).plan().unwrap();
         let input = vec![1.0; sizes.iter().product()];
         let mut indices = vec![0; plan.output_layout().required_len()];
         let mut alone = || plan.run(&input, &mut indices).unwrap();
         let one = median_apart(is_test, &mut alone);
-        let mut of = |executor: &(dyn Executor + Sync)| {
-            one / median_apart(is_test, &mut || plan.run_on(executor, &input, &mut indices).unwrap())
+        let mut of = |executor: &(dyn Executor + Sync)| match plan.division_on(executor).to_string().as_str() {
+            "1 task" => "-".to_string(),
+            _ => {
+                let all = median_apart(is_test, &mut || plan.run_on(executor, &input, &mut indices).unwrap());
+                format!("{:.2}", one / all)
+            }
         };
         let outside = of(pool);
         let inside = pool.install(|| of(&Rayon));
-        println!("| {sizes:?}, axis {axis} | {one:.1} | {outside:.2} | {inside:.2} | {:.2} |", of(&scoped));
+        println!("| {name} | {one:.1} | {outside} | {inside} | {} |", of(&scoped));
     }
 }
 

@@ -411,11 +411,10 @@ pub enum Error(f) {
     NoKernels {
         /// The type.
         data_type: DataType,
-    } => write!(
-        f,
-        "this build has no kernels for {data_type}: they need the feature {} of argreduce",
-        data_type.feature().unwrap_or("default")
-    ),
+    } => {
+        write!(f, "{}; it has those for", data_type.no_kernels())?;
+        DataType::ALL.iter().filter(|other| other.has_kernels()).try_for_each(|other| write!(f, " {other}"))
+    },
     /// A type that indices are not written as.
     NotAnIndexType {
         /// The type.

@@ -2,7 +2,7 @@
 //!
 //! ARGMIN and ARGMAX as DirectML defines them, on a CPU: over any set of axes, for thirteen element types, into seven
 //! index types, with ties to the first or the last, one written rule for NaN, and strides of any sign on both sides.
-//! Vector kernels are chosen at run time; nothing is copied, and nothing is allocated while running.
+//! Vector kernels are chosen at run time. The input is not copied, and running a plan allocates nothing.
 //!
 //! ```
 //! use argreduce::{ArgReduce, Layout};
@@ -35,7 +35,6 @@
 //! | several threads for one call | [`Executor`]: [`Plan::run_on`], [`argmax_on`]; rayon's by the feature `rayon` |
 //! | DirectML's descriptors | [`directml`] |
 //! | arrays of the crate `ndarray` 0.17 | the feature `ndarray`, and its module |
-//! | a program of few types, built sooner | features as `f32` in place of the default ones: [`DataType::feature`] |
 //! | the rules as plain loops | [`mod@reference`] |
 //!
 //! # Semantics
@@ -68,8 +67,25 @@
 //!
 //! Elements `f16` and `bf16` are those of the crate [`half`], version 2, which is re-exported: another major version
 //! of it would be one of this crate too. The arrays of the feature `ndarray` are those of the version that
-//! `Cargo.toml` names. Nothing else in the interface is of another crate. (Examples use `bytemuck` to see elements as
+//! `Cargo.toml` names, and with the feature `rayon`, a `ThreadPool` of rayon 1 is an [`Executor`]. Nothing else in
+//! the interface is of another crate. (Examples use `bytemuck` to see elements as
 //! bytes: `cargo add bytemuck`, or any other way.)
+//!
+//! # Features
+//!
+//! All element types are there by default, and their kernels take most of the time of a build. With
+//! `default-features = false`, there are those of `u8` (masks need them), and of what is asked for:
+//!
+//! | feature | kernels for elements |
+//! |---|---|
+//! | `f32`, `f64`, `bool` | of that type |
+//! | `f16` | `f16`, `bf16` |
+//! | `int8` | `i8` |
+//! | `int16`, `int32`, `int64` | `i16` and `u16`, and so on |
+//!
+//! A type whose kernels were left out is an error of [`ArgReduce::plan_untyped`]. Where it is a type of the program,
+//! that is not built (`cargo check` does not see it). All index types are always there. `ndarray` and `rayon` are
+//! features of their own.
 //!
 //! # Debug builds
 //!

@@ -453,3 +453,22 @@ fn partial_answers_without_outputs() {
     let stream = ArgReduce::argmax(&first).axes(&[0, 2]).stream::<f32, u8>(0).unwrap();
     stream.finish(&mut []).unwrap();
 }
+
+/// What leaves kernels out (see `ci/package`): the features of both crates are those of the table of types.
+#[test]
+fn each_feature_of_a_type_is_that_of_the_kernels() {
+    let [facade, kernels] = [include_str!("../Cargo.toml"), include_str!("../kernels/Cargo.toml")];
+    for data_type in DataType::ALL {
+        assert!(data_type.has_kernels());
+        let Some(feature) = data_type.feature() else {
+            assert_eq!(data_type, DataType::U8);
+            continue;
+        };
+        assert!(facade.contains(&format!("\n{feature} = [\"argreduce-kernels/{feature}\"]\n")), "{feature}");
+        assert!(kernels.contains(&format!("\n{feature} = []\n")), "{feature}");
+        for manifest in [facade, kernels] {
+            let default = manifest.lines().find(|line| line.starts_with("default = ")).unwrap();
+            assert!(default.contains(&format!("\"{feature}\"")), "{feature}");
+        }
+    }
+}

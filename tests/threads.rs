@@ -17,6 +17,7 @@ use rand::RngExt;
 use rand::rngs::SmallRng;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
@@ -536,6 +537,30 @@ fn threads_of_the_library() {
             assert!(calls.iter().enumerate().all(|(n, calls)| calls.load(Relaxed) == usize::from(n < tasks)));
         }
     }
+}
+
+/// The caller does the first task, and threads of the pool the others, at the same time; from outside, from within, and
+/// from another pool. A panic of any task resumes on the caller.
+#[test]
+fn rayon_shares_with_the_caller() {
+    let [pool, other] = [3, 1].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    let check = |executor: &dyn Executor| {
+        let (meeting, caller) = (Barrier::new(3), thread::current().id());
+        executor.parallel_for(3, &|n| {
+            meeting.wait();
+            assert_eq!(thread::current().id() == caller, n == 0);
+            assert!(n == 0 || pool.current_thread_index().is_some());
+        });
+        for panics in 0..3 {
+            let call = || executor.parallel_for(3, &|n| assert!(n != panics, "task {n}"));
+            catch_unwind(AssertUnwindSafe(call)).unwrap_err();
+        }
+    };
+    check(&pool);
+    pool.install(|| check(&pool));
+    pool.install(|| check(&Rayon));
+    other.install(|| check(&pool));
+    assert_eq!((pool.width(), pool.install(|| Rayon.width()), other.width()), (3, 3, 1));
 }
 
 #[test]

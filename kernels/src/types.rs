@@ -1,6 +1,6 @@
 //! The element types, in one table: a new one is one row here (and, where no lanes of [`crate::order`] fit it, a key
-//! there). A row names the feature without which its kernels are left out: they take most of the time of a build. Those
-//! of 8 bits have none, because masks need `u8`.
+//! there). A row names the feature without which its kernels are left out: they take most of the time of a build. `u8`
+//! has none, because masks need it.
 
 use core::fmt;
 use half::{bf16, f16};
@@ -144,7 +144,15 @@ macro_rules! elements {
             /// ```
             pub const fn feature(self) -> Option<&'static str> {
                 match self {
-                    $(DataType::$name => elements!(@ $($feature)?),)+
+                    $(DataType::$name => elements!(@feature $($feature)?),)+
+                }
+            }
+
+            /// What is wrong where there [are none](DataType::has_kernels).
+            #[doc(hidden)]
+            pub const fn no_kernels(self) -> &'static str {
+                match self {
+                    $(DataType::$name => elements!(@no_kernels $text $(, $feature)?),)+
                 }
             }
         }
@@ -182,11 +190,17 @@ macro_rules! elements {
             }
         )+
     };
-    (@ $feature:literal) => {
+    (@feature $feature:literal) => {
         Some($feature)
     };
-    (@) => {
+    (@feature) => {
         None
+    };
+    (@no_kernels $text:literal, $feature:literal) => {
+        concat!("argreduce was built without kernels for ", $text, ": they need its feature ", $feature)
+    };
+    (@no_kernels $text:literal) => {
+        ""
     };
 }
 

@@ -208,7 +208,8 @@ impl<'a> ArgReduce<'a> {
     /// - [`Error::FillOutOfRange`]: see [`ArgReduce::fill`].
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
     ///
-    /// It does not compile for elements whose kernels were left out, by a [feature](DataType::feature) that is off.
+    /// A program that calls it for elements whose kernels were left out is not built: see
+    /// [features](crate#features).
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
         const { require_kernels::<T>() };
         // Made in place: to copy a plan a few times would take longer than to make it.

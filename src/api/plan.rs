@@ -10,8 +10,9 @@ use std::marker::PhantomData;
 /// A reduction that is ready to run, as often as wanted, from any number of threads: checked, collapsed, with its
 /// kernel chosen.
 ///
-/// Holds no heap memory, and running it allocates nothing. It is `Copy`, but large: better borrowed than copied.
-/// Displays what it reduces, what that collapsed to, and how it will run:
+/// Holds no heap memory, and running it allocates nothing. (An [`Executor`] may: rayon does for each task.) It is
+/// `Copy`, but large: better borrowed than copied. Displays what it reduces, what that collapsed to, and how it will
+/// run:
 ///
 /// ```
 /// use argreduce::{ArgReduce, Isa, Layout};

@@ -15,8 +15,8 @@ impl ArgReduce<'_> {
     ///
     /// # Errors
     /// As [`ArgReduce::plan`]; [`Error::NotAnIndexType`] for an `index_type` other than `i32`, `i64`, `u32`, `u64`,
-    /// `u8` and `u16`; and [`Error::NoKernels`] for a `data_type` whose kernels were left out, by a
-    /// [feature](DataType::feature) that is off.
+    /// `u8` and `u16`; and [`Error::NoKernels`] for a `data_type` whose kernels were left out: see
+    /// [features](crate#features).
     pub fn plan_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlan, Error> {
         let Some(max_index) = max_index(index_type) else {
             return Err(Error::NotAnIndexType { data_type: index_type });

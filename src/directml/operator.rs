@@ -25,8 +25,8 @@ macro_rules! operator_desc {
             /// Checks every rule, and decides how to run. NaN is better than every number.
             ///
             /// # Errors
-            /// [`Error::DirectMl`] with the [`BrokenRule`], or an error of [`ArgReduce::plan`]: an index that does not
-            /// fit the output's type, outputs that share a place.
+            /// [`Error::DirectMl`] with the [`BrokenRule`], or one of [`ArgReduce::plan_untyped`]: an index that does
+            /// not fit the output's type, outputs that share a place.
             pub fn compile(&self) -> Result<CompiledOperator, Error> {
                 self.compile_with(NanPolicy::Propagate)
             }

@@ -80,11 +80,7 @@ impl ExecPlan {
 
 /// In a `const` block, where elements are a type of the caller's: what reduces those without kernels does not compile.
 pub(crate) const fn require_kernels<T: Element>() {
-    assert!(
-        T::DATA_TYPE.has_kernels(),
-        "argreduce was built without kernels for elements of this type: they need its feature bool, f16 (of bf16 too), \
-         f32, f64, int8, int16, int32 or int64 (of unsigned ones too)"
-    );
+    assert!(T::DATA_TYPE.has_kernels(), "{}", T::DATA_TYPE.no_kernels());
 }
 
 /// The ISA of a plan.

@@ -3,10 +3,12 @@
 use super::executor::Executor;
 use ::rayon::{Scope, ThreadPool, current_num_threads, in_place_scope};
 
-/// The ambient pool of the crate `rayon`: that of the thread which calls, or else the global one. A pool of your own is
-/// an [`Executor`] too.
+/// The ambient pool of the crate `rayon`: that of the thread which calls, or else the global one. A pool of your own
+/// is an [`Executor`] too.
 ///
-/// The thread that calls does its part. Rayon allocates a little for each of the others.
+/// As many threads work as the pool has, the one that calls among them, whether it is the pool's or not. To stay within
+/// a pool, call from within it: `pool.install(|| plan.run_on(&Rayon, ..))`. A call returns when threads of the pool
+/// have taken up each task, so that it waits while all of them are busy. Rayon allocates a little for each task.
 ///
 /// ```
 /// use argreduce::{ArgReduce, Layout, Rayon};
@@ -36,7 +38,7 @@ impl Executor for Rayon {
     }
 }
 
-/// The threads of this pool, and the one that calls.
+/// As [`Rayon`] for the threads of this pool.
 #[cfg_attr(docsrs, doc(cfg(feature = "rayon")))]
 impl Executor for ThreadPool {
     fn width(&self) -> usize {
@@ -52,8 +54,9 @@ impl Executor for ThreadPool {
     }
 }
 
-/// A parallel iterator would not do: a caller that is none of the pool's would sleep until one of them has begun, and
-/// that one has to wake the next. After a pause of a millisecond, the first is often done by then.
+/// The caller does a task itself. By a parallel iterator, a caller that is none of the pool's would sleep until all is
+/// done: the first thread would have to wake up, and to wake the next. After a pause of a millisecond, the first one
+/// has often done all tasks by then.
 fn share<'scope>(scope: &Scope<'scope>, tasks: usize, task: &'scope (dyn Fn(usize) + Sync)) {
     (1..tasks).for_each(|n| scope.spawn(move |_| task(n)));
     if tasks > 0 {
