@@ -315,8 +315,7 @@ pub struct BothKernel {
     of_row: unsafe fn(first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2],
     /// For shorter rows than that: the kernels of each function.
     min_row_len: usize,
-    of_each: Option<[Kernel; 2]>,
-    element: DataType,
+    of_each: [Kernel; 2],
 }
 
 impl BothKernel {
@@ -329,16 +328,17 @@ impl BothKernel {
     /// # Panics
     /// As there, for either outputs; and if rows are against the direction of memory.
     pub unsafe fn run(self, args: &KernelArgs<'_>, mut outputs: [Outputs<'_>; 2]) {
+        let [Kernel { element, .. }, _] = self.of_each;
         for outputs in &outputs {
             assert_eq!(outputs.len(), args.outputs());
-            assert!(outputs.value_bytes == 0 || outputs.value_bytes == self.element.size());
+            assert!(outputs.value_bytes == 0 || outputs.value_bytes == element.size());
         }
         // SAFETY: the caller's promise, and as many positions as outputs.
         unsafe {
             let written = (self.of_args)(args, (), outputs.each_mut().map(Outputs::reborrow));
             for (outputs, written) in outputs.into_iter().zip(written) {
                 if outputs.value_bytes > 0 && written != Written::All {
-                    read_values(self.element, args, None, outputs, written);
+                    read_values(element, args, None, outputs, written);
                 }
             }
         }
@@ -352,11 +352,10 @@ impl BothKernel {
     pub unsafe fn of_row(self, first: *const (), len: usize, tuning: &'static Tuning) -> [u32; 2] {
         // SAFETY: the caller's promise.
         unsafe {
-            match self.of_each {
-                Some([min, max]) if len < self.min_row_len => {
-                    [min.of_row(first, len, tuning), max.of_row(first, len, tuning)]
-                }
-                _ => (self.of_row)(first, len, tuning),
+            if len < self.min_row_len {
+                self.of_each.map(|kernel| kernel.of_row(first, len, tuning))
+            } else {
+                (self.of_row)(first, len, tuning)
             }
         }
     }
@@ -366,24 +365,18 @@ impl BothKernel {
 ///
 /// [`BothKernel`] has an example.
 pub fn both_kernel_of(element: DataType, isa: Isa, strategy: Strategy, policy: NanPolicy) -> Option<BothKernel> {
-    if !isa.is_available() {
-        return None;
-    }
+    let of = |function| kernel_of(element, isa, Strategy::Rows, function, policy);
+    let of_each = [of(ReduceFunction::ArgMin)?, of(ReduceFunction::ArgMax)?];
     with_element_type!(element, T => with_isa!(isa, S => {
         if const { !T::DATA_TYPE.has_kernels() } {
             return None;
         }
         match policy {
-            NanPolicy::Propagate => both_by_strategy::<S, T, PROPAGATE>(strategy),
-            NanPolicy::Ignore => both_by_strategy::<S, T, IGNORE>(strategy),
+            NanPolicy::Propagate => both_by_strategy::<S, T, PROPAGATE>(strategy, of_each),
+            NanPolicy::Ignore => both_by_strategy::<S, T, IGNORE>(strategy, of_each),
         }
     }))
     .flatten()
-    .map(|kernel| {
-        let of = |function| kernel_of(element, isa, Strategy::Rows, function, policy);
-        let of_each = of(ReduceFunction::ArgMin).zip(of(ReduceFunction::ArgMax)).map(|(min, max)| [min, max]);
-        BothKernel { of_each, ..kernel }
-    })
 }
 
 /// From an ISA to its token: `with_isa!(isa, S => f::<S>())` is `Some` of the expression, or `None` for an ISA that
@@ -471,7 +464,7 @@ where
 }
 
 /// The orders are those that each function has in rows by itself.
-fn both_by_strategy<S: Simd, T: Element, const NAN: u8>(strategy: Strategy) -> Option<BothKernel>
+fn both_by_strategy<S: Simd, T: Element, const NAN: u8>(strategy: Strategy, of_each: [Kernel; 2]) -> Option<BothKernel>
 where
     Specialized<S, T, false, NAN>: OrderFactory<Given = (), Order: ArgOrder>,
     Specialized<S, T, true, NAN>:
@@ -487,9 +480,9 @@ where
         return None;
     }
     let rows = if const { has_specialized_rows::<S, T>() } {
-        rows_of_both::<Specialized<S, T, false, NAN>, Specialized<S, T, true, NAN>>(T::DATA_TYPE)
+        rows_of_both::<Specialized<S, T, false, NAN>, Specialized<S, T, true, NAN>>(of_each)
     } else {
-        rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(T::DATA_TYPE)
+        rows_of_both::<Shared<S, T, false, NAN>, Shared<S, T, true, NAN>>(of_each)
     };
     match strategy {
         Strategy::Rows => Some(rows),
@@ -501,7 +494,7 @@ where
     }
 }
 
-fn rows_of_both<F, G>(element: DataType) -> BothKernel
+fn rows_of_both<F, G>(of_each: [Kernel; 2]) -> BothKernel
 where
     F: OrderFactory<Given = (), Order: ArgOrder>,
     G: OrderFactory<Given = (), Order: PairedWith<F::Order>>,
@@ -510,8 +503,7 @@ where
         of_args: rows::RowKernel::<true>::enter::<Both<F, G>>,
         of_row: rows::SingleRow::enter_both::<F, G>,
         min_row_len: const { rows::SingleRow::min_len_of_both::<F::Order>() },
-        of_each: None,
-        element,
+        of_each,
     }
 }
 

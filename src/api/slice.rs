@@ -2,7 +2,7 @@
 
 use super::builder::{ArgReduce, default_isa};
 use crate::exec::{find_both_in_slice, find_in_slice, find_scalar};
-use crate::planner::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, require_kernels};
+use crate::planner::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
 use crate::{AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, Options, Partial, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: ties go to the first, and NaN is before all numbers.
@@ -169,7 +169,6 @@ impl<T> SliceExt for [T] {
     where
         T: Element,
     {
-        const { require_kernels::<T>() };
         // By one pass, of as many as positions count.
         if (1..=MAX_REDUCTION_LEN).contains(&self.len())
             && let Some([min, max]) = find_both_in_slice(slice_isa, self)
@@ -240,7 +239,6 @@ fn of_numbers<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<us
 
 /// Without a plan where possible: making one takes several times as long as reducing a short slice.
 fn of_slice<T: Element>(order: (ReduceFunction, NanPolicy), elements: &[T]) -> Option<usize> {
-    const { require_kernels::<T>() };
     match elements.len() {
         0 => None,
         len if len <= MAX_SCALAR_LEN => Some(find_scalar(order, elements)),

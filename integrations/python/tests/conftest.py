@@ -14,6 +14,9 @@ if "ARGREDUCE_TESTS_WITHOUT_ML_DTYPES" not in os.environ:
 
     DTYPES.append(np.dtype(ml_dtypes.bfloat16))
 
+# What runs Python, where the kernel does not know that it is an emulator: ci/wheel says so.
+EMULATOR = os.environ.get("ARGREDUCE_TESTS_EMULATOR", "").split()
+
 
 def is_float(dtype: np.dtype) -> bool:
     return dtype.kind not in "?biu"

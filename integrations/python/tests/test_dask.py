@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -10,15 +9,13 @@ import argreduce
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import DTYPES, is_float, random_array
+from conftest import DTYPES, EMULATOR, is_float, random_array
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 argreduce_dask = pytest.importorskip("argreduce.dask")
 
 SYNC = {"scheduler": "synchronous"}
-# What runs Python, where the kernel does not know it.
-EMULATOR = os.environ.get("ARGREDUCE_TESTS_EMULATOR", "").split()
 
 
 def random_chunks(rng, shape):

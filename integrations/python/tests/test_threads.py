@@ -11,7 +11,7 @@ import argreduce
 import numpy as np
 import pytest
 from argreduce import _argreduce
-from conftest import DTYPES, random_array
+from conftest import DTYPES, EMULATOR, random_array
 
 
 @pytest.fixture(autouse=True)
@@ -46,9 +46,7 @@ def check(**options):
 
 
 def run(program: str, **environment: str) -> str:
-    # The kernel does not know that it is an emulator that runs Python.
-    emulator = os.environ.get("ARGREDUCE_TESTS_EMULATOR", "").split()
-    command = [*emulator, sys.executable, "-c", PRELUDE + program]
+    command = [*EMULATOR, sys.executable, "-c", PRELUDE + program]
     others = {name: value for name, value in os.environ.items() if name != "ARGREDUCE_NUM_THREADS"}
     environment = others | environment
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
