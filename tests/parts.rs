@@ -256,8 +256,8 @@ fn check_stream<T: Sample, I: Index>(problem: &Problem) {
     }
 }
 
-/// Checks a problem with its type of elements, and one of two types of indices, if that holds those of the whole: of the
-/// elements of each width, some are checked with indices of each width.
+/// Checks a problem with its type of elements, and one of two types of indices, if that holds those of the whole: of
+/// the elements of each width, some are checked with indices of each width.
 macro_rules! check_by_types {
     ($check:ident, $problem:expr) => {
         check_by_types!($check, $problem;
@@ -267,7 +267,8 @@ macro_rules! check_by_types {
     ($check:ident, $problem:expr; $($element:ident: $index:ident),+) => {{
         use half::{bf16, f16};
         let problem: &Problem = $problem;
-        let size = |&axis: &isize| problem.layout.sizes()[axis.rem_euclid(problem.layout.sizes().len() as isize) as usize];
+        let sizes = problem.layout.sizes();
+        let size = |&axis: &isize| sizes[axis.rem_euclid(sizes.len() as isize) as usize];
         let reduced: usize = problem.axes.iter().map(size).product();
         match problem.data_type {
             $($element::DATA_TYPE if problem.seed % 2 == 0 && reduced as u128 <= $index::MAX as u128 => {
