@@ -8,6 +8,23 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/argreduce-ci
 # leaves one line of reason in `$cache/unavailable`.
 UNAVAILABLE=75
 
+# Wherever the script goes.
+script=$(realpath "$0")
+
+# Says how a script is used, by the comment at its head, and ends it: for --help, or for a word that it does not know.
+# usage [WORD]
+usage() {
+    local status=2
+    case ${1---} in
+        --help | -h) status=0 ;;
+        --) echo "$0: a word is missing" >&2 ;;
+        *) echo "$0: $1: not known" >&2 ;;
+    esac
+    [ $status = 0 ] || exec >&2
+    sed -n '2,/^set /s/^# \?//p' "$script"
+    exit $status
+}
+
 unavailable() {
     mkdir -p "$cache"
     echo "$*" > "$cache/unavailable"
