@@ -199,7 +199,9 @@ is_among() {
 }
 PATH=$PATH:/usr/sbin:/sbin
 searched=$(ldconfig -vNX 2> /dev/null | sed -n 's|^\(/[^:]*\):.*|\1|p' | paste -sd:) || true
-if ! is_among "$libdir" "$searched"; then
+if [ -z "$shared" ]; then
+    echo "There is only the static library: Rust makes no shared one for ${CARGO_BUILD_TARGET:-this machine}"
+elif ! is_among "$libdir" "$searched"; then
     echo "The loader does not search $libdir: link with -Wl,-rpath,$libdir, or set LD_LIBRARY_PATH=$libdir"
 elif [ "$(id -u)" != 0 ] || ! ldconfig; then
     echo "The loader does not know of the library yet: as root, run ldconfig"
