@@ -5,7 +5,7 @@
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/argreduce-ci
 
 # The exit status of "a package could not be downloaded", which is nobody's failure, and told apart from one. Whoever exits with it
-# leaves one line of reason in `$cache/unavailable`.
+# leaves one line of reason in `$cache/unavailable`, or the file that UNAVAILABLE_REASON names.
 UNAVAILABLE=75
 
 # Wherever the script goes.
@@ -26,8 +26,9 @@ usage() {
 }
 
 unavailable() {
-    mkdir -p "$cache"
-    echo "$*" > "$cache/unavailable"
+    local reason=${UNAVAILABLE_REASON:-$cache/unavailable}
+    mkdir -p "$(dirname "$reason")"
+    echo "$*" > "$reason"
     echo "$*" >&2
     exit $UNAVAILABLE
 }

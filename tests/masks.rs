@@ -78,7 +78,10 @@ fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], ther
     let mut reduced = vec![false; rank];
     axes.iter().for_each(|&axis| reduced[if axis < 0 { axis + rank as isize } else { axis } as usize] = true);
     let input = Guarded::copy_of(&input[..layout.required_len()], Edge::End);
-    let in_order = places(layout);
+    // Of each output, the places of its elements.
+    let outputs = outputs_of(layout.sizes(), &reduced);
+    let mut numbers = vec![Vec::new(); outputs.iter().max().map_or(0, |last| last + 1)];
+    outputs.into_iter().zip(places(layout)).for_each(|(output, place)| numbers[output].push(place));
     for (n, order) in orders().enumerate() {
         let edge = Edge::ALL[n % 2];
         let masks = Masks::of(there, layout.sizes(), n * 5, edge);
@@ -105,11 +108,6 @@ fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], ther
 
                 let mut partials = vec![Partial::<T, I>::NONE; expected.len()];
                 plan.run_masked_partials(&input, mask, &mut partials).unwrap();
-                let mut numbers = vec![Vec::new(); expected.len()];
-                outputs_of(layout.sizes(), &reduced)
-                    .into_iter()
-                    .zip(&in_order)
-                    .for_each(|(o, &place)| numbers[o].push(place));
                 for (o, (&index, partial)) in expected.iter().zip(&partials).enumerate() {
                     let bits = index.map_or(0, |index| input[numbers[o][index]].bits());
                     let wanted_index = index.map_or(I::NONE, |n| I::at(n as isize, 0, 0));

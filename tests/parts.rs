@@ -3,7 +3,7 @@
 
 mod common;
 
-use argreduce::{ArgReduce, ArgStream, DataType, Error, Index, Isa, Layout, Merge, Partial, reference};
+use argreduce::{ArgReduce, ArgStream, DataType, Element, Error, Index, Isa, Layout, Merge, Partial, reference};
 use argreduce_guard::{Edge, Guarded, is_slow};
 use bytemuck::{cast_slice, cast_slice_mut};
 use common::problem::{Problem, problem};
@@ -256,27 +256,26 @@ fn check_stream<T: Sample, I: Index>(problem: &Problem) {
     }
 }
 
-/// Checks a problem with its type of elements, and one of indices that holds those of the whole.
+/// Checks a problem with its type of elements, and one of two types of indices, if that holds those of the whole: of the
+/// elements of each width, some are checked with indices of each width.
 macro_rules! check_by_types {
-    ($check:ident, $problem:expr) => {{
-        fn check_type<T: Sample>(problem: &Problem) {
-            if T::DATA_TYPE == problem.data_type {
-                let sizes = problem.layout.sizes();
-                let size = |&axis: &isize| sizes[axis.rem_euclid(sizes.len() as isize) as usize];
-                let reduced: usize = problem.axes.iter().map(size).product();
-                let check = match problem.seed % 8 {
-                    0 | 1 if reduced < 256 => $check::<T, u8>,
-                    2 if reduced < 65536 => $check::<T, u16>,
-                    3 => $check::<T, i64>,
-                    4 => $check::<T, u64>,
-                    5 => $check::<T, i32>,
-                    6 => $check::<T, usize>,
-                    _ => $check::<T, u32>,
-                };
-                check(problem);
-            }
+    ($check:ident, $problem:expr) => {
+        check_by_types!($check, $problem;
+            i8: u8, u8: u16, bool: i64, i16: u8, u16: u16, f16: u64, bf16: i32, i32: u8, u32: u16, f32: usize, i64: u8,
+            u64: u16, f64: i64)
+    };
+    ($check:ident, $problem:expr; $($element:ident: $index:ident),+) => {{
+        use half::{bf16, f16};
+        let problem: &Problem = $problem;
+        let size = |&axis: &isize| problem.layout.sizes()[axis.rem_euclid(problem.layout.sizes().len() as isize) as usize];
+        let reduced: usize = problem.axes.iter().map(size).product();
+        match problem.data_type {
+            $($element::DATA_TYPE if problem.seed % 2 == 0 && reduced as u128 <= $index::MAX as u128 => {
+                $check::<$element, $index>(problem);
+            })+
+            $($element::DATA_TYPE => $check::<$element, u32>(problem),)+
+            other => unreachable!("{other} has no line"),
         }
-        for_each_type!(check_type($problem));
     }};
 }
 
