@@ -4,10 +4,14 @@
 #
 #     [DESTDIR=ROOT] capi/install.sh [--prefix] PREFIX [--libdir LIBDIR]
 #
-# The header goes to PREFIX/include, the libraries to LIBDIR, argreduce.pc to LIBDIR/pkgconfig, licences and notices
-# to PREFIX/share/licenses/argreduce. LIBDIR is `lib` if not given; a relative one is in PREFIX. With DESTDIR, as
-# packages are built, all of it goes to the same places under that folder, and argreduce.pc still names PREFIX. If
-# anything fails, nothing is left behind, and what an earlier installation put there is as it was.
+# The header goes to PREFIX/include, the libraries to LIBDIR, argreduce.pc to LIBDIR/pkgconfig, files for CMake to
+# LIBDIR/cmake/argreduce, licences and notices to PREFIX/share/licenses/argreduce. LIBDIR is `lib` if not given; a
+# relative one is in PREFIX. With DESTDIR, as packages are built, all of it goes to the same places under that folder,
+# and argreduce.pc still names PREFIX. If anything fails, nothing is left behind, and what an earlier installation put
+# there is as it was.
+#
+# It builds for this machine, or for CARGO_BUILD_TARGET. Where Rust makes no shared libraries for that (musl), only the
+# static one is installed.
 #
 # Without DESTDIR, the loader is told of the library by `ldconfig` if it searches LIBDIR, which takes root. If it does
 # not, or pkg-config does not, the script says in the end what finds the library there.
@@ -78,14 +82,28 @@ CARGO_TERM_COLOR=never cargo rustc --release -p argreduce-capi --lib --message-f
 built() {
     grep -o "\"[^\"]*/$1\"" "$work/artifacts" | tail -n 1 | tr -d '"' || fail "cargo has built no $1"
 }
-shared=$(built libargreduce.so)
 static=$(built libargreduce.a)
+shared=''
+grep -q 'dropping unsupported crate type `cdylib`' "$work/messages" || shared=$(built libargreduce.so)
 # But libgcc: compilers link it of themselves, as suits. (With `-static`, there is no shared one.)
 static_libraries=$(sed -n '/^note: native-static-libs: /{s///; s/-lgcc_s *//; p}' "$work/messages")
 [ -n "$static_libraries" ] || fail "rustc has not said which libraries libargreduce.a needs"
 
-# As it is said in argreduce.pc: so that folders can be moved together.
-case $libdir in "$prefix"/*) named_libdir="\${prefix}${libdir#"$prefix"}" ;; *) named_libdir=$libdir ;; esac
+# As it is said in argreduce.pc, and to CMake: so that folders can be moved together.
+cmake=$libdir/cmake/argreduce
+case $libdir in
+"$prefix"/*)
+    named_libdir="\${prefix}${libdir#"$prefix"}"
+    include="\${argreduce_libdir}/$(realpath -m --relative-to="$libdir" "$prefix/include")"
+    ;;
+*)
+    named_libdir=$libdir
+    include=$prefix/include
+    ;;
+esac
+# Without a shared library, whoever links needs all at once.
+libraries=-largreduce
+[ -n "$shared" ] || libraries="$libraries $static_libraries"
 cat > "$work/argreduce.pc" << PC
 prefix=$prefix
 libdir=$named_libdir
@@ -94,10 +112,45 @@ includedir=\${prefix}/include
 Name: argreduce
 Description: ARGMIN and ARGMAX over any axes, types and strides, vectorised
 Version: $version
-Libs: -L\${libdir} -largreduce
+Libs: -L\${libdir} $libraries
 Libs.private: $static_libraries
 Cflags: -I\${includedir}
 PC
+
+cat > "$work/argreduceConfig.cmake" << CMAKE
+# find_package(argreduce CONFIG) gives argreduce::argreduce, the shared library, and argreduce::static. Where there is
+# no shared one, both names are the static library's.
+get_filename_component(argreduce_libdir "\${CMAKE_CURRENT_LIST_DIR}" REALPATH)
+get_filename_component(argreduce_libdir "\${argreduce_libdir}/../.." ABSOLUTE)
+get_filename_component(argreduce_include "$include" ABSOLUTE)
+if(NOT TARGET argreduce::argreduce)
+  add_library(argreduce::static STATIC IMPORTED)
+  set_target_properties(argreduce::static PROPERTIES
+    IMPORTED_LOCATION "\${argreduce_libdir}/libargreduce.a"
+    INTERFACE_INCLUDE_DIRECTORIES "\${argreduce_include}"
+    INTERFACE_LINK_LIBRARIES "$(xargs <<< "$static_libraries" | tr ' ' ';')")
+  if(EXISTS "\${argreduce_libdir}/libargreduce.so")
+    add_library(argreduce::argreduce SHARED IMPORTED)
+    set_target_properties(argreduce::argreduce PROPERTIES
+      IMPORTED_LOCATION "\${argreduce_libdir}/libargreduce.so"
+      INTERFACE_INCLUDE_DIRECTORIES "\${argreduce_include}")
+  else()
+    add_library(argreduce::argreduce INTERFACE IMPORTED)
+    set_target_properties(argreduce::argreduce PROPERTIES INTERFACE_LINK_LIBRARIES argreduce::static)
+  endif()
+endif()
+CMAKE
+cat > "$work/argreduceConfigVersion.cmake" << CMAKE
+# What was written for a version of the same soname, up to this one, finds all that it needs.
+set(PACKAGE_VERSION $version)
+set(PACKAGE_VERSION_COMPATIBLE TRUE)
+if(PACKAGE_FIND_VERSION VERSION_LESS $abi OR PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+CMAKE
 
 # All is written beside its place first. What remains to do then is to rename, which does not run out of space.
 make_folder() {
@@ -120,10 +173,15 @@ stage() {
 }
 stage "$prefix/include/argreduce.h" install -m 644 capi/include/argreduce.h
 stage "$libdir/libargreduce.a" install -m 644 "$static"
-stage "$libdir/libargreduce.so.$version" install -m 755 "$shared"
-stage "$libdir/libargreduce.so.$abi" ln -s "libargreduce.so.$version"
-stage "$libdir/libargreduce.so" ln -s "libargreduce.so.$version"
+if [ -n "$shared" ]; then
+    stage "$libdir/libargreduce.so.$version" install -m 755 "$shared"
+    stage "$libdir/libargreduce.so.$abi" ln -s "libargreduce.so.$version"
+    stage "$libdir/libargreduce.so" ln -s "libargreduce.so.$version"
+fi
 stage "$libdir/pkgconfig/argreduce.pc" install -m 644 "$work/argreduce.pc"
+for file in argreduceConfig.cmake argreduceConfigVersion.cmake; do
+    stage "$cmake/$file" install -m 644 "$work/$file"
+done
 for file in LICENSE-APACHE LICENSE-MIT THIRD-PARTY-NOTICES; do
     stage "$prefix/share/licenses/argreduce/$file" install -m 644 "capi/$file"
 done
@@ -141,7 +199,9 @@ is_among() {
 }
 PATH=$PATH:/usr/sbin:/sbin
 searched=$(ldconfig -vNX 2> /dev/null | sed -n 's|^\(/[^:]*\):.*|\1|p' | paste -sd:) || true
-if ! is_among "$libdir" "$searched"; then
+if [ -z "$shared" ]; then
+    echo "There is only the static library: Rust makes no shared one for ${CARGO_BUILD_TARGET:-this machine}"
+elif ! is_among "$libdir" "$searched"; then
     echo "The loader does not search $libdir: link with -Wl,-rpath,$libdir, or set LD_LIBRARY_PATH=$libdir"
 elif [ "$(id -u)" != 0 ] || ! ldconfig; then
     echo "The loader does not know of the library yet: as root, run ldconfig"

@@ -28,6 +28,7 @@
 //! | ties to the last, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
 //! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
 //! | a part of a larger tensor: chunks, processes, streams | [`ArgReduce::window`], [`Merge`], [`ArgReduce::stream`] |
+//! | the smallest and the largest at once | [`argminmax`], [`SliceExt::argminmax`], [`ArgReduce::argminmax`] |
 //! | elements of which some are not there: masks, nulls | [`Mask`]: [`Plan::run_masked`], [`argmax_masked`] |
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |

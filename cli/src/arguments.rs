@@ -10,6 +10,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
+/// Where a result with kept axes goes unless something else is said.
+pub const DEFAULT_OUTPUT: &str = "labels.npy";
+
 /// Where is the largest or smallest element of a .npy file along these axes?
 ///
 /// Without any argument: runs on a sample (class scores of an image), and leaves it in the folder argreduce-sample,
@@ -47,9 +50,12 @@ pub struct Arguments {
     #[arg(long)]
     pub keepdims: bool,
 
-    /// Where the indices go; - is standard output, and messages go to standard error then
-    #[arg(short, long, value_name = "NPY", default_value = "labels.npy")]
-    pub output: PathBuf,
+    /// Where the indices go [default: labels.npy; none if no axes are kept]
+    ///
+    /// With no axes kept there is one answer: its index, its place and its value are a line on standard output, and
+    /// only -o writes a file. - is standard output. Where that has an answer, messages go to standard error.
+    #[arg(short, long, value_name = "NPY")]
+    pub output: Option<PathBuf>,
 
     /// Where the elements found go, if wanted: the input's type, the indices' shape
     #[arg(long, value_name = "NPY")]
@@ -71,12 +77,12 @@ pub struct Arguments {
     #[arg(long)]
     pub bench: bool,
 
-    /// How many bytes of the array are read at a time
+    /// How many bytes of the array are read at a time; K, M and G are powers of 1024, as in 2M
     ///
     /// Up to 8 times as many where many outputs need them. Partial answers take up to twice as many again. Outputs are
     /// written as they come; those of an array in Fortran order that come in another order than C's are held in memory
     /// until the end. A pipe that is not to be read from first to last is copied to a temporary file.
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 21, value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "2M", value_parser = bytes)]
     pub chunk: usize,
 
     /// Instruction set: portable, avx2, avx512, neon [default: the best this machine has]
@@ -102,10 +108,20 @@ pub enum IndexType {
     Auto,
 }
 
-/// At least one.
+/// At least one. Units are those of `ls -h`: `2M` and `2MiB` are the same, and `2MB` is not one of them.
 fn bytes(text: &str) -> Result<usize, String> {
-    let bytes = text.parse().ok().filter(|&bytes| bytes > 0);
-    bytes.ok_or_else(|| format!("expected a whole number from 1 to {}", usize::MAX))
+    let short = text.strip_suffix("iB").unwrap_or(text);
+    let (digits, unit) = match short.chars().next_back() {
+        Some('K' | 'k') => (&short[..short.len() - 1], 1 << 10),
+        Some('M' | 'm') => (&short[..short.len() - 1], 1 << 20),
+        Some('G' | 'g') => (&short[..short.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    let bytes = digits.parse().ok().and_then(|count: usize| count.checked_mul(unit)).filter(|&bytes| bytes > 0);
+    bytes.ok_or_else(|| {
+        let units = "K, M or G may follow, which are powers of 1024";
+        format!("expected a whole number of bytes from 1 to {}; {units}", usize::MAX)
+    })
 }
 
 /// A list of its own, because clap would take an empty one for a forgotten value.

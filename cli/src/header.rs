@@ -8,6 +8,7 @@
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use argreduce::MAX_RANK;
 use npyz::TypeStr;
+use std::borrow::Cow;
 use std::io::Read;
 
 pub struct Header {
@@ -19,14 +20,23 @@ pub struct Header {
 /// What is said of a dtype that is not supported.
 pub const NO_DTYPE: &str = "none of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and bool";
 
+/// What each file begins with, before two bytes of version.
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+const START: u64 = MAGIC.len() as u64 + 2;
+
+const ENDS: &str = "the file ends within its header";
+
 /// Far more than any header needs, and little enough for any memory.
 const MAX_LENGTH: u64 = 1 << 22;
 
 /// Reads as far as the header goes.
 pub fn read(file: &mut dyn Read) -> Result<Header> {
-    let start = take(file, 8)?;
+    let start = up_to(file, START)?;
     ensure!(!start.starts_with(b"PK"), "an archive, as .npz is, and not a .npy file: extract the array that is meant");
-    let version = start.strip_prefix(b"\x93NUMPY").context("not a .npy file")?;
+    // As many of them as there are: so a short file of something else does not pass for a header without an end.
+    ensure!(start.iter().zip(MAGIC).all(|(found, magic)| found == magic), "not a .npy file");
+    ensure!(start.len() as u64 == START, ENDS);
+    let version = &start[MAGIC.len()..];
     let digits = match version {
         [1, 0] => 2,
         [2 | 3, 0] => 4,
@@ -38,11 +48,17 @@ pub fn read(file: &mut dyn Read) -> Result<Header> {
     Text(&text).header()
 }
 
-/// So many bytes. A false number costs no memory: the buffer grows with what is there.
+/// So many bytes.
 fn take(file: &mut dyn Read, length: u64) -> Result<Vec<u8>> {
+    let bytes = up_to(file, length)?;
+    ensure!(bytes.len() as u64 == length, ENDS);
+    Ok(bytes)
+}
+
+/// So many bytes, or as many as there are. A false number costs no memory: the buffer grows with what is there.
+fn up_to(file: &mut dyn Read, length: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;
-    ensure!(bytes.len() as u64 == length, "the file ends within its header");
     Ok(bytes)
 }
 
@@ -76,7 +92,9 @@ impl<'a> Text<'a> {
     }
 
     fn dtype(&mut self) -> Result<TypeStr> {
-        let text = self.quoted().ok_or_else(|| self.unlike("a plain dtype, not a structured one,"))?;
+        let is_structured = self.0.trim_start().starts_with(['[', '(']);
+        ensure!(!is_structured, "dtype {} is structured, and so {NO_DTYPE}", beginning(self.value()));
+        let text = self.quoted().ok_or_else(|| self.unlike("a dtype in quotes"))?;
         text.parse().map_err(|_| anyhow!("dtype '{}' is {NO_DTYPE}", beginning(text)))
     }
 
@@ -134,11 +152,29 @@ impl<'a> Text<'a> {
     }
 
     fn unlike(&self, expected: &str) -> anyhow::Error {
-        anyhow!("the header should have {expected} where it has {:?}", beginning(self.0.trim()))
+        anyhow!("the header should have {expected} where it has {:?}", beginning(self.value()))
+    }
+
+    /// What comes next, to its end: a comma, a colon or a bracket that is outside of quotes and of its own brackets.
+    fn value(&self) -> &'a str {
+        let text = self.0.trim();
+        let (mut depth, mut quote) = (0_usize, None);
+        for (at, c) in text.char_indices() {
+            match c {
+                _ if quote.is_some() => quote = quote.filter(|&open| open != c),
+                '\'' | '"' => quote = Some(c),
+                '(' | '[' | '{' => depth += 1,
+                // A bracket, too, may be what is not expected.
+                ')' | ']' | '}' | ',' | ':' if depth == 0 => return text[..at.max(c.len_utf8())].trim_end(),
+                ')' | ']' | '}' => depth -= 1,
+                _ => {}
+            }
+        }
+        text
     }
 }
 
 /// As much as a message can take.
-fn beginning(text: &str) -> &str {
-    text.char_indices().nth(30).map_or(text, |(end, _)| &text[..end])
+fn beginning(text: &str) -> Cow<'_, str> {
+    text.char_indices().nth(30).map_or(text.into(), |(end, _)| format!("{}...", &text[..end]).into())
 }

@@ -4,13 +4,12 @@
 use crate::arguments::{Arguments, Function, IndexType};
 use crate::grid::{Grid, Limits, Runs};
 use crate::header::NO_DTYPE;
-use crate::input::Source;
 use crate::memory;
 use crate::npy::{self, Array};
 use crate::picture::Picture;
 use crate::reduce::{Question, Reduce, Reducer};
-use anyhow::{Result, bail};
-use argreduce::{DataType, Element, Error, Layout, ReduceFunction, UntypedPlan, drop_axes};
+use anyhow::{Result, anyhow, bail};
+use argreduce::{DataType, Element, Error, Layout, ReduceFunction, UntypedPlan, drop_axes, unravel};
 use bytemuck::Pod;
 use half::f16;
 use npyz::{TypeChar, TypeStr};
@@ -34,6 +33,8 @@ pub struct Job {
     pub picture: Option<Picture>,
     plan: UntypedPlan,
     runs: usize,
+    /// The sizes of the array, if there is one answer for all of it.
+    whole: Option<Vec<usize>>,
     grid: Grid,
     reduce: Box<dyn Reduce>,
     /// How many blocks are done.
@@ -66,14 +67,10 @@ fn reducer<T: Element + Pod>(
 
 impl Job {
     /// All that can be refused without the elements is refused here.
-    pub fn open(arguments: &Arguments, source: Source) -> Result<Self> {
-        let mut array = Array::open(source)?;
+    pub fn open(arguments: &Arguments, mut array: Array) -> Result<Self> {
         let (data_type, new) = element_type(&array.dtype)?;
         let rank = array.sizes.len();
-        let axes = match &arguments.axes {
-            Some(axes) => axes.0.clone(),
-            None => (0..rank as isize).collect(),
-        };
+        let axes = axes(arguments, rank);
         let question = question(arguments);
         let plan = plan(&question, &array.layout()?, &axes, data_type, arguments.index_type)?;
         let index_type = plan.index_type();
@@ -94,6 +91,8 @@ impl Job {
         }
         array.check_length()?;
         let runs = if arguments.bench { RUNS } else { 1 };
+        let whole = kept.is_empty().then(|| array.sizes.clone());
+        let wants_values = arguments.values.is_some() || whole.is_some();
         let narrow = if index_type.size() < 8 { grid.largest().outputs.div_ceil(8 / index_type.size()) } else { 0 };
         Ok(Job {
             sizes: if arguments.keepdims { plan.output_layout().sizes().to_vec() } else { kept },
@@ -103,7 +102,8 @@ impl Job {
             plan,
             runs,
             narrow: memory::defaults(narrow)?,
-            reduce: new(question, grid.clone(), array, runs, arguments.values.is_some())?,
+            reduce: new(question, grid.clone(), array, runs, wants_values)?,
+            whole,
             grid,
             done: 0,
             indices: Vec::new(),
@@ -142,11 +142,30 @@ impl Job {
         Ok(Some(Piece { indices: &self.indices, values: &self.values }))
     }
 
+    /// The one answer for all of the array, if that was the question: told when all is done.
+    pub fn answer(&self) -> Result<Option<String>> {
+        let Some((sizes, (index, value))) = self.whole.as_ref().zip(self.reduce.first()) else { return Ok(None) };
+        let all: Vec<isize> = (0..sizes.len() as isize).collect();
+        let place = unravel(index, sizes, &all)?;
+        // Bools are bytes here.
+        let value = match self.plan.data_type() {
+            DataType::Bool => (format!("{value:?}") == "1").to_string(),
+            _ => format!("{value:?}"),
+        };
+        Ok(Some(format!("index {index} at {place:?}: {value}")))
+    }
+
     /// What to tell when all is done.
     pub fn report(self) -> String {
         let (plan, spent, bytes) = (&self.plan, self.reduce.spent(), self.grid.sizes.iter().product::<usize>());
         let rate = bytes as f64 * plan.data_type().size() as f64 / spent.as_nanos().max(1) as f64;
         let runs = if self.runs > 1 { format!("best of {} runs", self.runs) } else { "one run".to_string() };
+        // The sizes of the output are those that are written.
+        let plan = if self.sizes.len() == plan.output_layout().sizes().len() {
+            format!("{plan}")
+        } else {
+            format!("{plan:#}")
+        };
         format!("{plan}\n{spent:.2?} ({runs}), {rate:.2} GB/s of input")
     }
 }
@@ -157,6 +176,16 @@ fn question(arguments: &Arguments) -> Question {
         Function::Argmax => ReduceFunction::ArgMax,
     };
     Question { function, direction: arguments.direction, nan_policy: arguments.nan, isa: arguments.isa }
+}
+
+/// The axes to reduce: without a word of them, all.
+fn axes(arguments: &Arguments, rank: usize) -> Vec<isize> {
+    arguments.axes.as_ref().map_or_else(|| (0..rank as isize).collect(), |axes| axes.0.clone())
+}
+
+/// Whether the answer has axes: without any, it is one line.
+pub fn keeps_axes(arguments: &Arguments, array: &Array) -> Result<bool> {
+    Ok(!drop_axes(&array.sizes, &axes(arguments, array.sizes.len()))?.is_empty())
 }
 
 /// Whether the instruction set is there, asked for or named by the environment: no matter of the file.
@@ -175,7 +204,7 @@ fn plan(
 ) -> Result<UntypedPlan> {
     let plan = |index_type| question.of(layout, axes).plan_untyped(data_type, index_type);
     let fits = |&index_type: &DataType| !matches!(plan(index_type), Err(Error::IndexTooLarge { .. }));
-    Ok(plan(match index_type {
+    let plan = plan(match index_type {
         IndexType::U8 => DataType::U8,
         IndexType::U16 => DataType::U16,
         IndexType::I32 => DataType::I32,
@@ -183,7 +212,12 @@ fn plan(
         IndexType::I64 => DataType::I64,
         IndexType::U64 => DataType::U64,
         IndexType::Auto => [DataType::U8, DataType::U16, DataType::U32].into_iter().find(fits).unwrap_or(DataType::U64),
-    })?)
+    });
+    let is_too_small = matches!(plan, Err(Error::IndexTooLarge { .. }));
+    plan.map_err(|error| match is_too_small {
+        true => anyhow!("{error}; --index-type auto is the smallest that holds them all"),
+        false => error.into(),
+    })
 }
 
 /// As they are in a file: of `size` bytes, in `narrow` if that is fewer than 8. The plan has checked that they fit.

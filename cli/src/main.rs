@@ -20,10 +20,11 @@ mod signals;
 mod unnamed;
 
 use anyhow::{Context, Result};
-use arguments::Arguments;
+use arguments::{Arguments, DEFAULT_OUTPUT};
 use clap::Parser;
 use input::{Input, Source};
 use job::Job;
+use npy::Array;
 use outputs::{Existing, Outputs};
 use std::io::{BufReader, BufWriter, Write};
 use std::path::PathBuf;
@@ -68,29 +69,40 @@ fn on_sample() -> Result<()> {
 
 fn deliver(arguments: &Arguments, name: &str, source: Source, mut outputs: Outputs, more: &str) -> Result<()> {
     // Before the answer, which may take long: what cannot be an output is refused at once.
-    let mut indices = outputs.open("--output", &arguments.output)?;
     let mut open = |option, path: &Option<PathBuf>| path.as_ref().map(|path| outputs.open(option, path)).transpose();
+    let mut indices = open("--output", &arguments.output)?;
     let mut values = open("--values", &arguments.values)?;
     let picture = open("--picture", &arguments.picture)?;
 
     job::check_isa(arguments)?;
-    let mut job = Job::open(arguments, source).with_context(|| name.to_string())?;
-    let start = npy::write_header(&job.sizes, job.index_dtype.clone(), &mut indices)?;
+    let array = Array::open(source).with_context(|| name.to_string())?;
+    if indices.is_none() && job::keeps_axes(arguments, &array).with_context(|| name.to_string())? {
+        indices = Some(outputs.open("--output", DEFAULT_OUTPUT.as_ref())?);
+    }
+    let mut job = Job::open(arguments, array).with_context(|| name.to_string())?;
+    let mut start = 0;
+    if let Some(indices) = &mut indices {
+        start = npy::write_header(&job.sizes, job.index_dtype.clone(), indices)?;
+    }
     if let Some(values) = &mut values {
         npy::write_header(&job.sizes, job.value_dtype.clone(), values)?;
     }
     while let Some(piece) = job.next().with_context(|| name.to_string())? {
-        indices.write_all(piece.indices)?;
+        if let Some(indices) = &mut indices {
+            indices.write_all(piece.indices)?;
+        }
         if let Some(values) = &mut values {
             values.write_all(piece.values)?;
         }
     }
-    if let Some((file, picture)) = picture.zip(job.picture.as_ref()) {
+    // A picture needs axes, so the indices have a file.
+    if let (Some(file), Some(picture), Some(indices)) = (picture, &job.picture, &indices) {
         let mut labels = BufReader::new(indices.read_from(start)?);
         let size = job.index_dtype.num_bytes().context("indices of unknown size")?;
         picture.encode(&mut labels, size, &mut BufWriter::new(file))?;
     }
     outputs.finish()?;
-    outputs.print(&(job.report() + more))?;
+    let answer = job.answer()?;
+    outputs.print(&(job.report() + more), answer.as_deref())?;
     outputs.persist()
 }

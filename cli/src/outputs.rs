@@ -143,20 +143,31 @@ impl Outputs {
         Ok(())
     }
 
-    /// Prints the report, and what goes to standard output: before files appear, so that it can fail like any of them
-    /// (a closed pipe, a full disk).
-    pub fn print(&mut self, report: &str) -> Result<()> {
-        let report = format!("{report}\nfiles: {}\n", self.names.join(", "));
-        let Some(mut file) = self.stdout.take() else {
-            return io::stdout().write_all(report.as_bytes()).context("standard output");
+    /// Prints the report, the one answer if there is one, and what goes to standard output: before files appear, so
+    /// that it can fail like any of them (a closed pipe, a full disk).
+    ///
+    /// Standard output has the file that goes there, or else the answer, or else the report. What it does not have
+    /// goes to standard error.
+    pub fn print(&mut self, report: &str, answer: Option<&str>) -> Result<()> {
+        let files = if self.names.is_empty() { String::new() } else { format!("files: {}\n", self.names.join(", ")) };
+        let (report, answer) = (format!("{report}\n{files}"), answer.map(|answer| format!("{answer}\n")));
+        let file = self.stdout.take();
+        let (told, shown) = match (&file, answer) {
+            (Some(_), answer) => (report + &answer.unwrap_or_default(), String::new()),
+            (None, Some(answer)) => (report, answer),
+            (None, None) => (String::new(), report),
         };
-        io::stderr().write_all(report.as_bytes()).context("standard error")?;
-        let mut copy = || {
-            file.rewind()?;
-            io::copy(&mut file, &mut io::stdout().lock())?;
-            io::stdout().flush()
+        io::stderr().write_all(told.as_bytes()).context("standard error")?;
+        let show = || {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(shown.as_bytes())?;
+            if let Some(mut file) = file {
+                file.rewind()?;
+                io::copy(&mut file, &mut stdout)?;
+            }
+            stdout.flush()
         };
-        copy().context("standard output")
+        show().context("standard output")
     }
 
     /// Gives the files their names. Should one of them be refused, what was done before is undone.

@@ -14,6 +14,7 @@ use crate::progress::Progress;
 use anyhow::Result;
 use argreduce::{ArgReduce, ArgStream, AxisDirection, Element, Isa, Layout, NanPolicy, ReduceFunction};
 use bytemuck::Pod;
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 /// What is asked of the array, whatever its axes.
@@ -42,6 +43,8 @@ pub struct Block<'a> {
 /// A [`Reducer`] of any element type.
 pub trait Reduce {
     fn block(&mut self, block: usize) -> Result<Block<'_>>;
+    /// The first output of the block that was reduced last, and its element, which was wanted.
+    fn first(&self) -> Option<(u64, &dyn Debug)>;
     /// The time that was spent, without reading.
     fn spent(&self) -> Duration;
 }
@@ -164,6 +167,10 @@ impl<T: Element + Pod> Reduce for Reducer<T> {
         }
         let values = if self.wants_values { bytemuck::cast_slice(&self.best.values[..len]) } else { &[] };
         Ok(Block { indices: &self.best.indices[..len], values })
+    }
+
+    fn first(&self) -> Option<(u64, &dyn Debug)> {
+        self.best.indices.first().copied().zip(self.best.values.first().map(|value| value as &dyn Debug))
     }
 
     fn spent(&self) -> Duration {

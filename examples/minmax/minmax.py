@@ -4,6 +4,9 @@ A line chart of a hundred million points has some ten thousand of them in each c
 between the smallest and the largest. So these two are enough of a column (MinMax); with the first and the last point of
 each as well, the lines from column to column are the same too (M4, by Jugel and others, VLDB 2014): not one pixel is
 different from the chart of all points.
+
+A NaN is no extreme: it hides no spike of its column. A column of nothing but NaN is drawn by its first point, and its
+last one by M4. Of a series without points, none are drawn.
 """
 
 from __future__ import annotations
@@ -23,6 +26,12 @@ def bins(series: Array, width: int) -> Iterator[tuple[int, Array]]:
     Where the points do not divide into columns, the first columns have one more, as with `numpy.array_split`. Rows of
     one array are equally long: then there are two.
     """
+    if series.ndim != 1:
+        raise ValueError(f"the series has shape {series.shape}: one axis is needed")
+    if width < 1:
+        raise ValueError(f"width is {width}: at least one column is needed")
+    if not len(series):
+        return
     width = min(width, len(series))
     length, longer = divmod(len(series), width)
     end = longer * (length + 1)
@@ -33,6 +42,8 @@ def bins(series: Array, width: int) -> Iterator[tuple[int, Array]]:
 
 def columns(points: Array, count: int, width: int) -> Array:
     """In which column some points are, of a series of so many."""
+    if not count:
+        return np.zeros(points.shape, np.intp)
     length, longer = divmod(count, min(width, count))
     end = longer * (length + 1)
     return np.where(points < end, points // (length + 1), longer + (points - end) // length)
@@ -40,7 +51,7 @@ def columns(points: Array, count: int, width: int) -> Array:
 
 def minmax(series: Array, width: int, threads: int | None = None) -> Array:
     """Which points to draw: of each column the smallest and the largest, in their order."""
-    return np.concatenate([points.ravel() for points in extremes(series, width, threads)])
+    return joined(extremes(series, width, threads))
 
 
 def m4(series: Array, width: int, threads: int | None = None) -> Array:
@@ -49,8 +60,13 @@ def m4(series: Array, width: int, threads: int | None = None) -> Array:
     for (start, rows), points in zip(bins(series, width), extremes(series, width, threads)):
         count, length = rows.shape
         first = start + np.arange(count)[:, np.newaxis] * length
-        found.append(np.concatenate([first, points, first + length - 1], axis=1).ravel())
-    return np.concatenate(found)
+        found.append(np.concatenate([first, points, first + length - 1], axis=1))
+    return joined(found)
+
+
+def joined(found: list[Array]) -> Array:
+    """The points of all columns, one after another; none where there are no columns."""
+    return np.concatenate([np.empty(0, np.intp), *(points.ravel() for points in found)])
 
 
 def extremes(series: Array, width: int, threads: int | None) -> list[Array]:
@@ -58,7 +74,7 @@ def extremes(series: Array, width: int, threads: int | None) -> list[Array]:
     found = []
     for start, rows in bins(series, width):
         # One call for all columns: a row for each.
-        both = argreduce.argminmax(rows, axis=1, threads=threads)
+        both = argreduce.argminmax(rows, axis=1, nan="ignore", threads=threads)
         points = np.sort(np.stack(both, axis=1), axis=1)
         found.append(start + np.arange(len(rows))[:, np.newaxis] * rows.shape[1] + points)
     return found

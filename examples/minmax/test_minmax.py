@@ -1,4 +1,6 @@
-"""What is drawn is what a chart of all points shows, pixel for pixel; whether points divide into columns or not."""
+"""What is drawn is what a chart of all points shows, pixel for pixel; whether points divide into columns or not.
+
+And a NaN hides nothing."""
 
 from __future__ import annotations
 
@@ -76,6 +78,48 @@ def test_columns(count, width):
     parts = np.array_split(np.arange(count), min(width, count))
     wanted = np.concatenate([np.full(len(part), n) for n, part in enumerate(parts)])
     np.testing.assert_array_equal(minmax.columns(np.arange(count), count, width), wanted)
+
+
+def test_a_nan_hides_no_spike():
+    series = np.array([1, np.nan, 9, 2, 3, 0, 5, 7])
+    assert minmax.minmax(series, 2).tolist() == [0, 2, 5, 7]
+    assert minmax.m4(series, 2).tolist() == [0, 0, 2, 3, 4, 5, 7, 7]
+
+
+@pytest.mark.parametrize("type", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("count, width", SHAPES)
+def test_points_beside_nan_are_those_that_loops_find(count, width, type):
+    rng = np.random.default_rng(count)
+    series = rng.standard_normal(count).astype(type)
+    series[rng.random(count) < 0.3] = np.nan
+    parts = np.array_split(np.arange(count), min(width, count))
+    # A column of nothing else, too.
+    series[parts[len(parts) // 2]] = np.nan
+    extremes = []
+    for numbers in parts:
+        there = numbers[~np.isnan(series[numbers])]
+        found = [there[series[there].argmin()], there[series[there].argmax()]] if len(there) else [numbers[0]] * 2
+        extremes.append(sorted(found))
+    np.testing.assert_array_equal(minmax.minmax(series, width).reshape(-1, 2), extremes)
+    np.testing.assert_array_equal(minmax.m4(series, width).reshape(-1, 4)[:, 1:3], extremes)
+
+
+@pytest.mark.parametrize("type", [np.float64, np.int16, bool])
+def test_no_points(type):
+    empty = np.empty(0, type)
+    for points in (minmax.minmax(empty, 5), minmax.m4(empty, 5), minmax.minmax(empty, 5, threads=2)):
+        assert points.shape == (0,) and points.dtype == np.intp
+        assert minmax.columns(points, 0, 5).shape == (0,)
+    assert list(minmax.bins(empty, 5)) == []
+
+
+def test_what_has_no_columns():
+    for function in (minmax.minmax, minmax.m4):
+        for width in (0, -1):
+            with pytest.raises(ValueError, match=f"width is {width}: at least one column is needed"):
+                function(np.arange(5), width)
+        with pytest.raises(ValueError, match=r"the series has shape \(2, 3\): one axis is needed"):
+            function(np.zeros((2, 3)), 5)
 
 
 def test_the_picture():

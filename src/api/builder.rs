@@ -83,7 +83,8 @@ impl<'a> ArgReduce<'a> {
     /// reduced axes in ascending order. Negative axes count from the end. No axes (`&[]`) reduce nothing: each output
     /// is one element, and each index 0.
     ///
-    /// Sizes are `usize`, and axes `isize`: write `axis as isize` for one that was counted. A rank is at most 8.
+    /// Sizes are `usize`, and axes `isize`: write `axis as isize` for one that was counted. For a list of such,
+    /// [`ArgReduce::axes_from`] takes `list.iter().map(|&axis| axis as isize)`. A rank is at most 8.
     ///
     /// ```
     /// # use argreduce::{ArgReduce, Layout};

@@ -25,15 +25,18 @@ impl ErasedPlan {
         data_type: DataType,
         index_type: &str,
     ) -> fmt::Result {
-        let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
         write!(f, "{function} of {data_type} ")?;
         if let Some(start) = &self.part_start {
             let sizes = self.input.sizes();
             write!(f, "{sizes:?} at {start:?} of ")?;
         }
         write!(f, "{:?} over axes ", self.sizes)?;
-        f.debug_list().entries(axes).finish()?;
-        write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
+        fmt_sizes(f, (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis)))?;
+        write!(f, " to {index_type} ")?;
+        let drops_axes = f.alternate();
+        let outputs = self.output.sizes().iter().enumerate();
+        fmt_sizes(f, outputs.filter(|&(axis, _)| !(drops_axes && self.axes.contains(axis))).map(|(_, &size)| size))?;
+        write!(f, ", {}, nan {}: ", self.direction, self.nan_policy)?;
         if self.output.element_count() == 0 {
             return f.write_str("no outputs");
         }
@@ -42,16 +45,16 @@ impl ErasedPlan {
         }
         let ExecPlan { shape, kernel, .. } = &self.exec;
         write!(f, "outputs ")?;
-        fmt_sizes(f, shape.kept_dims())?;
+        fmt_loops(f, shape.kept_dims())?;
         f.write_str(" of ")?;
-        fmt_sizes(f, shape.reduced_dims())?;
+        fmt_loops(f, shape.reduced_dims())?;
         if shape.is_split() {
             f.write_str(", merged over ")?;
-            fmt_sizes(f, shape.split_dims())?;
+            fmt_loops(f, shape.split_dims())?;
         }
         if !shape.output.broadcast_dims().is_empty() {
             f.write_str(", copied to ")?;
-            fmt_sizes(f, shape.output.broadcast_dims())?;
+            fmt_loops(f, shape.output.broadcast_dims())?;
         }
         match kernel {
             Some((isa, strategy @ Strategy::SegmentedRows, _)) if !strategy.is_in_place(shape.reduced_dims()) => {
@@ -63,12 +66,23 @@ impl ErasedPlan {
     }
 }
 
-fn fmt_sizes(f: &mut fmt::Formatter<'_>, loops: &[LoopDim]) -> fmt::Result {
-    f.debug_list().entries(loops.iter().map(|l| l.size)).finish()
+fn fmt_loops(f: &mut fmt::Formatter<'_>, loops: &[LoopDim]) -> fmt::Result {
+    fmt_sizes(f, loops.iter().map(|l| l.size))
+}
+
+/// In one line, also with `{:#}`, for which a list of the standard library has several.
+fn fmt_sizes(f: &mut fmt::Formatter<'_>, sizes: impl Iterator<Item = usize>) -> fmt::Result {
+    f.write_str("[")?;
+    for (n, size) in sizes.enumerate() {
+        let comma = if n > 0 { ", " } else { "" };
+        write!(f, "{comma}{size}")?;
+    }
+    f.write_str("]")
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::DataType::{F32, U32};
     use crate::{ArgReduce, Isa, Layout};
 
     /// What a plan says of how it will run.
@@ -95,5 +109,10 @@ mod tests {
         assert_eq!(what(ArgReduce::argmax(&layout)), "argmax of f32 [3, 40] over axes [1]");
         let part = what(ArgReduce::argmax(&layout).window(&[3, 90], &[0, 50]));
         assert_eq!(part, "argmax of f32 [3, 40] at [0, 50] of [3, 90] over axes [1]");
+        // With `{:#}`, the sizes of the output are those without the reduced axes, and that is all.
+        let plan = ArgReduce::argmax(&layout).axes(&[1]).plan::<f32, u32>().unwrap();
+        assert_eq!(format!("{plan:#}"), plan.to_string().replace(" to u32 [3, 1], ", " to u32 [3], "));
+        let plan = ArgReduce::argmax(&layout).all_axes().plan_untyped(F32, U32).unwrap();
+        assert_eq!(format!("{plan:#}"), plan.to_string().replace(" to u32 [1, 1], ", " to u32 [], "));
     }
 }

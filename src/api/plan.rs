@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 ///
 /// Holds no heap memory, and running it allocates nothing. (An [`Executor`] may: rayon does for each task.) It is
 /// `Copy`, but large: better borrowed than copied. Displays what it reduces, what that collapsed to, and how it will
-/// run:
+/// run (`{:#}` shows the output's sizes without the reduced axes):
 ///
 /// ```
 /// use argreduce::{ArgReduce, Isa, Layout};

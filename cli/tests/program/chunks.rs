@@ -36,7 +36,7 @@ fn chunks_make_no_difference() {
                 let options = ["--direction", direction, "--nan", nan, "--chunk", chunk, &list, "--force"];
                 let more = if case % 11 == 0 { "--bench" } else { "--keepdims" };
                 let index_type = ["i32", "i64", "u8", "u16", "auto"][case % 5];
-                let outputs = ["--index-type", index_type, "--values", "best.npy", more];
+                let outputs = ["-o", "labels.npy", "--index-type", index_type, "--values", "best.npy", more];
                 let better = |(a, i): (f32, usize), (b, j): (f32, usize)| {
                     let numbers = if is_max { a.partial_cmp(&b) } else { b.partial_cmp(&a) };
                     let order = numbers.unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()));
@@ -47,7 +47,8 @@ fn chunks_make_no_difference() {
                 for input in ["in.npy", "-"] {
                     let mut command = folder.command(&[&[function, input], &options[..], &outputs[..]].concat());
                     // Standard input is a pipe, not the file.
-                    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+                    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+                    let mut child = command.spawn().unwrap();
                     let mut stdin = child.stdin.take().unwrap();
                     if input == "-" {
                         stdin.write_all(&fs::read(folder.path("in.npy")).unwrap()).unwrap();
@@ -161,14 +162,14 @@ fn run_slowly(mut command: Command, pause: Duration) {
     // What is open in it is open in the child only.
     drop(command);
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(&u1("(40000,)", &[7; 20000])).unwrap();
+    stdin.write_all(&u1("(1, 40000)", &[7; 20000])).unwrap();
     thread::sleep(pause);
     stdin.write_all(&[8; 20000]).unwrap();
     drop(stdin);
     assert!(child.wait().unwrap().success());
 }
 
-const SLOW: [&str; 4] = ["argmax", "-", "--chunk", "1000"];
+const SLOW: [&str; 6] = ["argmax", "-", "--axes", "1", "--chunk", "1000"];
 const LONG: Duration = Duration::from_millis(1300);
 
 /// A terminal, and the other side of it.

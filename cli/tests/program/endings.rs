@@ -2,7 +2,7 @@
 
 use crate::{Folder, SAMPLE, refused, u1};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Child, Command, Output, Stdio};
 
 fn words(command: &str) -> Vec<&str> {
@@ -20,12 +20,18 @@ fn folder() -> Folder {
 fn only_force_replaces() {
     let folder = folder().with("labels.npy", OLD).with("best.npy", OLD);
     let named = "labels.npy: there already, and only --force replaces it";
-    folder.fail(&["argmax", "in.npy"], named);
-    // Before the input is read.
-    folder.fail(&["argmax", "-"], named);
+    folder.fail(&words("argmax in.npy --axes="), named);
+    // Before the input is read; or, where its header says whether there is such an output, before its elements are.
+    folder.fail(&words("argmax - -o labels.npy"), named);
+    let mut command = folder.command(&words("argmax - --axes="));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&u1("(3,)", &[])).unwrap();
+    refused(&child.wait_with_output().unwrap(), named, "a pipe that stays open behind the header");
+    drop(stdin);
     folder.fail(&words("argmax in.npy -o new.npy --values best.npy"), "--values best.npy: there already");
     folder.fail(&words("argmax in.npy -o new.npy --picture ./best.npy"), "--picture ./best.npy: there already");
-    folder.run(&words("argmax in.npy --values best.npy --force"));
+    folder.run(&words("argmax in.npy -o labels.npy --values best.npy --force"));
     assert_eq!(folder.names(), ["best.npy", "in.npy", "labels.npy"]);
     assert_eq!((folder.indices("labels.npy").2, folder.read("best.npy").1), (vec![1], vec![3_u8]));
 }
@@ -112,7 +118,7 @@ fn outputs_and_links() {
 #[test]
 fn standard_streams() {
     let folder = folder();
-    let report = folder.run(&words("argmax in.npy --values best.npy"));
+    let (_, report) = folder.run_both(&words("argmax in.npy -o labels.npy --values best.npy"));
     assert!(report.contains("files: labels.npy, best.npy"), "{report}");
     let [labels, best] = ["labels.npy", "best.npy"].map(|name| fs::read(folder.path(name)).unwrap());
     for (command, expected) in [("-o - --values v.npy", labels), ("--values - -o v.npy", best)] {
@@ -132,7 +138,7 @@ fn standard_streams() {
         folder.fail(&["argmax", "in.npy", "-o", name, "--values", "-"], "--values -: this is another output");
     }
     folder.fail(&["argmax", "-", "-o", "new.npy"], "standard input: the file ends");
-    let report = folder.run(&words("argmax in.npy -o new.npy --bench"));
+    let (_, report) = folder.run_both(&words("argmax in.npy -o new.npy --bench"));
     assert!(report.contains("best of 5 runs"), "{report}");
 }
 
@@ -169,7 +175,7 @@ fn devices_and_pipes() {
         let output = { program }.stderr(Stdio::piped()).output().unwrap();
         refused(&output, "--output /dev/fd/2: not a regular file (- is standard output)", "a link to a pipe");
     }
-    let child = folder.command(&words("argmax pipe")).stdout(Stdio::piped()).spawn().unwrap();
+    let child = folder.command(&words("argmax pipe -o labels.npy")).stdout(Stdio::piped()).spawn().unwrap();
     fs::write(folder.path("pipe"), u1("(4,)", &[1, 2, 4, 3])).unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
     assert_eq!(folder.indices("labels.npy").2, [2]);

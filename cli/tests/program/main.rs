@@ -31,11 +31,18 @@ impl Folder {
         command
     }
 
+    /// What standard output has. Standard error has nothing, unless that is one answer: then it has the report.
     fn run(&self, arguments: &[&str]) -> String {
+        let (shown, told) = self.run_both(arguments);
+        assert_eq!(told.is_empty(), !shown.starts_with("index "), "{arguments:?}: {shown}{told}");
+        shown
+    }
+
+    /// What standard output has, and standard error.
+    fn run_both(&self, arguments: &[&str]) -> (String, String) {
         let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");
-        assert!(output.stderr.is_empty(), "{arguments:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -269,11 +276,75 @@ fn questions_and_answers() {
             let mut arguments: Vec<&str> = command.split(' ').collect();
             arguments.insert(1, "in.npy");
             arguments.extend(["-o", "out.npy"]);
-            folder.run(&arguments);
+            let (shown, told) = folder.run_both(&arguments);
             let context = format!("{command} of {sizes:?}, version {version}, Fortran {fortran}");
+            // What is told of the shape is what is written.
+            let report = if told.is_empty() { &shown } else { &told };
+            assert!(report.contains(&format!(" to i64 {shape:?}, ")), "{context}: {report}");
             assert_eq!(folder.names(), ["in.npy", "out.npy"], "{context}");
             assert_eq!(folder.indices("out.npy"), ("'<i8'".into(), shape.to_vec(), indices.to_vec()), "{context}");
         }
+    }
+}
+
+/// With no axes kept, the answer is a line on standard output, and no file is made unasked.
+#[test]
+fn one_answer() {
+    let data: Vec<u8> = [1.5_f32, -3.0, 0.25, 1e30, f32::NAN, 7.0].into_iter().flat_map(f32::to_le_bytes).collect();
+    let bytes = [0, 5, 2, 7, 0, 7];
+    let folder = Folder::new()
+        .with("f4.npy", npy(1, "'<f4'", "False", "(2, 3)", &data))
+        .with("fortran.npy", npy(1, "'<f4'", "True", "(2, 3)", &data))
+        .with("u1.npy", u1("(2, 3)", &bytes))
+        .with("i1.npy", npy(1, "'|i1'", "False", "(6,)", &bytes.map(|byte: u8| byte.wrapping_sub(5))))
+        .with("b1.npy", npy(1, "'|b1'", "False", "(1, 2, 2)", &[0, 0, 1, 0]))
+        .with("no.npy", npy(1, "'|b1'", "False", "(2,)", &[0, 0]))
+        .with("rank0.npy", u1("()", &[9]))
+        .with("row.npy", u1("(6,)", &bytes))
+        .with("labels.npy", "an older result");
+    let before = folder.files();
+    for (command, answer) in [
+        ("argmax f4.npy", "index 4 at [1, 1]: NaN"),
+        ("argmax f4.npy --nan ignore", "index 3 at [1, 0]: 1e30"),
+        ("argmin f4.npy --axes 1,0 --nan ignore", "index 1 at [0, 1]: -3.0"),
+        ("argmax fortran.npy --nan ignore --chunk 4", "index 4 at [1, 1]: 1e30"),
+        ("argmin fortran.npy --nan ignore --bench", "index 3 at [1, 0]: -3.0"),
+        ("argmax u1.npy --direction decreasing", "index 5 at [1, 2]: 7"),
+        ("argmax u1.npy --chunk 1 --index-type auto --keepdims", "index 3 at [1, 0]: 7"),
+        ("argmax i1.npy", "index 3 at [3]: 2"),
+        ("argmin i1.npy --chunk 1K", "index 0 at [0]: -5"),
+        ("argmax b1.npy", "index 2 at [0, 1, 0]: true"),
+        ("argmax no.npy", "index 0 at [0]: false"),
+        ("argmax rank0.npy", "index 0 at []: 9"),
+        ("argmax rank0.npy --axes=", "index 0 at []: 9"),
+        ("argmax row.npy --axes -1 --index-type u8", "index 3 at [3]: 7"),
+    ] {
+        let (shown, told) = folder.run_both(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(shown, format!("{answer}\n"), "{command}");
+        assert!(told.contains(" GB/s") && !told.contains("files:"), "{command}: {told}");
+        assert!(before == folder.files(), "{command}");
+    }
+    // Files that are asked for, as of any other answer. Where one goes to standard output, the line joins the report.
+    assert_eq!(folder.run(&["argmax", "u1.npy", "-o", "i.npy", "--values", "v.npy"]), "index 3 at [1, 0]: 7\n");
+    assert_eq!(folder.indices("i.npy"), ("'<i8'".into(), vec![], vec![3]));
+    assert_eq!(folder.read("v.npy"), (vec![], vec![7_u8]));
+    let output = folder.command(&["argmax", "u1.npy", "--keepdims", "-o", "-"]).output().unwrap();
+    assert_eq!(NpyFile::new(&output.stdout[..]).unwrap().shape(), [1, 1]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.ends_with("GB/s of input\nfiles: -\nindex 3 at [1, 0]: 7\n"), "{told}");
+    // Kept axes of one output each are axes.
+    folder.fail(&["argmax", "b1.npy", "--axes", "1,2"], "--output labels.npy: there already");
+    folder.run(&["argmax", "b1.npy", "--axes", "1,2", "--force"]);
+    assert_eq!(folder.indices("labels.npy"), ("'<i8'".into(), vec![1], vec![2]));
+}
+
+/// Units of `--chunk`: as many bytes, so the same answer in as many pieces.
+#[test]
+fn chunks_with_units() {
+    let folder = Folder::new().with("in.npy", u1("(5000,)", &[7; 5000]));
+    let told = |chunk: &str| folder.run(&["argmax", "in.npy", "--chunk", chunk]);
+    for chunk in ["1", "5000", "2K", "2k", "2KiB", "1M", "1m", "1MiB", "1G", "1GiB"] {
+        assert_eq!(told(chunk), "index 0 at [0]: 7\n", "{chunk}");
     }
 }
 
@@ -291,13 +362,14 @@ fn the_smallest_index_type() {
         data[count - 1] = 1;
         for order in ["False", "True"] {
             let folder = Folder::new().with("in.npy", npy(1, "'|u1'", order, shape, &data));
-            folder.run(&["argmax", "in.npy", "--axes", "0", "--index-type", "auto"]);
+            folder.run(&["argmax", "in.npy", "--axes", "0", "--index-type", "auto", "-o", "labels.npy"]);
             let (found, _, indices) = folder.indices("labels.npy");
             assert_eq!((found.as_str(), indices.last()), (descr, Some(&index)), "{shape} {order}");
         }
     }
     let folder = Folder::new().with("in.npy", u1("(257,)", &[0; 257])).with("empty.npy", u1("(0, 300)", &[]));
     folder.fail(&["argmax", "in.npy", "--index-type", "u8"], "256");
+    folder.fail(&["argmax", "in.npy", "--index-type", "u8"], "; --index-type auto is the smallest that holds them all");
     // Where there is no index, all fit.
     folder.run(&["argmax", "empty.npy", "--axes", "1", "--index-type", "auto"]);
     assert_eq!(folder.indices("labels.npy"), ("'|u1'".into(), vec![0], vec![]));
@@ -477,9 +549,13 @@ fn mistakes_in_the_command() {
         ("argmax in.npy --direction up", "up"),
         ("argmax in.npy --nan maybe", "maybe"),
         ("argmax in.npy --index-type f4", "f4"),
-        ("argmax in.npy --chunk 0", "'0' for '--chunk <BYTES>': expected a whole number from 1 to"),
+        ("argmax in.npy --chunk 0", "'0' for '--chunk <BYTES>': expected a whole number of bytes from 1 to"),
         ("argmax in.npy --chunk=-1", "'-1'"),
-        ("argmax in.npy --chunk 2MB", "'2MB'"),
+        ("argmax in.npy --chunk 2MB", "'2MB' for '--chunk <BYTES>': expected a whole number of bytes from 1 to"),
+        ("argmax in.npy --chunk M", "'M'"),
+        ("argmax in.npy --chunk 0K", "; K, M or G may follow, which are powers of 1024"),
+        ("argmax in.npy --chunk 99999999999999G", "'99999999999999G'"),
+        ("argmax in.npy --chunk 2é", "'2é'"),
         ("argmax in.npy --legend", "--picture"),
         ("argmax in.npy --isa mmx", "mmx"),
         ("argmax empty.npy --axes 1", "empty.npy"),
@@ -492,8 +568,9 @@ fn mistakes_in_the_command() {
         ("argmax in.npy --axes 2 --picture folder", "folder"),
         ("argmax in.npy --axes 2 --picture in.npy/p.png", "in.npy/p.png"),
         ("argmax in.npy --values best.npy --picture ..", "picture"),
-        ("argmax in.npy --values labels.npy", "labels.npy"),
-        ("argmax in.npy --values ./labels.npy", "./labels.npy"),
+        ("argmax in.npy --axes 2 --values labels.npy", "--output labels.npy: this is another output"),
+        ("argmax in.npy --axes 2 --values ./labels.npy", "--output labels.npy: this is another output"),
+        ("argmax in.npy -o labels.npy --values ./labels.npy", "--values ./labels.npy: this is another output"),
         ("argmax in.npy -o new.npy --values folder/../new.npy", "folder/../new.npy"),
     ] {
         // Not even where it may, does a mistake touch the older result.
@@ -513,13 +590,17 @@ fn files_that_are_not_arrays() {
         Folder::new().with("in.npy", bytes).fail(&["argmax", "in.npy"], named);
     };
     for end in 0..good.len() {
-        check(&good[..end], "");
+        check(&good[..end], "ends");
     }
     check(b"", "ends");
     check(b"PK\x03\x04 an archive", "an archive, as .npz is, and not a .npy file: extract the array");
     check(b"PK\x05\x06\0\0\0\0", "an archive");
     check(b"\x89PNG\r\n\x1a\n and more", "not a .npy file");
-    check(b"hi", "ends");
+    // Too short for a header, and yet something else.
+    for text in [&b"hi"[..], b"1,2,3\n", b"\x93NUMPI", b"\n", b"P"] {
+        check(text, "in.npy: not a .npy file");
+    }
+    check(b"\x93NUM", "in.npy: the file ends within its header");
     check(&npy(4, "'|u1'", "False", "(1,)", &[1]), "[4, 0]");
     // Headers that are not headers.
     for (header, named) in [
@@ -529,7 +610,12 @@ fn files_that_are_not_arrays() {
         ("{'descr': '|u1', 'shape': (1,), }", "fortran_order"),
         ("{'descr': '|u1', 'fortran_order': False, }", "shape"),
         ("{'fortran_order': False, 'shape': (1,), }", "descr"),
-        ("{'descr': '|u1', 'fortran_order': 0, 'shape': (1,), }", "True or False"),
+        ("{'descr': '|u1', 'fortran_order': 0, 'shape': (1,), }", "True or False where it has \"0\""),
+        ("{'descr': None, 'fortran_order': False, 'shape': (1,), }", "a dtype in quotes where it has \"None\""),
+        ("{'descr': ')]', 'fortran_order': False, 'shape': (1,), }", "dtype ')]' is none of f2 f4"),
+        ("{descr: '|u1', 'fortran_order': False, 'shape': (1,), }", "a key in quotes where it has \"descr\""),
+        ("{'descr': '|u1' 'shape': (1,), }", "} where it has \"'shape'\""),
+        ("{'descr'}", ": where it has \"}\""),
         ("{'descr': '|u1', 'fortran_order': False, 'shape': (1,), 'more': 1}", "more"),
         ("{'descr': '|u1', 'fortran_order': False, 'shape': (1,)} more", "more"),
         ("{'descr': '|u1', 'fortran_order': False, 'shape': (-1,), }", "-1"),
@@ -557,7 +643,9 @@ fn files_that_are_not_arrays() {
         ("(18446744073709551615,)", "18446744073709551615"),
         ("(18446744073709551616,)", "size 18446744073709551616 is too large: at most 18446744073709551615"),
         ("(99999999999999999999,)", "99999999999999999999"),
-        ("(0, 2L, x)", "a size where it has \"x)"),
+        ("(0, 2L, x)", "a size where it has \"x\""),
+        ("(0, ())", "a size where it has \"()\""),
+        ("[2, 3]", "( where it has \"[2, 3]\""),
         ("(1, 1, 1, 1, 1, 1, 1, 1, 1)", "9"),
     ] {
         for order in ["False", "True"] {
@@ -584,7 +672,15 @@ fn files_that_are_not_arrays() {
         let named = format!("dtype {descr} is none of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and bool");
         check(&npy(3, descr, "False", "(1,)", &[0; 64]), &named);
     }
-    check(&npy(1, "[('a', '|u1'), ('b', '|u1')]", "False", "(1,)", &[0; 2]), "structured");
-    check(&npy(1, "('|u1', (2,))", "False", "(1,)", &[0; 2]), "structured");
+    // Quoted to its end, or as much as a line can take.
+    for (descr, quoted) in [
+        ("[('a', '<f4')]", "[('a', '<f4')]"),
+        ("[('a]', '|u1'), ('b', '|u1')]", "[('a]', '|u1'), ('b', '|u1')]"),
+        ("('|u1', (2,))", "('|u1', (2,))"),
+        ("[('a long name', '|u1'), ('another', '|u1')]", "[('a long name', '|u1'), ('ano..."),
+    ] {
+        let named = format!("dtype {quoted} is structured, and so none of f2 f4 f8");
+        check(&npy(1, descr, "False", "(1,)", &[0; 2]), &named);
+    }
     check(&npy(1, "'|b1'", "False", "(3,)", &[0, 1, 7]), "7");
 }

@@ -19,6 +19,11 @@
 //! # }
 //! ```
 
+/// The README's program is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 use argreduce::{ArgReduce, Element, Plan, Rayon};
 pub use argreduce::{AxisDirection, NanPolicy, Options, ReduceFunction};
 use candle_core::backend::BackendStorage;

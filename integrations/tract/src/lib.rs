@@ -20,6 +20,11 @@
 //! # }
 //! ```
 
+/// The README's program is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod op;
 
 use argreduce::MAX_RANK;
