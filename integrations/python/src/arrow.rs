@@ -2,9 +2,10 @@
 //!
 //! What a capsule holds is moved out of it. From then on nobody else can take or release it.
 //!
-//! Whatever a callback does may take long, and may wait for a thread that needs Python's lock. So all of them run without
-//! that lock, and any other code may run meanwhile. After each of them a struct is looked at again, and `release` comes
-//! first: a struct without it was released, or moved to somewhere else, and nothing else of it means anything.
+//! Whatever a callback does may take long, and may wait for a thread that needs Python's lock. So all of them run
+//! without that lock, and any other code may run meanwhile. After each of them a struct is looked at again, and
+//! `release` comes first: a struct without it was released, or moved to somewhere else, and nothing else of it means
+//! anything.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;

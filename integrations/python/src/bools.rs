@@ -1,5 +1,5 @@
-//! Bools of other bytes than 0 and 1, as NumPy has them by a view of `uint8`. Every byte but 0 is true, and all that are
-//! true are equal. Kernels compare bytes, which is the same where all of them are 0 and 1.
+//! Bools of other bytes than 0 and 1, as NumPy has them by a view of `uint8`. Every byte but 0 is true, and all that
+//! are true are equal. Kernels compare bytes, which is the same where all of them are 0 and 1.
 //!
 //! Whether they are need not be looked at, mostly. It follows from what is found:
 //!
@@ -37,7 +37,8 @@ impl<'a, const N: usize> Outputs<'a, N> {
     }
 }
 
-/// Runs a plan of bools, by `run`, which is given elements, and where to write indices and values. Values become 0 and 1.
+/// Runs a plan of bools, by `run`, which is given elements, and where to write indices and values. Values become 0 and
+/// 1.
 ///
 /// # Errors
 /// What `run` gives; `MemoryError` if a copy is needed, and there is no memory for it.

@@ -241,9 +241,14 @@ fn is_of(x: &Bound<'_, PyAny>, package: &str) -> bool {
 
 /// Whether it may have a validity of its own.
 fn may_be_column(x: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = x.py();
-    let has_arrow = x.hasattr(intern!(py, "__arrow_c_stream__"))? || x.hasattr(intern!(py, "__arrow_c_array__"))?;
-    Ok(has_arrow || is_of(x, "pandas"))
+    let has = |holder: &Bound<'_, PyAny>| {
+        let py = holder.py();
+        Ok::<_, PyErr>(
+            holder.hasattr(intern!(py, "__arrow_c_stream__"))? || holder.hasattr(intern!(py, "__arrow_c_array__"))?,
+        )
+    };
+    // Of pandas and polars, an object takes long to say that it does not have something; a class does not.
+    Ok(has(x.get_type().as_any())? || is_of(x, "pandas") || has(x)?)
 }
 
 /// The elements and the mask of a masked array.

@@ -386,6 +386,9 @@ def test_lists_of_fixed_size():
     # As it was reported.
     assert argreduce.argmax(pl.Series([[1, 5], None, [7, 2]], dtype=pl.Array(pl.Int32, 2)), fill=-1) == 4
     assert argreduce.argmax(pl.Series([], dtype=pl.Array(pl.Int32, 2)), 1).tolist() == []
+    # Not by way of float64.
+    column = pl.Series([[1 << 53, (1 << 53) + 1, None]], dtype=pl.Array(pl.Int64, 3))
+    assert argreduce.max_argmax(column) == ((1 << 53) + 1, 1)
 
 
 def test_lists_of_lists():
