@@ -1,7 +1,8 @@
 //! Columns of Arrow, by its C data interface: arrays of one axis, or streams of those, with a bit for each element that
 //! says whether it is there. Values are not copied, but for bools, which Arrow packs, dates of 32 bits, and what is
-//! misaligned.
+//! misaligned. Lists of a fixed size are further axes.
 
+use crate::arrow::{self, Array, Own, Schema, Struct};
 use crate::output::{NewArray, new_array};
 use crate::view::{descr_of, interop};
 use argreduce::DataType;
@@ -9,75 +10,10 @@ use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods, PyTuple};
-use std::ffi::{CStr, c_char, c_int, c_void};
+use pyo3::types::{PyCapsule, PyList};
+use std::ffi::CStr;
+use std::fmt::Display;
 use std::ptr::null;
-
-/// `ArrowSchema`.
-#[repr(C)]
-struct Schema {
-    format: *const c_char,
-    name: *const c_char,
-    metadata: *const c_char,
-    flags: i64,
-    n_children: i64,
-    children: *mut *mut Schema,
-    dictionary: *mut Schema,
-    release: Option<unsafe extern "C" fn(*mut Schema)>,
-    private_data: *mut c_void,
-}
-
-/// `ArrowArray`.
-#[repr(C)]
-struct Array {
-    length: i64,
-    null_count: i64,
-    offset: i64,
-    n_buffers: i64,
-    n_children: i64,
-    buffers: *const *const c_void,
-    children: *mut *mut Array,
-    dictionary: *mut Array,
-    release: Option<unsafe extern "C" fn(*mut Array)>,
-    private_data: *mut c_void,
-}
-
-/// `ArrowArrayStream`.
-#[repr(C)]
-struct Stream {
-    get_schema: Option<unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int>,
-    get_next: Option<unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int>,
-    get_last_error: Option<unsafe extern "C" fn(*mut Stream) -> *const c_char>,
-    release: Option<unsafe extern "C" fn(*mut Stream)>,
-    private_data: *mut c_void,
-}
-
-/// A schema that was moved to here.
-struct OwnSchema(Schema);
-
-impl Drop for OwnSchema {
-    fn drop(&mut self) {
-        if let Some(release) = self.0.release {
-            // SAFETY: it was not released yet, as it says.
-            unsafe { release(&mut self.0) };
-        }
-    }
-}
-
-/// An array that was moved to here: its producer gets it back when this is dropped.
-struct OwnArray(Array);
-
-// SAFETY: the interface asks producers for arrays that any thread may release.
-unsafe impl Send for OwnArray {}
-
-impl Drop for OwnArray {
-    fn drop(&mut self) {
-        if let Some(release) = self.0.release {
-            // SAFETY: it was not released yet, as it says.
-            unsafe { release(&mut self.0) };
-        }
-    }
-}
 
 /// Bits that say which elements of an array are there.
 #[derive(Clone, Copy)]
@@ -86,6 +22,18 @@ pub(crate) struct Validity {
     /// The bit of the first element.
     pub(crate) offset: usize,
     len: usize,
+}
+
+impl Validity {
+    /// Whether an element is there.
+    ///
+    /// # Safety
+    /// - The producer did not get the array back yet.
+    unsafe fn is_there(&self, n: usize) -> bool {
+        let bit = self.offset + n;
+        // SAFETY: the producer keeps as many bits as there are elements behind the offset.
+        unsafe { *self.bits.add(bit / 8) >> (bit % 8) & 1 != 0 }
+    }
 }
 
 /// A piece of a column: its elements as an array of NumPy, and which of them are there, if some are not.
@@ -109,65 +57,222 @@ impl Chunk<'_> {
     }
 }
 
-/// A column: its pieces. `None` if it is of a type that is not a number of its own, as structs, texts and dictionaries.
-pub(crate) fn column_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Chunk<'py>>>> {
-    let py = x.py();
-    if x.hasattr(intern!(py, "__arrow_c_array__"))? {
-        let pair = x.call_method0(intern!(py, "__arrow_c_array__"))?.cast_into::<PyTuple>()?;
-        let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
-        let schema = OwnSchema(take(schema.cast()?, c"arrow_schema", |schema: &mut Schema| &mut schema.release)?);
-        let array = OwnArray(take(array.cast()?, c"arrow_array", |array: &mut Array| &mut array.release)?);
-        let Some(element) = ElementType::of(&schema.0) else { return Ok(None) };
-        return Ok(Some(vec![element.chunk(py, name, array)?]));
-    }
-    let capsule = x.call_method0(intern!(py, "__arrow_c_stream__"))?.cast_into::<PyCapsule>()?;
-    // In its place: the capsule releases it.
-    let stream: *mut Stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast().as_ptr();
-    let failed = |stream: *mut Stream| {
-        // SAFETY: a stream that is not released, whose last call has failed.
-        let said = unsafe { (*stream).get_last_error.map_or(null(), |get| get(stream)) };
-        // SAFETY: a text, or null, which stays until the next call.
-        let said = if said.is_null() { "".into() } else { unsafe { CStr::from_ptr(said) }.to_string_lossy() };
-        PyValueError::new_err(format!("{name}: the Arrow stream failed: {said}"))
-    };
-    // SAFETY: a capsule of that name holds a stream, which is aligned as it is.
-    let (get_schema, get_next) = unsafe { ((*stream).get_schema, (*stream).get_next) };
-    let (Some(get_schema), Some(get_next)) = (get_schema, get_next) else { return Err(failed(stream)) };
-    // SAFETY: zeros are a value of it, of a released one.
-    let mut schema = OwnSchema(unsafe { std::mem::zeroed() });
-    // SAFETY: a stream, and a place for a schema.
-    if unsafe { get_schema(stream, &mut schema.0) } != 0 {
-        return Err(failed(stream));
-    }
-    let Some(element) = ElementType::of(&schema.0) else { return Ok(None) };
-    let mut chunks = Vec::new();
-    loop {
-        // SAFETY: zeros are a value of it, of a released one.
-        let mut array = OwnArray(unsafe { std::mem::zeroed() });
-        // SAFETY: a stream, and a place for an array.
-        if unsafe { get_next(stream, &mut array.0) } != 0 {
-            return Err(failed(stream));
-        }
-        if array.0.release.is_none() {
-            return Ok(Some(chunks));
-        }
-        if array.0.length > 0 {
-            chunks.push(element.chunk(py, name, array)?);
+/// What a column has.
+pub(crate) enum Column<'py> {
+    /// Numbers, in pieces.
+    Chunks(Vec<Chunk<'py>>),
+    /// An array of several axes, and a mask of the same shape, if some elements are not there, in which True is such.
+    Lists(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>),
+    /// So many nulls, of no type.
+    Nulls(usize),
+}
+
+/// The arrays of a column, one after another.
+enum Arrays {
+    One(Option<Own<Array>>),
+    Of(Own<arrow::Stream>),
+}
+
+impl Arrays {
+    fn next(&mut self, py: Python<'_>, name: &str) -> PyResult<Option<Own<Array>>> {
+        match self {
+            Arrays::One(array) => Ok(array.take()),
+            Arrays::Of(stream) => stream.next(py, name),
         }
     }
 }
 
-/// Moves a struct out of a capsule, which is told so: its `release` becomes null.
-fn take<T, R>(capsule: &Bound<'_, PyCapsule>, name: &CStr, release: impl Fn(&mut T) -> &mut Option<R>) -> PyResult<T> {
-    let from: *mut T = capsule.pointer_checked(Some(name))?.cast().as_ptr();
-    // SAFETY: a capsule of that name holds that struct; nobody else moves it meanwhile, as Python's lock is held.
-    unsafe {
-        let taken = from.read();
-        if release(&mut *from).take().is_none() {
-            std::mem::forget(taken);
-            return Err(PyValueError::new_err("an Arrow array that was released already"));
+/// A column, by Arrow's interface. `None` if it is of a type that is not a number of its own, as structs, texts and
+/// dictionaries. It runs code of others.
+pub(crate) fn column_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Option<Column<'py>>> {
+    let py = x.py();
+    let (class, of_array) = (x.get_type(), intern!(py, "__arrow_c_array__"));
+    // The class first: it takes less time to ask.
+    let has_stream = class.hasattr(intern!(py, "__arrow_c_stream__"))?;
+    let (schema, mut arrays) = if class.hasattr(of_array)? || !has_stream && x.hasattr(of_array)? {
+        let (schema, array) = arrow::array_of(name, x)?;
+        (schema, Arrays::One(Some(array)))
+    } else {
+        let mut stream = arrow::stream_of(name, x)?;
+        (stream.schema(py, name)?, Arrays::Of(stream))
+    };
+    let found = match Kind::of(name, &schema.0)? {
+        Kind::Numbers(element) => {
+            let mut chunks = Vec::new();
+            while let Some(array) = arrays.next(py, name)? {
+                let chunk = element.chunk(py, name, array)?;
+                if chunk.len > 0 || matches!(arrays, Arrays::One(_)) {
+                    chunks.push(chunk);
+                }
+            }
+            Some(Column::Chunks(chunks))
         }
-        Ok(taken)
+        Kind::Lists(sizes, element) => Some(lists(py, name, &sizes, &element, arrays)?),
+        Kind::Nulls => {
+            let mut len = 0_usize;
+            while let Some(array) = arrays.next(py, name)? {
+                let of_array = Level::of(name, &array.0, Buffers::NONE)?.len;
+                len = len.checked_add(of_array).ok_or_else(|| too_many(name))?;
+            }
+            Some(Column::Nulls(len))
+        }
+        Kind::Dictionary => {
+            while let Some(array) = arrays.next(py, name)? {
+                check_is_without_nulls(name, &array.0)?;
+            }
+            None
+        }
+        Kind::Other => None,
+    };
+    Ok(found)
+}
+
+/// What is wrong with a struct of Arrow.
+fn malformed(name: &str, noun: &str, what: impl Display) -> PyErr {
+    PyValueError::new_err(format!("{name} was given an Arrow {noun} that is malformed: {what}"))
+}
+
+fn too_many(name: &str) -> PyErr {
+    malformed(name, "stream", "its arrays have more elements than can be counted")
+}
+
+/// A struct inside of another one, of which it has so many.
+///
+/// # Safety
+/// - The pointers are null, or lead to as many pointers, and those to structs, or are null.
+unsafe fn child<'a, T: Struct>(name: &str, count: i64, children: *const *const T) -> PyResult<&'a T> {
+    let wrong = |what: &dyn Display| malformed(name, T::NOUN, what);
+    if count != 1 {
+        return Err(wrong(&format_args!("{count} children, where lists of a fixed size have one")));
+    }
+    // SAFETY: the caller's promise.
+    let child = unsafe { if children.is_null() { null() } else { *children } };
+    if child.is_null() {
+        return Err(wrong(&"its child is null"));
+    }
+    // SAFETY: the caller's promise; a struct that was released is not read any further.
+    match unsafe { T::is_released(child) } {
+        true => Err(wrong(&"its child was released already")),
+        // SAFETY: as above.
+        false => Ok(unsafe { &*child }),
+    }
+}
+
+/// What a column is of.
+enum Kind {
+    Numbers(ElementType),
+    /// Lists of fixed sizes, from the outer to the inner, of numbers.
+    Lists(Vec<usize>, ElementType),
+    Nulls,
+    /// Indices of values.
+    Dictionary,
+    Other,
+}
+
+/// NumPy has no more axes.
+const MAX_AXES: usize = 64;
+
+/// The flag of a schema that says that a dictionary is in the order of its values.
+const IS_ORDERED: i64 = 1;
+
+impl Kind {
+    fn of(name: &str, schema: &Schema) -> PyResult<Kind> {
+        if !schema.dictionary.is_null() {
+            return if schema.flags & IS_ORDERED == 0 { Ok(Kind::Dictionary) } else { Err(ordered_error(name)) };
+        }
+        let (mut sizes, mut schema) = (Vec::new(), schema);
+        loop {
+            if schema.format.is_null() {
+                return Err(malformed(name, "schema", "its format is null"));
+            }
+            // SAFETY: a text, as the interface says.
+            let format = unsafe { CStr::from_ptr(schema.format) };
+            let Ok(format) = format.to_str() else { return Err(malformed(name, "schema", "its format is no text")) };
+            let Some(size) = format.strip_prefix("+w:") else {
+                return Ok(match (ElementType::of(format), format) {
+                    (Some(_), _) if !schema.dictionary.is_null() => Kind::Other,
+                    (Some(element), _) if sizes.is_empty() => Kind::Numbers(element),
+                    (Some(element), _) if sizes.len() < MAX_AXES => Kind::Lists(sizes, element),
+                    (None, "n") if sizes.is_empty() => Kind::Nulls,
+                    _ => Kind::Other,
+                });
+            };
+            // What has metadata may have axes in another order.
+            if !schema.metadata.is_null() || sizes.len() == MAX_AXES {
+                return Ok(Kind::Other);
+            }
+            let size = size.parse().ok().filter(|&size| isize::try_from(size).is_ok());
+            sizes.push(size.ok_or_else(|| malformed(name, "schema", format_args!("its format is {format:?}")))?);
+            // SAFETY: children as the interface says.
+            schema = unsafe { child(name, schema.n_children, schema.children)? };
+        }
+    }
+}
+
+/// The buffers that an array has.
+#[derive(Clone, Copy)]
+struct Buffers {
+    count: i64,
+    /// The size of an element in the second one, in bits.
+    bits: usize,
+}
+
+impl Buffers {
+    /// Of nulls.
+    const NONE: Buffers = Buffers { count: 0, bits: 0 };
+    /// Of lists of a fixed size: which of them are there.
+    const OF_LISTS: Buffers = Buffers { count: 1, bits: 0 };
+}
+
+/// What was found of an array, or of one inside of it.
+struct Level {
+    len: usize,
+    offset: usize,
+    validity: Option<Validity>,
+    /// What an array of numbers has them in: null if it has none.
+    elements: *const u8,
+}
+
+impl Level {
+    /// Looks at an array, which the caller holds, and checks what it says.
+    fn of(name: &str, array: &Array, expected: Buffers) -> PyResult<Level> {
+        let &Array { length, null_count, offset, n_buffers, buffers, .. } = array;
+        let wrong = |what: std::fmt::Arguments<'_>| Err(malformed(name, "array", what));
+        let (Ok(len), Ok(first)) = (usize::try_from(length), usize::try_from(offset)) else {
+            return wrong(format_args!("its length is {length}, and its offset {offset}"));
+        };
+        let end = (len + first).checked_mul(expected.bits.max(1));
+        if end.is_none_or(|bits| bits / 8 > isize::MAX as usize) {
+            return wrong(format_args!("no memory holds {length} elements from {offset} on"));
+        }
+        // -1: it was not counted.
+        if null_count < -1 || null_count > length {
+            return wrong(format_args!("{null_count} of {length} elements are null"));
+        }
+        if !array.dictionary.is_null() {
+            return wrong(format_args!("it has a dictionary, and its schema has none"));
+        }
+        if len == 0 || expected.count == 0 {
+            return Ok(Level { len, offset: first, validity: None, elements: null() });
+        }
+        if n_buffers != expected.count {
+            return wrong(format_args!("it has {n_buffers} buffers, and needs {}", expected.count));
+        }
+        if buffers.is_null() {
+            return wrong(format_args!("where its buffers are is null"));
+        }
+        let has_elements = expected.count > 1;
+        // SAFETY: as many buffers as it says: of validity, and of elements.
+        let [bits, elements] = unsafe { [*buffers, if has_elements { *buffers.add(1) } else { null() }] };
+        if has_elements && elements.is_null() {
+            return wrong(format_args!("its buffer of elements is null"));
+        }
+        if null_count > 0 && bits.is_null() {
+            return wrong(format_args!("{null_count} elements are null, and no bits say which"));
+        }
+        let validity = Validity { bits: bits.cast(), offset: first, len };
+        let validity = (null_count != 0 && !bits.is_null()).then_some(validity);
+        Ok(Level { len, offset: first, validity, elements: elements.cast() })
     }
 }
 
@@ -180,12 +285,7 @@ struct ElementType {
 }
 
 impl ElementType {
-    fn of(schema: &Schema) -> Option<ElementType> {
-        if !schema.dictionary.is_null() || schema.format.is_null() {
-            return None;
-        }
-        // SAFETY: a text, as the interface says.
-        let format = unsafe { CStr::from_ptr(schema.format) }.to_str().ok()?;
+    fn of(format: &str) -> Option<ElementType> {
         let plain = |data_type| Some(ElementType { data_type, date: None, is_packed_bool: false });
         let date = |data_type, kind: &str, unit: &str| {
             let unit = if unit == "s" { "s".into() } else { format!("{unit}s") };
@@ -215,47 +315,56 @@ impl ElementType {
         }
     }
 
-    fn chunk<'py>(&self, py: Python<'py>, name: &str, array: OwnArray) -> PyResult<Chunk<'py>> {
-        let Array { length, null_count, offset, n_buffers, buffers, .. } = array.0;
-        let wrong = || PyValueError::new_err(format!("{name} was given an Arrow array that is not well-formed"));
-        let (Ok(len), Ok(offset)) = (usize::try_from(length), usize::try_from(offset)) else { return Err(wrong()) };
-        if len > 0 && (n_buffers != 2 || buffers.is_null()) {
-            return Err(wrong());
-        }
-        // SAFETY: two buffers, as it says: of validity, and of elements.
-        let [bits, elements] = if len == 0 { [null(); 2] } else { unsafe { [*buffers, *buffers.add(1)] } };
-        if len > 0 && elements.is_null() {
-            return Err(wrong());
-        }
+    /// The buffers of an array of such elements.
+    fn buffers(&self) -> Buffers {
+        Buffers { count: 2, bits: if self.is_packed_bool { 1 } else { 8 * self.data_type.size() } }
+    }
+
+    fn chunk<'py>(&self, py: Python<'py>, name: &str, array: Own<Array>) -> PyResult<Chunk<'py>> {
+        let Level { len, offset, validity, elements } = Level::of(name, &array.0, self.buffers())?;
         let owner = PyCapsule::new_with_value(py, array, c"argreduce.arrow")?.into_any();
-        let validity =
-            (len > 0 && null_count != 0 && !bits.is_null()).then_some(Validity { bits: bits.cast(), offset, len });
-        let descr = self.descr(py)?;
-        let array = if self.is_packed_bool {
-            let mut copy = NewArray::new(descr_of(py, DataType::Bool)?, &[len])?;
-            for (n, to) in copy.bytes().iter_mut().enumerate() {
-                // SAFETY: the producer has as many bits behind the offset, until it gets the array back.
-                *to = unsafe { *elements.cast::<u8>().add((offset + n) / 8) } >> ((offset + n) % 8) & 1;
-            }
-            copy.array
-        } else if len == 0 {
-            NewArray::new(descr, &[0])?.array
-        } else {
-            let size = self.data_type.size();
-            let first = elements.cast::<u8>().wrapping_add(offset * size);
-            let plain = if self.date.is_some() && size == 4 { descr_of(py, DataType::I32)? } else { descr.clone() };
-            let strides = [size as isize];
-            // SAFETY: the producer has as many elements behind the offset, and keeps them as they are until it gets the
-            // array back: when the owner goes.
-            let array = unsafe { new_array(plain, &[len], Some((first, &strides, owner.clone())))? };
-            if self.date.is_some() && size == 4 {
-                // NumPy has dates of 64 bits alone.
-                interop(py)?.call_method1(intern!(py, "wide_dates"), (array, descr))?.cast_into::<PyUntypedArray>()?
-            } else {
-                array
-            }
-        };
+        // SAFETY: the owner has the array.
+        let array = unsafe { self.array(py, elements, offset, len, &owner)? };
         Ok(Chunk { array, len, validity, owner })
+    }
+
+    /// Elements of a buffer as an array of NumPy.
+    ///
+    /// # Safety
+    /// - The buffer has as many elements behind the offset, and keeps them as they are as long as there is its owner.
+    unsafe fn array<'py>(
+        &self,
+        py: Python<'py>,
+        elements: *const u8,
+        offset: usize,
+        len: usize,
+        owner: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        let descr = self.descr(py)?;
+        if len == 0 {
+            return Ok(NewArray::new(descr, &[0])?.array);
+        }
+        if self.is_packed_bool {
+            let mut copy = NewArray::new(descr, &[len])?;
+            let bits = Validity { bits: elements, offset, len };
+            for (n, to) in copy.bytes().iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                *to = u8::from(unsafe { bits.is_there(n) });
+            }
+            return Ok(copy.array);
+        }
+        let size = self.data_type.size();
+        let first = elements.wrapping_add(offset * size);
+        // NumPy has dates of 64 bits alone.
+        let is_narrow = self.date.is_some() && size == 4;
+        let plain = if is_narrow { descr_of(py, DataType::I32)? } else { descr.clone() };
+        let strides = [size as isize];
+        // SAFETY: the caller's promise. The array holds the owner.
+        let array = unsafe { new_array(plain, &[len], Some((first, &strides, owner.clone())))? };
+        if !is_narrow {
+            return Ok(array);
+        }
+        Ok(interop(py)?.call_method1(intern!(py, "wide_dates"), (array, descr))?.cast_into()?)
     }
 
     fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
@@ -264,6 +373,109 @@ impl ElementType {
             None => descr_of(py, self.data_type),
         }
     }
+}
+
+/// A column of lists of fixed sizes: an array of more axes.
+fn lists<'py>(
+    py: Python<'py>,
+    name: &str,
+    sizes: &[usize],
+    element: &ElementType,
+    mut arrays: Arrays,
+) -> PyResult<Column<'py>> {
+    let (parts, masks) = (PyList::empty(py), PyList::empty(py));
+    let (mut count, mut has_nulls) = (0_usize, false);
+    while let Some(array) = arrays.next(py, name)? {
+        let levels = levels(name, sizes, element, &array.0)?;
+        let &Level { len, offset, elements, .. } = levels.last().expect("that of the elements");
+        count = count.checked_add(levels[0].len).ok_or_else(|| too_many(name))?;
+        let missing = missing(py, &levels)?;
+        has_nulls |= missing.is_some();
+        masks.append(missing)?;
+        let owner = PyCapsule::new_with_value(py, array, c"argreduce.arrow")?.into_any();
+        // SAFETY: the owner has the array, and so what is inside of it.
+        parts.append(unsafe { element.array(py, elements, offset, len, &owner)? })?;
+    }
+    let args = (parts, masks, [&[count], sizes].concat(), element.descr(py)?);
+    let (array, mask) = interop(py)?.call_method1(intern!(py, "array_of_lists"), args)?.extract()?;
+    Ok(Column::Lists(array, Some(mask).filter(|_| has_nulls)))
+}
+
+/// Looks at an array of lists, from the outer ones to their elements: what of each is reached from the outermost.
+fn levels(name: &str, sizes: &[usize], element: &ElementType, mut array: &Array) -> PyResult<Vec<Level>> {
+    let mut levels = vec![Level::of(name, array, Buffers::OF_LISTS)?];
+    for (n, &size) in sizes.iter().enumerate() {
+        let Level { len, offset, .. } = levels[n];
+        // SAFETY: the array is held, and what is inside of it is as the interface says.
+        array = unsafe { child(name, array.n_children, array.children)? };
+        let is_last = n + 1 == sizes.len();
+        let mut inner = Level::of(name, array, if is_last { element.buffers() } else { Buffers::OF_LISTS })?;
+        let end = (offset + len).checked_mul(size).filter(|&end| end <= inner.len);
+        let Some(end) = end else {
+            let what = format!("lists of {size} with {} elements, from {offset} to {}", inner.len, offset + len);
+            return Err(malformed(name, "array", what));
+        };
+        // It does not overflow: it is not above the end.
+        let first = offset * size;
+        (inner.len, inner.offset) = (end - first, inner.offset + first);
+        if let Some(validity) = &mut inner.validity {
+            (validity.len, validity.offset) = (inner.len, inner.offset);
+        }
+        levels.push(inner);
+    }
+    Ok(levels)
+}
+
+/// Which elements of lists are missing, themselves or by a list that they are in: `None` if none is.
+fn missing<'py>(py: Python<'py>, levels: &[Level]) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
+    if levels.iter().all(|level| level.validity.is_none()) {
+        return Ok(None);
+    }
+    let len = levels.last().map_or(0, |level| level.len);
+    let mut missing = NewArray::new(descr_of(py, DataType::Bool)?, &[len])?;
+    missing.bytes().fill(0);
+    for level in levels {
+        let Some(validity) = level.validity else { continue };
+        // Without elements there is nothing to say.
+        let count = len.checked_div(level.len).unwrap_or(1).max(1);
+        for (n, elements) in missing.bytes().chunks_mut(count).enumerate() {
+            // SAFETY: the caller holds the array.
+            if unsafe { !validity.is_there(n) } {
+                elements.fill(1);
+            }
+        }
+    }
+    Ok(Some(missing.array))
+}
+
+/// Refuses indices of a dictionary of which some are null, or of which a value is.
+fn check_is_without_nulls(name: &str, indices: &Array) -> PyResult<()> {
+    // SAFETY: the array is held; its dictionary is as the interface says.
+    let values = unsafe { indices.dictionary.as_ref() };
+    for array in [Some(indices), values].into_iter().flatten() {
+        let &Array { length, offset, null_count, n_buffers, buffers, .. } = array;
+        if null_count == 0 || n_buffers < 1 || buffers.is_null() {
+            continue;
+        }
+        let (Ok(len), Ok(offset)) = (usize::try_from(length), usize::try_from(offset)) else {
+            return Err(malformed(name, "array", format_args!("its length is {length}, and its offset {offset}")));
+        };
+        // SAFETY: as many buffers as it says, the first one of validity.
+        let validity = Validity { bits: unsafe { *buffers }.cast::<u8>(), offset, len };
+        // SAFETY: the array is held.
+        if !validity.bits.is_null() && (0..len).any(|n| unsafe { !validity.is_there(n) }) {
+            return Err(PyTypeError::new_err(format!(
+                "{name} takes no dictionary with nulls: decode it before, as by dictionary_decode() or cast()"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn ordered_error(name: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{name} takes no ordered categories, whose order is not that of their values: give their codes"
+    ))
 }
 
 /// Which elements of a chunk are there: those that the bits say, and of them those that `there` says.

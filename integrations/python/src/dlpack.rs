@@ -66,6 +66,9 @@ const VERSIONED: &CStr = c"dltensor_versioned";
 /// `kDLCPU`, and `kDLCUDAHost`: memory that the CPU reads too.
 const CPU_DEVICES: [i32; 2] = [1, 3];
 
+/// NumPy has no more axes, nor does any library that is known.
+const MAX_AXES: usize = 64;
+
 /// The largest major version of the protocol whose fields are those above.
 const MAX_MAJOR: u32 = 1;
 
@@ -81,10 +84,15 @@ impl Tensor {
             Err(refusal) => return Ok(Err(refusal)),
         }
         let capsule = match capsule_of(x) {
-            Ok(capsule) => capsule.cast_into::<PyCapsule>()?,
+            Ok(capsule) => capsule,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let tensor = Tensor::of_capsule(name, &capsule)?;
+        let capsule = capsule.cast::<PyCapsule>().map_err(|_| {
+            let class = |x: &Bound<'_, PyAny>| x.get_type().name().map_or("?".into(), |name| name.to_string());
+            let (class, given) = (class(x), class(&capsule));
+            PyTypeError::new_err(format!("{name} was given a {class} whose __dlpack__() is a {given}, and no capsule"))
+        })?;
+        let tensor = Tensor::of_capsule(name, capsule)?;
         // The object need not know what its tensor says.
         check_device(name, tensor.tensor().device_type)?;
         Ok(Ok(tensor))
@@ -103,7 +111,13 @@ impl Tensor {
             rename(capsule, c"used_dltensor_versioned")?;
             return Ok(Tensor::Versioned(tensor));
         }
-        let tensor = capsule.pointer_checked(Some(NAME))?.cast();
+        // Who takes a tensor renames its capsule.
+        let tensor = capsule.pointer_checked(Some(NAME)).map_err(|_| {
+            PyBufferError::new_err(format!(
+                "{name} was given a capsule that holds no tensor of DLPack, or one that was taken already"
+            ))
+        })?;
+        let tensor = tensor.cast();
         rename(capsule, c"used_dltensor")?;
         Ok(Tensor::Plain(tensor))
     }
@@ -121,30 +135,15 @@ impl Tensor {
     /// What it has; `name` is the function that was called.
     pub(crate) fn parts(&self, name: &str) -> PyResult<Parts> {
         let tensor = self.tensor();
-        let data_type = match (tensor.type_code, tensor.type_bits, tensor.type_lanes) {
-            (0, 8, 1) => DataType::I8,
-            (0, 16, 1) => DataType::I16,
-            (0, 32, 1) => DataType::I32,
-            (0, 64, 1) => DataType::I64,
-            (1, 8, 1) => DataType::U8,
-            (1, 16, 1) => DataType::U16,
-            (1, 32, 1) => DataType::U32,
-            (1, 64, 1) => DataType::U64,
-            (2, 16, 1) => DataType::F16,
-            (2, 32, 1) => DataType::F32,
-            (2, 64, 1) => DataType::F64,
-            (4, 16, 1) => DataType::Bf16,
-            (6, 8, 1) => DataType::Bool,
-            (code, bits, lanes) => {
-                let kind = if code == 5 { " (complex)" } else { "" };
-                return Err(PyTypeError::new_err(format!(
-                    "{name} takes bool, integers, float16, bfloat16, float32 and float64, not DLPack's type \
-                     {code}{kind} of {bits} bits and {lanes} lanes"
-                )));
-            }
+        let data_type = data_type_of(name, tensor)?;
+        let wrong = |what: std::fmt::Arguments<'_>| {
+            PyBufferError::new_err(format!("{name} was given a tensor of DLPack that is malformed: {what}"))
         };
-        let rank = usize::try_from(tensor.ndim)
-            .map_err(|_| PyBufferError::new_err(format!("{name} was given a tensor of {} axes", tensor.ndim)))?;
+        let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_AXES);
+        let rank = rank.ok_or_else(|| wrong(format_args!("it has {} axes", tensor.ndim)))?;
+        if rank > 0 && tensor.shape.is_null() {
+            return Err(wrong(format_args!("where its sizes are is null")));
+        }
         // SAFETY: the protocol: as many sizes as there are axes, and as many strides, unless the tensor is packed.
         let (sizes, strides) = unsafe {
             let list = |first: *const i64| (0..rank).map(move |n| first.add(n).read());
@@ -153,7 +152,24 @@ impl Tensor {
                 if tensor.strides.is_null() || rank == 0 { None } else { Some(list(tensor.strides).collect()) };
             (sizes, strides)
         };
+        if let Some(size) = sizes.iter().find(|&&size| size < 0) {
+            return Err(wrong(format_args!("a size is {size}")));
+        }
+        let is_empty = sizes.contains(&0);
+        if !is_empty && tensor.data.is_null() {
+            return Err(wrong(format_args!("where its elements are is null")));
+        }
+        if !is_empty && sizes.iter().try_fold(1_i64, |count, &size| count.checked_mul(size)).is_none() {
+            return Err(wrong(format_args!("it has more elements than can be counted")));
+        }
         let strides: Vec<i64> = strides.unwrap_or_else(|| packed(&sizes));
+        let steps = |(&size, &stride): (&i64, &i64)| (size - 1).checked_mul(stride.checked_abs()?);
+        let reach = sizes.iter().zip(&strides).try_fold(data_type.size() as i64, |reach: i64, axis| {
+            reach.checked_add(steps(axis)?.checked_mul(data_type.size() as i64)?)
+        });
+        if !is_empty && reach.is_none() {
+            return Err(wrong(format_args!("its strides lead out of memory")));
+        }
         let axes = sizes.iter().zip(&strides).map(|(&size, &stride)| (size as usize, stride as isize)).collect();
         let first = tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize);
         Ok(Parts { first, axes, data_type })
@@ -172,11 +188,39 @@ impl Tensor {
 
         let Parts { first, axes, .. } = self.parts(name)?;
         let (py, bytes) = (descr.py(), descr.itemsize() as isize);
-        let (sizes, strides): (Vec<_>, Vec<_>) = axes.into_iter().map(|(size, stride)| (size, stride * bytes)).unzip();
+        let (sizes, strides): (Vec<_>, Vec<_>) =
+            axes.into_iter().map(|(size, stride)| (size, stride.wrapping_mul(bytes))).unzip();
         let owner = PyCapsule::new_with_value(py, Held(self), c"argreduce.tensor")?;
-        // SAFETY: sizes and strides of the tensor, in bytes. The array holds it by the capsule.
+        // SAFETY: sizes and strides of the tensor, in bytes. (One that is cut off is of an axis of a single element, or
+        // of none.) The array holds it by the capsule.
         unsafe { new_array(descr, &sizes, Some((first, &strides, owner.into_any()))) }
     }
+}
+
+/// The type of its elements.
+fn data_type_of(name: &str, tensor: &DlTensor) -> PyResult<DataType> {
+    Ok(match (tensor.type_code, tensor.type_bits, tensor.type_lanes) {
+        (0, 8, 1) => DataType::I8,
+        (0, 16, 1) => DataType::I16,
+        (0, 32, 1) => DataType::I32,
+        (0, 64, 1) => DataType::I64,
+        (1, 8, 1) => DataType::U8,
+        (1, 16, 1) => DataType::U16,
+        (1, 32, 1) => DataType::U32,
+        (1, 64, 1) => DataType::U64,
+        (2, 16, 1) => DataType::F16,
+        (2, 32, 1) => DataType::F32,
+        (2, 64, 1) => DataType::F64,
+        (4, 16, 1) => DataType::Bf16,
+        (6, 8, 1) => DataType::Bool,
+        (code, bits, lanes) => {
+            let kind = if code == 5 { " (complex)" } else { "" };
+            return Err(PyTypeError::new_err(format!(
+                "{name} takes bool, integers, float16, bfloat16, float32 and float64, not DLPack's type \
+                 {code}{kind} of {bits} bits and {lanes} lanes"
+            )));
+        }
+    })
 }
 
 fn check_device(name: &str, device: i32) -> PyResult<()> {
@@ -207,9 +251,10 @@ fn is_of_before_versions(py: Python<'_>, error: &PyErr) -> bool {
 }
 
 fn packed(sizes: &[i64]) -> Vec<i64> {
-    let mut strides = vec![1; sizes.len()];
+    let mut strides = vec![1_i64; sizes.len()];
     for axis in (1..sizes.len()).rev() {
-        strides[axis - 1] = strides[axis] * sizes[axis].max(1);
+        // What is too large is refused by the layout.
+        strides[axis - 1] = strides[axis].saturating_mul(sizes[axis].max(1));
     }
     strides
 }
@@ -224,6 +269,8 @@ fn rename(capsule: &Bound<'_, PyCapsule>, name: &'static CStr) -> PyResult<()> {
 }
 
 impl Drop for Tensor {
+    /// With Python's lock held: a capsule that nobody took calls the deleter so, and producers may count on it. It
+    /// frees memory, and has nothing to wait for.
     fn drop(&mut self) {
         // SAFETY: the protocol: who took a tensor calls its deleter once, if there is one.
         unsafe {

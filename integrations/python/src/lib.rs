@@ -6,9 +6,11 @@
 //! | `view.rs` | an array of any library becomes an address, sizes and strides: nothing is copied |
 //! | `dlpack.rs` | the same for objects with `__dlpack__` |
 //! | `column.rs` | the same for columns of Arrow, some of whose elements are not there |
+//! | `arrow.rs` | the structs of Arrow's interface, as other libraries make them |
 //! | `mask.rs` | which elements are there |
 //! | `reduce.rs` | a call, from its arguments to its answer |
 //! | `plans.rs` | a plan is made, or found among the last ones |
+//! | `bools.rs` | bools whose bytes are others than 0 and 1 |
 //! | `dates.rs` | dates and durations, whose NaT is as NaN |
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
@@ -17,6 +19,8 @@
 //! All is untyped on this side: element types are values, so that there is one copy of the code.
 
 mod arguments;
+mod arrow;
+mod bools;
 mod column;
 mod dates;
 mod dlpack;

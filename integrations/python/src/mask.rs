@@ -3,7 +3,7 @@
 use crate::column::{Chunk, both};
 use crate::output::NewArray;
 use crate::reduce::value_error;
-use crate::view::{Input, Shape, Source, View, descr_of, interop};
+use crate::view::{Input, Shape, Source, View, descr_of, input_of_column, interop};
 use argreduce::{DataType, Mask};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -79,8 +79,27 @@ pub(crate) fn there_of<'py>(
     sizes: &[usize],
     py: Python<'py>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let args = (name, r#where, mask, sizes.to_vec());
+    let of_column = r#where.map(|there| trues_of_column(name, there)).transpose()?.flatten();
+    let args = (name, of_column.as_ref().or(r#where), mask, sizes.to_vec());
     Ok(interop(py)?.call_method1(intern!(py, "there_of"), args)?.cast_into::<PyUntypedArray>()?)
+}
+
+/// A column as an array that is True where it says so: a null does not. `None` if it is no column.
+fn trues_of_column<'py>(name: &str, there: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = there.py();
+    if there.cast::<PyUntypedArray>().is_ok() {
+        return Ok(None);
+    }
+    let args = match input_of_column(name, there)? {
+        Some(Input::Array(array)) => return Ok(Some(array.into_any())),
+        Some(Input::Masked(array, missing)) => (array, missing, true),
+        Some(Input::Column(chunks)) => match joined(py, &chunks, None)? {
+            (array, None) => return Ok(Some(array.into_any())),
+            (array, Some(known)) => (array, known.into_any(), false),
+        },
+        _ => return Ok(None),
+    };
+    interop(py)?.call_method1(intern!(py, "trues"), args).map(Some)
 }
 
 /// A column in one piece, which is a copy if it has several; and which of its elements are there, if some are not.

@@ -1,13 +1,14 @@
 //! Partial answers for parts of a larger tensor, and merging them.
 
 use crate::arguments::{self, Axes, Axis, compared_type, element_type, element_type_of_any_order, is_date};
+use crate::bools::{self, Outputs};
 use crate::dates;
 use crate::mask::{self, There};
 use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::{give_back, value_error, without_lock};
 use crate::threads::Threads;
 use crate::view::{Shape, Source, View, descr_of, input_of, interop, native_copy, native_type};
-use argreduce::{ArgReduce, DataType, NanPolicy, ReduceFunction};
+use argreduce::{ArgReduce, DataType, Mask, NanPolicy, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -96,7 +97,8 @@ pub(crate) fn partial<'py>(
                 .nan_policy(nan)
                 .window(&whole, &start);
             let there = there.map(|there| mask::of_bools(name, there, &mut shape_of_there)).transpose()?;
-            partial_of_view(py, &view, axes, &reduce, (&threads, there.as_ref()), is_nat_above)?
+            let rule = (function, select_last);
+            partial_of_view(py, &view, axes, (&reduce, rule), (&threads, there.as_ref()), is_nat_above)?
         }
         Source::ManyAxes(array, _) => {
             let axes = PyTuple::new(py, axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
@@ -117,7 +119,7 @@ fn partial_of_view<'py>(
     py: Python<'py>,
     view: &View<'_, 'py>,
     axes: Axes,
-    reduce: &ArgReduce<'_>,
+    (reduce, (function, select_last)): (&ArgReduce<'_>, (ReduceFunction, bool)),
     (threads, there): (&Threads, Option<&There<'_, 'py>>),
     is_nat_above: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -128,17 +130,25 @@ fn partial_of_view<'py>(
     let (value_bytes, index_bytes) = (values.bytes(), indices.bytes());
     // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
     let input = unsafe { view.bytes("partial")? };
+    let run = |input: &[u8], mask: Option<Mask<'_>>, indices: &mut [u8], values: &mut [u8]| match mask {
+        Some(mask) => plan.run_masked_partials_on(threads, input, mask, values, indices),
+        None => plan.run_partials_on(threads, input, values, indices),
+    };
+    let is_of_bools = view.data_type == DataType::Bool;
+    let run = |mask: Option<Mask<'_>>| {
+        if !is_of_bools {
+            return run(input, mask, index_bytes, value_bytes).map_err(value_error);
+        }
+        let (functions, width) = ([function], INDEX_TYPE.size());
+        let (indices, values) = ([index_bytes], Some([value_bytes]));
+        let outputs = Outputs { functions, indices, width, values, select_last };
+        bools::run_of_any_bytes(input, outputs, |input, [indices], [values]| run(input, mask, indices, values))
+    };
     match there {
         // SAFETY: as above.
-        Some(there) => unsafe {
-            there.with("partial", |mask| {
-                let run = || plan.run_masked_partials_on(threads, input, mask, value_bytes, index_bytes);
-                without_lock(py, input.len(), run)
-            })?
-        },
-        None => without_lock(py, input.len(), || plan.run_partials_on(threads, input, value_bytes, index_bytes)),
+        Some(there) => unsafe { there.with("partial", |mask| without_lock(py, input.len(), || run(Some(mask))))?? },
+        None => without_lock(py, input.len(), || run(None))?,
     }
-    .map_err(value_error)?;
     if is_nat_above {
         dates::one_more_where_seen(values.bytes(), indices.bytes());
     }
@@ -214,6 +224,13 @@ pub(crate) fn merge<'py>(
         let mut copy = native_copy(NAME, &other_values)?;
         dates::add(copy.bytes(), -1);
         dates::add(best.bytes(), -1);
+        other_values = copy.array;
+    }
+    if data_type == DataType::Bool {
+        // Of those that are true, bytes are equal from here on.
+        let mut copy = native_copy(NAME, &other_values)?;
+        bools::to_zeros_and_ones(copy.bytes());
+        bools::to_zeros_and_ones(best.bytes());
         other_values = copy.array;
     }
     let accs = (best.bytes(), best_indices.bytes());

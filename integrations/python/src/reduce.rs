@@ -1,6 +1,7 @@
 //! A call, from its arguments to its answer.
 
 use crate::arguments::{self, Axes, Axis, Sizes};
+use crate::bools::{self, Outputs};
 use crate::column::{self, Chunk};
 use crate::dates;
 use crate::mask::{self, There};
@@ -180,7 +181,8 @@ impl<'py> Call<'_, 'py> {
                 && (matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
                     || view.is_of_dates());
         // What takes more than one step is not written to `out` before the last.
-        if let (Some(out), false) = (&out, with_values || run.has_nat_above() || there.is_some())
+        let has_steps = with_values || run.has_nat_above() || data_type == DataType::Bool || there.is_some();
+        if let (Some(out), false) = (&out, has_steps)
             && run.run_directly(out)?
         {
             return Ok(out.given());
@@ -485,6 +487,9 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) fill: Option<i64>,
 }
 
+/// Which elements are there, if some are not, and what is written where none is.
+type MaskAndFill<'a> = Option<(Mask<'a>, Option<i64>)>;
+
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
         if self.has_nat_above() { self.run_with_nat_above(indices, values) } else { self.run_as_is(indices, values) }
@@ -497,13 +502,23 @@ impl Run<'_, '_> {
     /// By the order of the elements themselves.
     pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
         let (plan, threads, is_alone) = (self.key.plan(self.view.shape)?, self.threads, self.threads.count == 1);
-        let plan = &*plan;
-        self.read(move |input, mask| match (mask, values) {
-            (Some(mask), values) => plan.run_masked_with_fill(threads, input, mask, indices, values),
-            (None, None) if is_alone => plan.run(input, indices),
-            (None, None) => plan.run_on(threads, input, indices),
-            (None, Some(values)) if is_alone => plan.run_with_values(input, indices, values),
-            (None, Some(values)) => plan.run_with_values_on(threads, input, indices, values),
+        let (plan, key) = (&*plan, &self.key);
+        let run =
+            |input: &[u8], mask: MaskAndFill<'_>, indices: &mut [u8], values: Option<&mut [u8]>| match (mask, values) {
+                (Some(mask), values) => plan.run_masked_with_fill(threads, input, mask, indices, values),
+                (None, None) if is_alone => plan.run(input, indices),
+                (None, None) => plan.run_on(threads, input, indices),
+                (None, Some(values)) if is_alone => plan.run_with_values(input, indices, values),
+                (None, Some(values)) => plan.run_with_values_on(threads, input, indices, values),
+            };
+        self.read(move |input, mask| {
+            if key.data_type != DataType::Bool {
+                return run(input, mask, indices, values).map_err(value_error);
+            }
+            let outputs = Outputs::of(key, [key.function], [indices], values.map(|values| [values]));
+            bools::run_of_any_bytes(input, outputs, |input, [indices], [values]| {
+                run(input, mask, indices, Some(values))
+            })
         })
     }
 
@@ -520,32 +535,36 @@ impl Run<'_, '_> {
         }
         let (plan, threads, is_alone) =
             (self.key.plan_for_both(self.view.shape)?, self.threads, self.threads.count == 1);
-        let plan = &*plan;
-        self.read(move |input, mask| match mask {
-            Some(mask) => plan.run_masked_with_fill(threads, input, mask, indices, values),
-            None if is_alone => plan.run(input, indices, values),
-            None => plan.run_on(threads, input, indices, values),
+        let (plan, key) = (&*plan, &self.key);
+        let run =
+            |input: &[u8], mask: MaskAndFill<'_>, indices: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>| match mask {
+                Some(mask) => plan.run_masked_with_fill(threads, input, mask, indices, values),
+                None if is_alone => plan.run(input, indices, values),
+                None => plan.run_on(threads, input, indices, values),
+            };
+        self.read(move |input, mask| {
+            if key.data_type != DataType::Bool {
+                return run(input, mask, indices, values).map_err(value_error);
+            }
+            let outputs = Outputs::of(key, Functions::BOTH, indices, values);
+            bools::run_of_any_bytes(input, outputs, |input, indices, values| run(input, mask, indices, Some(values)))
         })
     }
 
     /// Hands the elements to something that runs a plan, and which of them are there, with what is written where none
     /// is. The lock of the interpreter is released meanwhile if they are many.
-    fn read(
-        &self,
-        run: impl FnOnce(&[u8], Option<(Mask<'_>, Option<i64>)>) -> Result<(), Error> + Send,
-    ) -> PyResult<()> {
+    fn read(&self, run: impl FnOnce(&[u8], MaskAndFill<'_>) -> PyResult<()> + Send) -> PyResult<()> {
         let Run { py, name, view, fill, .. } = *self;
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.
         let input = unsafe { view.bytes(name)? };
-        let result = match self.there {
+        match self.there {
             // SAFETY: as above.
             Some(there) => unsafe {
                 there.with(name, |mask| without_lock(py, input.len(), || run(input, Some((mask, fill)))))?
             },
             None => without_lock(py, input.len(), || run(input, None)),
-        };
-        result.map_err(value_error)
+        }
     }
 
     /// Into the memory of `out`, if that is possible.

@@ -7,7 +7,7 @@
 //!    [`View::bytes`], last of all, compares with what was found.
 
 use crate::arguments::{compared_type, element_type_of_any_order, is_date};
-use crate::column::{Chunk, column_of};
+use crate::column::{Chunk, Column, column_of};
 use crate::dlpack::{Parts, Tensor};
 use crate::mask::joined;
 use crate::output::{NewArray, copy_into, descr_address, first_of};
@@ -176,17 +176,8 @@ pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input
     if is_of_dask(x) {
         return Ok(Input::OfDask);
     }
-    if may_be_column(x)? {
-        // A column of pandas is looked at first, which may have a mask, or one of Arrow in it, or neither.
-        let column = interop(py)?.call_method1(intern!(py, "column_of"), (x,))?;
-        if let Ok(parts) = column.cast::<PyTuple>() {
-            return Ok(Input::Masked(parts.get_item(0)?.cast_into()?, parts.get_item(1)?));
-        }
-        if !column.is_none()
-            && let Some(chunks) = column_of(name, &column)?
-        {
-            return Ok(Input::Column(chunks));
-        }
+    if let Some(column) = input_of_column(name, x)? {
+        return Ok(column);
     }
     let array = if x.hasattr(intern!(py, "__dlpack__"))? {
         let refusal = match Tensor::new(name, x)? {
@@ -202,6 +193,36 @@ pub(crate) fn input_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Input
         interop(py)?.call_method1(intern!(py, "array_of"), (name, x))?
     };
     Ok(Input::Array(array.cast_into::<PyUntypedArray>()?))
+}
+
+/// An argument that says of its elements whether they are there: a column. `None` if it is none.
+pub(crate) fn input_of_column<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Option<Input<'py>>> {
+    if !may_be_column(x)? {
+        return Ok(None);
+    }
+    let py = x.py();
+    // A column of pandas is looked at first, which may have a mask, or one of Arrow in it, or neither.
+    let column = interop(py)?.call_method1(intern!(py, "column_of"), (name, x))?;
+    if let Ok(parts) = column.cast::<PyTuple>() {
+        return Ok(Some(Input::Masked(parts.get_item(0)?.cast_into()?, parts.get_item(1)?)));
+    }
+    if let Ok(array) = column.cast::<PyUntypedArray>() {
+        return Ok(Some(Input::Array(array.clone())));
+    }
+    if column.is_none() {
+        return Ok(None);
+    }
+    Ok(match column_of(name, &column)? {
+        None => None,
+        Some(Column::Chunks(chunks)) => Some(Input::Column(chunks)),
+        Some(Column::Lists(array, None)) => Some(Input::Array(array.cast_into()?)),
+        Some(Column::Lists(array, Some(mask))) => Some(Input::Masked(array.cast_into()?, mask)),
+        Some(Column::Nulls(len)) => {
+            let (array, mask) = interop(py)?.call_method1(intern!(py, "nulls"), (len,))?.extract()?;
+            let array: Bound<'py, PyAny> = array;
+            Some(Input::Masked(array.cast_into()?, mask))
+        }
+    })
 }
 
 /// Whether it is an array of dask, or of a subclass.
@@ -220,9 +241,14 @@ fn is_of(x: &Bound<'_, PyAny>, package: &str) -> bool {
 
 /// Whether it may have a validity of its own.
 fn may_be_column(x: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = x.py();
-    let has_arrow = x.hasattr(intern!(py, "__arrow_c_stream__"))? || x.hasattr(intern!(py, "__arrow_c_array__"))?;
-    Ok(has_arrow || is_of(x, "pandas"))
+    let has = |holder: &Bound<'_, PyAny>| {
+        let py = holder.py();
+        Ok::<_, PyErr>(
+            holder.hasattr(intern!(py, "__arrow_c_stream__"))? || holder.hasattr(intern!(py, "__arrow_c_array__"))?,
+        )
+    };
+    // Of pandas and polars, an object takes long to say that it does not have something; a class does not.
+    Ok(has(x.get_type().as_any())? || is_of(x, "pandas") || has(x)?)
 }
 
 /// The elements and the mask of a masked array.

@@ -363,3 +363,70 @@ def test_many_axes():
         np.testing.assert_array_equal(getattr(found, "array", found), argreduce.argmax(x, (1, 8)))
     with pytest.raises(TypeError, match="complex"):
         argreduce.argmax(Tensor(x.astype(complex)))
+
+
+# Where the fields of a `DLTensor` are, and their types.
+FIELDS = {"data": (0, ctypes.c_uint64), "ndim": (16, ctypes.c_int32), "shape": (24, ctypes.c_uint64)}
+LIES = [
+    ({"ndim": -1}, "it has -1 axes"),
+    ({"ndim": 65}, "it has 65 axes"),
+    ({"ndim": (1 << 31) - 1}, "it has 2147483647 axes"),
+    ({"shape": 0}, "where its sizes are is null"),
+    ({"data": 0}, "where its elements are is null"),
+    ({"sizes": (-1, 2)}, "a size is -1"),
+    ({"sizes": (1 << 40, 1 << 40)}, "it has more elements than can be counted"),
+    ({"sizes": (1 << 61, 2)}, "its strides lead out of memory"),
+    ({"strides": (1 << 62, 1)}, "its strides lead out of memory"),
+    ({"strides": (-(1 << 63), 1)}, "its strides lead out of memory"),
+]
+
+
+class Lies(Tensor):
+    """It says something else than what it has."""
+
+    def __init__(self, array, lies):
+        super().__init__(array)
+        self.lies = lies
+
+    def __dlpack__(self, **options):
+        capsule = self.array.__dlpack__()
+        tensor = pointer_of(capsule, b"dltensor")
+        for name, value in self.lies.items():
+            if name in FIELDS:
+                offset, kind = FIELDS[name]
+                kind.from_address(tensor + offset).value = value
+            else:
+                numbers = ctypes.c_uint64.from_address(tensor + (24 if name == "sizes" else 32)).value
+                for n, number in enumerate(value):
+                    ctypes.c_int64.from_address(numbers + 8 * n).value = number
+        return capsule
+
+
+@pytest.mark.parametrize("lies, message", LIES)
+def test_malformed(lies, message):
+    for x in (np.arange(6.0).reshape(3, 2), np.arange(49, dtype="u1")[1:].view("f8").reshape(3, 2)):
+        for name in ("argmax", "argminmax", "partial"):
+            options = {"start": (0, 0), "whole": (3, 2)} if name == "partial" else {}
+            for where in ({}, {"where": True}):
+                with pytest.raises(BufferError, match=f"{name} was given a tensor of DLPack that is malformed: {message}"):
+                    getattr(argreduce, name)(Lies(x, lies), **options, **where)
+    with pytest.raises(BufferError, match="merge was given a tensor of DLPack that is malformed"):
+        argreduce.merge((Lies(x, lies), np.zeros((3, 2), int)), (x, np.zeros((3, 2), int)))
+
+
+def test_what_was_taken():
+    capsule = np.zeros(2).__dlpack__()
+
+    class Twice(Tensor):
+        def __dlpack__(self, **options):
+            return capsule
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    assert argreduce.argmax(Twice(None)) == 0
+    with pytest.raises(BufferError, match="argmax was given a capsule that holds no tensor .*, or one that was taken already"):
+        argreduce.argmax(Twice(None))
+    capsule = None
+    with pytest.raises(TypeError, match=r"argmax was given a Twice whose __dlpack__\(\) is a NoneType, and no capsule"):
+        argreduce.argmax(Twice(None))

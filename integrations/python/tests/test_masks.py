@@ -350,3 +350,26 @@ def test_dask():
         argreduce.dask.argmax(lazy, where=da.ones(31, dtype=int, chunks=5))
     with pytest.raises(ValueError, match="does not broadcast"):
         argreduce.dask.argmax(lazy, where=da.ones(30, dtype=bool, chunks=5))
+
+
+def test_masked_arrays_without_axes():
+    for mask in (False, True, np.False_, np.ma.nomask):
+        x = np.ma.masked_array(5.0, mask=mask)
+        for name in FUNCTIONS:
+            run = getattr(argreduce, name)
+            for axis in (None, (), 0, -1):
+                assert run(x, axis, fill=-1) == (-1 if mask is True else 0)
+                assert run(x, axis, fill=-1, where=False) == -1
+                assert run(x, axis, fill=-1, where=np.array(True)) == (-1 if mask is True else 0)
+        assert argreduce.partial(x, start=(), whole=()).indices == (-1 if mask is True else 0)
+    for masked in (np.ma.masked, np.ma.masked_array(5, mask=True), np.ma.masked_array(np.datetime64("2000"), mask=True)):
+        with pytest.raises(ValueError, match="no element is there"):
+            argreduce.argmax(masked)
+        assert argreduce.argminmax(masked, fill=7) == (7, 7)
+
+
+def test_masked_arrays_of_fields():
+    x = np.ma.masked_array(np.zeros(2, "i4,i4"), mask=[(0, 1), (0, 0)])
+    for options in ({}, {"where": [True, False]}, {"fill": -1}):
+        with pytest.raises(TypeError, match=r"^argmax takes bool, .*, not \[\('f0', '<i4'\)"):
+            argreduce.argmax(x, **options)

@@ -55,6 +55,9 @@ _NUMBERS = frozenset({bool, int, float, *np.sctypeDict.values()})
 def array_of(name: str, x: Any) -> np.ndarray[Any, Any]:
     """What NumPy makes of ``x``, unless something of it would be lost without a word. ``name`` is the function."""
     array: np.ndarray[Any, Any] = np.asanyarray(x)
+    dtype = getattr(x, "dtype", None) if hasattr(type(x), "dtype") else None
+    if array.dtype.kind == "O" and dtype is not None and not isinstance(dtype, np.dtype):
+        raise TypeError(f"{name} takes no {dtype}, which is an array of objects to NumPy")
     if array.dtype.kind == "O" or (type(x) is list and _NUMBERS.issuperset(map(type, x))):
         # Refused for that; or nothing but numbers.
         return array
@@ -70,8 +73,9 @@ def array_of(name: str, x: Any) -> np.ndarray[Any, Any]:
 
 def masked_parts(x: Any) -> tuple[np.ndarray[Any, Any], Any]:
     """The elements of a masked array, and its mask, in which True is not there: None if nothing is masked."""
-    mask = np.ma.getmask(x)
-    return np.ma.getdata(x, subok=False), None if mask is np.ma.nomask else mask
+    data, mask = np.ma.getdata(x, subok=False), np.ma.getmask(x)
+    # Elements of several fields are refused by their type; their mask has fields, too.
+    return data, None if mask is np.ma.nomask or mask.dtype != bool else mask
 
 
 def there_of(name: str, where: Any, mask: Any, shape: list[int]) -> np.ndarray[Any, Any]:
@@ -92,26 +96,76 @@ def there_of(name: str, where: Any, mask: Any, shape: list[int]) -> np.ndarray[A
     if mask is None:
         assert there is not None
         return there
-    unmasked: np.ndarray[Any, Any] = np.logical_not(np.asarray(mask))
-    return unmasked if there is None else there & unmasked
+    unmasked = np.logical_not(np.asarray(mask))
+    # Without axes, NumPy makes numbers of both.
+    return np.asarray(unmasked if there is None else there & unmasked)
 
 
-def column_of(x: Any) -> Any:
-    """What has the elements of a column: by Arrow's interface, or an array and what is missing of it. None, if nothing
-    says of single elements that they are missing; and for frames and tables, which are more than a column."""
-    if hasattr(x, "columns") or hasattr(x, "column_names"):
+def trues(array: np.ndarray[Any, Any], mask: Any, is_missing: bool) -> np.ndarray[Any, Any]:
+    """What is True in an array of bools, and known: where the mask is not ``is_missing``."""
+    return array if array.dtype != bool else np.asarray(array & (np.asarray(mask) != is_missing))
+
+
+def column_of(name: str, x: Any) -> Any:
+    """What has the elements of a column: by Arrow's interface, or an array, or that and what is missing of it. None, if
+    nothing says of single elements that they are missing; and for frames and tables, which are more than a column.
+    ``name`` is the function."""
+    cls = type(x)
+    is_of_pandas = bool(_names_in_pandas(cls))
+    # Labels of a Series are attributes of it, too; and where a class tells, it takes less time to ask.
+    holder = cls if is_of_pandas or hasattr(cls, "__arrow_c_stream__") else x
+    if hasattr(holder, "columns") or hasattr(holder, "column_names"):
         return None
-    if type(x).__module__.partition(".")[0] == "pandas":
-        array = getattr(x, "array", x)
-        data, mask = getattr(array, "_data", None), getattr(array, "_mask", None)
-        if isinstance(data, np.ndarray) and isinstance(mask, np.ndarray):
-            return (data, mask)
-        # Of NumPy's arrays, NaN is a number's.
-        pyarrow = sys.modules.get("pyarrow")
-        if pyarrow is None or not type(array).__name__.startswith("Arrow"):
-            return None
+    return _column_of_pandas(name, x) if is_of_pandas else x
+
+
+def _names_in_pandas(cls: type) -> set[str]:
+    """The names of the classes of pandas that it is of, or of subclasses of which it is."""
+    return {base.__name__ for base in cls.__mro__ if base.__module__.partition(".")[0] == "pandas"}
+
+
+# Arrays of pandas that have one of NumPy in them.
+_OF_NUMPY = frozenset({"NumpyExtensionArray", "DatetimeArray", "TimedeltaArray"})
+
+
+def _column_of_pandas(name: str, x: Any) -> Any:
+    """As :func:`column_of`. The interface of pandas itself is not asked, as it makes nulls of the NaN of NumPy's
+    arrays, which are a number's."""
+    array = getattr(x, "array", x)
+    cls, names = type(array), _names_in_pandas(type(array))
+    if "BaseMaskedArray" in names:
+        return array._data, array._mask
+    if "ArrowExtensionArray" in names:
         return array.__arrow_array__()
-    return x
+    if "DatetimeArray" in names and array.tz is not None:
+        # In UTC, as Arrow has them: by NumPy they would be objects.
+        return np.asarray(array.tz_convert(None))
+    if cls.__name__ in _OF_NUMPY and type(x).__module__.partition(".")[0] == "pandas":
+        return np.asarray(array)
+    if "Categorical" in names and array.ordered:
+        raise TypeError(
+            f"{name} takes no ordered categories, whose order is not that of their values: give their codes, as "
+            "x.cat.codes of a Series, which are -1 where one is missing"
+        )
+    # An array of another library in a column of pandas.
+    has_arrow = hasattr(cls, "__arrow_c_array__") or hasattr(cls, "__arrow_c_stream__")
+    return array if has_arrow and names.isdisjoint({"Series", "Index"}) else None
+
+
+def array_of_lists(
+    parts: list[np.ndarray[Any, Any]], masks: list[Any], shape: list[int], dtype: Any
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """A column of lists of fixed sizes as an array of that shape, and a mask, in which True is missing. ``parts`` are
+    the elements of its chunks, and ``masks`` which of them are missing, or None."""
+    masks = [np.zeros(part.shape, bool) if mask is None else mask for part, mask in zip(parts, masks)]
+    arrays = (parts or [np.empty(0, dtype)], masks or [np.empty(0, bool)])
+    array, mask = (each[0] if len(each) == 1 else np.concatenate(each) for each in arrays)
+    return array.reshape(shape), mask.reshape(shape)
+
+
+def nulls(count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """A column of nothing but nulls, as an array and a mask, in which True is missing. They take no memory."""
+    return np.broadcast_to(np.float64(np.nan), count), np.broadcast_to(np.True_, count)
 
 
 def wide_dates(days: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
