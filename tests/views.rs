@@ -56,7 +56,8 @@ fn changed(rng: &mut SmallRng, view: &Layout) -> Option<Layout> {
     view.ok()
 }
 
-/// A mask of a view's sizes, often broadcast along some axes: where it has the element of each place, and what is there.
+/// A mask of a view's sizes, often broadcast along some axes: where it has the element of each place, and what is
+/// there.
 fn mask(rng: &mut SmallRng, sizes: &[usize]) -> (Layout, Vec<bool>) {
     let is_broadcast = rng.random_range(0..256);
     let (mut strides, mut step) = (vec![0; sizes.len()], 1);
