@@ -23,12 +23,14 @@ mod builder;
 mod display;
 mod masked;
 #[cfg(feature = "ndarray")]
-pub mod ndarray;
+mod ndarray;
 mod packed;
 mod plan;
 mod slice;
 mod untyped;
 
+#[cfg(feature = "ndarray")]
+pub use self::ndarray::ArrayExt;
 pub(crate) use both::check_both;
 pub use both::{ArgReduceBoth, PlanBoth, UntypedPlanBoth};
 pub use builder::ArgReduce;
