@@ -35,7 +35,7 @@
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
 //! | several threads for one call | [`Executor`]: [`Plan::run_on`], [`argmax_on`]; rayon's by the feature `rayon` |
 //! | DirectML's descriptors | [`directml`] |
-//! | arrays of the crate `ndarray` 0.17 | the feature `ndarray`, and its module |
+//! | arrays of the crate `ndarray` 0.17 | `ArrayExt`, by the feature `ndarray` |
 //! | the rules as plain loops | [`mod@reference`] |
 //!
 //! # Semantics
@@ -66,7 +66,7 @@
 //!
 //! # Types of other crates
 //!
-//! Elements `f16` and `bf16` are those of the crate [`half`], version 2, which is re-exported: another major version
+//! Elements [`f16`] and [`bf16`] are those of the crate `half`, version 2, which are re-exported: another major version
 //! of it would be one of this crate too. The arrays of the feature `ndarray` are those of the version that
 //! `Cargo.toml` names, and with the feature `rayon`, a `ThreadPool` of rayon 1 is an [`Executor`]. Nothing else in
 //! the interface is of another crate. (Examples use `bytemuck` to see elements as bytes: `cargo add bytemuck`, or any
@@ -83,6 +83,11 @@
 //! | `f16` | `f16`, `bf16` |
 //! | `int8` | `i8` |
 //! | `int16`, `int32`, `int64` | `i16` and `u16`, and so on |
+//!
+//! The kernels are compiled anew where the features, the profile or the compiler's flags change, and also where the
+//! features of `half`, `bytemuck` or `pulp` do, on which they are built: Cargo unites what all crates of a build ask of
+//! them. So a line like `half = "2.7"` in a `Cargo.toml`, or one less, has all kernels compiled again. In a workspace,
+//! say such features in one place, and build its members by one command.
 //!
 //! A type whose kernels were left out is an error of [`ArgReduce::plan_untyped`]. Where it is a type of the program,
 //! that is not built (`cargo check` does not see it). All index types are always there. `ndarray` and `rayon` are
@@ -153,7 +158,7 @@ pub mod reference;
 mod threads;
 
 #[cfg(feature = "ndarray")]
-pub use api::ndarray;
+pub use api::ArrayExt;
 pub use api::{ArgReduce, ArgReduceBoth, Plan, PlanBoth, RequiredBytes, SliceExt, UntypedPlan, UntypedPlanBoth};
 pub use api::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
 pub use api::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
@@ -164,8 +169,9 @@ pub use argreduce_kernels::with_element_type;
 #[doc(inline)]
 pub use argreduce_kernels::{DataType, Element, Isa, MAX_RANK, NanPolicy, ReduceFunction, UnknownName};
 pub use error::Error;
-/// The crate of the 16-bit floats: [`half::f16`] and [`half::bf16`] are element types.
-pub use half;
+/// A 16-bit float, an element type: of the crate [`half`](https://docs.rs/half), version 2.
+#[doc(no_inline)]
+pub use half::{bf16, f16};
 pub use index::Index;
 pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use mask::Mask;

@@ -3,8 +3,8 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, DataType, Error, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan, ScopedThreads, SliceExt,
-    argmax_masked, argmin_masked, reference,
+    ArgReduce, ArgReduceBoth, AxisDirection, DataType, Error, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan,
+    ReduceFunction, ScopedThreads, SliceExt, argmax_masked, argmin_masked, reference,
 };
 use argreduce_guard::{Edge, Guarded, few, is_slow};
 use common::problem::{Problem, problem};
@@ -12,6 +12,8 @@ use common::{Eager, Sample, orders, places, rng, sample};
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::rngs::SmallRng;
+
+type Order = (ReduceFunction, AxisDirection, NanPolicy);
 
 /// A mask in each format, as memory that ends where it does.
 struct Masks {
@@ -205,6 +207,76 @@ fn broadcast_masks() {
         }
     }
     for_each_type!(of_type());
+}
+
+/// Holds a reduction of axes of which some are broadcast, in the input and the mask, and the first of these is huge,
+/// against the reference of two steps along it, of which the first is the first, and the second the last.
+fn check_broadcast<T: Sample>(rng: &mut SmallRng, sizes: &[usize], broadcast: &[usize], axes: &[isize], order: Order) {
+    let (rank, (function, direction, policy)) = (sizes.len(), order);
+    let (mut strides, mut len) = (vec![0; rank], 1);
+    for axis in (0..rank).rev().filter(|axis| !broadcast.contains(axis)) {
+        strides[axis] = len as isize;
+        len *= sizes[axis];
+    }
+    let (input, there): (Vec<T>, _) = (sample(rng, len), mask_of(rng, len));
+    let few = Layout::strided(sizes, &strides, 0).unwrap();
+    let at = places(&few);
+    let reduced: Vec<bool> = (0..rank as isize).map(|axis| axes.contains(&axis)).collect();
+    let expected = reference::arg_reduce_masked(order, &few, &reduced, &input, |n| there[at[n]]);
+
+    // As a part that begins at step 1 of a larger tensor.
+    let mut long = sizes.to_vec();
+    long[broadcast[0]] = (1 << 56) / few.element_count();
+    let (whole, start): (Vec<usize>, _) = (long.iter().map(|&size| size + 2).collect(), vec![1; rank]);
+    let in_whole = |index: usize| {
+        let (mut left, mut found, mut step) = (index, 0, 1);
+        for axis in (0..rank).rev().filter(|&axis| reduced[axis]) {
+            let n = left % sizes[axis];
+            found += step * (1 + if n > 0 && axis == broadcast[0] { long[axis] - 1 } else { n });
+            (left, step) = (left / sizes[axis], step * whole[axis]);
+        }
+        found as i64
+    };
+    let wanted: Vec<i64> = expected.iter().map(|index| index.map_or(-1, in_whole)).collect();
+    let layout = Layout::strided(&long, &strides, 0).unwrap();
+    let reduce = ArgReduce::new(function, &layout).axes(axes).direction(direction).nan_policy(policy).fill(-1);
+    let reduce = reduce.window(&whole, &start);
+    let (plan, mask) = (reduce.plan::<T, i64>().unwrap(), Mask::strided(&there, &layout));
+    let (mut indices, mut values) = (vec![-7; wanted.len()], vec![T::default(); wanted.len()]);
+    plan.run_masked_with_values(&input, mask, &mut indices, &mut values).unwrap();
+    assert_eq!(indices, wanted, "{plan}\n{input:?}\n{there:?}");
+    let mut partials = vec![Partial::NONE; wanted.len()];
+    plan.run_masked_partials_on(&Eager(3), &input, mask, &mut partials).unwrap();
+    let of_partials: Vec<_> = partials.iter().map(|partial| (partial.index, partial.value.bits())).collect();
+    let of_values: Vec<_> = indices.iter().zip(&values).map(|(&index, value)| (index, value.bits())).collect();
+    assert_eq!(of_partials, of_values, "{plan}");
+    let both = ArgReduceBoth::of(reduce).plan_both::<T, i64>().unwrap();
+    let mut found = [vec![-7; wanted.len()], vec![-7; wanted.len()]];
+    let [min, max] = &mut found;
+    both.run_masked_on(&Eager(2), &input, mask, min, max).unwrap();
+    assert_eq!(found[function as usize], wanted, "{both}");
+}
+
+/// An axis along which both the input and the mask are broadcast is answered without a walk along it.
+#[test]
+fn nothing_is_scanned_along_what_is_broadcast() {
+    fn of_type<T: Sample>() {
+        let mut rng = rng(19);
+        for order in orders() {
+            for _ in 0..3 {
+                let mut check = |sizes: &[usize], broadcast: &[usize], axes: &[isize]| {
+                    check_broadcast::<T>(&mut rng, sizes, broadcast, axes, order);
+                };
+                check(&[2], &[0], &[0]);
+                check(&[2, 3], &[0], &[0, 1]);
+                check(&[3, 2, 5], &[1], &[1, 2]);
+                check(&[3, 2, 5], &[1], &[0, 1, 2]);
+                check(&[2, 2, 40], &[0, 1], &[0, 1]);
+                check(&[300, 2], &[1], &[1]);
+            }
+        }
+    }
+    for_each_type!(of_type(): u8 f32 f16 bf16 i64);
 }
 
 /// What is masked is better than all else: it has to be seen as not there, wherever it is.

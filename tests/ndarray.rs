@@ -2,9 +2,8 @@
 
 mod common;
 
-use argreduce::ndarray::ArrayExt;
 use argreduce::{
-    AxisDirection, Error, Executor, Layout, NanPolicy, Options, ReduceFunction, drop_axes, reference, unravel,
+    ArrayExt, AxisDirection, Error, Executor, Layout, NanPolicy, Options, ReduceFunction, drop_axes, reference, unravel,
 };
 use common::{Sample, orders, rng, sample};
 use ndarray::{
@@ -230,4 +229,17 @@ fn masks() -> Result<(), Error> {
     let error = scores.argmin_axis_masked::<u32, _, _>(&array![true, false], 1).unwrap_err();
     assert!(matches!(error, Error::BroadcastSize { .. }), "{error}");
     Ok(())
+}
+
+/// What a program takes all at once hides no crate that it uses beside it.
+mod beside_other_crates {
+    use argreduce::*;
+
+    #[test]
+    fn a_glob_hides_no_crate() {
+        let array = ndarray::arr1(&[1.0_f32, 7.0, 7.0]);
+        assert_eq!(array.argmax_axis::<u32>(0).unwrap()[[]], 1);
+        assert_eq!([half::f16::ZERO, f16::ONE].argmax(), Some(1));
+        assert!(rayon::current_num_threads() > 0);
+    }
 }

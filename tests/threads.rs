@@ -4,8 +4,8 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, DataType, Error, Executor, Isa, Layout, Options, Partial, Rayon, ReduceFunction, ScopedThreads,
-    Sequential, arg_reduce_on, arg_reduce_with_values_on, argmax_on, argmax_with_values_on, argmin_on,
+    ArgReduce, AxisDirection, DataType, Error, Executor, Isa, Layout, Options, Partial, Rayon, ReduceFunction,
+    ScopedThreads, Sequential, arg_reduce_on, arg_reduce_with_values_on, argmax_on, argmax_with_values_on, argmin_on,
     argmin_with_values_on, reference,
 };
 use argreduce_guard::{few, is_slow};
@@ -440,6 +440,57 @@ fn what_is_divided() {
 }
 
 /// The panic is that of the executor, and the outputs are some or others.
+/// The first and the last index whose element is one of those that are looked for: by which places, from each axis on,
+/// lead to one.
+fn first_and_last(sizes: &[usize], strides: &[usize], is_one: Vec<bool>) -> [usize; 2] {
+    let mut lead = vec![is_one];
+    for (&size, &stride) in sizes.iter().zip(strides).rev() {
+        let inside = &lead[0];
+        let leads = |place: usize| (0..size).any(|n| inside.get(place + n * stride) == Some(&true));
+        lead.insert(0, (0..inside.len()).map(leads).collect());
+    }
+    [false, true].map(|is_last| {
+        let (mut place, mut index) = (0, 0);
+        for ((&size, &stride), inside) in sizes.iter().zip(strides).zip(&lead[1..]) {
+            let leads = |&n: &usize| inside[place + n * stride];
+            let n = if is_last { (0..size).rev().find(leads) } else { (0..size).find(leads) };
+            let n = n.expect("coordinates that lead to one");
+            (place, index) = (place + n * stride, index * size + n);
+        }
+        index
+    })
+}
+
+/// More elements than positions count, by strides that overlap, so that few of them are in memory: along up to eight
+/// axes of which none is as far apart as the steps of another. That is as many loops as there can be, and some are cut.
+/// (What nothing beats is all over, so that each part has some soon.)
+#[test]
+fn more_than_positions_count() {
+    let mut rng = rng(23);
+    let mut cases = vec![(vec![32, 10, 18, 34, 17, 10, 33, 4], vec![1; 8])];
+    while cases.len() < if is_slow() { 5 } else { 50 } {
+        let rank = 6 + cases.len() % 3;
+        let sizes: Vec<usize> = (0..rank).map(|_| rng.random_range(2..120)).collect();
+        if (1 << 32..1 << 40).contains(&sizes.iter().product::<usize>()) {
+            cases.push((sizes, (0..rank).map(|_| rng.random_range(1..4)).collect()));
+        }
+    }
+    for (sizes, strides) in cases {
+        let of_layout: Vec<isize> = strides.iter().map(|&stride| stride as isize).collect();
+        let layout = Layout::strided(&sizes, &of_layout, 0).unwrap();
+        let mut input: Vec<u8> = (0..layout.required_len()).map(|_| rng.random_range(0..8)).collect();
+        input.iter_mut().filter(|element| **element == 7).for_each(|element| *element = u8::MAX);
+        let expected = first_and_last(&sizes, &strides, input.iter().map(|&element| element == u8::MAX).collect());
+        for (direction, expected) in AxisDirection::ALL.into_iter().zip(expected) {
+            let plan = ArgReduce::argmax(&layout).all_axes().direction(direction).plan::<u8, u64>().unwrap();
+            for way in [Way::InOrder, Way::Reversed, Way::Nothing] {
+                let found = plan.run_to_vec_on(&Wayward::new(way, 3), &input).unwrap();
+                assert_eq!(found, [expected as u64], "{plan}, {way:?}, {strides:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_panic_resumes_on_the_caller() {
     struct Panics(usize);

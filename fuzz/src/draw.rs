@@ -166,6 +166,11 @@ fn layout(u: &mut Unstructured<'_>, sizes: &[usize]) -> Result<Layout> {
             190..210 => 0,
             210..230 => 2,
             230..240 => -3,
+            // As far apart as those of another axis, as windows are.
+            240..248 => {
+                strides[axis] = strides[u.arbitrary::<u8>()? as usize % strides.len()];
+                continue;
+            }
             // Not a multiple: neighbours that overlap, or lie apart.
             _ => {
                 strides[axis] = u.arbitrary::<i8>()?.into();

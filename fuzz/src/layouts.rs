@@ -228,7 +228,9 @@ fn strides(u: &mut Unstructured<'_>, sizes: &[usize]) -> Result<(Vec<isize>, usi
             0..120 => stride,
             120..150 => stride.wrapping_neg(),
             150..190 => 0,
-            190..220 => u.arbitrary::<i8>()?.into(),
+            190..210 => u.arbitrary::<i8>()?.into(),
+            // As far apart as those of another axis, as windows are.
+            210..220 => strides[u.arbitrary::<u8>()? as usize % sizes.len()],
             220..245 => {
                 let n: u8 = u.arbitrary()?;
                 1_isize.rotate_left(n.into()).wrapping_add(n as isize / 64 - 1)

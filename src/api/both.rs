@@ -1,6 +1,7 @@
 //! The smallest and the largest at once: one description, one plan, and two outputs of everything.
 
 use super::builder::{ArgReduce, check_fill};
+use super::display::fmt_debug;
 use super::plan::{ErasedPlan, Plan, check_len, new_vec};
 use super::untyped::{UntypedPlan, index_elements};
 use crate::exec::{BoundBoth, BoundPlan, ElementsRef, OutputSlices, Values, both_kernel, run_both_on, run_both_row};
@@ -135,7 +136,7 @@ impl<'a> ArgReduceBoth<'a> {
 /// A [`PlanBoth`] whose types are known at run time, on buffers of bytes, as an [`UntypedPlan`] has them. Buffers come
 /// in pairs: of the smallest, and of the largest. Errors call them `min_indices` and `max_indices`, `min_values` and
 /// `max_values`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct UntypedPlanBoth {
     min: UntypedPlan,
     max: UntypedPlan,
@@ -239,7 +240,6 @@ impl UntypedPlanBoth {
 /// assert_eq!(error.to_string(), "the max slice has 1 elements of u32: the layout needs 2");
 /// # Ok::<(), argreduce::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct PlanBoth<T, I> {
     pub(crate) min: Plan<T, I>,
     pub(crate) max: Plan<T, I>,
@@ -497,5 +497,24 @@ pub(crate) fn check_both(
 impl<T: Element, I: Index> fmt::Display for PlanBoth<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.min.erased.fmt_as(f, "argminmax", T::DATA_TYPE, I::NAME)
+    }
+}
+
+/// As that of [`Plan`] and [`UntypedPlan`]: what it displays, and all of it as `{:#?}`.
+impl<T: Element, I: Index> fmt::Debug for PlanBoth<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt_debug(f, "PlanBoth", self, &[("min", &self.min), ("max", &self.max), ("kernel", &self.kernel)])
+    }
+}
+
+impl fmt::Display for UntypedPlanBoth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.min.fmt_as(f, "argminmax")
+    }
+}
+
+impl fmt::Debug for UntypedPlanBoth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt_debug(f, "UntypedPlanBoth", self, &[("min", &self.min), ("max", &self.max), ("kernel", &self.kernel)])
     }
 }

@@ -8,15 +8,33 @@ use std::fmt;
 
 impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.erased.fmt(f, T::DATA_TYPE, I::NAME)
+        self.erased.fmt_as(f, self.erased.function.name(), T::DATA_TYPE, I::NAME)
     }
 }
 
-impl ErasedPlan {
-    pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
-        self.fmt_as(f, self.function.name(), data_type, index_type)
+impl<T: Element, I: Index> fmt::Debug for Plan<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt_debug(f, "Plan", self, &[("erased", &self.erased)])
     }
+}
 
+/// What holds a plan is often printed with all that it holds, so that this is short: the name of the type, and what the
+/// plan displays. Its fields, loops and pointers to functions among them, are for the long form, `{:#?}`.
+pub(crate) fn fmt_debug(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    displayed: &dyn fmt::Display,
+    fields: &[(&str, &dyn fmt::Debug)],
+) -> fmt::Result {
+    if !f.alternate() {
+        return write!(f, "{name}({displayed})");
+    }
+    let mut debug = f.debug_struct(name);
+    fields.iter().for_each(|(field, value)| _ = debug.field(field, value));
+    debug.finish()
+}
+
+impl ErasedPlan {
     /// As a plan for what has that name.
     pub(super) fn fmt_as(
         &self,
@@ -82,8 +100,8 @@ fn fmt_sizes(f: &mut fmt::Formatter<'_>, sizes: impl Iterator<Item = usize>) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::DataType::{F32, U32};
-    use crate::{ArgReduce, Isa, Layout};
+    use crate::{ArgReduce, DataType, Isa, Layout};
+    use std::fmt;
 
     /// What a plan says of how it will run.
     #[test]
@@ -112,7 +130,34 @@ mod tests {
         // With `{:#}`, the sizes of the output are those without the reduced axes, and that is all.
         let plan = ArgReduce::argmax(&layout).axes(&[1]).plan::<f32, u32>().unwrap();
         assert_eq!(format!("{plan:#}"), plan.to_string().replace(" to u32 [3, 1], ", " to u32 [3], "));
-        let plan = ArgReduce::argmax(&layout).all_axes().plan_untyped(F32, U32).unwrap();
+        let plan = ArgReduce::argmax(&layout).all_axes().plan_untyped(DataType::F32, DataType::U32).unwrap();
         assert_eq!(format!("{plan:#}"), plan.to_string().replace(" to u32 [1, 1], ", " to u32 [], "));
+    }
+
+    /// What holds a plan prints it in a line, and all of it where that is asked for.
+    #[test]
+    fn debug_is_short() {
+        let layout = Layout::contiguous(&[3, 40]).unwrap();
+        let reduce = ArgReduce::argmax(&layout).axes(&[1]);
+        let plan = reduce.plan::<f32, u32>().unwrap();
+        assert_eq!(format!("{:?}", Some(plan)), format!("Some(Plan({plan}))"));
+        let untyped = reduce.plan_untyped(DataType::F32, DataType::U32).unwrap();
+        assert_eq!(format!("{untyped:?}"), format!("UntypedPlan({plan})"));
+        let reduce = ArgReduce::argminmax(&layout).axes(&[1]);
+        let both = reduce.plan_both::<f32, u32>().unwrap();
+        assert_eq!(format!("{both:?}"), format!("PlanBoth({both})"));
+        let untyped_both = reduce.plan_both_untyped(DataType::F32, DataType::U32).unwrap();
+        assert_eq!(format!("{untyped_both:?}"), format!("UntypedPlanBoth({both})"));
+        let mut stream = ArgReduce::argmin(&layout).axes(&[0]).stream::<f32, i64>(0).unwrap();
+        stream.push(&layout, &[0.0; 120]).unwrap();
+        let said = "ArgStream(argmin of f32 to i64 [1, 40], increasing, nan propagate, 3 along axis 0 so far)";
+        assert_eq!(format!("{stream:?}"), said);
+
+        let names = ["Plan {", "UntypedPlan {", "PlanBoth {", "UntypedPlanBoth {", "ArgStream {"];
+        let all: [&dyn fmt::Debug; 5] = [&plan, &untyped, &both, &untyped_both, &stream];
+        for (name, one) in names.into_iter().zip(all) {
+            let long = format!("{one:#?}");
+            assert!(long.starts_with(name) && long.contains("index_start") && long.lines().count() > 50, "{long}");
+        }
     }
 }

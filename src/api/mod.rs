@@ -23,16 +23,19 @@ mod builder;
 mod display;
 mod masked;
 #[cfg(feature = "ndarray")]
-pub mod ndarray;
+mod ndarray;
 mod packed;
 mod plan;
 mod slice;
 mod untyped;
 
+#[cfg(feature = "ndarray")]
+pub use self::ndarray::ArrayExt;
 pub(crate) use both::check_both;
 pub use both::{ArgReduceBoth, PlanBoth, UntypedPlanBoth};
 pub use builder::ArgReduce;
 pub(crate) use builder::plan_isa;
+pub(crate) use display::fmt_debug;
 pub use packed::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
 pub use packed::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
 pub use packed::{argmin, argmin_masked, argmin_on, argmin_with_values, argmin_with_values_on};

@@ -25,7 +25,7 @@ use ndarray::{Array, ArrayBase, ArrayD, ArrayView, Axis, Data, Dimension, IxDyn,
 /// ascending order. Sealed: arrays of elements have it, and methods may be added.
 ///
 /// ```
-/// use argreduce::ndarray::ArrayExt;
+/// use argreduce::ArrayExt;
 /// use ndarray::{Array1, array, s};
 ///
 /// let scores = array![[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]];
@@ -95,7 +95,7 @@ pub trait ArrayExt: sealed::Sealed {
     /// As [`ArrayExt::argmin_axis`].
     ///
     /// ```
-    /// use argreduce::{AxisDirection, ReduceFunction, ndarray::ArrayExt};
+    /// use argreduce::{ArrayExt, AxisDirection, ReduceFunction};
     /// use ndarray::array;
     ///
     /// let scores = array![[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]];
@@ -139,7 +139,7 @@ pub trait ArrayExt: sealed::Sealed {
     /// As [`ArrayExt::argmin_axis`].
     ///
     /// ```
-    /// use argreduce::{NanPolicy, ReduceFunction, ndarray::ArrayExt};
+    /// use argreduce::{ArrayExt, NanPolicy, ReduceFunction};
     /// use ndarray::array;
     ///
     /// let scores = array![[1.0, f32::NAN, 5.0], [7.0, 0.0, 7.0]];
@@ -187,7 +187,7 @@ pub trait ArrayExt: sealed::Sealed {
     /// and [`Error::NothingThere`].
     ///
     /// ```
-    /// use argreduce::ndarray::ArrayExt;
+    /// use argreduce::ArrayExt;
     /// use ndarray::array;
     ///
     /// let scores = array![[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]];

@@ -11,8 +11,11 @@ use std::marker::PhantomData;
 /// kernel chosen.
 ///
 /// Holds no heap memory, and running it allocates nothing. (An [`Executor`] may: rayon does for each task.) It is
-/// `Copy`, but large: better borrowed than copied. Displays what it reduces, what that collapsed to, and how it will
-/// run (`{:#}` shows the output's sizes without the reduced axes):
+/// `Copy`, but large: better borrowed than copied. It is for one layout: where an extent changes from call to call, as
+/// that of a batch, make a plan for each call. That looks at no element, and allocates nothing either.
+///
+/// Displays what it reduces, what that collapsed to, and how it will run (`{:#}` shows the output's sizes without the
+/// reduced axes):
 ///
 /// ```
 /// use argreduce::{ArgReduce, Isa, Layout};
@@ -23,9 +26,9 @@ use std::marker::PhantomData;
 ///     "argmax of f32 [8, 21, 512, 512] over axes [1] to u32 [8, 1, 512, 512], increasing, nan propagate: \
 ///      outputs [8, 262144] of [21], columns, portable"
 /// );
+/// assert_eq!(format!("{plan:?}"), format!("Plan({plan})")); // `{:#?}` has all of it
 /// # Ok::<(), argreduce::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Plan<T, I> {
     pub(crate) erased: ErasedPlan,
     pub(super) types: PhantomData<fn(T) -> I>,

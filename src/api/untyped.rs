@@ -2,6 +2,7 @@
 //! foreign languages and model runtimes do. Nothing here knows of any of those.
 
 use super::builder::{ArgReduce, check_fill};
+use super::display::fmt_debug;
 use super::plan::ErasedPlan;
 use crate::exec::{ElementsRef, Indices, OutputSlices, Values};
 use crate::index::max_index;
@@ -58,7 +59,7 @@ pub(crate) fn index_elements<'a>(
 /// assert_eq!(classes, [1, 0]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct UntypedPlan {
     erased: Arc<ErasedPlan>,
     data_type: DataType,
@@ -250,7 +251,21 @@ impl UntypedPlan {
 
 impl fmt::Display for UntypedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.erased.fmt(f, self.data_type, self.index_type.name())
+        self.fmt_as(f, self.erased.function.name())
+    }
+}
+
+impl UntypedPlan {
+    /// As a plan for what has that name.
+    pub(super) fn fmt_as(&self, f: &mut fmt::Formatter<'_>, function: &str) -> fmt::Result {
+        self.erased.fmt_as(f, function, self.data_type, self.index_type.name())
+    }
+}
+
+impl fmt::Debug for UntypedPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UntypedPlan { erased, data_type, index_type, .. } = self;
+        fmt_debug(f, "UntypedPlan", self, &[("erased", erased), ("data_type", data_type), ("index_type", index_type)])
     }
 }
 

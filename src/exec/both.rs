@@ -8,7 +8,7 @@ use super::row::find_scalar;
 use super::slices::{Indices, OutputSlices};
 use super::tiles::{MAPPED_TILE, OutputTile, TILE, are_packed, for_each_tile, near_outputs};
 use super::write::{affine, copy_answers};
-use crate::planner::{ExecPlan, MAX_SCALAR_LEN};
+use crate::planner::{ExecPlan, MAX_SCALAR_LEN, takes};
 use crate::{DataType, NanPolicy};
 use argreduce_kernels::{
     Affine, BothKernel, IndexBits, Positions, Strategy, WorkingSet, both_kernel_of, with_element_type,
@@ -20,7 +20,7 @@ use std::mem::MaybeUninit;
 pub(crate) fn both_kernel(plan: &ExecPlan, data_type: DataType, policy: NanPolicy) -> Option<BothKernel> {
     let (isa, strategy, _) = plan.kernel?;
     let (shape, lanes) = (&plan.shape, isa.vector_bytes() / plan.element_bytes);
-    let are_rows = Strategy::Rows.takes(shape.inner_dim(), shape.reduced_dims(), lanes);
+    let are_rows = takes(shape, Strategy::Rows, lanes);
     let is_forward = shape.reduced_dims().iter().all(|l| l.stride > 0);
     match strategy {
         _ if shape.is_split() => None,

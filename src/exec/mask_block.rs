@@ -30,9 +30,10 @@ struct BitPlaces {
     are_the_masks: bool,
 }
 
-/// Whether all elements of a layout are there, and there are some: looks up to the first that is not.
+/// Whether all elements of a layout are there, and there are some: looks up to the first that is not, and along an axis
+/// along which the mask is broadcast, at one.
 pub(crate) fn are_all_there(mask: MaskPlaces<'_>, layout: &Layout) -> bool {
-    let [loops] = Blocks::whole(layout).loops([&mask.strides]);
+    let [loops] = Blocks::whole(layout, &mask.strides).loops([&mask.strides]);
     mask.at(mask.start) && mask.coverage(mask.start, &loops) == Coverage::All
 }
 

@@ -141,6 +141,15 @@ pub(crate) fn run_masked(
     executor: Option<&dyn Executor>,
     write: &mut (dyn FnMut(&FoundBlock<'_>) + Send),
 ) {
+    let (layout, start, visited);
+    let reduction = if reduction.tied_axes().next().is_some() {
+        (layout, start) = reduction.without_ties();
+        let window = Window { start: &start[..layout.sizes().len()], ..reduction.window };
+        visited = MaskedReduction { layout: &layout, window, ..*reduction };
+        &visited
+    } else {
+        reduction
+    };
     with_bits!(reduction.input.data_type().size(), B => MaskedCall::<B>::run(reduction, executor, write));
 }
 
@@ -159,6 +168,28 @@ impl<'a> MaskedReduction<'a> {
         // All of it by the plan's ISA, as what is forced.
         let isa = PlanIsa { widest: isa, is_forced: true };
         MaskedReduction { input, layout, mask, axes, direction, order: (function, policy), window, isa, working_set }
+    }
+
+    /// The reduced axes along which both the input and the mask are broadcast: all elements along them tie.
+    fn tied_axes(&self) -> impl Iterator<Item = usize> {
+        let (sizes, strides) = (self.layout.sizes(), self.layout.strides());
+        let is_tied = move |axis: &usize| [strides[*axis], self.mask.strides[*axis]] == [0, 0] && sizes[*axis] > 1;
+        (0..sizes.len()).filter(|&axis| self.axes.contains(axis)).filter(is_tied)
+    }
+
+    /// The layout, and where it begins in the whole, with the first visited of elements that tie, which wins, in place
+    /// of all.
+    fn without_ties(&self) -> (Layout, [usize; MAX_RANK]) {
+        let rank = self.layout.sizes().len();
+        let [mut sizes, mut start] = [[0; MAX_RANK]; 2];
+        sizes[..rank].copy_from_slice(self.layout.sizes());
+        start[..rank].copy_from_slice(self.window.start);
+        for axis in self.tied_axes() {
+            start[axis] += if self.direction == AxisDirection::Decreasing { sizes[axis] - 1 } else { 0 };
+            sizes[axis] = 1;
+        }
+        let layout = Layout::strided(&sizes[..rank], self.layout.strides(), self.layout.offset());
+        (layout.expect("a part of a layout is one"), start)
     }
 
     /// From one index in the whole to the next along each axis; 0 along a kept one.

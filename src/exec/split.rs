@@ -271,7 +271,7 @@ pub(super) unsafe fn write_best(
 mod tests {
     use super::*;
     use crate::exec::write::copy_answers;
-    use crate::planner::ExecPlan;
+    use crate::planner::{ExecPlan, takes};
     use crate::reference::arg_reduce;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, Plan, ReduceFunction};
     use argreduce_kernels::{Strategy, kernel};
@@ -322,9 +322,9 @@ mod tests {
             }
             let lanes = Isa::detect().vector_bytes() / size_of::<f32>();
             // Real slabs are never too short for wide rows.
-            let strategies = Strategy::ALL.into_iter().filter(|strategy| {
-                *strategy != Strategy::NarrowColumns && strategy.takes(shape.inner_dim(), shape.reduced_dims(), lanes)
-            });
+            let strategies = Strategy::ALL
+                .into_iter()
+                .filter(|strategy| *strategy != Strategy::NarrowColumns && takes(&shape, *strategy, lanes));
             for strategy in strategies {
                 let (mut found, mut values) = (vec![99_usize; expected.len()], vec![9.0; expected.len()]);
                 let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();

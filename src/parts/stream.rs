@@ -6,14 +6,15 @@
 //!               merge them into the first half
 //! ```
 
-use crate::api::{ErasedPlan, check_len, new_vec};
+use crate::api::{ErasedPlan, check_len, fmt_debug, new_vec};
 use crate::layout::{PerAxis, Window, dimension};
 use crate::planner::require_kernels;
 use crate::{ArgReduce, Element, Error, Executor, Index, Layout, Mask, Options, Sequential};
+use std::fmt;
 
 /// A reduction of a tensor that comes in chunks along one axis: the best elements so far. Made by
 /// [`ArgReduce::stream`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ArgStream<T, I> {
     /// Of what came so far: along the axis, the sizes of the whole end there, unless a window says where it ends.
     so_far: ErasedPlan,
@@ -265,5 +266,22 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     /// How far the chunks so far reach along the axis of the stream: the place of the next one in the whole.
     pub fn position(&self) -> usize {
         self.start[self.axis]
+    }
+}
+
+/// As that of a [`Plan`](crate::Plan): a line, and all of it as `{:#?}`.
+impl<T: Element, I: Index> fmt::Debug for ArgStream<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ErasedPlan { function, direction, nan_policy, output, .. } = &self.so_far;
+        let (data_type, index_type, outputs) = (T::DATA_TYPE, I::NAME, output.sizes());
+        let (position, axis) = (self.position(), self.axis);
+        let said = format_args!(
+            "{function} of {data_type} to {index_type} {outputs:?}, {direction}, nan {nan_policy}, \
+             {position} along axis {axis} so far"
+        );
+        let ArgStream { so_far, start, values, indices, .. } = self;
+        let fields: [(_, &dyn fmt::Debug); 5] =
+            [("so_far", so_far), ("axis", &axis), ("start", start), ("values", values), ("indices", indices)];
+        fmt_debug(f, "ArgStream", &said, &fields)
     }
 }

@@ -12,6 +12,7 @@
 use crate::layout::AxisSet;
 use crate::{Layout, MAX_RANK};
 use argreduce_kernels::LoopDim;
+use std::array;
 use std::cmp::Reverse;
 
 /// The most outputs of a block. See docs/tuning.md#not-measured.
@@ -65,10 +66,10 @@ impl Blocks {
         blocks
     }
 
-    /// One block, of all elements of a layout.
-    pub(crate) fn whole(layout: &Layout) -> Blocks {
+    /// One block, of all elements of a layout that are apart where there are other strides: one of what is broadcast.
+    pub(crate) fn whole(layout: &Layout, strides: &[isize; MAX_RANK]) -> Blocks {
         let blocks = Blocks::of(layout, AxisSet::NONE, 1);
-        Blocks { sizes: blocks.extents, ..blocks }
+        Blocks { sizes: array::from_fn(|axis| if strides[axis] == 0 { 1 } else { blocks.extents[axis] }), ..blocks }
     }
 
     /// Makes blocks longer along some axes, the fastest first, as long as they have at most so many elements.

@@ -118,18 +118,14 @@ impl CollapsedShape {
         (self.index_start as usize).max(end as usize)
     }
 
-    /// The fastest loop over the outputs, in the input.
+    /// The fastest loop over the outputs, in the input: the inner loop of what a kernel is called for.
     pub(crate) fn inner_dim(&self) -> LoopDim {
-        match (self.kept_dims().last(), self.split_dims().last()) {
-            (Some(kept), Some(split)) => {
-                if kept.stride < split.stride {
-                    *kept
-                } else {
-                    *split
-                }
-            }
-            (one, None) | (None, one) => one.copied().unwrap_or(LoopDim::ONE),
+        let loops = self.input.output_dims();
+        if !self.is_split() {
+            return loops.last().copied().unwrap_or(LoopDim::ONE);
         }
+        let (order, len) = self.memory_order();
+        order[..len].last().map_or(LoopDim::ONE, |&n| loops[n])
     }
 
     /// Collapses a reduction into this shape, which is [`CollapsedShape::EMPTY`]. In place, because to move a shape

@@ -353,8 +353,12 @@ impl fmt::Display for Printed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::planner::MAX_REDUCTION_LEN;
     use crate::{ArgReduce, AxisDirection, Layout, ScopedThreads};
     use argreduce_kernels::StridedIter;
+    use rand::rngs::SmallRng;
+    use rand::{RngExt, SeedableRng};
+    use std::array;
 
     /// Parts are all outputs, each once; and no two parts share a cache line of the indices, wherever the first is.
     #[test]
@@ -404,6 +408,29 @@ mod tests {
         }
     }
 
+    /// Each element that a shape visits: where it is, and its index.
+    fn visited(shape: &CollapsedShape) -> Vec<(isize, isize)> {
+        let mut visited = Vec::new();
+        let splits = &shape.output.output_dims()[shape.kept_len.into()..];
+        for (input, index) in StridedIter::new(shape.split_dims()).zip(StridedIter::new(splits)) {
+            for (position, offset) in StridedIter::new(shape.reduced_dims()).enumerate() {
+                let index = shape.index_start + index + offset_at(shape.index_steps(), position);
+                visited.push((shape.input.start as isize + input + offset, index));
+            }
+        }
+        visited
+    }
+
+    fn visited_by_parts(parts: &ReductionParts, shape: &CollapsedShape) -> Vec<(isize, isize)> {
+        let whole = parts.shape(shape);
+        let mut part = whole;
+        let of_parts = (0..parts.count).flat_map(|n| {
+            parts.move_to(&whole, n, &mut part);
+            visited(&part)
+        });
+        of_parts.collect()
+    }
+
     /// Parts of the reduction visit all that it does, wherever memory has it; and have no more answers than there is
     /// room for.
     #[test]
@@ -430,30 +457,103 @@ mod tests {
             let parts = exec.reduction_parts(4, 16).unwrap();
             assert_eq!(parts.count, expected, "{plan}");
             assert!(parts.count * parts.outputs <= MAX_PARTIALS, "{plan}");
-            let visited = |shape: &CollapsedShape| {
-                let mut visited = Vec::new();
-                let splits = &shape.output.output_dims()[shape.kept_len.into()..];
-                for (input, index) in StridedIter::new(shape.split_dims()).zip(StridedIter::new(splits)) {
-                    for (position, offset) in StridedIter::new(shape.reduced_dims()).enumerate() {
-                        let index = shape.index_start + index + offset_at(shape.index_steps(), position);
-                        visited.push((shape.input.start as isize + input + offset, index));
-                    }
-                }
-                visited
-            };
-            let whole = parts.shape(&exec.shape);
-            let mut part = whole;
-            let of_parts = (0..parts.count).flat_map(|n| {
-                parts.move_to(&whole, n, &mut part);
-                visited(&part)
-            });
-            let mut of_parts: Vec<_> = of_parts.collect();
+            let mut of_parts = visited_by_parts(&parts, &exec.shape);
             let mut expected = visited(&exec.shape.tail(0));
             of_parts.sort_unstable();
             expected.sort_unstable();
             of_parts.dedup();
             assert!(of_parts == expected, "{plan}");
         }
+    }
+
+    /// As many loops as there can be, because none is as far apart as the steps of another: of a reduction that was cut
+    /// already, so that positions count it, parts visit all that it does.
+    #[test]
+    fn what_was_cut_is_divided() {
+        let mut rng = SmallRng::seed_from_u64(3);
+        for direction in (0..300).flat_map(|_| AxisDirection::ALL) {
+            let sizes: [usize; 8] = array::from_fn(|_| rng.random_range(2..6));
+            let strides: [isize; 8] = array::from_fn(|_| rng.random_range(1..4_i64) as isize);
+            let layout = Layout::strided(&sizes, &strides, 0).unwrap();
+            let reduce = ArgReduce::argmax(&layout).all_axes().direction(direction);
+            let mut exec = *reduce.plan::<f32, u64>().unwrap().exec();
+            let mut expected = visited(&exec.shape);
+            exec.shape.limit_reduction(sizes.iter().product::<usize>() / rng.random_range(2..20));
+            exec.reduction_len = count(exec.shape.reduced_dims());
+            let Some(parts) = exec.reduction_parts(4, rng.random_range(2..17)) else { continue };
+            let mut found = visited_by_parts(&parts, &exec.shape);
+            for visited in [&mut found, &mut expected] {
+                visited.sort_unstable();
+                visited.dedup();
+            }
+            assert!(found == expected, "{sizes:?} by {strides:?}, {parts:?}");
+        }
+    }
+
+    /// A view whose axes are often walked in equal steps, as those of windows are; and often of more elements than
+    /// positions count.
+    fn any_view(rng: &mut SmallRng) -> Layout {
+        let sizes: Vec<usize> = (0..rng.random_range(1..=8))
+            .map(|_| if rng.random_range(0..4) > 0 { rng.random_range(1..10) } else { rng.random_range(1..300) })
+            .collect();
+        let steps = [1, 1, 1, 2, 5, -1, 64];
+        let strides: Vec<isize> = sizes.iter().map(|_| steps[rng.random_range(0..steps.len())]).collect();
+        let before = sizes.iter().zip(&strides).map(|(&n, &stride)| (n - 1) * stride.min(0).unsigned_abs()).sum();
+        Layout::strided(&sizes, &strides, before).unwrap()
+    }
+
+    /// Some parts of a call: the first, the last, and others.
+    fn for_each_part(exec: &ExecPlan, division: &Division, visit: &mut dyn FnMut(&CollapsedShape)) {
+        match &division.parts {
+            Parts::Reduction(parts) => {
+                let whole = parts.shape(&exec.shape);
+                let mut part = whole;
+                for n in 0..parts.count {
+                    parts.move_to(&whole, n, &mut part);
+                    visit(&part);
+                }
+            }
+            Parts::Outputs(parts) => {
+                let mut part = parts.plan(exec, WorkingSet::L2);
+                for n in [0, parts.count / 2, parts.count - 1] {
+                    parts.for_each_plan(exec, n, &|place| 8 * place, &mut part, &mut |part| visit(&part.shape));
+                }
+            }
+        }
+    }
+
+    /// The loop that a kernel is given as the inner one is that by which it was selected, and it takes that: of any
+    /// view, the whole and parts.
+    #[test]
+    fn kernels_take_what_they_are_given() {
+        let mut rng = SmallRng::seed_from_u64(4);
+        let (mut divided, mut large) = (0, 0);
+        for _ in 0..10_000 {
+            let layout = any_view(&mut rng);
+            let axes = (0..layout.sizes().len() as isize).filter(|_| rng.random_range(0..4) > 0);
+            let reduce = ArgReduce::argmax(&layout).axes(&axes.collect::<Vec<_>>());
+            let exec = match rng.random_range(0..3) {
+                0 => *reduce.plan::<u8, u64>().unwrap().exec(),
+                1 => *reduce.plan::<f32, u64>().unwrap().exec(),
+                _ => *reduce.plan::<f64, u64>().unwrap().exec(),
+            };
+            let Some((isa, strategy, _)) = exec.kernel else { continue };
+            let mut check = |shape: &CollapsedShape| {
+                let walk = if shape.is_split() { shape.in_memory_order() } else { *shape };
+                let inner = walk.input.output_dims().last().copied().unwrap_or(LoopDim::ONE);
+                let lanes = isa.vector_bytes() / exec.element_bytes;
+                assert!(strategy.takes(inner, walk.reduced_dims(), lanes), "{strategy} of {layout:?}: {shape:?}");
+                assert_eq!(inner, shape.inner_dim(), "{layout:?}");
+            };
+            check(&exec.shape);
+            large += usize::from(exec.input_bytes / exec.element_bytes > MAX_REDUCTION_LEN);
+            let bytes = OutputBytes { index: 8, value: None };
+            if let Some(division) = exec.divide(rng.random_range(2..20), 1, bytes) {
+                divided += 1;
+                for_each_part(&exec, &division, &mut check);
+            }
+        }
+        assert!(divided > 1000 && large > 100, "{divided}, {large}");
     }
 
     /// Columns of wide rows that are read from memory have wide parts, where there are as many as tasks.

@@ -53,4 +53,4 @@ pub(crate) use collapse::CollapsedShape;
 pub(crate) use division::{Division, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts};
 pub(crate) use limits::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES, MIN_TILE_WIDTH, TILE};
 pub(crate) use nest::{LoopNest, count};
-pub(crate) use select::{ExecPlan, PlanIsa, require_kernels};
+pub(crate) use select::{ExecPlan, PlanIsa, require_kernels, takes};

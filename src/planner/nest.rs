@@ -19,9 +19,10 @@ pub(crate) struct LoopNest {
     pub(super) len: u8,
 }
 
-/// One for each axis, and one more: if no axis is reduced, a loop of one step over the element itself; or where a loop
-/// is cut in two.
-pub(super) const MAX_LOOPS: usize = MAX_RANK + 1;
+/// One for each axis, and one more for each loop that is cut in two: a reduction is cut where positions cannot count it
+/// (`limit_reduction`), and once more where threads share it (`cut_in_slabs`). If no axis is reduced, nothing is cut,
+/// and there is a loop of one step over the element itself.
+pub(super) const MAX_LOOPS: usize = MAX_RANK + 2;
 
 /// A size, the stride in the input, and the step of the index.
 pub(super) type ReducedLoop = (usize, isize, isize);

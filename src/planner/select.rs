@@ -151,6 +151,13 @@ const MAX_TRANSPOSED_F16_LEN: usize = 31;
 /// The longest windows that overlap which are answered as columns, in bytes. See docs/tuning.md#max_window_bytes.
 const MAX_WINDOW_BYTES: usize = 1 << 10;
 
+/// Whether the kernel of a strategy takes the calls for the outputs of a shape, by vectors of so many lanes: they have
+/// the shape's reduced loops, and the inner loop is [`CollapsedShape::inner_dim`]. Of that, a tile or a part has all
+/// steps, or more than any vector has lanes.
+pub(crate) fn takes(shape: &CollapsedShape, strategy: Strategy, lanes: usize) -> bool {
+    strategy.takes(shape.inner_dim(), shape.reduced_dims(), lanes)
+}
+
 /// What a strategy is selected from.
 struct Selection<'a> {
     shape: &'a CollapsedShape,
@@ -223,7 +230,7 @@ impl Selection<'_> {
         }
         let (inner, reduced) = (self.shape.inner_dim(), self.shape.reduced_dims());
         let (vector_size, lanes) = (isa.vector_bytes(), isa.vector_bytes() / self.element.size());
-        let takes = |strategy: Strategy| strategy.takes(inner, reduced, lanes);
+        let takes = |strategy: Strategy| takes(self.shape, strategy, lanes);
         // The fewest bytes for which narrow columns are faster than gathered ones, or than columns where a row of
         // outputs fills a vector.
         let min_narrow_bytes = match inner.size {

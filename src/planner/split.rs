@@ -51,25 +51,37 @@ impl CollapsedShape {
         }
     }
 
+    /// Which of the kept and the split loops are walked, from the slowest in the input's memory to the fastest: all of
+    /// more than one step. Of those that are equally far apart, as those of windows are, kept ones are faster than
+    /// split ones, and later ones than earlier ones.
+    pub(super) fn memory_order(&self) -> ([usize; MAX_LOOPS], usize) {
+        let (loops, kept) = (self.input.output_dims(), usize::from(self.kept_len));
+        let (mut order, mut len) = ([0; MAX_LOOPS], 0);
+        for n in (kept..loops.len()).chain(0..kept).filter(|&n| loops[n].size > 1) {
+            order[len] = n;
+            len += 1;
+        }
+        order[..len].sort_by_key(|&n| Reverse(loops[n].stride));
+        (order, len)
+    }
+
     /// The kept and the split loops together, in the order of the input's memory. In place of the output, there are
     /// places that are packed in the order of the kept loops; in place of the values, indices.
     pub(crate) fn in_memory_order(&self) -> CollapsedShape {
-        let (input, output) = (self.input.output_dims(), self.output.output_dims());
-        let mut loops = [(Reverse(0), [0; 3], 0); MAX_LOOPS];
-        let mut place_step = 1;
-        for (n, l) in input.iter().enumerate().rev() {
-            let is_kept = n < self.kept_dims().len();
-            let [place, index] = if is_kept { [place_step, 0] } else { [0, output[n].stride] };
-            loops[n] = (Reverse(l.stride), [l.stride, place, index], l.size);
-            place_step *= if is_kept { l.size as isize } else { 1 };
+        let (input, output, kept) = (self.input.output_dims(), self.output.output_dims(), usize::from(self.kept_len));
+        let (mut place_steps, mut place_step) = ([0; MAX_LOOPS], 1);
+        for n in (0..kept).rev() {
+            place_steps[n] = place_step;
+            place_step *= input[n].size as isize;
         }
-        let loops = &mut loops[..input.len()];
-        loops.sort_unstable();
         let mut walk = CollapsedShape::EMPTY;
         (walk.input.start, walk.values.start) = (self.input.start, self.index_start as usize);
-        for &(_, strides, size) in loops.iter().filter(|(.., size)| *size > 1) {
+        let (order, len) = self.memory_order();
+        for &n in &order[..len] {
+            let index_step = if n < kept { 0 } else { output[n].stride };
+            let strides = [input[n].stride, place_steps[n], index_step];
             for (nest, stride) in [&mut walk.input, &mut walk.output, &mut walk.values].into_iter().zip(strides) {
-                nest.push(size, stride, false);
+                nest.push(input[n].size, stride, false);
                 nest.output_end = nest.len;
             }
         }

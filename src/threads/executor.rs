@@ -13,24 +13,32 @@
 ///
 /// # A pool of your own
 ///
-/// Threads that wait for work, and a call that hands it to them. (That they wait for more than one call is what takes
-/// `unsafe`: a task is borrowed for one.)
+/// Threads that wait for work, and a call that hands it to them. That they wait for more than one call is what takes
+/// `unsafe`: a task is borrowed for one. So the call waits for all that it has handed out before it returns, or resumes
+/// a panic, whichever thread that was on.
 ///
 /// ```
 /// use argreduce::{ArgReduce, Executor, Layout};
-/// use std::sync::{Mutex, mpsc};
+/// use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+/// use std::sync::{Mutex, PoisonError, mpsc};
+/// use std::thread;
 ///
 /// type Task = &'static (dyn Fn(usize) + Sync);
 ///
-/// /// Each thread takes tasks from a channel of its own, and says when one is done.
-/// struct Pool(Vec<mpsc::Sender<(Task, usize)>>, Mutex<mpsc::Receiver<()>>);
+/// /// Each thread takes tasks from a channel of its own, and says how each has ended.
+/// struct Pool(Vec<mpsc::Sender<(Task, usize)>>, Mutex<mpsc::Receiver<thread::Result<()>>>);
+///
+/// /// A task that panics ends neither a thread nor a call.
+/// fn run(task: &(dyn Fn(usize) + Sync), n: usize) -> thread::Result<()> {
+///     catch_unwind(AssertUnwindSafe(|| task(n)))
+/// }
 ///
 /// impl Pool {
 ///     fn new(threads: usize) -> Pool {
 ///         let (say_done, done) = mpsc::channel();
 ///         let start = |_| {
 ///             let ((sender, tasks), say_done) = (mpsc::channel::<(Task, usize)>(), say_done.clone());
-///             std::thread::spawn(move || tasks.iter().for_each(|(task, n)| say_done.send(task(n)).unwrap()));
+///             thread::spawn(move || tasks.iter().try_for_each(|(task, n)| say_done.send(run(task, n))));
 ///             sender
 ///         };
 ///         Pool((1..threads).map(start).collect(), Mutex::new(done))
@@ -43,19 +51,35 @@
 ///     }
 ///
 ///     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-///         let done = self.1.lock().unwrap();
-///         // SAFETY: when this returns, each task that was sent is done.
-///         let task: Task = unsafe { std::mem::transmute(task) };
-///         let sent = self.0.iter().cycle().zip(1..tasks).map(|(thread, n)| thread.send((task, n)).unwrap()).count();
-///         task(0);
-///         (0..sent).for_each(|_| done.recv().unwrap());
+///         let done = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+///         // SAFETY: nothing from here on panics until each task that was sent is done: `run` does not, and a thread
+///         // ends no sooner than the pool, so that what it is sent arrives.
+///         let sent: Task = unsafe { std::mem::transmute(task) };
+///         let sent = self.0.iter().cycle().zip(1..tasks).map(|(thread, n)| thread.send((sent, n)).is_ok());
+///         let sent = sent.filter(|&is_sent| is_sent).count();
+///         let mine = run(task, 0);
+///         let all = (0..sent).fold(mine, |all, _| all.and(done.recv().expect("a thread for each task")));
+///         drop(done);
+///         all.unwrap_or_else(|panic| resume_unwind(panic));
 ///     }
 /// }
 ///
 /// let plan = ArgReduce::argmax(&Layout::contiguous(&[4, 250_000])?).axes(&[1]).plan::<f32, u32>()?;
-/// let (input, mut indices) = (vec![1.0; 1_000_000], [9; 4]);
-/// plan.run_on(&Pool::new(2), &input, &mut indices)?;
+/// let (pool, input, mut indices) = (Pool::new(2), vec![1.0; 1_000_000], [9; 4]);
+/// plan.run_on(&pool, &input, &mut indices)?;
 /// assert_eq!(indices, [0; 4]);
+/// # // Whichever task panics, all are done, and the pool goes on.
+/// # for panics in 0..5 {
+/// #     let done = std::sync::atomic::AtomicUsize::new(0);
+/// #     let task = |n| {
+/// #         thread::sleep(std::time::Duration::from_millis(20 * n as u64));
+/// #         assert!(n != panics);
+/// #         done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+/// #     };
+/// #     assert_eq!(catch_unwind(AssertUnwindSafe(|| pool.parallel_for(4, &task))).is_err(), panics < 4);
+/// #     assert_eq!(done.into_inner(), if panics < 4 { 3 } else { 4 });
+/// # }
+/// # assert_eq!(plan.run_to_vec_on(&Pool::new(3), &input)?, [0; 4]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 pub trait Executor {

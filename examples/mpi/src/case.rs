@@ -2,8 +2,7 @@
 //! of few values, so that ties and special values are everywhere. Nothing here knows of MPI.
 
 use crate::sampler::Logit;
-use argreduce::half::f16;
-use argreduce::{AxisDirection, NanPolicy, Options};
+use argreduce::{AxisDirection, NanPolicy, Options, f16};
 use rand::RngExt;
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;

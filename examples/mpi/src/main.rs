@@ -10,8 +10,7 @@
 mod case;
 mod sampler;
 
-use argreduce::half::f16;
-use argreduce::{Error, ReduceFunction, arg_reduce_with_values};
+use argreduce::{Error, ReduceFunction, arg_reduce_with_values, f16};
 use case::{Case, KINDS, Sample};
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;

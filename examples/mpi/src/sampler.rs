@@ -9,8 +9,7 @@
 //!             best      the all-reduce of these
 //! ```
 
-use argreduce::half::f16;
-use argreduce::{ArgReduce, Element, Error, Layout, Merge, Options, Partial, Plan};
+use argreduce::{ArgReduce, Element, Error, Layout, Merge, Options, Partial, Plan, f16};
 use mpi::collective::UserOperation;
 use mpi::datatype::{DynBuffer, DynBufferMut, SystemDatatype, UserDatatype};
 use mpi::topology::SimpleCommunicator;
