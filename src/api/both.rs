@@ -1,7 +1,8 @@
 //! The smallest and the largest at once: one description, one plan, and two outputs of everything.
 
 use super::builder::{ArgReduce, check_fill};
-use super::plan::{ErasedPlan, Plan, check_len, new_vec};
+use super::erased::ErasedPlan;
+use super::plan::{Plan, check_len, new_vec};
 use super::untyped::{UntypedPlan, index_elements};
 use crate::exec::{BoundBoth, BoundPlan, ElementsRef, OutputSlices, Values, both_kernel, run_both_on, run_both_row};
 use crate::{
@@ -101,7 +102,7 @@ impl<'a> ArgReduceBoth<'a> {
     pub fn plan_both<T: Element, I: Index>(self) -> Result<PlanBoth<T, I>, Error> {
         let [min, max] = self.each();
         let (min, max) = (min.plan::<T, I>()?, max.plan()?);
-        Ok(PlanBoth { min, max, kernel: both_kernel(&min.erased.exec, T::DATA_TYPE, min.erased.nan_policy) })
+        Ok(PlanBoth { min, max, kernel: both_kernel(min.erased.exec(), T::DATA_TYPE, min.erased.nan_policy()) })
     }
 
     /// As [`ArgReduceBoth::plan_both`], with both types as values.
@@ -122,7 +123,7 @@ impl<'a> ArgReduceBoth<'a> {
     pub fn plan_both_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlanBoth, Error> {
         let [min, max] = self.each();
         let (min, max) = (min.plan_untyped(data_type, index_type)?, max.plan_untyped(data_type, index_type)?);
-        let kernel = both_kernel(&min.erased().exec, data_type, min.erased().nan_policy);
+        let kernel = both_kernel(min.erased().exec(), data_type, min.erased().nan_policy());
         Ok(UntypedPlanBoth { min, max, kernel })
     }
 
@@ -178,7 +179,7 @@ impl UntypedPlanBoth {
         indices: [&mut [u8]; 2],
         values: Option<[&mut [u8]; 2]>,
     ) -> Result<(), Error> {
-        self.run_any(executor, (input, Some((mask, self.min.erased().fill))), indices, values)
+        self.run_any(executor, (input, Some((mask, self.min.erased().fill()))), indices, values)
     }
 
     /// With another fill than the plan's.
@@ -420,7 +421,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
         let plans = [&self.min.erased, &self.max.erased];
         if let (Some(kernel), None, [None, None]) =
             (self.kernel, mask, [&min, &max].map(|slices| slices.values.as_ref()))
-            && self.min.erased.exec.is_contiguous_row
+            && self.min.erased.exec().is_contiguous_row()
             && self.min.erased.for_several(Some(executor)).is_none()
             && input.len() >= self.input_layout().required_len()
             && [&min, &max].iter().all(|slices| slices.indices.len() >= self.output_layout().required_len())
@@ -431,7 +432,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
             run_both_row(bind_both(bounds.each_ref(), kernel), [&mut min, &mut max]);
             return Ok(());
         }
-        let mask = mask.map(|mask| (mask, self.min.erased.fill));
+        let mask = mask.map(|mask| (mask, self.min.erased.fill()));
         run_erased((plans, self.kernel), (["min", "max"], I::NAME), (input.into(), mask), [min, max], executor)
     }
 }
@@ -446,10 +447,10 @@ fn run_erased(
     executor: &dyn Executor,
 ) -> Result<(), Error> {
     let lens = slices.each_ref().map(|slices| slices.indices.len());
-    check_both(names, index_type, lens, min.output.required_len())?;
+    check_both(names, index_type, lens, min.output().required_len())?;
     if let [Some(min_values), Some(max_values)] = slices.each_ref().map(|slices| slices.values.as_ref()) {
         let lens = [min_values.len(), max_values.len()];
-        check_both(["min_values", "max_values"], input.data_type().name(), lens, min.output.element_count())?;
+        check_both(["min_values", "max_values"], input.data_type().name(), lens, min.output().element_count())?;
     }
     if let Some(masked) = mask {
         let [of_min, of_max] = slices;

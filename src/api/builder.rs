@@ -1,11 +1,10 @@
 //! [`ArgReduce`] collects what the caller asks for, checks it, and makes a plan of it.
 
-use super::plan::{ErasedPlan, Plan};
-use crate::layout::{AxisError, AxisSet, PerAxis, Window, may_overlap};
+use super::erased::ErasedPlan;
+use super::plan::Plan;
+use crate::layout::{AxisError, AxisSet, Window, may_overlap};
 use crate::planner::{PlanIsa, require_kernels};
-use crate::{
-    AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction,
-};
+use crate::{AxisDirection, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -212,52 +211,13 @@ impl<'a> ArgReduce<'a> {
     /// [features](crate#features).
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
         const { require_kernels::<T>() };
-        // Made in place: to copy a plan a few times would take longer than to make it.
         let mut plan = Ok(Plan { erased: ErasedPlan::EMPTY, types: PhantomData });
         if let Ok(Plan { erased, .. }) = &mut plan
-            && let Err(error) = self.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), erased)
+            && let Err(error) = erased.plan(&self, T::DATA_TYPE, (I::NAME, I::MAX))
         {
             plan = Err(error);
         }
         plan
-    }
-
-    /// Fills in a plan. One copy for all pairs of types.
-    #[inline(never)]
-    pub(crate) fn plan_erased(
-        &self,
-        element: DataType,
-        (index_type, max_index): (&'static str, u64),
-        erased: &mut ErasedPlan,
-    ) -> Result<(), Error> {
-        if !element.has_kernels() {
-            return Err(Error::NoKernels { data_type: element });
-        }
-        let isa = plan_isa(self.isa)?;
-        erased.isa = isa.widest;
-        let sizes = self.input.sizes();
-        erased.axes = self.axes?;
-        let (direction, nan_policy) = (self.options.direction, self.options.nan_policy);
-        (erased.function, erased.direction, erased.nan_policy) = (self.function, direction, nan_policy);
-        (erased.sizes, erased.input) = (self.input.only_sizes(), self.input);
-        erased.fill = check_fill(self.fill, (index_type, max_index))?;
-        check_output(sizes, erased.axes, self.output, &mut erased.output)?;
-        let window = self.window.unwrap_or(Window::of_whole(sizes));
-        if self.window.is_some() {
-            window.check(sizes)?;
-            (erased.sizes, erased.part_start) = (PerAxis::of(window.whole), Some(PerAxis::of(window.start)));
-        }
-        // Without outputs there is no index, and so none that could be missing or too large.
-        if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !erased.axes.contains(axis)) {
-            check_index_range(window.whole, erased.axes, (index_type, max_index))?;
-        }
-        if erased.output.element_count() > 0 && erased.empty_axis().is_none() {
-            let exec = &mut erased.exec;
-            exec.shape.collapse(&self.input, erased.axes, direction, &erased.output, window);
-            let unavailable = Error::IsaNotAvailable { isa: isa.widest };
-            exec.select_kernel(isa, element, (self.function, nan_policy)).ok_or(unavailable)?;
-        }
-        Ok(())
     }
 }
 
@@ -288,7 +248,7 @@ pub(super) fn default_isa() -> Result<PlanIsa, Error> {
 }
 
 /// The given output layout, checked, or the default one, in place of `output`.
-fn check_output(
+pub(super) fn check_output(
     input_sizes: &[usize],
     axes: AxisSet,
     given: Option<&Layout>,
@@ -326,7 +286,12 @@ pub(super) fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u6
     }
 }
 
-fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {
+/// That the largest index fits its type.
+pub(super) fn check_index_range(
+    sizes: &[usize],
+    axes: AxisSet,
+    (index_type, max): (&'static str, u64),
+) -> Result<(), Error> {
     let reduced = || sizes.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
     if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
         return Err(Error::EmptyReduction { axis, of: "tensor" });

@@ -1,7 +1,7 @@
 //! What a plan displays: what it reduces, what that collapsed to, and how it will run.
 
-use super::plan::{ErasedPlan, Plan};
-use crate::planner::ExecPlan;
+use super::erased::ErasedPlan;
+use super::plan::Plan;
 use crate::{DataType, Element, Index};
 use argreduce_kernels::{LoopDim, Strategy};
 use std::fmt;
@@ -14,7 +14,7 @@ impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
 
 impl ErasedPlan {
     pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>, data_type: DataType, index_type: &str) -> fmt::Result {
-        self.fmt_as(f, self.function.name(), data_type, index_type)
+        self.fmt_as(f, self.function().name(), data_type, index_type)
     }
 
     /// As a plan for what has that name.
@@ -25,22 +25,23 @@ impl ErasedPlan {
         data_type: DataType,
         index_type: &str,
     ) -> fmt::Result {
-        let axes: &mut dyn Iterator<Item = usize> = &mut (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis));
+        let axes: &mut dyn Iterator<Item = usize> =
+            &mut (0..self.sizes().len()).filter(|&axis| self.axes().contains(axis));
         write!(f, "{function} of {data_type} ")?;
-        if let Some(start) = &self.part_start {
-            let sizes = self.input.sizes();
+        if let Some(start) = self.part_start() {
+            let sizes = self.input().sizes();
             write!(f, "{sizes:?} at {start:?} of ")?;
         }
-        write!(f, "{:?} over axes ", self.sizes)?;
+        write!(f, "{:?} over axes ", self.sizes())?;
         f.debug_list().entries(axes).finish()?;
-        write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output.sizes(), self.direction, self.nan_policy)?;
-        if self.output.element_count() == 0 {
+        write!(f, " to {} {:?}, {}, nan {}: ", index_type, self.output().sizes(), self.direction(), self.nan_policy())?;
+        if self.output().element_count() == 0 {
             return f.write_str("no outputs");
         }
         if self.empty_axis().is_some() {
             return f.write_str("nothing to choose from");
         }
-        let ExecPlan { shape, kernel, .. } = &self.exec;
+        let (shape, kernel) = (self.exec().shape(), self.exec().kernel());
         write!(f, "outputs ")?;
         fmt_sizes(f, shape.kept_dims())?;
         f.write_str(" of ")?;

@@ -1,10 +1,10 @@
 //! Plans that run under a mask.
 
-use super::plan::{ErasedPlan, Plan, new_vec};
+use super::erased::ErasedPlan;
+use super::plan::{Plan, new_vec};
 use crate::exec::{ElementsRef, FoundBlock, MaskedReduction, OutputSlices, are_all_there, run_masked};
-use crate::layout::Window;
 use crate::mask::MaskPlaces;
-use crate::{Element, Error, Executor, Index, Layout, MAX_RANK, Mask, Sequential};
+use crate::{Element, Error, Executor, Index, Layout, Mask, Sequential};
 
 impl<T: Element, I: Index> Plan<T, I> {
     /// As [`Plan::run`], of the elements that are there. An output of which none is gets the plan's
@@ -96,7 +96,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// As [`Plan::run_masked_to_vec`].
     pub fn run_masked_to_vec_on(&self, executor: &dyn Executor, input: &[T], mask: Mask<'_>) -> Result<Vec<I>, Error> {
         self.erased.check_input(input.into())?;
-        let mut indices = new_vec("output", I::NAME, self.erased.output.required_len())?;
+        let mut indices = new_vec("output", I::NAME, self.erased.output().required_len())?;
         self.run_masked_on(executor, input, mask, &mut indices)?;
         Ok(indices)
     }
@@ -109,7 +109,7 @@ impl<T: Element, I: Index> Plan<T, I> {
         values: Option<&mut [T]>,
     ) -> Result<(), Error> {
         let slices = OutputSlices { indices: indices.into(), values: values.map(Into::into) };
-        self.erased.run_masked(I::NAME, input.into(), (mask, self.erased.fill), slices, executor)
+        self.erased.run_masked(I::NAME, input.into(), (mask, self.erased.fill()), slices, executor)
     }
 }
 
@@ -126,18 +126,18 @@ impl ErasedPlan {
         executor: &dyn Executor,
     ) -> Result<(), Error> {
         let has_outputs = self.has_outputs(index_type, input, &slices)?;
-        let mask = mask.places(self.input.sizes())?;
+        let mask = mask.places(self.input().sizes())?;
         if !has_outputs {
             return Ok(());
         }
-        if are_all_there(mask, &self.input) {
+        if are_all_there(mask, self.input()) {
             return self.run_outlined(index_type, input, &mut slices, self.for_several(Some(executor)));
         }
         // The first output without an element, by its place among the packed ones.
         let mut nothing_at = None;
-        let packed = Layout::contiguous(self.output.sizes())?;
+        let packed = Layout::contiguous(self.output().sizes())?;
         let mut write = |found: &FoundBlock<'_>| {
-            found.for_each_run([&self.output, &packed], |[to, value_to], [step, value_step], outputs| {
+            found.for_each_run([self.output(), &packed], |[to, value_to], [step, value_step], outputs| {
                 found.write_indices(outputs.clone(), fill.unwrap_or(0), &mut slices.indices, (to, step));
                 if let Some(n) = found.indices[outputs.clone()].iter().position(|&index| index == u64::MAX) {
                     let output = value_to + n * value_step as usize;
@@ -164,26 +164,24 @@ impl ErasedPlan {
         executor: &dyn Executor,
         write: &mut (dyn FnMut(&FoundBlock<'_>) + Send),
     ) {
-        const ZEROS: [usize; MAX_RANK] = [0; MAX_RANK];
-        let start = self.part_start.as_deref().unwrap_or(&ZEROS[..self.sizes.len()]);
         // SAFETY: as in `bind`; and the input is as long as its layout needs, as the caller says.
         let reduction = unsafe {
             MaskedReduction::new(
-                (input, &self.input, mask),
-                (self.axes, self.direction, self.function, self.nan_policy),
-                Window { whole: &self.sizes, start },
-                (self.isa, self.exec.working_set),
+                (input, self.input(), mask),
+                (self.axes(), self.direction(), self.function(), self.nan_policy()),
+                self.window(),
+                (self.isa(), self.exec().working_set()),
             )
         };
-        let executor = (!self.exec.is_one_task(executor.min_task_bytes())).then_some(executor);
+        let executor = (!self.exec().is_one_task(executor.min_task_bytes())).then_some(executor);
         run_masked(&reduction, executor, write);
     }
 
     /// The error for an output, given by its number among the packed ones.
     pub(crate) fn nothing_there(&self, output: usize) -> Error {
-        let rank = if self.output.element_count() == 1 { 0 } else { self.output.sizes().len() };
+        let rank = if self.output().element_count() == 1 { 0 } else { self.output().sizes().len() };
         let (mut left, mut position) = (output, vec![0; rank]);
-        for (at, &size) in position.iter_mut().zip(self.output.sizes()).rev() {
+        for (at, &size) in position.iter_mut().zip(self.output().sizes()).rev() {
             (*at, left) = (left % size, left / size);
         }
         Error::NothingThere { output: position }

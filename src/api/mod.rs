@@ -21,6 +21,7 @@
 mod both;
 mod builder;
 mod display;
+mod erased;
 mod masked;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
@@ -33,12 +34,13 @@ pub(crate) use both::check_both;
 pub use both::{ArgReduceBoth, PlanBoth, UntypedPlanBoth};
 pub use builder::ArgReduce;
 pub(crate) use builder::plan_isa;
+pub(crate) use erased::ErasedPlan;
 pub use packed::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
 pub use packed::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
 pub use packed::{argmin, argmin_masked, argmin_on, argmin_with_values, argmin_with_values_on};
 pub use packed::{argminmax, argminmax_on};
 pub use plan::Plan;
-pub(crate) use plan::{ErasedPlan, check_len, new_vec};
+pub(crate) use plan::{check_len, new_vec};
 pub use slice::SliceExt;
 pub use untyped::{RequiredBytes, UntypedPlan};
 pub(crate) use untyped::{elements, elements_mut, index_elements};

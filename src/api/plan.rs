@@ -1,9 +1,11 @@
 //! A plan: a checked reduction, with its shape collapsed and its kernel selected. Running it checks the slices.
 
-use crate::exec::{BoundPlan, ElementsRef, Indices, OutputSlices, Values, run, run_on, run_one_output};
-use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
+use super::erased::ErasedPlan;
+use crate::exec::{ElementsRef, Indices, OutputSlices, Values, run, run_on, run_one_output};
+use crate::layout::{Coordinates, coordinates_of};
+#[cfg(test)]
 use crate::planner::ExecPlan;
-use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction, Sequential};
+use crate::{Element, Error, Executor, Index, Isa, Layout, Sequential};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -29,27 +31,6 @@ use std::marker::PhantomData;
 pub struct Plan<T, I> {
     pub(crate) erased: ErasedPlan,
     pub(super) types: PhantomData<fn(T) -> I>,
-}
-
-/// All of a plan, but for its types.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ErasedPlan {
-    pub(crate) function: ReduceFunction,
-    pub(crate) direction: AxisDirection,
-    pub(crate) nan_policy: NanPolicy,
-    pub(crate) axes: AxisSet,
-    /// Of the whole.
-    pub(crate) sizes: PerAxis,
-    /// Of the input: the whole, or a part of it.
-    pub(crate) input: Layout,
-    /// Where the input begins in the whole, if it is but a part.
-    pub(crate) part_start: Option<PerAxis>,
-    /// What an output gets of which no element is there, where that is no error.
-    pub(crate) fill: Option<i64>,
-    pub(crate) output: Layout,
-    pub(crate) isa: Isa,
-    /// [`ExecPlan::EMPTY`] where the output or the part is empty.
-    pub(crate) exec: ExecPlan,
 }
 
 impl<T, I> Clone for Plan<T, I> {
@@ -188,8 +169,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     ) -> Result<(Vec<I>, Vec<T>), Error> {
         // First, so that a hostile shape is refused before anything of its size is allocated.
         self.erased.check_input(input)?;
-        let mut indices = new_vec("output", I::NAME, self.erased.output.required_len())?;
-        let outputs = if with_values { self.erased.output.element_count() } else { 0 };
+        let mut indices = new_vec("output", I::NAME, self.erased.output().required_len())?;
+        let outputs = if with_values { self.erased.output().element_count() } else { 0 };
         let mut values = new_vec("values", T::DATA_TYPE.name(), outputs)?;
         self.run_checked(Some(executor), input, &mut indices, with_values.then_some(&mut values))?;
         Ok((indices, values))
@@ -213,12 +194,12 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn unravel(&self, index: impl TryInto<i128>) -> Result<Coordinates, Error> {
-        coordinates_of(index, &self.erased.sizes, self.erased.axes)
+        coordinates_of(index, self.erased.sizes(), self.erased.axes())
     }
 
     #[cfg(test)]
     pub(crate) fn exec(&self) -> &ExecPlan {
-        &self.erased.exec
+        self.erased.exec()
     }
 
     fn run_checked(
@@ -234,13 +215,13 @@ impl<T: Element, I: Index> Plan<T, I> {
 
     /// Where the elements are.
     pub fn input_layout(&self) -> &Layout {
-        &self.erased.input
+        self.erased.input()
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
     /// sizes.
     pub fn output_layout(&self) -> &Layout {
-        &self.erased.output
+        self.erased.output()
     }
 
     /// How a call on these threads is divided among them, to print: `2 tasks, 4 parts of the outputs`, or `1 task`.
@@ -259,13 +240,13 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<T, I> {
-        self.erased.exec.division_on(executor, size_of::<I>())
+        self.erased.exec().division_on(executor, size_of::<I>())
     }
 
     /// The instruction set that was forced, or [detected](Isa::detect). Without forcing, the kernel may be one of
     /// narrower vectors: the plan displays its kernel's.
     pub fn isa(&self) -> Isa {
-        self.erased.isa
+        self.erased.isa()
     }
 }
 
@@ -292,29 +273,8 @@ pub(crate) fn check_len(
 }
 
 impl ErasedPlan {
-    pub(crate) const EMPTY: ErasedPlan = ErasedPlan {
-        function: ReduceFunction::ArgMin,
-        direction: AxisDirection::Increasing,
-        nan_policy: NanPolicy::Propagate,
-        axes: AxisSet::NONE,
-        sizes: PerAxis::NONE,
-        input: Layout::SCALAR,
-        part_start: None,
-        fill: None,
-        output: Layout::SCALAR,
-        isa: Isa::Portable,
-        exec: ExecPlan::EMPTY,
-    };
-
-    /// The reduced axis along which the part is empty.
-    pub(crate) fn empty_axis(&self) -> Option<usize> {
-        self.part_start.as_ref()?;
-        let sizes = self.input.sizes();
-        (0..sizes.len()).find(|&axis| sizes[axis] == 0 && self.axes.contains(axis))
-    }
-
     pub(crate) fn check_input(&self, input: ElementsRef<'_>) -> Result<(), Error> {
-        check_len("input", input.data_type().name(), input.len(), self.input.required_len())
+        check_len("input", input.data_type().name(), input.len(), self.input().required_len())
     }
 
     /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width; on the
@@ -328,12 +288,12 @@ impl ErasedPlan {
         values: Option<Values<'_>>,
         executor: Option<&dyn Executor>,
     ) -> Result<(), Error> {
-        let ErasedPlan { input: layout, output, exec, .. } = self;
+        let (layout, output, exec) = (self.input(), self.output(), self.exec());
         let executor = self.for_several(executor);
-        let is_fast = exec.is_contiguous_row && values.is_none() && executor.is_none();
+        let is_fast = exec.is_contiguous_row() && values.is_none() && executor.is_none();
         // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_fast && input.len() >= layout.required_len() && indices.len() >= output.required_len() {
-            run_one_output(&self.bind(input), exec.shape.output.start, &mut OutputSlices { indices, values: None });
+            run_one_output(&self.bind(input), exec.shape().output.start, &mut OutputSlices { indices, values: None });
             return Ok(());
         }
         self.run_outlined(index_type, input, &mut OutputSlices { indices, values }, executor)
@@ -342,7 +302,7 @@ impl ErasedPlan {
     /// The executor, unless the call is one task.
     #[inline(always)]
     pub(super) fn for_several<'e>(&self, executor: Option<&'e dyn Executor>) -> Option<&'e dyn Executor> {
-        executor.filter(|executor| !self.exec.is_one_task(executor.min_task_bytes()))
+        executor.filter(|executor| !self.exec().is_one_task(executor.min_task_bytes()))
     }
 
     /// On the threads of an executor, if there is one.
@@ -364,15 +324,6 @@ impl ErasedPlan {
         Ok(())
     }
 
-    /// The plan with an input, which has been checked.
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(crate) fn bind<'a>(&'a self, input: ElementsRef<'a>) -> BoundPlan<'a> {
-        // SAFETY: `plan_erased` in `api/builder.rs` alone makes plans: all of one from one layout. Views come with
-        // theirs (`answers` in `api/ndarray.rs`).
-        unsafe { BoundPlan::new(&self.exec, (self.function, self.nan_policy), self.input.required_len(), input) }
-    }
-
     /// Checks the slices. Whether there is anything to do.
     pub(super) fn has_outputs(
         &self,
@@ -380,7 +331,7 @@ impl ErasedPlan {
         input: ElementsRef<'_>,
         slices: &OutputSlices<'_>,
     ) -> Result<bool, Error> {
-        let ErasedPlan { output, .. } = self;
+        let output = self.output();
         if let Some(values) = &slices.values {
             check_len("values", input.data_type().name(), values.len(), output.element_count())?;
         }

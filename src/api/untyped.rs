@@ -2,7 +2,7 @@
 //! foreign languages and model runtimes do. Nothing here knows of any of those.
 
 use super::builder::{ArgReduce, check_fill};
-use super::plan::ErasedPlan;
+use super::erased::ErasedPlan;
 use crate::exec::{ElementsRef, Indices, OutputSlices, Values};
 use crate::index::max_index;
 use crate::{DataType, Error, Executor, Isa, Layout, Mask, Sequential};
@@ -22,7 +22,7 @@ impl ArgReduce<'_> {
             return Err(Error::NotAnIndexType { data_type: index_type });
         };
         let mut erased = ErasedPlan::EMPTY;
-        self.plan_erased(data_type, (index_type.name(), max_index), &mut erased)?;
+        erased.plan(&self, data_type, (index_type.name(), max_index))?;
         Ok(UntypedPlan { erased: Arc::new(erased), data_type, index_type, max_index })
     }
 }
@@ -99,7 +99,7 @@ impl UntypedPlan {
 
     /// As [`Plan::division_on`](crate::Plan::division_on).
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<> {
-        self.erased.exec.division_on(executor, self.index_type.size())
+        self.erased.exec().division_on(executor, self.index_type.size())
     }
 
     /// As [`Plan::run_with_values`](crate::Plan::run_with_values).
@@ -139,7 +139,7 @@ impl UntypedPlan {
         mask: Mask<'_>,
         indices: &mut [u8],
     ) -> Result<(), Error> {
-        self.run_masked_with_fill(executor, input, (mask, self.erased.fill), indices, None)
+        self.run_masked_with_fill(executor, input, (mask, self.erased.fill()), indices, None)
     }
 
     /// As [`Plan::run_masked_with_values`](crate::Plan::run_masked_with_values).
@@ -168,7 +168,7 @@ impl UntypedPlan {
         indices: &mut [u8],
         values: &mut [u8],
     ) -> Result<(), Error> {
-        self.run_masked_with_fill(executor, input, (mask, self.erased.fill), indices, Some(values))
+        self.run_masked_with_fill(executor, input, (mask, self.erased.fill()), indices, Some(values))
     }
 
     /// With values or without, and with another fill than the plan's.
@@ -213,7 +213,7 @@ impl UntypedPlan {
 
     /// How many bytes the buffers need.
     pub fn required_bytes(&self) -> RequiredBytes {
-        let ErasedPlan { input, output, .. } = &*self.erased;
+        let (input, output) = (self.erased.input(), self.erased.output());
         let (element, index) = (self.data_type.size(), self.index_type.size());
         RequiredBytes {
             input: input.required_len().saturating_mul(element),
@@ -234,17 +234,17 @@ impl UntypedPlan {
 
     /// As [`Plan::input_layout`](crate::Plan::input_layout).
     pub fn input_layout(&self) -> &Layout {
-        &self.erased.input
+        self.erased.input()
     }
 
     /// As [`Plan::output_layout`](crate::Plan::output_layout).
     pub fn output_layout(&self) -> &Layout {
-        &self.erased.output
+        self.erased.output()
     }
 
     /// As [`Plan::isa`](crate::Plan::isa).
     pub fn isa(&self) -> Isa {
-        self.erased.isa
+        self.erased.isa()
     }
 }
 

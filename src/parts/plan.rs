@@ -88,18 +88,18 @@ impl<T: Element, I: Index> Plan<T, I> {
         partials: &mut [Partial<T, I>],
     ) -> Result<(), Error> {
         let erased = &self.erased;
-        let (input, outputs) = (ElementsRef::from(input), erased.output.element_count());
+        let (input, outputs) = (ElementsRef::from(input), erased.output().element_count());
         erased.check_partials(I::NAME, Indices::from(&mut [] as &mut [I]).none(), input)?;
         check_len("partials", "Partial", partials.len(), outputs)?;
-        let mask = mask.map(|mask| mask.places(erased.input.sizes())).transpose()?;
+        let mask = mask.map(|mask| mask.places(erased.input().sizes())).transpose()?;
         let partials = &mut partials[..outputs];
         if outputs == 0 {
             return Ok(());
         }
         if erased.empty_axis().is_some() {
             partials.fill(Partial::NONE);
-        } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, &erased.input)) {
-            let packed = Layout::contiguous(erased.output.sizes())?;
+        } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, erased.input())) {
+            let packed = Layout::contiguous(erased.output().sizes())?;
             erased.find_masked(input, mask, executor, &mut |found| {
                 let values = found.values_of::<T>();
                 found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
@@ -109,7 +109,7 @@ impl<T: Element, I: Index> Plan<T, I> {
                     }
                 });
             });
-        } else if erased.exec.is_one_task(executor.min_task_bytes()) {
+        } else if erased.exec().is_one_task(executor.min_task_bytes()) {
             run_partials(&erased.bind(input), partials);
         } else {
             run_partials_on(&erased.bind(input), partials, executor);
@@ -140,7 +140,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn finish_partials(&self, partials: &[Partial<T, I>], indices: &mut [I]) -> Result<(), Error> {
-        let outputs = self.erased.output.element_count();
+        let outputs = self.erased.output().element_count();
         check_len("partials", "Partial", partials.len(), outputs)?;
         self.erased.finish_part((I::NAME, I::MAX), &|n| partials[n].index, indices)
     }
@@ -154,19 +154,12 @@ impl<T: Element, I: Index> Plan<T, I> {
 
 impl ErasedPlan {
     pub(crate) fn merge(&self) -> Merge {
-        Merge::new(self.function).direction(self.direction).nan_policy(self.nan_policy).isa(self.isa)
-    }
-
-    /// How many elements of the whole each output is chosen from. Where there are no outputs, nothing has checked the
-    /// sizes: then it may be `usize::MAX` in place of more.
-    fn index_count(&self) -> usize {
-        let sizes = (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis)).map(|axis| self.sizes[axis]);
-        sizes.fold(1, usize::saturating_mul)
+        Merge::new(self.function()).direction(self.direction()).nan_policy(self.nan_policy()).isa(self.isa())
     }
 
     /// What can be wrong before partials are written.
     fn check_partials(&self, index_type: &'static str, none: u64, input: ElementsRef<'_>) -> Result<(), Error> {
-        if self.output.element_count() > 0 && self.index_count() as u64 > none {
+        if self.output().element_count() > 0 && self.index_count() as u64 > none {
             return Err(Error::IndexTooLarge { largest: self.index_count() - 1, index_type, max: none - 1 });
         }
         self.check_input(input)
@@ -181,19 +174,19 @@ impl ErasedPlan {
         mut indices: Indices<'_>,
         executor: &dyn Executor,
     ) -> Result<(), Error> {
-        let outputs = self.output.element_count();
+        let outputs = self.output().element_count();
         self.check_partials(index_type, indices.none(), input)?;
         check_len("values", input.data_type().name(), values.len(), outputs)?;
         check_len("indices", index_type, indices.len(), outputs)?;
-        let mask = mask.map(|mask| mask.places(self.input.sizes())).transpose()?;
+        let mask = mask.map(|mask| mask.places(self.input().sizes())).transpose()?;
         if outputs == 0 {
             return Ok(());
         }
         if self.empty_axis().is_some() {
             values.clear(outputs);
             for_width!(&mut indices, indices => indices.range(0, outputs).fill(Index::NONE));
-        } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, &self.input)) {
-            let packed = Layout::contiguous(self.output.sizes())?;
+        } else if let Some(mask) = mask.filter(|&mask| !are_all_there(mask, self.input())) {
+            let packed = Layout::contiguous(self.output().sizes())?;
             self.find_masked(input, mask, executor, &mut |found| {
                 found.for_each_run([&packed; 2], |[first, _], [step, _], outputs| {
                     found.write_indices(outputs.clone(), -1, &mut indices, (first, step));
@@ -202,7 +195,7 @@ impl ErasedPlan {
             });
         } else {
             let (bound, slices) = (&self.bind(input), &mut OutputSlices { indices, values: Some(values) });
-            if self.exec.is_one_task(executor.min_task_bytes()) {
+            if self.exec().is_one_task(executor.min_task_bytes()) {
                 run_packed(bound, slices);
             } else {
                 run_packed_on(bound, slices, executor);
@@ -231,11 +224,11 @@ impl ErasedPlan {
         index: &dyn Fn(usize) -> I,
         indices: &mut [I],
     ) -> Result<(), Error> {
-        check_len("output", index_type, indices.len(), self.output.required_len())?;
+        check_len("output", index_type, indices.len(), self.output().required_len())?;
         self.check_finish(empty, max_index, index)?;
-        let fill = I::at(self.fill.unwrap_or(0) as isize, 0, 0);
+        let fill = I::at(self.fill().unwrap_or(0) as isize, 0, 0);
         let or_fill = |n| if index(n) == I::NONE { fill } else { index(n) };
-        scatter(&self.output, &or_fill, indices);
+        scatter(self.output(), &or_fill, indices);
         Ok(())
     }
 
@@ -247,10 +240,10 @@ impl ErasedPlan {
         index: &dyn Fn(usize) -> I,
     ) -> Result<(), Error> {
         let count = self.index_count() as u64;
-        for n in 0..self.output.element_count() {
+        for n in 0..self.output().element_count() {
             let found = index(n);
             if found == I::NONE {
-                match (self.fill, empty) {
+                match (self.fill(), empty) {
                     (Some(_), _) => continue,
                     (None, Some((axis, of))) => return Err(Error::EmptyReduction { axis, of }),
                     (None, None) => return Err(self.nothing_there(n)),

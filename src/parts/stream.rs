@@ -68,10 +68,10 @@ impl ArgReduce<'_> {
         sizes[axis] = self.window.map_or(1, |window| left(window).map_or(0, |left| left.min(1)));
         let chunk = Layout::contiguous(&sizes)?;
         let mut so_far = ErasedPlan::EMPTY;
-        ArgReduce { input: chunk, ..self }.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), &mut so_far)?;
-        let start = so_far.part_start.unwrap_or(PerAxis::zeros(rank));
+        so_far.plan(&ArgReduce { input: chunk, ..self }, T::DATA_TYPE, (I::NAME, I::MAX))?;
+        let start = so_far.part_start().copied().unwrap_or(PerAxis::zeros(rank));
         let is_bounded = self.window.is_some();
-        let (outputs, len) = (so_far.output.element_count(), so_far.output.element_count().saturating_mul(2));
+        let (outputs, len) = (so_far.output().element_count(), so_far.output().element_count().saturating_mul(2));
         let (values, mut indices) = (new_vec("values", T::DATA_TYPE.name(), len)?, new_vec("indices", I::NAME, len)?);
         indices[..outputs].fill(I::NONE);
         Ok(ArgStream { so_far, axis, is_bounded, sizes, start, values, indices })
@@ -129,26 +129,27 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         if len == 0 {
             return Ok(());
         }
-        let mut whole = self.so_far.sizes;
+        let mut whole = *self.so_far.sizes();
         if !self.is_bounded {
             let size = self.start[axis].saturating_add(len);
             whole[axis] = if size < usize::MAX { size } else { return Err(Error::WholeTooLarge { axis, size }) };
         }
-        let ErasedPlan { function, direction, nan_policy, axes, isa, ref output, .. } = self.so_far;
+        let so_far = &self.so_far;
         let reduce = ArgReduce {
-            axes: Ok(axes),
-            options: Options { direction, nan_policy },
-            ..ArgReduce::new(function, chunk).isa(isa).window(&whole, &self.start)
+            axes: Ok(so_far.axes()),
+            options: Options { direction: so_far.direction(), nan_policy: so_far.nan_policy() },
+            ..ArgReduce::new(so_far.function(), chunk).isa(so_far.isa()).window(&whole, &self.start)
         };
         let plan = reduce.plan::<T, I>()?;
-        let outputs = output.element_count();
+        let outputs = so_far.output().element_count();
         let (values, chunk_values) = self.values.split_at_mut(outputs);
         let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
         let (input, to_values, to_indices) =
             (elements.into(), chunk_values[..].as_mut().into(), chunk_indices[..].as_mut().into());
         plan.erased.run_packed(I::NAME, (input, mask), to_values, to_indices, executor)?;
         plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
-        (self.so_far.sizes, self.start[axis]) = (whole, self.start[axis] + len);
+        self.so_far.resize_whole(whole);
+        self.start[axis] += len;
         Ok(())
     }
 
@@ -193,7 +194,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     /// [`Error::TooShort`], and if there is no [fill](ArgReduce::fill), [`Error::EmptyReduction`] before the first
     /// chunk, and [`Error::NothingThere`] for an output of which no element was there; then nothing is written.
     pub fn finish(&self, indices: &mut [I]) -> Result<(), Error> {
-        let start = self.so_far.part_start.map_or(0, |start| start[self.axis]);
+        let start = self.so_far.part_start().map_or(0, |start| start[self.axis]);
         let empty = (self.start[self.axis] == start).then_some((self.axis, "stream"));
         self.so_far.finish(empty, (I::NAME, I::MAX), &|n| self.indices[n], indices)
     }
@@ -204,7 +205,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     /// # Errors
     /// As [`ArgStream::finish`].
     pub fn finish_with_values(&self, indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
-        let outputs = self.so_far.output.element_count();
+        let outputs = self.so_far.output().element_count();
         check_len("values", T::DATA_TYPE.name(), values.len(), outputs)?;
         self.finish(indices)?;
         values[..outputs].copy_from_slice(&self.values[..outputs]);
@@ -259,7 +260,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
 
     /// Where indices are written: as [`Plan::output_layout`](crate::Plan::output_layout).
     pub fn output_layout(&self) -> &Layout {
-        &self.so_far.output
+        self.so_far.output()
     }
 
     /// How far the chunks so far reach along the axis of the stream: the place of the next one in the whole.
