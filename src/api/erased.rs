@@ -2,9 +2,10 @@
 //! made for one layout together: so they are private, [`ErasedPlan::plan`] alone makes them, and [`ErasedPlan::bind`]
 //! alone says that they may run.
 
-use super::builder::{ArgReduce, check_fill, check_index_range, check_output, plan_isa};
+use super::description::ArgReduce;
+use super::isa::plan_isa;
 use crate::exec::{BoundPlan, ElementsRef};
-use crate::layout::{AxisSet, PerAxis, Window};
+use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
 use crate::planner::ExecPlan;
 use crate::{AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 
@@ -62,7 +63,8 @@ impl ErasedPlan {
         self.isa = isa.widest;
         let sizes = reduce.input.sizes();
         self.axes = reduce.axes?;
-        (self.function, self.direction) = (reduce.function, reduce.options.direction);
+        let Some(function) = reduce.function else { return Err(Error::TwoFunctions) };
+        (self.function, self.direction) = (function, reduce.options.direction);
         self.nan_policy = reduce.options.nan_policy;
         (self.sizes, self.input) = (reduce.input.only_sizes(), reduce.input);
         self.fill = check_fill(reduce.fill, (index_type, max_index))?;
@@ -79,8 +81,9 @@ impl ErasedPlan {
         if self.output.element_count() > 0 && self.empty_axis().is_none() {
             let of_input = (&reduce.input, self.axes, self.direction);
             let order = (self.function, self.nan_policy);
-            let planned = self.exec.plan(of_input, &self.output, window, isa, element, order);
-            planned.ok_or(Error::IsaNotAvailable { isa: isa.widest })?;
+            if self.exec.plan(of_input, &self.output, window, isa, element, order).is_none() {
+                return Err(Error::IsaNotAvailable { isa: isa.widest });
+            }
         }
         Ok(())
     }
@@ -181,4 +184,57 @@ impl ErasedPlan {
     pub(crate) fn resize_whole(&mut self, sizes: PerAxis) {
         self.sizes = sizes;
     }
+}
+
+/// The given output layout, checked, or the default one, in place of `output`.
+fn check_output(
+    input_sizes: &[usize],
+    axes: AxisSet,
+    given: Option<&Layout>,
+    output: &mut Layout,
+) -> Result<(), Error> {
+    let rank = input_sizes.len();
+    let mut sizes = [1; MAX_RANK];
+    for (axis, size) in sizes[..rank].iter_mut().enumerate().filter(|&(axis, _)| !axes.contains(axis)) {
+        *size = input_sizes[axis];
+    }
+    let Some(given) = given else { return output.pack(&sizes[..rank]) };
+    if given.sizes().len() != rank {
+        return Err(Error::OutputRank { expected: rank, found: given.sizes().len() });
+    }
+    let mut axes = given.sizes().iter().zip(sizes).enumerate();
+    if let Some((axis, (&found, expected))) = axes.find(|(_, (found, expected))| *found != expected) {
+        return Err(Error::OutputSize { axis, expected, found });
+    }
+    if may_overlap(given) {
+        return Err(Error::OutputOverlaps);
+    }
+    *output = *given;
+    Ok(())
+}
+
+/// The fill, if it fits the type of the indices.
+pub(super) fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u64)) -> Result<Option<i64>, Error> {
+    // The largest value of a signed type is the complement of the smallest.
+    let min = if index_type.starts_with('i') { !(max as i64) } else { 0 };
+    match fill {
+        Some(fill) if fill < min || fill > 0 && fill as u64 > max => {
+            Err(Error::FillOutOfRange { fill, index_type, min, max })
+        }
+        _ => Ok(fill),
+    }
+}
+
+/// That the largest index fits its type.
+fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {
+    let reduced = || sizes.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
+    if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
+        return Err(Error::EmptyReduction { axis, of: "tensor" });
+    }
+    // No size is 0 now, so this divides the number of elements of the whole, and cannot overflow.
+    let largest = reduced().map(|(_, &size)| size).product::<usize>() - 1;
+    if largest as u64 > max {
+        return Err(Error::IndexTooLarge { largest, index_type, max });
+    }
+    Ok(())
 }

@@ -171,7 +171,7 @@ impl DividedCall<'_> {
         self.for_each_part(parts.count, || {
             // SAFETY: a task writes outputs of the parts that it claims, and nothing else is written meanwhile. Each
             // part is claimed once (`Claims`, tested by loom). Parts have no output in common (a test of
-            // `planner/division.rs`), and an output layout has a place for each (`check_output` in `api/builder.rs`).
+            // `planner/division.rs`), and an output layout has a place for each (`check_output` in `api/erased.rs`).
             let mut lent = slices.map(|slices| unsafe { slices.lend() });
             let mut plans = bounds.map(|bound| parts.plan(bound.plan(), working_set));
             move |part| {

@@ -306,7 +306,7 @@ mod tests {
         (function, policy): (ReduceFunction, NanPolicy),
         expected: &[usize],
     ) {
-        let (indices, expected_values) = plan.run_to_vec_with_values(data).unwrap();
+        let (indices, expected_values): (Vec<usize>, Vec<f32>) = plan.collect(data).unwrap();
         assert_eq!(indices, expected, "{plan}");
         for max_len in (1..30).chain([60, 100, 839, 840, 1000]) {
             let mut shape = *plan.exec().shape();

@@ -1,5 +1,5 @@
-//! What the executor does: loops, and what runs along them. Unsafe code rests on what is in a plan, so no other file may
-//! change that: fields are private, [`ExecPlan::plan`] fills them in, and all else that makes a plan makes it of another.
+//! What the executor does: loops, and what runs along them. Unsafe code rests on what is in a plan, so no other file
+//! may change that: fields are private, [`ExecPlan::plan`] fills them in, and all else makes a plan of another.
 
 use super::collapse::CollapsedShape;
 use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
@@ -42,13 +42,14 @@ impl ExecPlan {
     };
 
     /// Makes this plan, which is [`ExecPlan::EMPTY`], one for a reduction: its shape is collapsed, and all that follows
-    /// from that is decided. `None` where there is no kernel for the ISA: then it stays empty. In place, because to move
-    /// a plan would take as long as to make it.
+    /// from that is decided. `None` where there is no kernel for the ISA: then it stays empty. In place, because to
+    /// move a plan would take as long as to make it.
     ///
     /// Of the layouts and the window: see [`CollapsedShape::collapse`].
     ///
     /// # Panics
     /// If it is another plan.
+    #[inline(always)]
     pub(crate) fn plan(
         &mut self,
         (input, axes, direction): (&Layout, AxisSet, AxisDirection),

@@ -1,6 +1,6 @@
 //! What a caller lends: the trait, and the one that lends nothing.
 
-/// Threads that a caller lends to a call of [`Plan::run_on`](crate::Plan::run_on) and its sisters.
+/// Threads that a caller lends to a call, as part of [what it reads](crate::Input::on).
 ///
 /// Safe to implement: a wrong one may cost speed, never memory or the answer. One that runs nothing leaves all work to
 /// the caller; tasks may run twice, in any order, on any threads, with numbers that nobody asked for.
@@ -17,7 +17,7 @@
 /// `unsafe`: a task is borrowed for one.)
 ///
 /// ```
-/// use argreduce::{ArgReduce, Executor, Layout};
+/// use argreduce::{ArgReduce, Executor, Layout, input};
 /// use std::sync::{Mutex, mpsc};
 ///
 /// type Task = &'static (dyn Fn(usize) + Sync);
@@ -53,8 +53,8 @@
 /// }
 ///
 /// let plan = ArgReduce::argmax(&Layout::contiguous(&[4, 250_000])?).axes(&[1]).plan::<f32, u32>()?;
-/// let (input, mut indices) = (vec![1.0; 1_000_000], [9; 4]);
-/// plan.run_on(&Pool::new(2), &input, &mut indices)?;
+/// let (x, mut indices) = (vec![1.0; 1_000_000], [9; 4]);
+/// plan.run(input(&x).on(&Pool::new(2)), &mut indices)?;
 /// assert_eq!(indices, [0; 4]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
@@ -74,10 +74,10 @@ pub trait Executor {
 /// No other thread: everything runs on that of the caller.
 ///
 /// ```
-/// use argreduce::{ArgReduce, Layout, Sequential};
+/// use argreduce::{ArgReduce, Layout, Sequential, input};
 /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
 /// let mut indices = [0; 2];
-/// plan.run_on(&Sequential, &[1.0, 5.0, 2.0, 7.0, 0.0, 7.0], &mut indices)?;
+/// plan.run(input(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0]).on(&Sequential), &mut indices)?;
 /// assert_eq!(indices, [1, 0]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```

@@ -11,7 +11,7 @@ mod case;
 mod sampler;
 
 use argreduce::half::f16;
-use argreduce::{Error, ReduceFunction, arg_reduce_with_values};
+use argreduce::{ArgReduce, Error, Layout};
 use case::{Case, KINDS, Sample};
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
@@ -100,8 +100,8 @@ fn steps(ranks: usize) -> usize {
 
 /// Compares the answers of a case with those of one process.
 fn check<T: Sample>(world: &SimpleCommunicator, name: u64, case: &Case<T>, totals: &mut Totals) -> Result<(), Error> {
-    let (tokens, logits) =
-        arg_reduce_with_values::<T, Token>(ReduceFunction::ArgMax, case.options, &case.logits, &case.sizes, &[1])?;
+    let reduce = ArgReduce::argmax(&Layout::contiguous(&case.sizes)?).axes(&[1]).options(case.options);
+    let (tokens, logits): (Vec<Token>, Vec<T>) = reduce.plan()?.collect(&case.logits)?;
 
     let rank = world.rank() as usize;
     let shard = case.logits_of(rank);

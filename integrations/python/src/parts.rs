@@ -7,7 +7,7 @@ use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::{give_back, value_error, without_lock};
 use crate::threads::Threads;
 use crate::view::{Shape, Source, View, descr_of, input_of, interop, native_copy, native_type};
-use argreduce::{ArgReduce, DataType, NanPolicy, ReduceFunction};
+use argreduce::{ArgReduce, DataType, NanPolicy, PartialBuffers, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -125,18 +125,17 @@ fn partial_of_view<'py>(
     let result_sizes = axes.result_sizes(view.shape.sizes(), false);
     let mut values = NewArray::new(view.value_type(py)?, &result_sizes)?;
     let mut indices = NewArray::new(descr_of(py, INDEX_TYPE)?, &result_sizes)?;
-    let (value_bytes, index_bytes) = (values.bytes(), indices.bytes());
+    let buffers = PartialBuffers { indices: indices.bytes(), values: values.bytes() };
     // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
     let input = unsafe { view.bytes("partial")? };
     match there {
         // SAFETY: as above.
         Some(there) => unsafe {
             there.with("partial", |mask| {
-                let run = || plan.run_masked_partials_on(threads, input, mask, value_bytes, index_bytes);
-                without_lock(py, input.len(), run)
+                without_lock(py, input.len(), || plan.run(threads.lent_to(input).masked(mask), buffers))
             })?
         },
-        None => without_lock(py, input.len(), || plan.run_partials_on(threads, input, value_bytes, index_bytes)),
+        None => without_lock(py, input.len(), || plan.run(threads.lent_to(input), buffers)),
     }
     .map_err(value_error)?;
     if is_nat_above {

@@ -9,7 +9,9 @@ use crate::plans::Key;
 use crate::threads::Threads;
 use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop};
 use argreduce::half::{bf16, f16};
-use argreduce::{ArgReduce, DataType, Element, Error, Mask, NanPolicy, Options, ReduceFunction};
+use argreduce::{
+    ArgReduce, Buffers, DataType, Element, Error, Mask, NanPolicy, Options, PartialBuffers, ReduceFunction,
+};
 use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -349,10 +351,8 @@ impl<'py> Call<'_, 'py> {
                 let to = of_chunk.bytes(data_type);
                 // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
                 let input = unsafe { view.bytes(name)? };
-                let run = || match mask {
-                    Some(mask) => plan.run_masked_partials_on(threads, input, mask, to.0, to.1),
-                    None => plan.run_partials_on(threads, input, to.0, to.1),
-                };
+                let to = PartialBuffers { indices: to.1, values: to.0 };
+                let run = || plan.run(threads.lent_to(input).masked(mask), to);
                 without_lock(py, input.len(), run).map_err(value_error)?;
                 let (best, (value, index)) = (best.bytes(data_type), of_chunk.bytes(data_type));
                 let merged = plan.merge().arrays_untyped((data_type, DataType::I64), best, (value, index));
@@ -496,15 +496,9 @@ impl Run<'_, '_> {
 
     /// By the order of the elements themselves.
     pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let (plan, threads, is_alone) = (self.key.plan(self.view.shape)?, self.threads, self.threads.count == 1);
+        let plan = self.key.plan(self.view.shape)?;
         let plan = &*plan;
-        self.read(move |input, mask| match (mask, values) {
-            (Some(mask), values) => plan.run_masked_with_fill(threads, input, mask, indices, values),
-            (None, None) if is_alone => plan.run(input, indices),
-            (None, None) => plan.run_on(threads, input, indices),
-            (None, Some(values)) if is_alone => plan.run_with_values(input, indices, values),
-            (None, Some(values)) => plan.run_with_values_on(threads, input, indices, values),
-        })
+        self.read(move |input| plan.run(input, Buffers { indices, values }))
     }
 
     /// [`Run::run`] for both functions: into the indices and values of the smallest, and of the largest.
@@ -518,32 +512,25 @@ impl Run<'_, '_> {
             of_min.run(min, min_values)?;
             return of_max.run(max, max_values);
         }
-        let (plan, threads, is_alone) =
-            (self.key.plan_for_both(self.view.shape)?, self.threads, self.threads.count == 1);
+        let plan = self.key.plan_for_both(self.view.shape)?;
         let plan = &*plan;
-        self.read(move |input, mask| match mask {
-            Some(mask) => plan.run_masked_with_fill(threads, input, mask, indices, values),
-            None if is_alone => plan.run(input, indices, values),
-            None => plan.run_on(threads, input, indices, values),
-        })
+        let ([min, max], [lowest, highest]) = (indices, values.map_or([None, None], |values| values.map(Some)));
+        let outputs = [Buffers { indices: min, values: lowest }, Buffers { indices: max, values: highest }];
+        self.read(move |input| plan.run(input, outputs.map(Into::into)))
     }
 
-    /// Hands the elements to something that runs a plan, and which of them are there, with what is written where none
-    /// is. The lock of the interpreter is released meanwhile if they are many.
-    fn read(
-        &self,
-        run: impl FnOnce(&[u8], Option<(Mask<'_>, Option<i64>)>) -> Result<(), Error> + Send,
-    ) -> PyResult<()> {
-        let Run { py, name, view, fill, .. } = *self;
+    /// Hands the elements to something that runs a plan, with which of them are there, what is written where none is,
+    /// and the threads. The lock of the interpreter is released meanwhile if they are many.
+    fn read(&self, run: impl FnOnce(argreduce::Input<'_, u8>) -> Result<(), Error> + Send) -> PyResult<()> {
+        let Run { py, name, view, threads, fill, .. } = *self;
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.
         let input = unsafe { view.bytes(name)? };
+        let run = |mask: Option<Mask<'_>>| run(threads.lent_to(input).masked(mask).filled(fill));
         let result = match self.there {
             // SAFETY: as above.
-            Some(there) => unsafe {
-                there.with(name, |mask| without_lock(py, input.len(), || run(input, Some((mask, fill)))))?
-            },
-            None => without_lock(py, input.len(), || run(input, None)),
+            Some(there) => unsafe { there.with(name, |mask| without_lock(py, input.len(), || run(Some(mask))))? },
+            None => without_lock(py, input.len(), || run(None)),
         };
         result.map_err(value_error)
     }
