@@ -64,7 +64,7 @@ fn main() {
                     let plan = ArgReduce::argminmax(&layout).all_axes().plan_both::<$t, i64>().unwrap();
                     let (mut min, mut max) = ([0], [0]);
                     let theirs = time(|| black_box(&data[..]).argminmax());
-                    let ours = time(|| plan.run(black_box(&data), &mut min, &mut max).unwrap());
+                    let ours = time(|| plan.run(black_box(&data), [&mut min, &mut max]).unwrap());
                     theirs.as_secs_f64() / ours.as_secs_f64()
                 }));
             }
@@ -86,7 +86,7 @@ fn of_one<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize) 
     let one = ArgReduce::argmax(&layout).axes(axes).plan::<T, i64>().unwrap();
     let (mut min, mut max) =
         (vec![0; both.output_layout().required_len()], vec![0; both.output_layout().required_len()]);
-    let of_both = time(|| both.run(black_box(&data), &mut min, &mut max).unwrap());
+    let of_both = time(|| both.run(black_box(&data), [&mut min, &mut max]).unwrap());
     let of_one = time(|| one.run(black_box(&data), &mut max).unwrap());
     of_both.as_secs_f64() / of_one.as_secs_f64()
 }

@@ -67,7 +67,7 @@ fn main() {
                         let mut index = [0];
                         let theirs = time(|| black_box(&data[..]).argmax_masked(black_box(&bits), 0));
                         let bitmap = Mask::bits(black_box(&bits), 0);
-                        let ours = time(|| plan.run_masked(&data, bitmap, &mut index).unwrap());
+                        let ours = time(|| plan.run(argreduce::input(&data).masked(bitmap), &mut index).unwrap());
                         theirs.as_secs_f64() / ours.as_secs_f64()
                     });
                     println!("{line:<34}{}", ratios.map(|ratio| format!("{ratio:>7.2}")).concat());
@@ -97,7 +97,8 @@ fn ratios<T: Element + Pod>((_, sizes, axes, is_reversed): Shape, bytes: usize, 
             "bools" => Mask::strided(&there, &layout),
             _ => Mask::strided(&there, &one),
         };
-        let under = time(|| plan.run_masked(black_box(&data), black_box(mask), &mut indices).unwrap());
+        let under =
+            time(|| plan.run(argreduce::input(black_box(&data)).masked(black_box(mask)), &mut indices).unwrap());
         without.as_secs_f64() / under.as_secs_f64()
     })
 }

@@ -211,7 +211,9 @@ fn measure_apart(is_test: bool, filter: &str, pool: &rayon::ThreadPool) {
         let mut of = |executor: &(dyn Executor + Sync)| match plan.division_on(executor).to_string().as_str() {
             "1 task" => "-".to_string(),
             _ => {
-                let all = median_apart(is_test, &mut || plan.run_on(executor, &input, &mut indices).unwrap());
+                let all = median_apart(is_test, &mut || {
+                    plan.run(argreduce::input(&input).on(executor), &mut indices).unwrap()
+                });
                 format!("{:.2}", one / all)
             }
         };
@@ -269,7 +271,7 @@ fn call_alone(plan: &Plan<f32, i64>, input: &[f32], indices: &mut [i64]) {
 
 #[inline(never)]
 fn call_with_threads(plan: &Plan<f32, i64>, executor: &dyn Executor, input: &[f32], indices: &mut [i64]) {
-    plan.run_on(executor, black_box(input), indices).unwrap();
+    plan.run(argreduce::input(black_box(input)).on(executor), indices).unwrap();
 }
 
 fn measure(is_test: bool, filter: &str) {
@@ -311,10 +313,10 @@ fn measure(is_test: bool, filter: &str) {
         }
         let plan: Plan<f32, i64> =
             ArgReduce::argmax(&Layout::contiguous(sizes).unwrap()).axes(&[*axis]).plan().unwrap();
-        let expected = plan.run_to_vec(input).unwrap();
+        let expected = plan.collect::<Vec<i64>>(input).unwrap();
         let mut outputs = [(); 4].map(|()| vec![0; expected.len()]);
         let [alone, a, b, c] = &mut outputs;
-        let mut run_alone = || plan.run(input, alone).unwrap();
+        let mut run_alone = || plan.run(input, &mut *alone).unwrap();
         let words = input.len() / *THREADS;
         let with_outputs = |part: Plan<f32, i64>| {
             let output = vec![0; part.output_layout().required_len()];
@@ -322,8 +324,8 @@ fn measure(is_test: bool, filter: &str) {
         };
         let parts: Vec<_> = (0..*THREADS).filter_map(|n| part_of(sizes, *axis, n)).map(with_outputs).collect();
         let (times, readers, division) = Spinning::with(|spinning| {
-            let mut run = || plan.run_on(spinning, input, a).unwrap();
-            let run_part = |n: usize| parts[n].0.run(input, &mut parts[n].1.lock().unwrap()).unwrap();
+            let mut run = || plan.run(argreduce::input(input).on(spinning), &mut *a).unwrap();
+            let run_part = |n: usize| parts[n].0.run(input, &mut parts[n].1.lock().unwrap()[..]).unwrap();
             let mut run_parts = || spinning.parallel_for(parts.len(), &run_part);
             let read_part = |n: usize| _ = black_box(read(&input[n * words..][..words]));
             let mut read_parts = || spinning.parallel_for(*THREADS, &read_part);
@@ -331,8 +333,8 @@ fn measure(is_test: bool, filter: &str) {
             let readers = fastest(is_test, bytes, [&mut || _ = black_box(read(input)), &mut read_parts]);
             (times, readers, plan.division_on(spinning).to_string())
         });
-        let mut on_rayon = || plan.run_on(&Rayon, input, b).unwrap();
-        let mut on_scoped = || plan.run_on(&scoped, input, c).unwrap();
+        let mut on_rayon = || plan.run(argreduce::input(input).on(&Rayon), &mut *b).unwrap();
+        let mut on_scoped = || plan.run(argreduce::input(input).on(&scoped), &mut *c).unwrap();
         let beside = fastest(is_test, bytes, [&mut run_alone, &mut on_rayon, &mut on_scoped]);
         assert!(outputs.iter().all(|output| *output == expected), "{plan}");
         let ratio = |one: Duration, all: Duration| one.as_secs_f64() / all.as_secs_f64();

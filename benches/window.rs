@@ -2,7 +2,7 @@
 //! many outputs, each of few elements, where writing indices is most of the time.
 //!
 //! `cargo bench --bench window`. The columns: nanoseconds an output of a plan without a window; how much more with one;
-//! the time of `run_with_values`, that of `run_partials` over it, and how many bytes the latter writes for each that
+//! the time of indices with values, that of partial answers over it, and how many bytes the latter writes for each that
 //! the former does (a `Partial` has padding).
 
 use argreduce::{ArgReduce, Element, Index, Layout, Partial, Plan};
@@ -48,8 +48,8 @@ fn line<T: Element, I: Index>(types: &str, sizes: &[usize], axes: &[isize]) {
         };
         time(0, &mut || plain.run(black_box(&input), &mut indices).unwrap());
         time(1, &mut || windowed.run(black_box(&input), &mut indices).unwrap());
-        time(2, &mut || plain.run_with_values(black_box(&input), &mut indices, &mut values).unwrap());
-        time(3, &mut || plain.run_partials(black_box(&input), &mut partials).unwrap());
+        time(2, &mut || plain.run(black_box(&input), (&mut indices, &mut values)).unwrap());
+        time(3, &mut || plain.run(black_box(&input), &mut partials).unwrap());
     }
     let [without, with, with_values, of_partials] = shortest;
     let bytes = size_of::<Partial<T, I>>() as f64 / (size_of::<T>() + size_of::<I>()) as f64;

@@ -1,15 +1,16 @@
 //! For `ci/package`: a program for which argreduce has the kernels of `f32` and `u8` alone. With `--cfg left_out="..."`
 //! it asks for those of `f64`, by one way in, and is not built.
 
-use argreduce::{ArgReduce, DataType, Layout, Mask, SliceExt, argmax_masked, argminmax};
+use argreduce::{ArgReduce, DataType, Layout, Mask, SliceExt, argmax, argminmax, input};
 
 fn main() -> Result<(), argreduce::Error> {
     let scores = [1.0_f32, 9.0, 2.0, 7.0, 0.0, 7.0];
     assert_eq!(scores.repeat(1000).argmax(), Some(1));
     assert_eq!([7_u8; 300].argmin(), Some(0));
-    assert_eq!(argminmax::<_, i64>(&scores, &[2, 3], &[1])?, (vec![0, 1], vec![1, 0]));
+    assert_eq!(argminmax::<Vec<i64>, _, _>(&scores, &[2, 3], &[1])?, [[0, 1], [1, 0]]);
     let there = scores.map(|score| score < 5.0);
-    assert_eq!(argmax_masked::<_, u32>(&scores, &[2, 3], &[1], Mask::bools(&there))?, [2, 1]);
+    let masked = input(&scores).masked(Mask::bools(&there));
+    assert_eq!(argmax::<Vec<u32>, _, _>(masked, &[2, 3], &[1])?, [2, 1]);
 
     let layout = Layout::contiguous(&[300])?;
     let reduce = ArgReduce::argmax(&layout).all_axes();

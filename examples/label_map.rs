@@ -20,7 +20,7 @@ fn main() -> Result<(), argreduce::Error> {
     let layout = Layout::contiguous(&[CLASSES, HEIGHT, WIDTH])?;
     let plan = ArgReduce::argmax(&layout).axes(&[0]).plan::<f32, u8>()?;
     let (mut labels, mut best) = (vec![0; HEIGHT * WIDTH], vec![0.0; HEIGHT * WIDTH]);
-    plan.run_with_values(&scores, &mut labels, &mut best)?;
+    plan.run(&scores, (&mut labels, &mut best))?;
 
     for row in labels.chunks(WIDTH) {
         println!("{}", row.iter().map(|&label| LETTERS[usize::from(label)]).collect::<String>());

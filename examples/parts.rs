@@ -32,11 +32,11 @@ fn main() -> Result<(), Error> {
     merge.partials(&mut best, &other)?;
 
     let mut columns = [0; WHOLE[0]];
-    plan.finish_partials(&best, &mut columns)?;
+    plan.finish(&best, &mut columns)?;
     for (row, (column, best)) in columns.iter().zip(best).enumerate() {
         println!("row {row}: {} at column {column}", best.value);
     }
-    assert_eq!(plan.run_to_vec(&matrix)?, columns, "as if it had never been cut");
+    assert_eq!(plan.collect::<Vec<u32>>(&matrix)?, columns, "as if it had never been cut");
     Ok(())
 }
 
@@ -48,7 +48,7 @@ fn tile(matrix: &[f32], start: usize) -> Result<[Best; WHOLE[0]], Error> {
     let layout = Layout::contiguous(&[WHOLE[0], columns])?;
     let plan = ArgReduce::argmax(&layout).axes(&[1]).window(&WHOLE, &[0, start]).plan()?;
     let mut best = [Best::NONE; WHOLE[0]];
-    plan.run_partials(&elements, &mut best)?;
+    plan.run(&elements, &mut best)?;
     Ok(best)
 }
 

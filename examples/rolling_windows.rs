@@ -22,7 +22,7 @@ fn main() -> Result<(), argreduce::Error> {
     // Of equal ones, the last: it stays in the windows for longest.
     let request = ArgReduce::argmax(&layout).axes(&[1]).direction(AxisDirection::Decreasing);
     let plan = request.plan::<f32, u32>()?;
-    let (places, highest) = plan.run_to_vec_with_values(&series)?;
+    let (places, highest): (Vec<u32>, Vec<f32>) = plan.collect(&series)?;
 
     println!("the warmest of the {WINDOW} hours before midnight");
     for midnight in (0..places.len()).step_by(24 * 3) {

@@ -5,7 +5,7 @@
 //! cargo run --release --features rayon --example threads
 //! ```
 
-use argreduce::{ArgReduce, Executor, Layout, Plan, Rayon, ScopedThreads, Sequential};
+use argreduce::{ArgReduce, Executor, Layout, Plan, Rayon, ScopedThreads, Sequential, input};
 use std::time::Instant;
 
 /// The tokens of a vocabulary, for each row of a batch: what a language model ends with.
@@ -14,7 +14,7 @@ const SIZES: [usize; 2] = [128, 128_256];
 fn main() -> Result<(), argreduce::Error> {
     let logits = logits();
     let plan = ArgReduce::argmax(&Layout::contiguous(&SIZES)?).axes(&[1]).plan::<f32, u32>()?;
-    let tokens = plan.run_to_vec(&logits)?;
+    let tokens: Vec<u32> = plan.collect(&logits)?;
 
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
     run("the caller alone", &Sequential, &plan, &logits, &tokens)?;
@@ -26,7 +26,7 @@ fn main() -> Result<(), argreduce::Error> {
     // One answer may be divided, too.
     let plan = ArgReduce::argmax(&Layout::contiguous(&SIZES)?).all_axes().plan::<f32, u32>()?;
     let mut best = [0];
-    plan.run_on(&Rayon, &logits, &mut best)?;
+    plan.run(input(&logits).on(&Rayon), &mut best)?;
     assert_eq!([best[0] as usize], [(0..logits.len()).fold(0, |a, b| if logits[b] > logits[a] { b } else { a })]);
     println!("of the whole tensor: {}", best[0]);
     Ok(())
@@ -41,10 +41,10 @@ fn run(
     expected: &[u32],
 ) -> Result<(), argreduce::Error> {
     let mut tokens = vec![0; expected.len()];
-    plan.run_on(executor, logits, &mut tokens)?;
+    plan.run(input(logits).on(executor), &mut tokens)?;
     tokens.fill(0);
     let start = Instant::now();
-    plan.run_on(executor, logits, &mut tokens)?;
+    plan.run(input(logits).on(executor), &mut tokens)?;
     println!("{name}: {:.2?}, {}", start.elapsed(), plan.division_on(executor));
     assert_eq!(tokens, expected);
     Ok(())

@@ -9,7 +9,7 @@ error_enum! {
 /// Why a layout, a plan or a run was refused. Nothing has been written when a call returns one.
 ///
 /// ```
-/// let error = argreduce::argmax::<f32, u32>(&[0.0; 6], &[2, 3], &[2]).unwrap_err();
+/// let error = argreduce::argmax::<Vec<u32>, f32, _>(&[0.0; 6], &[2, 3], &[2]).unwrap_err();
 /// assert_eq!(error.to_string(), "axis 2 is out of range: rank 2 allows -2 to 1");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +61,10 @@ pub enum Error(f) {
         "the strides lead to {elements} elements before the start of the slice: the offset is {offset}, and has to \
          be at least {}",
         offset.saturating_add(*elements)
+    ),
+    /// A plan or a stream of one function, of a description of [both](crate::ArgReduce::argminmax).
+    TwoFunctions => f.write_str(
+        "argminmax is two functions: plan_both or plan_both_untyped plan it, and two streams do"
     ),
     /// Neither axes nor all of them were asked for.
     NoAxes => f.write_str(
@@ -215,6 +219,11 @@ pub enum Error(f) {
         /// See `min`.
         max: u64,
     } => write!(f, "the fill {fill} does not fit {index_type}, which holds {min} to {max}"),
+    /// A mask where none is taken.
+    MaskMismatch {
+        /// What takes none.
+        of: &'static str,
+    } => write!(f, "{of} takes no mask: all elements are there"),
     /// A mask of another rank than the input's.
     MaskRank {
         /// The rank that it must have.
@@ -366,7 +375,7 @@ pub enum Error(f) {
     /// A slice that ends before the layout does.
     TooShort {
         /// Which slice: `input`, `output`, `values`, `indices` or `partials`; of [both](crate::PlanBoth) functions
-        /// `min`, `max`, `min_values` or `max_values`.
+        /// `min`, `max`, `min_values` or `max_values`, and in buffers `min_indices` or `max_indices`.
         slice: &'static str,
         /// Its element type.
         element_type: &'static str,

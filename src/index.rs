@@ -16,7 +16,7 @@ mod sealed {
 /// No other type will do:
 ///
 /// ```compile_fail,E0277
-/// argreduce::argmax::<f32, i16>(&[1.0], &[1], &[0]);
+/// argreduce::argmax::<Vec<i16>, f32, _>(&[1.0], &[1], &[0]);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type for indices",

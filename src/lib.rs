@@ -23,19 +23,20 @@
 //!
 //! | for | there is |
 //! |---|---|
-//! | the best of a slice | [`SliceExt`]: `xs.argmax()`, `xs.nanargmax()`, `xs.argmax_with_value()` |
-//! | one reduction of a packed tensor | [`argmin`], [`argmax`], [`argmax_with_values`] |
-//! | ties to the last, NaN ignored | [`Options`], for all of these: [`arg_reduce`], [`SliceExt::arg_reduce`] |
+//! | the best of a slice | [`SliceExt`]: `xs.argmax()`, `xs.nanargmax()`, `xs.argminmax()` |
+//! | one reduction of a packed tensor | [`argmin`], [`argmax`], [`argminmax`] |
+//! | ties to the last, NaN ignored | [`Options`]: [`ArgReduce::options`], [`SliceExt::arg_reduce`] |
 //! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
 //! | a part of a larger tensor: chunks, processes, streams | [`ArgReduce::window`], [`Merge`], [`ArgReduce::stream`] |
-//! | the smallest and the largest at once | [`argminmax`], [`SliceExt::argminmax`], [`ArgReduce::argminmax`] |
-//! | elements of which some are not there: masks, nulls | [`Mask`]: [`Plan::run_masked`], [`argmax_masked`] |
+//! | the smallest and the largest at once | [`argminmax`], [`SliceExt::argminmax`], [`ArgReduce::argminmax`], [`PlanBoth`] |
+//! | elements of which some are not there: masks, nulls | [`Mask`], in [`Input::masked`] |
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |
 //! | types that are known at run time, bytes | [`ArgReduce::plan_untyped`], [`UntypedPlan`] |
-//! | several threads for one call | [`Executor`]: [`Plan::run_on`], [`argmax_on`]; rayon's by the feature `rayon` |
+//! | several threads for one call | [`Executor`], in [`Input::on`]; rayon's by the feature `rayon` |
+//! | the best elements beside their indices, new vectors | [`Output`], [`Collect`]: `plan.collect(&x)` |
 //! | DirectML's descriptors | [`directml`] |
-//! | arrays of the crate `ndarray` 0.17 | `ArrayExt`, by the feature `ndarray` |
+//! | arrays of the crate `ndarray` 0.17 | the feature `ndarray`: `ArrayExt` |
 //! | the rules as plain loops | [`mod@reference`] |
 //!
 //! # Semantics
@@ -115,15 +116,14 @@
 //!
 //! | folder | what happens there |
 //! |---|---|
-//! | `api/` | what the caller asks for is checked and becomes a plan; a plan is run |
+//! | `api/` | what the caller asks for is checked and becomes a plan; a plan is run; partial answers, streams |
 //! | `layout/` | sizes, strides and axes are checked, and where a part lies in the whole |
 //! | `planner/` | axes collapse to few loops; their shape selects a strategy and a kernel |
-//! | `parts/` | partial answers are merged; streams |
 //! | `threads/` | what callers lend: executors, and who does what |
 //! | `exec/` | outputs are cut into tiles; a kernel finds positions; indices and values are written |
 //! | `directml/` | DirectML's descriptors become plans |
 //!
-//! Unsafe code is in `exec/`, which calls the kernels and reads and writes for them, and in two functions of `api/`
+//! Unsafe code is in `exec/`, which calls the kernels and reads and writes for them, and in a few functions of `api/`
 //! that hand it an input: each says on what that rests. The kernels are a crate of their own, `argreduce-kernels`.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -152,18 +152,16 @@ mod mask;
 mod messages;
 mod options;
 mod partial;
-mod parts;
 mod planner;
 pub mod reference;
 mod threads;
 
 #[cfg(feature = "ndarray")]
+#[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
 pub use api::ArrayExt;
-pub use api::{ArgReduce, ArgReduceBoth, Plan, PlanBoth, RequiredBytes, SliceExt, UntypedPlan, UntypedPlanBoth};
-pub use api::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
-pub use api::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
-pub use api::{argmin, argmin_masked, argmin_on, argmin_with_values, argmin_with_values_on};
-pub use api::{argminmax, argminmax_on};
+pub use api::{ArgReduce, ArgStream, Merge, Plan, PlanBoth, RequiredBytes, SliceExt, UntypedPlan, UntypedPlanBoth};
+pub use api::{Buffers, Collect, Input, Output, PartialBuffers, UntypedOutput, input};
+pub use api::{argmax, argmin, argminmax};
 #[doc(hidden)]
 pub use argreduce_kernels::with_element_type;
 #[doc(inline)]
@@ -177,7 +175,6 @@ pub use layout::{Coordinates, Layout, drop_axes, unravel};
 pub use mask::Mask;
 pub use options::{AxisDirection, Options};
 pub use partial::Partial;
-pub use parts::{ArgStream, Merge};
 #[cfg(feature = "rayon")]
 pub use threads::Rayon;
 pub use threads::{Executor, ScopedThreads, Sequential};

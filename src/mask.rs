@@ -11,17 +11,18 @@ use bytemuck::cast_slice;
 /// order of the sizes, whatever the strides of the input.
 ///
 /// ```
-/// use argreduce::{ArgReduce, Layout, Mask};
+/// use argreduce::{ArgReduce, Layout, Mask, input};
 /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).fill(-1).plan::<f32, i64>()?;
-/// let input = [1.0, 9.0, 2.0, 7.0, 0.0, 7.0];
+/// let x = [1.0, 9.0, 2.0, 7.0, 0.0, 7.0];
+/// let best = |mask| plan.collect::<Vec<i64>>(input(&x).masked(mask));
 ///
 /// let there = [true, false, true, false, false, false];
-/// assert_eq!(plan.run_masked_to_vec(&input, Mask::bools(&there))?, [2, -1]);
+/// assert_eq!(best(Mask::bools(&there))?, [2, -1]);
 /// // The same as Arrow's validity bitmap, least significant bit first.
-/// assert_eq!(plan.run_masked_to_vec(&input, Mask::bits(&[0b00_0101], 0))?, [2, -1]);
+/// assert_eq!(best(Mask::bits(&[0b00_0101], 0))?, [2, -1]);
 /// // One row for both: a stride of 0.
 /// let row = Layout::contiguous(&[3])?.broadcast(&[2, 3])?;
-/// assert_eq!(plan.run_masked_to_vec(&input, Mask::strided(&[false, true, true], &row))?, [1, 2]);
+/// assert_eq!(best(Mask::strided(&[false, true, true], &row))?, [1, 2]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 ///
@@ -47,8 +48,11 @@ impl<'a> Mask<'a> {
     /// least significant bit of each byte first, as in Arrow's validity bitmaps. 1 is there.
     ///
     /// ```
-    /// use argreduce::{Mask, SliceExt};
-    /// assert_eq!([5, 9, 7].argmax_masked(Mask::bits(&[0b0001_0100], 2)), Some(2));
+    /// use argreduce::{Mask, argmax, input};
+    /// let there = Mask::bits(&[0b0001_0100], 2);
+    /// let best: Vec<u32> = argmax(input(&[5, 9, 7]).masked(there), &[3], &[0])?;
+    /// assert_eq!(best, [2]);
+    /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn bits(bytes: &'a [u8], offset: usize) -> Mask<'a> {
         Mask { bytes, kind: Kind::Bits(offset) }
@@ -57,9 +61,11 @@ impl<'a> Mask<'a> {
     /// A `bool` for each element, packed in row-major order of the sizes; true is there.
     ///
     /// ```
-    /// use argreduce::{Mask, SliceExt};
-    /// assert_eq!([5, 9, 7].argmax_masked(Mask::bools(&[true, false, true])), Some(2));
-    /// assert_eq!([5, 9, 7].argmax_masked(Mask::bools(&[false; 3])), None);
+    /// use argreduce::{Error, Mask, argmax, input};
+    /// let best = |there| argmax::<Vec<u32>, _, _>(input(&[5, 9, 7]).masked(Mask::bools(there)), &[3], &[0]);
+    /// assert_eq!(best(&[true, false, true])?, [2]);
+    /// assert!(matches!(best(&[false; 3]), Err(Error::NothingThere { .. })));
+    /// # Ok::<(), Error>(())
     /// ```
     pub fn bools(there: &'a [bool]) -> Mask<'a> {
         Mask { bytes: cast_slice(there), kind: Kind::Bytes { layout: None, unit: BOOLS } }
@@ -74,8 +80,10 @@ impl<'a> Mask<'a> {
     /// As [`Mask::bools`], of bytes: any but 0 is there.
     ///
     /// ```
-    /// use argreduce::{Mask, SliceExt};
-    /// assert_eq!([5, 9, 7].argmax_masked(Mask::bytes(&[1, 0, 255])), Some(2));
+    /// use argreduce::{Mask, argmax, input};
+    /// let best: Vec<u32> = argmax(input(&[5, 9, 7]).masked(Mask::bytes(&[1, 0, 255])), &[3], &[0])?;
+    /// assert_eq!(best, [2]);
+    /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn bytes(there: &'a [u8]) -> Mask<'a> {
         Mask { bytes: there, kind: Kind::Bytes { layout: None, unit: "bytes" } }

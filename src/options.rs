@@ -22,7 +22,7 @@ argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing =
 /// alone will do.
 ///
 /// ```
-/// use argreduce::{AxisDirection, NanPolicy, Options, ReduceFunction, SliceExt, arg_reduce};
+/// use argreduce::{ArgReduce, AxisDirection, Layout, NanPolicy, Options, ReduceFunction, SliceExt};
 ///
 /// let xs = [1.0, 5.0, f32::NAN, 5.0];
 /// assert_eq!(xs.argmax(), Some(2));
@@ -30,7 +30,8 @@ argreduce_kernels::names!(AxisDirection: Increasing = "increasing", Decreasing =
 ///
 /// let last_number = Options::new().direction(AxisDirection::Decreasing).nan_policy(NanPolicy::Ignore);
 /// assert_eq!(xs.arg_reduce(ReduceFunction::ArgMax, last_number), Some(3));
-/// let of_columns: Vec<u32> = arg_reduce(ReduceFunction::ArgMax, last_number, &xs, &[2, 2], &[0])?;
+/// let columns = ArgReduce::argmax(&Layout::contiguous(&[2, 2])?).axes(&[0]).options(last_number);
+/// let of_columns: Vec<u32> = columns.plan()?.collect(&xs)?;
 /// assert_eq!(of_columns, [0, 1]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```

@@ -2,8 +2,8 @@
 
 use crate::{Element, Index};
 
-/// The best element of a part, and its index in the whole: what [`Plan::run_partials`](crate::Plan::run_partials)
-/// gives, and [`Merge`](crate::Merge) merges.
+/// The best element of a part, and its index in the whole: what [`Plan::run`](crate::Plan::run) writes to an
+/// output of these, and [`Merge`](crate::Merge) merges.
 ///
 /// The fields are laid out as in C. There may be padding between them or behind them: to send partials to another
 /// process, send two arrays, or tell the transport of the two fields.

@@ -3,8 +3,8 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, ArgReduceBoth, AxisDirection, DataType, Error, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan,
-    ReduceFunction, SliceExt, argmax, argmin, argminmax, reference,
+    ArgReduce, AxisDirection, Buffers, DataType, Error, Index, Isa, Layout, Mask, NanPolicy, Partial, PartialBuffers,
+    Plan, ReduceFunction, SliceExt, argmax, argmin, argminmax, reference,
 };
 use argreduce_guard::{Edge, Guarded, is_slow};
 use common::problem::{Problem, problem};
@@ -34,42 +34,22 @@ fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], outp
             let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
             for mask in [None, Some(Mask::bools(&there))] {
                 let (mut wanted, mut wanted_values) = (places(), values());
-                for (n, plan) in each.iter().enumerate() {
-                    match mask {
-                        None => plan.run_with_values(&input, &mut wanted[n], &mut wanted_values[n]).unwrap(),
-                        Some(mask) => {
-                            plan.run_masked_with_values(&input, mask, &mut wanted[n], &mut wanted_values[n]).unwrap();
-                        }
-                    }
+                let read = argreduce::input(&input[..]).masked(mask);
+                for ((plan, indices), values) in each.iter().zip(&mut wanted).zip(&mut wanted_values) {
+                    plan.run(read, (&mut indices[..], &mut values[..])).unwrap();
                 }
                 for threads in [1, 3] {
-                    let threads = &Eager(threads);
+                    let threads = Eager(threads);
+                    let read = read.on(&threads);
                     let ([mut min, mut max], [mut lowest, mut highest]) = (places(), values());
-                    match mask {
-                        None => both
-                            .run_with_values_on(threads, &input, &mut min, &mut max, &mut lowest, &mut highest)
-                            .unwrap(),
-                        Some(mask) => both
-                            .run_masked_with_values_on(
-                                threads,
-                                &input,
-                                mask,
-                                &mut min,
-                                &mut max,
-                                &mut lowest,
-                                &mut highest,
-                            )
-                            .unwrap(),
-                    }
+                    let outputs = [(&mut min[..], &mut lowest[..]), (&mut max[..], &mut highest[..])];
+                    both.run(read, outputs).unwrap();
                     assert_eq!([&min[..], &max[..]], [&wanted[0][..], &wanted[1][..]], "{both}");
                     assert_eq!([bits(&lowest), bits(&highest)], wanted_values.each_ref().map(|v| bits(v)), "{both}");
                     let [mut min, mut max] = places();
-                    match mask {
-                        None => both.run_on(threads, &input, &mut min, &mut max).unwrap(),
-                        Some(mask) => both.run_masked_on(threads, &input, mask, &mut min, &mut max).unwrap(),
-                    }
+                    both.run(read, [&mut min[..], &mut max[..]]).unwrap();
                     assert_eq!([&min[..], &max[..]], [&wanted[0][..], &wanted[1][..]], "{both}");
-                    check_partials(&both, (threads, &input, mask), &wanted);
+                    check_partials(&both, read, &wanted);
                 }
             }
         }
@@ -78,21 +58,16 @@ fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], outp
 
 fn check_partials<T: Sample, I: Index>(
     both: &argreduce::PlanBoth<T, I>,
-    (threads, input, mask): (&Eager, &[T], Option<Mask<'_>>),
+    read: argreduce::Input<'_, T>,
     wanted: &[Guarded<I>; 2],
 ) {
-    let outputs = both.output_layout().element_count();
-    let [mut min, mut max] = [(); 2].map(|()| vec![Partial::<T, I>::NONE; outputs]);
-    match mask {
-        None => both.run_partials_on(threads, input, &mut min, &mut max).unwrap(),
-        Some(mask) => both.run_masked_partials_on(threads, input, mask, &mut min, &mut max).unwrap(),
-    }
+    let [min, max]: [Vec<Partial<T, I>>; 2] = both.collect(read).unwrap();
     // The same once more changes nothing.
-    let (merge_min, merge_max) = both.merge();
+    let [merge_min, merge_max] = both.merge();
     merge_min.partials(&mut min.clone(), &min).unwrap();
     merge_max.partials(&mut max.clone(), &max).unwrap();
     let [mut of_min, mut of_max] = [(); 2].map(|()| vec![I::at(-77, 0, 0); wanted[0].len()]);
-    both.finish_partials(&min, &max, &mut of_min, &mut of_max).unwrap();
+    both.finish([&min, &max], [&mut of_min, &mut of_max]).unwrap();
     assert_eq!([&of_min[..], &of_max[..]], [&wanted[0][..], &wanted[1][..]], "{both}");
 }
 
@@ -124,11 +99,13 @@ fn slices_and_packed_tensors() {
         for len in [0, 1, 2, 7, 33, 700] {
             let input: Vec<T> = sample(&mut rng, len);
             assert_eq!(input.argminmax(), input.argmin().zip(input.argmax()));
+            assert_eq!(input.nanargminmax(), input.nanargmin().zip(input.nanargmax()));
         }
         let input: Vec<T> = sample(&mut rng, 60);
         for axes in [&[][..], &[0], &[1], &[0, 2], &[0, 1, 2]] {
-            let both: (Vec<u16>, Vec<u16>) = argminmax(&input, &[3, 4, 5], axes).unwrap();
-            let each = (argmin(&input, &[3, 4, 5], axes).unwrap(), argmax(&input, &[3, 4, 5], axes).unwrap());
+            let both: [Vec<u16>; 2] = argminmax(&input, &[3, 4, 5], axes).unwrap();
+            let each: [Vec<u16>; 2] =
+                [argmin(&input, &[3, 4, 5], axes).unwrap(), argmax(&input, &[3, 4, 5], axes).unwrap()];
             assert_eq!(both, each);
         }
     }
@@ -146,27 +123,21 @@ fn untyped() {
         (reduce.plan_both::<f32, i64>().unwrap(), reduce.plan_both_untyped(DataType::F32, DataType::I64).unwrap());
     let (bytes, threads) = (bytemuck::cast_slice(&input), &Eager(2));
     for mask in [None, Some(Mask::bools(&there))] {
-        let (mut wanted, mut found) = ([[9_i64; 30]; 2], [[9_i64; 30]; 2]);
-        let (mut wanted_values, mut found_values) = ([[0.0_f32; 30]; 2], [[0.0_f32; 30]; 2]);
-        let [min, max] = &mut wanted;
-        let [lowest, highest] = &mut wanted_values;
-        match mask {
-            None => typed.run_with_values(&input, min, max, lowest, highest).unwrap(),
-            Some(mask) => typed.run_masked_with_values(&input, mask, min, max, lowest, highest).unwrap(),
-        }
+        let [min, max]: [(Vec<i64>, Vec<f32>); 2] = typed.collect(argreduce::input(&input).masked(mask)).unwrap();
+        let mut found = [[9_i64; 30]; 2];
+        let mut values = [[0.0_f32; 30]; 2];
         for has_values in [false, true] {
             let indices = found.each_mut().map(|x| bytemuck::cast_slice_mut(x));
-            let values = has_values.then(|| found_values.each_mut().map(|x| bytemuck::cast_slice_mut(x)));
-            match mask {
-                None => untyped.run_on(threads, bytes, indices, values).unwrap(),
-                Some(mask) => untyped.run_masked_on(threads, bytes, mask, indices, values).unwrap(),
-            }
-            assert_eq!(found, wanted);
+            let mut values = values.each_mut().map(|x| has_values.then_some(bytemuck::cast_slice_mut(x))).into_iter();
+            let outputs = indices.map(|indices| Buffers { indices, values: values.next().unwrap() }.into());
+            untyped.run(argreduce::input::<u8>(bytes).masked(mask).on(threads), outputs).unwrap();
+            assert_eq!(found.each_ref().map(|x| &x[..]), [&min.0[..], &max.0[..]]);
         }
-        assert_eq!(found_values.map(|v| v.map(f32::to_bits)), wanted_values.map(|v| v.map(f32::to_bits)));
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert_eq!(values.each_ref().map(|x| bits(x)), [bits(&min.1), bits(&max.1)]);
     }
     let (mut min, mut max) = ([0_u8; 240], [0_u8; 239]);
-    let error = untyped.run(bytes, [&mut min, &mut max], None).unwrap_err();
+    let error = untyped.run(bytes, [(&mut min[..]).into(), (&mut max[..]).into()]).unwrap_err();
     assert!(
         matches!(error, Error::TooShort { slice: "max_indices", len: 29, .. } | Error::Misaligned { .. }),
         "{error}"
@@ -185,19 +156,15 @@ fn untyped_partials() {
         (reduce.plan_both::<f32, u16>().unwrap(), reduce.plan_both_untyped(DataType::F32, DataType::U16).unwrap());
     let (bytes, threads) = (bytemuck::cast_slice(&input), &Eager(2));
     for mask in [None, Some(Mask::bools(&there))] {
-        let mut wanted = [[Partial::<f32, u16>::NONE; 30]; 2];
-        let [min, max] = &mut wanted;
-        match mask {
-            None => typed.run_partials(&input, min, max).unwrap(),
-            Some(mask) => typed.run_masked_partials(&input, mask, min, max).unwrap(),
-        }
+        let wanted: [Vec<Partial<f32, u16>>; 2] = typed.collect(argreduce::input(&input).masked(mask)).unwrap();
         let (mut values, mut indices) = ([[9.0_f32; 30]; 2], [[9_u16; 30]; 2]);
         let run = |values: [&mut [f32]; 2], indices: [&mut [u16]; 2]| {
-            let (values, indices) = (values.map(bytemuck::cast_slice_mut), indices.map(bytemuck::cast_slice_mut));
-            match mask {
-                None => untyped.run_partials_on(threads, bytes, values, indices),
-                Some(mask) => untyped.run_masked_partials_on(threads, bytes, mask, values, indices),
-            }
+            let mut values = values.map(bytemuck::cast_slice_mut).into_iter();
+            let outputs = indices.map(bytemuck::cast_slice_mut).map(|indices| {
+                let values = values.next().unwrap();
+                PartialBuffers { indices, values }.into()
+            });
+            untyped.run(argreduce::input::<u8>(bytes).masked(mask).on(threads), outputs)
         };
         for short in 0..4 {
             let mut slices = (values.each_mut().map(|x| &mut x[..]), indices.each_mut().map(|x| &mut x[..]));
@@ -231,11 +198,12 @@ fn beyond_caches() {
             input[1..].iter_mut().filter(|_| rng.random_range(0..1000) != 0).for_each(|x| *x = T::default());
             for direction in AxisDirection::ALL {
                 let of = |function| ArgReduce::new(function, &layout).axes(axes).direction(direction).plan::<T, u32>();
-                let each = ReduceFunction::ALL.map(|function| of(function).unwrap().run_to_vec(&input).unwrap());
+                let each =
+                    ReduceFunction::ALL.map(|function| of(function).unwrap().collect::<Vec<u32>>(&input).unwrap());
                 let both = ArgReduce::argminmax(&layout).axes(axes).direction(direction).plan_both::<T, u32>().unwrap();
                 for threads in [1, 2] {
-                    let (min, max) = both.run_to_vecs_on(&Eager(threads), &input).unwrap();
-                    assert_eq!([min, max], each, "{both}");
+                    let found: [Vec<u32>; 2] = both.collect(argreduce::input(&input).on(&Eager(threads))).unwrap();
+                    assert_eq!(found, each, "{both}");
                 }
             }
         }
@@ -247,8 +215,8 @@ fn beyond_caches() {
 #[test]
 fn nan_and_ties() {
     let layout = Layout::contiguous(&[6]).unwrap();
-    let of = |both: ArgReduceBoth<'_>, input: [f32; 6]| {
-        let (min, max) = both.all_axes().plan_both::<f32, u32>().unwrap().run_to_vecs(&input).unwrap();
+    let of = |both: ArgReduce<'_>, input: [f32; 6]| {
+        let [min, max]: [Vec<u32>; 2] = both.all_axes().plan_both().unwrap().collect(&input).unwrap();
         (min[0], max[0])
     };
     let both = ArgReduce::argminmax(&layout);
@@ -271,30 +239,31 @@ fn errors_come_first() {
     let (mut min, mut max, mut lowest, mut highest) = ([9; 2], [9; 2], [9; 2], [9; 2]);
     let said = |result: Result<(), Error>| result.unwrap_err().to_string();
     assert_eq!(
-        said(plan.run(&input[..5], &mut min, &mut max)),
+        said(plan.run(&input[..5], [&mut min, &mut max])),
         "the input slice has 5 elements of i32: the layout needs 6"
     );
     assert_eq!(
-        said(plan.run(&input, &mut min[..1], &mut max)),
+        said(plan.run(&input, [&mut min[..1], &mut max[..]])),
         "the min slice has 1 elements of u32: the layout needs 2"
     );
     assert_eq!(
-        said(plan.run_with_values(&input, &mut min, &mut max, &mut lowest, &mut highest[..1])),
+        said(plan.run(&input, [(&mut min, &mut lowest[..]), (&mut max, &mut highest[..1])])),
         "the max_values slice has 1 elements of i32: the layout needs 2"
     );
     let mask = Mask::bits(&[0], 0);
     assert_eq!(
-        said(plan.run_masked(&input, Mask::bools(&[true; 5]), &mut min, &mut max)),
+        said(plan.run(argreduce::input(&input).masked(Mask::bools(&[true; 5])), [&mut min, &mut max])),
         "the mask has 5 elements of bool: the input needs 6"
     );
-    assert!(matches!(plan.run_masked(&input, mask, &mut [0; 2], &mut [0; 2]), Err(Error::NothingThere { .. })));
+    let nothing = plan.collect::<Vec<u32>>(argreduce::input(&input).masked(mask));
+    assert!(matches!(nothing, Err(Error::NothingThere { .. })));
     let (some, none) = ([Partial { value: 1, index: 1 }; 2], [Partial::NONE; 2]);
-    assert!(matches!(plan.finish_partials(&some, &none, &mut min, &mut max), Err(Error::NothingThere { .. })));
+    assert!(matches!(plan.finish([&some, &none], [&mut min, &mut max]), Err(Error::NothingThere { .. })));
     let beyond = [Partial { value: 1, index: 3 }; 2];
-    assert!(matches!(plan.finish_partials(&some, &beyond, &mut min, &mut max), Err(Error::IndexOutOfRange { .. })));
-    assert!(plan.finish_partials(&some, &some[..1], &mut min, &mut max).is_err());
+    assert!(matches!(plan.finish([&some, &beyond], [&mut min, &mut max]), Err(Error::IndexOutOfRange { .. })));
+    assert!(plan.finish([&some, &some[..1]], [&mut min, &mut max]).is_err());
     let mut partials = [Partial::NONE; 2];
-    assert!(plan.run_partials(&input, &mut partials, &mut [Partial::NONE]).is_err());
+    assert!(plan.run(&input, [&mut partials[..], &mut [Partial::NONE][..]]).is_err());
     assert_eq!((partials, min, max, lowest, highest), ([Partial::NONE; 2], [9; 2], [9; 2], [9; 2], [9; 2]));
 }
 
@@ -303,8 +272,8 @@ fn errors_come_first() {
 fn as_the_reference() {
     let layout = Layout::contiguous(&[4, 70, 3]).unwrap();
     let input: Vec<f32> = sample(&mut rng(33), 840);
-    let (min, max) =
-        ArgReduce::argminmax(&layout).axes(&[1]).plan_both::<f32, u64>().unwrap().run_to_vecs(&input).unwrap();
+    let [min, max]: [Vec<u64>; 2] =
+        ArgReduce::argminmax(&layout).axes(&[1]).plan_both().unwrap().collect(&input).unwrap();
     for (function, found) in [(ReduceFunction::ArgMin, min), (ReduceFunction::ArgMax, max)] {
         let order = (function, AxisDirection::Increasing, NanPolicy::Propagate);
         let expected = reference::arg_reduce(order, &layout, &[false, true, false], &input);

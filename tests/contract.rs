@@ -3,9 +3,8 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, AxisDirection, DataType, Element, Error, Isa, Layout, NanPolicy, Options, ReduceFunction, SliceExt,
-    arg_reduce, arg_reduce_with_values, argmax, argmax_with_values, argmin, argmin_with_values, reference,
-    with_element_type,
+    ArgReduce, AxisDirection, Buffers, DataType, Element, Error, Isa, Layout, NanPolicy, Options, ReduceFunction,
+    SliceExt, argmax, argmin, argminmax, reference, with_element_type,
 };
 use argreduce_guard::{few, is_slow};
 use bytemuck::{NoUninit, bytes_of_mut, cast_slice, cast_slice_mut};
@@ -158,7 +157,7 @@ fn axes() {
     assert_eq!(i64::from(all[0]), reduce(order, &input, &[24], &[0])[0]);
     assert_eq!(plan.output_layout().sizes(), [1, 1, 1]);
     // Rank 0.
-    assert_eq!(argmax::<f32, u32>(&[3.0], &[], &[]).unwrap(), [0]);
+    assert_eq!(argmax::<Vec<u32>, f32, _>(&[3.0], &[], &[]).unwrap(), [0]);
     // Rank is preserved; a helper drops the reduced axes.
     let plan = ArgReduce::argmin(&layout).axes(&[-2]).plan::<i32, i64>().unwrap();
     assert_eq!(plan.output_layout().sizes(), [2, 1, 4]);
@@ -172,9 +171,7 @@ fn slices() {
     for len in 1..=data.len() {
         let slice = &data[..len];
         let expected = [ArgMin, ArgMax].map(|f| reduce((f, Increasing, Propagate), slice, &[len], &[0])[0]);
-        let expected = expected.map(|index| Some((index as usize, slice[index as usize])));
-        assert_eq!([slice.argmin_with_value(), slice.argmax_with_value()], expected, "{slice:?}");
-        let expected = expected.map(|best| best.map(|(index, _)| index));
+        let expected = expected.map(|index| Some(index as usize));
         assert_eq!([slice.argmin(), slice.argmax()], expected, "{slice:?}");
         assert_eq!([slice.nanargmin(), slice.nanargmax()], expected, "{slice:?}");
     }
@@ -187,7 +184,7 @@ fn slices_of_nan() {
         let nans: Vec<T> = T::SPECIAL.iter().copied().filter(|&value| value.is_nan()).collect();
         let nans: Vec<T> = nans.iter().copied().cycle().take(if nans.is_empty() { 0 } else { 300 }).collect();
         assert_eq!((nans[..0].nanargmin(), nans[..0].nanargmax()), (None, None));
-        assert_eq!((nans[..0].argmin_with_value(), nans[..0].argmax_with_value()), (None, None));
+        assert_eq!((nans[..0].nanargminmax(), nans[..0].argminmax()), (None, None));
         for len in (1..nans.len()).filter(|len| len % 7 == 0 || *len < 70) {
             let mut slice = nans[..len].to_vec();
             assert_eq!((slice.nanargmin(), slice.nanargmax()), (None, None), "{len}");
@@ -248,12 +245,11 @@ fn options() {
                 let expected = reference::arg_reduce(order, &layout, &[true], slice)[0];
                 assert_eq!(slice.arg_reduce(function, options), Some(expected), "{order:?} of {slice:?}");
                 let (plain, numbers) = match function {
-                    ArgMin => (slice.argmin_with_value(), slice.nanargmin()),
-                    _ => (slice.argmax_with_value(), slice.nanargmax()),
+                    ArgMin => (slice.argmin(), slice.nanargmin()),
+                    _ => (slice.argmax(), slice.nanargmax()),
                 };
                 if options == Options::new() {
-                    let plain = plain.map(|(index, value)| (index, value.bits()));
-                    assert_eq!(plain, Some((expected, slice[expected].bits())), "{order:?} of {slice:?}");
+                    assert_eq!(plain, Some(expected), "{order:?} of {slice:?}");
                 } else if options == Ignore.into() {
                     let expected = Some(expected).filter(|&index| !slice[index].is_nan());
                     assert_eq!(numbers, expected, "{order:?} of {slice:?}");
@@ -265,26 +261,21 @@ fn options() {
             let layout = Layout::contiguous(&sizes).unwrap();
             let expected = reference::arg_reduce(order, &layout, &[true, false, true], &data);
             let expected: Vec<i64> = expected.into_iter().map(|index| index as i64).collect();
-            let found = arg_reduce::<T, i64>(function, options, &data, &sizes, &axes);
-            assert_eq!(found.as_ref(), Ok(&expected), "{order:?}");
-
             let plan = ArgReduce::new(function, &layout).axes(&axes).options(options).plan::<T, i64>().unwrap();
-            assert_eq!(plan.run_to_vec(&data), found);
+            assert_eq!(plan.collect::<Vec<i64>>(&data).as_ref(), Ok(&expected), "{order:?}");
             let mut best = vec![T::default(); 7];
-            plan.run_with_values(&data, &mut [0; 7], &mut best).unwrap();
-            let (indices, values) = plan.run_to_vec_with_values(&data).unwrap();
-            assert_eq!((&indices, bits(&values)), (&expected, bits(&best)));
-            let (indices, values) = arg_reduce_with_values::<T, i64>(function, options, &data, &sizes, &axes).unwrap();
+            plan.run(&data, (&mut [0; 7], &mut best)).unwrap();
+            let (indices, values): (Vec<i64>, Vec<T>) = plan.collect(&data).unwrap();
             assert_eq!((&indices, bits(&values)), (&expected, bits(&best)));
             if options == Options::default() {
-                let (argreduce, with_values): (fn(_, _, _) -> _, fn(_, _, _) -> _) = match function {
-                    ArgMin => (argmin::<T, i64>, argmin_with_values::<T, i64>),
-                    ArgMax => (argmax::<T, i64>, argmax_with_values::<T, i64>),
+                let found: [Vec<i64>; 2] = argminmax(&data, &sizes, &axes).unwrap();
+                let (one, (indices, values)): (Vec<i64>, (Vec<i64>, Vec<T>)) = match function {
+                    ArgMin => (argmin(&data, &sizes, &axes).unwrap(), argmin(&data, &sizes, &axes).unwrap()),
+                    ArgMax => (argmax(&data, &sizes, &axes).unwrap(), argmax(&data, &sizes, &axes).unwrap()),
                     other => panic!("no function for {other}"),
                 };
-                assert_eq!(argreduce(&data, &sizes, &axes).as_ref(), Ok(&expected));
-                let (indices, values) = with_values(&data, &sizes, &axes).unwrap();
                 assert_eq!((&indices, bits(&values)), (&expected, bits(&best)));
+                assert_eq!([&one, &found[usize::from(function == ArgMax)]], [&expected; 2]);
             }
         }
     }
@@ -308,8 +299,9 @@ fn any_byte_but_zero_is_true() {
             let plan = reduce.plan_untyped(DataType::Bool, DataType::U32).unwrap();
             let outputs = plan.output_layout().element_count();
             let (mut indices, mut values) = (vec![9_u32; outputs], vec![9_u8; outputs]);
-            plan.run_with_values(&input, cast_slice_mut(&mut indices), &mut values).unwrap();
-            let (_, expected) = reduce.plan::<bool, u32>().unwrap().run_to_vec_with_values(&truths).unwrap();
+            let buffers = Buffers { indices: cast_slice_mut(&mut indices), values: Some(&mut values) };
+            plan.run(&input, buffers).unwrap();
+            let (_, expected): (Vec<u32>, Vec<bool>) = reduce.plan().unwrap().collect(&truths).unwrap();
             for (n, (&index, &value)) in indices.iter().zip(&values).enumerate() {
                 let inner = sizes[2];
                 let place = (n / inner * sizes[1] + index as usize) * inner + n % inner;
@@ -326,8 +318,8 @@ fn vectors_of_strided_outputs() {
     let (layout, input) = (Layout::contiguous(&[3, 2]).unwrap(), [1_u8, 5, 7, 7, 0, 9]);
     let output = Layout::strided(&[3, 1], &[-2, 0], 5).unwrap();
     let plan = ArgReduce::argmax(&layout).axes(&[1]).output_layout(&output).plan::<u8, u32>().unwrap();
-    assert_eq!(plan.run_to_vec(&input), Ok(vec![0, 1, 0, 0, 0, 1]));
-    assert_eq!(plan.run_to_vec_with_values(&input), Ok((vec![0, 1, 0, 0, 0, 1], vec![5, 7, 9])));
+    assert_eq!(plan.collect::<Vec<u32>>(&input), Ok(vec![0, 1, 0, 0, 0, 1]));
+    assert_eq!(plan.collect::<(Vec<u32>, Vec<u8>)>(&input), Ok((vec![0, 1, 0, 0, 0, 1], vec![5, 7, 9])));
 }
 
 /// A view of a layout is reduced as the elements that it shows are.
@@ -358,16 +350,16 @@ fn empty() {
         let layout = Layout::contiguous(&sizes).unwrap();
         let plan = ArgReduce::argmax(&layout).axes(&[1]).plan::<f32, u32>().unwrap();
         let mut indices = [7, 7];
-        plan.run_with_values(&[], &mut indices, &mut []).unwrap();
+        plan.run(&[], (&mut indices, &mut [])).unwrap();
         assert_eq!(indices, [7, 7]);
     }
     let sizes = [0, 5_000_000_000, 4];
-    assert!(argmax::<f32, u32>(&[], &sizes, &[1, 2]).unwrap().is_empty());
+    assert!(argmax::<Vec<u32>, f32, _>(&[], &sizes, &[1, 2]).unwrap().is_empty());
     let (order, layout) = ((ArgMax, Increasing, Propagate), Layout::contiguous(&sizes).unwrap());
     assert!(reference::arg_reduce::<f32>(order, &layout, &[false, true, true], &[]).is_empty());
     // A reduced extent of 0 with outputs.
-    assert_eq!(argmin::<f32, u32>(&[], &[3, 0], &[1]), Err(Error::EmptyReduction { axis: 1, of: "tensor" }));
-    assert_eq!(argmin::<f32, u32>(&[], &[0], &[0]), Err(Error::EmptyReduction { axis: 0, of: "tensor" }));
+    assert_eq!(argmin::<Vec<u32>, f32, _>(&[], &[3, 0], &[1]), Err(Error::EmptyReduction { axis: 1, of: "tensor" }));
+    assert_eq!(argmin::<Vec<u32>, f32, _>(&[], &[0], &[0]), Err(Error::EmptyReduction { axis: 0, of: "tensor" }));
     assert_eq!([0_i8; 0].argmin(), None);
 }
 
@@ -410,7 +402,7 @@ fn more_than_32_bits_of_elements() {
     for (direction, expected) in [(Increasing, (1 << 33) - 1), (Decreasing, (1 << 33) - 1)] {
         let plan = ArgReduce::argmax(&layout).all_axes().direction(direction).plan::<u8, u64>().unwrap();
         let (mut index, mut value) = ([0], [0]);
-        plan.run_with_values(&input, &mut index, &mut value).unwrap();
+        plan.run(&input, (&mut index, &mut value)).unwrap();
         assert_eq!((index[0], value[0]), (expected, 2), "{plan}");
     }
     input[end] = 1;
@@ -459,7 +451,7 @@ fn more_rows_than_16_bits_count() {
     // vectors of 32 bytes: 8 at a time.
     let mut input = vec![0_i16; 1_200_000];
     (input[2 * 7], input[2 * 590_000 + 1]) = (1, 1);
-    assert_eq!(argreduce::argmax::<i16, u32>(&input, &[600_000, 2], &[0]).unwrap(), [7, 590_000]);
+    assert_eq!(argreduce::argmax::<Vec<u32>, i16, _>(&input, &[600_000, 2], &[0]).unwrap(), [7, 590_000]);
 }
 
 #[test]
@@ -602,7 +594,10 @@ fn what_a_function_may_return() {
     }
     let plan = describe(3).plan::<i32, u32>().unwrap();
     let copy = plan;
-    assert_eq!((plan.run_to_vec(&[1, 2, 0, 9, 9, 9]), copy.output_layout().sizes()), (Ok(vec![1, 0]), &[2, 1][..]));
+    assert_eq!(
+        (plan.collect::<Vec<u32>>(&[1, 2, 0, 9, 9, 9]), copy.output_layout().sizes()),
+        (Ok(vec![1, 0]), &[2, 1][..])
+    );
 }
 
 /// Types as values: for each type what a plan with types finds, and says of itself.
@@ -614,7 +609,7 @@ fn types_as_values() {
         let reduce = ArgReduce::argmin(&layout).axes(&[1]);
         let (mut expected, mut best) = ([9; 4], [T::default(); 4]);
         let typed = reduce.plan::<T, i64>().unwrap();
-        typed.run_with_values(&input, &mut expected, &mut best).unwrap();
+        typed.run(&input, (&mut expected, &mut best)).unwrap();
 
         let plan = reduce.plan_untyped(T::DATA_TYPE, DataType::I64).unwrap();
         assert_eq!((plan.data_type(), plan.index_type()), (T::DATA_TYPE, DataType::I64));
@@ -626,7 +621,8 @@ fn types_as_values() {
         plan.run(cast_slice(&input), bytes_of_mut(&mut indices)).unwrap();
         assert_eq!(indices, expected, "{plan}");
         let values = &mut bytes_of_mut(&mut values)[..size_of_val(&best)];
-        plan.run_with_values(cast_slice(&input), bytes_of_mut(&mut indices), values).unwrap();
+        let buffers = Buffers { indices: bytes_of_mut(&mut indices), values: Some(&mut *values) };
+        plan.run(cast_slice(&input), buffers).unwrap();
         assert_eq!((indices, &*values), (expected, cast_slice(&best)), "{plan}");
     }
     for_each_type!(agree());

@@ -5,7 +5,9 @@ mod common;
 mod descriptors;
 
 use argreduce::directml::{ArgMaxOperatorDesc, CompiledOperator, TensorDesc, buffer_tensor_size};
-use argreduce::{AxisDirection, DataType, Error, Layout, NanPolicy, ReduceFunction, reference};
+use argreduce::{
+    AxisDirection, Buffers, DataType, Error, Layout, NanPolicy, PartialBuffers, ReduceFunction, reference,
+};
 use argreduce_guard::directml::{Case, Rule, TYPES, Tensor, cases};
 use common::{Sample, best_values, orders, rng, sample};
 use descriptors::{compile, data_type};
@@ -66,11 +68,11 @@ fn buffers() {
     let mut run = |input: &[u8], output_bytes: std::ops::Range<usize>, values_bytes: std::ops::Range<usize>| {
         output = [-1, -1];
         values = [9; 4];
-        let result = operator.execute_with_values(
-            input,
-            &mut bytemuck::cast_slice_mut(&mut output)[output_bytes.clone()],
-            &mut bytemuck::cast_slice_mut(&mut values)[values_bytes],
-        );
+        let buffers = Buffers {
+            indices: &mut bytemuck::cast_slice_mut(&mut output)[output_bytes.clone()],
+            values: Some(&mut bytemuck::cast_slice_mut(&mut values)[values_bytes]),
+        };
+        let result = operator.run(input, buffers);
         if result.is_err() {
             assert_eq!((output, values), ([-1, -1], [9; 4]), "a partial write");
         }
@@ -134,7 +136,7 @@ fn answers_of<T: Sample + bytemuck::NoUninit>() {
             let expected = reference::arg_reduce(order, &layout, &reduced, &input[..]);
             let best = best_values(&layout, &reduced, &expected, &input);
             let mut found = vec![99_u64; expected.len()];
-            let (operator, input) = (operator.unwrap(), bytemuck::cast_slice(&input));
+            let (operator, input): (_, &[u8]) = (operator.unwrap(), bytemuck::cast_slice(&input));
             operator.execute(input, bytemuck::cast_slice_mut(&mut found)).unwrap();
             let expected: Vec<u64> = expected.into_iter().map(|index| index as u64).collect();
             assert_eq!(found, expected, "{order:?} of {data_type}, {sizes:?} over {axes:?}");
@@ -144,7 +146,8 @@ fn answers_of<T: Sample + bytemuck::NoUninit>() {
             let [values, merged] = [&mut values, &mut merged]
                 .map(|buffer| &mut bytemuck::cast_slice_mut::<u64, u8>(buffer)[..len * size_of::<T>()]);
             let (mut indices, mut merged_indices) = (vec![99_u64; len], vec![u64::MAX; len]);
-            operator.run_partials(input, values, bytemuck::cast_slice_mut(&mut indices)).unwrap();
+            let partials = PartialBuffers { indices: bytemuck::cast_slice_mut(&mut indices), values: &mut *values };
+            operator.run(input, partials).unwrap();
             assert_eq!(indices, expected);
             let accs = (&mut *merged, bytemuck::cast_slice_mut(&mut merged_indices));
             let others = (&*values, bytemuck::cast_slice(&indices));
@@ -155,7 +158,8 @@ fn answers_of<T: Sample + bytemuck::NoUninit>() {
             assert!(merged.chunks(size_of::<T>()).map(bits).eq(best));
             found.fill(99);
             let output = bytemuck::cast_slice_mut(&mut found);
-            operator.finish_partials(bytemuck::cast_slice(&merged_indices), output).unwrap();
+            let merged = PartialBuffers { indices: bytemuck::cast_slice_mut(&mut merged_indices), values: merged };
+            operator.finish(merged, Buffers { indices: output, values: None }).unwrap();
             assert_eq!(found, expected);
         }
     }

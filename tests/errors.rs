@@ -1,10 +1,10 @@
 //! Bad input: each error, its message, and that nothing was written.
 
 use argreduce::{
-    ArgReduce, DataType, Error, Index, Isa, Layout, Merge, Partial, ReduceFunction, argmax, argmax_with_values, argmin,
+    ArgReduce, DataType, Error, Index, Isa, Layout, Merge, Partial, PartialBuffers, ReduceFunction, argmax, argmin,
     drop_axes, unravel,
 };
-use bytemuck::{NoUninit, cast_slice};
+use bytemuck::{Pod, bytes_of_mut, cast_slice_mut};
 use std::ops::Bound;
 
 #[track_caller]
@@ -156,7 +156,7 @@ fn coordinates() {
 #[test]
 fn reductions() {
     refused(
-        argmax::<f32, u32>(&[], &[3, 0], &[1]),
+        argmax::<Vec<u32>, f32, _>(&[], &[3, 0], &[1]),
         "axis 1 has size 0: a reduced axis needs at least one element, unless the output is empty",
     );
     let layout = Layout::strided(&[1 << 31, 2], &[0, 1], 0).unwrap();
@@ -210,14 +210,14 @@ fn nothing_to_choose_from() {
     let plan = ArgReduce::argmax(&layout).axes(&[1]).window(&[2, 3], &[0, 1]).plan::<f32, u32>().unwrap();
     let mut indices = [7; 2];
     refused(plan.run(&[], &mut indices), part);
-    refused(plan.run_to_vec(&[]), part);
-    refused(plan.finish_partials(&[Partial::NONE; 2], &mut indices), part);
+    refused(plan.collect::<Vec<u32>>(&[]), part);
+    refused(plan.finish(&[Partial::NONE; 2], &mut indices), part);
     let stream = ArgReduce::argmax(&layout).axes(&[1]).stream::<f32, u32>(1).unwrap();
     let none_yet = "the stream has had no element along axis 1 yet: an index needs at least one";
     refused(stream.finish(&mut indices), none_yet);
-    refused(stream.finish_with_values(&mut indices, &mut [0.0; 2]), none_yet);
-    refused(stream.finish_to_vec(), none_yet);
-    refused(stream.finish_to_vec_with_values(), none_yet);
+    refused(stream.finish((&mut indices, &mut [0.0; 2])), none_yet);
+    refused(stream.collect::<Vec<u32>>(), none_yet);
+    refused(stream.collect::<(Vec<u32>, Vec<f32>)>(), none_yet);
     assert_eq!(indices, [7; 2]);
 }
 
@@ -228,26 +228,26 @@ fn partial_answers() {
     let plan = ArgReduce::argmax(&layout).axes(&[1]).plan::<i16, u8>().unwrap();
     let some = Partial { value: 9, index: 2 };
     let mut partials = [some; 2];
-    refused(plan.run_partials(&[0; 5], &mut partials), "the input slice has 5 elements of i16: the layout needs 6");
+    refused(plan.run(&[0; 5], &mut partials), "the input slice has 5 elements of i16: the layout needs 6");
     let message = "the partials slice has 1 elements of Partial: the layout needs 2";
-    refused(plan.run_partials(&[0; 6], &mut partials[..1]), message);
+    refused(plan.run(&[0; 6], &mut partials[..1]), message);
     assert_eq!(partials, [some; 2]);
 
     let mut indices = [7; 2];
-    refused(plan.finish_partials(&partials[..1], &mut indices), message);
+    refused(plan.finish(&partials[..1], &mut indices), message);
     let message = "the output slice has 1 elements of u8: the layout needs 2";
-    refused(plan.finish_partials(&partials, &mut indices[..1]), message);
+    refused(plan.finish(&partials, &mut indices[..1]), message);
     let wrong = [some, Partial { value: 9, index: 3 }];
-    refused(plan.finish_partials(&wrong, &mut indices), "index 3 is out of range: the reduced axes allow 0 to 2");
+    refused(plan.finish(&wrong, &mut indices), "index 3 is out of range: the reduced axes allow 0 to 2");
     let none = "no element is there for output [1, 0]: without a fill, an index needs at least one";
-    refused(plan.finish_partials(&[some, Partial::NONE], &mut indices), none);
+    refused(plan.finish(&[some, Partial::NONE], &mut indices), none);
     assert_eq!(indices, [7; 2]);
 
     // The index with all bits set is that of no element.
     for (size, is_allowed) in [(255, true), (256, false)] {
         let row = Layout::contiguous(&[size]).unwrap();
         let plan = ArgReduce::argmax(&row).all_axes().plan::<i16, u8>().unwrap();
-        let result = plan.run_partials(&[0; 256], &mut [some]);
+        let result = plan.run(&[0; 256], &mut [some]);
         assert_eq!(result.is_ok(), is_allowed, "{result:?}");
         assert!(is_allowed || result == Err(Error::IndexTooLarge { largest: 255, index_type: "u8", max: 254 }));
     }
@@ -361,7 +361,7 @@ fn slices() {
     let plan = ArgReduce::argmax(&layout).axes(&[1]).output_layout(&output).plan::<f32, i64>().unwrap();
     let run = |input: usize, output: usize, values: usize| {
         let (mut indices, mut best) = (vec![-1; output], vec![-1.0; values]);
-        let result = plan.run_with_values(&vec![0.0; input], &mut indices, &mut best);
+        let result = plan.run(&vec![0.0; input], (&mut indices, &mut best));
         if result.is_err() {
             assert!(indices.iter().all(|&i| i == -1) && best.iter().all(|&v| v == -1.0), "a partial write");
         }
@@ -373,24 +373,24 @@ fn slices() {
     assert_eq!(run(10, 7, 2), Ok(()));
     // The one-line helpers take a packed tensor, and no more than that.
     let message = "the input slice has 4 elements of f32: the sizes [1, 2] make 2";
-    refused(argmax::<f32, u32>(&[1., 2., 3., 9.], &[1, 2], &[1]), message);
-    refused(argmin::<f32, u32>(&[1., 2., 3., 9.], &[1, 2], &[]), message);
-    refused(argmax_with_values::<f32, u32>(&[1., 2., 3., 9.], &[1, 2], &[1]), message);
+    refused(argmax::<Vec<u32>, f32, _>(&[1., 2., 3., 9.], &[1, 2], &[1]), message);
+    refused(argmin::<Vec<u32>, f32, _>(&[1., 2., 3., 9.], &[1, 2], &[]), message);
+    refused(argmax::<(Vec<u32>, Vec<f32>), _, _>(&[1., 2., 3., 9.], &[1, 2], &[1]), message);
     let message = "the input slice has 1 elements of u8: the sizes [0, 7] make 0";
-    refused(argmax::<u8, u32>(&[1], &[0, 7], &[1]), message);
-    refused(argmax::<u8, u32>(&[1, 2], &[], &[]), "the input slice has 2 elements of u8: the sizes [] make 1");
+    refused(argmax::<Vec<u32>, u8, _>(&[1], &[0, 7], &[1]), message);
+    refused(argmax::<Vec<u32>, u8, _>(&[1, 2], &[], &[]), "the input slice has 2 elements of u8: the sizes [] make 1");
     // Plans take what is longer, as they take any layout.
-    assert_eq!(plan.run_to_vec(&[0.0; 11]).unwrap(), [0, 0, 0, 0, 0, 0, 0]);
-    refused(plan.run_to_vec(&[0.0; 9]), "the input slice has 9 elements of f32: the layout needs 10");
+    assert_eq!(plan.collect::<Vec<i64>>(&[0.0; 11]).unwrap(), [0, 0, 0, 0, 0, 0, 0]);
+    refused(plan.collect::<Vec<i64>>(&[0.0; 9]), "the input slice has 9 elements of f32: the layout needs 10");
     // More answers than memory holds, of one element.
     let repeated = Layout::contiguous(&[1]).unwrap().broadcast(&[isize::MAX as usize]).unwrap();
     let plan = ArgReduce::argmax(&repeated).axes(&[]).plan::<u8, u64>().unwrap();
     let message = format!("there is no memory for the output: {} elements of u64", isize::MAX);
-    refused(plan.run_to_vec(&[1]), &message);
-    refused(plan.run_to_vec_with_values(&[1]), &message);
+    refused(plan.collect::<Vec<u64>>(&[1]), &message);
+    refused(plan.collect::<(Vec<u64>, Vec<u8>)>(&[1]), &message);
     // A hostile shape is refused before anything of its size is allocated.
     refused(
-        argmax::<half::f16, u32>(&[], &[1 << 50], &[]),
+        argmax::<Vec<u32>, half::f16, _>(&[], &[1 << 50], &[]),
         "the input slice has 0 elements of f16: the layout needs 1125899906842624",
     );
 }
@@ -399,7 +399,7 @@ fn slices() {
 /// refuse them by the same words, and write nothing.
 #[test]
 fn indices_of_partial_answers() {
-    fn refuse<I: Index + NoUninit>(index_type: Option<DataType>, forged: &[(I, i128)]) {
+    fn refuse<I: Index + Pod>(index_type: Option<DataType>, forged: &[(I, i128)]) {
         let layout = Layout::contiguous(&[2, 3]).unwrap();
         let reduce = ArgReduce::argmax(&layout).axes(&[1]);
         for reduce in [reduce, reduce.window(&[2, 9], &[0, 4])] {
@@ -410,14 +410,17 @@ fn indices_of_partial_answers() {
                 let message = format!("index {number} is out of range: the reduced axes allow 0 to {largest}");
                 assert_eq!(error.to_string(), message);
                 let partials = [I::default(), index].map(|index| Partial { value: 1.0, index });
-                assert_eq!(plan.finish_partials(&partials, &mut indices).as_ref(), Err(&error), "{}", I::NAME);
+                assert_eq!(plan.finish(&partials, &mut indices).as_ref(), Err(&error), "{}", I::NAME);
                 if let Some(index_type) = index_type {
                     let plan = reduce.plan_untyped(DataType::F32, index_type).unwrap();
                     let mut output = vec![0; 2 * size_of::<I>() + 8];
                     let output = &mut output[..];
-                    let (at, forged) = (output.as_ptr().align_offset(8), [I::default(), index]);
+                    let (at, mut forged) = (output.as_ptr().align_offset(8), [I::default(), index]);
+                    let mut values = [1.0_f32; 2];
                     let output = &mut output[at..][..2 * size_of::<I>()];
-                    assert_eq!(plan.finish_partials(cast_slice(&forged), output), Err(error), "{index_type}");
+                    let indices = bytes_of_mut(&mut forged);
+                    let partials = PartialBuffers { indices, values: cast_slice_mut(&mut values) };
+                    assert_eq!(plan.finish(partials, &mut *output), Err(error), "{index_type}");
                     assert!(output.iter().all(|&byte| byte == 0), "{index_type}");
                 }
             }
@@ -442,16 +445,16 @@ fn partial_answers_without_outputs() {
     let reduce = ArgReduce::argmax(&layout).axes(&[1, 2]);
     for reduce in [reduce, reduce.window(&[0, usize::MAX, 5], &[0, 0, 2])] {
         let plan = reduce.plan::<f32, u8>().unwrap();
-        plan.run_partials(&[], &mut []).unwrap();
-        plan.finish_partials(&[], &mut []).unwrap();
+        plan.run(&[], &mut [Partial::NONE; 0]).unwrap();
+        plan.finish(&[], &mut [0; 0]).unwrap();
         assert!(plan.unravel(5).is_ok());
         let plan = reduce.plan_untyped(DataType::F32, DataType::I32).unwrap();
-        plan.run_partials(&[], &mut [], &mut []).unwrap();
-        plan.finish_partials(&[], &mut []).unwrap();
+        plan.run(&[], PartialBuffers { indices: &mut [], values: &mut [] }).unwrap();
+        plan.finish(PartialBuffers { indices: &mut [], values: &mut [] }, &mut [][..]).unwrap();
     }
     let first = Layout::contiguous(&[1, 0, usize::MAX]).unwrap();
     let stream = ArgReduce::argmax(&first).axes(&[0, 2]).stream::<f32, u8>(0).unwrap();
-    stream.finish(&mut []).unwrap();
+    stream.finish(&mut [0; 0]).unwrap();
 }
 
 /// What leaves kernels out (see `ci/package`): the features of both crates are those of the table of types.

@@ -3,8 +3,8 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, ArgReduceBoth, AxisDirection, DataType, Error, Index, Isa, Layout, Mask, NanPolicy, Partial, Plan,
-    ReduceFunction, ScopedThreads, SliceExt, argmax_masked, argmin_masked, reference,
+    ArgReduce, AxisDirection, Buffers, DataType, Error, Index, Isa, Layout, Mask, NanPolicy, Partial, PartialBuffers,
+    Plan, ReduceFunction, ScopedThreads, argmax, argmin, reference,
 };
 use argreduce_guard::{Edge, Guarded, few, is_slow};
 use common::problem::{Problem, problem};
@@ -101,7 +101,7 @@ fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], ther
             for (format, &mask) in masks.iter().enumerate().skip(skipped) {
                 let mut indices = Guarded::filled(untouched, plan.output_layout().required_len(), edge);
                 let mut values = Guarded::filled(T::default(), expected.len(), edge);
-                plan.run_masked_with_values(&input, mask, &mut indices, &mut values).unwrap();
+                plan.run(argreduce::input(&input[..]).masked(mask), (&mut indices[..], &mut values[..])).unwrap();
                 let at = places(plan.output_layout());
                 let found: Vec<I> = at.iter().map(|&place| indices[place]).collect();
                 assert_eq!(found, wanted, "{plan}, format {format}\n{layout:?}\n{:?}\n{there:?}", &*input);
@@ -109,7 +109,7 @@ fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], ther
                 assert!(is_untouched.clone().all(|place| indices[place] == untouched), "{plan}");
 
                 let mut partials = vec![Partial::<T, I>::NONE; expected.len()];
-                plan.run_masked_partials(&input, mask, &mut partials).unwrap();
+                plan.run(argreduce::input(&input[..]).masked(mask), &mut partials).unwrap();
                 for (o, (&index, partial)) in expected.iter().zip(&partials).enumerate() {
                     let bits = index.map_or(0, |index| input[numbers[o][index]].bits());
                     let wanted_index = index.map_or(I::NONE, |n| I::at(n as isize, 0, 0));
@@ -120,7 +120,7 @@ fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], ther
                     );
                 }
                 let first_missing = expected.iter().position(|index| index.is_none());
-                let result = strict.run_masked(&input, mask, &mut indices);
+                let result = strict.run(argreduce::input(&input[..]).masked(mask), &mut indices[..]);
                 assert_eq!(matches!(result, Err(Error::NothingThere { .. })), first_missing.is_some(), "{plan}");
             }
         }
@@ -199,7 +199,12 @@ fn broadcast_masks() {
                     let reduced = [axis == 0, axis == 1];
                     let expected = reference::arg_reduce_masked(order, &layout, &reduced, &input, |n| there[place(n)]);
                     let plan = ArgReduce::new(function, &layout).axes(&[axis]).direction(direction).nan_policy(policy);
-                    let found = plan.fill(-1).plan::<T, i64>().unwrap().run_masked_to_vec(&input, mask).unwrap();
+                    let found = plan
+                        .fill(-1)
+                        .plan::<T, i64>()
+                        .unwrap()
+                        .collect::<Vec<i64>>(argreduce::input(&input).masked(mask))
+                        .unwrap();
                     let wanted: Vec<i64> = expected.iter().map(|index| index.map_or(-1, |n| n as i64)).collect();
                     assert_eq!(found, wanted, "{order:?}, {sizes:?}, {axis}");
                 }
@@ -243,17 +248,16 @@ fn check_broadcast<T: Sample>(rng: &mut SmallRng, sizes: &[usize], broadcast: &[
     let reduce = reduce.window(&whole, &start);
     let (plan, mask) = (reduce.plan::<T, i64>().unwrap(), Mask::strided(&there, &layout));
     let (mut indices, mut values) = (vec![-7; wanted.len()], vec![T::default(); wanted.len()]);
-    plan.run_masked_with_values(&input, mask, &mut indices, &mut values).unwrap();
+    let x = argreduce::input(&input).masked(mask);
+    plan.run(x, (&mut indices, &mut values)).unwrap();
     assert_eq!(indices, wanted, "{plan}\n{input:?}\n{there:?}");
     let mut partials = vec![Partial::NONE; wanted.len()];
-    plan.run_masked_partials_on(&Eager(3), &input, mask, &mut partials).unwrap();
+    plan.run(x.on(&Eager(3)), &mut partials).unwrap();
     let of_partials: Vec<_> = partials.iter().map(|partial| (partial.index, partial.value.bits())).collect();
     let of_values: Vec<_> = indices.iter().zip(&values).map(|(&index, value)| (index, value.bits())).collect();
     assert_eq!(of_partials, of_values, "{plan}");
-    let both = ArgReduceBoth::of(reduce).plan_both::<T, i64>().unwrap();
-    let mut found = [vec![-7; wanted.len()], vec![-7; wanted.len()]];
-    let [min, max] = &mut found;
-    both.run_masked_on(&Eager(2), &input, mask, min, max).unwrap();
+    let both = reduce.plan_both::<T, i64>().unwrap();
+    let found: [Vec<i64>; 2] = both.collect(x.on(&Eager(2))).unwrap();
     assert_eq!(found[function as usize], wanted, "{both}");
 }
 
@@ -306,7 +310,7 @@ fn what_is_masked_never_wins() {
             let plan = ArgReduce::new(function, layout).all_axes().direction(direction).nan_policy(policy);
             let (mut index, mut value) = ([9], [T::default()]);
             let plan = plan.plan::<T, u32>().unwrap();
-            plan.run_masked_with_values(input, Mask::bools(there), &mut index, &mut value).unwrap();
+            plan.run(argreduce::input(input).masked(Mask::bools(there)), (&mut index, &mut value)).unwrap();
             assert_eq!((index[0] as usize, value[0].bits()), (expected, input[expected].bits()), "{plan}");
         }
     }
@@ -327,9 +331,11 @@ fn threads_change_no_answer() {
             for (function, direction, policy) in orders() {
                 let reduce = ArgReduce::new(function, &layout).axes(axes).direction(direction).nan_policy(policy);
                 let plan = reduce.fill(-1).plan::<f32, i64>().unwrap();
-                let expected = plan.run_masked_to_vec(&input, Mask::bools(&there)).unwrap();
+                let expected = plan.collect::<Vec<i64>>(argreduce::input(&input).masked(Mask::bools(&there))).unwrap();
                 for width in [1, 2, 3, 7] {
-                    let found = plan.run_masked_to_vec_on(&Eager(width), &input, Mask::bools(&there)).unwrap();
+                    let found = plan
+                        .collect::<Vec<i64>>(argreduce::input(&input).masked(Mask::bools(&there)).on(&Eager(width)))
+                        .unwrap();
                     assert_eq!(found, expected, "{plan}, {width}");
                 }
             }
@@ -347,20 +353,20 @@ fn rules() -> Result<(), Error> {
     // NaN that is not there does not count; what is there but NaN loses to numbers where NaN is ignored, and wins over
     // nothing.
     let (mut indices, mut values) = ([0; 2], [7.0; 2]);
-    plan.run_masked_with_values(&input, Mask::bits(&[0b000_101], 0), &mut indices, &mut values)?;
+    plan.run(argreduce::input(&input).masked(Mask::bits(&[0b000_101], 0)), (&mut indices, &mut values))?;
     assert_eq!((indices, values), ([2, -9], [2.0, 0.0]));
     let ignoring = reduce.nan_policy(NanPolicy::Ignore).fill(-9).plan::<f32, i32>()?;
-    assert_eq!(ignoring.run_masked_to_vec(&input, Mask::bits(&[0b110_111], 0))?, [2, 2]);
-    assert_eq!(ignoring.run_masked_to_vec(&input, Mask::bits(&[0b010_010], 0))?, [1, 1]);
-    assert_eq!(ignoring.run_masked_to_vec(&input, Mask::bits(&[0], 0))?, [-9, -9]);
+    assert_eq!(ignoring.collect::<Vec<i32>>(argreduce::input(&input).masked(Mask::bits(&[0b110_111], 0)))?, [2, 2]);
+    assert_eq!(ignoring.collect::<Vec<i32>>(argreduce::input(&input).masked(Mask::bits(&[0b010_010], 0)))?, [1, 1]);
+    assert_eq!(ignoring.collect::<Vec<i32>>(argreduce::input(&input).masked(Mask::bits(&[0], 0)))?, [-9, -9]);
 
     // Without a fill, the first output of which nothing is there is named. For a whole tensor there is no other.
     let strict = reduce.plan::<f32, i32>()?;
     let nothing = |result: Result<(), Error>| result.unwrap_err();
-    let error = nothing(strict.run_masked(&input, Mask::bits(&[0b000_111], 0), &mut indices));
+    let error = nothing(strict.run(argreduce::input(&input).masked(Mask::bits(&[0b000_111], 0)), &mut indices));
     assert_eq!(error, Error::NothingThere { output: vec![1, 0] });
     let all = ArgReduce::argmin(&layout).all_axes().plan::<f32, u8>()?;
-    let error = nothing(all.run_masked(&input, Mask::bytes(&[0; 6]), &mut [0]));
+    let error = nothing(all.run(argreduce::input(&input).masked(Mask::bytes(&[0; 6])), &mut [0]));
     assert_eq!(error.to_string(), "no element is there at all: without a fill, an index needs at least one");
 
     // A fill has to fit the type, whether there is an output or not.
@@ -384,34 +390,34 @@ fn rules() -> Result<(), Error> {
         (Mask::strided(&long, &other), Error::MaskSize { axis: 1, expected: 3, found: 4 }),
     ] {
         indices = [77; 2];
-        assert_eq!(plan.run_masked(&input, mask, &mut indices), Err(expected.clone()));
-        assert_eq!(plan.run_masked_partials(&input, mask, &mut [Partial::NONE; 2]), Err(expected));
+        assert_eq!(plan.run(argreduce::input(&input).masked(mask), &mut indices), Err(expected.clone()));
+        assert_eq!(plan.run(argreduce::input(&input).masked(mask), &mut [Partial::NONE; 2]), Err(expected));
         assert_eq!(indices, [77; 2]);
     }
-    assert!(plan.run_masked(&input[1..], Mask::bools(&long), &mut indices).is_err());
-    assert!(plan.run_masked(&input, Mask::bools(&long), &mut indices[1..]).is_err());
+    assert!(plan.run(argreduce::input(&input[1..]).masked(Mask::bools(&long)), &mut indices).is_err());
+    assert!(plan.run(argreduce::input(&input).masked(Mask::bools(&long)), &mut indices[1..]).is_err());
     // Longer ones than needed will do, as longer inputs do.
-    assert!(plan.run_masked(&input, Mask::bools(&long), &mut indices).is_ok());
+    assert!(plan.run(argreduce::input(&input).masked(Mask::bools(&long)), &mut indices).is_ok());
 
     // An extent of 0 is an empty reduction, whatever the fill; without outputs there is nothing to do.
     let empty = ArgReduce::argmax(&Layout::contiguous(&[2, 0])?).axes(&[1]).fill(1);
     assert!(matches!(empty.plan::<f32, i32>(), Err(Error::EmptyReduction { .. })));
     let part = empty.window(&[2, 3], &[0, 1]).plan::<f32, i32>()?;
-    let result = part.run_masked(&[], Mask::bools(&[]), &mut indices);
+    let result = part.run(argreduce::input(&[]).masked(Mask::bools(&[])), &mut indices);
     assert!(matches!(result, Err(Error::EmptyReduction { .. })), "{result:?}");
     let mut partials = [Partial { value: nan, index: 3 }; 2];
-    part.run_masked_partials(&[], Mask::bits(&[], 0), &mut partials)?;
+    part.run(argreduce::input(&[]).masked(Mask::bits(&[], 0)), &mut partials)?;
     assert!(partials.iter().all(Partial::is_none));
     let none = ArgReduce::argmax(&Layout::contiguous(&[0, 3])?).axes(&[1]).plan::<f32, i32>()?;
-    assert_eq!(none.run_masked_to_vec(&[], Mask::bools(&[]))?, [0; 0]);
+    assert_eq!(none.collect::<Vec<i32>>(argreduce::input(&[]).masked(Mask::bools(&[])))?, [0; 0]);
 
     // Partial answers of nothing merge as any, and are finished by the fill.
     let mut best = [Partial::NONE; 2];
-    plan.run_masked_partials(&input, Mask::bits(&[0b100_000], 0), &mut best)?;
+    plan.run(argreduce::input(&input).masked(Mask::bits(&[0b100_000], 0)), &mut best)?;
     assert!(best[0].is_none() && best[1] == Partial { value: 0.5, index: 2 });
-    plan.finish_partials(&best, &mut indices)?;
+    plan.finish(&best, &mut indices)?;
     assert_eq!(indices, [-9, 2]);
-    assert_eq!(strict.finish_partials(&best, &mut indices), Err(Error::NothingThere { output: vec![0, 0] }));
+    assert_eq!(strict.finish(&best, &mut indices), Err(Error::NothingThere { output: vec![0, 0] }));
     assert_eq!(indices, [-9, 2]);
     Ok(())
 }
@@ -421,53 +427,52 @@ fn rules() -> Result<(), Error> {
 fn all_ways_to_call() -> Result<(), Error> {
     let (input, there) = ([3_i16, 9, 2, 5, 5, 4], [true, false, true, true, true, false]);
     let mask = Mask::bools(&there);
-    assert_eq!((input.argmax_masked(mask), input.argmin_masked(mask)), (Some(3), Some(2)));
-    assert_eq!(input.argmax_masked(Mask::bits(&[0], 1)), None);
-    assert_eq!([0_u8; 0].argmin_masked(Mask::bools(&[])), None);
+    let of_all = |mask| argmax::<Vec<u32>, _, _>(argreduce::input(&input).masked(mask), &[6], &[0]);
+    assert_eq!(of_all(mask)?, [3]);
+    assert_eq!(of_all(Mask::bits(&[0], 1)), Err(Error::NothingThere { output: vec![] }));
     for (mask, message) in [
         (Mask::bools(&there[1..]), "the mask has 5 elements of bool: the input needs 6"),
         (Mask::strided(&there, &Layout::contiguous(&[2, 3])?), "the mask has rank 2: it has to have the input's, 1"),
     ] {
-        let panic = std::panic::catch_unwind(|| input.argmax_masked(mask)).unwrap_err();
-        assert_eq!(panic.downcast_ref::<String>().map(String::as_str), Some(message));
+        assert_eq!(of_all(mask).unwrap_err().to_string(), message);
     }
-    assert_eq!(argmax_masked::<i16, u32>(&input, &[2, 3], &[1], mask)?, [0, 0]);
-    assert_eq!(argmin_masked::<i16, u8>(&input, &[2, 3], &[-1], mask)?, [2, 0]);
-    assert!(matches!(argmin_masked::<i16, u8>(&input, &[1, 3], &[1], mask), Err(Error::TooLong { .. })));
+    let masked = argreduce::input(&input).masked(mask);
+    assert_eq!(argmax::<Vec<u32>, _, _>(masked, &[2, 3], &[1])?, [0, 0]);
+    assert_eq!(argmin::<Vec<u8>, _, _>(masked, &[2, 3], &[-1])?, [2, 0]);
+    assert!(matches!(argmin::<Vec<u8>, _, _>(masked, &[1, 3], &[1]), Err(Error::TooLong { .. })));
 
     let layout = Layout::contiguous(&[2, 3])?;
     let reduce = ArgReduce::argmax(&layout).axes(&[0]).fill(-1);
     let plan = reduce.plan_untyped(DataType::I16, DataType::I64)?;
     let (mut indices, mut values) = ([9_i64; 3], [9_i16; 3]);
-    let bytes = bytemuck::cast_slice(&input);
+    let bytes: &[u8] = bytemuck::cast_slice(&input);
     for threads in [1, 3] {
         let threads = &ScopedThreads::new(threads);
         let (to, to_values) = (bytemuck::cast_slice_mut(&mut indices), bytemuck::cast_slice_mut(&mut values));
-        plan.run_masked_with_values_on(threads, bytes, mask, to, to_values)?;
+        let buffers = Buffers { indices: to, values: Some(to_values) };
+        plan.run(argreduce::input(bytes).masked(mask).on(threads), buffers)?;
         assert_eq!((indices, values), ([1, 1, 0], [5, 5, 2]));
     }
-    plan.run_masked_partials(
-        bytes,
-        Mask::bits(&[0], 0),
-        bytemuck::cast_slice_mut(&mut values),
-        bytemuck::cast_slice_mut(&mut indices),
-    )?;
+    let (to, to_values) = (bytemuck::cast_slice_mut(&mut indices), bytemuck::cast_slice_mut(&mut values));
+    let buffers = PartialBuffers { indices: to, values: to_values };
+    plan.run(argreduce::input(bytes).masked(Mask::bits(&[0], 0)), buffers)?;
     assert_eq!((indices, values), ([-1; 3], [0; 3]));
 
     // A stream in chunks, whose masks are theirs; and a window, whose mask is that of the part.
     let mut stream = reduce.stream::<i16, i64>(0)?;
-    assert_eq!(stream.finish_to_vec()?, [-1; 3]);
+    assert_eq!(stream.collect::<Vec<i64>>()?, [-1; 3]);
     for (row, there) in input.chunks(3).zip(there.chunks(3)) {
-        stream.push_masked(&Layout::contiguous(&[1, 3])?, row, Mask::bools(there))?;
+        stream.push(&Layout::contiguous(&[1, 3])?, argreduce::input(row).masked(Mask::bools(there)))?;
     }
-    assert_eq!(stream.finish_to_vec_with_values()?, (vec![1, 1, 0], vec![5, 5, 2]));
-    let error = stream.push_masked(&Layout::contiguous(&[1, 3])?, &input, Mask::bits(&[], 0)).unwrap_err();
+    assert_eq!(stream.collect::<(Vec<i64>, Vec<i16>)>()?, (vec![1, 1, 0], vec![5, 5, 2]));
+    let error =
+        stream.push(&Layout::contiguous(&[1, 3])?, argreduce::input(&input).masked(Mask::bits(&[], 0))).unwrap_err();
     assert_eq!((error, stream.position()), (Error::MaskTooShort { unit: "bits", required: 3, len: 0 }, 2));
     let mut strict = ArgReduce::argmax(&layout).axes(&[0]).stream::<i16, i64>(0)?;
-    strict.push_masked(&Layout::contiguous(&[1, 3])?, &input, Mask::bits(&[0b110], 0))?;
-    assert_eq!(strict.finish_to_vec(), Err(Error::NothingThere { output: vec![0, 0] }));
+    strict.push(&Layout::contiguous(&[1, 3])?, argreduce::input(&input).masked(Mask::bits(&[0b110], 0)))?;
+    assert_eq!(strict.collect::<Vec<i64>>(), Err(Error::NothingThere { output: vec![0, 0] }));
     let part = ArgReduce::argmin(&layout).axes(&[1]).window(&[4, 9], &[1, 5]).plan::<i16, u32>()?;
-    assert_eq!(part.run_masked_to_vec(&input, mask)?, [7, 5]);
+    assert_eq!(part.collect::<Vec<u32>>(argreduce::input(&input).masked(mask))?, [7, 5]);
     Ok(())
 }
 

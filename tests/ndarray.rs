@@ -3,7 +3,8 @@
 mod common;
 
 use argreduce::{
-    ArrayExt, AxisDirection, Error, Executor, Layout, NanPolicy, Options, ReduceFunction, drop_axes, reference, unravel,
+    ArrayExt, AxisDirection, Error, Executor, Layout, NanPolicy, Options, ReduceFunction, Sequential, drop_axes,
+    reference, unravel,
 };
 use common::{Sample, orders, rng, sample};
 use ndarray::{
@@ -23,19 +24,17 @@ fn check<T: Sample>(view: ArrayViewD<T>, axes: &[isize]) {
         let expected: Vec<i64> = expected.into_iter().map(|index| index as i64).collect();
         let (function, direction, policy) = order;
         let options = Options::new().direction(direction).nan_policy(policy);
-        let found = view.arg_reduce_axes::<i64>(function, options, axes).unwrap();
-        assert_eq!(found.shape(), drop_axes(view.shape(), axes).unwrap());
-        let (indices, values) = view.arg_reduce_axes_with_values::<i64>(function, options, axes).unwrap();
-        assert_eq!((&indices, values.shape()), (&found, found.shape()));
+        let (found, values) = view.arg_reduce::<i64>(function, axes, options, None, &Sequential).unwrap();
+        let sizes = drop_axes(view.shape(), axes).unwrap();
+        assert_eq!([found.shape(), values.shape()], [&sizes[..]; 2]);
         // The values are those at the indices, wherever they are in memory.
         let best = |(n, &index): (usize, &i64)| at_index(&view, axes, n, index as usize).bits();
         let expected_bits: Vec<u64> = expected.iter().enumerate().map(best).collect();
         assert_eq!(values.iter().map(|value| value.bits()).collect::<Vec<_>>(), expected_bits);
-        if let &[axis] = axes {
-            assert_eq!(view.arg_reduce_axis::<i64>(function, options, axis).unwrap(), found);
-            let (indices, values) = view.arg_reduce_axis_with_values::<i64>(function, options, axis).unwrap();
-            assert_eq!(indices, found);
-            assert_eq!(values.iter().map(|value| value.bits()).collect::<Vec<_>>(), expected_bits);
+        if let (&[axis], true) = (axes, options == Options::new()) {
+            let is_min = function == ReduceFunction::ArgMin;
+            assert_eq!(if is_min { view.argmin_axis::<i64>(axis) } else { view.argmax_axis(axis) }.unwrap(), found);
+            assert_eq!(if is_min { view.argmin_axes::<i64>(axes) } else { view.argmax_axes(axes) }.unwrap(), found);
         }
         assert_eq!(found.into_raw_vec_and_offset().0, expected, "{order:?} {:?} {:?}", view.shape(), view.strides());
     }
@@ -101,8 +100,8 @@ fn negative_and_zero_strides() {
     assert_eq!(rows.strides(), [0, 1]);
     assert_eq!(rows.argmax_axes::<i32>(&[0, 1]).unwrap(), Array::from_elem(IxDyn(&[]), 1));
     let last = Options::new().direction(AxisDirection::Decreasing).nan_policy(NanPolicy::Ignore);
-    let found = rows.arg_reduce_axes::<i32>(ReduceFunction::ArgMax, last, &[0]);
-    assert_eq!(found.unwrap(), Array1::from_elem(3, 999_999).into_dyn());
+    let found = rows.arg_reduce::<i32>(ReduceFunction::ArgMax, &[0], last, None, &Sequential);
+    assert_eq!(found.unwrap().0, Array1::from_elem(3, 999_999).into_dyn());
 }
 
 /// One axis: the types say how many dimensions are left.
@@ -118,9 +117,9 @@ fn one_axis_less() {
     assert_eq!(dynamic, Array2::<u32>::zeros((5, 6)).into_dyn());
 
     let array = array![[1.0, f32::NAN, 5.0], [f32::NAN, f32::NAN, f32::NAN]];
-    let (indices, values): (Array1<u64>, Array1<f32>) =
-        array.t().arg_reduce_axis_with_values(ReduceFunction::ArgMin, NanPolicy::Ignore, 0).unwrap();
-    assert_eq!(indices, array![0, 0]);
+    let (indices, values): (ArrayD<u64>, ArrayD<f32>) =
+        array.t().arg_reduce(ReduceFunction::ArgMin, &[0], NanPolicy::Ignore, None, &Sequential).unwrap();
+    assert_eq!(indices, array![0, 0].into_dyn());
     assert!(values[0] == 1.0 && values[1].is_nan());
 
     for axis in [2, -3, isize::MAX, isize::MIN] {
@@ -134,7 +133,7 @@ fn one_axis_less() {
     assert_eq!(ArrayD::<f32>::zeros(IxDyn(&[1; 9])).argmax_axis::<u32>(2), Err(Error::RankTooHigh { rank: 9 }));
 }
 
-/// Each method with an executor is lent it once, and gives what its sister without one does.
+/// The executor is lent once, and changes no answer.
 #[test]
 fn on_threads() {
     struct Counting(Cell<usize>);
@@ -155,20 +154,14 @@ fn on_threads() {
     let array = array.mapv(|n| n as f32);
     let (view, last) = (array.slice(s![.., ..;-2, 1..]), AxisDirection::Decreasing);
     let (min, max) = (ReduceFunction::ArgMin, ReduceFunction::ArgMax);
-    assert_eq!(view.argmin_axis_on::<u32>(executor, 1), view.argmin_axis(1));
-    assert_eq!(view.argmax_axis_on::<u32>(executor, -1), view.argmax_axis(-1));
-    assert_eq!(view.arg_reduce_axis_on::<u32>(executor, min, last, 0), view.arg_reduce_axis(min, last, 0));
-    let with_values = view.arg_reduce_axis_with_values_on::<u32>(executor, max, last, 2);
-    assert_eq!(with_values, view.arg_reduce_axis_with_values(max, last, 2));
-    let axes = &[0, 2];
-    assert_eq!(view.argmin_axes_on::<u64>(executor, axes), view.argmin_axes(axes));
-    assert_eq!(view.argmax_axes_on::<u64>(executor, axes), view.argmax_axes(axes));
-    assert_eq!(view.arg_reduce_axes_on::<u64>(executor, max, last, axes), view.arg_reduce_axes(max, last, axes));
-    let with_values = view.arg_reduce_axes_with_values_on::<u64>(executor, min, last, axes);
-    assert_eq!(with_values, view.arg_reduce_axes_with_values(min, last, axes));
-    assert_eq!(executor.0.get(), 8);
-    assert_eq!(view.argmax_axis_on::<u32>(executor, 3), Err(Error::AxisOutOfRange { axis: 3, rank: 3 }));
-    assert_eq!(executor.0.get(), 8);
+    for (n, (function, axes)) in [(min, &[1_isize][..]), (max, &[-1]), (min, &[0, 2])].into_iter().enumerate() {
+        let alone = view.arg_reduce::<u32>(function, axes, last, None, &Sequential);
+        assert_eq!(view.arg_reduce(function, axes, last, None, executor), alone);
+        assert_eq!(executor.0.get(), n + 1);
+    }
+    let wrong = view.arg_reduce::<u32>(max, &[3], last, None, executor);
+    assert_eq!(wrong, Err(Error::AxisOutOfRange { axis: 3, rank: 3 }));
+    assert_eq!(executor.0.get(), 3);
 }
 
 /// Results that no memory holds, of arrays that need little or none.
@@ -218,15 +211,21 @@ fn what_lies_between_is_not_read() {
 fn masks() -> Result<(), Error> {
     let scores = array![[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]];
     let there = array![[true, false, true], [false, true, false]];
-    let best: Array1<u32> = scores.argmax_axis_masked(&there, 1)?;
-    assert_eq!(best, array![2, 1]);
+    let reduce = |array: ArrayViewD<'_, f64>, function, there: ArrayViewD<'_, bool>, axis| {
+        array.arg_reduce::<u32>(function, &[axis], Options::new(), Some(there), &Sequential)
+    };
+    let (min, max) = (ReduceFunction::ArgMin, ReduceFunction::ArgMax);
+    let of = |function, there: ArrayViewD<'_, bool>| reduce(scores.view().into_dyn(), function, there, 1);
+    let (best, values) = of(max, there.view().into_dyn())?;
+    assert_eq!((best, values), (array![2, 1].into_dyn(), array![5.0, 0.0].into_dyn()));
     // A view that is not contiguous, whose gaps may be somebody else's; reversed; broadcast.
     let wide = array![[true, false, false, true, true, false], [false, true, true, true, false, false]];
-    assert_eq!(scores.argmax_axis_masked::<u32, _, _>(&wide.slice(s![.., ..;2]), 1)?, array![2, 1]);
-    assert_eq!(scores.argmin_axis_masked::<u32, _, _>(&there.slice(s![..;-1, ..;-1]), 1)?, array![1, 0]);
-    assert_eq!(scores.t().argmin_axis_masked::<u32, _, _>(&there.t(), 0)?, array![0, 1]);
-    assert_eq!(scores.argmin_axis_masked::<u32, _, _>(&array![false, true, false], 1)?, array![1, 1]);
-    let error = scores.argmin_axis_masked::<u32, _, _>(&array![true, false], 1).unwrap_err();
+    assert_eq!(of(max, wide.slice(s![.., ..;2]).into_dyn())?.0, array![2, 1].into_dyn());
+    assert_eq!(of(min, there.slice(s![..;-1, ..;-1]).into_dyn())?.0, array![1, 0].into_dyn());
+    let transposed = reduce(scores.t().into_dyn(), min, there.t().into_dyn(), 0)?;
+    assert_eq!(transposed.0, array![0, 1].into_dyn());
+    assert_eq!(of(min, array![false, true, false].view().into_dyn())?.0, array![1, 1].into_dyn());
+    let error = of(min, array![true, false].view().into_dyn()).unwrap_err();
     assert!(matches!(error, Error::BroadcastSize { .. }), "{error}");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Planning and running take no heap memory, for any strategy.
 
 use allocation_counter::measure;
-use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Mask, Partial, unravel};
+use argreduce::{ArgReduce, DataType, Executor, Isa, Layout, Mask, Partial, PartialBuffers, unravel};
 use std::hint::black_box;
 
 /// Several threads, as far as the library knows.
@@ -44,7 +44,7 @@ fn planning_and_running_allocate_nothing() {
     let push_and_finish = || {
         for len in [3, 0, 70] {
             stream.push(&Layout::contiguous(&[len, 40]).unwrap(), &[1.0; 70 * 40]).unwrap();
-            stream.finish_with_values(&mut [0; 40], &mut [0.0; 40]).unwrap();
+            stream.finish((&mut [0; 40], &mut [0.0; 40])).unwrap();
         }
     };
     assert_eq!(measure(push_and_finish).count_total, 0);
@@ -55,8 +55,9 @@ fn planning_and_running_allocate_nothing() {
     assert!(plan.division_on(&Several).to_string().ends_with("slabs of the reduction"));
     let one_row = || {
         let (input, mut value, mut index) = (&[1; 100_000], [0], 0_i64);
-        plan.run_on(&Several, input, bytemuck::bytes_of_mut(&mut index)).unwrap();
-        plan.run_partials_on(&Several, input, &mut value, bytemuck::bytes_of_mut(&mut index)).unwrap();
+        plan.run(argreduce::input(input).on(&Several), bytemuck::bytes_of_mut(&mut index)).unwrap();
+        let buffers = PartialBuffers { indices: bytemuck::bytes_of_mut(&mut index), values: &mut value };
+        plan.run(argreduce::input(input).on(&Several), buffers).unwrap();
     };
     assert_eq!(measure(one_row).count_total, 0);
 
@@ -86,18 +87,18 @@ fn planning_and_running_allocate_nothing() {
                 let layout = Layout::strided(&sizes, &strides, 0).unwrap();
                 let plan = ArgReduce::argmax(&layout).axes(reduced).isa(isa).fill(0).plan::<f32, u32>().unwrap();
                 plan.run(&input, &mut indices).unwrap();
-                plan.run_with_values(&input, &mut indices, &mut values).unwrap();
-                plan.run_on(&Several, &input, &mut indices).unwrap();
-                plan.run_with_values_on(&Several, &input, &mut indices, &mut values).unwrap();
+                plan.run(&input, (&mut indices, &mut values)).unwrap();
+                plan.run(argreduce::input(&input).on(&Several), &mut indices).unwrap();
+                plan.run(argreduce::input(&input).on(&Several), (&mut indices, &mut values)).unwrap();
                 for mask in [Mask::bools(&there), Mask::bits(&[0xfe; 50_000], 3)] {
-                    plan.run_masked(&input, mask, &mut indices).unwrap();
-                    plan.run_masked_with_values_on(&Several, &input, mask, &mut indices, &mut values).unwrap();
-                    plan.run_masked_partials(&input, mask, &mut partials).unwrap();
+                    plan.run(argreduce::input(&input).masked(mask), &mut indices).unwrap();
+                    plan.run(argreduce::input(&input).masked(mask).on(&Several), (&mut indices, &mut values)).unwrap();
+                    plan.run(argreduce::input(&input).masked(mask), &mut partials).unwrap();
                 }
-                plan.run_partials(&input, &mut partials).unwrap();
-                plan.run_partials_on(&Several, &input, &mut partials).unwrap();
+                plan.run(&input, &mut partials).unwrap();
+                plan.run(argreduce::input(&input).on(&Several), &mut partials).unwrap();
                 plan.merge().partials(&mut partials, &others).unwrap();
-                plan.finish_partials(&partials, &mut indices).unwrap();
+                plan.finish(&partials, &mut indices).unwrap();
                 plan.merge().arrays(&mut values, &mut indices, &other_values, &other_indices).unwrap();
             });
             assert_eq!(info.count_total, 0, "{strategy} on {isa}");

@@ -3,7 +3,9 @@
 
 mod common;
 
-use argreduce::{ArgReduce, ArgStream, DataType, Element, Error, Index, Isa, Layout, Merge, Partial, reference};
+use argreduce::{
+    ArgReduce, ArgStream, DataType, Element, Error, Index, Isa, Layout, Merge, Partial, PartialBuffers, reference,
+};
 use argreduce_guard::{Edge, Guarded, is_slow};
 use bytemuck::{cast_slice, cast_slice_mut};
 use common::problem::{Problem, problem};
@@ -79,21 +81,21 @@ fn partials_of<T: Sample, I: Index>(
     let outputs = plan.output_layout().element_count();
     // Over the answer of a part that was not empty.
     let mut found = vec![Partial { value: T::SPECIAL[1], index: I::at(7, 0, 0) }; outputs];
-    plan.run_partials(input, &mut found).unwrap();
+    plan.run(input, &mut found).unwrap();
     // The same as the other ways to run it.
     let (mut indices, mut values) =
         (vec![I::default(); plan.output_layout().required_len()], vec![T::default(); outputs]);
     if found.iter().any(Partial::is_none) {
         assert!(found.iter().all(|none| none.is_none() && none.value.bits() == 0), "{plan}");
-        let error = plan.run_with_values(input, &mut indices, &mut values).unwrap_err();
+        let error = plan.run(input, (&mut indices, &mut values)).unwrap_err();
         assert!(matches!(error, Error::EmptyReduction { .. }), "{error}");
         assert_eq!(plan.run(input, &mut indices), Err(error.clone()));
-        assert_eq!(plan.finish_partials(&found, &mut indices), Err(error));
+        assert_eq!(plan.finish(&found, &mut indices), Err(error));
         assert!(indices.iter().all(|&index| index == I::default()), "{plan}");
     } else {
-        plan.run_with_values(input, &mut indices, &mut values).unwrap();
+        plan.run(input, (&mut indices, &mut values)).unwrap();
         let mut finished = vec![I::default(); indices.len()];
-        plan.finish_partials(&found, &mut finished).unwrap();
+        plan.finish(&found, &mut finished).unwrap();
         assert_eq!(indices, finished, "{plan}");
         let bits = |value: &T| value.bits();
         let of_partials: Vec<u64> = found.iter().map(|partial| partial.value.bits()).collect();
@@ -150,12 +152,12 @@ fn check_parts<T: Sample, I: Index>(problem: &Problem) {
             if let Some(output) = output { reduce.output_layout(output) } else { reduce }.plan::<T, I>().unwrap();
         let (mut indices, mut finished) = (vec![I::default(); plan.output_layout().required_len()], vec![]);
         finished.clone_from(&indices);
-        plan.run(&input, &mut indices).unwrap();
-        plan.finish_partials(&merged, &mut finished).unwrap();
+        plan.run(&input[..], &mut indices).unwrap();
+        plan.finish(&merged, &mut finished).unwrap();
         assert_eq!(indices, finished, "{plan}");
         // Whatever the output layout, partials are packed.
         let mut partials = vec![Partial::NONE; merged.len()];
-        plan.run_partials(&input, &mut partials).unwrap();
+        plan.run(&input[..], &mut partials).unwrap();
         assert!(partials.iter().map(|p| (p.value.bits(), p.index)).eq(bits.into_iter().zip(wanted)), "{plan}");
     }
 }
@@ -195,11 +197,11 @@ fn check_stream<T: Sample, I: Index>(problem: &Problem) {
         if end == 0 {
             let none = Error::EmptyReduction { axis, of: "stream" };
             assert_eq!(stream.finish(&mut indices), Err(none.clone()));
-            assert_eq!(stream.finish_with_values(&mut indices, &mut values), Err(none));
+            assert_eq!(stream.finish((&mut indices, &mut values)), Err(none));
             assert!(indices.iter().all(|&index| index == untouched));
             return;
         }
-        stream.finish_with_values(&mut indices, &mut values).unwrap();
+        stream.finish((&mut indices, &mut values)).unwrap();
         let so_far = layout.slice(axis as isize, 0..end as isize, 1).unwrap();
         let expected = reference::arg_reduce(order, &so_far, &reduced, &input);
         let bits: Vec<u64> = values.iter().map(|value| value.bits()).collect();
@@ -306,7 +308,8 @@ fn empty_parts_write_all_bits() {
         let reduce = ArgReduce::argmin(&layout).axes(&[1]).window(&[3, 5], &[0, 2]);
         let plan = reduce.plan_untyped(T::DATA_TYPE, DataType::U32).unwrap();
         let (mut values, mut indices) = ([u64::MAX - 1; 4], [9_u32; 4]);
-        plan.run_partials(&[], cast_slice_mut(&mut values), cast_slice_mut(&mut indices)).unwrap();
+        let buffers = PartialBuffers { indices: cast_slice_mut(&mut indices), values: cast_slice_mut(&mut values) };
+        plan.run(&[], buffers).unwrap();
         assert_eq!(indices, [u32::MAX, u32::MAX, u32::MAX, 9]);
         let (written, left) = cast_slice::<u64, u8>(&values).split_at(3 * size_of::<T>());
         assert!(written.iter().all(|&byte| byte == 0) && left.iter().all(|&byte| byte >= 0xfe), "{values:x?}");

@@ -4,9 +4,9 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, AxisDirection, DataType, Error, Executor, Isa, Layout, Options, Partial, Rayon, ReduceFunction,
-    ScopedThreads, Sequential, arg_reduce_on, arg_reduce_with_values_on, argmax_on, argmax_with_values_on, argmin_on,
-    argmin_with_values_on, reference,
+    ArgReduce, AxisDirection, Buffers, DataType, Error, Executor, Isa, Layout, Options, Partial, PartialBuffers, Rayon,
+    ReduceFunction, ScopedThreads, Sequential, argmax, argmin, input,
+    reference,
 };
 use argreduce_guard::{few, is_slow};
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -181,29 +181,29 @@ fn check<T: Sample>(axes: Axes, executors: &[&dyn Executor], seed: u64) {
         let plan = reduce.plan::<T, u32>().unwrap();
         let len = plan.output_layout().required_len();
         let (mut alone, mut alone_values) = (vec![77; len], vec![T::default(); expected.len()]);
-        plan.run_with_values(&input, &mut alone, &mut alone_values).unwrap();
+        plan.run(&input, (&mut alone, &mut alone_values)).unwrap();
         if output.is_none() {
             assert!(alone.iter().map(|&index| index as usize).eq(expected.iter().copied()), "{plan}");
         }
         for executor in executors {
             let (mut indices, mut values) = (vec![77; len], vec![T::default(); expected.len()]);
-            plan.run_on(*executor, &input, &mut indices).unwrap();
+            plan.run(argreduce::input(&input).on(*executor), &mut indices).unwrap();
             let how = || format!("{plan}, {}", plan.division_on(*executor));
             assert_eq!(indices, alone, "{}", how());
             indices.fill(77);
-            plan.run_with_values_on(*executor, &input, &mut indices, &mut values).unwrap();
+            plan.run(argreduce::input(&input).on(*executor), (&mut indices, &mut values)).unwrap();
             assert_eq!(indices, alone, "{}, values", how());
             let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
             assert_eq!(bits(&values), bits(&alone_values), "{}, values", how());
             let mut partials = vec![Partial::NONE; expected.len()];
-            plan.run_partials_on(*executor, &input, &mut partials).unwrap();
+            plan.run(argreduce::input(&input).on(*executor), &mut partials).unwrap();
             let (values, packed): (Vec<T>, Vec<u32>) = partials.iter().map(|best| (best.value, best.index)).unzip();
             assert_eq!(bits(&values), bits(&alone_values), "{}, partials", how());
             assert!(packed.iter().map(|&index| index as usize).eq(expected.iter().copied()), "{}, partials", how());
             // Indices of another width.
             let plan = reduce.plan::<T, u64>().unwrap();
             let mut wide = vec![77; len];
-            plan.run_on(*executor, &input, &mut wide).unwrap();
+            plan.run(argreduce::input(&input).on(*executor), &mut wide).unwrap();
             assert!(wide.iter().zip(&alone).all(|(&wide, &index)| wide == u64::from(index)), "{}, wide", how());
         }
     }
@@ -251,7 +251,7 @@ fn parts_that_do_not_matter() {
             let expected = reference::arg_reduce((function, direction, policy), &layout, &flags, &input)[0];
             for way in [Way::InOrder, Way::Reversed, Way::Beside, Way::FromEight] {
                 let mut index = [77];
-                plan.run_on(&Wayward::new(way, [3, 64][n % 2]), &input, &mut index).unwrap();
+                plan.run(argreduce::input(&input).on(&Wayward::new(way, [3, 64][n % 2])), &mut index).unwrap();
                 assert_eq!(index[0] as usize, expected, "{name}, {plan}, {way:?}");
             }
         }
@@ -271,7 +271,7 @@ fn parts_of_huge_indices() {
         let expected = if direction == argreduce::AxisDirection::Increasing { 10 } else { 2 << 62 };
         for way in [Way::Nothing, Way::InOrder, Way::Reversed, Way::Beside] {
             let mut index = [77];
-            plan.run_on(&Wayward::new(way, 3), &input, &mut index).unwrap();
+            plan.run(argreduce::input(&input).on(&Wayward::new(way, 3)), &mut index).unwrap();
             assert_eq!(index[0], expected, "{plan}, {way:?}");
         }
         let mut index = [77];
@@ -309,24 +309,25 @@ fn check_window<T: Sample>(problem: &Problem) {
     let plan = output.as_ref().map_or(reduce, |output| reduce.output_layout(output)).plan::<T, u64>().unwrap();
     let (len, count) = (plan.output_layout().required_len(), plan.output_layout().element_count());
     let (mut alone, mut best) = (vec![77; len], vec![T::default(); count]);
-    plan.run_with_values(&input, &mut alone, &mut best).unwrap();
+    plan.run(&input, (&mut alone, &mut best)).unwrap();
     let mut partials = vec![Partial::NONE; count];
-    plan.run_partials(&input, &mut partials).unwrap();
+    plan.run(&input, &mut partials).unwrap();
 
     let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
     let skipped = (seed % 9) as usize;
     for (n, width) in WIDTHS.into_iter().enumerate() {
         let executor = Wayward::new(WAYS[(*seed as usize + n) % WAYS.len()], width);
         let (mut indices, mut values) = (vec![77; skipped + len], vec![T::default(); 9 - skipped + count]);
-        plan.run_on(&executor, &input, &mut indices[skipped..]).unwrap();
+        plan.run(argreduce::input(&input).on(&executor), &mut indices[skipped..]).unwrap();
         let how = || format!("{plan}, {}, {executor:?}", plan.division_on(&executor));
         assert_eq!(indices[skipped..], alone, "{}", how());
         indices.fill(77);
-        plan.run_with_values_on(&executor, &input, &mut indices[skipped..], &mut values[9 - skipped..]).unwrap();
+        plan.run(argreduce::input(&input).on(&executor), (&mut indices[skipped..], &mut values[9 - skipped..]))
+            .unwrap();
         assert_eq!(indices[skipped..], alone, "{}, values", how());
         assert_eq!(bits(&values[9 - skipped..]), bits(&best), "{}, values", how());
         let mut found = vec![Partial::NONE; count];
-        plan.run_partials_on(&executor, &input, &mut found).unwrap();
+        plan.run(argreduce::input(&input).on(&executor), &mut found).unwrap();
         let pairs =
             |partials: &[Partial<T, u64>]| partials.iter().map(|p| (p.value.bits(), p.index)).collect::<Vec<_>>();
         assert_eq!(pairs(&found), pairs(&partials), "{}, partials", how());
@@ -359,43 +360,35 @@ fn vectors_and_streams() {
                 let indices = |answer: Result<_, Error>| answer.map(|indices| (indices, vec![]));
                 let reduce = ArgReduce::new(function, &layout).axes(axes).options(options);
                 let plan = reduce.plan::<T, u32>().unwrap();
-                let alone = || plan.run_to_vec_with_values(input);
-                assert_eq!(plan.run_to_vec(input).unwrap(), alone().unwrap().0);
-                check_lent(way, alone(), |executor| indices(plan.run_to_vec_on(executor, input)));
-                check_lent(way, alone(), |executor| plan.run_to_vec_with_values_on(executor, input));
-                check_lent(way, alone(), |executor| {
-                    indices(arg_reduce_on(executor, function, options, input, &sizes, axes))
-                });
-                check_lent(way, alone(), |executor| {
-                    arg_reduce_with_values_on(executor, function, options, input, &sizes, axes)
-                });
+                let alone = || plan.collect::<(Vec<u32>, Vec<T>)>(input);
+                assert_eq!(plan.collect::<Vec<u32>>(input).unwrap(), alone().unwrap().0);
+                check_lent(way, alone(), |executor| indices(plan.collect(argreduce::input(input).on(executor))));
+                check_lent(way, alone(), |executor| plan.collect(argreduce::input(input).on(executor)));
                 if options == Options::new() {
-                    let is_min = function == ReduceFunction::ArgMin;
-                    let plain: OneCall<T, Vec<u32>> = if is_min { argmin_on } else { argmax_on };
-                    let with_values: OneCall<T, (Vec<u32>, Vec<T>)> =
-                        if is_min { argmin_with_values_on } else { argmax_with_values_on };
-                    check_lent(way, alone(), |executor| indices(plain(executor, input, &sizes, axes)));
-                    check_lent(way, alone(), |executor| with_values(executor, input, &sizes, axes));
+                    check_lent(way, alone(), |executor| {
+                        let input = argreduce::input(input).on(executor);
+                        match function {
+                            ReduceFunction::ArgMin => argmin(input, &sizes, axes),
+                            _ => argmax(input, &sizes, axes),
+                        }
+                    });
                 }
             }
             // The first chunk is what the executor is lent to.
             let lines = Layout::contiguous(&[2000, 5]).unwrap();
             let reduce = ArgReduce::new(function, &lines).axes(&[0]).options(options);
-            let alone = reduce.plan::<T, u32>().unwrap().run_to_vec_with_values(input);
+            let alone = reduce.plan::<T, u32>().unwrap().collect(input);
             check_lent(way, alone, |executor| {
                 let mut stream = reduce.stream::<T, u32>(0)?;
-                stream.push_on(executor, &Layout::contiguous(&[1500, 5])?, &input[..7500])?;
+                stream.push(&Layout::contiguous(&[1500, 5])?, argreduce::input(&input[..7500]).on(executor))?;
                 stream.push(&Layout::contiguous(&[500, 5])?, &input[7500..])?;
-                assert_eq!(stream.finish_to_vec()?, stream.finish_to_vec_with_values()?.0);
-                stream.finish_to_vec_with_values()
+                assert_eq!(stream.collect::<Vec<u32>>()?, stream.collect::<(Vec<u32>, Vec<T>)>()?.0);
+                stream.collect()
             });
         }
     }
     for_each_type!(agree());
 }
-
-/// A call for a packed tensor.
-type OneCall<T, A> = fn(&dyn Executor, &[T], &[usize], &[isize]) -> Result<A, Error>;
 
 /// What the shapes above are divided into, so that none of the ways goes untested.
 #[test]
@@ -478,13 +471,13 @@ fn more_than_positions_count() {
     for (sizes, strides) in cases {
         let of_layout: Vec<isize> = strides.iter().map(|&stride| stride as isize).collect();
         let layout = Layout::strided(&sizes, &of_layout, 0).unwrap();
-        let mut input: Vec<u8> = (0..layout.required_len()).map(|_| rng.random_range(0..8)).collect();
-        input.iter_mut().filter(|element| **element == 7).for_each(|element| *element = u8::MAX);
-        let expected = first_and_last(&sizes, &strides, input.iter().map(|&element| element == u8::MAX).collect());
+        let mut x: Vec<u8> = (0..layout.required_len()).map(|_| rng.random_range(0..8)).collect();
+        x.iter_mut().filter(|element| **element == 7).for_each(|element| *element = u8::MAX);
+        let expected = first_and_last(&sizes, &strides, x.iter().map(|&element| element == u8::MAX).collect());
         for (direction, expected) in AxisDirection::ALL.into_iter().zip(expected) {
             let plan = ArgReduce::argmax(&layout).all_axes().direction(direction).plan::<u8, u64>().unwrap();
             for way in [Way::InOrder, Way::Reversed, Way::Nothing] {
-                let found = plan.run_to_vec_on(&Wayward::new(way, 3), &input).unwrap();
+                let found: Vec<u64> = plan.collect(input(&x).on(&Wayward::new(way, 3))).unwrap();
                 assert_eq!(found, [expected as u64], "{plan}, {way:?}, {strides:?}");
             }
         }
@@ -522,16 +515,16 @@ fn a_panic_resumes_on_the_caller() {
             assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"in the middle"));
         };
         for e in [0, 2, 4].map(Panics) {
-            panics(&mut || plan.run_on(&e, &input, &mut indices));
-            panics(&mut || plan.run_with_values_on(&e, &input, &mut indices, &mut values));
-            panics(&mut || plan.run_partials_on(&e, &input, &mut partials));
-            panics(&mut || plan.run_to_vec_on(&e, &input).map(drop));
-            panics(&mut || plan.run_to_vec_with_values_on(&e, &input).map(drop));
-            let bytes = cast_slice(&input);
-            let (indices, values) = (cast_slice_mut(&mut indices), cast_slice_mut(&mut values));
-            panics(&mut || untyped.run_on(&e, bytes, indices));
-            panics(&mut || untyped.run_with_values_on(&e, bytes, indices, values));
-            panics(&mut || untyped.run_partials_on(&e, bytes, values, indices));
+            panics(&mut || plan.run(argreduce::input(&input).on(&e), &mut indices));
+            panics(&mut || plan.run(argreduce::input(&input).on(&e), (&mut indices, &mut values)));
+            panics(&mut || plan.run(argreduce::input(&input).on(&e), &mut partials));
+            panics(&mut || plan.collect::<Vec<u32>>(argreduce::input(&input).on(&e)).map(drop));
+            panics(&mut || plan.collect::<(Vec<u32>, Vec<f32>)>(argreduce::input(&input).on(&e)).map(drop));
+            let bytes = argreduce::input::<u8>(cast_slice(&input)).on(&e);
+            let (indices, values): (&mut [u8], &mut [u8]) = (cast_slice_mut(&mut indices), cast_slice_mut(&mut values));
+            panics(&mut || untyped.run(bytes, &mut *indices));
+            panics(&mut || untyped.run(bytes, Buffers { indices, values: Some(values) }));
+            panics(&mut || untyped.run(bytes, PartialBuffers { indices, values }));
         }
     }
 }
@@ -555,10 +548,13 @@ fn a_stream_outlives_a_panic() {
     let chunk = Layout::contiguous(&[3000, 3]).unwrap();
     let mut stream = ArgReduce::argmax(&chunk).axes(&[0]).stream::<f32, u32>(0).unwrap();
     stream.push(&chunk, &[1.0; 9000]).unwrap();
-    catch_unwind(AssertUnwindSafe(|| stream.push_on(&Panics, &chunk, &[9.0; 9000]))).unwrap_err();
-    assert_eq!((stream.position(), stream.finish_to_vec_with_values()), (3000, Ok((vec![0; 3], vec![1.0; 3]))));
-    stream.push_on(&Sequential, &chunk, &[2.0; 9000]).unwrap();
-    assert_eq!((stream.position(), stream.finish_to_vec_with_values()), (6000, Ok((vec![3000; 3], vec![2.0; 3]))));
+    catch_unwind(AssertUnwindSafe(|| stream.push(&chunk, argreduce::input(&[9.0; 9000]).on(&Panics)))).unwrap_err();
+    assert_eq!((stream.position(), stream.collect::<(Vec<u32>, Vec<f32>)>()), (3000, Ok((vec![0; 3], vec![1.0; 3]))));
+    stream.push(&chunk, argreduce::input(&[2.0; 9000]).on(&Sequential)).unwrap();
+    assert_eq!(
+        (stream.position(), stream.collect::<(Vec<u32>, Vec<f32>)>()),
+        (6000, Ok((vec![3000; 3], vec![2.0; 3])))
+    );
 }
 
 /// Those that the library brings, on what is worth several threads to them.
@@ -569,10 +565,10 @@ fn threads_of_the_library() {
         let layout = Layout::contiguous(&sizes).unwrap();
         let input = dense_or_sparse::<u8>(&mut rng(5), layout.required_len(), true);
         let plan = ArgReduce::argmin(&layout).axes(&[1]).plan::<u8, u32>().unwrap();
-        let alone = plan.run_to_vec(&input).unwrap();
+        let alone: Vec<u32> = plan.collect(&input).unwrap();
         for executor in [&Sequential as &dyn Executor, &ScopedThreads::new(0), &ScopedThreads::new(3), &Rayon, &pool] {
             let mut indices = vec![77; sizes[0]];
-            plan.run_on(executor, &input, &mut indices).unwrap();
+            plan.run(argreduce::input(&input).on(executor), &mut indices).unwrap();
             assert!(indices == alone, "{sizes:?}");
         }
         assert_eq!(plan.division_on(&Sequential).to_string(), "1 task");
@@ -644,18 +640,19 @@ fn errors_come_before_tasks() {
     let executor = Wayward::new(Way::InOrder, 4);
     let plan = ArgReduce::argmax(&Layout::contiguous(&[100, 100]).unwrap()).axes(&[1]).plan::<u8, u8>().unwrap();
     let (input, mut indices, mut values) = ([1; 10_000], [7; 100], [7; 100]);
-    plan.run_on(&executor, &input[1..], &mut indices).unwrap_err();
-    plan.run_on(&executor, &input, &mut indices[1..]).unwrap_err();
-    plan.run_with_values_on(&executor, &input, &mut indices, &mut values[1..]).unwrap_err();
+    plan.run(argreduce::input(&input[1..]).on(&executor), &mut indices).unwrap_err();
+    plan.run(argreduce::input(&input).on(&executor), &mut indices[1..]).unwrap_err();
+    plan.run(argreduce::input(&input).on(&executor), (&mut indices, &mut values[1..])).unwrap_err();
     assert_eq!((indices, values), ([7; 100], [7; 100]));
     let empty = ArgReduce::argmax(&Layout::contiguous(&[0, 100]).unwrap()).axes(&[1]).plan::<u8, u8>().unwrap();
-    empty.run_on(&executor, &[], &mut []).unwrap();
-    plan.run_to_vec_on(&executor, &input[1..]).unwrap_err();
-    argmax_on::<u8, u32>(&executor, &input, &[100, 99], &[1]).unwrap_err();
-    argmax_with_values_on::<u8, u32>(&executor, &input, &[100, 100], &[2]).unwrap_err();
+    empty.run(argreduce::input(&[]).on(&executor), &mut [0; 0]).unwrap();
+    plan.collect::<Vec<u8>>(argreduce::input(&input[1..]).on(&executor)).unwrap_err();
+    let on = argreduce::input(&input).on(&executor);
+    argmax::<Vec<u32>, _, _>(on, &[100, 99], &[1]).unwrap_err();
+    argmax::<(Vec<u32>, Vec<u8>), _, _>(on, &[100, 100], &[2]).unwrap_err();
     let mut stream = ArgReduce::argmax(&Layout::contiguous(&[1, 100]).unwrap()).axes(&[0]).stream::<u8, u8>(0).unwrap();
-    stream.push_on(&executor, &Layout::contiguous(&[100, 100]).unwrap(), &input[1..]).unwrap_err();
-    stream.push_on(&executor, &Layout::contiguous(&[100, 99]).unwrap(), &input).unwrap_err();
+    stream.push(&Layout::contiguous(&[100, 100]).unwrap(), argreduce::input(&input[1..]).on(&executor)).unwrap_err();
+    stream.push(&Layout::contiguous(&[100, 99]).unwrap(), argreduce::input(&input).on(&executor)).unwrap_err();
     assert_eq!(stream.position(), 0);
     assert_eq!(executor.calls.load(Relaxed), 0);
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use argreduce::{ArgReduce, ArgReduceBoth, DataType, Element, Executor, Isa, Layout, Mask, ReduceFunction, reference};
+use argreduce::{ArgReduce, DataType, Element, Executor, Isa, Layout, Mask, ReduceFunction, input, reference};
 use argreduce_guard::is_slow;
 use common::{Sample, best_values, orders, places, rng, sample};
 use rand::RngExt;
@@ -74,7 +74,7 @@ fn check<T: Sample>(rng: &mut SmallRng, view: &Layout, axes: &[isize]) {
     let reduced: Vec<bool> = (0..view.sizes().len() as isize).map(|axis| axes.contains(&axis)).collect();
     let order = orders().nth(rng.random_range(0..8)).unwrap();
     let (function, direction, policy) = order;
-    let input: Vec<T> = sample(rng, view.required_len());
+    let x: Vec<T> = sample(rng, view.required_len());
     let executor = InTurn(rng.random_range(1..=5));
     let isas: Vec<Isa> = Isa::available().collect();
     let reduce = ArgReduce::new(function, view).axes(axes).direction(direction).nan_policy(policy).fill(-1);
@@ -87,28 +87,26 @@ fn check<T: Sample>(rng: &mut SmallRng, view: &Layout, axes: &[isize]) {
     let plan = reduce.plan::<T, i64>().unwrap();
     let outputs = plan.output_layout().element_count();
     let (mut indices, mut values) = (vec![-7; outputs], vec![T::default(); outputs]);
-    plan.run_with_values_on(&executor, &input, &mut indices, &mut values).unwrap();
-    let expected = reference::arg_reduce(order, view, &reduced, &input);
+    plan.run(input(&x).on(&executor), (&mut indices, &mut values)).unwrap();
+    let expected = reference::arg_reduce(order, view, &reduced, &x);
     let as_i64 = |expected: &[usize]| expected.iter().map(|&index| index as i64).collect::<Vec<_>>();
     let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
-    assert_eq!(indices, as_i64(&expected), "{plan}\n{view:?}\n{input:?}");
-    assert_eq!(bits(&values), best_values(view, &reduced, &expected, &input), "{plan}\n{view:?}");
+    assert_eq!(indices, as_i64(&expected), "{plan}\n{view:?}\n{x:?}");
+    assert_eq!(bits(&values), best_values(view, &reduced, &expected, &x), "{plan}\n{view:?}");
 
-    let both = ArgReduceBoth::of(reduce).plan_both::<T, i64>().unwrap();
-    let mut found = [vec![-7; outputs], vec![-7; outputs]];
-    let [min, max] = &mut found;
-    both.run_on(&executor, &input, min, max).unwrap();
+    let both = reduce.plan_both::<T, i64>().unwrap();
+    let found: [Vec<i64>; 2] = both.collect(input(&x).on(&executor)).unwrap();
     let expected = ReduceFunction::ALL
-        .map(|function| as_i64(&reference::arg_reduce((function, direction, policy), view, &reduced, &input)));
-    assert_eq!(found, expected, "{both}\n{view:?}\n{input:?}");
+        .map(|function| as_i64(&reference::arg_reduce((function, direction, policy), view, &reduced, &x)));
+    assert_eq!(found, expected, "{both}\n{view:?}\n{x:?}");
 
     let (of_mask, there) = mask(rng, view.sizes());
     let place = places(&of_mask);
-    let expected = reference::arg_reduce_masked(order, view, &reduced, &input, |n| there[place[n]]);
+    let expected = reference::arg_reduce_masked(order, view, &reduced, &x, |n| there[place[n]]);
     let expected: Vec<i64> = expected.into_iter().map(|index| index.map_or(-1, |index| index as i64)).collect();
-    plan.run_masked_with_values_on(&executor, &input, Mask::strided(&there, &of_mask), &mut indices, &mut values)
-        .unwrap();
-    assert_eq!(indices, expected, "{plan}\n{view:?}\n{input:?}\n{of_mask:?}\n{there:?}");
+    let masked = input(&x).masked(Mask::strided(&there, &of_mask)).on(&executor);
+    plan.run(masked, (&mut indices, &mut values)).unwrap();
+    assert_eq!(indices, expected, "{plan}\n{view:?}\n{x:?}\n{of_mask:?}\n{there:?}");
 }
 
 /// Windows of a transposed matrix, and pooling over a transposed image.

@@ -43,11 +43,11 @@ fn group<T: Sample>(criterion: &mut Criterion, data_type: DataType, shape: Shape
     let id = |name: &str| BenchmarkId::new(name, data_type);
     group.bench_function(id("argreduce-u32"), |bencher| {
         prepared(&mut input);
-        bencher.iter(|| plan.run(&input, &mut indices));
+        bencher.iter(|| plan.run(&input[..], &mut indices));
     });
     group.bench_function(id("argreduce-i64"), |bencher| {
         prepared(&mut input);
-        bencher.iter(|| wide.run(&input, &mut wide_indices));
+        bencher.iter(|| wide.run(&input[..], &mut wide_indices));
     });
     if let Some(row) = geometry.peer_row {
         group.bench_function(id("argminmax"), |bencher| {

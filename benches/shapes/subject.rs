@@ -1,10 +1,11 @@
 //! The library as the table uses it: as it is here ([`New`]), and as it was at another commit ([`Old`]). Knows nothing
 //! of time.
 //!
-//! `ci/versus` builds this program with a second library, `old`, and the `cfg` of that name. Without it the old one is
-//! the new one, so that this file always compiles, and nothing asks it. All that is timed of the library goes through
-//! here: what an old interface does not have is an error of `plans`, and a commit that this file does not compile with
-//! cannot be compared.
+//! `ci/versus` builds this program with a second library, `old`, and the `cfg` `versus`. Without it the old one is the
+//! new one, and nothing asks it. All that is timed of the library goes through here: what an old interface does not
+//! have is an error of `plans`, and a commit that this file does not compile with cannot be compared. Where an old
+//! library has other names than the new one, a module below is written in those, and `ci/versus` says which, by the
+//! value of the `cfg`.
 
 use crate::cell::{Cell, Geometry};
 use anyhow::{Context, Result};
@@ -14,7 +15,10 @@ use std::fmt::Display;
 pub const IS_VERSUS: bool = cfg!(versus);
 
 pub struct New;
+#[cfg(versus)]
 pub struct Old;
+#[cfg(not(versus))]
+pub use self::New as Old;
 
 /// Element types of a library.
 pub trait By<Library>: Sized + 'static {
@@ -76,9 +80,9 @@ macro_rules! library {
                 fn run(plans: &Plans<T>, input: &[T], indices: &mut [u32], wide: &mut [i64], values: &mut [T]) {
                     let Plans { narrow, wide: wide_plan, has_values } = plans;
                     match wide_plan {
-                        Some(plan) if *has_values => plan.run_with_values(input, wide, values),
+                        Some(plan) if *has_values => plan.run(input, (wide, values)),
                         Some(plan) => plan.run(input, wide),
-                        None if *has_values => narrow.run_with_values(input, indices, values),
+                        None if *has_values => narrow.run(input, (indices, values)),
                         None => narrow.run(input, indices),
                     }
                     .expect("slices of their lengths");
@@ -104,8 +108,8 @@ macro_rules! library {
     };
 }
 
-#[cfg(not(versus))]
-use argreduce as old;
-
 library!(New: of_new of argreduce);
+#[cfg(all(versus, not(versus = "before_input")))]
 library!(Old: of_old of old);
+#[cfg(versus = "before_input")]
+mod before_input;

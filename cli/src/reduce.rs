@@ -124,12 +124,12 @@ impl<T: Element + Pod> Reducer<T> {
                 // The other runs leave the answer alone.
                 let mut other = (run > 0).then(|| self.open_stream(&part)).transpose()?;
                 let start = Instant::now();
-                other.as_mut().unwrap_or(&mut stream).push(&layout, &self.elements)?;
+                other.as_mut().unwrap_or(&mut stream).push(&layout, &self.elements[..])?;
                 Ok(start.elapsed())
             })?;
             self.spent += best;
         }
-        Ok(stream.finish_with_values(&mut self.best.indices[..len], &mut self.best.values[..len])?)
+        Ok(stream.finish((&mut self.best.indices[..len], &mut self.best.values[..len]))?)
     }
 
     fn windows(&mut self, block: usize, len: usize) -> Result<()> {
@@ -140,11 +140,7 @@ impl<T: Element + Pod> Reducer<T> {
             let Outputs { indices, values } = if chunk == 0 { &mut self.best } else { &mut self.other };
             self.spent += best_time(self.runs, |_| {
                 let start = Instant::now();
-                if values.is_empty() {
-                    plan.run(&self.elements, &mut indices[..len])?;
-                } else {
-                    plan.run_with_values(&self.elements, &mut indices[..len], &mut values[..len])?;
-                }
+                plan.run(&self.elements[..], (&mut indices[..len], values.get_mut(..len)))?;
                 Ok(start.elapsed())
             })?;
             if chunk > 0 {

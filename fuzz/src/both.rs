@@ -8,8 +8,8 @@ use crate::sample::Sample;
 use crate::{Outcome, Problem, model};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use argreduce::{
-    ArgReduce, DataType, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Partial, PlanBoth, ReduceFunction,
-    reference, with_element_type,
+    ArgReduce, DataType, Error, Executor, Index, Input, Isa, Layout, Mask, NanPolicy, Partial, PlanBoth,
+    ReduceFunction, reference, with_element_type,
 };
 use argreduce_guard::directml::type_number;
 use argreduce_guard::{Edge, Guarded};
@@ -240,16 +240,16 @@ struct Run<'a, T, I> {
 }
 
 impl<T: Sample, I: Index> Run<'_, T, I> {
+    fn read(&self) -> Input<'_, T> {
+        argreduce::input(self.input).masked(self.mask).on(self.tasks)
+    }
+
     /// With values, if there are places for them.
     fn run(&self, found: &mut Outputs<I, T>) -> std::result::Result<(), Error> {
-        let Run { plan, tasks, input, .. } = *self;
         let ([min, max], [lowest, highest]) = (&mut found.indices, &mut found.values);
-        match (self.mask, lowest.is_empty() && plan.output_layout().element_count() > 0) {
-            (None, true) => plan.run_on(tasks, input, min, max),
-            (None, false) => plan.run_with_values_on(tasks, input, min, max, lowest, highest),
-            (Some(mask), true) => plan.run_masked_on(tasks, input, mask, min, max),
-            (Some(mask), false) => plan.run_masked_with_values_on(tasks, input, mask, min, max, lowest, highest),
-        }
+        let has_values = !lowest.is_empty() || self.plan.output_layout().element_count() == 0;
+        let min = (&mut min[..], has_values.then_some(&mut lowest[..]));
+        self.plan.run(self.read(), [min, (&mut max[..], has_values.then_some(&mut highest[..]))])
     }
 
     fn answers(&self, expected: &Expected, problem: &Problem) {
@@ -296,18 +296,16 @@ impl<T: Sample, I: Index> Run<'_, T, I> {
     }
 
     fn partials(&self, expected: &Expected, problem: &Problem) {
-        let Run { plan, tasks, input, .. } = *self;
+        let plan = self.plan;
         let output = plan.output_layout();
-        let [mut min, mut max] = [(); 2].map(|()| vec![Partial::<T, I>::NONE; output.element_count()]);
-        let result = match self.mask {
-            None => plan.run_partials_on(tasks, input, &mut min, &mut max),
-            Some(mask) => plan.run_masked_partials_on(tasks, input, mask, &mut min, &mut max),
+        let [min, max]: [Vec<Partial<T, I>>; 2] = match plan.collect(self.read()) {
+            Ok(partials) => partials,
+            Err(error) => {
+                // The index of the last element would say that there is none.
+                assert!(matches!(error, Error::IndexTooLarge { .. }), "{plan} of {problem:?}: {error}");
+                return;
+            }
         };
-        if let Err(error) = result {
-            // The index of the last element would say that there is none.
-            assert!(matches!(error, Error::IndexTooLarge { .. }), "{plan} of {problem:?}: {error}");
-            return;
-        }
         for (n, partials) in [&min, &max].into_iter().enumerate() {
             let found: Vec<_> = partials.iter().map(|partial| (partial.index, partial.value.bits())).collect();
             let index = |index: &Option<usize>| index.map_or(I::NONE, |index| I::at(index as isize, 0, 0));
@@ -316,7 +314,7 @@ impl<T: Sample, I: Index> Run<'_, T, I> {
         }
         let mut found = Outputs::<I, T>::new(output.required_len(), 0, self.edge);
         let [of_min, of_max] = &mut found.indices;
-        plan.finish_partials(&min, &max, of_min, of_max).expect("indices of the whole");
+        plan.finish([&min, &max], [&mut of_min[..], &mut of_max[..]]).expect("indices of the whole");
         let wanted = expected.indices.each_ref().map(|indices| written::<I>(output, indices, FILL));
         assert_eq!(found.indices.each_ref().map(|x| x.to_vec()), wanted, "{plan}, finished, of {problem:?}");
     }

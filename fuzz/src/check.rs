@@ -90,11 +90,11 @@ pub(crate) fn answers<T: Sample, I: Index>(problem: &Problem, elements: &[T]) ->
             Answers { indices, best, written }
         });
         let mut indices = Guarded::filled(untouched::<I>(), required, edge);
-        plan.run(&input, &mut indices).expect("slices are long enough");
+        plan.run(&input[..], &mut indices[..]).expect("slices are long enough");
         assert_eq!(*indices, *answers.written, "{plan} of {problem:?}");
         let mut values = Guarded::filled(T::default(), answers.indices.len(), edge);
         indices.fill(untouched());
-        plan.run_with_values(&input, &mut indices, &mut values).expect("slices are long enough");
+        plan.run(&input[..], (&mut indices[..], &mut values[..])).expect("slices are long enough");
         assert_eq!(*indices, *answers.written, "{plan}, with values, of {problem:?}");
         assert!(
             values.iter().map(|value| value.bits()).eq(answers.best.iter().copied()),
@@ -103,7 +103,7 @@ pub(crate) fn answers<T: Sample, I: Index>(problem: &Problem, elements: &[T]) ->
         // One element less, and nothing is written.
         if let Some((_, shorter)) = input.split_last().filter(|_| layout.element_count() > 0) {
             indices.fill(untouched());
-            plan.run(shorter, &mut indices).expect_err("the input is too short");
+            plan.run(shorter, &mut indices[..]).expect_err("the input is too short");
             assert!(indices.iter().all(|&index| index == untouched()), "{plan} wrote, and failed");
         }
     }

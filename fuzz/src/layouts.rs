@@ -139,8 +139,8 @@ impl Input {
             return;
         }
         let Some(answers) = answers.get_or_init(|| self.answers(layout, plan.output_layout(), reduced)) else { return };
-        let mut indices = vec![untouched(); writes];
-        plan.run(&answers.input, &mut indices).expect("slices are long enough");
+        let mut indices = vec![untouched::<I>(); writes];
+        plan.run(&answers.input[..], &mut indices).expect("slices are long enough");
         assert_eq!(indices, answers.written, "{plan} of {self:?}");
     }
 

@@ -101,7 +101,7 @@ fn check<T: Sample, I: Index>(drawn: &Drawn, problem: &Problem) {
     let input = Guarded::copy_of(&problem.data.elements::<T>(layout.required_len()), edge);
     let expected = reference::arg_reduce_masked(order, layout, &reduced, &input, |n| drawn.is_there(n));
     let formats = drawn.formats(sizes, edge);
-    let mask = drawn.mask(&formats);
+    let masked = argreduce::input(&input[..]).masked(drawn.mask(&formats));
 
     let (function, direction, policy) = order;
     for isa in Isa::available() {
@@ -110,10 +110,10 @@ fn check<T: Sample, I: Index>(drawn: &Drawn, problem: &Problem) {
         let wanted: Vec<I> = expected.iter().map(|index| I::at(index.map_or(7, |n| n as isize), 0, 0)).collect();
         let mut indices = Guarded::filled(I::at(-77, 0, 0), expected.len(), edge);
         let mut values = Guarded::filled(T::default(), expected.len(), edge);
-        plan.run_masked_with_values(&input, mask, &mut indices, &mut values).expect("slices are long enough");
+        plan.run(masked, (&mut indices[..], &mut values[..])).expect("slices are long enough");
         assert_eq!(*indices, *wanted, "{plan} of {problem:?}");
         let mut partials = vec![Partial::NONE; expected.len()];
-        match plan.run_masked_partials(&input, mask, &mut partials) {
+        match plan.run(masked, &mut partials) {
             Ok(()) => {
                 for (n, (partial, index)) in partials.iter().zip(&expected).enumerate() {
                     let found = (partial.index, partial.value.bits());
@@ -123,12 +123,13 @@ fn check<T: Sample, I: Index>(drawn: &Drawn, problem: &Problem) {
             }
             Err(error) => assert!(matches!(error, Error::IndexTooLarge { .. }), "{error}"),
         }
-        let result = reduce.plan::<T, I>().expect("as before").run_masked(&input, mask, &mut indices);
+        let result = reduce.plan::<T, I>().expect("as before").run(masked, &mut indices[..]);
         let is_missing = expected.iter().any(Option::is_none);
         assert_eq!(matches!(result, Err(Error::NothingThere { .. })), is_missing, "{plan}: {result:?}");
         if count > 0 && !expected.is_empty() {
             indices.fill(I::at(-77, 0, 0));
-            plan.run_masked(&input, Mask::bools(&formats.bools[1..]), &mut indices).expect_err("the mask is too short");
+            let short = masked.masked(Mask::bools(&formats.bools[1..]));
+            plan.run(short, &mut indices[..]).expect_err("the mask is too short");
             assert!(indices.iter().all(|&index| index == I::at(-77, 0, 0)), "{plan} wrote, and failed");
         }
     }

@@ -74,7 +74,7 @@ fn check<T: Sample, I: Index>(choices: &Choices, problem: &Problem) {
         let reduce = ArgReduce::new(function, &view).axes(axes).direction(direction).nan_policy(policy);
         let plan = reduce.isa(isa(n)).window(sizes, &part.start).plan::<T, I>().expect("the whole has a plan");
         let mut partials = vec![Partial::<T, I>::NONE; plan.output_layout().element_count()];
-        match plan.run_partials(&elements, &mut partials) {
+        match plan.run(&elements, &mut partials) {
             Ok(()) => {}
             // The index of the last element would say that there is none.
             Err(Error::IndexTooLarge { .. }) => {

@@ -59,6 +59,18 @@ pub trait Element: sealed::Sealed + Copy + PartialOrd + fmt::Debug + Default + S
         self.key(i64::MIN) != self.key(i64::MAX)
     }
 
+    /// No number is below.
+    #[doc(hidden)]
+    const LOWEST: Self;
+
+    /// No number is above.
+    #[doc(hidden)]
+    const HIGHEST: Self;
+
+    /// A NaN, of types that have some: all values with a larger magnitude than [`Element::HIGHEST`] has, as bits.
+    #[doc(hidden)]
+    const ANY_NAN: Option<Self>;
+
     /// An integer in the order of the numbers, and `nan` for a NaN: what is behind [`crate::key`].
     #[doc(hidden)]
     fn key(self, nan: i64) -> i64;
@@ -74,6 +86,19 @@ fn float_key(bits: u64, width: u32, infinity: u64, nan: i64) -> i64 {
     if magnitude > infinity { nan } else { number }
 }
 
+/// [`Element::LOWEST`], [`Element::HIGHEST`] and [`Element::ANY_NAN`], by the kind of type.
+macro_rules! extremes {
+    (float $t:ident) => {
+        ($t::NEG_INFINITY, $t::INFINITY, Some($t::NAN))
+    };
+    (integer $t:ident) => {
+        ($t::MIN, $t::MAX, None::<$t>)
+    };
+    (truth $t:ident) => {
+        (false, true, None::<$t>)
+    };
+}
+
 /// The body of [`Element::key`], by the kind of type.
 macro_rules! key {
     (float $t:ident, $x:ident, $nan:ident) => {
@@ -84,6 +109,9 @@ macro_rules! key {
         let _ = $nan;
         ($x as i64) ^ (if <$t as Element>::Pod::MIN == 0 { i64::MIN } else { 0 })
     }};
+    (truth $t:ident, $x:ident, $nan:ident) => {
+        key!(integer $t, $x, $nan)
+    };
 }
 
 // `$d` is a dollar sign, for the macros that this one makes.
@@ -182,6 +210,9 @@ macro_rules! elements {
                 type Pod = $key;
                 // SAFETY: bits of 0 are a value of each of the types.
                 const ZERO: $t = unsafe { core::mem::zeroed() };
+                const LOWEST: $t = extremes!($kind $t).0;
+                const HIGHEST: $t = extremes!($kind $t).1;
+                const ANY_NAN: Option<$t> = extremes!($kind $t).2;
 
                 #[inline(always)]
                 fn key(self, nan: i64) -> i64 {
@@ -237,7 +268,7 @@ elements! { $
     /// 64-bit unsigned integer.
     U64: integer u64 as u64 if "int64", "u64" or "uint64";
     /// `false` is less than `true`; the same kernels as `u8`.
-    Bool: integer bool as u8 if "bool", "bool";
+    Bool: truth bool as u8 if "bool", "bool";
 }
 
 /// What to look for.

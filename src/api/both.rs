@@ -1,248 +1,88 @@
-//! The smallest and the largest at once: one description, one plan, and two outputs of everything.
+//! The smallest and the largest at once: one plan, and two outputs of everything.
 
-use super::builder::{ArgReduce, check_fill};
+use super::description::ArgReduce;
 use super::display::fmt_debug;
-use super::plan::{ErasedPlan, Plan, check_len, new_vec};
-use super::untyped::{UntypedPlan, index_elements};
-use crate::exec::{BoundBoth, BoundPlan, ElementsRef, OutputSlices, Values, both_kernel, run_both_on, run_both_row};
-use crate::{
-    AxisDirection, DataType, Element, Error, Executor, Index, Isa, Layout, Mask, NanPolicy, Options, ReduceFunction,
-    Sequential,
-};
+use super::input::{ErasedInput, Input};
+use super::lengths::check_len;
+use super::merge::Merge;
+use super::output::{Collect, Names, Output, Places, UntypedOutput};
+use super::plan::Plan;
+use super::run::ErasedBoth;
+use super::untyped::UntypedPlan;
+use crate::exec::both_kernel;
+use crate::{DataType, Element, Error, Index, Isa, Layout, Partial, ReduceFunction};
 use argreduce_kernels::BothKernel;
 use std::fmt;
 
-/// What to reduce and how, as [`ArgReduce`], for the indices of both the smallest and the largest element.
-///
-/// ```
-/// use argreduce::{ArgReduce, Layout};
-/// let plan = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan_both::<f32, u32>()?;
-/// let (smallest, largest) = plan.run_to_vecs(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
-/// assert_eq!((smallest, largest), (vec![0, 1], vec![1, 0]));
-/// # Ok::<(), argreduce::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[must_use = "a description does nothing until it is planned and run"]
-pub struct ArgReduceBoth<'a> {
-    /// Of the smallest.
-    reduce: ArgReduce<'a>,
-}
-
 impl<'a> ArgReduce<'a> {
-    /// The indices of both the smallest and the largest element: see [`ArgReduceBoth`].
-    #[doc(alias = "minmax")]
-    pub fn argminmax(input: &Layout) -> ArgReduceBoth<'a> {
-        ArgReduceBoth { reduce: ArgReduce::argmin(input) }
-    }
-}
-
-impl<'a> ArgReduceBoth<'a> {
-    /// What a description says, of both functions in place of its own.
-    #[doc(hidden)]
-    pub fn of(reduce: ArgReduce<'a>) -> Self {
-        ArgReduceBoth { reduce: ArgReduce { function: ReduceFunction::ArgMin, ..reduce } }
-    }
-
-    /// As [`ArgReduce::axes`].
-    #[doc(alias("axis", "dim"))]
-    pub fn axes(self, axes: &[isize]) -> Self {
-        ArgReduceBoth { reduce: self.reduce.axes(axes) }
-    }
-
-    /// As [`ArgReduce::axes_from`].
-    pub fn axes_from(self, axes: impl IntoIterator<Item = isize>) -> Self {
-        ArgReduceBoth { reduce: self.reduce.axes_from(axes) }
-    }
-
-    /// As [`ArgReduce::all_axes`].
-    pub fn all_axes(self) -> Self {
-        ArgReduceBoth { reduce: self.reduce.all_axes() }
-    }
-
-    /// As [`ArgReduce::direction`], of both.
-    pub fn direction(self, direction: AxisDirection) -> Self {
-        ArgReduceBoth { reduce: self.reduce.direction(direction) }
-    }
-
-    /// As [`ArgReduce::nan_policy`]: where NaN is before all numbers, the first one is both the smallest and the
-    /// largest.
-    pub fn nan_policy(self, nan_policy: NanPolicy) -> Self {
-        ArgReduceBoth { reduce: self.reduce.nan_policy(nan_policy) }
-    }
-
-    /// As [`ArgReduce::options`].
-    pub fn options(self, options: impl Into<Options>) -> Self {
-        ArgReduceBoth { reduce: self.reduce.options(options) }
-    }
-
-    /// As [`ArgReduce::output_layout`], of the indices of both, each in a slice of its own.
-    pub fn output_layout(self, output: &'a Layout) -> Self {
-        ArgReduceBoth { reduce: self.reduce.output_layout(output) }
-    }
-
-    /// As [`ArgReduce::window`].
-    pub fn window(self, whole: &'a [usize], start: &'a [usize]) -> Self {
-        ArgReduceBoth { reduce: self.reduce.window(whole, start) }
-    }
-
-    /// As [`ArgReduce::fill`].
-    pub fn fill(self, index: i64) -> Self {
-        ArgReduceBoth { reduce: self.reduce.fill(index) }
-    }
-
-    /// As [`ArgReduce::isa`].
-    pub fn isa(self, isa: Isa) -> Self {
-        ArgReduceBoth { reduce: self.reduce.isa(isa) }
-    }
-
-    /// Checks all of it, and decides how to run.
+    /// A plan for both the smallest and the largest element, whatever function this describes.
     ///
     /// # Errors
     /// As [`ArgReduce::plan`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout};
+    /// let plan = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan_both::<f32, u32>()?;
+    /// let [min, max]: [Vec<u32>; 2] = plan.collect(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
+    /// assert_eq!((min, max), (vec![0, 1], vec![1, 0]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
     pub fn plan_both<T: Element, I: Index>(self) -> Result<PlanBoth<T, I>, Error> {
         let [min, max] = self.each();
-        let (min, max) = (min.plan::<T, I>()?, max.plan()?);
-        Ok(PlanBoth { min, max, kernel: both_kernel(&min.erased.exec, T::DATA_TYPE, min.erased.nan_policy) })
+        let (min, max) = (min.plan::<T, I>()?, max.plan::<T, I>()?);
+        let kernel = both_kernel(min.erased().exec(), T::DATA_TYPE, min.erased().nan_policy());
+        Ok(PlanBoth { min, max, kernel })
     }
 
-    /// As [`ArgReduceBoth::plan_both`], with both types as values.
+    /// As [`ArgReduce::plan_both`], with both types as values.
     ///
     /// # Errors
     /// As [`ArgReduce::plan_untyped`].
     ///
     /// ```
-    /// use argreduce::{ArgReduce, DataType, Layout};
+    /// use argreduce::{ArgReduce, Buffers, DataType, Layout};
+    /// use bytemuck::cast_slice_mut;
     /// let reduce = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]);
     /// let plan = reduce.plan_both_untyped(DataType::U8, DataType::U16)?;
     /// let (mut min, mut max) = ([9_u16; 2], [9_u16; 2]);
-    /// let buffers = [bytemuck::cast_slice_mut(&mut min), bytemuck::cast_slice_mut(&mut max)];
-    /// plan.run(&[1, 5, 2, 7, 0, 7], buffers, None)?;
+    /// let to_min = Buffers { indices: cast_slice_mut(&mut min), values: None };
+    /// let to_max = Buffers { indices: cast_slice_mut(&mut max), values: None };
+    /// plan.run(&[1, 5, 2, 7, 0, 7], [to_min.into(), to_max.into()])?;
     /// assert_eq!((min, max), ([0, 1], [1, 0]));
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn plan_both_untyped(self, data_type: DataType, index_type: DataType) -> Result<UntypedPlanBoth, Error> {
         let [min, max] = self.each();
         let (min, max) = (min.plan_untyped(data_type, index_type)?, max.plan_untyped(data_type, index_type)?);
-        let kernel = both_kernel(&min.erased().exec, data_type, min.erased().nan_policy);
+        let kernel = both_kernel(min.erased().exec(), data_type, min.erased().nan_policy());
         Ok(UntypedPlanBoth { min, max, kernel })
     }
 
     /// For the smallest, and for the largest.
     fn each(self) -> [ArgReduce<'a>; 2] {
-        [self.reduce, ArgReduce { function: ReduceFunction::ArgMax, ..self.reduce }]
+        ReduceFunction::ALL.map(|function| ArgReduce { function: Some(function), ..self })
     }
 }
 
-/// A [`PlanBoth`] whose types are known at run time, on buffers of bytes, as an [`UntypedPlan`] has them. Buffers come
-/// in pairs: of the smallest, and of the largest. Errors call them `min_indices` and `max_indices`, `min_values` and
-/// `max_values`.
-#[derive(Clone)]
-pub struct UntypedPlanBoth {
-    min: UntypedPlan,
-    max: UntypedPlan,
-    /// For both at once.
-    kernel: Option<BothKernel>,
-}
-
-impl UntypedPlanBoth {
-    /// As [`PlanBoth::run`], or [`PlanBoth::run_with_values`] if there are buffers for values.
-    ///
-    /// # Errors
-    /// As [`PlanBoth::run_with_values`], and [`Error::Misaligned`].
-    pub fn run(&self, input: &[u8], indices: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>) -> Result<(), Error> {
-        self.run_any(&Sequential, (input, None), indices, values)
-    }
-
-    /// As [`UntypedPlanBoth::run`], on the threads of an executor, as [`Plan::run_on`].
-    ///
-    /// # Errors
-    /// As [`UntypedPlanBoth::run`].
-    pub fn run_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        indices: [&mut [u8]; 2],
-        values: Option<[&mut [u8]; 2]>,
-    ) -> Result<(), Error> {
-        self.run_any(executor, (input, None), indices, values)
-    }
-
-    /// As [`PlanBoth::run_masked_on`], or [`PlanBoth::run_masked_with_values_on`] if there are buffers for values.
-    ///
-    /// # Errors
-    /// As [`PlanBoth::run_masked_with_values`], and [`Error::Misaligned`].
-    pub fn run_masked_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        mask: Mask<'_>,
-        indices: [&mut [u8]; 2],
-        values: Option<[&mut [u8]; 2]>,
-    ) -> Result<(), Error> {
-        self.run_any(executor, (input, Some((mask, self.min.erased().fill))), indices, values)
-    }
-
-    /// With another fill than the plan's.
-    #[doc(hidden)]
-    pub fn run_masked_with_fill(
-        &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        (mask, fill): (Mask<'_>, Option<i64>),
-        indices: [&mut [u8]; 2],
-        values: Option<[&mut [u8]; 2]>,
-    ) -> Result<(), Error> {
-        let fill = check_fill(fill, (self.min.index_type().name(), self.min.max_index()))?;
-        self.run_any(executor, (input, Some((mask, fill))), indices, values)
-    }
-
-    /// The plans for the smallest and the largest: what both have, and what merges and finishes the partial answers of
-    /// each.
-    pub fn each(&self) -> [&UntypedPlan; 2] {
-        [&self.min, &self.max]
-    }
-
-    fn run_any(
-        &self,
-        executor: &dyn Executor,
-        (input, mask): (&[u8], Option<(Mask<'_>, Option<i64>)>),
-        [min, max]: [&mut [u8]; 2],
-        values: Option<[&mut [u8]; 2]>,
-    ) -> Result<(), Error> {
-        let (data_type, index_type) = (self.min.data_type(), self.min.index_type());
-        let input = ElementsRef::of_bytes("input", data_type, input)?;
-        let [min_values, max_values] = match values {
-            Some([min, max]) => [
-                Some(Values::of_bytes("min_values", data_type, min)?),
-                Some(Values::of_bytes("max_values", data_type, max)?),
-            ],
-            None => [None, None],
-        };
-        let names = ["min_indices", "max_indices"];
-        let min = OutputSlices { indices: index_elements(names[0], index_type, min)?, values: min_values };
-        let max = OutputSlices { indices: index_elements(names[1], index_type, max)?, values: max_values };
-        let plans = [self.min.erased(), self.max.erased()];
-        run_erased((plans, self.kernel), (names, index_type.name()), (input, mask), [min, max], executor)
-    }
-}
-
-/// A [`Plan`] for the smallest and the largest at once: whatever is written, is written of both. `min` and `max` are
-/// what a [`Plan`] of either function writes.
+/// A [`Plan`] for the smallest and the largest at once: made by [`ArgReduce::plan_both`]. There are two outputs of one
+/// kind, that of the smallest first; what is in each is what a [`Plan`] of either function writes. Messages call them
+/// `min` and `max`, and values `min_values` and `max_values`.
 ///
 /// ```
 /// use argreduce::{ArgReduce, Layout};
 /// let plan = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan_both::<f32, u32>()?;
 /// let (mut min, mut max, mut lowest, mut highest) = ([0; 2], [0; 2], [0.0; 2], [0.0; 2]);
-/// plan.run_with_values(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0], &mut min, &mut max, &mut lowest, &mut highest)?;
+/// let x = [1.0, 5.0, 2.0, 7.0, 0.0, 7.0];
+/// plan.run(&x, [(&mut min, &mut lowest), (&mut max, &mut highest)])?;
 /// assert_eq!((min, lowest, max, highest), ([0, 1], [1.0, 0.0], [1, 0], [5.0, 7.0]));
 ///
-/// let error = plan.run(&[0.0; 6], &mut min, &mut [0]).unwrap_err();
+/// let error = plan.run(&x, [&mut min[..], &mut max[..1]]).unwrap_err();
 /// assert_eq!(error.to_string(), "the max slice has 1 elements of u32: the layout needs 2");
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 pub struct PlanBoth<T, I> {
-    pub(crate) min: Plan<T, I>,
-    pub(crate) max: Plan<T, I>,
+    min: Plan<T, I>,
+    max: Plan<T, I>,
     /// For both at once.
     kernel: Option<BothKernel>,
 }
@@ -256,137 +96,114 @@ impl<T, I> Clone for PlanBoth<T, I> {
 impl<T, I> Copy for PlanBoth<T, I> {}
 
 impl<T: Element, I: Index> PlanBoth<T, I> {
+    /// As [`Plan::run`], to two outputs. All of it is checked before one is written.
+    ///
+    /// # Errors
     /// As [`Plan::run`].
     ///
-    /// # Errors
-    /// As [`Plan::run`]; slices are called `min` and `max`.
-    pub fn run(&self, input: &[T], min: &mut [I], max: &mut [I]) -> Result<(), Error> {
-        self.run_any(&Sequential, (input, None), [min, max], None)
-    }
-
-    /// As [`PlanBoth::run`], on the threads of an executor, as [`Plan::run_on`].
-    ///
-    /// # Errors
-    /// As [`PlanBoth::run`].
-    pub fn run_on(&self, executor: &dyn Executor, input: &[T], min: &mut [I], max: &mut [I]) -> Result<(), Error> {
-        self.run_any(executor, (input, None), [min, max], None)
-    }
-
-    /// As [`Plan::run_with_values`].
-    ///
-    /// # Errors
-    /// As [`PlanBoth::run`]; slices of values are called `min_values` and `max_values`.
-    pub fn run_with_values(
-        &self,
-        input: &[T],
-        min: &mut [I],
-        max: &mut [I],
-        min_values: &mut [T],
-        max_values: &mut [T],
-    ) -> Result<(), Error> {
-        self.run_any(&Sequential, (input, None), [min, max], Some([min_values, max_values]))
-    }
-
-    /// As [`PlanBoth::run_with_values`], on the threads of an executor, as [`Plan::run_on`].
-    ///
-    /// # Errors
-    /// As [`PlanBoth::run_with_values`].
-    pub fn run_with_values_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[T],
-        min: &mut [I],
-        max: &mut [I],
-        min_values: &mut [T],
-        max_values: &mut [T],
-    ) -> Result<(), Error> {
-        self.run_any(executor, (input, None), [min, max], Some([min_values, max_values]))
-    }
-
-    /// As [`Plan::run_to_vec`]: the indices of the smallest, and those of the largest.
-    ///
-    /// # Errors
-    /// As [`Plan::run_to_vec`].
-    pub fn run_to_vecs(&self, input: &[T]) -> Result<(Vec<I>, Vec<I>), Error> {
-        self.run_to_vecs_on(&Sequential, input)
-    }
-
-    /// As [`PlanBoth::run_to_vecs`], on the threads of an executor, as [`Plan::run_on`].
-    ///
-    /// # Errors
-    /// As [`Plan::run_to_vec`].
-    pub fn run_to_vecs_on(&self, executor: &dyn Executor, input: &[T]) -> Result<(Vec<I>, Vec<I>), Error> {
-        self.min.erased.check_input(input.into())?;
-        let new = || new_vec("output", I::NAME, self.output_layout().required_len());
-        let (mut min, mut max) = (new()?, new()?);
-        self.run_on(executor, input, &mut min, &mut max)?;
-        Ok((min, max))
-    }
-
-    /// As [`Plan::run_masked`].
-    ///
-    /// # Errors
-    /// As [`Plan::run_masked`]; slices are called as in [`PlanBoth::run`].
-    ///
     /// ```
-    /// use argreduce::{ArgReduce, Layout, Mask};
+    /// use argreduce::{ArgReduce, Layout, Mask, input};
     /// let plan = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).fill(-1).plan_both::<f32, i32>()?;
-    /// let (mut min, mut max) = ([0; 2], [0; 2]);
-    /// plan.run_masked(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0], Mask::bits(&[0b000_110], 0), &mut min, &mut max)?;
+    /// let (x, mut min, mut max) = ([1.0, 5.0, 2.0, 7.0, 0.0, 7.0], [0; 2], [0; 2]);
+    /// plan.run(input(&x).masked(Mask::bits(&[0b000_110], 0)), [&mut min, &mut max])?;
     /// assert_eq!((min, max), ([2, -1], [1, -1]));
     /// # Ok::<(), argreduce::Error>(())
     /// ```
-    pub fn run_masked(&self, input: &[T], mask: Mask<'_>, min: &mut [I], max: &mut [I]) -> Result<(), Error> {
-        self.run_masked_on(&Sequential, input, mask, min, max)
+    #[inline(always)]
+    pub fn run<'a, O: Output<T, I>>(&self, input: impl Into<Input<'a, T>>, outputs: [O; 2]) -> Result<(), Error> {
+        let [mut min, mut max] = outputs;
+        self.run_places(input.into().erase(), [min.places(), max.places()])
     }
 
-    /// As [`PlanBoth::run_masked`], on the threads of an executor, as [`Plan::run_on`].
-    ///
-    /// # Errors
-    /// As [`PlanBoth::run_masked`].
-    pub fn run_masked_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[T],
-        mask: Mask<'_>,
-        min: &mut [I],
-        max: &mut [I],
-    ) -> Result<(), Error> {
-        self.run_any(executor, (input, Some(mask)), [min, max], None)
+    #[inline(always)]
+    fn run_places(&self, input: ErasedInput<'_>, places: [Places<'_, T, I>; 2]) -> Result<(), Error> {
+        match places {
+            [Places::Answers { indices: min, values: lowest }, Places::Answers { indices: max, values: highest }] => {
+                let named = Names::OF_BOTH.map(|names| (names, I::NAME));
+                let values = [lowest.map(Into::into), highest.map(Into::into)];
+                self.erased().run(named, input, [min.into(), max.into()], values)
+            }
+            [Places::Partials(min), Places::Partials(max)] => {
+                self.check_partials([min.len(), max.len()])?;
+                self.min.erased().run_partials(Names::OF_BOTH[0], &input, min)?;
+                self.max.erased().run_partials(Names::OF_BOTH[1], &input, max)
+            }
+            _ => unreachable!("two outputs of one type are of one kind"),
+        }
     }
 
-    /// As [`Plan::run_masked_with_values`].
+    /// As [`Plan::collect`]: what holds the answers of the smallest, and of the largest.
     ///
     /// # Errors
-    /// As [`Plan::run_masked`]; slices are called as in [`PlanBoth::run_with_values`].
-    pub fn run_masked_with_values(
-        &self,
-        input: &[T],
-        mask: Mask<'_>,
-        min: &mut [I],
-        max: &mut [I],
-        min_values: &mut [T],
-        max_values: &mut [T],
-    ) -> Result<(), Error> {
-        self.run_masked_with_values_on(&Sequential, input, mask, min, max, min_values, max_values)
+    /// As [`Plan::collect`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, ScopedThreads, input};
+    /// let plan = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan_both::<f32, u32>()?;
+    /// let (x, threads) = ([1.0, 5.0, 2.0, 7.0, 0.0, 7.0], ScopedThreads::new(2));
+    /// let [min, max]: [(Vec<u32>, Vec<f32>); 2] = plan.collect(input(&x).on(&threads))?;
+    /// assert_eq!((min, max), ((vec![0, 1], vec![1.0, 0.0]), (vec![1, 0], vec![5.0, 7.0])));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn collect<'a, C: Collect<T, I>>(&self, input: impl Into<Input<'a, T>>) -> Result<[C; 2], Error> {
+        let (input, plan) = (input.into().erase(), self.min.erased());
+        plan.check_collect::<I>(&input, C::ARE_PARTIAL)?;
+        let [mut min, mut max] = [C::new(plan.output())?, C::new(plan.output())?];
+        self.run_places(input, [min.places(), max.places()])?;
+        Ok([min, max])
     }
 
-    /// As [`PlanBoth::run_masked_with_values`], on the threads of an executor, as [`Plan::run_on`].
+    /// What merges the partial answers of the smallest, and what those of the largest.
+    pub fn merge(&self) -> [Merge; 2] {
+        [self.min.merge(), self.max.merge()]
+    }
+
+    /// As [`Plan::finish`], of the partial answers of the smallest and of the largest.
     ///
     /// # Errors
-    /// As [`PlanBoth::run_masked_with_values`].
-    #[allow(clippy::too_many_arguments, reason = "those of its sisters, together")]
-    pub fn run_masked_with_values_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[T],
-        mask: Mask<'_>,
-        min: &mut [I],
-        max: &mut [I],
-        min_values: &mut [T],
-        max_values: &mut [T],
-    ) -> Result<(), Error> {
-        self.run_any(executor, (input, Some(mask)), [min, max], Some([min_values, max_values]))
+    /// As [`Plan::finish`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, Partial};
+    /// // Two parts of a row.
+    /// let (part, whole) = (Layout::contiguous(&[3])?, [6]);
+    /// let plan = |start| ArgReduce::argminmax(&part).all_axes().window(&whole, start).plan_both::<f32, u32>();
+    /// let (first, second) = (plan(&[0])?, plan(&[3])?);
+    /// let [mut min, mut max]: [Vec<Partial<f32, u32>>; 2] = first.collect(&[3.0, 1.0, 2.0])?;
+    /// let [other_min, other_max]: [Vec<Partial<f32, u32>>; 2] = second.collect(&[5.0, 2.0, 4.0])?;
+    ///
+    /// let [merge_min, merge_max] = first.merge();
+    /// merge_min.partials(&mut min, &other_min)?;
+    /// merge_max.partials(&mut max, &other_max)?;
+    /// let (mut smallest, mut largest) = ([0], [0]);
+    /// first.finish([&min, &max], [&mut smallest, &mut largest])?;
+    /// assert_eq!((smallest, largest), ([1], [3]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn finish<O: Output<T, I>>(&self, partials: [&[Partial<T, I>]; 2], outputs: [O; 2]) -> Result<(), Error> {
+        let ([min, max], [mut to_min, mut to_max]) = (partials, outputs);
+        self.check_partials([min.len(), max.len()])?;
+        let (of_min, of_max) = (|n: usize| min[n], |n: usize| max[n]);
+        let (plan, places) = (self.min.erased(), [to_min.places(), to_max.places()]);
+        let from = [plan.finish_part(&of_min), plan.finish_part(&of_max)];
+        for ((from, places), names) in from.iter().zip(&places).zip(Names::OF_BOTH) {
+            plan.check_finish(from, names, places)?;
+        }
+        let each = from.iter().zip(places).zip(Names::OF_BOTH);
+        each.into_iter().try_for_each(|((from, places), names)| plan.finish(from, names, places))
+    }
+
+    fn check_partials(&self, partials: [usize; 2]) -> Result<(), Error> {
+        let outputs = self.output_layout().element_count();
+        let mut each = Names::OF_BOTH.into_iter().zip(partials);
+        each.try_for_each(|(names, len)| check_len(names.partials, "Partial", len, outputs))
+    }
+
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    fn erased(&self) -> ErasedBoth<'_> {
+        // SAFETY: `plan_both` alone makes them, of one description.
+        unsafe { ErasedBoth::new([&self.min.erased, &self.max.erased], self.kernel) }
     }
 
     /// As [`Plan::input_layout`].
@@ -403,83 +220,6 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
     pub fn isa(&self) -> Isa {
         self.min.isa()
     }
-
-    fn run_any(
-        &self,
-        executor: &dyn Executor,
-        (input, mask): (&[T], Option<Mask<'_>>),
-        [min, max]: [&mut [I]; 2],
-        values: Option<[&mut [T]; 2]>,
-    ) -> Result<(), Error> {
-        let [min_values, max_values] = match values {
-            Some([min, max]) => [Some(min.into()), Some(max.into())],
-            None => [None, None],
-        };
-        let min = OutputSlices { indices: min.into(), values: min_values };
-        let max = OutputSlices { indices: max.into(), values: max_values };
-        let plans = [&self.min.erased, &self.max.erased];
-        if let (Some(kernel), None, [None, None]) =
-            (self.kernel, mask, [&min, &max].map(|slices| slices.values.as_ref()))
-            && self.min.erased.exec.is_contiguous_row
-            && self.min.erased.for_several(Some(executor)).is_none()
-            && input.len() >= self.input_layout().required_len()
-            && [&min, &max].iter().all(|slices| slices.indices.len() >= self.output_layout().required_len())
-        {
-            // As for one function: an outlined call would take as long as a few elements.
-            let (mut min, mut max) = (min, max);
-            let bounds = plans.map(|plan| plan.bind(input.into()));
-            run_both_row(bind_both(bounds.each_ref(), kernel), [&mut min, &mut max]);
-            return Ok(());
-        }
-        let mask = mask.map(|mask| (mask, self.min.erased.fill));
-        run_erased((plans, self.kernel), (["min", "max"], I::NAME), (input.into(), mask), [min, max], executor)
-    }
-}
-
-/// Runs plans for the smallest and the largest, made of one description. That all slices are long enough is checked
-/// before one is written; `names` are those of the indices.
-fn run_erased(
-    ([min, max], kernel): ([&ErasedPlan; 2], Option<BothKernel>),
-    (names, index_type): ([&'static str; 2], &'static str),
-    (input, mask): (ElementsRef<'_>, Option<(Mask<'_>, Option<i64>)>),
-    mut slices: [OutputSlices<'_>; 2],
-    executor: &dyn Executor,
-) -> Result<(), Error> {
-    let lens = slices.each_ref().map(|slices| slices.indices.len());
-    check_both(names, index_type, lens, min.output.required_len())?;
-    if let [Some(min_values), Some(max_values)] = slices.each_ref().map(|slices| slices.values.as_ref()) {
-        let lens = [min_values.len(), max_values.len()];
-        check_both(["min_values", "max_values"], input.data_type().name(), lens, min.output.element_count())?;
-    }
-    if let Some(masked) = mask {
-        let [of_min, of_max] = slices;
-        min.run_masked(index_type, input, masked, of_min, executor)?;
-        return max.run_masked(index_type, input, masked, of_max, executor);
-    }
-    if min.has_outputs(index_type, input, &slices[0])? {
-        let executor = min.for_several(Some(executor));
-        let bounds = [&min.bind(input), &max.bind(input)];
-        run_both_on(bounds, kernel.map(|kernel| bind_both(bounds, kernel)), slices.each_mut(), executor);
-    }
-    Ok(())
-}
-
-/// The plans of a [`PlanBoth`] or an [`UntypedPlanBoth`], bound to one input, and its kernel.
-#[allow(unsafe_code)]
-#[inline(always)]
-fn bind_both<'a>(bounds: [&'a BoundPlan<'a>; 2], kernel: BothKernel) -> BoundBoth<'a> {
-    // SAFETY: both are made of one description, and the kernel is made for the first.
-    unsafe { BoundBoth::new(bounds, kernel) }
-}
-
-/// That both slices of a pair are long enough.
-pub(crate) fn check_both(
-    slices: [&'static str; 2],
-    element_type: &'static str,
-    lens: [usize; 2],
-    required: usize,
-) -> Result<(), Error> {
-    slices.into_iter().zip(lens).try_for_each(|(slice, len)| check_len(slice, element_type, len, required))
 }
 
 /// What the plan for either displays, but for the function.
@@ -504,6 +244,65 @@ impl<T: Element, I: Index> fmt::Display for PlanBoth<T, I> {
 impl<T: Element, I: Index> fmt::Debug for PlanBoth<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt_debug(f, "PlanBoth", self, &[("min", &self.min), ("max", &self.max), ("kernel", &self.kernel)])
+    }
+}
+
+/// A [`PlanBoth`] whose types are known at run time, on buffers of bytes, as an [`UntypedPlan`] has them. Errors call
+/// the buffers `min_indices` and `max_indices`, `min_values` and `max_values`.
+#[derive(Clone)]
+pub struct UntypedPlanBoth {
+    min: UntypedPlan,
+    max: UntypedPlan,
+    /// For both at once.
+    kernel: Option<BothKernel>,
+}
+
+impl UntypedPlanBoth {
+    /// As [`UntypedPlan::run`], to two outputs: of the smallest, and of the largest. All of it is checked before one is
+    /// written.
+    ///
+    /// # Errors
+    /// As [`UntypedPlan::run`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, DataType, Layout, PartialBuffers};
+    /// use bytemuck::{cast_slice, cast_slice_mut};
+    /// let (layout, x) = (Layout::contiguous(&[2, 3])?, [1_i16, 5, 2, 7, 0, 7]);
+    /// let reduce = ArgReduce::argminmax(&layout).axes(&[1]).window(&[2, 6], &[0, 3]);
+    /// let plan = reduce.plan_both_untyped(DataType::I16, DataType::U32)?;
+    /// let ([mut lowest, mut highest], [mut min, mut max]) = ([[0_i16; 2]; 2], [[0_u32; 2]; 2]);
+    /// let to_min = PartialBuffers { indices: cast_slice_mut(&mut min), values: cast_slice_mut(&mut lowest) };
+    /// let to_max = PartialBuffers { indices: cast_slice_mut(&mut max), values: cast_slice_mut(&mut highest) };
+    /// plan.run(cast_slice(&x), [to_min.into(), to_max.into()])?;
+    /// assert_eq!((lowest, min), ([1, 0], [3, 4]));
+    /// assert_eq!((highest, max), ([5, 7], [4, 3]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run<'a>(&self, input: impl Into<Input<'a, u8>>, outputs: [UntypedOutput<'_>; 2]) -> Result<(), Error> {
+        let (data_type, index_type) = (self.min.data_type(), self.min.index_type());
+        let (input, [min, max]) = (input.into().of_bytes(data_type)?, outputs);
+        let [of_min, of_max] = Names::OF_BOTH_BUFFERS;
+        let min = min.places(of_min, data_type, index_type)?;
+        let max = max.places(of_max, data_type, index_type)?;
+        // SAFETY: `plan_both_untyped` alone makes them, of one description.
+        #[allow(unsafe_code)]
+        let both = unsafe { ErasedBoth::new([self.min.erased(), self.max.erased()], self.kernel) };
+        both.run_untyped([of_min, of_max].map(|names| (names, index_type.name())), input, [min, max])
+    }
+
+    /// The plans for the smallest and the largest: what both have, and what merges and finishes the partial answers of
+    /// each.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, DataType, Layout};
+    /// let reduce = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]);
+    /// let plan = reduce.plan_both_untyped(DataType::U8, DataType::U16)?;
+    /// let [min, max] = plan.each();
+    /// assert_eq!((min.required_bytes().output, max.index_type()), (4, DataType::U16));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn each(&self) -> [&UntypedPlan; 2] {
+        [&self.min, &self.max]
     }
 }
 

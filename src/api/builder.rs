@@ -1,52 +1,12 @@
 //! [`ArgReduce`] collects what the caller asks for, checks it, and makes a plan of it.
 
-use super::plan::{ErasedPlan, Plan};
-use crate::layout::{AxisError, AxisSet, PerAxis, Window, may_overlap};
-use crate::planner::{PlanIsa, require_kernels};
-use crate::{
-    AxisDirection, DataType, Element, Error, Index, Isa, Layout, MAX_RANK, NanPolicy, Options, ReduceFunction,
-};
+use super::description::ArgReduce;
+use super::erased::ErasedPlan;
+use super::plan::Plan;
+use crate::layout::{AxisError, AxisSet, Window};
+use crate::planner::require_kernels;
+use crate::{AxisDirection, Element, Error, Index, Isa, Layout, NanPolicy, Options, ReduceFunction};
 use std::marker::PhantomData;
-use std::sync::OnceLock;
-
-/// What to reduce and how: the input's layout, the axes, and the options, in any order; then [`ArgReduce::plan`].
-///
-/// ```
-/// use argreduce::{ArgReduce, AxisDirection, Layout};
-///
-/// let scores = Layout::contiguous(&[2, 3, 4])?;
-/// let plan = ArgReduce::argmax(&scores).axes(&[1]).direction(AxisDirection::Decreasing).plan::<f32, u32>()?;
-/// let mut classes = [0; 8];
-/// plan.run(&[1.0; 24], &mut classes)?;
-/// assert_eq!(classes, [2; 8]); // all are equal: the last one
-/// # Ok::<(), argreduce::Error>(())
-/// ```
-///
-/// The axes have to be said. All else has a default. The input's layout is copied, so that a function may return what
-/// it describes of a layout of its own; an [output layout](ArgReduce::output_layout) and a
-/// [window](ArgReduce::window) are borrowed.
-///
-/// ```
-/// # use argreduce::{ArgReduce, Error, Layout};
-/// fn classes(images: usize) -> Result<ArgReduce<'static>, Error> {
-///     let scores = Layout::contiguous(&[images, 21, 64, 64])?;
-///     Ok(ArgReduce::argmax(&scores).axes(&[1]))
-/// }
-/// assert_eq!(classes(8)?.plan::<f32, u32>()?.output_layout().sizes(), [8, 1, 64, 64]);
-/// # Ok::<(), Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[must_use = "a description does nothing until it is planned and run"]
-pub struct ArgReduce<'a> {
-    pub(crate) function: ReduceFunction,
-    pub(crate) input: Layout,
-    pub(crate) axes: Result<AxisSet, AxisError>,
-    pub(crate) options: Options,
-    pub(crate) output: Option<&'a Layout>,
-    pub(crate) isa: Option<Isa>,
-    pub(crate) window: Option<Window<'a>>,
-    pub(crate) fill: Option<i64>,
-}
 
 impl<'a> ArgReduce<'a> {
     /// Without axes yet: planning is an error until [`ArgReduce::axes`] or [`ArgReduce::all_axes`] says which.
@@ -63,6 +23,10 @@ impl<'a> ArgReduce<'a> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn new(function: ReduceFunction, input: &Layout) -> Self {
+        Self::of(Some(function), input)
+    }
+
+    fn of(function: Option<ReduceFunction>, input: &Layout) -> Self {
         let (input, axes, options) = (*input, Err(AxisError::NoAxes), Options::new());
         ArgReduce { function, input, axes, options, output: None, isa: None, window: None, fill: None }
     }
@@ -77,6 +41,27 @@ impl<'a> ArgReduce<'a> {
     #[doc(alias = "argMin")]
     pub fn argmin(input: &Layout) -> Self {
         Self::new(ReduceFunction::ArgMin, input)
+    }
+
+    /// The indices of both the smallest and the largest element: for [`ArgReduce::plan_both`] and
+    /// [`ArgReduce::plan_both_untyped`]. Otherwise as [`ArgReduce::new`].
+    ///
+    /// ```
+    /// # use argreduce::{ArgReduce, Layout};
+    /// let both = ArgReduce::argminmax(&Layout::contiguous(&[2, 3])?).axes(&[1]);
+    /// let [min, max]: [Vec<u32>; 2] = both.plan_both()?.collect(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
+    /// assert_eq!((min, max), (vec![0, 1], vec![1, 0]));
+    ///
+    /// let error = both.plan::<f32, u32>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "argminmax is two functions: plan_both or plan_both_untyped plan it, and two streams do"
+    /// );
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    #[doc(alias = "minmax")]
+    pub fn argminmax(input: &Layout) -> Self {
+        Self::of(None, input)
     }
 
     /// The axes to reduce, in any order, which does not change the answer: an index is always row-major over the
@@ -149,7 +134,7 @@ impl<'a> ArgReduce<'a> {
     /// one number for each axis in both. By default it is the whole.
     ///
     /// The page of [`Merge`](crate::Merge) says how the answers of parts become that of the whole. On a kept axis a
-    /// window changes no index. A part may be empty: see [`Plan::run_partials`]. The sizes of the whole may multiply to
+    /// window changes no index. A part may be empty: see [`Plan::run`]. The sizes of the whole may multiply to
     /// more than any memory holds, but not to more than `usize` does.
     ///
     /// ```
@@ -157,7 +142,8 @@ impl<'a> ArgReduce<'a> {
     /// // Columns 4 to 6 of a matrix of 2 rows and 10 columns.
     /// let part = Layout::contiguous(&[2, 3])?;
     /// let plan = ArgReduce::argmax(&part).axes(&[1]).window(&[2, 10], &[0, 4]).plan::<f32, u32>()?;
-    /// assert_eq!(plan.run_to_vec(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?, [5, 4]);
+    /// let indices: Vec<u32> = plan.collect(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
+    /// assert_eq!(indices, [5, 4]);
     ///
     /// let error = ArgReduce::argmax(&part).axes(&[1]).window(&[2, 10], &[0, 8]).plan::<f32, u32>().unwrap_err();
     /// assert_eq!(
@@ -171,15 +157,17 @@ impl<'a> ArgReduce<'a> {
     }
 
     /// The index of an output of which no element [is there](crate::Mask): in what runs under a mask, and in
-    /// [`Plan::finish_partials`] and [`ArgStream::finish`](crate::ArgStream::finish). Its value has bits of 0. By
+    /// [`Plan::finish`] and [`ArgStream::finish`](crate::ArgStream::finish). Its value has bits of 0. By
     /// default there is none, and such an output is an error.
     ///
     /// ```
-    /// # use argreduce::{ArgReduce, Layout, Mask};
+    /// # use argreduce::{ArgReduce, Layout, Mask, input};
     /// let rows = Layout::contiguous(&[2, 3])?;
     /// let plan = ArgReduce::argmax(&rows).axes(&[1]).fill(-1).plan::<f32, i32>()?;
     /// let there = [true, true, false, false, false, false];
-    /// assert_eq!(plan.run_masked_to_vec(&[1.0, 5.0, 9.0, 7.0, 0.0, 7.0], Mask::bools(&there))?, [1, -1]);
+    /// let x = [1.0, 5.0, 9.0, 7.0, 0.0, 7.0];
+    /// let indices: Vec<i32> = plan.collect(input(&x).masked(Mask::bools(&there)))?;
+    /// assert_eq!(indices, [1, -1]);
     ///
     /// let error = ArgReduce::argmax(&rows).axes(&[1]).fill(-1).plan::<f32, u32>().unwrap_err();
     /// assert_eq!(error.to_string(), "the fill -1 does not fit u32, which holds 0 to 4294967295");
@@ -208,134 +196,18 @@ impl<'a> ArgReduce<'a> {
     ///   one, the sizes of the reduced axes and the largest index are those of the whole.
     /// - [`Error::FillOutOfRange`]: see [`ArgReduce::fill`].
     /// - [`Error::IsaNotAvailable`], [`Error::UnknownIsa`]: see [`ArgReduce::isa`].
+    /// - [`Error::TwoFunctions`]: see [`ArgReduce::argminmax`].
     ///
     /// A program that calls it for elements whose kernels were left out is not built: see
     /// [features](crate#features).
     pub fn plan<T: Element, I: Index>(self) -> Result<Plan<T, I>, Error> {
         const { require_kernels::<T>() };
-        // Made in place: to copy a plan a few times would take longer than to make it.
         let mut plan = Ok(Plan { erased: ErasedPlan::EMPTY, types: PhantomData });
         if let Ok(Plan { erased, .. }) = &mut plan
-            && let Err(error) = self.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), erased)
+            && let Err(error) = erased.plan(&self, T::DATA_TYPE, (I::NAME, I::MAX))
         {
             plan = Err(error);
         }
         plan
     }
-
-    /// Fills in a plan. One copy for all pairs of types.
-    #[inline(never)]
-    pub(crate) fn plan_erased(
-        &self,
-        element: DataType,
-        (index_type, max_index): (&'static str, u64),
-        erased: &mut ErasedPlan,
-    ) -> Result<(), Error> {
-        if !element.has_kernels() {
-            return Err(Error::NoKernels { data_type: element });
-        }
-        let isa = plan_isa(self.isa)?;
-        erased.isa = isa.widest;
-        let sizes = self.input.sizes();
-        erased.axes = self.axes?;
-        let (direction, nan_policy) = (self.options.direction, self.options.nan_policy);
-        (erased.function, erased.direction, erased.nan_policy) = (self.function, direction, nan_policy);
-        (erased.sizes, erased.input) = (self.input.only_sizes(), self.input);
-        erased.fill = check_fill(self.fill, (index_type, max_index))?;
-        check_output(sizes, erased.axes, self.output, &mut erased.output)?;
-        let window = self.window.unwrap_or(Window::of_whole(sizes));
-        if self.window.is_some() {
-            window.check(sizes)?;
-            (erased.sizes, erased.part_start) = (PerAxis::of(window.whole), Some(PerAxis::of(window.start)));
-        }
-        // Without outputs there is no index, and so none that could be missing or too large.
-        if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !erased.axes.contains(axis)) {
-            check_index_range(window.whole, erased.axes, (index_type, max_index))?;
-        }
-        if erased.output.element_count() > 0 && erased.empty_axis().is_none() {
-            let exec = &mut erased.exec;
-            exec.shape.collapse(&self.input, erased.axes, direction, &erased.output, window);
-            let unavailable = Error::IsaNotAvailable { isa: isa.widest };
-            exec.select_kernel(isa, element, (self.function, nan_policy)).ok_or(unavailable)?;
-        }
-        Ok(())
-    }
-}
-
-/// The ISA that is forced, if it is available, or else the default.
-pub(crate) fn plan_isa(forced: Option<Isa>) -> Result<PlanIsa, Error> {
-    match forced {
-        Some(isa) if isa.is_available() => Ok(PlanIsa { widest: isa, is_forced: true }),
-        Some(isa) => Err(Error::IsaNotAvailable { isa }),
-        None => default_isa(),
-    }
-}
-
-/// The ISA for plans that do not force one.
-pub(super) fn default_isa() -> Result<PlanIsa, Error> {
-    static FROM_ENVIRONMENT: OnceLock<Result<PlanIsa, Error>> = OnceLock::new();
-    // As with most environment variables, an empty one counts as not set.
-    let from_environment = || match std::env::var_os("ARGREDUCE_ISA").filter(|name| !name.is_empty()) {
-        None => Ok(PlanIsa { widest: Isa::detect(), is_forced: false }),
-        Some(name) => match name.to_str().and_then(|name| name.parse::<Isa>().ok()) {
-            Some(isa) => plan_isa(Some(isa)),
-            None => Err(Error::UnknownIsa { name: name.to_string_lossy().into_owned() }),
-        },
-    };
-    match FROM_ENVIRONMENT.get_or_init(from_environment) {
-        Ok(isa) => Ok(*isa),
-        Err(error) => Err(error.clone()),
-    }
-}
-
-/// The given output layout, checked, or the default one, in place of `output`.
-fn check_output(
-    input_sizes: &[usize],
-    axes: AxisSet,
-    given: Option<&Layout>,
-    output: &mut Layout,
-) -> Result<(), Error> {
-    let rank = input_sizes.len();
-    let mut sizes = [1; MAX_RANK];
-    for (axis, size) in sizes[..rank].iter_mut().enumerate().filter(|&(axis, _)| !axes.contains(axis)) {
-        *size = input_sizes[axis];
-    }
-    let Some(given) = given else { return output.pack(&sizes[..rank]) };
-    if given.sizes().len() != rank {
-        return Err(Error::OutputRank { expected: rank, found: given.sizes().len() });
-    }
-    let mut axes = given.sizes().iter().zip(sizes).enumerate();
-    if let Some((axis, (&found, expected))) = axes.find(|(_, (found, expected))| *found != expected) {
-        return Err(Error::OutputSize { axis, expected, found });
-    }
-    if may_overlap(given) {
-        return Err(Error::OutputOverlaps);
-    }
-    *output = *given;
-    Ok(())
-}
-
-/// The fill, if it fits the type of the indices.
-pub(super) fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u64)) -> Result<Option<i64>, Error> {
-    // The largest value of a signed type is the complement of the smallest.
-    let min = if index_type.starts_with('i') { !(max as i64) } else { 0 };
-    match fill {
-        Some(fill) if fill < min || fill > 0 && fill as u64 > max => {
-            Err(Error::FillOutOfRange { fill, index_type, min, max })
-        }
-        _ => Ok(fill),
-    }
-}
-
-fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {
-    let reduced = || sizes.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
-    if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
-        return Err(Error::EmptyReduction { axis, of: "tensor" });
-    }
-    // No size is 0 now, so this divides the number of elements of the whole, and cannot overflow.
-    let largest = reduced().map(|(_, &size)| size).product::<usize>() - 1;
-    if largest as u64 > max {
-        return Err(Error::IndexTooLarge { largest, index_type, max });
-    }
-    Ok(())
 }

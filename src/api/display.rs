@@ -1,14 +1,14 @@
 //! What a plan displays: what it reduces, what that collapsed to, and how it will run.
 
-use super::plan::{ErasedPlan, Plan};
-use crate::planner::ExecPlan;
+use super::erased::ErasedPlan;
+use super::plan::Plan;
 use crate::{DataType, Element, Index};
 use argreduce_kernels::{LoopDim, Strategy};
 use std::fmt;
 
 impl<T: Element, I: Index> fmt::Display for Plan<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.erased.fmt_as(f, self.erased.function.name(), T::DATA_TYPE, I::NAME)
+        self.erased.fmt_as(f, self.erased.function().name(), T::DATA_TYPE, I::NAME)
     }
 }
 
@@ -44,24 +44,25 @@ impl ErasedPlan {
         index_type: &str,
     ) -> fmt::Result {
         write!(f, "{function} of {data_type} ")?;
-        if let Some(start) = &self.part_start {
-            let sizes = self.input.sizes();
+        if let Some(start) = self.part_start() {
+            let sizes = self.input().sizes();
             write!(f, "{sizes:?} at {start:?} of ")?;
         }
-        write!(f, "{:?} over axes ", self.sizes)?;
-        fmt_sizes(f, (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis)))?;
+        let (sizes, axes) = (self.sizes(), self.axes());
+        write!(f, "{sizes:?} over axes ")?;
+        fmt_sizes(f, (0..sizes.len()).filter(|&axis| axes.contains(axis)))?;
         write!(f, " to {index_type} ")?;
         let drops_axes = f.alternate();
-        let outputs = self.output.sizes().iter().enumerate();
-        fmt_sizes(f, outputs.filter(|&(axis, _)| !(drops_axes && self.axes.contains(axis))).map(|(_, &size)| size))?;
-        write!(f, ", {}, nan {}: ", self.direction, self.nan_policy)?;
-        if self.output.element_count() == 0 {
+        let outputs = self.output().sizes().iter().enumerate();
+        fmt_sizes(f, outputs.filter(|&(axis, _)| !(drops_axes && axes.contains(axis))).map(|(_, &size)| size))?;
+        write!(f, ", {}, nan {}: ", self.direction(), self.nan_policy())?;
+        if self.output().element_count() == 0 {
             return f.write_str("no outputs");
         }
         if self.empty_axis().is_some() {
             return f.write_str("nothing to choose from");
         }
-        let ExecPlan { shape, kernel, .. } = &self.exec;
+        let (shape, kernel) = (self.exec().shape(), self.exec().kernel());
         write!(f, "outputs ")?;
         fmt_loops(f, shape.kept_dims())?;
         f.write_str(" of ")?;

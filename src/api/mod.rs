@@ -6,42 +6,58 @@
 //!     .plan()            checks all of it; the planner collapses the shape and selects a kernel
 //! Plan (plan.rs): types known when compiled
 //! UntypedPlan (untyped.rs): types as values, elements as bytes
-//!     .run(input, indices)      checks the lengths of the slices, then enters the executor
+//!     .run(input, output)       checks the lengths of the slices, then enters the executor
 //! ```
 //!
 //! The types of elements and indices are erased as early as possible: an `ErasedPlan` is a plan without them. So there
 //! is one copy of planning and of running for all types: the slices of a call know the type of their elements. (Partial
-//! answers alone have one for each.)
+//! answers side by side alone have one for each.)
 //!
-//! `masked.rs` runs plans of elements of which some are not there, and `both.rs` is a plan for both functions.
+//! What a call reads is one value, an `Input`, and so is where its answers go, an `Output`. So each way to run is there
+//! once, whatever is masked, lent threads, or asked for. Short slices go to the executor without a plan, because making
+//! one takes longer than they do.
 //!
-//! `slice.rs`, `packed.rs` and `ndarray.rs` are shortcuts to these for slices, packed tensors and arrays. Short slices
-//! go to the executor without a plan, because making one takes longer than they do.
+//! | file | what it has |
+//! |---|---|
+//! | `description.rs`, `builder.rs` | what is asked for, and the words to say it |
+//! | `erased.rs` | plans without types, and the one place that makes them |
+//! | `input.rs`, `output.rs` | what a call reads, and where its answers go |
+//! | `run.rs`, `partials.rs` | running: to indices and values, and to partial answers; finishing those |
+//! | `plan.rs`, `both.rs`, `untyped.rs` | plans as callers see them: of one function, of both, of bytes |
+//! | `merge.rs`, `stream.rs` | merging partial answers; chunks along one axis, one after another |
+//! | `once.rs`, `slice.rs`, `ndarray.rs` | short ways, for packed tensors, slices and arrays |
+//! | `isa.rs`, `lengths.rs`, `bytes.rs`, `display.rs` | ISAs; lengths; buffers of bytes; what plans display |
 
 mod both;
 mod builder;
+mod bytes;
+mod description;
 mod display;
-mod masked;
+mod erased;
+mod input;
+mod isa;
+mod lengths;
+mod merge;
 #[cfg(feature = "ndarray")]
 mod ndarray;
-mod packed;
+mod once;
+mod output;
+mod partials;
 mod plan;
+mod run;
 mod slice;
+mod stream;
 mod untyped;
 
+pub use both::{PlanBoth, UntypedPlanBoth};
+pub use description::ArgReduce;
+pub use input::{Input, input};
+pub use merge::Merge;
 #[cfg(feature = "ndarray")]
-pub use self::ndarray::ArrayExt;
-pub(crate) use both::check_both;
-pub use both::{ArgReduceBoth, PlanBoth, UntypedPlanBoth};
-pub use builder::ArgReduce;
-pub(crate) use builder::plan_isa;
-pub(crate) use display::fmt_debug;
-pub use packed::{arg_reduce, arg_reduce_on, arg_reduce_with_values, arg_reduce_with_values_on};
-pub use packed::{argmax, argmax_masked, argmax_on, argmax_with_values, argmax_with_values_on};
-pub use packed::{argmin, argmin_masked, argmin_on, argmin_with_values, argmin_with_values_on};
-pub use packed::{argminmax, argminmax_on};
+pub use ndarray::ArrayExt;
+pub use once::{argmax, argmin, argminmax};
+pub use output::{Buffers, Collect, Output, PartialBuffers, UntypedOutput};
 pub use plan::Plan;
-pub(crate) use plan::{ErasedPlan, check_len, new_vec};
 pub use slice::SliceExt;
+pub use stream::ArgStream;
 pub use untyped::{RequiredBytes, UntypedPlan};
-pub(crate) use untyped::{elements, elements_mut, index_elements};

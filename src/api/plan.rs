@@ -1,9 +1,14 @@
 //! A plan: a checked reduction, with its shape collapsed and its kernel selected. Running it checks the slices.
 
-use crate::exec::{BoundPlan, ElementsRef, Indices, OutputSlices, Values, run, run_on, run_one_output};
-use crate::layout::{AxisSet, Coordinates, PerAxis, coordinates_of};
+use super::erased::ErasedPlan;
+use super::input::{ErasedInput, Input};
+use super::lengths::check_len;
+use super::merge::Merge;
+use super::output::{Collect, Names, Output, Places};
+use crate::layout::{Coordinates, coordinates_of};
+#[cfg(test)]
 use crate::planner::ExecPlan;
-use crate::{AxisDirection, Element, Error, Executor, Index, Isa, Layout, NanPolicy, ReduceFunction, Sequential};
+use crate::{Element, Error, Executor, Index, Isa, Layout, Partial};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -30,29 +35,8 @@ use std::marker::PhantomData;
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 pub struct Plan<T, I> {
-    pub(crate) erased: ErasedPlan,
+    pub(super) erased: ErasedPlan,
     pub(super) types: PhantomData<fn(T) -> I>,
-}
-
-/// All of a plan, but for its types.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ErasedPlan {
-    pub(crate) function: ReduceFunction,
-    pub(crate) direction: AxisDirection,
-    pub(crate) nan_policy: NanPolicy,
-    pub(crate) axes: AxisSet,
-    /// Of the whole.
-    pub(crate) sizes: PerAxis,
-    /// Of the input: the whole, or a part of it.
-    pub(crate) input: Layout,
-    /// Where the input begins in the whole, if it is but a part.
-    pub(crate) part_start: Option<PerAxis>,
-    /// What an output gets of which no element is there, where that is no error.
-    pub(crate) fill: Option<i64>,
-    pub(crate) output: Layout,
-    pub(crate) isa: Isa,
-    /// [`ExecPlan::EMPTY`] where the output or the part is empty.
-    pub(crate) exec: ExecPlan,
 }
 
 impl<T, I> Clone for Plan<T, I> {
@@ -64,138 +48,106 @@ impl<T, I> Clone for Plan<T, I> {
 impl<T, I> Copy for Plan<T, I> {}
 
 impl<T: Element, I: Index> Plan<T, I> {
-    /// Writes the index of the best element of each output, at the places of [`Plan::output_layout`]. What lies between
-    /// those places is left alone.
+    /// Answers what an [`Input`] asks: elements, under a mask, on threads; and writes it to an [`Output`]: indices,
+    /// indices and values, or partial answers.
+    ///
+    /// An empty part, which has a reduced axis of size 0 and a [window](crate::ArgReduce::window), has partial answers
+    /// alone: [`Partial::NONE`](crate::Partial::NONE).
     ///
     /// # Errors
     /// [`Error::TooShort`] for a slice shorter than [`Layout::required_len`] of its layout, and
-    /// [`Error::EmptyReduction`] for an empty [part](crate::ArgReduce::window); then nothing is written.
-    #[inline]
-    pub fn run(&self, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        self.erased.run(I::NAME, input.into(), indices.into(), None, None)
-    }
-
-    /// As [`Plan::run`], and also copies the best elements themselves, bit for bit, to `values`: packed in row-major
-    /// order.
-    ///
-    /// # Errors
-    /// As [`Plan::run`].
-    pub fn run_with_values(&self, input: &[T], indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
-        self.run_checked(None, input.into(), indices, Some(values))
-    }
-
-    /// As [`Plan::run`], on the threads of an executor. Which of them does what, and how many there are, never changes
-    /// the answer.
-    ///
-    /// # Errors
-    /// As [`Plan::run`].
+    /// [`Error::EmptyReduction`] for an empty part; then nothing is written. Of partial answers,
+    /// [`Error::IndexTooLarge`] if the largest index of the whole has all bits set, because that index means that
+    /// nothing was seen. Under a mask, those of [`Input::masked`].
     ///
     /// ```
-    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
-    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[8, 300_000])?).axes(&[1]).plan::<f32, u32>()?;
-    /// let (input, mut indices) = (vec![1.0; 2_400_000], [9; 8]);
-    /// plan.run_on(&ScopedThreads::new(2), &input, &mut indices)?;
-    /// assert_eq!(indices, [0; 8]);
-    /// # Ok::<(), argreduce::Error>(())
-    /// ```
-    #[inline]
-    pub fn run_on(&self, executor: &dyn Executor, input: &[T], indices: &mut [I]) -> Result<(), Error> {
-        self.erased.run(I::NAME, input.into(), indices.into(), None, Some(executor))
-    }
-
-    /// As [`Plan::run_with_values`], on the threads of an executor.
-    ///
-    /// # Errors
-    /// As [`Plan::run`].
-    pub fn run_with_values_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[T],
-        indices: &mut [I],
-        values: &mut [T],
-    ) -> Result<(), Error> {
-        self.run_checked(Some(executor), input.into(), indices, Some(values))
-    }
-
-    /// As [`Plan::run`], into a new vector, as long as [`Plan::output_layout`] needs: by default packed, one index for
-    /// each output. What lies between the places of another output layout is 0.
-    ///
-    /// # Errors
-    /// [`Error::TooShort`] as [`Plan::run`], and [`Error::OutOfMemory`].
-    ///
-    /// ```
-    /// use argreduce::{ArgReduce, Layout};
+    /// use argreduce::{ArgReduce, Layout, ScopedThreads, input};
     /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
-    /// assert_eq!(plan.run_to_vec(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?, [1, 0]);
+    /// let (x, mut indices, mut values) = ([1.0, 5.0, 2.0, 7.0, 0.0, 7.0], [0; 2], [0.0; 2]);
+    /// plan.run(&x, &mut indices)?;
+    /// assert_eq!(indices, [1, 0]);
+    /// plan.run(input(&x).on(&ScopedThreads::new(2)), (&mut indices, &mut values))?;
+    /// assert_eq!(values, [5.0, 7.0]);
     /// # Ok::<(), argreduce::Error>(())
     /// ```
-    pub fn run_to_vec(&self, input: &[T]) -> Result<Vec<I>, Error> {
-        self.run_to_vec_on(&Sequential, input)
+    ///
+    /// Values are of the elements' type, and what else is wrong is said as well:
+    ///
+    /// ```compile_fail,E0277
+    /// # use argreduce::{ArgReduce, Layout};
+    /// # let plan = ArgReduce::argmax(&Layout::contiguous(&[3])?).all_axes().plan::<f32, u32>()?;
+    /// plan.run(&[1.0, 5.0, 2.0], &mut [0_i64])?; // the plan's indices are `u32`
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    #[inline(always)]
+    pub fn run<'a>(&self, input: impl Into<Input<'a, T>>, mut output: impl Output<T, I>) -> Result<(), Error> {
+        self.run_places(input.into().erase(), output.places())
     }
 
-    /// As [`Plan::run_to_vec`], on the threads of an executor, as [`Plan::run_on`].
+    #[inline(always)]
+    fn run_places(&self, input: ErasedInput<'_>, places: Places<'_, T, I>) -> Result<(), Error> {
+        match places {
+            Places::Answers { indices, values } => {
+                self.erased.run((Names::OF_ONE, I::NAME), input, indices.into(), values.map(Into::into))
+            }
+            Places::Partials(partials) => self.erased.run_partials(Names::OF_ONE, &input, partials),
+        }
+    }
+
+    /// As [`Plan::run`], to new vectors: see [`Collect`].
     ///
     /// # Errors
-    /// As [`Plan::run_to_vec`].
+    /// As [`Plan::run`], and [`Error::OutOfMemory`].
     ///
     /// ```
-    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
+    /// use argreduce::{ArgReduce, Layout, Partial};
     /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
-    /// assert_eq!(plan.run_to_vec_on(&ScopedThreads::new(2), &[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?, [1, 0]);
+    /// let labels: Vec<u32> = plan.collect(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
+    /// assert_eq!(labels, [1, 0]);
+    /// let partials: Vec<Partial<f32, u32>> = plan.collect(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
+    /// assert_eq!(partials[0], Partial { value: 5.0, index: 1 });
     /// # Ok::<(), argreduce::Error>(())
     /// ```
-    pub fn run_to_vec_on(&self, executor: &dyn Executor, input: &[T]) -> Result<Vec<I>, Error> {
-        Ok(self.run_to_vecs(executor, input.into(), false)?.0)
+    pub fn collect<'a, C: Collect<T, I>>(&self, input: impl Into<Input<'a, T>>) -> Result<C, Error> {
+        self.collect_erased(input.into().erase())
     }
 
-    /// As [`Plan::run_with_values`], into new vectors: the indices as [`Plan::run_to_vec`] has them, and the values,
-    /// packed.
-    ///
-    /// # Errors
-    /// As [`Plan::run_to_vec`].
-    ///
-    /// ```
-    /// use argreduce::{ArgReduce, Layout};
-    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
-    /// let (classes, scores) = plan.run_to_vec_with_values(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0])?;
-    /// assert_eq!((classes, scores), (vec![1, 0], vec![5.0, 7.0]));
-    /// # Ok::<(), argreduce::Error>(())
-    /// ```
-    pub fn run_to_vec_with_values(&self, input: &[T]) -> Result<(Vec<I>, Vec<T>), Error> {
-        self.run_to_vec_with_values_on(&Sequential, input)
-    }
-
-    /// As [`Plan::run_to_vec_with_values`], on the threads of an executor, as [`Plan::run_on`].
-    ///
-    /// # Errors
-    /// As [`Plan::run_to_vec`].
-    ///
-    /// ```
-    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
-    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
-    /// let (input, threads) = ([1.0, 5.0, 2.0, 7.0, 0.0, 7.0], ScopedThreads::new(2));
-    /// let (classes, scores) = plan.run_to_vec_with_values_on(&threads, &input)?;
-    /// assert_eq!((classes, scores), (vec![1, 0], vec![5.0, 7.0]));
-    /// # Ok::<(), argreduce::Error>(())
-    /// ```
-    pub fn run_to_vec_with_values_on(&self, executor: &dyn Executor, input: &[T]) -> Result<(Vec<I>, Vec<T>), Error> {
-        self.run_to_vecs(executor, input.into(), true)
-    }
-
-    /// The indices, and the values or none.
-    pub(crate) fn run_to_vecs(
-        &self,
-        executor: &dyn Executor,
-        input: ElementsRef<'_>,
-        with_values: bool,
-    ) -> Result<(Vec<I>, Vec<T>), Error> {
+    pub(super) fn collect_erased<C: Collect<T, I>>(&self, input: ErasedInput<'_>) -> Result<C, Error> {
         // First, so that a hostile shape is refused before anything of its size is allocated.
-        self.erased.check_input(input)?;
-        let mut indices = new_vec("output", I::NAME, self.erased.output.required_len())?;
-        let outputs = if with_values { self.erased.output.element_count() } else { 0 };
-        let mut values = new_vec("values", T::DATA_TYPE.name(), outputs)?;
-        self.run_checked(Some(executor), input, &mut indices, with_values.then_some(&mut values))?;
-        Ok((indices, values))
+        self.erased.check_collect::<I>(&input, C::ARE_PARTIAL)?;
+        let mut collected = C::new(self.erased.output())?;
+        self.run_places(input, collected.places())?;
+        Ok(collected)
+    }
+
+    /// What [partial answers](Partial) come to, once those of all parts are [merged](Plan::merge): indices at the
+    /// places of [`Plan::output_layout`], and values. (Into partial answers they are copied.)
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] for a short slice, [`Error::NothingThere`] for a [`Partial::NONE`] if the plan has no
+    /// [fill](crate::ArgReduce::fill) ([`Error::EmptyReduction`] where its own part is empty), and
+    /// [`Error::IndexOutOfRange`] for an index that the whole does not have; then nothing is written.
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Layout, Partial};
+    /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
+    /// let (mut indices, mut values) = ([0; 2], [0.0; 2]);
+    /// let best = [Partial { value: 5.0, index: 1 }, Partial { value: 7.0, index: 0 }];
+    /// plan.finish(&best, (&mut indices, &mut values))?;
+    /// assert_eq!((indices, values), ([1, 0], [5.0, 7.0]));
+    /// assert!(plan.finish(&[Partial::NONE; 2], &mut indices).is_err());
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn finish(&self, partials: &[Partial<T, I>], mut output: impl Output<T, I>) -> Result<(), Error> {
+        check_len("partials", "Partial", partials.len(), self.erased.output().element_count())?;
+        let partial = |n: usize| partials[n];
+        self.erased.finish(&self.erased.finish_part(&partial), Names::OF_ONE, output.places())
+    }
+
+    /// What merges the partial answers of this plan and of those for other parts: with its function, direction, NaN
+    /// policy and ISA.
+    pub fn merge(&self) -> Merge {
+        self.erased.merge()
     }
 
     /// The coordinates of an index of this plan along its reduced axes, in ascending order of the axes, as
@@ -210,40 +162,33 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3, 4])?).axes(&[1, 2]).plan::<u8, u32>()?;
     /// let mut images = [0; 24];
     /// (images[6], images[12 + 11]) = (200, 100);
-    /// let brightest = plan.run_to_vec(&images)?;
+    /// let brightest: Vec<u32> = plan.collect(&images)?;
     /// assert_eq!(*plan.unravel(brightest[0])?, [1, 2]);
     /// assert_eq!(*plan.unravel(brightest[1])?, [2, 3]);
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn unravel(&self, index: impl TryInto<i128>) -> Result<Coordinates, Error> {
-        coordinates_of(index, &self.erased.sizes, self.erased.axes)
+        coordinates_of(index, self.erased.sizes(), self.erased.axes())
     }
 
     #[cfg(test)]
     pub(crate) fn exec(&self) -> &ExecPlan {
-        &self.erased.exec
+        self.erased.exec()
     }
 
-    fn run_checked(
-        &self,
-        executor: Option<&dyn Executor>,
-        input: ElementsRef<'_>,
-        indices: &mut [I],
-        values: Option<&mut [T]>,
-    ) -> Result<(), Error> {
-        let slices = &mut OutputSlices { indices: indices.into(), values: values.map(Into::into) };
-        self.erased.run_outlined(I::NAME, input, slices, self.erased.for_several(executor))
+    pub(crate) fn erased(&self) -> &ErasedPlan {
+        &self.erased
     }
 
     /// Where the elements are.
     pub fn input_layout(&self) -> &Layout {
-        &self.erased.input
+        self.erased.input()
     }
 
     /// Where indices are written. Reduced axes have size 1; [`drop_axes`](crate::drop_axes) drops them from a list of
     /// sizes.
     pub fn output_layout(&self) -> &Layout {
-        &self.erased.output
+        self.erased.output()
     }
 
     /// How a call on these threads is divided among them, to print: `2 tasks, 4 parts of the outputs`, or `1 task`.
@@ -262,137 +207,12 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<T, I> {
-        self.erased.exec.division_on(executor, size_of::<I>())
+        self.erased.exec().division_on(executor, size_of::<I>())
     }
 
     /// The instruction set that was forced, or [detected](Isa::detect). Without forcing, the kernel may be one of
     /// narrower vectors: the plan displays its kernel's.
     pub fn isa(&self) -> Isa {
-        self.erased.isa
-    }
-}
-
-/// A vector to write answers to. A layout may have more outputs than memory, because a broadcast input has far fewer
-/// elements: then this is an error.
-pub(crate) fn new_vec<T: Copy + Default>(
-    slice: &'static str,
-    element_type: &'static str,
-    len: usize,
-) -> Result<Vec<T>, Error> {
-    let mut vec = Vec::new();
-    vec.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { slice, element_type, len })?;
-    vec.resize(len, T::default());
-    Ok(vec)
-}
-
-pub(crate) fn check_len(
-    slice: &'static str,
-    element_type: &'static str,
-    len: usize,
-    required: usize,
-) -> Result<(), Error> {
-    if len < required { Err(Error::TooShort { slice, element_type, required, len }) } else { Ok(()) }
-}
-
-impl ErasedPlan {
-    pub(crate) const EMPTY: ErasedPlan = ErasedPlan {
-        function: ReduceFunction::ArgMin,
-        direction: AxisDirection::Increasing,
-        nan_policy: NanPolicy::Propagate,
-        axes: AxisSet::NONE,
-        sizes: PerAxis::NONE,
-        input: Layout::SCALAR,
-        part_start: None,
-        fill: None,
-        output: Layout::SCALAR,
-        isa: Isa::Portable,
-        exec: ExecPlan::EMPTY,
-    };
-
-    /// The reduced axis along which the part is empty.
-    pub(crate) fn empty_axis(&self) -> Option<usize> {
-        self.part_start.as_ref()?;
-        let sizes = self.input.sizes();
-        (0..sizes.len()).find(|&axis| sizes[axis] == 0 && self.axes.contains(axis))
-    }
-
-    pub(crate) fn check_input(&self, input: ElementsRef<'_>) -> Result<(), Error> {
-        check_len("input", input.data_type().name(), input.len(), self.input.required_len())
-    }
-
-    /// As [`Plan::run`], or [`Plan::run_with_values`] if there are values, for any index type of that width; on the
-    /// threads of an executor, if there is one.
-    #[inline(always)]
-    pub(super) fn run(
-        &self,
-        index_type: &'static str,
-        input: ElementsRef<'_>,
-        indices: Indices<'_>,
-        values: Option<Values<'_>>,
-        executor: Option<&dyn Executor>,
-    ) -> Result<(), Error> {
-        let ErasedPlan { input: layout, output, exec, .. } = self;
-        let executor = self.for_several(executor);
-        let is_fast = exec.is_contiguous_row && values.is_none() && executor.is_none();
-        // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
-        if is_fast && input.len() >= layout.required_len() && indices.len() >= output.required_len() {
-            run_one_output(&self.bind(input), exec.shape.output.start, &mut OutputSlices { indices, values: None });
-            return Ok(());
-        }
-        self.run_outlined(index_type, input, &mut OutputSlices { indices, values }, executor)
-    }
-
-    /// The executor, unless the call is one task.
-    #[inline(always)]
-    pub(super) fn for_several<'e>(&self, executor: Option<&'e dyn Executor>) -> Option<&'e dyn Executor> {
-        executor.filter(|executor| !self.exec.is_one_task(executor.min_task_bytes()))
-    }
-
-    /// On the threads of an executor, if there is one.
-    #[inline(never)]
-    pub(super) fn run_outlined(
-        &self,
-        index_type: &'static str,
-        input: ElementsRef<'_>,
-        slices: &mut OutputSlices<'_>,
-        executor: Option<&dyn Executor>,
-    ) -> Result<(), Error> {
-        if self.has_outputs(index_type, input, slices)? {
-            let bound = &self.bind(input);
-            match executor {
-                Some(executor) => run_on(bound, slices, executor),
-                None => run(bound, slices),
-            }
-        }
-        Ok(())
-    }
-
-    /// The plan with an input, which has been checked.
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(crate) fn bind<'a>(&'a self, input: ElementsRef<'a>) -> BoundPlan<'a> {
-        // SAFETY: `plan_erased` in `api/builder.rs` alone makes plans: all of one from one layout. Views come with
-        // theirs (`answers` in `api/ndarray.rs`).
-        unsafe { BoundPlan::new(&self.exec, (self.function, self.nan_policy), self.input.required_len(), input) }
-    }
-
-    /// Checks the slices. Whether there is anything to do.
-    pub(super) fn has_outputs(
-        &self,
-        index_type: &'static str,
-        input: ElementsRef<'_>,
-        slices: &OutputSlices<'_>,
-    ) -> Result<bool, Error> {
-        let ErasedPlan { output, .. } = self;
-        if let Some(values) = &slices.values {
-            check_len("values", input.data_type().name(), values.len(), output.element_count())?;
-        }
-        self.check_input(input)?;
-        check_len("output", index_type, slices.indices.len(), output.required_len())?;
-        let has_outputs = output.element_count() > 0;
-        match self.empty_axis() {
-            Some(axis) if has_outputs => Err(Error::EmptyReduction { axis, of: "part" }),
-            _ => Ok(has_outputs),
-        }
+        self.erased.isa()
     }
 }

@@ -1,9 +1,10 @@
 //! `xs.argmax()` and its sisters on any slice.
 
-use super::builder::{ArgReduce, default_isa};
+use super::description::ArgReduce;
+use super::isa::default_isa;
 use crate::exec::{find_both_in_slice, find_in_slice, find_scalar};
 use crate::planner::{MAX_REDUCTION_LEN, MAX_SCALAR_LEN, MIN_SEGMENTED_ROW_BYTES};
-use crate::{AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, Options, Partial, ReduceFunction};
+use crate::{AxisDirection, Element, Isa, Layout, NanPolicy, Options, ReduceFunction};
 
 /// `argmin` and `argmax` on slices of any [`Element`]: ties go to the first, and NaN is before all numbers.
 ///
@@ -12,9 +13,12 @@ use crate::{AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, Options
 /// assert_eq!([2.0, 7.0, 7.0].argmax(), Some(1));
 /// assert_eq!([2.0, f32::NAN, 7.0].argmin(), Some(1));
 /// assert_eq!([2.0, f32::NAN, 7.0].nanargmin(), Some(0));
-/// assert_eq!([2.0, 7.0, 7.0].argmax_with_value(), Some((1, 7.0)));
+/// assert_eq!([2.0, f32::NAN, 7.0].nanargminmax(), Some((0, 2)));
 /// assert_eq!([0_u8; 0].argmax(), None);
 /// ```
+///
+/// What is masked, or in several dimensions, is for [`argmin`](crate::argmin) and its sisters:
+/// `argmax(input(&xs).masked(mask), &[xs.len()], &[0])`.
 ///
 /// Sealed: only slices have it, so that methods can be added.
 ///
@@ -28,10 +32,7 @@ use crate::{AxisDirection, Element, Error, Isa, Layout, Mask, NanPolicy, Options
 /// #   fn argminmax(&self) -> Option<(usize, usize)> where f32: Element { None }
 /// #   fn nanargmin(&self) -> Option<usize> where f32: Element { None }
 /// #   fn nanargmax(&self) -> Option<usize> where f32: Element { None }
-/// #   fn argmin_with_value(&self) -> Option<(usize, f32)> where f32: Element { None }
-/// #   fn argmax_with_value(&self) -> Option<(usize, f32)> where f32: Element { None }
-/// #   fn argmin_masked(&self, _: argreduce::Mask<'_>) -> Option<usize> where f32: Element { None }
-/// #   fn argmax_masked(&self, _: argreduce::Mask<'_>) -> Option<usize> where f32: Element { None }
+/// #   fn nanargminmax(&self) -> Option<(usize, usize)> where f32: Element { None }
 /// #   fn arg_reduce(&self, _: ReduceFunction, _: impl Into<Options>) -> Option<usize> where f32: Element { None }
 ///     // and the methods
 /// }
@@ -91,45 +92,14 @@ pub trait SliceExt: sealed::Sealed {
     where
         Self::Element: Element;
 
-    /// The index of the smallest element, and that element itself, bit for bit; `None` if there is none.
+    /// The indices of the smallest and of the largest number; otherwise as [`SliceExt::nanargmin`].
     ///
     /// ```
     /// use argreduce::SliceExt;
-    /// assert_eq!([3, 1, 2].argmin_with_value(), Some((1, 1)));
+    /// assert_eq!([f32::NAN, 3.0, 1.0].nanargminmax(), Some((2, 1)));
+    /// assert_eq!([f32::NAN; 2].nanargminmax(), None);
     /// ```
-    fn argmin_with_value(&self) -> Option<(usize, Self::Element)>
-    where
-        Self::Element: Element;
-
-    /// The index of the largest element, and that element itself, bit for bit; `None` if there is none.
-    ///
-    /// ```
-    /// use argreduce::SliceExt;
-    /// assert_eq!([0.5, 2.0, 1.0].argmax_with_value(), Some((1, 2.0)));
-    /// ```
-    fn argmax_with_value(&self) -> Option<(usize, Self::Element)>
-    where
-        Self::Element: Element;
-
-    /// The index of the smallest element that is there, `None` if none is.
-    ///
-    /// # Panics
-    /// If the mask does not fit the slice: it is too short, or its layout has other sizes.
-    ///
-    /// ```
-    /// use argreduce::{Mask, SliceExt};
-    /// assert_eq!([3, 1, 2].argmin_masked(Mask::bools(&[true, false, true])), Some(2));
-    /// assert_eq!([3, 1, 2].argmin_masked(Mask::bits(&[0], 0)), None);
-    /// ```
-    fn argmin_masked(&self, mask: Mask<'_>) -> Option<usize>
-    where
-        Self::Element: Element;
-
-    /// The index of the largest element that is there; otherwise as [`SliceExt::argmin_masked`].
-    ///
-    /// # Panics
-    /// As [`SliceExt::argmin_masked`].
-    fn argmax_masked(&self, mask: Mask<'_>) -> Option<usize>
+    fn nanargminmax(&self) -> Option<(usize, usize)>
     where
         Self::Element: Element;
 
@@ -169,13 +139,7 @@ impl<T> SliceExt for [T] {
     where
         T: Element,
     {
-        // By one pass, of as many as positions count.
-        if (1..=MAX_REDUCTION_LEN).contains(&self.len())
-            && let Some([min, max]) = find_both_in_slice(slice_isa, self)
-        {
-            return Some((min, max));
-        }
-        Some((self.argmin()?, self.argmax()?))
+        both_of_slice(NanPolicy::Propagate, self)
     }
 
     fn nanargmin(&self) -> Option<usize>
@@ -192,32 +156,12 @@ impl<T> SliceExt for [T] {
         of_numbers(ReduceFunction::ArgMax, self)
     }
 
-    fn argmin_with_value(&self) -> Option<(usize, T)>
+    fn nanargminmax(&self) -> Option<(usize, usize)>
     where
         T: Element,
     {
-        self.argmin().map(|index| (index, self[index]))
-    }
-
-    fn argmax_with_value(&self) -> Option<(usize, T)>
-    where
-        T: Element,
-    {
-        self.argmax().map(|index| (index, self[index]))
-    }
-
-    fn argmin_masked(&self, mask: Mask<'_>) -> Option<usize>
-    where
-        T: Element,
-    {
-        of_masked(ReduceFunction::ArgMin, self, mask)
-    }
-
-    fn argmax_masked(&self, mask: Mask<'_>) -> Option<usize>
-    where
-        T: Element,
-    {
-        of_masked(ReduceFunction::ArgMax, self, mask)
+        // Where one is NaN, there is nothing else.
+        both_of_slice(NanPolicy::Ignore, self).filter(|&(min, _)| !self[min].is_nan())
     }
 
     fn arg_reduce(&self, function: ReduceFunction, options: impl Into<Options>) -> Option<usize>
@@ -237,6 +181,17 @@ fn of_numbers<T: Element>(function: ReduceFunction, elements: &[T]) -> Option<us
     of_slice((function, NanPolicy::Ignore), elements).filter(|&index| !elements[index].is_nan())
 }
 
+/// The smallest and the largest: by one pass, of as many as positions count.
+fn both_of_slice<T: Element>(policy: NanPolicy, elements: &[T]) -> Option<(usize, usize)> {
+    if (1..=MAX_REDUCTION_LEN).contains(&elements.len())
+        && let Some([min, max]) = find_both_in_slice(policy, slice_isa, elements)
+    {
+        return Some((min, max));
+    }
+    let one = |function| of_slice((function, policy), elements);
+    Some((one(ReduceFunction::ArgMin)?, one(ReduceFunction::ArgMax)?))
+}
+
 /// Without a plan where possible: making one takes several times as long as reducing a short slice.
 fn of_slice<T: Element>(order: (ReduceFunction, NanPolicy), elements: &[T]) -> Option<usize> {
     match elements.len() {
@@ -245,22 +200,6 @@ fn of_slice<T: Element>(order: (ReduceFunction, NanPolicy), elements: &[T]) -> O
         _ if size_of_val(elements) < MIN_SEGMENTED_ROW_BYTES => find_in_slice(order, slice_isa, elements),
         _ => by_plan(order.0, order.1.into(), elements),
     }
-}
-
-/// By a plan, and as a partial answer, which may be none.
-fn of_masked<T: Element>(function: ReduceFunction, elements: &[T], mask: Mask<'_>) -> Option<usize> {
-    let mut partial = [Partial::<T, u64>::NONE];
-    let run = |partial: &mut [Partial<T, u64>]| -> Result<(), Error> {
-        let layout = Layout::contiguous(&[elements.len()])?;
-        // An empty slice is an empty part.
-        let sizes = [elements.len().max(1)];
-        let reduce = ArgReduce::new(function, &layout).all_axes().isa(slice_isa()).window(&sizes, &[0]);
-        reduce.plan::<T, u64>()?.run_masked_partials(elements, mask, partial)
-    };
-    if let Err(error) = run(&mut partial) {
-        panic!("{error}");
-    }
-    (!partial[0].is_none()).then_some(partial[0].index as usize)
 }
 
 /// The ISA for slices. They cannot report an error, so an `ARGREDUCE_ISA` that is not available is ignored.

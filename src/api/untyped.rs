@@ -1,13 +1,19 @@
 //! Plans whose types are values, on buffers of bytes: for callers that learn the types at run time, as descriptors,
 //! foreign languages and model runtimes do. Nothing here knows of any of those.
 
-use super::builder::{ArgReduce, check_fill};
+use super::bytes::{elements, elements_mut, index_elements};
+use super::description::ArgReduce;
 use super::display::fmt_debug;
-use super::plan::ErasedPlan;
-use crate::exec::{ElementsRef, Indices, OutputSlices, Values};
+use super::erased::ErasedPlan;
+use super::input::Input;
+use super::lengths::check_len;
+use super::merge::Merge;
+use super::output::{Buffers, Names, PartialBuffers, Places, UntypedOutput};
+use super::partials::Unfinished;
+use crate::exec::Values;
 use crate::index::max_index;
-use crate::{DataType, Error, Executor, Isa, Layout, Mask, Sequential};
-use bytemuck::Pod;
+use crate::{DataType, Error, Executor, Isa, Layout, Partial};
+use argreduce_kernels::with_bits;
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,24 +29,9 @@ impl ArgReduce<'_> {
             return Err(Error::NotAnIndexType { data_type: index_type });
         };
         let mut erased = ErasedPlan::EMPTY;
-        self.plan_erased(data_type, (index_type.name(), max_index), &mut erased)?;
+        erased.plan(&self, data_type, (index_type.name(), max_index))?;
         Ok(UntypedPlan { erased: Arc::new(erased), data_type, index_type, max_index })
     }
-}
-
-/// The whole indices of a buffer, by their width.
-pub(crate) fn index_elements<'a>(
-    slice: &'static str,
-    index_type: DataType,
-    bytes: &'a mut [u8],
-) -> Result<Indices<'a>, Error> {
-    let name = index_type.name();
-    Ok(match index_type.size() {
-        1 => Indices::U8(bytes.into()),
-        2 => Indices::U16(elements_mut(slice, name, bytes)?.into()),
-        4 => Indices::U32(elements_mut(slice, name, bytes)?.into()),
-        _ => Indices::U64(elements_mut(slice, name, bytes)?.into()),
-    })
 }
 
 /// A [`Plan`](crate::Plan) whose types are known at run time, on buffers of bytes in the machine's own byte order.
@@ -50,12 +41,13 @@ pub(crate) fn index_elements<'a>(
 /// crate `bytemuck` to see elements as bytes: `cargo add bytemuck`.) A clone is another handle to the same plan.
 ///
 /// ```
-/// use argreduce::{ArgReduce, DataType, Layout};
+/// use argreduce::{ArgReduce, Buffers, DataType, Layout};
 /// let layout = Layout::contiguous(&[2, 3])?;
 /// let plan = ArgReduce::argmax(&layout).axes(&[1]).plan_untyped(DataType::F32, DataType::U32)?;
 ///
 /// let (scores, mut classes) = ([1.0_f32, 5.0, 2.0, 7.0, 0.0, 7.0], [9_u32; 2]);
-/// plan.run(bytemuck::cast_slice(&scores), bytemuck::cast_slice_mut(&mut classes))?;
+/// let buffers = Buffers { indices: bytemuck::cast_slice_mut(&mut classes), values: None };
+/// plan.run(bytemuck::cast_slice(&scores), buffers)?;
 /// assert_eq!(classes, [1, 0]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
@@ -68,153 +60,126 @@ pub struct UntypedPlan {
 }
 
 impl UntypedPlan {
-    /// As [`Plan::run`](crate::Plan::run).
+    /// As [`Plan::run`](crate::Plan::run): an [`Input`] of bytes, and an [`UntypedOutput`], which is [`Buffers`] for
+    /// indices and values, or [`PartialBuffers`]. (A `&mut [u8]` alone is one for indices.)
     ///
     /// # Errors
     /// As [`Plan::run`](crate::Plan::run), and [`Error::Misaligned`].
-    pub fn run(&self, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        self.run_any(input, indices, None, None)
-    }
-
-    /// As [`Plan::run_on`](crate::Plan::run_on).
     ///
-    /// # Errors
-    /// As [`UntypedPlan::run`].
-    pub fn run_on(&self, executor: &dyn Executor, input: &[u8], indices: &mut [u8]) -> Result<(), Error> {
-        self.run_any(input, indices, None, Some(executor))
-    }
-
-    /// As [`Plan::run_with_values_on`](crate::Plan::run_with_values_on).
-    ///
-    /// # Errors
-    /// As [`UntypedPlan::run`].
-    pub fn run_with_values_on(
+    /// ```
+    /// use argreduce::{ArgReduce, Buffers, DataType, Layout, Mask, input};
+    /// let layout = Layout::contiguous(&[2, 3])?;
+    /// let plan = ArgReduce::argmax(&layout).axes(&[1]).fill(-1).plan_untyped(DataType::U8, DataType::I32)?;
+    /// let (x, mut classes, mut scores) = ([1, 5, 2, 7, 0, 7], [9_i32; 2], [9; 2]);
+    /// let buffers = Buffers { indices: bytemuck::cast_slice_mut(&mut classes), values: Some(&mut scores) };
+    /// plan.run(input(&x).masked(Mask::bytes(&[1, 0, 1, 0, 0, 0])), buffers)?;
+    /// assert_eq!((classes, scores), ([2, -1], [2, 0]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    #[inline]
+    pub fn run<'a, 'b>(
         &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        indices: &mut [u8],
-        values: &mut [u8],
+        input: impl Into<Input<'a, u8>>,
+        output: impl Into<UntypedOutput<'b>>,
     ) -> Result<(), Error> {
-        self.run_any(input, indices, Some(values), Some(executor))
+        self.run_of(input.into(), output.into())
+    }
+
+    /// One copy, whatever these were made of.
+    fn run_of(&self, input: Input<'_, u8>, output: UntypedOutput<'_>) -> Result<(), Error> {
+        let (data_type, index_type) = (self.data_type, self.index_type);
+        let input = input.of_bytes(data_type)?;
+        match output {
+            UntypedOutput::Answers(Buffers { indices, values }) => {
+                let indices = index_elements("output", index_type, indices)?;
+                let values = values.map(|values| Values::of_bytes("values", data_type, values)).transpose()?;
+                self.erased.run((Names::OF_ONE, index_type.name()), input, indices, values)
+            }
+            output => {
+                let slices = output.places(Names::OF_PARTIALS, data_type, index_type)?.slices;
+                self.erased.run_packed((Names::OF_PARTIALS, index_type.name()), &input, slices)
+            }
+        }
+    }
+
+    /// As [`Plan::finish`](crate::Plan::finish): partial answers, once those of all parts are merged, to indices and
+    /// values. Those are only read.
+    ///
+    /// # Errors
+    /// As [`Plan::finish`](crate::Plan::finish), and [`Error::Misaligned`].
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Buffers, DataType, Layout, PartialBuffers};
+    /// use bytemuck::{cast_slice, cast_slice_mut};
+    /// let (layout, x) = (Layout::contiguous(&[2, 3])?, [1_i16, 5, 2, 7, 0, 7]);
+    /// let reduce = ArgReduce::argmax(&layout).axes(&[1]).window(&[2, 6], &[0, 3]);
+    /// let plan = reduce.plan_untyped(DataType::I16, DataType::U32)?;
+    /// let (mut indices, mut values) = ([0_u32; 2], [0_i16; 2]);
+    /// let to = PartialBuffers { indices: cast_slice_mut(&mut indices), values: cast_slice_mut(&mut values) };
+    /// plan.run(cast_slice(&x), to)?;
+    /// assert_eq!((indices, values), ([4, 3], [5, 7]));
+    ///
+    /// let (other_indices, others) = ([2_u32, 2], [6_i16, 7]);
+    /// plan.merge().arrays_untyped(
+    ///     (plan.data_type(), plan.index_type()),
+    ///     (cast_slice_mut(&mut values), cast_slice_mut(&mut indices)),
+    ///     (cast_slice(&others), cast_slice(&other_indices)),
+    /// )?;
+    /// let best = PartialBuffers { indices: cast_slice_mut(&mut indices), values: cast_slice_mut(&mut values) };
+    /// let mut output = [0_u32; 2];
+    /// plan.finish(best, Buffers { indices: cast_slice_mut(&mut output), values: None })?;
+    /// assert_eq!((output, values), ([2, 2], [6, 7]));
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn finish<'a>(&self, partials: PartialBuffers<'_>, output: impl Into<UntypedOutput<'a>>) -> Result<(), Error> {
+        let (data_type, index_type) = (self.data_type, self.index_type);
+        let PartialBuffers { indices, values } = partials;
+        with_bits!(index_type.size(), I => with_bits!(data_type.size(), T => {
+            let indices = elements::<I>("indices", index_type.name(), indices)?;
+            let values = elements::<T>("values", data_type.name(), values)?;
+            let outputs = self.output_layout().element_count();
+            check_len("indices", index_type.name(), indices.len(), outputs)?;
+            check_len("values", data_type.name(), values.len(), outputs)?;
+            let partial = |n: usize| Partial { value: values[n], index: indices[n] };
+            let from = Unfinished {
+                data_type: data_type.name(),
+                index_type: (index_type.name(), self.max_index),
+                ..self.erased.finish_part(&partial)
+            };
+            match output.into() {
+                UntypedOutput::Answers(Buffers { indices, values }) => {
+                    let indices = elements_mut::<I>("output", index_type.name(), indices)?;
+                    let of_bytes = |values| elements_mut::<T>("values", data_type.name(), values);
+                    let values = values.map(of_bytes).transpose()?;
+                    self.erased.finish(&from, Names::OF_ONE, Places::Answers { indices, values })
+                }
+                UntypedOutput::Partials(PartialBuffers { indices, values }) => {
+                    let indices = elements_mut::<I>("indices", index_type.name(), indices)?;
+                    let values = elements_mut::<T>("values", data_type.name(), values)?;
+                    self.erased.copy_partials(&from, indices, values)
+                }
+            }
+        }))
+    }
+
+    /// What merges the partial answers of this plan and of those for other parts: as
+    /// [`Plan::merge`](crate::Plan::merge). See [`Merge::arrays_untyped`].
+    pub fn merge(&self) -> Merge {
+        self.erased.merge()
     }
 
     /// As [`Plan::division_on`](crate::Plan::division_on).
     pub fn division_on(&self, executor: &dyn Executor) -> impl fmt::Display + use<> {
-        self.erased.exec.division_on(executor, self.index_type.size())
-    }
-
-    /// As [`Plan::run_with_values`](crate::Plan::run_with_values).
-    ///
-    /// # Errors
-    /// As [`UntypedPlan::run`].
-    pub fn run_with_values(&self, input: &[u8], indices: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        self.run_any(input, indices, Some(values), None)
-    }
-
-    /// As [`Plan::run_masked`](crate::Plan::run_masked).
-    ///
-    /// # Errors
-    /// As [`Plan::run_masked`](crate::Plan::run_masked), and [`Error::Misaligned`].
-    ///
-    /// ```
-    /// use argreduce::{ArgReduce, DataType, Layout, Mask};
-    /// let layout = Layout::contiguous(&[2, 3])?;
-    /// let plan = ArgReduce::argmax(&layout).axes(&[1]).fill(-1).plan_untyped(DataType::U8, DataType::I32)?;
-    /// let mut classes = [9_i32; 2];
-    /// plan.run_masked(&[1, 5, 2, 7, 0, 7], Mask::bytes(&[1, 0, 1, 0, 0, 0]), bytemuck::cast_slice_mut(&mut classes))?;
-    /// assert_eq!(classes, [2, -1]);
-    /// # Ok::<(), argreduce::Error>(())
-    /// ```
-    pub fn run_masked(&self, input: &[u8], mask: Mask<'_>, indices: &mut [u8]) -> Result<(), Error> {
-        self.run_masked_on(&Sequential, input, mask, indices)
-    }
-
-    /// As [`Plan::run_masked_on`](crate::Plan::run_masked_on).
-    ///
-    /// # Errors
-    /// As [`UntypedPlan::run_masked`].
-    pub fn run_masked_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        mask: Mask<'_>,
-        indices: &mut [u8],
-    ) -> Result<(), Error> {
-        self.run_masked_with_fill(executor, input, (mask, self.erased.fill), indices, None)
-    }
-
-    /// As [`Plan::run_masked_with_values`](crate::Plan::run_masked_with_values).
-    ///
-    /// # Errors
-    /// As [`UntypedPlan::run_masked`].
-    pub fn run_masked_with_values(
-        &self,
-        input: &[u8],
-        mask: Mask<'_>,
-        indices: &mut [u8],
-        values: &mut [u8],
-    ) -> Result<(), Error> {
-        self.run_masked_with_values_on(&Sequential, input, mask, indices, values)
-    }
-
-    /// As [`Plan::run_masked_with_values_on`](crate::Plan::run_masked_with_values_on).
-    ///
-    /// # Errors
-    /// As [`UntypedPlan::run_masked`].
-    pub fn run_masked_with_values_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        mask: Mask<'_>,
-        indices: &mut [u8],
-        values: &mut [u8],
-    ) -> Result<(), Error> {
-        self.run_masked_with_fill(executor, input, (mask, self.erased.fill), indices, Some(values))
-    }
-
-    /// With values or without, and with another fill than the plan's.
-    #[doc(hidden)]
-    pub fn run_masked_with_fill(
-        &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        (mask, fill): (Mask<'_>, Option<i64>),
-        indices: &mut [u8],
-        values: Option<&mut [u8]>,
-    ) -> Result<(), Error> {
-        let fill = check_fill(fill, (self.index_type.name(), self.max_index))?;
-        let input = ElementsRef::of_bytes("input", self.data_type, input)?;
-        let indices = index_elements("output", self.index_type, indices)?;
-        let values = values.map(|values| Values::of_bytes("values", self.data_type, values)).transpose()?;
-        let slices = OutputSlices { indices, values };
-        self.erased.run_masked(self.index_type.name(), input, (mask, fill), slices, executor)
-    }
-
-    fn run_any(
-        &self,
-        input: &[u8],
-        indices: &mut [u8],
-        values: Option<&mut [u8]>,
-        executor: Option<&dyn Executor>,
-    ) -> Result<(), Error> {
-        let input = ElementsRef::of_bytes("input", self.data_type, input)?;
-        let indices = index_elements("output", self.index_type, indices)?;
-        let values = values.map(|values| Values::of_bytes("values", self.data_type, values)).transpose()?;
-        self.erased.run(self.index_type.name(), input, indices, values, executor)
+        self.erased.exec().division_on(executor, self.index_type.size())
     }
 
     pub(crate) fn erased(&self) -> &ErasedPlan {
         &self.erased
     }
 
-    /// The largest index that the type holds.
-    pub(crate) fn max_index(&self) -> u64 {
-        self.max_index
-    }
-
     /// How many bytes the buffers need.
     pub fn required_bytes(&self) -> RequiredBytes {
-        let ErasedPlan { input, output, .. } = &*self.erased;
+        let (input, output) = (self.erased.input(), self.erased.output());
         let (element, index) = (self.data_type.size(), self.index_type.size());
         RequiredBytes {
             input: input.required_len().saturating_mul(element),
@@ -235,23 +200,23 @@ impl UntypedPlan {
 
     /// As [`Plan::input_layout`](crate::Plan::input_layout).
     pub fn input_layout(&self) -> &Layout {
-        &self.erased.input
+        self.erased.input()
     }
 
     /// As [`Plan::output_layout`](crate::Plan::output_layout).
     pub fn output_layout(&self) -> &Layout {
-        &self.erased.output
+        self.erased.output()
     }
 
     /// As [`Plan::isa`](crate::Plan::isa).
     pub fn isa(&self) -> Isa {
-        self.erased.isa
+        self.erased.isa()
     }
 }
 
 impl fmt::Display for UntypedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_as(f, self.erased.function.name())
+        self.fmt_as(f, self.erased.function().name())
     }
 }
 
@@ -290,33 +255,4 @@ pub struct RequiredBytes {
     pub output: usize,
     /// Of the best elements, where they are asked for.
     pub values: usize,
-}
-
-/// The whole elements of a buffer. Whether they are enough for the layout is checked by the plan.
-pub(crate) fn elements<'a, T: Pod>(
-    slice: &'static str,
-    element_type: &'static str,
-    bytes: &'a [u8],
-) -> Result<&'a [T], Error> {
-    match bytes.len() / size_of::<T>() * size_of::<T>() {
-        // However it is aligned.
-        0 => Ok(&[]),
-        whole => bytemuck::try_cast_slice(&bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type)),
-    }
-}
-
-/// As [`elements`], to write to.
-pub(crate) fn elements_mut<'a, T: Pod>(
-    slice: &'static str,
-    element_type: &'static str,
-    bytes: &'a mut [u8],
-) -> Result<&'a mut [T], Error> {
-    match bytes.len() / size_of::<T>() * size_of::<T>() {
-        0 => Ok(&mut []),
-        whole => bytemuck::try_cast_slice_mut(&mut bytes[..whole]).map_err(|_| misaligned::<T>(slice, element_type)),
-    }
-}
-
-fn misaligned<T>(slice: &'static str, element_type: &'static str) -> Error {
-    Error::Misaligned { slice, element_type, alignment: align_of::<T>() }
 }

@@ -2,8 +2,8 @@
 
 use super::desc::TensorDesc;
 use crate::error::{BrokenRule, Tensor};
-use crate::{ArgReduce, AxisDirection, DataType, Error, Executor, Isa, Merge, NanPolicy, ReduceFunction};
-use crate::{RequiredBytes, UntypedPlan};
+use crate::{ArgReduce, AxisDirection, Buffers, DataType, Error, Input, Isa, Merge, NanPolicy, PartialBuffers};
+use crate::{ReduceFunction, RequiredBytes, UntypedOutput, UntypedPlan};
 
 macro_rules! operator_desc {
     ($(#[$doc:meta])* $name:ident, $function:ident) => {
@@ -142,65 +142,47 @@ impl CompiledOperator {
         self.plan.run(input, output)
     }
 
-    /// As [`CompiledOperator::execute`], and also copies the best elements themselves to `values`: packed in row-major
-    /// order.
+    /// As [`UntypedPlan::run`]: to indices and values, or to partial answers, and on threads. DirectML has no masks.
     ///
     /// # Errors
-    /// As [`CompiledOperator::execute`], and [`Error::TooShort`] for `values`.
-    pub fn execute_with_values(&self, input: &[u8], output: &mut [u8], values: &mut [u8]) -> Result<(), Error> {
-        self.check_buffer(Tensor::Input, input)?;
-        self.check_buffer(Tensor::Output, output)?;
-        self.plan.run_with_values(input, output, values)
-    }
-
-    /// As [`CompiledOperator::execute`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
+    /// As [`UntypedPlan::run`], and [`BrokenRule::BufferTooSmall`] for the input, or for indices in [`Buffers`];
+    /// [`Error::MaskMismatch`] for an input under a mask.
     ///
-    /// # Errors
-    /// As [`CompiledOperator::execute`].
-    pub fn execute_on(&self, executor: &dyn Executor, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        self.check_buffer(Tensor::Input, input)?;
-        self.check_buffer(Tensor::Output, output)?;
-        self.plan.run_on(executor, input, output)
-    }
-
-    /// As [`CompiledOperator::execute_with_values`], on the threads of an executor.
+    /// ```
+    /// use argreduce::directml::{ArgMaxOperatorDesc, TensorDesc};
+    /// use argreduce::{AxisDirection, Buffers, DataType, Mask, Sequential, input};
+    /// let operator = ArgMaxOperatorDesc {
+    ///     input_tensor: TensorDesc::packed(DataType::U8, &[2, 4]),
+    ///     output_tensor: TensorDesc::packed(DataType::U32, &[2, 1]),
+    ///     axes: &[1],
+    ///     axis_direction: AxisDirection::Increasing,
+    /// };
+    /// let operator = operator.compile()?;
+    /// let (x, mut indices, mut values) = ([1, 5, 2, 0, 7, 0, 7, 0], [0_u32; 2], [0; 2]);
+    /// let buffers = Buffers { indices: bytemuck::cast_slice_mut(&mut indices), values: Some(&mut values) };
+    /// operator.run(input(&x).on(&Sequential), buffers)?;
+    /// assert_eq!((indices, values), ([1, 0], [5, 7]));
     ///
-    /// # Errors
-    /// As [`CompiledOperator::execute_with_values`].
-    pub fn execute_with_values_on(
+    /// let masked = input(&x).masked(Mask::bits(&[1], 0));
+    /// let error = operator.run(masked, bytemuck::cast_slice_mut(&mut indices)).unwrap_err();
+    /// assert_eq!(error.to_string(), "an operator of DirectML takes no mask: all elements are there");
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    pub fn run<'a, 'b>(
         &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        output: &mut [u8],
-        values: &mut [u8],
+        input: impl Into<Input<'a, u8>>,
+        output: impl Into<UntypedOutput<'b>>,
     ) -> Result<(), Error> {
-        self.check_buffer(Tensor::Input, input)?;
-        self.check_buffer(Tensor::Output, output)?;
-        self.plan.run_with_values_on(executor, input, output, values)
-    }
-
-    /// Writes the best elements and their indices, packed in row-major order: as [`UntypedPlan::run_partials`].
-    ///
-    /// # Errors
-    /// As [`UntypedPlan::run_partials`], and [`BrokenRule::BufferTooSmall`] for the input.
-    pub fn run_partials(&self, input: &[u8], values: &mut [u8], indices: &mut [u8]) -> Result<(), Error> {
-        self.check_buffer(Tensor::Input, input)?;
-        self.plan.run_partials(input, values, indices)
-    }
-
-    /// As [`CompiledOperator::run_partials`], on the threads of an executor.
-    ///
-    /// # Errors
-    /// As [`CompiledOperator::run_partials`].
-    pub fn run_partials_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        values: &mut [u8],
-        indices: &mut [u8],
-    ) -> Result<(), Error> {
-        self.check_buffer(Tensor::Input, input)?;
-        self.plan.run_partials_on(executor, input, values, indices)
+        let (input, output) = (input.into(), output.into());
+        let (elements, is_masked) = input.bytes();
+        if is_masked {
+            return Err(Error::MaskMismatch { of: "an operator of DirectML" });
+        }
+        self.check_buffer(Tensor::Input, elements)?;
+        if let UntypedOutput::Answers(Buffers { indices, .. }) = &output {
+            self.check_buffer(Tensor::Output, indices)?;
+        }
+        self.plan.run(input, output)
     }
 
     /// What merges the partial answers of this operator and of those for other parts: as [`UntypedPlan::merge`].
@@ -208,13 +190,16 @@ impl CompiledOperator {
         self.plan.merge()
     }
 
-    /// Writes the index of each partial answer to the output tensor: as [`UntypedPlan::finish_partials`].
+    /// As [`UntypedPlan::finish`].
     ///
     /// # Errors
-    /// As [`UntypedPlan::finish_partials`], and [`BrokenRule::BufferTooSmall`] for the output.
-    pub fn finish_partials(&self, indices: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        self.check_buffer(Tensor::Output, output)?;
-        self.plan.finish_partials(indices, output)
+    /// As [`UntypedPlan::finish`], and [`BrokenRule::BufferTooSmall`] for indices in [`Buffers`].
+    pub fn finish<'a>(&self, partials: PartialBuffers<'_>, output: impl Into<UntypedOutput<'a>>) -> Result<(), Error> {
+        let output = output.into();
+        if let UntypedOutput::Answers(Buffers { indices, .. }) = &output {
+            self.check_buffer(Tensor::Output, indices)?;
+        }
+        self.plan.finish(partials, output)
     }
 
     /// How many bytes the buffers need: for the tensors, their `TotalTensorSizeInBytes`.

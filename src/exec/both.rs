@@ -18,8 +18,8 @@ use std::mem::MaybeUninit;
 /// The kernel for both functions of a plan for either, if there is one: for rows in the direction of memory, and for
 /// columns.
 pub(crate) fn both_kernel(plan: &ExecPlan, data_type: DataType, policy: NanPolicy) -> Option<BothKernel> {
-    let (isa, strategy, _) = plan.kernel?;
-    let (shape, lanes) = (&plan.shape, isa.vector_bytes() / plan.element_bytes);
+    let (isa, strategy, _) = plan.kernel()?;
+    let (shape, lanes) = (plan.shape(), isa.vector_bytes() / plan.element_bytes());
     let are_rows = takes(shape, Strategy::Rows, lanes);
     let is_forward = shape.reduced_dims().iter().all(|l| l.stride > 0);
     match strategy {
@@ -55,7 +55,7 @@ impl<'a> BoundBoth<'a> {
     /// - It is a part of the first plan, as [`BoundPlan::with_plan`] asks, with its kernel.
     pub(super) unsafe fn for_part<R>(self, part: &ExecPlan, run: impl FnOnce(BoundBoth<'_>) -> R) -> R {
         let [first, second] = self.bounds;
-        let of_second = &ExecPlan { kernel: second.plan().kernel, ..*part };
+        let of_second = &part.with_kernel_of(second.plan());
         // SAFETY: the caller's promise. The plans have the same loops, and so have their parts.
         unsafe {
             let bounds = [first.with_plan(part), second.with_plan(of_second)];
@@ -73,27 +73,27 @@ impl<'a> BoundBoth<'a> {
 pub(super) fn run_both(both: BoundBoth<'_>, mut slices: [&mut OutputSlices<'_>; 2]) {
     run_both_distinct(both, slices.each_mut().map(|slices| &mut **slices));
     let plan = both.plan();
-    if plan.is_contiguous_row {
+    if plan.is_contiguous_row() {
         return;
     }
-    let shape = &plan.shape;
+    let shape = plan.shape();
     slices.into_iter().for_each(|slices| copy_answers(shape, slices));
 }
 
 /// Answers those outputs of both that are no copies of others.
 pub(super) fn run_both_distinct(both: BoundBoth<'_>, mut slices: [&mut OutputSlices<'_>; 2]) {
     let plan = both.plan();
-    let shape = &plan.shape;
-    if plan.is_contiguous_row {
+    let shape = plan.shape();
+    if plan.is_contiguous_row() {
         return run_both_row(both, slices);
     }
-    let most = match plan.kernel {
+    let most = match plan.kernel() {
         // Columns of one pass are read again by the second order: from a cache.
-        Some((_, Strategy::Columns, _)) if plan.working_set != WorkingSet::L2 => TILE,
+        Some((_, Strategy::Columns, _)) if plan.working_set() != WorkingSet::L2 => TILE,
         Some((_, Strategy::Columns, _)) => MAPPED_TILE,
         // The best elements of rows are read again.
         _ if slices[0].values.is_some() => {
-            near_outputs(plan.reduction_len * plan.element_bytes, shape.inner_dim().size, TILE)
+            near_outputs(plan.reduction_len() * plan.element_bytes(), shape.inner_dim().size, TILE)
         }
         _ => MAPPED_TILE,
     };
@@ -105,8 +105,8 @@ pub(super) fn run_both_distinct(both: BoundBoth<'_>, mut slices: [&mut OutputSli
 #[inline(always)]
 pub(crate) fn run_both_row(both: BoundBoth<'_>, slices: [&mut OutputSlices<'_>; 2]) {
     let (plan, input) = (both.plan(), both.bounds[0].input());
-    assert!(plan.is_contiguous_row);
-    let shape = &plan.shape;
+    assert!(plan.is_contiguous_row());
+    let shape = plan.shape();
     // SAFETY: the only loop of the plan goes upwards over neighbours.
     let positions = unsafe { find_in_contiguous(both) };
     for (slices, position) in slices.into_iter().zip(positions) {
@@ -124,7 +124,7 @@ pub(crate) fn run_both_row(both: BoundBoth<'_>, slices: [&mut OutputSlices<'_>; 
 /// - The plan is of one.
 #[inline(always)]
 unsafe fn find_in_contiguous(BoundBoth { bounds, kernel }: BoundBoth<'_>) -> [u32; 2] {
-    let (shape, input) = (&bounds[0].plan().shape, bounds[0].input());
+    let (shape, input) = (bounds[0].plan().shape(), bounds[0].input());
     with_element_type!(input.data_type(), T => {
         // SAFETY: a bound plan reaches them.
         let elements = unsafe { input.contiguous::<T>(shape.input.start, shape.input.first().size) };
@@ -144,13 +144,13 @@ unsafe fn find_in_contiguous(BoundBoth { bounds, kernel }: BoundBoth<'_>) -> [u3
 #[inline(never)]
 unsafe fn run_tile(both: BoundBoth<'_>, tile: &OutputTile, slices: &mut [&mut OutputSlices<'_>; 2]) {
     let (plan, input) = (both.plan(), both.bounds[0].input());
-    let Some((.., of_one)) = plan.kernel else { unreachable!("a kernel for both is of one for each") };
+    let Some((.., of_one)) = plan.kernel() else { unreachable!("a kernel for both is of one for each") };
     // SAFETY: the caller's promise, and the loops from there are the plan's: what a bound plan reaches are elements of
     // the input, for whose size its kernel is.
-    let call = unsafe { KernelCall::new(of_one, input, tile.input, plan.shape.reduced_dims(), plan.working_set) };
+    let call = unsafe { KernelCall::new(of_one, input, tile.input, plan.shape().reduced_dims(), plan.working_set()) };
     let answer = AnswerOfBoth { both, tile, call };
     let is_direct = are_packed(tile.output.dims) && slices.iter().all(|slices| slices.values.is_none());
-    if let (true, Some(map), [min, max]) = (is_direct, affine(&plan.shape), &mut *slices) {
+    if let (true, Some(map), [min, max]) = (is_direct, affine(plan.shape()), &mut *slices) {
         match (&mut min.indices, &mut max.indices) {
             (Indices::U32(min), Indices::U32(max)) => return answer.in_place(map, [min, max]),
             (Indices::U64(min), Indices::U64(max)) => return answer.in_place(map, [min, max]),
@@ -177,7 +177,7 @@ impl AnswerOfBoth<'_> {
         let places = indices.map(|indices| indices.range(first, outputs).into());
         // SAFETY: the kernel is for elements of the input's type; there is no mask.
         let positions = unsafe { self.call.find_both(self.both.kernel, places) };
-        positions.into_iter().for_each(|positions| self.both.plan().writer.write_in_place(map, positions));
+        positions.into_iter().for_each(|positions| self.both.plan().writer().write_in_place(map, positions));
     }
 
     /// Positions in buffers, from which indices and values are made.

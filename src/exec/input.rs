@@ -169,7 +169,7 @@ impl<'a> BoundPlan<'a> {
     #[inline(always)]
     pub(crate) unsafe fn new(plan: &'a ExecPlan, order: Order, required_len: usize, input: ElementsRef<'a>) -> Self {
         assert!(input.len() >= required_len);
-        assert!(input.data_type().size() == plan.element_bytes);
+        assert!(input.data_type().size() == plan.element_bytes());
         BoundPlan { plan, order, input }
     }
 

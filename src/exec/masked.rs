@@ -32,9 +32,10 @@ use crate::mask::MaskPlaces;
 use crate::planner::{BLOCK_BYTES, BlockStart, Blocks, ExecPlan, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS, PlanIsa};
 use crate::threads::{Executor, claims::Claims};
 use crate::{AxisDirection, DataType, Element, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
-use argreduce_kernels::{IndexBits, InputMask, LoopDim, MaskedCopier, StridedIter, WorkingSet, with_bits};
+use argreduce_kernels::{
+    IndexBits, InputMask, LoopDim, MaskedCopier, StridedIter, WorkingSet, with_bits, with_element_type,
+};
 use bytemuck::Pod;
-use half::{bf16, f16};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -326,10 +327,11 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
         let lowest: isize = (0..rank).map(|axis| (self.blocks.sizes[axis] as isize - 1) * strides[axis].min(0)).sum();
         let layout = Layout::strided(&self.blocks.sizes[..rank], &strides[..rank], lowest.unsigned_abs());
         let mut plan = ExecPlan::EMPTY;
-        plan.shape.collapse(&layout.expect("a part of a layout is one"), axes, direction, &self.output, window);
-        plan.select_kernel(isa, data_type, order).expect("the ISA is there, as for the plan");
-        let start = plan.shape.input.start as isize + lowest;
-        BlockPlan { start, index_start: plan.shape.index_start, plan, order }
+        let layout = &layout.expect("a part of a layout is one");
+        let planned = plan.plan((layout, axes, direction), &self.output, window, isa, data_type, order);
+        planned.expect("the ISA is there, as for the plan");
+        let start = plan.shape().input.start as isize + lowest;
+        BlockPlan { start, index_start: plan.shape().index_start, plan, order }
     }
 }
 
@@ -350,8 +352,7 @@ impl BlockPlan {
     /// - The elements of the block are there in the input; of a view, its layout reaches them.
     unsafe fn run(&mut self, input: ElementsRef<'_>, place: usize, index: isize, to: (Values<'_>, Indices<'_>)) {
         let BlockPlan { plan, start, index_start, order } = self;
-        plan.shape.input.start = place.wrapping_add_signed(*start);
-        plan.shape.index_start = index_start.wrapping_add(index);
+        plan.begin_at(place.wrapping_add_signed(*start), index_start.wrapping_add(index));
         // SAFETY: the planner has made the plan for the layout of a block, and what its loops reach from there on are
         // the elements of one in this input, as the caller promises: they need no more of it than it has.
         let bound = unsafe { BoundPlan::new(plan, *order, input.len(), input) };
@@ -360,8 +361,8 @@ impl BlockPlan {
 
     /// Whether the kernel [takes masks](BlockPlan::run_masked).
     fn takes_masks(&self) -> bool {
-        let shape = &self.plan.shape;
-        !shape.is_split() && self.plan.kernel.is_some_and(|(.., kernel)| kernel.takes_masks(shape.reduced_dims()))
+        let shape = self.plan.shape();
+        !shape.is_split() && self.plan.kernel().is_some_and(|(.., kernel)| kernel.takes_masks(shape.reduced_dims()))
     }
 
     /// As [`BlockPlan::run`], under a mask. The value of what has none is what that fills with.
@@ -378,21 +379,20 @@ impl BlockPlan {
         (mut values, mut indices): (Values<'_>, Indices<'_>),
     ) {
         let BlockPlan { plan, start, index_start, .. } = self;
-        plan.shape.input.start = place.wrapping_add_signed(*start);
-        plan.shape.index_start = index_start.wrapping_add(index);
-        let (.., kernel) = plan.kernel.expect("a kernel that takes masks");
+        plan.begin_at(place.wrapping_add_signed(*start), index_start.wrapping_add(index));
+        let (.., kernel) = plan.kernel().expect("a kernel that takes masks");
         let mut positions = [MaybeUninit::uninit(); MAX_BLOCK_OUTPUTS];
         let mut found = [MaybeUninit::<B>::uninit(); MAX_BLOCK_OUTPUTS];
-        for_each_tile(&plan.shape, MAX_BLOCK_OUTPUTS, &mut |tile| {
-            let reduced = plan.shape.reduced_dims();
+        for_each_tile(plan.shape(), MAX_BLOCK_OUTPUTS, &mut |tile| {
+            let reduced = plan.shape().reduced_dims();
             // SAFETY: as in `run`: what the loops reach are elements of the block, which have bits.
-            let call = unsafe { KernelCall::new(kernel, input, tile.input, reduced, plan.working_set).under(mask) };
+            let call = unsafe { KernelCall::new(kernel, input, tile.input, reduced, plan.working_set()).under(mask) };
             let places = ValuePlaces::of_buffer(&mut found[..tile.outputs()], values.data_type());
             let (positions, found) = call.find((&mut positions[..tile.outputs()]).into(), Some(places));
             tile.write_indices(plan, positions, &mut indices);
             let found = &mut found.expect("there are places for values");
             // SAFETY: what was found are elements of that type, and nothing else is written.
-            unsafe { values.bits::<B>().scatter(plan.writer, tile.values, found.bits::<B>().all()) };
+            unsafe { values.bits::<B>().scatter(plan.writer(), tile.values, found.bits::<B>().all()) };
         });
     }
 }
@@ -514,7 +514,7 @@ impl<B: Bits> Worker<'_, B> {
         let of_input = || {
             let mut block = call.plan(&call.strides, data_type, order);
             // Where the elements are depends on all of them.
-            block.plan.working_set = working_set;
+            block.plan.set_working_set(working_set);
             block
         };
         match mask.coverage(&mut self.presence) {
@@ -637,6 +637,15 @@ impl<B: Bits> Winner<B> {
     }
 }
 
+/// The bits of an element.
+fn bits_of<T: Element, B: Bits>(element: T) -> B {
+    let mut bits = B::zeroed();
+    assert!(size_of::<T>() == size_of::<B>());
+    // SAFETY: there is room, as asserted; elements have no padding, and all bits are an integer.
+    unsafe { (&raw mut bits).cast::<T>().write_unaligned(element) };
+    bits
+}
+
 /// What never wins: the worst number, or NaN where that loses.
 #[derive(Clone, Copy)]
 struct Loser<B> {
@@ -647,24 +656,15 @@ struct Loser<B> {
 
 impl<B: Bits> Loser<B> {
     fn of(data_type: DataType, (function, policy): Order) -> Self {
-        let is_max = function == ReduceFunction::ArgMax;
-        let sign = 1_u64 << (8 * data_type.size() - 1);
-        let magnitude = sign - 1;
-        let number =
-            |largest: u64, smallest: u64| Loser { bits: B::of(if is_max { smallest } else { largest }), nan: None };
-        let float = |infinity: u64| match policy {
-            NanPolicy::Ignore => Loser { bits: B::of(magnitude), nan: Some([magnitude, infinity]) },
-            _ => number(infinity, sign | infinity),
-        };
-        match data_type {
-            DataType::F16 => float(f16::INFINITY.to_bits().into()),
-            DataType::Bf16 => float(bf16::INFINITY.to_bits().into()),
-            DataType::F32 => float(f32::INFINITY.to_bits().into()),
-            DataType::F64 => float(f64::INFINITY.to_bits()),
-            DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => number(magnitude, sign),
-            DataType::Bool => number(1, 0),
-            _ => number(sign | magnitude, 0),
-        }
+        with_element_type!(data_type, T => match T::ANY_NAN {
+            Some(_) if policy == NanPolicy::Ignore => {
+                let magnitude = u64::MAX >> (65 - 8 * size_of::<T>());
+                let infinity: B = bits_of(T::HIGHEST);
+                Loser { bits: B::of(magnitude), nan: Some([magnitude, infinity.into()]) }
+            }
+            _ if function == ReduceFunction::ArgMax => Loser { bits: bits_of(T::LOWEST), nan: None },
+            _ => Loser { bits: bits_of(T::HIGHEST), nan: None },
+        })
     }
 
     /// Whether that might be a copy of it, or is as bad.
@@ -673,6 +673,42 @@ impl<B: Bits> Loser<B> {
         match self.nan {
             Some([magnitude, infinity]) => value.into() & magnitude > infinity,
             None => value == self.bits,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use argreduce_kernels::key;
+
+    /// Of no type is anything worse than what never wins, which all that looks like it ties with.
+    #[test]
+    fn nothing_is_worse() {
+        fn check<T: Element, B: Bits>(order @ (function, policy): Order) {
+            let loser = Loser::<B>::of(T::DATA_TYPE, order);
+            // Any bits are an element, but of a `bool`: all of short ones, and those about the ends of long ones.
+            let width = 8 * size_of::<B>() as u32;
+            let ends = (0..width).flat_map(|bit| [1_u64 << bit, (1 << bit) - 1, u64::MAX << bit]);
+            let last = if T::DATA_TYPE == DataType::Bool { 1 } else { u64::MAX >> (64 - width) };
+            let all = (0..=u64::from(u16::MAX)).chain(ends).map(|bits| bits & (u64::MAX >> (64 - width)));
+            let element = |bits: B| {
+                // SAFETY: any bits of that size are one, as above.
+                unsafe { (&raw const bits).cast::<T>().read_unaligned() }
+            };
+            let worst = key(function, policy, element(loser.bits));
+            for bits in all.filter(|&bits| bits <= last).map(B::of) {
+                let found = key(function, policy, element(bits));
+                assert!(found >= worst, "{} {order:?}: {:?}", T::DATA_TYPE, element(bits));
+                assert!(found != worst || loser.is_like(bits), "{} {order:?}: {:?}", T::DATA_TYPE, element(bits));
+            }
+        }
+        for data_type in DataType::ALL {
+            for order in
+                ReduceFunction::ALL.into_iter().flat_map(|function| NanPolicy::ALL.map(|policy| (function, policy)))
+            {
+                with_element_type!(data_type, T => with_bits!(size_of::<T>(), B => check::<T, B>(order)));
+            }
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn run_both_on(
 ) {
     match (both, executor) {
         (Some(both), None) => run_both(both, slices),
-        (None, None) if bounds[0].plan().working_set == WorkingSet::L2 => {
+        (None, None) if bounds[0].plan().working_set() == WorkingSet::L2 => {
             bounds.into_iter().zip(slices).for_each(|(bound, slices)| run(bound, slices));
         }
         (_, executor) => divide_both(bounds, both, slices, executor.unwrap_or(&Sequential)),
@@ -72,7 +72,7 @@ fn divide_both(
 
 /// As [`run_packed`](super::run_packed), on the threads of an executor.
 pub(crate) fn run_packed_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, executor: &dyn Executor) {
-    let packed = &ExecPlan { shape: bound.plan().shape.packed(), ..*bound.plan() };
+    let packed = &bound.plan().packed();
     // SAFETY: packed are only the outputs: the loops over the input are the plan's.
     run_on(&unsafe { bound.with_plan(packed) }, slices, executor);
 }
@@ -84,7 +84,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
     executor: &dyn Executor,
 ) {
     let plan = bound.plan();
-    let packed = &ExecPlan { shape: plan.shape.packed(), ..*plan };
+    let packed = &plan.packed();
     let bytes = OutputBytes { index: size_of::<Partial<T, I>>(), value: None };
     let Some(division) = packed.divide(executor.width(), executor.min_task_bytes(), bytes) else {
         return run_partials(bound, partials);
@@ -103,7 +103,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
             });
         }
     }
-    copy_packed(&plan.shape, partials);
+    copy_packed(plan.shape(), partials);
 }
 
 /// A call that the threads of an executor share, and how.
@@ -127,15 +127,15 @@ impl DividedCall<'_> {
             }),
         }
         for (bound, slices) in bounds.into_iter().zip(slices) {
-            copy_answers(&bound.plan().shape, slices);
+            copy_answers(bound.plan().shape(), slices);
         }
     }
 
     /// The working set of a thread: what each reads, call after call, may stay in its own L2 cache. All else is shared.
     fn working_set(&self, plan: &ExecPlan) -> WorkingSet {
-        match Tuning::current().working_set(plan.input_bytes / self.division.tasks) {
+        match Tuning::current().working_set(plan.input_bytes() / self.division.tasks) {
             WorkingSet::L2 => WorkingSet::L2,
-            _ => plan.working_set,
+            _ => plan.working_set(),
         }
     }
 
@@ -171,7 +171,7 @@ impl DividedCall<'_> {
         self.for_each_part(parts.count, || {
             // SAFETY: a task writes outputs of the parts that it claims, and nothing else is written meanwhile. Each
             // part is claimed once (`Claims`, tested by loom). Parts have no output in common (a test of
-            // `planner/division.rs`), and an output layout has a place for each (`check_output` in `api/builder.rs`).
+            // `planner/division.rs`), and an output layout has a place for each (`check_output` in `api/erased.rs`).
             let mut lent = slices.map(|slices| unsafe { slices.lend() });
             let mut plans = bounds.map(|bound| parts.plan(bound.plan(), working_set));
             move |part| {
@@ -248,7 +248,7 @@ impl DividedCall<'_> {
         write: &mut dyn FnMut(usize, &CollapsedShape, &[Best]),
         mut found: [&mut [Best]; N],
     ) {
-        let (plan, whole) = (bounds[0].plan(), parts.shape(&bounds[0].plan().shape));
+        let (plan, whole) = (bounds[0].plan(), parts.shape(bounds[0].plan().shape()));
         let partials = found.each_mut().map(|found| OutputSlice::from(&mut **found));
         let (working_set, settled) = (self.working_set(plan), bounds.map(Settled::new));
         self.for_each_part(parts.count, || {
@@ -257,7 +257,7 @@ impl DividedCall<'_> {
             // before.
             let mut lent = partials.each_ref().map(|partials| unsafe { partials.lend() });
             let (mut part, settled) = (whole, &settled);
-            let plans = bounds.map(|bound| ExecPlan { shape: whole, working_set, ..*bound.plan() });
+            let plans = bounds.map(|bound| bound.plan().with_shape(whole, working_set));
             move |at| {
                 parts.move_to(&whole, at, &mut part);
                 for (n, bound) in bounds.into_iter().enumerate().filter(|&(n, _)| !settled[n].is_before(&part)) {

@@ -16,7 +16,7 @@ use super::split::{Best, answers, run_split};
 use super::tiles::{Grid, OutputTile, TILE, are_packed, for_each_tile};
 use super::write::copy_packed;
 use crate::partial::Partial;
-use crate::planner::{CollapsedShape, ExecPlan};
+use crate::planner::CollapsedShape;
 use crate::{Element, Index};
 use argreduce_kernels::{LoopDim, StridedIter};
 use bytemuck::Pod;
@@ -24,14 +24,14 @@ use bytemuck::Pod;
 /// Answers every output, each with one partial; there are as many.
 pub(crate) fn run_partials<T: Element, I: Index>(bound: &BoundPlan<'_>, partials: &mut [Partial<T, I>]) {
     let plan = bound.plan();
-    if plan.has_one_output {
+    if plan.has_one_output() {
         let (mut index, mut value) = ([I::NONE], [T::ZERO]);
         let slices = &mut OutputSlices { indices: index[..].as_mut().into(), values: Some(value[..].as_mut().into()) };
         run_one(bound, 0, slices);
         partials[0] = Partial { value: value[0], index: index[0] };
     } else {
         run_interleaved(bound, &mut (&mut *partials).into());
-        copy_packed(&plan.shape, partials);
+        copy_packed(plan.shape(), partials);
     }
 }
 
@@ -41,14 +41,14 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
     bound: &BoundPlan<'_>,
     partials: &mut OutputSlice<'_, Partial<T, I>>,
 ) {
-    if bound.plan().shape.is_split() {
+    if bound.plan().shape().is_split() {
         // SAFETY: they are outputs of the plan, all of which are found.
         return run_split(bound, &mut |outputs, best| unsafe {
             write_partials(bound.input(), outputs, best, partials)
         });
     }
     let (mut indices, mut values) = ([I::NONE; TILE], [T::ZERO; TILE]);
-    for_each_tile(&bound.plan().shape, TILE, &mut |tile| {
+    for_each_tile(bound.plan().shape(), TILE, &mut |tile| {
         let [height, width] = tile.input.dims.map(|l| l.size);
         let rows = LoopDim { size: height, stride: width as isize };
         let packed = Grid { start: 0, dims: [rows, LoopDim { size: width, stride: 1 }] };
@@ -71,10 +71,10 @@ pub(super) fn run_interleaved<T: Element, I: Index>(
 /// As [`run_partials`], with values and indices in two slices, whatever the plan's output layout.
 pub(crate) fn run_packed(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
     let plan = bound.plan();
-    if plan.has_one_output {
+    if plan.has_one_output() {
         return run_one(bound, 0, slices);
     }
-    let packed = &ExecPlan { shape: plan.shape.packed(), ..*plan };
+    let packed = &plan.packed();
     // SAFETY: packed are only the outputs: the loops over the input are the plan's.
     run(&unsafe { bound.with_plan(packed) }, slices);
 }

@@ -46,19 +46,23 @@ pub(crate) fn find_scalar<T: Element>((function, policy): Order, elements: &[T])
     best_at
 }
 
-/// The kernels for both functions of slices, where NaN wins, by type.
-static SLICE_KERNELS_OF_BOTH: [OnceLock<BothKernel>; DataType::ALL.len()] = [const { OnceLock::new() }; _];
+/// The kernels for both functions of slices, by type and NaN policy.
+static SLICE_KERNELS_OF_BOTH: [[OnceLock<BothKernel>; NanPolicy::ALL.len()]; DataType::ALL.len()] =
+    [const { [const { OnceLock::new() }; _] }; _];
 
 /// The positions of the smallest and the largest, by the kernel for slices of the ISA that the first call names. At
 /// least one element, and at most `MAX_REDUCTION_LEN`.
-pub(crate) fn find_both_in_slice<T: Element>(isa: fn() -> Isa, elements: &[T]) -> Option<[usize; 2]> {
-    let policy = NanPolicy::Propagate;
+pub(crate) fn find_both_in_slice<T: Element>(
+    policy: NanPolicy,
+    isa: fn() -> Isa,
+    elements: &[T],
+) -> Option<[usize; 2]> {
     if elements.len() <= MAX_SCALAR_LEN {
         return Some(
             [ReduceFunction::ArgMin, ReduceFunction::ArgMax].map(|function| find_scalar((function, policy), elements)),
         );
     }
-    let kept = &SLICE_KERNELS_OF_BOTH[T::DATA_TYPE.ordinal()];
+    let kept = &SLICE_KERNELS_OF_BOTH[T::DATA_TYPE.ordinal()][policy.ordinal()];
     let kernel = match kept.get() {
         Some(kernel) => *kernel,
         None => {

@@ -20,11 +20,11 @@ use std::slice::from_ref;
 /// Answers every output. The slices are as long as their layouts need.
 pub(crate) fn run(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
     let plan = bound.plan();
-    if plan.has_one_output {
-        run_one(bound, plan.shape.output.start, slices);
+    if plan.has_one_output() {
+        run_one(bound, plan.shape().output.start, slices);
     } else {
         run_distinct(bound, slices);
-        copy_answers(&plan.shape, slices);
+        copy_answers(plan.shape(), slices);
     }
 }
 
@@ -39,15 +39,15 @@ pub(super) fn run_one(bound: &BoundPlan<'_>, output: usize, slices: &mut OutputS
 #[inline(always)]
 pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut OutputSlices<'_>) {
     let (plan, input, OutputSlices { indices, values }) = (bound.plan(), bound.input(), slices);
-    assert!(plan.is_contiguous_row || plan.has_one_output);
-    let shape = &plan.shape;
+    assert!(plan.is_contiguous_row() || plan.has_one_output());
+    let shape = plan.shape();
     let (start, row, index) = (shape.input.start, shape.input.first(), shape.output.first());
-    let position = match plan.kernel {
-        Some((.., kernel)) if !plan.is_contiguous_row => {
+    let position = match plan.kernel() {
+        Some((.., kernel)) if !plan.is_contiguous_row() => {
             let grid = Grid { start: start as isize, dims: [LoopDim::ONE; 2] };
             // SAFETY: the row is the only loop of the bound plan, whose kernel this is; the planner says that of one
             // output only where positions can count its elements.
-            let call = unsafe { KernelCall::new(kernel, input, grid, from_ref(&row), plan.working_set) };
+            let call = unsafe { KernelCall::new(kernel, input, grid, from_ref(&row), plan.working_set()) };
             call.find_positions(&mut [MaybeUninit::uninit()])[0]
         }
         // SAFETY: the kernel and the only loop of the bound plan, which goes upwards over neighbours.
@@ -65,12 +65,12 @@ pub(crate) fn run_one_output(bound: &BoundPlan<'_>, output: usize, slices: &mut 
 /// Answers those outputs that are no copies of others.
 pub(super) fn run_distinct(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>) {
     let plan = bound.plan();
-    let shape = &plan.shape;
+    let shape = plan.shape();
     if shape.is_split() {
         // SAFETY: they are outputs of the plan, all of which are found.
         return run_split(bound, &mut |outputs, best| unsafe { write_best(bound.input(), outputs, best, slices) });
     }
-    let max_outputs = match plan.kernel {
+    let max_outputs = match plan.kernel() {
         Some((_, strategy, _)) => {
             let of = |nest: &LoopNest| split(nest.output_dims()).1;
             Targets::of(plan, &slices.indices, of(&shape.output), of(&shape.values)).max_outputs(plan, strategy, slices)
@@ -92,7 +92,7 @@ pub(super) unsafe fn run_tile(bound: &BoundPlan<'_>, tile: &OutputTile, slices: 
     let plan = bound.plan();
     // SAFETY: it is the same tile; the kernel is the plan's, whose reductions positions count (`limit_reduction`).
     unsafe {
-        match plan.kernel {
+        match plan.kernel() {
             None => copy_tile(bound, tile, slices),
             Some((.., kernel)) => answer_tile(bound, kernel, tile, slices),
         }
@@ -125,7 +125,7 @@ impl Targets {
     /// Of indices and values that are written along these loops.
     fn of(plan: &ExecPlan, indices: &Indices<'_>, output: [LoopDim; 2], values: [LoopDim; 2]) -> Self {
         let map = match indices {
-            Indices::U32(_) | Indices::U64(_) => affine(&plan.shape),
+            Indices::U32(_) | Indices::U64(_) => affine(plan.shape()),
             Indices::U8(_) | Indices::U16(_) => None,
         };
         Targets { map, are_indices_packed: are_packed(output), are_values_packed: are_packed(values) }
@@ -136,18 +136,18 @@ impl Targets {
         let has_values = slices.values.is_some();
         let is_direct = self.are_indices_packed && (self.are_values_packed || !has_values);
         let most = match self.map {
-            _ if is_transposed(split(plan.shape.output.output_dims()).1) => TRANSPOSED_TILE,
+            _ if is_transposed(split(plan.shape().output.output_dims()).1) => TRANSPOSED_TILE,
             Some(Affine::IDENTITY) if is_direct => DIRECT_TILE,
             Some(_) if is_direct => MAPPED_TILE,
             _ if has_values => TILE,
             // With several steps of the index, the tiles that there would be with one.
-            None if affine(&plan.shape).is_none() => MAPPED_TILE,
+            None if affine(plan.shape()).is_none() => MAPPED_TILE,
             _ => INDEX_TILE,
         };
         match strategy {
             // Those read each best element again: soon enough for it to be near.
             Strategy::Rows | Strategy::SegmentedRows if has_values => {
-                near_outputs(plan.reduction_len * plan.element_bytes, plan.shape.inner_dim().size, most)
+                near_outputs(plan.reduction_len() * plan.element_bytes(), plan.shape().inner_dim().size, most)
             }
             _ => most,
         }
@@ -162,10 +162,10 @@ impl Targets {
 unsafe fn answer_tile(bound: &BoundPlan<'_>, kernel: Kernel, tile: &OutputTile, slices: &mut OutputSlices<'_>) {
     let (plan, OutputSlices { indices, values }) = (bound.plan(), slices);
     let Targets { map, are_values_packed, .. } = Targets::of(plan, indices, tile.output.dims, tile.values.dims);
-    let reduced = plan.shape.reduced_dims();
+    let reduced = plan.shape().reduced_dims();
     // SAFETY: the tile is some of the plan's outputs, and the loops from there are the plan's: what a bound plan
     // reaches are elements of the input, for whose size its kernel is.
-    let call = unsafe { KernelCall::new(kernel, bound.input(), tile.input, reduced, plan.working_set) };
+    let call = unsafe { KernelCall::new(kernel, bound.input(), tile.input, reduced, plan.working_set()) };
     let answer = TileAnswer { call, plan, map, tile };
     match values {
         Some(values) if !are_values_packed => with_bits!(values.size(), B => answer.strided::<B>(indices, values)),
@@ -194,7 +194,7 @@ impl TileAnswer<'_> {
         if let Some(mut found) = self.write(indices, Some(places)) {
             // SAFETY: what was found are elements of that type, and nothing else is written.
             let (mut values, mut found) = unsafe { (values.bits::<B>(), found.bits::<B>()) };
-            values.scatter(self.plan.writer, self.tile.values, found.all());
+            values.scatter(self.plan.writer(), self.tile.values, found.all());
         }
     }
 
@@ -222,13 +222,13 @@ impl TileAnswer<'_> {
     {
         if !are_packed(self.tile.output.dims) {
             return self.in_buffer(places, |positions| {
-                self.plan.writer.write_in_place(map, positions);
-                indices.scatter(self.plan.writer, self.tile.output, positions);
+                self.plan.writer().write_in_place(map, positions);
+                indices.scatter(self.plan.writer(), self.tile.output, positions);
             });
         }
         let to = indices.range(self.tile.output.start as usize, self.tile.outputs());
         let (positions, values) = self.call.find(to.into(), places);
-        self.plan.writer.write_in_place(map, positions);
+        self.plan.writer().write_in_place(map, positions);
         values
     }
 

@@ -54,7 +54,7 @@ pub(super) type WriteBest<'a> = dyn FnMut(&CollapsedShape, &[Best]) + 'a;
 
 /// Answers every output of a plan with split loops, but for copies.
 pub(super) fn run_split(bound: &BoundPlan<'_>, write: &mut WriteBest<'_>) {
-    if count(bound.plan().shape.kept_dims()) <= FEW_PARTIALS {
+    if count(bound.plan().shape().kept_dims()) <= FEW_PARTIALS {
         run_windows(bound, &mut [Best::NONE; FEW_PARTIALS], write);
     } else {
         run_windows(bound, &mut [Best::NONE; TILE], write);
@@ -68,7 +68,7 @@ pub(super) const FEW_PARTIALS: usize = 64;
 /// With a buffer for the best of a window.
 #[inline(never)]
 fn run_windows(bound: &BoundPlan<'_>, best: &mut [Best], write: &mut WriteBest<'_>) {
-    let shape = &bound.plan().shape;
+    let shape = bound.plan().shape();
     // As many of the fastest kept loops as there is room for, and some steps of the one before.
     let (dims, mut cut, mut inside) = (shape.kept_dims(), shape.kept_dims().len(), 1);
     while cut > 0 && inside * dims[cut - 1].size <= best.len() {
@@ -114,12 +114,12 @@ pub(super) unsafe fn find_best(bound: &BoundPlan<'_>, shape: &CollapsedShape, be
 #[inline(never)]
 unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape, best: &mut [Best]) {
     let (plan, walk) = (bound.plan(), shape.in_memory_order());
-    let Some((_, strategy, kernel)) = plan.kernel else { unreachable!("of one element, nothing is split") };
+    let Some((_, strategy, kernel)) = plan.kernel() else { unreachable!("of one element, nothing is split") };
     let (unbeatable, mask) = (unbeatable_key(T::DATA_TYPE, bound.order()), rank_mask(shape));
     let max_outputs = match strategy {
         // Those read each best element again: soon enough for it to be near.
         Strategy::Rows | Strategy::SegmentedRows => {
-            let near = NEAR_BYTES / (plan.reduction_len * plan.element_bytes);
+            let near = NEAR_BYTES / (plan.reduction_len() * plan.element_bytes());
             near.clamp(if unbeatable.is_some() { 1 } else { MIN_READ_OUTPUTS }, TRANSPOSED_TILE)
         }
         _ => TRANSPOSED_TILE,
@@ -136,7 +136,8 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
         let values = &mut values[..tile.outputs()];
         // SAFETY: the caller promises the loops, and what a bound plan reaches are elements of the input, for whose
         // size its kernel is. Positions count what is chosen from, as that of the plan (`limit_reduction`).
-        let call = unsafe { KernelCall::new(kernel, bound.input(), tile.input, walk.reduced_dims(), plan.working_set) };
+        let call =
+            unsafe { KernelCall::new(kernel, bound.input(), tile.input, walk.reduced_dims(), plan.working_set()) };
         let places = ValuePlaces::of_buffer(values, T::DATA_TYPE);
         let (positions, _) = call.find(PositionPlaces::from(&mut positions[..tile.outputs()]), Some(places));
         // SAFETY: a kernel writes every value, as `Kernel` says: elements of the input, which are of this type.
@@ -145,18 +146,14 @@ unsafe fn find_best_of<T: Element>(bound: &BoundPlan<'_>, shape: &CollapsedShape
     });
 }
 
-/// The key of what nothing is better than, of types that often have it.
+/// The key of what nothing is better than, of types that often have it: NaN where that wins, or an end of a short type.
 fn unbeatable_key(data_type: DataType, (function, policy): Order) -> Option<i64> {
-    let is_max = function == ReduceFunction::ArgMax;
-    match data_type {
-        DataType::Bool => Some(key(function, policy, is_max)),
-        DataType::U8 => Some(key(function, policy, if is_max { u8::MAX } else { u8::MIN })),
-        DataType::I8 => Some(key(function, policy, if is_max { i8::MAX } else { i8::MIN })),
-        DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64 if policy == NanPolicy::Propagate => {
-            Some(i64::MAX)
-        }
-        _ => None,
-    }
+    with_element_type!(data_type, T => match T::ANY_NAN {
+        Some(nan) if policy == NanPolicy::Propagate => Some(key(function, policy, nan)),
+        _ if size_of::<T>() > 1 => None,
+        _ if function == ReduceFunction::ArgMax => Some(key(function, policy, T::HIGHEST)),
+        _ => Some(key(function, policy, T::LOWEST)),
+    })
 }
 
 /// Where nothing is better than what some parts of a reduction to one output have: those that come after it need not be
@@ -169,7 +166,7 @@ pub(super) struct Settled {
 
 impl Settled {
     pub(super) fn new(bound: &BoundPlan<'_>) -> Self {
-        let is_one = bound.plan().shape.kept_dims().is_empty();
+        let is_one = bound.plan().shape().kept_dims().is_empty();
         let unbeatable = if is_one { unbeatable_key(bound.input().data_type(), bound.order()) } else { None };
         Settled { unbeatable, rank: AtomicUsize::new(usize::MAX) }
     }
@@ -271,7 +268,7 @@ pub(super) unsafe fn write_best(
 mod tests {
     use super::*;
     use crate::exec::write::copy_answers;
-    use crate::planner::{ExecPlan, takes};
+    use crate::planner::takes;
     use crate::reference::arg_reduce;
     use crate::{ArgReduce, AxisDirection, Isa, Layout, NanPolicy, Plan, ReduceFunction};
     use argreduce_kernels::{Strategy, kernel};
@@ -310,10 +307,10 @@ mod tests {
         (function, policy): (ReduceFunction, NanPolicy),
         expected: &[usize],
     ) {
-        let (indices, expected_values) = plan.run_to_vec_with_values(data).unwrap();
+        let (indices, expected_values): (Vec<usize>, Vec<f32>) = plan.collect(data).unwrap();
         assert_eq!(indices, expected, "{plan}");
         for max_len in (1..30).chain([60, 100, 839, 840, 1000]) {
-            let mut shape = plan.exec().shape;
+            let mut shape = *plan.exec().shape();
             shape.limit_reduction(max_len);
             let is_limited = count(shape.reduced_dims()) <= max_len;
             assert!(is_limited || max_len * max_len < 4 * 840, "{plan}, slabs of {max_len}");
@@ -330,7 +327,7 @@ mod tests {
                 let kernel = kernel::<f32>(Isa::detect(), strategy, function, policy).unwrap();
                 let slices =
                     &mut OutputSlices { indices: found[..].as_mut().into(), values: Some(values[..].as_mut().into()) };
-                let exec = ExecPlan { shape, kernel: Some((Isa::detect(), strategy, kernel)), ..*plan.exec() };
+                let exec = plan.exec().with_kernel(shape, (Isa::detect(), strategy, kernel));
                 let order = (function, policy);
                 // SAFETY: the plan was made for a layout that needs no more elements, and cutting adds none. It has a
                 // kernel for its elements.
@@ -339,7 +336,7 @@ mod tests {
                     // SAFETY: they are outputs of the plan, all of which are found.
                     unsafe { write_best(bound.input(), outputs, best, slices) }
                 });
-                copy_answers(&exec.shape, slices);
+                copy_answers(exec.shape(), slices);
                 assert_eq!(found, expected, "{plan}, slabs of {max_len}");
                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&values), bits(&expected_values), "{plan}, slabs of {max_len}");

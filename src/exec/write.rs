@@ -13,7 +13,7 @@ use argreduce_kernels::{Affine, IndexBits, LoopDim, OutputWriter, StridedIter, o
 impl OutputTile {
     /// Writes the indices of the tile from its positions.
     pub(super) fn write_indices(&self, plan: &ExecPlan, positions: &mut [u32], indices: &mut Indices<'_>) {
-        let shape = &plan.shape;
+        let shape = plan.shape();
         let map = match affine(shape) {
             Some(map) => map,
             None => {
@@ -30,7 +30,7 @@ impl OutputTile {
                 Affine::IDENTITY
             }
         };
-        for_width!(indices, indices => self.write_rows(plan.writer, map, positions, indices));
+        for_width!(indices, indices => self.write_rows(plan.writer(), map, positions, indices));
     }
 
     /// Writes indices that fit 32 bits.
@@ -79,7 +79,9 @@ impl OutputTile {
         positions: &[P],
         values: &mut Option<Values<'_>>,
     ) {
-        let (Some(values), input, reduced) = (values, bound.input(), bound.plan().shape.reduced_dims()) else { return };
+        let (Some(values), input, reduced) = (values, bound.input(), bound.plan().shape().reduced_dims()) else {
+            return;
+        };
         for (o, row) in positions.chunks_exact(self.input.dims[1].size).enumerate() {
             let first = |grid: &Grid| grid.start + o as isize * grid.dims[0].stride;
             let (from, to) = (first(&self.input), first(&self.values));

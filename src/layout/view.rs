@@ -51,7 +51,7 @@ impl Layout {
     /// let mut logits = [0.0; 24];
     /// (logits[8 + 3], logits[12 + 8 + 1]) = (1.0, 1.0);
     /// let plan = ArgReduce::argmax(&last).axes(&[-1]).plan::<f32, u32>()?;
-    /// assert_eq!(plan.run_to_vec(&logits)?, [3, 1]);
+    /// assert_eq!(plan.collect::<Vec<u32>>(&logits)?, [3, 1]);
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn select(&self, axis: isize, position: isize) -> Result<Layout, Error> {
@@ -133,14 +133,16 @@ impl Layout {
     /// let windows = Layout::contiguous(&[6])?.windows(0, 3, 1)?;
     /// assert_eq!((windows.sizes(), windows.strides()), (&[4, 3][..], &[1, 1][..]));
     /// let plan = ArgReduce::argmax(&windows).axes(&[-1]).plan::<i32, u32>()?;
-    /// assert_eq!(plan.run_to_vec_with_values(&series)?, (vec![2, 1, 2, 2], vec![4, 4, 5, 9]));
+    /// let (places, largest): (Vec<u32>, Vec<i32>) = plan.collect(&series)?;
+    /// assert_eq!((places, largest), (vec![2, 1, 2, 2], vec![4, 4, 5, 9]));
     ///
     /// // Pooling: of each 2 x 2 pixels of an image of 2 x 4, the brightest. Indices are those in the window.
     /// let image = [1, 7, 2, 2, 3, 4, 9, 5];
     /// let pools = Layout::contiguous(&[2, 4])?.windows(0, 2, 2)?.windows(1, 2, 2)?;
     /// assert_eq!(pools.sizes(), [1, 2, 2, 2]);
     /// let plan = ArgReduce::argmax(&pools).axes(&[2, 3]).plan::<u8, u32>()?;
-    /// assert_eq!(plan.run_to_vec_with_values(&image)?, (vec![1, 2], vec![7, 9]));
+    /// let (places, brightest): (Vec<u32>, Vec<u8>) = plan.collect(&image)?;
+    /// assert_eq!((places, brightest), (vec![1, 2], vec![7, 9]));
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     pub fn windows(&self, axis: isize, size: usize, step: usize) -> Result<Layout, Error> {

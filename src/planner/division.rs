@@ -10,9 +10,9 @@
 //! ```
 
 use super::collapse::CollapsedShape;
+use super::exec_plan::ExecPlan;
 use super::limits::{CACHE_LINE_BYTES, MIN_TILE_WIDTH, TILE};
 use super::nest::count;
-use super::select::ExecPlan;
 use crate::threads::Executor;
 use crate::threads::claims::share_start;
 use argreduce_kernels::{LoopDim, Strategy, Tuning, WorkingSet, offset_at};
@@ -97,21 +97,15 @@ pub(crate) struct OutputBytes {
 }
 
 impl ExecPlan {
-    /// Whether a call is one task, whatever its width.
-    #[inline(always)]
-    pub(crate) fn is_one_task(&self, min_task_bytes: usize) -> bool {
-        self.half_input_bytes < min_task_bytes
-    }
-
     /// How the call is divided among `width` threads, each of which is to read `min_task_bytes` at least. `None` where
     /// one thread does it all.
     pub(crate) fn divide(&self, width: usize, min_task_bytes: usize, bytes: OutputBytes) -> Option<Division> {
-        let tasks = width.min(self.input_bytes / min_task_bytes.max(1));
+        let tasks = width.min(self.input_bytes() / min_task_bytes.max(1));
         if tasks < 2 {
             return None;
         }
         let most = tasks.saturating_mul(PARTS_PER_TASK);
-        let wanted = (self.input_bytes / min_task_bytes.saturating_mul(MIN_PART).max(1)).clamp(tasks, most);
+        let wanted = (self.input_bytes() / min_task_bytes.saturating_mul(MIN_PART).max(1)).clamp(tasks, most);
         self.divide_into(tasks, (tasks, wanted), bytes)
     }
 
@@ -123,11 +117,11 @@ impl ExecPlan {
         min_task_bytes: usize,
         bytes: OutputBytes,
     ) -> Option<Division> {
-        let parts = self.input_bytes / SHARED_PART_BYTES;
-        if self.working_set == WorkingSet::L2 || parts < 2 {
+        let parts = self.input_bytes() / SHARED_PART_BYTES;
+        if self.working_set() == WorkingSet::L2 || parts < 2 {
             return self.divide(width, min_task_bytes, bytes);
         }
-        let tasks = width.min(self.input_bytes / min_task_bytes.max(1)).max(1);
+        let tasks = width.min(self.input_bytes() / min_task_bytes.max(1)).max(1);
         self.divide_into(tasks, (parts / 2, parts), bytes).or_else(|| self.divide(width, min_task_bytes, bytes))
     }
 
@@ -136,11 +130,11 @@ impl ExecPlan {
         let count_of = |outputs: Option<OutputParts>| outputs.map_or(1, |parts| parts.count);
         let min_width = self.min_width(tasks);
         let mut outputs = self.output_parts(tasks, wanted, bytes, min_width);
-        let grains = outputs.map_or(1, |parts| parts.grains(&self.shape));
+        let grains = outputs.map_or(1, |parts| parts.grains(self.shape()));
         let is_even = count_of(outputs) >= enough && grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
         let reduction = if is_even { None } else { self.reduction_parts(tasks, wanted) };
         if !is_even && reduction.is_none() {
-            let width = (self.shape.inner_dim().size / tasks).clamp(MIN_TILE_WIDTH, min_width);
+            let width = (self.shape().inner_dim().size / tasks).clamp(MIN_TILE_WIDTH, min_width);
             outputs = self.output_parts(tasks, wanted, bytes, width);
             if count_of(outputs) < 2 {
                 // As if each had a line of its own: rather than one task, several that share some.
@@ -170,25 +164,25 @@ impl ExecPlan {
     /// How wide parts of columns are at least, where there are enough of them for that.
     fn min_width(&self, tasks: usize) -> usize {
         let tuning = Tuning::current();
-        if !tuning.is_far(tuning.working_set(self.input_bytes / tasks)) {
+        if !tuning.is_far(tuning.working_set(self.input_bytes() / tasks)) {
             return MIN_TILE_WIDTH;
         }
-        let elements = count(self.shape.input.output_dims()).saturating_mul(self.reduction_len);
-        (MIN_FAR_COLUMN_BYTES / (self.input_bytes / elements).max(1)).max(MIN_TILE_WIDTH)
+        let elements = count(self.shape().input.output_dims()).saturating_mul(self.reduction_len());
+        (MIN_FAR_COLUMN_BYTES / (self.input_bytes() / elements).max(1)).max(MIN_TILE_WIDTH)
     }
 
     /// The outputs, in `wanted` parts or in as many as there can be.
     fn output_parts(&self, tasks: usize, wanted: usize, bytes: OutputBytes, min_width: usize) -> Option<OutputParts> {
-        let (loops, inner) = (self.shape.kept_dims(), self.shape.inner_dim());
+        let (loops, inner) = (self.shape().kept_dims(), self.shape().inner_dim());
         let mut found = None;
         for cut in 0..loops.len() {
-            let strides = |cut: usize| self.shape.output.output_dims()[cut].stride.unsigned_abs();
+            let strides = |cut: usize| self.shape().output.output_dims()[cut].stride.unsigned_abs();
             // In another order than the input's, neighbours would be of different steps of the slower loop.
             if cut > 0 && strides(cut - 1) < strides(cut) {
                 break;
             }
             // The fewest steps of a kernel's call, and of a part.
-            let (least, part_steps) = match self.kernel {
+            let (least, part_steps) = match self.kernel() {
                 Some((_, Strategy::NarrowColumns, _)) if loops[cut] == inner => break,
                 Some((_, Strategy::Columns | Strategy::GatheredColumns, _)) if loops[cut] == inner => {
                     (MAX_LANES, min_width)
@@ -198,11 +192,11 @@ impl ExecPlan {
             let line_steps = self.line_steps(cut, bytes);
             let parts = OutputParts { count: usize::MAX, cut, grain: least.max(line_steps), line_steps, least };
             // If the loop has one grain, that is not to cut it, but the slower one, in the middle of lines.
-            if found.is_some() && parts.along_cut(&self.shape) == 1 {
+            if found.is_some() && parts.along_cut(self.shape()) == 1 {
                 continue;
             }
             let largest = count(&loops[..cut]).saturating_mul((loops[cut].size / part_steps).max(1));
-            let count = parts.grains(&self.shape).min(largest).min(wanted);
+            let count = parts.grains(self.shape()).min(largest).min(wanted);
             // As many for each task.
             found = Some(OutputParts { count: if count > tasks { count - count % tasks } else { count }, ..parts });
             if count == wanted {
@@ -219,31 +213,31 @@ impl ExecPlan {
             let step = l.stride.unsigned_abs().wrapping_mul(bytes);
             CACHE_LINE_BYTES >> step.trailing_zeros().min(CACHE_LINE_BYTES.trailing_zeros())
         };
-        let CollapsedShape { output, values, .. } = &self.shape;
+        let CollapsedShape { output, values, .. } = self.shape();
         let of_values = bytes.value.map_or(1, |bytes| steps(values.output_dims()[cut], bytes));
         steps(output.output_dims()[cut], bytes.index).max(of_values)
     }
 
     /// The reduction, in `wanted` parts or in as many as there can be. `None` where there are too many outputs.
     fn reduction_parts(&self, tasks: usize, wanted: usize) -> Option<ReductionParts> {
-        let outputs = count(self.shape.kept_dims());
-        if outputs > TILE || self.kernel.is_none() {
+        let outputs = count(self.shape().kept_dims());
+        if outputs > TILE || self.kernel().is_none() {
             return None;
         }
         let wanted = wanted.min(MAX_PARTIALS / outputs);
         // The slowest loop of those that are long enough. Not one of columns, by whose width the strategy was selected.
-        let inner = self.shape.inner_dim();
+        let inner = self.shape().inner_dim();
         let slowest = |dims: &[LoopDim]| {
             let long = dims.iter().enumerate().filter(|&(_, l)| l.size >= wanted && (l.stride != 1 || *l != inner));
             long.map(|(n, l)| (l.stride.unsigned_abs(), n)).max()
         };
-        let can_cut = self.reduction_len / MIN_SLAB_LEN >= wanted;
-        let split = slowest(self.shape.split_dims());
-        let reduced = slowest(self.shape.reduced_dims()).filter(|_| can_cut);
+        let can_cut = self.reduction_len() / MIN_SLAB_LEN >= wanted;
+        let split = slowest(self.shape().split_dims());
+        let reduced = slowest(self.shape().reduced_dims()).filter(|_| can_cut);
         let (along, most) = match split {
             Some((distance, n)) if reduced.is_none_or(|reduced| distance > reduced.0) => (Along::Split(n), wanted),
             _ => {
-                let mut shape = self.shape;
+                let mut shape = *self.shape();
                 shape.cut_in_slabs(wanted, MIN_SLAB_LEN);
                 (Along::Slabs(wanted), shape.split_dims()[0].size)
             }
@@ -291,19 +285,20 @@ impl OutputParts {
 
     /// A plan for parts, to be moved from one to the next.
     pub(crate) fn plan(&self, whole: &ExecPlan, working_set: WorkingSet) -> ExecPlan {
-        ExecPlan { shape: whole.shape.tail(self.cut), working_set, ..*whole }
+        whole.with_shape(whole.shape().tail(self.cut), working_set)
     }
 
     /// Part `n`: of each step of the slower loops, the grains that are in it. Parts begin where cache lines do, by the
     /// addresses of the indices.
     pub(crate) fn for_each_plan(
         &self,
-        ExecPlan { shape, .. }: &ExecPlan,
+        whole: &ExecPlan,
         n: usize,
         address: &dyn Fn(usize) -> usize,
         part: &mut ExecPlan,
         visit: &mut dyn FnMut(&ExecPlan),
     ) {
+        let shape = whole.shape();
         let (grains, along) = (self.grains(shape), self.along_cut(shape));
         let (slower_dims, dims) = shape.output.output_dims().split_at(self.cut);
         // How many steps of the cut loop are before the first cache line that begins there.
@@ -329,7 +324,7 @@ impl OutputParts {
                 _ if grain == along => dims[0].size,
                 _ => before_line + grain * self.grain,
             };
-            part.shape.move_to(shape, self.cut, slower, step_of(first)..step_of(last));
+            part.move_to(whole, self.cut, slower, step_of(first)..step_of(last));
             visit(part);
             grain += last - first;
         }
@@ -385,16 +380,17 @@ mod tests {
                 let mut part_of = vec![None; output.required_len()];
                 let mut part = parts.plan(exec, WorkingSet::L2);
                 for n in 0..parts.count {
-                    parts.for_each_plan(exec, n, &address, &mut part, &mut |ExecPlan { shape: part, .. }| {
+                    parts.for_each_plan(exec, n, &address, &mut part, &mut |part| {
+                        let part = part.shape();
                         assert!(part.output.broadcast_dims().is_empty());
-                        assert_eq!(part.reduced_dims(), exec.shape.reduced_dims());
+                        assert_eq!(part.reduced_dims(), exec.shape().reduced_dims());
                         for offset in StridedIter::new(part.output.output_dims()) {
                             let place = part.output.start + offset as usize;
                             assert_eq!(part_of[place].replace(n), None, "{sizes:?}, {width}");
                         }
                     });
                 }
-                let places = StridedIter::new(exec.shape.output.output_dims()).map(|offset| offset as usize);
+                let places = StridedIter::new(exec.shape().output.output_dims()).map(|offset| offset as usize);
                 assert!(places.into_iter().all(|place| part_of[place].is_some()), "{sizes:?}, {width}");
                 let line = |place: usize| address(place) / CACHE_LINE_BYTES;
                 let shared = (1..part_of.len()).filter(|&place| {
@@ -457,8 +453,8 @@ mod tests {
             let parts = exec.reduction_parts(4, 16).unwrap();
             assert_eq!(parts.count, expected, "{plan}");
             assert!(parts.count * parts.outputs <= MAX_PARTIALS, "{plan}");
-            let mut of_parts = visited_by_parts(&parts, &exec.shape);
-            let mut expected = visited(&exec.shape.tail(0));
+            let mut of_parts = visited_by_parts(&parts, exec.shape());
+            let mut expected = visited(&exec.shape().tail(0));
             of_parts.sort_unstable();
             expected.sort_unstable();
             of_parts.dedup();
@@ -476,12 +472,11 @@ mod tests {
             let strides: [isize; 8] = array::from_fn(|_| rng.random_range(1..4_i64) as isize);
             let layout = Layout::strided(&sizes, &strides, 0).unwrap();
             let reduce = ArgReduce::argmax(&layout).all_axes().direction(direction);
-            let mut exec = *reduce.plan::<f32, u64>().unwrap().exec();
-            let mut expected = visited(&exec.shape);
-            exec.shape.limit_reduction(sizes.iter().product::<usize>() / rng.random_range(2..20));
-            exec.reduction_len = count(exec.shape.reduced_dims());
+            let whole = *reduce.plan::<f32, u64>().unwrap().exec();
+            let mut expected = visited(whole.shape());
+            let exec = whole.limited(sizes.iter().product::<usize>() / rng.random_range(2..20));
             let Some(parts) = exec.reduction_parts(4, rng.random_range(2..17)) else { continue };
-            let mut found = visited_by_parts(&parts, &exec.shape);
+            let mut found = visited_by_parts(&parts, exec.shape());
             for visited in [&mut found, &mut expected] {
                 visited.sort_unstable();
                 visited.dedup();
@@ -506,7 +501,7 @@ mod tests {
     fn for_each_part(exec: &ExecPlan, division: &Division, visit: &mut dyn FnMut(&CollapsedShape)) {
         match &division.parts {
             Parts::Reduction(parts) => {
-                let whole = parts.shape(&exec.shape);
+                let whole = parts.shape(exec.shape());
                 let mut part = whole;
                 for n in 0..parts.count {
                     parts.move_to(&whole, n, &mut part);
@@ -516,7 +511,7 @@ mod tests {
             Parts::Outputs(parts) => {
                 let mut part = parts.plan(exec, WorkingSet::L2);
                 for n in [0, parts.count / 2, parts.count - 1] {
-                    parts.for_each_plan(exec, n, &|place| 8 * place, &mut part, &mut |part| visit(&part.shape));
+                    parts.for_each_plan(exec, n, &|place| 8 * place, &mut part, &mut |part| visit(part.shape()));
                 }
             }
         }
@@ -537,16 +532,16 @@ mod tests {
                 1 => *reduce.plan::<f32, u64>().unwrap().exec(),
                 _ => *reduce.plan::<f64, u64>().unwrap().exec(),
             };
-            let Some((isa, strategy, _)) = exec.kernel else { continue };
+            let Some((isa, strategy, _)) = exec.kernel() else { continue };
             let mut check = |shape: &CollapsedShape| {
                 let walk = if shape.is_split() { shape.in_memory_order() } else { *shape };
                 let inner = walk.input.output_dims().last().copied().unwrap_or(LoopDim::ONE);
-                let lanes = isa.vector_bytes() / exec.element_bytes;
+                let lanes = isa.vector_bytes() / exec.element_bytes();
                 assert!(strategy.takes(inner, walk.reduced_dims(), lanes), "{strategy} of {layout:?}: {shape:?}");
                 assert_eq!(inner, shape.inner_dim(), "{layout:?}");
             };
-            check(&exec.shape);
-            large += usize::from(exec.input_bytes / exec.element_bytes > MAX_REDUCTION_LEN);
+            check(exec.shape());
+            large += usize::from(exec.input_bytes() / exec.element_bytes() > MAX_REDUCTION_LEN);
             let bytes = OutputBytes { index: 8, value: None };
             if let Some(division) = exec.divide(rng.random_range(2..20), 1, bytes) {
                 divided += 1;

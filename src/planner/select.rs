@@ -2,81 +2,10 @@
 //! cross is the same on all CPUs so far, so the thresholds are here, beside what they decide.
 
 use super::collapse::CollapsedShape;
-use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
+use super::limits::MIN_SEGMENTED_ROW_BYTES;
 use super::nest::count;
-use crate::{DataType, Element, Isa, NanPolicy, ReduceFunction};
-use argreduce_kernels::{Kernel, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
-
-/// What the executor does: loops, and what runs along them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ExecPlan {
-    pub(crate) shape: CollapsedShape,
-    /// The bytes of all elements that are visited.
-    pub(crate) input_bytes: usize,
-    /// Half of that: what each of two tasks would read. (To halve it for each call would be an instruction more.)
-    pub(crate) half_input_bytes: usize,
-    /// How many elements are visited for each output, or for each partial answer where there are split loops: no more
-    /// than positions count.
-    pub(crate) reduction_len: usize,
-    /// The bytes of an element, for which the kernel is.
-    pub(crate) element_bytes: usize,
-    /// The kernel, and which it is. `None` where each output has a single element to choose from.
-    pub(crate) kernel: Option<(Isa, Strategy, Kernel)>,
-    /// What writes indices, given positions.
-    pub(crate) writer: &'static OutputWriter,
-    /// In which cache the elements of all outputs likely are.
-    pub(crate) working_set: WorkingSet,
-    /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost
-    /// as much as a short row.
-    pub(crate) has_one_output: bool,
-    /// Whether that loop goes upwards over contiguous elements, or has one element.
-    pub(crate) is_contiguous_row: bool,
-}
-
-impl ExecPlan {
-    /// For no outputs.
-    pub(crate) const EMPTY: ExecPlan = ExecPlan {
-        shape: CollapsedShape::EMPTY,
-        input_bytes: 0,
-        half_input_bytes: 0,
-        reduction_len: 0,
-        element_bytes: 0,
-        kernel: None,
-        writer: OutputWriter::PORTABLE,
-        working_set: WorkingSet::L2,
-        has_one_output: false,
-        is_contiguous_row: false,
-    };
-
-    /// Decides all that follows from the shape. `None` where there is no kernel for the ISA.
-    pub(crate) fn select_kernel(
-        &mut self,
-        isa: PlanIsa,
-        element: DataType,
-        (function, policy): (ReduceFunction, NanPolicy),
-    ) -> Option<()> {
-        if count(self.shape.reduced_dims()) > MAX_REDUCTION_LEN {
-            self.shape.limit_reduction(MAX_REDUCTION_LEN);
-        }
-        let shape = &self.shape;
-        let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
-        let select = Selection { shape, reduction_len, element };
-        (self.reduction_len, self.element_bytes) = (reduction_len, element.size());
-        self.writer = OutputWriter::of(isa.widest)?;
-        self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
-        self.half_input_bytes = self.input_bytes / 2;
-        self.working_set = tuning.working_set(self.input_bytes.min(select.span_bytes()));
-        self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.working_set, element)) {
-            Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
-            None => None,
-        };
-        let has_one_loop = shape.values.is_empty() && shape.reduced_dims().len() == 1 && shape.index_steps().len() == 1;
-        self.has_one_output = has_one_loop;
-        let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
-        self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
-        Some(())
-    }
-}
+use crate::{DataType, Element, Isa};
+use argreduce_kernels::{Strategy, Tuning, WorkingSet};
 
 /// In a `const` block, where elements are a type of the caller's: what reduces those without kernels does not compile.
 pub(crate) const fn require_kernels<T: Element>() {
@@ -93,7 +22,7 @@ pub(crate) struct PlanIsa {
 
 /// What the CPU does faster with vectors of 256 bits than with wider ones.
 #[derive(Clone, Copy, Default)]
-struct Prefer256Bit {
+pub(super) struct Prefer256Bit {
     /// One row that is read from memory.
     rows: bool,
     /// Columns of wide rows that are read from memory.
@@ -103,7 +32,7 @@ struct Prefer256Bit {
 }
 
 impl Prefer256Bit {
-    fn of(tuning: &Tuning, working_set: WorkingSet, element: DataType) -> Self {
+    pub(super) fn of(tuning: &Tuning, working_set: WorkingSet, element: DataType) -> Self {
         let is_f16 = matches!(element, DataType::F16 | DataType::Bf16);
         let exceeds_l2 = working_set != WorkingSet::L2;
         let takes = &tuning.half_vectors;
@@ -159,20 +88,20 @@ pub(crate) fn takes(shape: &CollapsedShape, strategy: Strategy, lanes: usize) ->
 }
 
 /// What a strategy is selected from.
-struct Selection<'a> {
-    shape: &'a CollapsedShape,
-    reduction_len: usize,
-    element: DataType,
+pub(super) struct Selection<'a> {
+    pub(super) shape: &'a CollapsedShape,
+    pub(super) reduction_len: usize,
+    pub(super) element: DataType,
 }
 
 impl Selection<'_> {
     /// The elements of one output.
-    fn row_bytes(&self) -> usize {
+    pub(super) fn row_bytes(&self) -> usize {
         self.reduction_len.saturating_mul(self.element.size())
     }
 
     /// From the lowest element to the highest one. Where windows overlap, that is less than what is visited.
-    fn span_bytes(&self) -> usize {
+    pub(super) fn span_bytes(&self) -> usize {
         let loops = self.shape.input.output_dims().iter().chain(self.shape.reduced_dims());
         let steps = loops.map(|l| (l.size - 1).saturating_mul(l.stride.unsigned_abs()));
         steps.fold(1, usize::saturating_add).saturating_mul(self.element.size())
@@ -186,7 +115,7 @@ impl Selection<'_> {
     /// The strategy, and the ISA that is fastest at it. Where AVX-512 is not forced, and vectors of 64 bytes are too
     /// wide for the shape, that is AVX2, which every machine with AVX-512 has. `None` where each output has one
     /// element.
-    fn isa_and_strategy(&self, isa: PlanIsa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
+    pub(super) fn isa_and_strategy(&self, isa: PlanIsa, prefer_256_bit: Prefer256Bit) -> Option<(Isa, Strategy)> {
         let (shape, PlanIsa { widest: isa, is_forced }) = (self.shape, isa);
         let strategy = self.strategy(isa)?;
         if is_forced || isa != Isa::Avx512 {

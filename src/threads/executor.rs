@@ -1,6 +1,6 @@
 //! What a caller lends: the trait, and the one that lends nothing.
 
-/// Threads that a caller lends to a call of [`Plan::run_on`](crate::Plan::run_on) and its sisters.
+/// Threads that a caller lends to a call, as part of [what it reads](crate::Input::on).
 ///
 /// Safe to implement: a wrong one may cost speed, never memory or the answer. One that runs nothing leaves all work to
 /// the caller; tasks may run twice, in any order, on any threads, with numbers that nobody asked for.
@@ -18,7 +18,7 @@
 /// a panic, whichever thread that was on.
 ///
 /// ```
-/// use argreduce::{ArgReduce, Executor, Layout};
+/// use argreduce::{ArgReduce, Executor, Layout, input};
 /// use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// use std::sync::{Mutex, PoisonError, mpsc};
 /// use std::thread;
@@ -65,8 +65,8 @@
 /// }
 ///
 /// let plan = ArgReduce::argmax(&Layout::contiguous(&[4, 250_000])?).axes(&[1]).plan::<f32, u32>()?;
-/// let (pool, input, mut indices) = (Pool::new(2), vec![1.0; 1_000_000], [9; 4]);
-/// plan.run_on(&pool, &input, &mut indices)?;
+/// let (pool, x, mut indices) = (Pool::new(2), vec![1.0; 1_000_000], [9; 4]);
+/// plan.run(input(&x).on(&pool), &mut indices)?;
 /// assert_eq!(indices, [0; 4]);
 /// # // Whichever task panics, all are done, and the pool goes on.
 /// # for panics in 0..5 {
@@ -79,7 +79,7 @@
 /// #     assert_eq!(catch_unwind(AssertUnwindSafe(|| pool.parallel_for(4, &task))).is_err(), panics < 4);
 /// #     assert_eq!(done.into_inner(), if panics < 4 { 3 } else { 4 });
 /// # }
-/// # assert_eq!(plan.run_to_vec_on(&Pool::new(3), &input)?, [0; 4]);
+/// # assert_eq!(plan.collect::<Vec<u32>>(input(&x).on(&Pool::new(3)))?, [0; 4]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 pub trait Executor {
@@ -98,10 +98,10 @@ pub trait Executor {
 /// No other thread: everything runs on that of the caller.
 ///
 /// ```
-/// use argreduce::{ArgReduce, Layout, Sequential};
+/// use argreduce::{ArgReduce, Layout, Sequential, input};
 /// let plan = ArgReduce::argmax(&Layout::contiguous(&[2, 3])?).axes(&[1]).plan::<f32, u32>()?;
 /// let mut indices = [0; 2];
-/// plan.run_on(&Sequential, &[1.0, 5.0, 2.0, 7.0, 0.0, 7.0], &mut indices)?;
+/// plan.run(input(&[1.0, 5.0, 2.0, 7.0, 0.0, 7.0]).on(&Sequential), &mut indices)?;
 /// assert_eq!(indices, [1, 0]);
 /// # Ok::<(), argreduce::Error>(())
 /// ```

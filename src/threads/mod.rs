@@ -2,7 +2,7 @@
 //! [`Executor`] does it.
 //!
 //! ```text
-//! plan.run_on(executor, input, indices):
+//! plan.run(input(&x).on(executor), indices):
 //!     the planner divides the call into parts (planner/division.rs), for as many tasks as there are threads
 //!     executor.parallel_for(tasks, task)
 //!         task(n): claims parts, its own share first, then what others have left (claims.rs), and does each

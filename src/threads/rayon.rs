@@ -7,18 +7,19 @@ use ::rayon::{Scope, ThreadPool, current_num_threads, in_place_scope};
 /// is an [`Executor`] too.
 ///
 /// As many threads work as the pool has, the one that calls among them, whether it is the pool's or not. To stay within
-/// a pool, call from within it: `pool.install(|| plan.run_on(&Rayon, ..))`. A call returns when threads of the pool
-/// have taken up each task, so that it waits while all of them are busy. Rayon allocates a little for each task.
+/// a pool, call from within it: `pool.install(|| plan.run(input(&x).on(&Rayon), ..))`. A call returns when threads of
+/// the pool have taken up each task, so that it waits while all of them are busy. Rayon allocates a little for each
+/// task.
 ///
 /// ```
-/// use argreduce::{ArgReduce, Layout, Rayon};
+/// use argreduce::{ArgReduce, Layout, Rayon, input};
 /// let plan = ArgReduce::argmax(&Layout::contiguous(&[4, 100_000])?).axes(&[1]).plan::<f32, u32>()?;
-/// let (input, mut indices) = (vec![1.0; 400_000], [9; 4]);
-/// plan.run_on(&Rayon, &input, &mut indices)?;
+/// let (x, mut indices) = (vec![1.0; 400_000], [9; 4]);
+/// plan.run(input(&x).on(&Rayon), &mut indices)?;
 /// assert_eq!(indices, [0; 4]);
 ///
 /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
-/// plan.run_on(&pool, &input, &mut indices)?;
+/// plan.run(input(&x).on(&pool), &mut indices)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,13 +9,13 @@ use std::thread::{Builder, scope};
 /// them. If the system gives no more threads, fewer do the work.
 ///
 /// ```
-/// use argreduce::{ArgReduce, Layout, ScopedThreads};
+/// use argreduce::{ArgReduce, Layout, ScopedThreads, input};
 /// let layout = Layout::contiguous(&[64, 10_000])?;
 /// let plan = ArgReduce::argmax(&layout).axes(&[1]).plan::<f32, u32>()?;
-/// let mut input = vec![0.0; 640_000];
-/// input[640_000 - 1] = 1.0;
+/// let mut x = vec![0.0; 640_000];
+/// x[640_000 - 1] = 1.0;
 /// let mut indices = [9; 64];
-/// plan.run_on(&ScopedThreads::new(2), &input, &mut indices)?;
+/// plan.run(input(&x).on(&ScopedThreads::new(2)), &mut indices)?;
 /// assert_eq!((indices[0], indices[63]), (0, 9_999));
 /// # Ok::<(), argreduce::Error>(())
 /// ```

@@ -147,14 +147,14 @@ pub fn check<T: Sample, I: Index>(input: &[T], layout: &Layout, axes: &[isize], 
                 // The shortest way of the answers to the output, and the one by way of the values. (On a slow machine,
                 // one on each side.)
                 let without_values = if !is_slow() || edge == Edge::Start {
-                    plan.run(input, &mut indices).unwrap();
+                    plan.run(&input[..], &mut indices[..]).unwrap();
                     Some(indices.to_vec())
                 } else {
                     None
                 };
                 indices.fill(untouched);
                 let mut values = Guarded::filled(T::default(), expected.len(), edge);
-                plan.run_with_values(input, &mut indices, &mut values).unwrap();
+                plan.run(&input[..], (&mut indices[..], &mut values[..])).unwrap();
                 assert!(without_values.is_none_or(|found| found == *indices), "{plan}\n{layout:?}\n{:?}", &**input);
 
                 // Read as the contract says: at the places of the output layout, by a walk of this test's own.

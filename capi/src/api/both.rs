@@ -5,7 +5,7 @@ use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
 use super::mask::{argreduce_mask, with_mask};
 use super::{Plan, argreduce_operator, pointer, versioned};
-use ::argreduce::{Error, Executor, Mask, UntypedPlanBoth};
+use ::argreduce::{Buffers, Error, Input, Mask, PartialBuffers, UntypedPlanBoth};
 use std::ffi::c_void;
 use std::ptr::null;
 
@@ -42,10 +42,9 @@ pub unsafe extern "C" fn argreduce_execute_both(
         let call = Call::new(op, (executor, mask), (input, input_bytes), &outputs)?;
         let (indices, values) = (outputs.indices()?, outputs.some_values()?);
         let fill = call.mask.filter(|mask| mask.has_fill != 0).map(|mask| mask.fill);
-        call.run(|plan, executor, input, mask| match mask {
-            Some(mask) => plan.run_masked_with_fill(executor, input, (mask, fill), indices, values),
-            None => plan.run_on(executor, input, indices, values),
-        })
+        let ([min, max], [lowest, highest]) = (indices, values.map_or([None, None], |values| values.map(Some)));
+        let outputs = [Buffers { indices: min, values: lowest }, Buffers { indices: max, values: highest }];
+        call.run(|plan, input| plan.run(input.filled(fill), outputs.map(Into::into)))
     })
 }
 
@@ -79,10 +78,10 @@ pub unsafe extern "C" fn argreduce_execute_partials_both(
     guarded(|| unsafe {
         let call = Call::new(op, (executor, mask), (input, input_bytes), &outputs)?;
         let (indices, values) = (outputs.indices()?, outputs.values()?);
-        call.run(|plan, executor, input, mask| match mask {
-            Some(mask) => plan.run_masked_partials_on(executor, input, mask, values, indices),
-            None => plan.run_partials_on(executor, input, values, indices),
-        })
+        let ([min, max], [lowest, highest]) = (indices, values);
+        let outputs =
+            [PartialBuffers { indices: min, values: lowest }, PartialBuffers { indices: max, values: highest }];
+        call.run(|plan, input| plan.run(input, outputs.map(Into::into)))
     })
 }
 
@@ -186,10 +185,10 @@ impl<'a> Call<'a> {
     /// As argreduce_execute_both().
     unsafe fn run(
         &self,
-        run: impl FnOnce(&UntypedPlanBoth, &dyn Executor, &[u8], Option<Mask<'_>>) -> Result<(), Error>,
+        run: impl FnOnce(&UntypedPlanBoth, Input<'_, u8>) -> Result<(), Error>,
     ) -> Result<(), Failure> {
-        let executor = Lent::or_sequential(&self.lent);
-        let run = |mask: Option<Mask<'_>>| Ok(run(self.plan, executor, self.input, mask)?);
+        let input = Input::from(self.input).on(Lent::or_sequential(&self.lent));
+        let run = |mask: Option<Mask<'_>>| Ok(run(self.plan, input.masked(mask))?);
         match &self.mask {
             // SAFETY: the mask is as argreduce_execute_masked() asks for; both plans have one input.
             Some(mask) => unsafe { with_mask(self.plan.each()[0].input_layout(), mask, |mask| run(Some(mask))) },

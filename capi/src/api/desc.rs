@@ -3,9 +3,7 @@
 use super::codes::*;
 use super::failure::Failure;
 use super::{Plan, pointer};
-use ::argreduce::{
-    ArgReduce, ArgReduceBoth, AxisDirection, DataType, Error, Layout, MAX_RANK, NanPolicy, ReduceFunction,
-};
+use ::argreduce::{ArgReduce, AxisDirection, DataType, Error, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 
 /// Where the elements of a tensor are in a buffer.
 #[repr(C)]
@@ -90,7 +88,7 @@ pub(super) unsafe fn plan(desc: *const argreduce_desc, window: Option<[*const i6
     let plan = |reduce: ArgReduce<'_>| {
         Ok(match function {
             Some(_) => Plan::Own(reduce.plan_untyped(data_type, index_type)?),
-            None => Plan::Both(ArgReduceBoth::of(reduce).plan_both_untyped(data_type, index_type)?),
+            None => Plan::Both(reduce.plan_both_untyped(data_type, index_type)?),
         })
     };
     let output = &desc.output;

@@ -50,7 +50,9 @@ fn status(error: &Error) -> argreduce_status {
         Error::IsaNotAvailable { .. } | Error::UnknownIsa { .. } => ARGREDUCE_ISA,
         Error::NothingThere { .. } => ARGREDUCE_NOTHING_THERE,
         Error::FillOutOfRange { .. } => ARGREDUCE_FILL_OUT_OF_RANGE,
-        Error::MaskRank { .. } | Error::MaskSize { .. } | Error::MaskTooShort { .. } => ARGREDUCE_MASK_MISMATCH,
+        Error::MaskMismatch { .. } | Error::MaskRank { .. } | Error::MaskSize { .. } | Error::MaskTooShort { .. } => {
+            ARGREDUCE_MASK_MISMATCH
+        }
         Error::TooShort { .. } => ARGREDUCE_BUFFER_TOO_SHORT,
         Error::Misaligned { .. } => ARGREDUCE_MISALIGNED,
         Error::DirectMl(rule) => match rule {

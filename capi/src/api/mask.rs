@@ -5,7 +5,7 @@ use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
 use super::versioned::{self, Versioned};
 use super::{Plan, argreduce_operator, desc, pointer, two_answers};
-use ::argreduce::{Layout, Mask, UntypedPlan};
+use ::argreduce::{Buffers, Input, Layout, Mask, PartialBuffers, UntypedPlan};
 use std::ffi::c_void;
 use std::mem::offset_of;
 
@@ -78,7 +78,8 @@ pub unsafe extern "C" fn argreduce_execute_masked(
         };
         let fill = (mask.has_fill != 0).then_some(mask.fill);
         let executor = Lent::or_sequential(&lent);
-        let run = |mask: Mask<'_>| Ok(plan.run_masked_with_fill(executor, input, (mask, fill), output, values)?);
+        let input = Input::from(input).on(executor).filled(fill);
+        let run = |mask: Mask<'_>| Ok(plan.run(input.masked(mask), Buffers { indices: output, values })?);
         with_mask(plan.input_layout(), &mask, run)
     })
 }
@@ -111,7 +112,8 @@ pub unsafe extern "C" fn argreduce_execute_partials_masked(
         let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
         let input = pointer::buffer(input, input_bytes, "input")?;
         let executor = Lent::or_sequential(&lent);
-        let run = |mask: Mask<'_>| Ok(plan.run_masked_partials_on(executor, input, mask, values, indices)?);
+        let input = Input::from(input).on(executor);
+        let run = |mask: Mask<'_>| Ok(plan.run(input.masked(mask), PartialBuffers { indices, values })?);
         with_mask(plan.input_layout(), &mask, run)
     })
 }

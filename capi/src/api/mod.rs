@@ -27,7 +27,8 @@ pub use self::parts::{
 use self::executor::Lent;
 use self::failure::{Failure, guarded};
 use ::argreduce::directml::CompiledOperator;
-use ::argreduce::{Executor, Isa, RequiredBytes, Sequential, UntypedPlan, UntypedPlanBoth};
+use ::argreduce::{Buffers, Executor, Input, Isa, RequiredBytes, Sequential};
+use ::argreduce::{UntypedOutput, UntypedPlan, UntypedPlanBoth};
 use std::ffi::{CString, c_char, c_void};
 
 /// A compiled operator: immutable, usable from any thread.
@@ -60,23 +61,13 @@ impl argreduce_operator {
         }
     }
 
-    fn run_on(
-        &self,
-        executor: &dyn Executor,
-        input: &[u8],
-        output: &mut [u8],
-        values: Option<&mut [u8]>,
-    ) -> Result<(), Failure> {
-        match (&self.plan, values) {
-            (Plan::Own(plan), None) => plan.run_on(executor, input, output)?,
-            (Plan::Own(plan), Some(values)) => plan.run_with_values_on(executor, input, output, values)?,
-            (Plan::DirectMl(operator), None) => operator.execute_on(executor, input, output)?,
-            (Plan::DirectMl(operator), Some(values)) => {
-                operator.execute_with_values_on(executor, input, output, values)?;
-            }
-            (Plan::Both(_), _) => return Err(two_answers("argreduce_execute_both() takes it")),
+    /// Runs it, unless it has two answers: then says what takes it instead.
+    fn run(&self, input: Input<'_, u8>, output: UntypedOutput<'_>, instead: &str) -> Result<(), Failure> {
+        match &self.plan {
+            Plan::Own(plan) => Ok(plan.run(input, output)?),
+            Plan::DirectMl(operator) => Ok(operator.run(input, output)?),
+            Plan::Both(_) => Err(two_answers(instead)),
         }
-        Ok(())
     }
 }
 
@@ -187,7 +178,7 @@ unsafe fn execute_on(
     unsafe {
         let output = pointer::buffer_mut(output, output_bytes, "output")?;
         let (op, input) = (pointer::get(op, "op")?, pointer::buffer(input, input_bytes, "input")?);
-        op.run_on(executor, input, output, None)
+        op.run(Input::from(input).on(executor), output.into(), "argreduce_execute_both() takes it")
     }
 }
 
@@ -251,7 +242,8 @@ unsafe fn execute_with_values_on(
         let output = pointer::buffer_mut(output, output_bytes, "output")?;
         let values = pointer::buffer_mut(values, values_bytes, "values")?;
         let (op, input) = (pointer::get(op, "op")?, pointer::buffer(input, input_bytes, "input")?);
-        op.run_on(executor, input, output, Some(values))
+        let buffers = Buffers { indices: output, values: Some(values) };
+        op.run(Input::from(input).on(executor), buffers.into(), "argreduce_execute_both() takes it")
     }
 }
 

@@ -5,7 +5,7 @@ use super::codes::*;
 use super::executor::{self, Lent, argreduce_executor};
 use super::failure::{Failure, guarded};
 use super::{Plan, argreduce_desc, argreduce_operator, compile, desc, pointer, two_answers};
-use ::argreduce::{DataType, Executor, Merge, Sequential};
+use ::argreduce::{DataType, Executor, Input, Merge, PartialBuffers, Sequential};
 use std::ffi::c_void;
 
 /// Partial answers: a value and an index for each, at strides in bytes. Pairs of arrays and arrays of structs both fit.
@@ -107,11 +107,8 @@ unsafe fn execute_partials_on(
         let values = pointer::buffer_mut(values, value_bytes, "values")?;
         let indices = pointer::buffer_mut(indices, index_bytes, "indices")?;
         let input = pointer::buffer(input, input_bytes, "input")?;
-        match &pointer::get(op, "op")?.plan {
-            Plan::Own(plan) => Ok(plan.run_partials_on(executor, input, values, indices)?),
-            Plan::Both(_) => Err(two_answers("argreduce_execute_partials_both() takes it")),
-            Plan::DirectMl(operator) => Ok(operator.run_partials_on(executor, input, values, indices)?),
-        }
+        let (op, output) = (pointer::get(op, "op")?, PartialBuffers { indices, values });
+        op.run(Input::from(input).on(executor), output.into(), "argreduce_execute_partials_both() takes it")
     }
 }
 

@@ -10,7 +10,7 @@
 mod case;
 mod sampler;
 
-use argreduce::{Error, ReduceFunction, arg_reduce_with_values, f16};
+use argreduce::{ArgReduce, Error, Layout, f16};
 use case::{Case, KINDS, Sample};
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
@@ -99,8 +99,8 @@ fn steps(ranks: usize) -> usize {
 
 /// Compares the answers of a case with those of one process.
 fn check<T: Sample>(world: &SimpleCommunicator, name: u64, case: &Case<T>, totals: &mut Totals) -> Result<(), Error> {
-    let (tokens, logits) =
-        arg_reduce_with_values::<T, Token>(ReduceFunction::ArgMax, case.options, &case.logits, &case.sizes, &[1])?;
+    let reduce = ArgReduce::argmax(&Layout::contiguous(&case.sizes)?).axes(&[1]).options(case.options);
+    let (tokens, logits): (Vec<Token>, Vec<T>) = reduce.plan()?.collect(&case.logits)?;
 
     let rank = world.rank() as usize;
     let shard = case.logits_of(rank);

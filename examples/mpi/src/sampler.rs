@@ -82,7 +82,7 @@ impl<'a, T: Logit> Sampler<'a, T> {
     /// # Panics
     /// If there are as many sequences as 32 bits do not count.
     pub fn sample(&mut self, logits: &[T]) -> Result<&[Best<T>], Error> {
-        self.plan.run_partials(logits, &mut self.partials)?;
+        self.plan.run(logits, &mut self.partials)?;
         let count = self.count();
         // SAFETY: Both hold `count` partials, of which the datatype is, and live until the all-reduce is over.
         let (partials, mut best) = unsafe {

@@ -3,7 +3,7 @@
 //! A column lies in chunks, and a chunk with nulls has a bitmap beside its values, which is a mask of argreduce as it
 //! is. So each chunk is a part of the whole: nothing is copied, and the answers of the parts are merged.
 
-use argreduce::{ArgReduce, Element, Error, Layout, Mask, NanPolicy, Partial};
+use argreduce::{ArgReduce, Element, Error, Layout, Mask, NanPolicy, Partial, input};
 use polars::prelude::*;
 use pyo3_polars::derive::polars_expr;
 
@@ -40,16 +40,15 @@ fn position<T: PolarsNumericType<Native: Element>>(column: &ChunkedArray<T>) -> 
         let reduce = if part.sizes() == whole { reduce } else { reduce.window(&whole, &start) };
         let plan = reduce.plan()?;
 
-        let mut partial = [Partial::NONE];
         // There may be a bitmap without nulls: it would only be read in vain.
-        match chunk.validity().filter(|there| there.unset_bits() > 0) {
-            Some(there) => {
-                // A slice of a column begins at any bit.
-                let (bytes, offset, _) = there.as_slice();
-                plan.run_masked_partials(chunk.values(), Mask::bits(bytes, offset), &mut partial)?;
-            }
-            None => plan.run_partials(chunk.values(), &mut partial)?,
-        }
+        let validity = chunk.validity().filter(|there| there.unset_bits() > 0);
+        let mask = validity.map(|there| {
+            // A slice of a column begins at any bit.
+            let (bytes, offset, _) = there.as_slice();
+            Mask::bits(bytes, offset)
+        });
+        let mut partial = [Partial::NONE];
+        plan.run(input(&chunk.values()[..]).masked(mask), &mut partial)?;
         plan.merge().partials(&mut best, &partial)?;
         start[0] += chunk.len();
     }

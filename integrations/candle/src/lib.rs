@@ -24,7 +24,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-use argreduce::{ArgReduce, Element, Plan, Rayon};
+use argreduce::{ArgReduce, Element, Plan, Rayon, input};
 pub use argreduce::{AxisDirection, NanPolicy, Options, ReduceFunction};
 use candle_core::backend::BackendStorage;
 use candle_core::op::BackpropOp;
@@ -87,17 +87,18 @@ impl ArgReduction {
         plan().map_err(|error: argreduce::Error| self.error(layout, error))
     }
 
-    fn indices<T: Element>(&self, input: &[T], layout: &Layout) -> Result<(CpuStorage, Shape)> {
+    fn indices<T: Element>(&self, elements: &[T], layout: &Layout) -> Result<(CpuStorage, Shape)> {
         let (plan, shape) = self.plan(layout)?;
-        let indices = plan.run_to_vec_on(&Rayon, input).map_err(|error| self.error(layout, error))?;
+        let indices = plan.collect(input(elements).on(&Rayon)).map_err(|error| self.error(layout, error))?;
         Ok((CpuStorage::U32(indices), shape))
     }
 
-    fn indices_and_values<T: Element + WithDType>(&self, input: &[T], layout: &Layout) -> Result<(Tensor, Tensor)> {
+    fn indices_and_values<T: Element + WithDType>(&self, elements: &[T], layout: &Layout) -> Result<(Tensor, Tensor)> {
         let (plan, shape) = self.plan(layout)?;
-        let found = plan.run_to_vec_with_values_on(&Rayon, input).map_err(|error| self.error(layout, error))?;
+        let found = plan.collect(input(elements).on(&Rayon)).map_err(|error| self.error(layout, error))?;
+        let (indices, values): (Vec<u32>, Vec<T>) = found;
         let tensor = |storage| Tensor::from_storage(Storage::Cpu(storage), shape.clone(), BackpropOp::none(), false);
-        Ok((tensor(CpuStorage::U32(found.0)), tensor(T::to_cpu_storage_owned(found.1))))
+        Ok((tensor(CpuStorage::U32(indices)), tensor(T::to_cpu_storage_owned(values))))
     }
 
     fn error(&self, layout: &Layout, error: argreduce::Error) -> Error {

@@ -287,6 +287,7 @@ impl ArgKernel {
             _ => unsafe { std::slice::from_raw_parts(data.cast(), bytes) },
         };
         let threads = SessionThreads { context, width: self.width };
-        plan.run_on(&threads, data, bytemuck::cast_slice_mut(indices)).map_err(Error::wrap)
+        let indices: &mut [u8] = bytemuck::cast_slice_mut(indices);
+        plan.run(argreduce::input(data).on(&threads), indices).map_err(Error::wrap)
     }
 }

@@ -96,8 +96,8 @@ impl EvalOp for ArgReduceOp {
         let indices = indices.as_bytes_mut();
         match current_tract_executor() {
             Executor::SingleThread => plan.run(input, indices)?,
-            Executor::MultiThread(pool) => plan.run_on(&*pool, input, indices)?,
-            Executor::RayonGlobal => plan.run_on(&Rayon, input, indices)?,
+            Executor::MultiThread(pool) => plan.run(argreduce::input(input).on(&*pool), indices)?,
+            Executor::RayonGlobal => plan.run(argreduce::input(input).on(&Rayon), indices)?,
         }
         Ok(tvec!(output.into_tvalue()))
     }

@@ -8,6 +8,7 @@ use super::small_float::SmallFloatOrder;
 use super::{ArgOrder, LaneElem};
 use crate::memory::mask::InputMask;
 use crate::simd::ops::{ByteMaskOps, SimdOps, SmallFloatOps};
+use crate::types::Element;
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
@@ -67,29 +68,22 @@ macro_rules! order {
     )+};
 }
 
+/// Lanes that are elements.
 macro_rules! lanes {
-    ($($t:ident: $lowest:expr, $highest:expr, $nan:expr;)+) => {$(
+    ($($t:ident)+) => {$(
         impl LaneElem for $t {
-            const LOWEST: $t = $lowest;
-            const HIGHEST: $t = $highest;
-            #[allow(invalid_nan_comparisons, reason = "only NaN differs from itself")]
-            const HAS_NAN: bool = Self::NAN != Self::NAN;
-            const NAN: $t = $nan;
+            const LOWEST: $t = <$t as Element>::LOWEST;
+            const HIGHEST: $t = <$t as Element>::HIGHEST;
+            const HAS_NAN: bool = <$t as Element>::ANY_NAN.is_some();
+            const NAN: $t = match <$t as Element>::ANY_NAN {
+                Some(nan) => nan,
+                None => <$t as Element>::ZERO,
+            };
         }
     )+};
 }
 
-lanes! {
-    i8: i8::MIN, i8::MAX, 0;
-    u8: u8::MIN, u8::MAX, 0;
-    i16: i16::MIN, i16::MAX, 0;
-    u16: u16::MIN, u16::MAX, 0;
-    i32: i32::MIN, i32::MAX, 0;
-    u32: u32::MIN, u32::MAX, 0;
-    i64: i64::MIN, i64::MAX, 0;
-    f32: f32::NEG_INFINITY, f32::INFINITY, f32::NAN;
-    f64: f64::NEG_INFINITY, f64::INFINITY, f64::NAN;
-}
+lanes!(i8 u8 i16 u16 i32 u32 i64 f32 f64);
 
 /// Types of elements, the integers that they are, the signed ones that compare as they do, and the best of them.
 macro_rules! integers {

@@ -1,8 +1,9 @@
 //! Merging partial answers: what the caller says, checked, and pairs taken apart. The kernels have the loop.
 
-use crate::api::plan_isa;
+use super::bytes::index_elements;
+use super::isa::plan_isa;
 use crate::exec::{ElementsRef, Indices, Values, merge};
-use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, Partial, ReduceFunction};
+use crate::{AxisDirection, DataType, Element, Error, Index, Isa, NanPolicy, Options, Partial, ReduceFunction};
 
 /// Merges partial answers: for each output, the better of two.
 ///
@@ -18,15 +19,14 @@ use crate::{AxisDirection, Element, Error, Index, Isa, NanPolicy, Options, Parti
 /// let reduce = ArgReduce::argmax(&part).axes(&[1]);
 /// let (first, second) = (reduce.window(&[2, 6], &[0, 0]).plan()?, reduce.window(&[2, 6], &[0, 3]).plan()?);
 ///
-/// let (mut best, mut others) = ([Partial::<f32, u32>::NONE; 2], [Partial::NONE; 2]);
-/// first.run_partials(&left, &mut best)?;
-/// second.run_partials(&right, &mut others)?;
+/// let mut best: Vec<Partial<f32, u32>> = first.collect(&left)?;
+/// let others: Vec<Partial<f32, u32>> = second.collect(&right)?;
 /// first.merge().partials(&mut best, &others)?;
 /// assert_eq!(best, [Partial { value: 5.0, index: 1 }, Partial { value: 8.0, index: 3 }]);
 ///
-/// let mut indices = [0; 2];
-/// first.finish_partials(&best, &mut indices)?;
-/// assert_eq!(indices, [1, 3]);
+/// let (mut indices, mut values) = ([0; 2], [0.0; 2]);
+/// first.finish(&best, (&mut indices, &mut values))?;
+/// assert_eq!((indices, values), ([1, 3], [5.0, 8.0]));
 /// # Ok::<(), argreduce::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,8 +127,29 @@ impl Merge {
         self.sides((values.into(), indices.into()), (other_values.into(), I::bits(other_indices).into()))
     }
 
-    /// As [`Merge::arrays`], of types that are known at run time.
-    pub(super) fn sides(
+    /// As [`Merge::arrays`], with the types of elements and indices as values: two buffers of each, `bool` ordered as
+    /// unsigned bytes.
+    ///
+    /// # Errors
+    /// As [`Merge::arrays`], [`Error::Misaligned`], and [`Error::NotAnIndexType`]. (The page of
+    /// [`UntypedPlan::finish`](crate::UntypedPlan::finish) has an example.)
+    pub fn arrays_untyped(
+        &self,
+        (data_type, index_type): (DataType, DataType),
+        (values, indices): (&mut [u8], &mut [u8]),
+        (other_values, other_indices): (&[u8], &[u8]),
+    ) -> Result<(), Error> {
+        if crate::index::max_index(index_type).is_none() {
+            return Err(Error::NotAnIndexType { data_type: index_type });
+        }
+        let values = Values::of_bytes("values", data_type, values)?;
+        let other_values = ElementsRef::of_bytes("other_values", data_type, other_values)?;
+        let indices = index_elements("indices", index_type, indices)?;
+        let other_indices = ElementsRef::of_bytes("other_indices", index_type, other_indices)?;
+        self.sides((values, indices), (other_values, other_indices))
+    }
+
+    fn sides(
         &self,
         (mut values, mut indices): (Values<'_>, Indices<'_>),
         (other_values, other_indices): (ElementsRef<'_>, ElementsRef<'_>),

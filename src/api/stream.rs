@@ -6,10 +6,17 @@
 //!               merge them into the first half
 //! ```
 
-use crate::api::{ErasedPlan, check_len, fmt_debug, new_vec};
+use super::description::ArgReduce;
+use super::display::fmt_debug;
+use super::erased::ErasedPlan;
+use super::input::{ErasedInput, Input};
+use super::lengths::new_vec;
+use super::output::{Collect, Names, Output, Places};
+use super::partials::Unfinished;
+use crate::exec::OutputSlices;
 use crate::layout::{PerAxis, Window, dimension};
 use crate::planner::require_kernels;
-use crate::{ArgReduce, Element, Error, Executor, Index, Layout, Mask, Options, Sequential};
+use crate::{Element, Error, Index, Layout, Options, Partial};
 use std::fmt;
 
 /// A reduction of a tensor that comes in chunks along one axis: the best elements so far. Made by
@@ -51,7 +58,7 @@ impl ArgReduce<'_> {
     ///     hottest.push(&Layout::contiguous(&[some.len(), 3])?, some.as_flattened())?;
     /// }
     /// let (mut moments, mut degrees) = ([0; 3], [0.0; 3]);
-    /// hottest.finish_with_values(&mut moments, &mut degrees)?;
+    /// hottest.finish((&mut moments, &mut degrees))?;
     /// assert_eq!((moments, degrees), ([1, 1, 2], [20.7, 21.5, 19.2]));
     /// # Ok::<(), argreduce::Error>(())
     /// ```
@@ -69,10 +76,10 @@ impl ArgReduce<'_> {
         sizes[axis] = self.window.map_or(1, |window| left(window).map_or(0, |left| left.min(1)));
         let chunk = Layout::contiguous(&sizes)?;
         let mut so_far = ErasedPlan::EMPTY;
-        ArgReduce { input: chunk, ..self }.plan_erased(T::DATA_TYPE, (I::NAME, I::MAX), &mut so_far)?;
-        let start = so_far.part_start.unwrap_or(PerAxis::zeros(rank));
+        so_far.plan(&ArgReduce { input: chunk, ..self }, T::DATA_TYPE, (I::NAME, I::MAX))?;
+        let start = so_far.part_start().copied().unwrap_or(PerAxis::zeros(rank));
         let is_bounded = self.window.is_some();
-        let (outputs, len) = (so_far.output.element_count(), so_far.output.element_count().saturating_mul(2));
+        let (outputs, len) = (so_far.output().element_count(), so_far.output().element_count().saturating_mul(2));
         let (values, mut indices) = (new_vec("values", T::DATA_TYPE.name(), len)?, new_vec("indices", I::NAME, len)?);
         indices[..outputs].fill(I::NONE);
         Ok(ArgStream { so_far, axis, is_bounded, sizes, start, values, indices })
@@ -88,36 +95,30 @@ impl<T: Element, I: Index> ArgStream<T, I> {
     /// [`Error::IndexTooLarge`] if the chunk has an index that `I` may not hold (or one with all bits set, which means
     /// that nothing was seen), [`Error::WholeTooLarge`], and [`Error::WindowOutOfRange`] for a chunk that ends beyond
     /// the whole of a window. Then the chunk was not taken, and all is as before.
-    pub fn push(&mut self, chunk: &Layout, elements: &[T]) -> Result<(), Error> {
-        self.push_on(&Sequential, chunk, elements)
-    }
-
-    /// As [`ArgStream::push`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
-    ///
-    /// # Errors
-    /// As [`ArgStream::push`].
     ///
     /// ```
-    /// use argreduce::{ArgReduce, Layout, ScopedThreads};
+    /// use argreduce::{ArgReduce, Layout, Mask, ScopedThreads, input};
     /// let (threads, frame) = (ScopedThreads::new(4), Layout::contiguous(&[1, 480, 640])?);
     /// let mut brightest = ArgReduce::argmax(&frame).axes(&[0]).stream::<u8, u32>(0)?;
     /// for light in [30, 200, 90] {
-    ///     brightest.push_on(&threads, &frame, &vec![light; 480 * 640])?;
+    ///     brightest.push(&frame, input(&vec![light; 480 * 640]).on(&threads))?;
     /// }
-    /// assert_eq!(brightest.finish_to_vec()?, vec![1; 480 * 640]);
+    /// assert_eq!(brightest.collect::<Vec<u32>>()?, vec![1; 480 * 640]);
+    ///
+    /// // A mask is that of the chunk.
+    /// let mut hottest = ArgReduce::argmax(&Layout::contiguous(&[1, 2])?).axes(&[0]).fill(-1).stream::<f64, i64>(0)?;
+    /// let (chunk, there) = (Layout::contiguous(&[2, 2])?, [true, false, false, false]);
+    /// hottest.push(&chunk, input(&[20.5, 21.0, 99.9, 21.5]).masked(Mask::bools(&there)))?;
+    /// assert_eq!(hottest.collect::<Vec<i64>>()?, [0, -1]);
+    /// hottest.push(&chunk, &[20.0, 19.0, 20.4, 19.5])?;
+    /// assert_eq!(hottest.collect::<Vec<i64>>()?, [0, 3]);
     /// # Ok::<(), argreduce::Error>(())
     /// ```
-    pub fn push_on(&mut self, executor: &dyn Executor, chunk: &Layout, elements: &[T]) -> Result<(), Error> {
-        self.push_any(executor, chunk, elements, None)
+    pub fn push<'a>(&mut self, chunk: &Layout, input: impl Into<Input<'a, T>>) -> Result<(), Error> {
+        self.push_erased(chunk, &input.into().erase())
     }
 
-    fn push_any(
-        &mut self,
-        executor: &dyn Executor,
-        chunk: &Layout,
-        elements: &[T],
-        mask: Option<Mask<'_>>,
-    ) -> Result<(), Error> {
+    fn push_erased(&mut self, chunk: &Layout, input: &ErasedInput<'_>) -> Result<(), Error> {
         let (axis, rank) = (self.axis, self.sizes.len());
         if chunk.sizes().len() != rank {
             return Err(Error::ChunkRank { expected: rank, found: chunk.sizes().len() });
@@ -130,137 +131,76 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         if len == 0 {
             return Ok(());
         }
-        let mut whole = self.so_far.sizes;
+        let mut whole = *self.so_far.sizes();
         if !self.is_bounded {
             let size = self.start[axis].saturating_add(len);
             whole[axis] = if size < usize::MAX { size } else { return Err(Error::WholeTooLarge { axis, size }) };
         }
-        let ErasedPlan { function, direction, nan_policy, axes, isa, ref output, .. } = self.so_far;
+        let so_far = &self.so_far;
         let reduce = ArgReduce {
-            axes: Ok(axes),
-            options: Options { direction, nan_policy },
-            ..ArgReduce::new(function, chunk).isa(isa).window(&whole, &self.start)
+            axes: Ok(so_far.axes()),
+            options: Options { direction: so_far.direction(), nan_policy: so_far.nan_policy() },
+            ..ArgReduce::new(so_far.function(), chunk).isa(so_far.isa()).window(&whole, &self.start)
         };
         let plan = reduce.plan::<T, I>()?;
-        let outputs = output.element_count();
+        let outputs = so_far.output().element_count();
         let (values, chunk_values) = self.values.split_at_mut(outputs);
         let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
-        let (input, to_values, to_indices) =
-            (elements.into(), chunk_values[..].as_mut().into(), chunk_indices[..].as_mut().into());
-        plan.erased.run_packed(I::NAME, (input, mask), to_values, to_indices, executor)?;
+        let slices =
+            OutputSlices { indices: chunk_indices[..].as_mut().into(), values: Some(chunk_values[..].as_mut().into()) };
+        plan.erased().run_packed((Names::OF_PARTIALS, I::NAME), input, slices)?;
         plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
-        (self.so_far.sizes, self.start[axis]) = (whole, self.start[axis] + len);
+        self.so_far.resize_whole(whole);
+        self.start[axis] += len;
         Ok(())
     }
 
-    /// As [`ArgStream::push`], of the elements that [are there](crate::Plan::run_masked): by a mask of the chunk.
-    ///
-    /// # Errors
-    /// As [`ArgStream::push`], and [`Error::MaskRank`], [`Error::MaskSize`], [`Error::MaskTooShort`] for a mask that
-    /// does not fit the chunk.
-    ///
-    /// ```
-    /// use argreduce::{ArgReduce, Layout, Mask};
-    /// let mut hottest = ArgReduce::argmax(&Layout::contiguous(&[1, 2])?).axes(&[0]).fill(-1).stream::<f64, i64>(0)?;
-    /// let chunk = Layout::contiguous(&[2, 2])?;
-    /// hottest.push_masked(&chunk, &[20.5, 21.0, 99.9, 21.5], Mask::bools(&[true, false, false, false]))?;
-    /// assert_eq!(hottest.finish_to_vec()?, [0, -1]);
-    /// hottest.push(&chunk, &[20.0, 19.0, 20.4, 19.5])?;
-    /// assert_eq!(hottest.finish_to_vec()?, [0, 3]);
-    /// # Ok::<(), argreduce::Error>(())
-    /// ```
-    pub fn push_masked(&mut self, chunk: &Layout, elements: &[T], mask: Mask<'_>) -> Result<(), Error> {
-        self.push_masked_on(&Sequential, chunk, elements, mask)
-    }
-
-    /// As [`ArgStream::push_masked`], on the threads of an executor, as [`Plan::run_on`](crate::Plan::run_on).
-    ///
-    /// # Errors
-    /// As [`ArgStream::push_masked`].
-    pub fn push_masked_on(
-        &mut self,
-        executor: &dyn Executor,
-        chunk: &Layout,
-        elements: &[T],
-        mask: Mask<'_>,
-    ) -> Result<(), Error> {
-        self.push_any(executor, chunk, elements, Some(mask))
-    }
-
-    /// Writes the index of the best element of each output in all chunks so far, at the places of
-    /// [`ArgStream::output_layout`]. More chunks may follow.
+    /// Writes the best of each output in all chunks so far: indices at the places of [`ArgStream::output_layout`], and
+    /// values, or partial answers, which are [`Partial::NONE`] where nothing was there. More chunks may follow.
     ///
     /// # Errors
     /// [`Error::TooShort`], and if there is no [fill](ArgReduce::fill), [`Error::EmptyReduction`] before the first
     /// chunk, and [`Error::NothingThere`] for an output of which no element was there; then nothing is written.
-    pub fn finish(&self, indices: &mut [I]) -> Result<(), Error> {
-        let start = self.so_far.part_start.map_or(0, |start| start[self.axis]);
+    pub fn finish(&self, mut output: impl Output<T, I>) -> Result<(), Error> {
+        self.finish_places(output.places())
+    }
+
+    fn finish_places(&self, places: Places<'_, T, I>) -> Result<(), Error> {
+        let start = self.so_far.part_start().map_or(0, |start| start[self.axis]);
+        let partial = |n: usize| Partial { value: self.values[n], index: self.indices[n] };
         let empty = (self.start[self.axis] == start).then_some((self.axis, "stream"));
-        self.so_far.finish(empty, (I::NAME, I::MAX), &|n| self.indices[n], indices)
+        let from = Unfinished { empty, ..self.so_far.finish_part(&partial) };
+        self.so_far.finish(&from, Names::OF_ONE, places)
     }
 
-    /// As [`ArgStream::finish`], and also copies the best elements themselves, bit for bit, to `values`: packed in
-    /// row-major order.
+    /// As [`ArgStream::finish`], to new vectors: see [`Collect`].
     ///
     /// # Errors
-    /// As [`ArgStream::finish`].
-    pub fn finish_with_values(&self, indices: &mut [I], values: &mut [T]) -> Result<(), Error> {
-        let outputs = self.so_far.output.element_count();
-        check_len("values", T::DATA_TYPE.name(), values.len(), outputs)?;
-        self.finish(indices)?;
-        values[..outputs].copy_from_slice(&self.values[..outputs]);
-        Ok(())
-    }
-
-    /// As [`ArgStream::finish`], into a new vector, as long as [`ArgStream::output_layout`] needs: by default packed,
-    /// one index for each output. What lies between the places of another output layout is 0.
-    ///
-    /// # Errors
-    /// [`Error::EmptyReduction`] as [`ArgStream::finish`], and [`Error::OutOfMemory`].
+    /// As [`ArgStream::finish`], and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use argreduce::{ArgReduce, Layout};
     /// let moment = Layout::contiguous(&[1, 2])?;
     /// let mut highest = ArgReduce::argmax(&moment).axes(&[0]).stream::<i16, u32>(0)?;
-    /// let error = highest.finish_to_vec().unwrap_err();
+    /// let error = highest.collect::<Vec<u32>>().unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     "the stream has had no element along axis 0 yet: an index needs at least one"
     /// );
     /// highest.push(&Layout::contiguous(&[3, 2])?, &[3, 7, 5, 7, 1, 0])?;
-    /// assert_eq!(highest.finish_to_vec()?, [1, 0]);
+    /// let (indices, values): (Vec<u32>, Vec<i16>) = highest.collect()?;
+    /// assert_eq!((indices, values), (vec![1, 0], vec![5, 7]));
     /// # Ok::<(), argreduce::Error>(())
     /// ```
-    pub fn finish_to_vec(&self) -> Result<Vec<I>, Error> {
-        let mut indices = new_vec("output", I::NAME, self.output_layout().required_len())?;
-        self.finish(&mut indices)?;
-        Ok(indices)
-    }
-
-    /// As [`ArgStream::finish_with_values`], into new vectors: the indices as [`ArgStream::finish_to_vec`] has them,
-    /// and the values, packed.
-    ///
-    /// # Errors
-    /// As [`ArgStream::finish_to_vec`].
-    ///
-    /// ```
-    /// use argreduce::{ArgReduce, Layout};
-    /// let moment = Layout::contiguous(&[1, 2])?;
-    /// let mut highest = ArgReduce::argmax(&moment).axes(&[0]).stream::<i16, u32>(0)?;
-    /// highest.push(&Layout::contiguous(&[3, 2])?, &[3, 7, 5, 7, 1, 0])?;
-    /// assert_eq!(highest.finish_to_vec_with_values()?, (vec![1, 0], vec![5, 7]));
-    /// # Ok::<(), argreduce::Error>(())
-    /// ```
-    pub fn finish_to_vec_with_values(&self) -> Result<(Vec<I>, Vec<T>), Error> {
-        let mut values = new_vec("values", T::DATA_TYPE.name(), self.output_layout().element_count())?;
-        let mut indices = new_vec("output", I::NAME, self.output_layout().required_len())?;
-        self.finish_with_values(&mut indices, &mut values)?;
-        Ok((indices, values))
+    pub fn collect<C: Collect<T, I>>(&self) -> Result<C, Error> {
+        let mut collected = C::new(self.output_layout())?;
+        self.finish_places(collected.places())?;
+        Ok(collected)
     }
 
     /// Where indices are written: as [`Plan::output_layout`](crate::Plan::output_layout).
     pub fn output_layout(&self) -> &Layout {
-        &self.so_far.output
+        self.so_far.output()
     }
 
     /// How far the chunks so far reach along the axis of the stream: the place of the next one in the whole.
@@ -272,8 +212,9 @@ impl<T: Element, I: Index> ArgStream<T, I> {
 /// As that of a [`Plan`](crate::Plan): a line, and all of it as `{:#?}`.
 impl<T: Element, I: Index> fmt::Debug for ArgStream<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ErasedPlan { function, direction, nan_policy, output, .. } = &self.so_far;
-        let (data_type, index_type, outputs) = (T::DATA_TYPE, I::NAME, output.sizes());
+        let (function, direction, nan_policy) =
+            (self.so_far.function(), self.so_far.direction(), self.so_far.nan_policy());
+        let (data_type, index_type, outputs) = (T::DATA_TYPE, I::NAME, self.so_far.output().sizes());
         let (position, axis) = (self.position(), self.axis);
         let said = format_args!(
             "{function} of {data_type} to {index_type} {outputs:?}, {direction}, nan {nan_policy}, \

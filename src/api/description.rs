@@ -1,0 +1,44 @@
+//! What a caller asks for, as it was said: `builder.rs` has the words, and a plan checks it.
+
+use crate::layout::{AxisError, AxisSet, Window};
+use crate::{Isa, Layout, Options, ReduceFunction};
+
+/// What to reduce and how: the input's layout, the axes, and the options, in any order; then [`ArgReduce::plan`].
+///
+/// ```
+/// use argreduce::{ArgReduce, AxisDirection, Layout};
+///
+/// let scores = Layout::contiguous(&[2, 3, 4])?;
+/// let plan = ArgReduce::argmax(&scores).axes(&[1]).direction(AxisDirection::Decreasing).plan::<f32, u32>()?;
+/// let mut classes = [0; 8];
+/// plan.run(&[1.0; 24], &mut classes)?;
+/// assert_eq!(classes, [2; 8]); // all are equal: the last one
+/// # Ok::<(), argreduce::Error>(())
+/// ```
+///
+/// The axes have to be said. All else has a default. The input's layout is copied, so that a function may return what
+/// it describes of a layout of its own; an [output layout](ArgReduce::output_layout) and a
+/// [window](ArgReduce::window) are borrowed.
+///
+/// ```
+/// # use argreduce::{ArgReduce, Error, Layout};
+/// fn classes(images: usize) -> Result<ArgReduce<'static>, Error> {
+///     let scores = Layout::contiguous(&[images, 21, 64, 64])?;
+///     Ok(ArgReduce::argmax(&scores).axes(&[1]))
+/// }
+/// assert_eq!(classes(8)?.plan::<f32, u32>()?.output_layout().sizes(), [8, 1, 64, 64]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a description does nothing until it is planned and run"]
+pub struct ArgReduce<'a> {
+    /// None, if both are meant.
+    pub(crate) function: Option<ReduceFunction>,
+    pub(crate) input: Layout,
+    pub(crate) axes: Result<AxisSet, AxisError>,
+    pub(crate) options: Options,
+    pub(crate) output: Option<&'a Layout>,
+    pub(crate) isa: Option<Isa>,
+    pub(crate) window: Option<Window<'a>>,
+    pub(crate) fill: Option<i64>,
+}

@@ -1,0 +1,240 @@
+//! A plan without the types of its elements and indices. What reads and writes by a plan rests on its fields, which are
+//! made for one layout together: so they are private, [`ErasedPlan::plan`] alone makes them, and [`ErasedPlan::bind`]
+//! alone says that they may run.
+
+use super::description::ArgReduce;
+use super::isa::plan_isa;
+use crate::exec::{BoundPlan, ElementsRef};
+use crate::layout::{AxisSet, PerAxis, Window, may_overlap};
+use crate::planner::ExecPlan;
+use crate::{AxisDirection, DataType, Error, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
+
+/// All of a plan, but for its types.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ErasedPlan {
+    function: ReduceFunction,
+    direction: AxisDirection,
+    nan_policy: NanPolicy,
+    axes: AxisSet,
+    sizes: PerAxis,
+    input: Layout,
+    part_start: Option<PerAxis>,
+    fill: Option<i64>,
+    output: Layout,
+    isa: Isa,
+    /// [`ExecPlan::EMPTY`] where the output or the part is empty.
+    exec: ExecPlan,
+}
+
+impl ErasedPlan {
+    /// For one output of nothing.
+    pub(crate) const EMPTY: ErasedPlan = ErasedPlan {
+        function: ReduceFunction::ArgMin,
+        direction: AxisDirection::Increasing,
+        nan_policy: NanPolicy::Propagate,
+        axes: AxisSet::NONE,
+        sizes: PerAxis::NONE,
+        input: Layout::SCALAR,
+        part_start: None,
+        fill: None,
+        output: Layout::SCALAR,
+        isa: Isa::Portable,
+        exec: ExecPlan::EMPTY,
+    };
+
+    /// Makes this plan, which is [`ErasedPlan::EMPTY`], the one that a description asks for. One copy for all pairs of
+    /// types, and in place: to copy a plan a few times would take longer than to make it. After an error it is of no
+    /// use.
+    ///
+    /// # Panics
+    /// If it is another plan.
+    #[inline(never)]
+    pub(crate) fn plan(
+        &mut self,
+        reduce: &ArgReduce<'_>,
+        element: DataType,
+        (index_type, max_index): (&'static str, u64),
+    ) -> Result<(), Error> {
+        assert!(self.exec.element_bytes() == 0, "a plan is made once");
+        if !element.has_kernels() {
+            return Err(Error::NoKernels { data_type: element });
+        }
+        let isa = plan_isa(reduce.isa)?;
+        self.isa = isa.widest;
+        let sizes = reduce.input.sizes();
+        self.axes = reduce.axes?;
+        let Some(function) = reduce.function else { return Err(Error::TwoFunctions) };
+        (self.function, self.direction) = (function, reduce.options.direction);
+        self.nan_policy = reduce.options.nan_policy;
+        (self.sizes, self.input) = (reduce.input.only_sizes(), reduce.input);
+        self.fill = check_fill(reduce.fill, (index_type, max_index))?;
+        check_output(sizes, self.axes, reduce.output, &mut self.output)?;
+        let window = reduce.window.unwrap_or(Window::of_whole(sizes));
+        if reduce.window.is_some() {
+            window.check(sizes)?;
+            (self.sizes, self.part_start) = (PerAxis::of(window.whole), Some(PerAxis::of(window.start)));
+        }
+        // Without outputs there is no index, and so none that could be missing or too large.
+        if !(0..sizes.len()).any(|axis| window.whole[axis] == 0 && !self.axes.contains(axis)) {
+            check_index_range(window.whole, self.axes, (index_type, max_index))?;
+        }
+        if self.output.element_count() > 0 && self.empty_axis().is_none() {
+            let of_input = (&reduce.input, self.axes, self.direction);
+            let order = (self.function, self.nan_policy);
+            if self.exec.plan(of_input, &self.output, window, isa, element, order).is_none() {
+                return Err(Error::IsaNotAvailable { isa: isa.widest });
+            }
+        }
+        Ok(())
+    }
+
+    /// The plan with an input.
+    ///
+    /// # Panics
+    /// If the input is shorter than its layout needs, or has elements of another size; or for
+    /// [`ErasedPlan::EMPTY`].
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) fn bind<'a>(&'a self, input: ElementsRef<'a>) -> BoundPlan<'a> {
+        // SAFETY: `plan` alone makes plans: all of one from one layout. Views come with theirs (`of_view`).
+        unsafe { BoundPlan::new(&self.exec, self.order(), self.input.required_len(), input) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn function(&self) -> ReduceFunction {
+        self.function
+    }
+
+    #[inline(always)]
+    pub(crate) fn direction(&self) -> AxisDirection {
+        self.direction
+    }
+
+    #[inline(always)]
+    pub(crate) fn nan_policy(&self) -> NanPolicy {
+        self.nan_policy
+    }
+
+    /// Which elements are better.
+    #[inline(always)]
+    pub(crate) fn order(&self) -> (ReduceFunction, NanPolicy) {
+        (self.function, self.nan_policy)
+    }
+
+    pub(crate) fn axes(&self) -> AxisSet {
+        self.axes
+    }
+
+    /// Of the whole.
+    pub(crate) fn sizes(&self) -> &PerAxis {
+        &self.sizes
+    }
+
+    /// Of the input: the whole, or a part of it.
+    #[inline(always)]
+    pub(crate) fn input(&self) -> &Layout {
+        &self.input
+    }
+
+    #[inline(always)]
+    pub(crate) fn output(&self) -> &Layout {
+        &self.output
+    }
+
+    /// Where the input begins in the whole, if it is but a part.
+    pub(crate) fn part_start(&self) -> Option<&PerAxis> {
+        self.part_start.as_ref()
+    }
+
+    /// The input as a part.
+    pub(crate) fn window(&self) -> Window<'_> {
+        const ZEROS: [usize; MAX_RANK] = [0; MAX_RANK];
+        Window { whole: &self.sizes, start: self.part_start.as_deref().unwrap_or(&ZEROS[..self.sizes.len()]) }
+    }
+
+    /// What an output gets of which no element is there, where that is no error.
+    pub(crate) fn fill(&self) -> Option<i64> {
+        self.fill
+    }
+
+    pub(crate) fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    #[inline(always)]
+    pub(crate) fn exec(&self) -> &ExecPlan {
+        &self.exec
+    }
+
+    /// The reduced axis along which the part is empty.
+    pub(crate) fn empty_axis(&self) -> Option<usize> {
+        self.part_start.as_ref()?;
+        let sizes = self.input.sizes();
+        (0..sizes.len()).find(|&axis| sizes[axis] == 0 && self.axes.contains(axis))
+    }
+
+    /// How many elements of the whole each output is chosen from. Where there are no outputs, nothing has checked the
+    /// sizes: then it may be `usize::MAX` in place of more.
+    pub(crate) fn index_count(&self) -> usize {
+        let sizes = (0..self.sizes.len()).filter(|&axis| self.axes.contains(axis)).map(|axis| self.sizes[axis]);
+        sizes.fold(1, usize::saturating_mul)
+    }
+
+    /// Makes the whole larger, or smaller: what indices are checked by, but not where the elements are.
+    pub(crate) fn resize_whole(&mut self, sizes: PerAxis) {
+        self.sizes = sizes;
+    }
+}
+
+/// The given output layout, checked, or the default one, in place of `output`.
+fn check_output(
+    input_sizes: &[usize],
+    axes: AxisSet,
+    given: Option<&Layout>,
+    output: &mut Layout,
+) -> Result<(), Error> {
+    let rank = input_sizes.len();
+    let mut sizes = [1; MAX_RANK];
+    for (axis, size) in sizes[..rank].iter_mut().enumerate().filter(|&(axis, _)| !axes.contains(axis)) {
+        *size = input_sizes[axis];
+    }
+    let Some(given) = given else { return output.pack(&sizes[..rank]) };
+    if given.sizes().len() != rank {
+        return Err(Error::OutputRank { expected: rank, found: given.sizes().len() });
+    }
+    let mut axes = given.sizes().iter().zip(sizes).enumerate();
+    if let Some((axis, (&found, expected))) = axes.find(|(_, (found, expected))| *found != expected) {
+        return Err(Error::OutputSize { axis, expected, found });
+    }
+    if may_overlap(given) {
+        return Err(Error::OutputOverlaps);
+    }
+    *output = *given;
+    Ok(())
+}
+
+/// The fill, if it fits the type of the indices.
+pub(super) fn check_fill(fill: Option<i64>, (index_type, max): (&'static str, u64)) -> Result<Option<i64>, Error> {
+    // The largest value of a signed type is the complement of the smallest.
+    let min = if index_type.starts_with('i') { !(max as i64) } else { 0 };
+    match fill {
+        Some(fill) if fill < min || fill > 0 && fill as u64 > max => {
+            Err(Error::FillOutOfRange { fill, index_type, min, max })
+        }
+        _ => Ok(fill),
+    }
+}
+
+/// That the largest index fits its type.
+fn check_index_range(sizes: &[usize], axes: AxisSet, (index_type, max): (&'static str, u64)) -> Result<(), Error> {
+    let reduced = || sizes.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
+    if let Some((axis, _)) = reduced().find(|&(_, &size)| size == 0) {
+        return Err(Error::EmptyReduction { axis, of: "tensor" });
+    }
+    // No size is 0 now, so this divides the number of elements of the whole, and cannot overflow.
+    let largest = reduced().map(|(_, &size)| size).product::<usize>() - 1;
+    if largest as u64 > max {
+        return Err(Error::IndexTooLarge { largest, index_type, max });
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! What the executor does: loops, and what runs along them. Unsafe code rests on what is in a plan, so no other file
+//! may change that: fields are private, [`ExecPlan::plan`] fills them in, and all else makes a plan of another.
+
+use super::collapse::CollapsedShape;
+use super::limits::{MAX_REDUCTION_LEN, MIN_SEGMENTED_ROW_BYTES};
+use super::nest::count;
+use super::select::{PlanIsa, Prefer256Bit, Selection};
+use crate::layout::{AxisSet, Window};
+use crate::{AxisDirection, DataType, Isa, Layout, NanPolicy, ReduceFunction};
+use argreduce_kernels::{Kernel, OutputWriter, Strategy, Tuning, WorkingSet, kernel_of};
+use std::ops::Range;
+
+/// Loops, and what runs along them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExecPlan {
+    shape: CollapsedShape,
+    input_bytes: usize,
+    /// Half of that: what each of two tasks would read. (To halve it for each call would be an instruction more.)
+    half_input_bytes: usize,
+    reduction_len: usize,
+    element_bytes: usize,
+    kernel: Option<(Isa, Strategy, Kernel)>,
+    writer: &'static OutputWriter,
+    working_set: WorkingSet,
+    has_one_output: bool,
+    is_contiguous_row: bool,
+}
+
+impl ExecPlan {
+    /// For no outputs.
+    pub(crate) const EMPTY: ExecPlan = ExecPlan {
+        shape: CollapsedShape::EMPTY,
+        input_bytes: 0,
+        half_input_bytes: 0,
+        reduction_len: 0,
+        element_bytes: 0,
+        kernel: None,
+        writer: OutputWriter::PORTABLE,
+        working_set: WorkingSet::L2,
+        has_one_output: false,
+        is_contiguous_row: false,
+    };
+
+    /// Makes this plan, which is [`ExecPlan::EMPTY`], one for a reduction: its shape is collapsed, and all that follows
+    /// from that is decided. `None` where there is no kernel for the ISA: then it stays empty. In place, because to
+    /// move a plan would take as long as to make it.
+    ///
+    /// Of the layouts and the window: see [`CollapsedShape::collapse`].
+    ///
+    /// # Panics
+    /// If it is another plan.
+    #[inline(always)]
+    pub(crate) fn plan(
+        &mut self,
+        (input, axes, direction): (&Layout, AxisSet, AxisDirection),
+        output: &Layout,
+        window: Window<'_>,
+        isa: PlanIsa,
+        element: DataType,
+        order: (ReduceFunction, NanPolicy),
+    ) -> Option<()> {
+        assert!(self.element_bytes == 0, "a plan is made once");
+        self.shape.collapse(input, axes, direction, output, window);
+        let selected = self.select_kernel(isa, element, order);
+        if selected.is_none() {
+            *self = ExecPlan::EMPTY;
+        }
+        selected
+    }
+
+    /// Decides all that follows from the shape. `None` where there is no kernel for the ISA.
+    fn select_kernel(
+        &mut self,
+        isa: PlanIsa,
+        element: DataType,
+        (function, policy): (ReduceFunction, NanPolicy),
+    ) -> Option<()> {
+        if count(self.shape.reduced_dims()) > MAX_REDUCTION_LEN {
+            self.shape.limit_reduction(MAX_REDUCTION_LEN);
+        }
+        let shape = &self.shape;
+        let (reduction_len, tuning) = (count(shape.reduced_dims()), Tuning::current());
+        let select = Selection { shape, reduction_len, element };
+        (self.reduction_len, self.element_bytes) = (reduction_len, element.size());
+        self.writer = OutputWriter::of(isa.widest)?;
+        self.input_bytes = count(shape.input.output_dims()).saturating_mul(select.row_bytes());
+        self.half_input_bytes = self.input_bytes / 2;
+        self.working_set = tuning.working_set(self.input_bytes.min(select.span_bytes()));
+        self.kernel = match select.isa_and_strategy(isa, Prefer256Bit::of(tuning, self.working_set, element)) {
+            Some((isa, strategy)) => Some((isa, strategy, kernel_of(element, isa, strategy, function, policy)?)),
+            None => None,
+        };
+        let has_one_loop = shape.values.is_empty() && shape.reduced_dims().len() == 1 && shape.index_steps().len() == 1;
+        self.has_one_output = has_one_loop;
+        let is_row = shape.input.first().stride == 1 && select.row_bytes() < MIN_SEGMENTED_ROW_BYTES;
+        self.is_contiguous_row = self.has_one_output && (is_row || self.kernel.is_none());
+        Some(())
+    }
+
+    #[inline(always)]
+    pub(crate) fn shape(&self) -> &CollapsedShape {
+        &self.shape
+    }
+
+    /// The bytes of all elements that are visited.
+    #[inline(always)]
+    pub(crate) fn input_bytes(&self) -> usize {
+        self.input_bytes
+    }
+
+    /// Whether a call is one task, whatever its width.
+    #[inline(always)]
+    pub(crate) fn is_one_task(&self, min_task_bytes: usize) -> bool {
+        self.half_input_bytes < min_task_bytes
+    }
+
+    /// How many elements are visited for each output, or for each partial answer where there are split loops: no more
+    /// than positions count.
+    #[inline(always)]
+    pub(crate) fn reduction_len(&self) -> usize {
+        self.reduction_len
+    }
+
+    /// The bytes of an element, for which the kernel is.
+    #[inline(always)]
+    pub(crate) fn element_bytes(&self) -> usize {
+        self.element_bytes
+    }
+
+    /// The kernel, and which it is. `None` where each output has a single element to choose from.
+    #[inline(always)]
+    pub(crate) fn kernel(&self) -> Option<(Isa, Strategy, Kernel)> {
+        self.kernel
+    }
+
+    /// What writes indices, given positions.
+    #[inline(always)]
+    pub(crate) fn writer(&self) -> &'static OutputWriter {
+        self.writer
+    }
+
+    /// In which cache the elements of all outputs likely are.
+    #[inline(always)]
+    pub(crate) fn working_set(&self) -> WorkingSet {
+        self.working_set
+    }
+
+    /// Whether there is one output, chosen from one loop. It is answered without the loops over tiles, which would cost
+    /// as much as a short row.
+    #[inline(always)]
+    pub(crate) fn has_one_output(&self) -> bool {
+        self.has_one_output
+    }
+
+    /// Whether that loop goes upwards over contiguous elements, or has one element.
+    #[inline(always)]
+    pub(crate) fn is_contiguous_row(&self) -> bool {
+        self.is_contiguous_row
+    }
+
+    /// Along other loops, on elements that are in such a cache.
+    pub(crate) fn with_shape(&self, shape: CollapsedShape, working_set: WorkingSet) -> ExecPlan {
+        ExecPlan { shape, working_set, ..*self }
+    }
+
+    /// On elements that are in such a cache.
+    pub(crate) fn set_working_set(&mut self, working_set: WorkingSet) {
+        self.working_set = working_set;
+    }
+
+    /// With outputs [packed](CollapsedShape::packed) as values are.
+    pub(crate) fn packed(&self) -> ExecPlan {
+        self.with_shape(self.shape.packed(), self.working_set)
+    }
+
+    /// With the kernel of another.
+    pub(crate) fn with_kernel_of(&self, other: &ExecPlan) -> ExecPlan {
+        ExecPlan { kernel: other.kernel, ..*self }
+    }
+
+    /// With a reduction that is cut where it has more elements.
+    #[cfg(test)]
+    pub(super) fn limited(mut self, max_len: usize) -> ExecPlan {
+        self.shape.limit_reduction(max_len);
+        self.reduction_len = count(self.shape.reduced_dims());
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_kernel(&self, shape: CollapsedShape, kernel: (Isa, Strategy, Kernel)) -> ExecPlan {
+        ExecPlan { shape, kernel: Some(kernel), ..*self }
+    }
+
+    /// Makes it one of some outputs of the whole: see [`CollapsedShape::move_to`].
+    pub(super) fn move_to(&mut self, whole: &ExecPlan, cut: usize, slower: usize, steps: Range<usize>) {
+        self.shape.move_to(&whole.shape, cut, slower, steps);
+    }
+
+    /// Lets the walk begin elsewhere in the input, and with another index.
+    pub(crate) fn begin_at(&mut self, place: usize, index: isize) {
+        (self.shape.input.start, self.shape.index_start) = (place, index);
+    }
+}
