@@ -4,7 +4,7 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, DataType, Error, Executor, Isa, Layout, Options, Partial, Rayon, ReduceFunction, ScopedThreads,
+    ArgReduce, DataType, Error, Executor, Isa, Layout, Mask, Options, Partial, Rayon, ReduceFunction, ScopedThreads,
     Sequential, arg_reduce_on, arg_reduce_with_values_on, argmax_on, argmax_with_values_on, argmin_on,
     argmin_with_values_on, reference,
 };
@@ -15,7 +15,7 @@ use common::{Sample, orders, rng, sample};
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::rngs::SmallRng;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -483,6 +483,87 @@ fn a_panic_resumes_on_the_caller() {
             panics(&mut || untyped.run_partials_on(&e, bytes, values, indices));
         }
     }
+}
+
+/// What a long call calls on its way.
+struct Pausing<'a> {
+    width: usize,
+    pause: &'a (dyn Fn() + Sync),
+}
+
+impl Executor for Pausing<'_> {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..tasks).for_each(task);
+    }
+
+    fn pause(&self) -> Option<&(dyn Fn() + Sync)> {
+        Some(self.pause)
+    }
+}
+
+/// A long call pauses, and gives the same answer; and a panic in a pause ends it.
+#[test]
+fn long_calls_pause() {
+    let len = if is_slow() { 1 << 25 } else { 1 << 26 };
+    // Rows, columns and segments, of windows that overlap: of little memory.
+    let cases: [(&[usize], &[isize], &[isize]); 6] = [
+        (&[len >> 10, 1 << 10], &[4, 1], &[1]),
+        (&[16, len >> 4], &[1, 1], &[0, 1]),
+        (&[1 << 10, len >> 10], &[5, 1], &[0]),
+        (&[3, 64, len >> 8], &[7, 1 << 10, 3], &[0, 2]),
+        (&[len >> 2, 4], &[1, 1], &[0]),
+        (&[1 << 9, 2, len >> 10], &[11, 3, 5], &[0, 2]),
+    ];
+    for (sizes, strides, axes) in cases {
+        let reach: usize = sizes.iter().zip(strides).map(|(&size, &stride)| (size - 1) * stride as usize).sum();
+        let input: Vec<u8> = (0..=reach as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 25) as u8).collect();
+        let layout = Layout::strided(sizes, strides, 0).unwrap();
+        let plan = ArgReduce::argmax(&layout).axes(axes).plan::<u8, u64>().unwrap();
+        let both = ArgReduce::argminmax(&layout).axes(axes).plan_both::<u8, u64>().unwrap();
+        let (expected, expected_both) = (plan.run_to_vec(&input).unwrap(), both.run_to_vecs(&input).unwrap());
+        for width in [1, 3] {
+            let pauses = AtomicUsize::new(0);
+            let executor = Pausing { width, pause: &|| _ = pauses.fetch_add(1, Relaxed) };
+            assert_eq!(plan.run_to_vec_on(&executor, &input).unwrap(), expected, "{plan}");
+            assert!(pauses.swap(0, Relaxed) > 1, "{plan}");
+            assert_eq!(both.run_to_vecs_on(&executor, &input).unwrap(), expected_both, "{plan}");
+            assert!(pauses.swap(0, Relaxed) > 1, "{plan}");
+            let mut partials = vec![Partial::NONE; expected.len()];
+            plan.run_partials_on(&executor, &input, &mut partials).unwrap();
+            assert!(partials.iter().map(|partial| partial.index).eq(expected.iter().copied()), "{plan}");
+            assert!(pauses.swap(0, Relaxed) > 1, "{plan}");
+        }
+        let ends = Pausing { width: 2, pause: &|| resume_unwind(Box::new(17)) };
+        let mut indices = vec![0; expected.len()];
+        let ended = |run: &mut dyn FnMut() -> Result<(), Error>| {
+            let panic = catch_unwind(AssertUnwindSafe(run));
+            assert_eq!(panic.expect_err("it does not end").downcast_ref(), Some(&17), "{plan}");
+        };
+        ended(&mut || plan.run_on(&ends, &input, &mut indices));
+        ended(&mut || plan.run_with_values_on(&ends, &input, &mut indices, &mut vec![0; expected.len()]));
+        ended(&mut || both.run_to_vecs_on(&ends, &input).map(drop));
+        let mut mask = vec![true; layout.element_count()];
+        mask[1] = false;
+        ended(&mut || plan.run_masked_on(&ends, &input, Mask::bools(&mask), &mut indices));
+        plan.run(&input, &mut indices).unwrap();
+        assert_eq!(indices, expected);
+    }
+}
+
+/// Short ones do not.
+#[test]
+fn short_calls_do_not_pause() {
+    let executor = Pausing { width: 4, pause: &|| panic!("a pause") };
+    let plan = ArgReduce::argmax(&Layout::contiguous(&[1 << 20]).unwrap()).all_axes().plan::<f32, u64>().unwrap();
+    assert_eq!(plan.run_to_vec_on(&Pausing { width: 1, ..executor }, &vec![0.0; 1 << 20]), Ok(vec![0]));
+    let (plan, mask) = (ArgReduce::argmax(&Layout::contiguous(&[100]).unwrap()).all_axes(), [[false, true]; 50]);
+    let plan = plan.plan::<f32, u64>().unwrap();
+    assert_eq!(plan.run_to_vec_on(&executor, &[0.0; 100]), Ok(vec![0]));
+    assert_eq!(plan.run_masked_to_vec_on(&executor, &[0.0; 100], Mask::bools(mask.as_flattened())), Ok(vec![1]));
 }
 
 /// A chunk whose executor panics was not taken.

@@ -175,7 +175,9 @@ impl ErasedPlan {
                 (self.isa, self.exec.working_set),
             )
         };
-        let executor = (!self.exec.is_one_task(executor.min_task_bytes())).then_some(executor);
+        // What is broadcast counts as nothing there, but may take long: then it is to pause.
+        let is_one_task = self.exec.is_one_task(executor.min_task_bytes()) && executor.pause().is_none();
+        let executor = (!is_one_task).then_some(executor);
         run_masked(&reduction, executor, write);
     }
 
