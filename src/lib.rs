@@ -28,7 +28,7 @@
 //! | ties to the last, NaN ignored | [`Options`]: [`ArgReduce::options`], [`SliceExt::arg_reduce`] |
 //! | a part of a tensor, axes in another order | [`Layout::select`], [`Layout::slice`], [`Layout::permute`] |
 //! | a part of a larger tensor: chunks, processes, streams | [`ArgReduce::window`], [`Merge`], [`ArgReduce::stream`] |
-//! | the smallest and the largest at once | [`argminmax`], [`SliceExt::argminmax`], [`ArgReduce::argminmax`], [`PlanBoth`] |
+//! | the smallest and the largest at once | [`argminmax`], [`SliceExt::argminmax`], [`PlanBoth`] |
 //! | elements of which some are not there: masks, nulls | [`Mask`], in [`Input::masked`] |
 //! | coordinates instead of one index | [`unravel`], [`Plan::unravel`] |
 //! | anything else, or the same reduction many times | [`Layout`], [`ArgReduce`], [`Plan`] |

@@ -4,9 +4,8 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, AxisDirection, Buffers, DataType, Error, Executor, Isa, Layout, Options, Partial, PartialBuffers, Rayon,
-    ReduceFunction, ScopedThreads, Sequential, argmax, argmin, input,
-    reference,
+    ArgReduce, AxisDirection, Buffers, DataType, Error, Executor, Isa, Layout, Mask, Options, Partial, PartialBuffers,
+    Rayon, ReduceFunction, ScopedThreads, Sequential, argmax, argmin, input, reference,
 };
 use argreduce_guard::{few, is_slow};
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -15,7 +14,7 @@ use common::{Sample, orders, rng, sample};
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::rngs::SmallRng;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -527,6 +526,93 @@ fn a_panic_resumes_on_the_caller() {
             panics(&mut || untyped.run(bytes, PartialBuffers { indices, values }));
         }
     }
+}
+
+/// What a long call calls on its way.
+struct Pausing<'a> {
+    width: usize,
+    pause: &'a (dyn Fn() + Sync),
+}
+
+impl Executor for Pausing<'_> {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..tasks).for_each(task);
+    }
+
+    fn pause(&self) -> Option<&(dyn Fn() + Sync)> {
+        Some(self.pause)
+    }
+}
+
+/// A long call pauses, and gives the same answer; and a panic in a pause ends it.
+#[test]
+fn long_calls_pause() {
+    let len = if is_slow() { 1 << 25 } else { 1 << 26 };
+    // Rows, columns and segments, of windows that overlap: of little memory.
+    let cases: [(&[usize], &[isize], &[isize]); 6] = [
+        (&[len >> 10, 1 << 10], &[4, 1], &[1]),
+        (&[16, len >> 4], &[1, 1], &[0, 1]),
+        (&[1 << 10, len >> 10], &[5, 1], &[0]),
+        (&[3, 64, len >> 8], &[7, 1 << 10, 3], &[0, 2]),
+        (&[len >> 2, 4], &[1, 1], &[0]),
+        (&[1 << 9, 2, len >> 10], &[11, 3, 5], &[0, 2]),
+    ];
+    for (sizes, strides, axes) in cases {
+        let reach: usize = sizes.iter().zip(strides).map(|(&size, &stride)| (size - 1) * stride as usize).sum();
+        let x: Vec<u8> = (0..=reach as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 25) as u8).collect();
+        let layout = Layout::strided(sizes, strides, 0).unwrap();
+        let plan = ArgReduce::argmax(&layout).axes(axes).plan::<u8, u64>().unwrap();
+        let both = ArgReduce::argminmax(&layout).axes(axes).plan_both::<u8, u64>().unwrap();
+        let expected: Vec<u64> = plan.collect(&x).unwrap();
+        let expected_both: [Vec<u64>; 2] = both.collect(&x).unwrap();
+        for width in [1, 3] {
+            let pauses = AtomicUsize::new(0);
+            let executor = Pausing { width, pause: &|| _ = pauses.fetch_add(1, Relaxed) };
+            let paused = input(&x).on(&executor);
+            assert_eq!(plan.collect::<Vec<u64>>(paused).unwrap(), expected, "{plan}");
+            assert!(pauses.swap(0, Relaxed) > 1, "{plan}");
+            assert_eq!(both.collect::<Vec<u64>>(paused).unwrap(), expected_both, "{plan}");
+            // On one thread, both of up to two gigabytes may be one pass.
+            assert!(pauses.swap(0, Relaxed) > 1 || width == 1, "{plan}");
+            let mut partials = vec![Partial::NONE; expected.len()];
+            plan.run(paused, &mut partials).unwrap();
+            assert!(partials.iter().map(|partial| partial.index).eq(expected.iter().copied()), "{plan}");
+            assert!(pauses.swap(0, Relaxed) > 1, "{plan}");
+        }
+        let ends = Pausing { width: 2, pause: &|| resume_unwind(Box::new(17)) };
+        let mut indices = vec![0; expected.len()];
+        let ended = |run: &mut dyn FnMut() -> Result<(), Error>| {
+            let panic = catch_unwind(AssertUnwindSafe(run));
+            assert_eq!(panic.expect_err("it does not end").downcast_ref(), Some(&17), "{plan}");
+        };
+        let ending = input(&x).on(&ends);
+        ended(&mut || plan.run(ending, &mut indices));
+        ended(&mut || plan.run(ending, (&mut indices, &mut vec![0; expected.len()])));
+        ended(&mut || both.collect::<Vec<u64>>(ending).map(drop));
+        let mut mask = vec![true; layout.element_count()];
+        mask[1] = false;
+        ended(&mut || plan.run(ending.masked(Mask::bools(&mask)), &mut indices));
+        plan.run(&x, &mut indices).unwrap();
+        assert_eq!(indices, expected);
+    }
+}
+
+/// Short ones do not.
+#[test]
+fn short_calls_do_not_pause() {
+    let executor = Pausing { width: 4, pause: &|| panic!("a pause") };
+    let plan = ArgReduce::argmax(&Layout::contiguous(&[1 << 20]).unwrap()).all_axes().plan::<f32, u64>().unwrap();
+    let x = vec![0.0; 1 << 20];
+    assert_eq!(plan.collect(input(&x).on(&Pausing { width: 1, ..executor })), Ok(vec![0]));
+    let (plan, mask) = (ArgReduce::argmax(&Layout::contiguous(&[100]).unwrap()).all_axes(), [[false, true]; 50]);
+    let plan = plan.plan::<f32, u64>().unwrap();
+    let short = input(&x[..100]).on(&executor);
+    assert_eq!(plan.collect(short), Ok(vec![0]));
+    assert_eq!(plan.collect(short.masked(Mask::bools(mask.as_flattened()))), Ok(vec![1]));
 }
 
 /// A chunk whose executor panics was not taken.

@@ -82,6 +82,11 @@ def of_numpy(case: Case) -> Call:
     return lambda: function(case.x, case.axis)
 
 
+def of_method(case: Case) -> Call | None:
+    """Without the function of NumPy's that is written in Python. For NaN there is none."""
+    return None if case.ignores_nan else lambda: case.x.argmax(case.axis)
+
+
 def of_bottleneck(case: Case) -> Call | None:
     import bottleneck
 
@@ -144,7 +149,8 @@ def of_onnxruntime(case: Case) -> Call | None:
 Libraries = dict[str, Callable[[Case], Call | None]]
 LIBRARIES: Libraries = {
     "argreduce": of_argreduce,
-    "numpy": of_numpy,
+    "np.argmax(x)": of_numpy,
+    "x.argmax()": of_method,
     "bottleneck": of_bottleneck,
     "numbagg": of_numbagg,
     "jax": of_jax,
@@ -216,17 +222,20 @@ def table(seconds: float) -> str:
         except importlib.metadata.PackageNotFoundError:
             return "not run"
 
+    beside = ["np.argmax(x)", "x.argmax()"]
     lines = [
-        "| what | " + " | ".join([*LIBRARIES, "numpy / argreduce"]) + " |",
-        "|---" * (len(LIBRARIES) + 2) + "|",
+        "| what | " + " | ".join([*LIBRARIES, *(f"{name} / argreduce" for name in beside)]) + " |",
+        "|---" * (len(LIBRARIES) + len(beside) + 1) + "|",
     ]
     for make in cases():
         case = make()
         times = measure(case, seconds)
-        ratio = float(times["numpy"]) / float(times["argreduce"])
         cells = [shown(times[name]) for name in LIBRARIES]
-        lines.append(f"| {case.name} | " + " | ".join([*cells, f"{ratio:.2g}"]) + " |")
-    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES if name != "argreduce")
+        for name in beside:
+            cells.append(f"{float(times[name]) / float(times['argreduce']):.2g}" if times[name] else "")
+        lines.append(f"| {case.name} | " + " | ".join(cells) + " |")
+    names = ["numpy", *(name for name in LIBRARIES if name not in ("argreduce", *beside))]
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
     return "\n".join([*lines, "", f"{about()}\nPython {platform.python_version()}, {versions}.", ""])
 
 

@@ -26,7 +26,7 @@ impl ErasedPlan {
         indices: Indices<'_>,
         values: Option<Values<'_>>,
     ) -> Result<(), Error> {
-        let executor = self.for_several(input.executor);
+        let executor = self.for_several(&input);
         let is_plain = values.is_none() && input.mask.is_none() && executor.is_none();
         // One contiguous row is answered here, without an outlined call: that would take as long as a few elements.
         if is_plain
@@ -45,10 +45,12 @@ impl ErasedPlan {
         }
     }
 
-    /// The executor, unless the call is one task.
+    /// The executor, unless the call is one task. Under a mask, what is broadcast counts as nothing there, but may take
+    /// long: then it is to pause.
     #[inline(always)]
-    pub(crate) fn for_several<'e>(&self, executor: Option<&'e dyn Executor>) -> Option<&'e dyn Executor> {
-        executor.filter(|executor| !self.exec().is_one_task(executor.min_task_bytes()))
+    pub(crate) fn for_several<'e>(&self, input: &ErasedInput<'e>) -> Option<&'e dyn Executor> {
+        let pauses = |executor: &dyn Executor| input.mask.is_some() && executor.pause().is_some();
+        input.executor.filter(|executor| !self.exec().is_one_task(executor.min_task_bytes()) || pauses(*executor))
     }
 
     /// As [`ErasedPlan::run`], without a mask, with the executor of a call that is several tasks.
@@ -224,7 +226,7 @@ impl<'a> ErasedBoth<'a> {
     ) -> Result<(), Error> {
         let ErasedBoth { plans, kernel } = self;
         let plan = plans[0];
-        let executor = plan.for_several(input.executor);
+        let executor = plan.for_several(&input);
         let is_plain = lowest.is_none() && highest.is_none() && input.mask.is_none() && executor.is_none();
         if let (true, Some(kernel)) = (is_plain, kernel)
             && plan.exec().is_contiguous_row()

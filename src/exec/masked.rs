@@ -224,7 +224,13 @@ struct MaskedCall<'c, B> {
     /// Whether blocks of the same outputs come in the order of the index, and something may be unbeatable: then what
     /// comes after that need not be looked at.
     in_order: bool,
+    /// What is called every some blocks.
+    pause: Option<&'c (dyn Fn() + Sync)>,
 }
+
+/// About how many bytes of blocks are looked at between two pauses: what is under a mask takes much longer than what
+/// is not. See docs/tuning.md#not-measured.
+const PAUSE_BYTES: usize = 1 << 20;
 
 /// As many outputs as short calls have at most. See docs/tuning.md#not-measured.
 const FEW_OUTPUTS: usize = 32;
@@ -236,7 +242,7 @@ const PARTS_PER_TASK: usize = 4;
 impl<'c, B: Bits> MaskedCall<'c, B> {
     fn run(
         reduction: &'c MaskedReduction<'c>,
-        executor: Option<&dyn Executor>,
+        executor: Option<&'c dyn Executor>,
         write: &mut (dyn FnMut(&FoundBlock<'_>) + Send),
     ) {
         let MaskedReduction { input, layout, mask, axes, isa, .. } = *reduction;
@@ -252,8 +258,20 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
         let loser = Loser::<B>::of(input.data_type(), reduction.order);
         let winner = Winner::<B>::of(input.data_type(), reduction.order);
         let (index_steps, in_order) = (reduction.index_steps(), winner != Winner::Nothing && blocks.are_in_order());
-        let call =
-            MaskedCall { reduction, blocks, mask, copier, strides, index_steps, output, loser, winner, in_order };
+        let pause = executor.and_then(|executor| executor.pause());
+        let call = MaskedCall {
+            reduction,
+            blocks,
+            mask,
+            copier,
+            strides,
+            index_steps,
+            output,
+            loser,
+            winner,
+            in_order,
+            pause,
+        };
         match executor {
             Some(executor) => call.run_on(executor, write),
             None => Worker::with(&call, |worker| {
@@ -442,6 +460,8 @@ struct Worker<'w, B> {
     /// Of the last block; and of it, the first that is there, where that is asked for.
     block: Answers<'w, B>,
     first: Answers<'w, B>,
+    /// How many bytes of blocks were looked at since the last pause.
+    since_pause: usize,
 }
 
 impl<B: Bits> Worker<'_, B> {
@@ -477,6 +497,7 @@ impl<B: Bits> Worker<'_, B> {
             best: Answers { values: best, indices: best_at },
             block: Answers { values: block, indices: block_at },
             first: Answers { values: first, indices: first_at },
+            since_pause: 0,
         });
     }
 
@@ -501,9 +522,20 @@ impl<B: Bits> Worker<'_, B> {
         call.found(outputs, &self.best)
     }
 
+    /// Pauses, if a call is asked to, and it is time.
+    fn pause(&mut self) {
+        let Some(pause) = self.call.pause else { return };
+        self.since_pause += self.call.blocks.len() * size_of::<B>();
+        if self.since_pause >= PAUSE_BYTES {
+            self.since_pause = 0;
+            pause();
+        }
+    }
+
     /// Finds the best of what is there in the block that begins there.
     fn answer(&mut self, start: &BlockStart) {
         let call = self.call;
+        self.pause();
         let MaskedReduction { input, layout, order, working_set, .. } = *call.reduction;
         let data_type = input.data_type();
         let along = |steps: &[isize; MAX_RANK]| {

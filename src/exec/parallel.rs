@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
 pub(crate) fn run_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, executor: &dyn Executor) {
     let bytes = OutputBytes { index: slices.indices.width(), value: slices.values.as_ref().map(Values::size) };
-    match bound.plan().divide(executor.width(), executor.min_task_bytes(), bytes) {
+    match bound.plan().divide(executor, bytes) {
         Some(division) => DividedCall { division, executor, both: None }.answer([(bound, slices)]),
         None => run(bound, slices),
     }
@@ -46,6 +46,10 @@ pub(crate) fn run_both_on(
     }
 }
 
+/// Up to so many bytes are read by the kernel for both without a pause: rows in the order of memory, in a part of a
+/// second. See docs/tuning.md#not-measured.
+const MAX_BYTES_OF_BOTH: usize = 2 << 30;
+
 /// Outlined: what is divided takes much of the stack.
 #[inline(never)]
 fn divide_both(
@@ -55,11 +59,15 @@ fn divide_both(
     executor: &dyn Executor,
 ) {
     let bytes = OutputBytes { index: min.indices.width(), value: min.values.as_ref().map(Values::size) };
-    let (plan, width, least) = (bounds[0].plan(), executor.width(), executor.min_task_bytes());
-    let (division, both) = match (plan.divide(width, least, bytes), both) {
+    let plan = bounds[0].plan();
+    let (division, both) = match (plan.divide(executor, bytes), both) {
         (None, Some(both)) => return run_both(both, [min, max]),
         (Some(division @ Division { parts: Parts::Outputs(_), .. }), Some(both)) => (Some(division), Some(both)),
-        _ => (plan.divide_for_several(width, least, bytes), None),
+        // Two searches take longer than one, and a longer wait for a pause is short all the same.
+        (Some(Division { tasks: 1, .. }), Some(both)) if plan.input_bytes() < MAX_BYTES_OF_BOTH => {
+            return run_both(both, [min, max]);
+        }
+        _ => (plan.divide_for_several(executor, bytes), None),
     };
     match division {
         Some(division) => DividedCall { division, executor, both }.answer([(bounds[0], min), (bounds[1], max)]),
@@ -86,7 +94,7 @@ pub(crate) fn run_partials_on<T: Element, I: Index>(
     let plan = bound.plan();
     let packed = &plan.packed();
     let bytes = OutputBytes { index: size_of::<Partial<T, I>>(), value: None };
-    let Some(division) = packed.divide(executor.width(), executor.min_task_bytes(), bytes) else {
+    let Some(division) = packed.divide(executor, bytes) else {
         return run_partials(bound, partials);
     };
     let call = DividedCall { division, executor, both: None };
@@ -142,12 +150,13 @@ impl DividedCall<'_> {
     /// Does each of so many parts once: on the executor's threads, and what is left then, on this one. Each task that
     /// finds one has a worker of its own.
     fn for_each_part<W: FnMut(usize)>(&self, parts: usize, worker: impl Fn() -> W + Sync) {
-        let done = AtomicUsize::new(0);
+        let (done, pause) = (AtomicUsize::new(0), self.executor.pause());
         Claims::with(parts, self.division.tasks, |claims| {
             let work = |task: usize| {
                 // Made for the first part: the caller most often finds that none is left.
                 let mut do_part = None;
                 claims.work(task, |part| {
+                    pause.into_iter().for_each(|pause| pause());
                     do_part.get_or_insert_with(&worker)(part);
                     if cfg!(debug_assertions) {
                         done.fetch_add(1, Relaxed);
@@ -251,6 +260,7 @@ impl DividedCall<'_> {
         let (plan, whole) = (bounds[0].plan(), parts.shape(bounds[0].plan().shape()));
         let partials = found.each_mut().map(|found| OutputSlice::from(&mut **found));
         let (working_set, settled) = (self.working_set(plan), bounds.map(Settled::new));
+        let pause = self.executor.pause();
         self.for_each_part(parts.count, || {
             // SAFETY: a task writes the answers of the parts that it claims, each of which is claimed once (`Claims`,
             // tested by loom), and nothing else is written meanwhile. Those of a part begin behind those of the one
@@ -259,12 +269,15 @@ impl DividedCall<'_> {
             let (mut part, settled) = (whole, &settled);
             let plans = bounds.map(|bound| bound.plan().with_shape(whole, working_set));
             move |at| {
-                parts.move_to(&whole, at, &mut part);
-                for (n, bound) in bounds.into_iter().enumerate().filter(|&(n, _)| !settled[n].is_before(&part)) {
-                    let best = lent[n].range(at * parts.outputs, parts.outputs);
-                    // SAFETY: a part of what the plan's outputs are chosen from (a test of `planner/division.rs`).
-                    unsafe { find_best(&bound.with_plan(&plans[n]), &part, best) };
-                    settled[n].add(best);
+                for piece in at * parts.pieces..(at + 1) * parts.pieces {
+                    parts.move_to(&whole, piece, &mut part);
+                    for (n, bound) in bounds.into_iter().enumerate().filter(|&(n, _)| !settled[n].is_before(&part)) {
+                        let best = lent[n].range(at * parts.outputs, parts.outputs);
+                        // SAFETY: some of what the plan's outputs are chosen from (a test of `planner/division.rs`).
+                        unsafe { find_best(&bound.with_plan(&plans[n]), &part, best) };
+                        settled[n].add(best);
+                    }
+                    pause.into_iter().for_each(|pause| pause());
                 }
             }
         });

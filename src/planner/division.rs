@@ -41,6 +41,10 @@ const MAX_LANES: usize = 64;
 /// docs/tuning.md#not-measured.
 pub(crate) const MAX_PARTIALS: usize = 4096;
 
+/// About how many bytes are read between two pauses: by the slowest kernels, in a small part of a second; and so many
+/// that a part more costs nothing beside them. See docs/tuning.md#not-measured.
+const PAUSE_BYTES: usize = 16 << 20;
+
 /// The shortest slabs of a reduction, in elements: long enough for each strategy. See docs/tuning.md#not-measured.
 const MIN_SLAB_LEN: usize = 128;
 
@@ -79,6 +83,8 @@ pub(crate) struct ReductionParts {
     /// How many parts there are, and how many outputs.
     pub(crate) count: usize,
     pub(crate) outputs: usize,
+    /// How many pieces each part is, of which one follows the other: there may be a pause between two.
+    pub(crate) pieces: usize,
     /// Which split loop that is, or into how many slabs the reduced loops are cut to make one.
     along: Along,
 }
@@ -97,42 +103,55 @@ pub(crate) struct OutputBytes {
 }
 
 impl ExecPlan {
-    /// How the call is divided among `width` threads, each of which is to read `min_task_bytes` at least. `None` where
-    /// one thread does it all.
-    pub(crate) fn divide(&self, width: usize, min_task_bytes: usize, bytes: OutputBytes) -> Option<Division> {
-        let tasks = width.min(self.input_bytes() / min_task_bytes.max(1));
-        if tasks < 2 {
+    /// How the call is divided among the threads of an executor, and between its pauses. `None` where one thread does
+    /// it all at once.
+    pub(crate) fn divide(&self, executor: &dyn Executor, bytes: OutputBytes) -> Option<Division> {
+        let (tasks, pauses) = (self.tasks(executor), self.pauses(executor));
+        if tasks.max(pauses) < 2 {
             return None;
         }
         let most = tasks.saturating_mul(PARTS_PER_TASK);
-        let wanted = (self.input_bytes() / min_task_bytes.saturating_mul(MIN_PART).max(1)).clamp(tasks, most);
-        self.divide_into(tasks, (tasks, wanted), bytes)
+        let worth = executor.min_task_bytes().saturating_mul(MIN_PART).max(1);
+        let wanted = (self.input_bytes() / worth).clamp(tasks, most);
+        self.divide_into(tasks, (tasks.max(pauses / 2), wanted.max(pauses)), pauses, bytes)
+    }
+
+    /// How many tasks the call is worth: each reads as much as the executor asks for.
+    fn tasks(&self, executor: &dyn Executor) -> usize {
+        executor.width().min(self.input_bytes() / executor.min_task_bytes().max(1)).max(1)
+    }
+
+    /// How many pauses there are to be.
+    fn pauses(&self, executor: &dyn Executor) -> usize {
+        if executor.pause().is_some() { self.input_bytes() / PAUSE_BYTES } else { 0 }
     }
 
     /// As [`ExecPlan::divide`], of a call that several plans answer: into parts that a cache holds, where the whole is
     /// beyond it, so that the second plan to read a part finds it there.
-    pub(crate) fn divide_for_several(
-        &self,
-        width: usize,
-        min_task_bytes: usize,
-        bytes: OutputBytes,
-    ) -> Option<Division> {
+    pub(crate) fn divide_for_several(&self, executor: &dyn Executor, bytes: OutputBytes) -> Option<Division> {
         let parts = self.input_bytes() / SHARED_PART_BYTES;
         if self.working_set() == WorkingSet::L2 || parts < 2 {
-            return self.divide(width, min_task_bytes, bytes);
+            return self.divide(executor, bytes);
         }
-        let tasks = width.min(self.input_bytes() / min_task_bytes.max(1)).max(1);
-        self.divide_into(tasks, (parts / 2, parts), bytes).or_else(|| self.divide(width, min_task_bytes, bytes))
+        let division = self.divide_into(self.tasks(executor), (parts / 2, parts), self.pauses(executor), bytes);
+        division.or_else(|| self.divide(executor, bytes))
     }
 
-    /// Into about so many parts, of the outputs if those are enough.
-    fn divide_into(&self, tasks: usize, (enough, wanted): (usize, usize), bytes: OutputBytes) -> Option<Division> {
+    /// Into about so many parts, of the outputs if those are enough. Those of the reduction are pieces, of which there
+    /// are as many as pauses.
+    fn divide_into(
+        &self,
+        tasks: usize,
+        (enough, wanted): (usize, usize),
+        pauses: usize,
+        bytes: OutputBytes,
+    ) -> Option<Division> {
         let count_of = |outputs: Option<OutputParts>| outputs.map_or(1, |parts| parts.count);
         let min_width = self.min_width(tasks);
         let mut outputs = self.output_parts(tasks, wanted, bytes, min_width);
         let grains = outputs.map_or(1, |parts| parts.grains(self.shape()));
         let is_even = count_of(outputs) >= enough && grains * 10 >= grains.div_ceil(tasks) * tasks * 9;
-        let reduction = if is_even { None } else { self.reduction_parts(tasks, wanted) };
+        let reduction = if is_even { None } else { self.reduction_parts(tasks, wanted, pauses) };
         if !is_even && reduction.is_none() {
             let width = (self.shape().inner_dim().size / tasks).clamp(MIN_TILE_WIDTH, min_width);
             outputs = self.output_parts(tasks, wanted, bytes, width);
@@ -144,7 +163,7 @@ impl ExecPlan {
         }
         let count = count_of(outputs);
         let parts = match (reduction, outputs) {
-            (Some(reduction), _) if reduction.count > count => Parts::Reduction(reduction),
+            (Some(reduction), _) if reduction.count * reduction.pieces > count => Parts::Reduction(reduction),
             (_, Some(outputs)) if count > 1 => Parts::Outputs(outputs),
             _ => return None,
         };
@@ -158,7 +177,7 @@ impl ExecPlan {
     /// How the call is divided among the threads of an executor, to print.
     pub(crate) fn division_on(&self, executor: &dyn Executor, index_bytes: usize) -> impl fmt::Display + use<> {
         let bytes = OutputBytes { index: index_bytes, value: None };
-        Printed(self.divide(executor.width(), executor.min_task_bytes(), bytes))
+        Printed(self.divide(executor, bytes))
     }
 
     /// How wide parts of columns are at least, where there are enough of them for that.
@@ -218,13 +237,17 @@ impl ExecPlan {
         steps(output.output_dims()[cut], bytes.index).max(of_values)
     }
 
-    /// The reduction, in `wanted` parts or in as many as there can be. `None` where there are too many outputs.
-    fn reduction_parts(&self, tasks: usize, wanted: usize) -> Option<ReductionParts> {
+    /// The reduction, in `wanted` parts or in as many as there can be, and those in pieces. `None` where there are too
+    /// many outputs.
+    fn reduction_parts(&self, tasks: usize, wanted: usize, pauses: usize) -> Option<ReductionParts> {
         let outputs = count(self.shape().kept_dims());
-        if outputs > TILE || self.kernel().is_none() {
+        // On one thread, they are few enough if there is room for them.
+        let most_outputs = if tasks == 1 && pauses > 0 { MAX_PARTIALS } else { TILE };
+        if outputs > most_outputs || self.kernel().is_none() {
             return None;
         }
-        let wanted = wanted.min(MAX_PARTIALS / outputs);
+        let most_parts = wanted.min(MAX_PARTIALS / outputs);
+        let wanted = most_parts * (pauses / most_parts).max(1);
         // The slowest loop of those that are long enough. Not one of columns, by whose width the strategy was selected.
         let inner = self.shape().inner_dim();
         let slowest = |dims: &[LoopDim]| {
@@ -242,10 +265,11 @@ impl ExecPlan {
                 (Along::Slabs(wanted), shape.split_dims()[0].size)
             }
         };
-        let count = wanted.min(most);
+        let count = most_parts.min(most);
         // As many for each task.
         let count = if count > tasks { count - count % tasks } else { count };
-        (count > 1).then_some(ReductionParts { count, outputs, along })
+        let pieces = most.min(wanted) / count;
+        (count * pieces > 1).then_some(ReductionParts { count, outputs, pieces, along })
     }
 }
 
@@ -259,15 +283,15 @@ impl ReductionParts {
         shape
     }
 
-    /// Makes `part` one of the parts of such a shape.
-    pub(crate) fn move_to(&self, whole: &CollapsedShape, n: usize, part: &mut CollapsedShape) {
+    /// Makes `piece` one of the pieces of such a shape: of part `n`, those from `n * pieces` on.
+    pub(crate) fn move_to(&self, whole: &CollapsedShape, n: usize, piece: &mut CollapsedShape) {
         let split = match self.along {
             Along::Split(n) => n,
             // It was made the first.
             Along::Slabs(_) => 0,
         };
-        let steps = whole.split_dims()[split].size;
-        part.restrict_split(whole, split, share_start(n, self.count, steps)..share_start(n + 1, self.count, steps));
+        let (steps, pieces) = (whole.split_dims()[split].size, self.count * self.pieces);
+        piece.restrict_split(whole, split, share_start(n, pieces, steps)..share_start(n + 1, pieces, steps));
     }
 }
 
@@ -404,6 +428,30 @@ mod tests {
         }
     }
 
+    struct Lent {
+        width: usize,
+        min_task_bytes: usize,
+        pauses: bool,
+    }
+
+    impl Executor for Lent {
+        fn width(&self) -> usize {
+            self.width
+        }
+
+        fn min_task_bytes(&self) -> usize {
+            self.min_task_bytes
+        }
+
+        fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            (0..tasks).for_each(task);
+        }
+
+        fn pause(&self) -> Option<&(dyn Fn() + Sync)> {
+            if self.pauses { Some(&|| ()) } else { None }
+        }
+    }
+
     /// Each element that a shape visits: where it is, and its index.
     fn visited(shape: &CollapsedShape) -> Vec<(isize, isize)> {
         let mut visited = Vec::new();
@@ -420,7 +468,7 @@ mod tests {
     fn visited_by_parts(parts: &ReductionParts, shape: &CollapsedShape) -> Vec<(isize, isize)> {
         let whole = parts.shape(shape);
         let mut part = whole;
-        let of_parts = (0..parts.count).flat_map(|n| {
+        let of_parts = (0..parts.count * parts.pieces).flat_map(|n| {
             parts.move_to(&whole, n, &mut part);
             visited(&part)
         });
@@ -443,15 +491,19 @@ mod tests {
             ([3, 500, 1000], [1, 3, 1500], &[0, 1, 2], 16),
             ([400_000, 2, 3], [1, 0, 400_000], &[0, 2], 16),
         ];
-        for ((sizes, strides, axes, expected), direction) in
-            cases.into_iter().flat_map(|case| AxisDirection::ALL.map(|direction| (case, direction)))
+        let options =
+            || AxisDirection::ALL.into_iter().flat_map(|direction| [0, 20, 100].map(|pauses| (direction, pauses)));
+        for ((sizes, strides, axes, expected), (direction, pauses)) in
+            cases.into_iter().flat_map(|case| options().map(move |options| (case, options)))
         {
             let offset = if strides[1] < 0 { 299_000 } else { 0 };
             let layout = Layout::strided(&sizes, &strides, offset).unwrap();
             let plan = ArgReduce::argmax(&layout).axes(axes).direction(direction).plan::<f32, u32>().unwrap();
             let exec = plan.exec();
-            let parts = exec.reduction_parts(4, 16).unwrap();
-            assert_eq!(parts.count, expected, "{plan}");
+            let parts = exec.reduction_parts(4, 16, pauses).unwrap();
+            if pauses == 0 {
+                assert_eq!((parts.count, parts.pieces), (expected, 1), "{plan}");
+            }
             assert!(parts.count * parts.outputs <= MAX_PARTIALS, "{plan}");
             let mut of_parts = visited_by_parts(&parts, exec.shape());
             let mut expected = visited(&exec.shape().tail(0));
@@ -475,7 +527,9 @@ mod tests {
             let whole = *reduce.plan::<f32, u64>().unwrap().exec();
             let mut expected = visited(whole.shape());
             let exec = whole.limited(sizes.iter().product::<usize>() / rng.random_range(2..20));
-            let Some(parts) = exec.reduction_parts(4, rng.random_range(2..17)) else { continue };
+            let Some(parts) = exec.reduction_parts(4, rng.random_range(2..17), rng.random_range(0..3) * 20) else {
+                continue;
+            };
             let mut found = visited_by_parts(&parts, exec.shape());
             for visited in [&mut found, &mut expected] {
                 visited.sort_unstable();
@@ -503,7 +557,7 @@ mod tests {
             Parts::Reduction(parts) => {
                 let whole = parts.shape(exec.shape());
                 let mut part = whole;
-                for n in 0..parts.count {
+                for n in 0..parts.count * parts.pieces {
                     parts.move_to(&whole, n, &mut part);
                     visit(&part);
                 }
@@ -543,12 +597,58 @@ mod tests {
             check(exec.shape());
             large += usize::from(exec.input_bytes() / exec.element_bytes() > MAX_REDUCTION_LEN);
             let bytes = OutputBytes { index: 8, value: None };
-            if let Some(division) = exec.divide(rng.random_range(2..20), 1, bytes) {
+            if let Some(division) =
+                exec.divide(&Lent { width: rng.random_range(2..20), min_task_bytes: 1, pauses: rng.random() }, bytes)
+            {
                 divided += 1;
                 for_each_part(&exec, &division, &mut check);
             }
         }
         assert!(divided > 1000 && large > 100, "{divided}, {large}");
+    }
+
+    /// Whatever the shape, there are about as many pauses as some megabytes are read.
+    #[test]
+    fn there_is_a_pause_every_some_megabytes() {
+        const GIB: usize = 1 << 28;
+        type Case = (&'static [usize], &'static [isize], &'static [isize]);
+        let cases: [Case; 12] = [
+            (&[GIB], &[1], &[0]),
+            (&[4, GIB], &[1 << 28, 1], &[1]),
+            (&[GIB, 4], &[4, 1], &[0]),
+            (&[1 << 22, 1000], &[1000, 1], &[0]),
+            (&[1000, 1 << 22], &[1 << 22, 1], &[0]),
+            (&[GIB / 8, 100], &[1, 1], &[1]),
+            (&[8192, 1024, 8192], &[4095, 4093, 5], &[0, 2]),
+            (&[8192, 64, 8192], &[4095, 4093, 5], &[0, 2]),
+            (&[8192, 4096, 8192], &[4095, 4093, 5], &[0, 2]),
+            (&[64, 3, 4096, 4096], &[3 << 24, 1 << 24, 1 << 12, 1], &[0, 2, 3]),
+            (&[64, 4096, 4096, 3], &[3 << 24, 3 << 12, 3, 1], &[1, 2]),
+            (&[3, 1 << 20, 300], &[1, 3, 3 << 20], &[0, 2]),
+        ];
+        for (sizes, strides, axes) in cases {
+            let layout = Layout::strided(sizes, strides, 0).unwrap();
+            let plan = ArgReduce::argmax(&layout).axes(axes).plan::<f32, u32>().unwrap();
+            for width in [1, 2, 7] {
+                if width > 1 && *sizes == [8192, 4096, 8192] {
+                    // Threads share the columns then, each for the whole of a long reduction.
+                    continue;
+                }
+                let division = plan
+                    .exec()
+                    .divide(
+                        &Lent { width, min_task_bytes: 256 << 10, pauses: true },
+                        OutputBytes { index: 4, value: None },
+                    )
+                    .unwrap();
+                let pauses = match division.parts {
+                    Parts::Outputs(parts) => parts.count,
+                    Parts::Reduction(parts) => parts.count * parts.pieces,
+                };
+                let bytes = plan.exec().input_bytes() / pauses;
+                assert!(bytes <= 8 * PAUSE_BYTES, "{bytes} bytes between pauses: {plan}, {width}, {division:?}");
+            }
+        }
     }
 
     /// Columns of wide rows that are read from memory have wide parts, where there are as many as tasks.

@@ -9,7 +9,8 @@
 /// less than [`min_task_bytes`](Executor::min_task_bytes) each. Where that leaves one task, the call runs on the
 /// caller's thread, and `parallel_for` is not called.
 ///
-/// A panic in `parallel_for` resumes on the caller. The outputs are then unspecified, but initialised.
+/// A panic in `parallel_for` resumes on the caller. The outputs are then unspecified, but initialised. So a call can be
+/// ended before it is done: by a panic in what [`pause`](Executor::pause) gives.
 ///
 /// # A pool of your own
 ///
@@ -93,6 +94,54 @@ pub trait Executor {
 
     /// Calls `task(0)`, .. `task(tasks - 1)`, in any order, on any threads, and returns when all have returned.
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
+
+    /// What a long call calls on its way, by each thread that works on it: every some ten megabytes of input, or more
+    /// often. Calls that read less do so never.
+    ///
+    /// It may take its time, and it may panic: that ends the call, as a panic in
+    /// [`parallel_for`](Executor::parallel_for) does. (`std::panic::resume_unwind` does not print anything.)
+    ///
+    /// ```
+    /// use argreduce::{ArgReduce, Executor, Layout};
+    /// use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// /// The caller's thread alone, until somebody says that it is enough.
+    /// struct Until<'a>(&'a (dyn Fn() + Sync));
+    ///
+    /// impl Executor for Until<'_> {
+    ///     fn width(&self) -> usize {
+    ///         1
+    ///     }
+    ///
+    ///     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+    ///         (0..tasks).for_each(task);
+    ///     }
+    ///
+    ///     fn pause(&self) -> Option<&(dyn Fn() + Sync)> {
+    ///         Some(self.0)
+    ///     }
+    /// }
+    ///
+    /// struct Enough;
+    ///
+    /// let (input, is_enough) = (vec![0_u8; 64 << 20], AtomicBool::new(true));
+    /// let plan = ArgReduce::argmin(&Layout::contiguous(&[64, 1 << 20])?).axes(&[1]).plan::<u8, u32>()?;
+    /// let pause = || {
+    ///     if is_enough.load(Ordering::Relaxed) {
+    ///         resume_unwind(Box::new(Enough));
+    ///     }
+    /// };
+    /// let mut indices = [9; 64];
+    /// let ended = catch_unwind(AssertUnwindSafe(|| plan.run_on(&Until(&pause), &input, &mut indices)));
+    /// assert!(ended.is_err_and(|payload| payload.is::<Enough>()));
+    /// is_enough.store(false, Ordering::Relaxed);
+    /// plan.run_on(&Until(&pause), &input, &mut indices)?;
+    /// # Ok::<(), argreduce::Error>(())
+    /// ```
+    fn pause(&self) -> Option<&(dyn Fn() + Sync)> {
+        None
+    }
 }
 
 /// No other thread: everything runs on that of the caller.

@@ -218,7 +218,7 @@ fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, allowed: [(&str, T); 2]) 
 pub(crate) fn fill(fill: &Bound<'_, PyAny>) -> PyResult<i64> {
     fill.extract().map_err(|error: PyErr| match error {
         error if error.is_instance_of::<PyOverflowError>(fill.py()) => {
-            PyValueError::new_err(format!("fill is {fill}: no type of indices holds it"))
+            PyValueError::new_err(format!("fill is {fill}: {} to {} are allowed", i64::MIN, i64::MAX))
         }
         error if error.is_instance_of::<PyTypeError>(fill.py()) => match fill.get_type().name() {
             Ok(class) => PyTypeError::new_err(format!("fill is of type {class}: None or an integer is needed")),
@@ -228,22 +228,17 @@ pub(crate) fn fill(fill: &Bound<'_, PyAny>) -> PyResult<i64> {
     })
 }
 
-/// That it fits the type of the indices.
-pub(crate) fn check_fill(fill: Option<i64>, index_type: DataType) -> PyResult<()> {
-    let (min, max, name) = match index_type {
-        DataType::U8 => (0, i64::from(u8::MAX), "uint8"),
-        DataType::U16 => (0, i64::from(u16::MAX), "uint16"),
-        DataType::U32 => (0, i64::from(u32::MAX), "uint32"),
-        DataType::U64 => (0, i64::MAX, "uint64"),
-        DataType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX), "int32"),
-        _ => return Ok(()),
+/// That it fits the integers that are written.
+pub(crate) fn check_fill(fill: i64, written: &Bound<'_, PyArrayDescr>) -> PyResult<()> {
+    let unused_bits = 64 - 8 * written.itemsize() as u32;
+    let (min, max) = match written.kind() {
+        b'u' => (0, (u64::MAX >> unused_bits).min(i64::MAX as u64) as i64),
+        _ => (i64::MIN >> unused_bits, i64::MAX >> unused_bits),
     };
-    match fill {
-        Some(fill) if !(min..=max).contains(&fill) => {
-            Err(PyValueError::new_err(format!("fill is {fill}: {name} does not hold it")))
-        }
-        _ => Ok(()),
+    if (min..=max).contains(&fill) {
+        return Ok(());
     }
+    Err(PyValueError::new_err(format!("fill is {fill}: {written} does not hold it, which holds {min} to {max}")))
 }
 
 /// Which of equal elements wins.

@@ -15,6 +15,7 @@
 //! | `output.rs` | the arrays that are given back, or written to |
 //! | `parts.rs` | partial answers and merging |
 //! | `threads.rs` | the threads that calls may run on |
+//! | `interrupt.rs` | long calls can be ended from Python |
 //!
 //! All is untyped on this side: element types are values, so that there is one copy of the code.
 
@@ -24,6 +25,7 @@ mod bools;
 mod column;
 mod dates;
 mod dlpack;
+mod interrupt;
 mod mask;
 mod output;
 mod parts;
@@ -57,11 +59,12 @@ macro_rules! parameters {
             "    A NumPy array of any shape and any strides, masked ones too, or anything with ``__dlpack__`` in the\n",
             "    CPU's memory, or a column of pandas, pyarrow or polars, whose nulls are left out:\n",
             "    neither is copied, but for byte-swapped and misaligned ones, some of more than 8 axes, and dates of\n",
-            "    which NaT is left out where the smallest is looked for. Or what\n",
-            "    ``numpy.asarray`` takes. Of a dask array, the function of :mod:`argreduce.dask`, lazily.\n",
+            "    which NaT is left out where the smallest is looked for. Or what ``numpy.asarray`` takes.\n",
+            "    Of a dask array, the function of :mod:`argreduce.dask`, lazily. Of an array of xarray, what it\n",
+            "    holds, lazily too: the result is one, with its dimensions and coordinates.\n",
             "    Elements are bool, integers, float16, float32, float64, ``ml_dtypes.bfloat16``, datetime64 or\n",
             "    timedelta64 (whose NaT is as NaN). The result for a subclass of NumPy's array is a plain array.\n",
-            "axis : None, int or tuple of int\n",
+            "axis : None, int or tuple of int; of an array of xarray, names too\n",
             "    The axes to reduce; None is all of them, and () none. An index is row-major over the reduced axes\n",
             "    in ascending order: see :func:`argreduce.unravel`.\n",
             "keepdims : bool, or whatever has a truth value\n    Reduced axes keep size 1, and are not dropped.\n",
@@ -78,14 +81,15 @@ macro_rules! parameters {
             "where : None or array of bool\n",
             "    True where an element is there; it broadcasts to ``x``. Others are left out, and counted.\n",
             "fill : None or int\n",
-            "    The index where no element is there, and the value is 0. None: that is a ValueError.\n",
+            "    The index where no element is there, along an empty axis too; or nothing but NaN, where that is\n",
+            "    ignored. The value is NaN or NaT there, or 0 of a type without. None: no element is a ValueError.\n",
             "\nReturns\n-------\n",
             $returns,
             "\nRaises\n------\n",
             $raises,
             "ValueError\n",
-            "    A reduced axis is empty, an axis is given twice, an index or ``fill`` does not fit the type,\n",
-            "    ``where`` does not broadcast",
+            "    A reduced axis is empty without ``fill``, an axis is given twice, an index or ``fill`` does not fit\n",
+            "    the type that is written, ``where`` does not broadcast",
             out!($functions, error),
             ".\n",
             "numpy.exceptions.AxisError\n    An axis that ``x`` does not have.\n",

@@ -3,21 +3,86 @@
 use crate::arguments::{self, Axes, Axis, compared_type, element_type, element_type_of_any_order, is_date};
 use crate::bools::{self, Outputs};
 use crate::dates;
+use crate::interrupt;
 use crate::mask::{self, There};
 use crate::output::{NewArray, first_of, flags, shape_text};
-use crate::reduce::{give_back, value_error, without_lock};
+use crate::reduce::{Lent, give_back, value_error};
 use crate::threads::Threads;
-use crate::view::{Shape, Source, View, descr_of, input_of, interop, native_copy, native_type};
-use argreduce::{ArgReduce, DataType, Mask, NanPolicy, ReduceFunction};
+use crate::view::{Shape, Source, View, descr_of, input_of, interop, native_copy, native_type, without_labels};
+use argreduce::{ArgReduce, DataType, Executor, Mask, Merge, NanPolicy, PartialBuffers, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyList, PyTuple};
+use std::fmt;
 
 /// Partial answers hold indices of this type: -1 is "nothing seen yet".
 const INDEX_TYPE: DataType = DataType::I64;
+
+/// By what a partial answer was found, and merges.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Rule {
+    function: ReduceFunction,
+    select_last: bool,
+    nan: NanPolicy,
+}
+
+impl Rule {
+    /// What [`partial`] goes by, if nothing else is said.
+    const USUAL: Rule = Rule { function: ReduceFunction::ArgMax, select_last: false, nan: NanPolicy::Propagate };
+
+    /// The rule of a partial answer; none of a plain pair.
+    fn of(part: &Bound<'_, PyAny>) -> PyResult<Option<Rule>> {
+        let py = part.py();
+        if !part.is_instance(&interop(py)?.getattr(intern!(py, "Partial"))?)? {
+            return Ok(None);
+        }
+        let rule = part.getattr(intern!(py, "rule"))?;
+        if rule.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Rule {
+            function: arguments::function(&rule.getattr(intern!(py, "function"))?)?,
+            select_last: arguments::truth(&rule.getattr(intern!(py, "select_last"))?)?,
+            nan: arguments::nan_policy(&rule.getattr(intern!(py, "nan"))?)?,
+        }))
+    }
+
+    /// By Python's names.
+    fn words(self) -> (&'static str, bool, &'static str) {
+        let function = if self.function == ReduceFunction::ArgMax { "argmax" } else { "argmin" };
+        (function, self.select_last, if self.nan == NanPolicy::Propagate { "propagate" } else { "ignore" })
+    }
+
+    /// A partial answer that knows it.
+    fn partial<'py>(
+        self,
+        values: Bound<'py, PyUntypedArray>,
+        indices: Bound<'py, PyUntypedArray>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, (function, select_last, nan)) = (values.py(), self.words());
+        interop(py)?.call_method1(intern!(py, "partial_by"), (function, select_last, nan, values, indices))
+    }
+
+    fn merge(self) -> Merge {
+        Merge::new(self.function).direction(arguments::direction(self.select_last)).nan_policy(self.nan)
+    }
+
+    /// Whether NaT has to be above all others in such values.
+    fn is_nat_above(self, descr: &Bound<'_, PyArrayDescr>) -> bool {
+        is_date(descr) && dates::is_nat_above(self.function, self.nan)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (function, select_last, nan) = self.words();
+        let select_last = if select_last { "True" } else { "False" };
+        write!(f, "function='{function}', select_last={select_last}, nan='{nan}'")
+    }
+}
 
 /// The answer for a part of a larger array, to be merged with those for other parts.
 ///
@@ -38,7 +103,8 @@ const INDEX_TYPE: DataType = DataType::I64;
 /// Partial
 ///     A named tuple ``(values, indices)`` of arrays without the reduced axes, of the library that ``x`` is from.
 ///     Indices are those in the whole array; -1 means that nothing was seen yet. They are int64, and an array of NumPy
-///     where that library has no such type (as JAX, by default).
+///     where that library has no such type (as JAX, by default). It knows its ``function``, ``select_last`` and
+///     ``nan``, and so does each copy of it: :func:`argreduce.merge` goes by them.
 ///
 /// Raises
 /// ------
@@ -73,20 +139,20 @@ pub(crate) fn partial<'py>(
     threads: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, name) = (x.py(), "partial");
+    let (py, name, x) = (x.py(), "partial", &without_labels(x)?);
     // All that may run code of Python comes before the array is looked at.
     let axis = Axis::new(axis)?;
     let (start, whole) = (arguments::sizes("start", start)?, arguments::sizes("whole", whole)?);
     let threads = arguments::threads(threads)?;
+    let rule = Rule { function, select_last, nan };
     let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
     let (input, there) = mask::apart(name, input_of(name, x)?, r#where, py)?;
     let source = Source::of(name, input, py, &mut shape)?;
     let tensor_type = source.tensor_type();
     let part = match source {
         Source::View(mut view) => {
-            let is_nat_above = view.is_of_dates() && dates::is_nat_above(function, nan);
             let mut shape = Shape::NONE;
-            if is_nat_above {
+            if view.descr.as_ref().is_some_and(|descr| rule.is_nat_above(descr)) {
                 view = dates::one_less(name, &view, py, &mut shape)?;
             }
             let axes = axis.of_rank(py, view.shape.rank)?;
@@ -97,13 +163,11 @@ pub(crate) fn partial<'py>(
                 .nan_policy(nan)
                 .window(&whole, &start);
             let there = there.map(|there| mask::of_bools(name, there, &mut shape_of_there)).transpose()?;
-            let rule = (function, select_last);
-            partial_of_view(py, &view, axes, (&reduce, rule), (&threads, there.as_ref()), is_nat_above)?
+            partial_of_view(py, &view, axes, &reduce, (&threads, there.as_ref()), rule)?
         }
         Source::ManyAxes(array, _) => {
             let axes = PyTuple::new(py, axis.of_rank(py, array.ndim())?.iter().collect::<Vec<_>>())?;
-            let function = if function == ReduceFunction::ArgMax { "argmax" } else { "argmin" };
-            let nan = if nan == NanPolicy::Propagate { "propagate" } else { "ignore" };
+            let (function, select_last, nan) = rule.words();
             let options = [("function", function), ("nan", nan)].into_py_dict(py)?;
             options.set_item("select_last", select_last)?;
             options.set_item("threads", threads.count)?;
@@ -119,9 +183,9 @@ fn partial_of_view<'py>(
     py: Python<'py>,
     view: &View<'_, 'py>,
     axes: Axes,
-    (reduce, (function, select_last)): (&ArgReduce<'_>, (ReduceFunction, bool)),
+    reduce: &ArgReduce<'_>,
     (threads, there): (&Threads, Option<&There<'_, 'py>>),
-    is_nat_above: bool,
+    rule: Rule,
 ) -> PyResult<Bound<'py, PyAny>> {
     let plan = reduce.plan_untyped(view.data_type, INDEX_TYPE).map_err(value_error)?;
     let result_sizes = axes.result_sizes(view.shape.sizes(), false);
@@ -130,53 +194,58 @@ fn partial_of_view<'py>(
     let (value_bytes, index_bytes) = (values.bytes(), indices.bytes());
     // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
     let input = unsafe { view.bytes("partial")? };
-    let run = |input: &[u8], mask: Option<Mask<'_>>, indices: &mut [u8], values: &mut [u8]| match mask {
-        Some(mask) => plan.run_masked_partials_on(threads, input, mask, values, indices),
-        None => plan.run_partials_on(threads, input, values, indices),
-    };
+    let Rule { function, select_last, .. } = rule;
     let is_of_bools = view.data_type == DataType::Bool;
-    let run = |mask: Option<Mask<'_>>| {
+    let work = |lent: &Lent<'_>| {
+        let run = |elements: &[u8], indices: &mut [u8], values: &mut [u8]| {
+            plan.run(lent.input(elements), PartialBuffers { indices, values })
+        };
         if !is_of_bools {
-            return run(input, mask, index_bytes, value_bytes).map_err(value_error);
+            return run(input, index_bytes, value_bytes).map_err(value_error);
         }
         let (functions, width) = ([function], INDEX_TYPE.size());
         let (indices, values) = ([index_bytes], Some([value_bytes]));
         let outputs = Outputs { functions, indices, width, values, select_last };
-        bools::run_of_any_bytes(input, outputs, |input, [indices], [values]| run(input, mask, indices, values))
+        bools::run_of_any_bytes(input, outputs, |elements, [indices], [values]| run(elements, indices, values))
+    };
+    let run = |mask: Option<Mask<'_>>| {
+        interrupt::run(py, view.work(), threads, |executor| work(&Lent { executor: Some(executor), mask, fill: None }))
     };
     match there {
         // SAFETY: as above.
-        Some(there) => unsafe { there.with("partial", |mask| without_lock(py, input.len(), || run(Some(mask))))?? },
-        None => without_lock(py, input.len(), || run(None))?,
+        Some(there) => unsafe { there.with("partial", |mask| run(Some(mask)))??? },
+        None => run(None)??,
     }
-    if is_nat_above {
+    if rule.is_nat_above(&values.array.dtype()) {
         dates::one_more_where_seen(values.bytes(), indices.bytes());
     }
-    interop(py)?.call_method1(intern!(py, "Partial"), (values.array, indices.array))
+    rule.partial(values.array, indices.array)
 }
 
-/// Merges the answers for two parts: in any order and grouping, the answer for both.
+/// Merges the answers for parts: in any order and grouping, the answer for all of them.
 ///
 /// Parameters
 /// ----------
-/// acc, other : Partial, or any tuple (values, indices)
-///     Arrays of one shape and of any library, values of one type, and indices of any integer type: one with all bits
-///     set, which is -1 if it is signed, means that nothing was seen. Neither is changed.
+/// *parts : Partial, or any tuple (values, indices); or one list of these
+///     At least one. Arrays of one shape and of any library, values of one type, and indices of any integer type: one
+///     with all bits set, which is -1 if it is signed, means that nothing was seen. None is changed.
 /// function, select_last, nan
-///     The same as for the parts.
+///     Of plain tuples, the same as for the parts: without them, those of :func:`argreduce.partial`. A ``Partial``
+///     knows its own.
 ///
 /// Returns
 /// -------
 /// Partial
-///     New arrays, of the library that the values of ``acc`` are from, as those of :func:`argreduce.partial`: indices
-///     are int64.
+///     New arrays, of the library that the values of the first part are from, as those of :func:`argreduce.partial`:
+///     indices are int64. It knows the rule of the parts.
 ///
 /// Raises
 /// ------
 /// TypeError
 ///     Values of two types, or indices that are no integers.
 /// ValueError
-///     Arrays of different shapes, or an index that int64 does not hold.
+///     No parts; parts that were found by different rules; arrays of different shapes; an index that int64 does not
+///     hold.
 ///
 /// Examples
 /// --------
@@ -185,87 +254,155 @@ fn partial_of_view<'py>(
 /// >>> b = (np.array([4.0, 5.0]), np.array([9, 2]))
 /// >>> argreduce.merge(a, b)
 /// Partial(values=array([4., 5.]), indices=array([9, 2]))
+/// >>> x = np.array([5.0, 3.0, 9.0, 1.0, 7.0, 2.0])
+/// >>> parts = [argreduce.partial(x[n:][:2], start=(n,), whole=(6,), function="argmin") for n in (0, 2, 4)]
+/// >>> argreduce.merge(parts)
+/// Partial(values=array(1.), indices=array(3))
 #[pyfunction]
 #[pyo3(
-    signature = (acc, other, *, function=ReduceFunction::ArgMax, select_last=false,
-        nan=NanPolicy::Propagate),
-    text_signature = "(acc, other, *, function='argmax', select_last=False, nan='propagate')"
+    signature = (*parts, function=None, select_last=None, nan=None),
+    text_signature = "(*parts, function=None, select_last=None, nan=None)"
 )]
 pub(crate) fn merge<'py>(
-    acc: &Bound<'py, PyAny>,
-    other: &Bound<'py, PyAny>,
-    #[pyo3(from_py_with = arguments::function)] function: ReduceFunction,
-    #[pyo3(from_py_with = arguments::truth)] select_last: bool,
-    #[pyo3(from_py_with = arguments::nan_policy)] nan: NanPolicy,
+    parts: &Bound<'py, PyTuple>,
+    function: Option<&Bound<'py, PyAny>>,
+    select_last: Option<&Bound<'py, PyAny>>,
+    nan: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = acc.py();
-    let merge = argreduce::Merge::new(function).direction(arguments::direction(select_last)).nan_policy(nan);
-    let (acc, other) = (pair("acc", acc)?, pair("other", other)?);
-    // All four become arrays before one of them is looked at: that may run any code of Python. (A tensor of another
-    // library has its address from here on; what frees its memory behind its back, as through NumPy, is not seen.)
-    let (values, indices) = (array("values of acc", &acc.0)?, array("indices of acc", &acc.1)?);
-    let (other_values, other_indices) = (array("values of other", &other.0)?, array("indices of other", &other.1)?);
-    for part in [&indices, &other_values, &other_indices] {
-        if part.array.shape() != values.array.shape() {
+    let said = SaidRule {
+        function: function.map(arguments::function).transpose()?,
+        select_last: select_last.map(arguments::truth).transpose()?,
+        nan: nan.map(arguments::nan_policy).transpose()?,
+    };
+    let parts: Vec<_> = match parts.get_item(0) {
+        Ok(list) if parts.len() == 1 && list.is_instance_of::<PyList>() => list.try_iter()?.collect::<PyResult<_>>()?,
+        _ => parts.iter().collect(),
+    };
+    let rule = said.of_parts(&parts)?;
+    // All become arrays before one of them is looked at: that may run any code of Python. (A tensor of another library
+    // has its address from here on; what frees its memory behind its back, as through NumPy, is not seen.)
+    let pairs = parts.iter().enumerate().map(|(n, part)| pair(n, part)).collect::<PyResult<Vec<_>>>()?;
+    let [(values, _), ..] = &pairs[..] else {
+        return Err(PyValueError::new_err("merge was given no parts: at least one is needed"));
+    };
+    let (shape, tensor_type) = (values.array.shape().to_vec(), values.tensor_type);
+    for part in pairs.iter().flat_map(|(values, indices)| [values, indices]) {
+        if *part.array.shape() != *shape {
             return Err(PyValueError::new_err(format!(
-                "{} have the shape {}, and values of acc {}",
+                "{} have the shape {}, and {} {}",
                 part.name,
                 shape_text(part.array.shape()),
-                shape_text(values.array.shape())
+                values.name,
+                shape_text(&shape)
             )));
         }
     }
-    let data_type = common_type(&values, &other_values)?;
+    let merged = merge_arrays(&pairs, rule)?;
+    give_back(merged, &parts[0].get_item(0)?, None, tensor_type)
+}
+
+/// Merges pairs of arrays of one shape.
+fn merge_arrays<'py>(pairs: &[(Part<'py>, Part<'py>)], rule: Rule) -> PyResult<Bound<'py, PyAny>> {
+    let ((values, indices), others) = (&pairs[0], &pairs[1..]);
+    let (py, data_type) = (values.array.py(), common_type(values, others.iter().map(|(values, _)| values))?);
     // The result is an array of its own.
     let [mut best, mut best_indices] = [native_copy(NAME, &values.array)?, indices.widened()?];
-    let [mut other_values, other_indices] = [other_values.packed()?, other_indices.packed_indices()?];
-    let is_nat_above = is_date(&values.array.dtype()) && dates::is_nat_above(function, nan);
+    let is_nat_above = rule.is_nat_above(&values.array.dtype());
     if is_nat_above {
-        let mut copy = native_copy(NAME, &other_values)?;
-        dates::add(copy.bytes(), -1);
         dates::add(best.bytes(), -1);
-        other_values = copy.array;
     }
     if data_type == DataType::Bool {
         // Of those that are true, bytes are equal from here on.
-        let mut copy = native_copy(NAME, &other_values)?;
-        bools::to_zeros_and_ones(copy.bytes());
         bools::to_zeros_and_ones(best.bytes());
-        other_values = copy.array;
     }
-    let accs = (best.bytes(), best_indices.bytes());
-    // SAFETY: no code of Python runs before they have been merged, and nothing here writes to those of `other`.
-    let others = unsafe { (packed_bytes(&other_values, accs.0.len())?, packed_bytes(&other_indices, accs.1.len())?) };
-    let bytes = others.0.len() + others.1.len();
-    let run = || merge.arrays_untyped((data_type, INDEX_TYPE), accs, others);
-    without_lock(py, bytes, run).map_err(value_error)?;
+    for (values, indices) in others {
+        let [mut values, indices] = [values.packed()?, indices.packed_indices()?];
+        if is_nat_above || data_type == DataType::Bool {
+            let mut copy = native_copy(NAME, &values)?;
+            if is_nat_above {
+                dates::add(copy.bytes(), -1);
+            } else {
+                bools::to_zeros_and_ones(copy.bytes());
+            }
+            values = copy.array;
+        }
+        let accs = (best.bytes(), best_indices.bytes());
+        // SAFETY: no code of Python runs before they have been merged, and nothing here writes to those of `others`.
+        let others = unsafe { (packed_bytes(&values, accs.0.len())?, packed_bytes(&indices, accs.1.len())?) };
+        let bytes = others.0.len() + others.1.len();
+        let run = |_: &dyn Executor| rule.merge().arrays_untyped((data_type, INDEX_TYPE), accs, others);
+        interrupt::run(py, bytes, &Threads { count: 1 }, run)?.map_err(value_error)?;
+    }
     if is_nat_above {
         dates::add(best.bytes(), 1);
     }
-    let merged = interop(py)?.call_method1(intern!(py, "Partial"), (best.array, best_indices.array))?;
-    give_back(merged, &acc.0, None, values.tensor_type)
+    rule.partial(best.array, best_indices.array)
 }
 
-fn pair<'py>(name: &str, pair: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    pair.extract().map_err(|_| match pair.get_type().name() {
-        Ok(class) => PyTypeError::new_err(format!("{name} is of type {class}: a tuple (values, indices) is needed")),
-        Err(error) => error,
-    })
+/// What the caller says of the rule.
+struct SaidRule {
+    function: Option<ReduceFunction>,
+    select_last: Option<bool>,
+    nan: Option<NanPolicy>,
 }
 
-/// The type of both values.
-fn common_type(values: &Part<'_>, other_values: &Part<'_>) -> PyResult<DataType> {
-    let descr = native_type(NAME, &values.array.dtype())?;
-    let other = native_type(NAME, &other_values.array.dtype())?;
-    // Of dates, with their unit.
-    let is_alike = || !is_date(&descr) && !is_date(&other) || descr.is_equiv_to(&other);
-    match (compared_type(&descr), compared_type(&other)) {
-        (Some(data_type), Some(other)) if data_type == other && is_alike() => Ok(data_type),
-        _ => {
-            let error = format!("values of acc are of type {descr}, and those of other of type {other}");
-            Err(PyTypeError::new_err(error))
+impl SaidRule {
+    /// That of the parts which know it. If none does, what is said, and what is usual.
+    fn of_parts(&self, parts: &[Bound<'_, PyAny>]) -> PyResult<Rule> {
+        let mut known: Option<(usize, Rule)> = None;
+        for (n, part) in parts.iter().enumerate() {
+            match (known, Rule::of(part)?) {
+                (Some((first, rule)), Some(other)) if rule != other => {
+                    return Err(PyValueError::new_err(format!(
+                        "parts of different rules do not merge: part {first} was found with {rule}, and part {n} with \
+                         {other}"
+                    )));
+                }
+                (None, Some(rule)) => known = Some((n, rule)),
+                _ => {}
+            }
+        }
+        let Some((n, rule)) = known else { return Ok(self.or(Rule::USUAL)) };
+        let said = self.or(rule);
+        if said == rule {
+            return Ok(rule);
+        }
+        Err(PyValueError::new_err(format!(
+            "part {n} was found with {rule}, and merge was called with {said}: leave out what the parts know"
+        )))
+    }
+
+    /// What is not said is as in another one.
+    fn or(&self, other: Rule) -> Rule {
+        Rule {
+            function: self.function.unwrap_or(other.function),
+            select_last: self.select_last.unwrap_or(other.select_last),
+            nan: self.nan.unwrap_or(other.nan),
         }
     }
+}
+
+fn pair<'py>(n: usize, part: &Bound<'py, PyAny>) -> PyResult<(Part<'py>, Part<'py>)> {
+    let Ok((values, indices)) = part.extract() else {
+        let class = part.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("part {n} is of type {class}: a tuple (values, indices) is needed")));
+    };
+    Ok((array(format!("values of part {n}"), &values)?, array(format!("indices of part {n}"), &indices)?))
+}
+
+/// The type of all values.
+fn common_type<'a, 'py: 'a>(values: &Part<'py>, others: impl Iterator<Item = &'a Part<'py>>) -> PyResult<DataType> {
+    let descr = native_type(NAME, &values.array.dtype())?;
+    for part in others {
+        let other = native_type(NAME, &part.array.dtype())?;
+        // Of dates, with their unit.
+        let is_alike = !is_date(&descr) && !is_date(&other) || descr.is_equiv_to(&other);
+        if !is_alike || compared_type(&descr) != compared_type(&other) {
+            let error = format!("{} are of type {descr}, and {} of type {other}", values.name, part.name);
+            return Err(PyTypeError::new_err(error));
+        }
+    }
+    compared_type(&descr).ok_or_else(|| PyTypeError::new_err(format!("{} are of type {descr}", values.name)))
 }
 
 const NAME: &str = "merge";
@@ -273,14 +410,14 @@ const NAME: &str = "merge";
 /// An array among the arguments of `merge`.
 struct Part<'py> {
     /// What it is, for messages.
-    name: &'static str,
+    name: String,
     array: Bound<'py, PyUntypedArray>,
     /// The element type, if it is an array of another library.
     tensor_type: Option<DataType>,
 }
 
-fn array<'py>(name: &'static str, x: &Bound<'py, PyAny>) -> PyResult<Part<'py>> {
-    let (array, tensor_type) = input_of(NAME, x)?.into_array(NAME, x.py())?;
+fn array<'py>(name: String, x: &Bound<'py, PyAny>) -> PyResult<Part<'py>> {
+    let (array, tensor_type) = input_of(NAME, &without_labels(x)?)?.into_array(NAME, x.py())?;
     Ok(Part { name, array, tensor_type })
 }
 
@@ -322,7 +459,7 @@ impl<'py> Part<'py> {
             if index == all_bits {
                 *bytes = (-1_i64).to_ne_bytes();
             } else if index < 0 {
-                let name = self.name;
+                let name = &self.name;
                 return Err(PyValueError::new_err(format!("{name} have {}: int64 holds less", index as u64)));
             }
         }

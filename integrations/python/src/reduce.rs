@@ -4,14 +4,18 @@ use crate::arguments::{self, Axes, Axis, Sizes};
 use crate::bools::{self, Outputs};
 use crate::column::{self, Chunk};
 use crate::dates;
+use crate::interrupt::{self, is_short};
 use crate::mask::{self, There};
 use crate::output::{NewArray, Out, copy_into, out_array, scalar};
 use crate::plans::Key;
 use crate::threads::Threads;
-use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop};
-use argreduce::{ArgReduce, DataType, Element, Error, Mask, NanPolicy, Options, ReduceFunction, bf16, f16};
+use crate::view::{Input, Shape, Source, View, as_plain_array, descr_of, input_of, interop, is_labelled};
+use argreduce::{
+    ArgReduce, Buffers, DataType, Element, Error, Executor, Mask, NanPolicy, Options, PartialBuffers, ReduceFunction,
+    bf16, f16,
+};
 use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -75,6 +79,9 @@ pub(crate) struct Arguments<'a, 'py> {
 
 impl<'py> Arguments<'_, 'py> {
     pub(crate) fn run(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if is_labelled(x) {
+            return self.run_in_python(x, "of_labelled");
+        }
         // All that may run code of Python comes before the array is looked at.
         let call = Call {
             said: self,
@@ -85,7 +92,7 @@ impl<'py> Arguments<'_, 'py> {
             fill: self.fill.map(arguments::fill).transpose()?,
         };
         let (input, there) = match input_of(self.name, x)? {
-            Input::OfDask => return self.run_by_dask(x),
+            Input::OfDask => return self.run_in_python(x, "of_dask"),
             Input::Column(chunks) => return call.run_column(x.py(), chunks),
             input if self.there.is_some() || matches!(input, Input::Masked(..)) => {
                 mask::apart(self.name, input, self.there, x.py())?
@@ -105,8 +112,8 @@ impl<'py> Arguments<'_, 'py> {
         give_back(result, x, self.out, tensor_type)
     }
 
-    /// By the function of the same name in `argreduce.dask`, which refuses what it does not take.
-    fn run_by_dask(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    /// By a function of `_interop`, which is given all arguments, as they were said.
+    fn run_in_python(&self, x: &Bound<'py, PyAny>, by: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = x.py();
         let options = PyDict::new(py);
         options.set_item("keepdims", self.keepdims)?;
@@ -124,7 +131,7 @@ impl<'py> Arguments<'_, 'py> {
             }
         }
         self.set_nan(&options)?;
-        interop(py)?.call_method1(intern!(py, "of_dask"), (self.name, x, self.axis, options))
+        interop(py)?.call_method1(by, (self.name, x, self.axis, options))
     }
 
     /// For the functions that have a choice.
@@ -147,8 +154,8 @@ struct Call<'a, 'py> {
     fill: Option<i64>,
 }
 
-/// Below this many bytes the lock of the interpreter is kept: to release and take it again costs more than the work.
-const MIN_BYTES_WITHOUT_LOCK: usize = 32 << 10;
+/// The index that says that nothing is there, among those of int64: no element has it.
+const NOTHING: i64 = -1;
 
 impl<'py> Call<'_, 'py> {
     fn run_view(
@@ -160,48 +167,75 @@ impl<'py> Call<'_, 'py> {
         let Arguments { name, functions, answer, keepdims, select_last, nan_policy, .. } = *self.said;
         let sizes = view.shape.sizes();
         let axes = self.axis.of_rank(py, sizes.len())?;
-        let result_sizes = axes.result_sizes(sizes, keepdims);
         let count: usize = axes.iter().map(|axis| sizes[axis as usize]).product();
+        let target = self.target(py, axes.result_sizes(sizes, keepdims), count)?;
         if count == 0 {
-            // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
-            return Err(PyValueError::new_err(format!("attempt to get {} of an empty sequence", functions.name())));
+            return self.answer_of_nothing(py, view, &target);
         }
-        let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, count)).transpose()?;
-        let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
+        let with_values = self.needs_values(view);
+        // What has a value beside it is found out by the index: the value is to say it, too.
+        let is_told = there.is_some() && self.fill.is_some() && answer == Answer::ValuesAndIndices;
+        let (index_type, fill) = if is_told { (DataType::I64, Some(NOTHING)) } else { (target.index_type, self.fill) };
         let (data_type, function) = (view.data_type, functions.each()[0]);
-        arguments::check_fill(self.fill, index_type)?;
         let key = Key { axes, data_type, index_type, function, select_last, nan_policy };
-        let run = Run { py, name, key, view, threads: &self.threads, there, fill: self.fill };
-        if result_sizes.is_empty() && out.is_none() && answer == Answer::Indices {
+        let run = Run { py, name, key, view, threads: &self.threads, there, fill };
+        if target.sizes.is_empty() && target.out.is_none() && !with_values {
             return self.run_to_numbers(&run, index_type);
         }
-        let with_values = answer == Answer::ValuesAndIndices
-            || answer == Answer::IndicesOfNumbers
-                && (matches!(data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
-                    || view.is_of_dates());
         // What takes more than one step is not written to `out` before the last.
         let has_steps = with_values || run.has_nat_above() || data_type == DataType::Bool || there.is_some();
-        if let (Some(out), false) = (&out, has_steps)
+        if let (Some(out), false) = (&target.out, has_steps)
             && run.run_directly(out)?
         {
             return Ok(out.given());
         }
-        let new = || Found::new(py, view, index_type, result_sizes, with_values);
+        let new = || Found::new(py, view, index_type, target.sizes, with_values);
         match functions {
             Functions::One(_) => {
                 let mut found = new()?;
                 let (indices, values) = found.bytes();
                 run.run(indices, values)?;
-                self.answer(view, found, out.as_ref())
+                self.answer(view, [found], is_told, &target)
             }
             Functions::Both => {
                 let mut found = [new()?, new()?];
                 let [(min, min_values), (max, max_values)] = found.each_mut().map(Found::bytes);
                 let values = min_values.zip(max_values).map(|(min, max)| [min, max]);
                 run.run_both([min, max], values)?;
-                answer_of_both(found)
+                self.answer(view, found, is_told, &target)
             }
         }
+    }
+
+    /// Where the indices go to, each of which is chosen from so many elements. Says what is wrong with it, and with the
+    /// fill.
+    #[inline(always)]
+    fn target(&self, py: Python<'py>, sizes: Sizes, count: usize) -> PyResult<Target<'_, 'py>> {
+        let Arguments { name, functions, .. } = *self.said;
+        if count == 0 && self.fill.is_none() {
+            // As NumPy: even if there are no outputs, and in the same words, whichever function it was.
+            return Err(PyValueError::new_err(format!("attempt to get {} of an empty sequence", functions.name())));
+        }
+        let out = self.out.map(|out| Out::new(name, out, self.index_type, sizes, count)).transpose()?;
+        let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
+        if let Some(fill) = self.fill {
+            let written = self.out.map_or_else(|| descr_of(py, index_type), |out| Ok(out.dtype()))?;
+            arguments::check_fill(fill, &written)?;
+        }
+        Ok(Target { sizes, out, index_type })
+    }
+
+    /// Whether values are found with the indices: they are asked for, or NaN is told by them.
+    fn needs_values(&self, view: &View<'_, 'py>) -> bool {
+        self.said.answer == Answer::ValuesAndIndices || self.leaves_nan_out(view)
+    }
+
+    /// Whether nothing but NaN is as nothing at all: to functions that say so, and where there is a fill for it.
+    fn leaves_nan_out(&self, view: &View<'_, 'py>) -> bool {
+        self.said.nan_policy == NanPolicy::Ignore
+            && (self.fill.is_some() || self.said.answer == Answer::IndicesOfNumbers)
+            && (matches!(view.data_type, DataType::F16 | DataType::Bf16 | DataType::F32 | DataType::F64)
+                || view.is_of_dates())
     }
 
     /// Of full reductions without values: no array is made.
@@ -222,37 +256,91 @@ impl<'py> Call<'_, 'py> {
         }
     }
 
-    /// What one function found, as it is given back.
-    fn answer(
+    /// Of outputs none of which has an element: the fill.
+    fn answer_of_nothing(
         &self,
+        py: Python<'py>,
         view: &View<'_, 'py>,
-        found: Found<'py>,
-        out: Option<&Out<'_, 'py>>,
+        target: &Target<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Found { mut indices, values } = found;
-        let Some(mut values) = values else { return indices_or_out(&mut indices, out) };
-        if self.said.answer == Answer::IndicesOfNumbers {
-            let width = indices.array.dtype().itemsize();
-            self.without_nan(view, values.bytes(), (indices.bytes(), width))?;
-            return indices_or_out(&mut indices, out);
+        let new = || {
+            let mut found = Found::new(py, view, DataType::I64, target.sizes, self.needs_values(view))?;
+            let (indices, values) = found.bytes();
+            indices.as_chunks_mut().0.fill(NOTHING.to_ne_bytes());
+            values.into_iter().for_each(|values| values.fill(0));
+            Ok::<_, PyErr>(found)
+        };
+        match self.said.functions {
+            Functions::One(_) => self.answer(view, [new()?], true, target),
+            Functions::Both => self.answer(view, [new()?, new()?], true, target),
         }
-        let values = number_or_array(&mut values)?;
-        let (py, indices) = (values.py(), indices_or_out(&mut indices, out)?);
-        interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
     }
 
-    /// Puts the fill in place of the index of each value that is NaN.
+    /// What each function found, as it is given back. `is_told`: [`NOTHING`] is among the indices, which are int64.
+    fn answer<const N: usize>(
+        &self,
+        view: &View<'_, 'py>,
+        mut found: [Found<'py>; N],
+        is_told: bool,
+        target: &Target<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        for found in &mut found {
+            self.put_fill(view, found, is_told)?;
+        }
+        let with_values = self.said.answer == Answer::ValuesAndIndices;
+        let values = |found: &mut Found<'py>| match &mut found.values {
+            Some(values) if with_values => number_or_array(values).map(Some),
+            _ => Ok(None),
+        };
+        match &mut found[..] {
+            [found] => {
+                let (values, indices) = (values(found)?, target.put(found)?);
+                let (Some(values), py) = (values, indices.py()) else { return Ok(indices) };
+                interop(py)?.call_method1(intern!(py, "ValuesAndIndices"), (values, indices))
+            }
+            [min, max] => {
+                let (argmin, argmax) = (target.put(min)?, target.put(max)?);
+                let (Some(min), Some(max), py) = (values(min)?, values(max)?, argmin.py()) else {
+                    return interop(argmin.py())?.call_method1(intern!(argmin.py(), "ArgMinMax"), (argmin, argmax));
+                };
+                interop(py)?.call_method1(intern!(py, "ArgMinMaxValues"), (min, argmin, max, argmax))
+            }
+            _ => unreachable!("one function, or two"),
+        }
+    }
+
+    /// Puts the fill in place of the index of what has nothing, and NaN beside it, where the type has one.
     ///
     /// # Errors
-    /// `ValueError` if there is none.
-    fn without_nan(&self, view: &View<'_, 'py>, values: &[u8], (indices, width): (&mut [u8], usize)) -> PyResult<()> {
-        if !has_nan(view, values) {
+    /// `ValueError` if there is no fill.
+    fn put_fill(&self, view: &View<'_, 'py>, found: &mut Found<'py>, is_told: bool) -> PyResult<()> {
+        let (width, leaves_nan_out) = (found.index_type.size(), self.leaves_nan_out(view));
+        if !is_told && !leaves_nan_out {
             return Ok(());
         }
-        let Some(fill) = self.fill else { return Err(PyValueError::new_err("All-NaN slice encountered")) };
-        for (value, index) in values.chunks_exact(view.data_type.size()).zip(indices.chunks_exact_mut(width)) {
-            if has_nan(view, value) {
-                write_index(fill, index);
+        let (indices, mut values) = found.bytes();
+        let leaves_nan_out = leaves_nan_out && values.as_ref().is_some_and(|values| has_nan(view, values));
+        if !is_told && !leaves_nan_out {
+            return Ok(());
+        }
+        let (size, no_value) = (view.data_type.size(), no_value(view));
+        for (n, index) in indices.chunks_exact_mut(width).enumerate() {
+            let mut value = values.as_mut().map(|values| &mut values[n * size..][..size]);
+            let is_nothing = is_told && *index == NOTHING.to_ne_bytes();
+            let is_nan = leaves_nan_out && value.as_ref().is_some_and(|value| has_nan(view, value));
+            let Some(fill) = self.fill else {
+                match (is_nothing, is_nan) {
+                    (true, _) => return Err(value_error(Error::NothingThere { output: Vec::new() })),
+                    (_, true) => return Err(PyValueError::new_err("All-NaN slice encountered")),
+                    _ => continue,
+                }
+            };
+            if !is_nothing && !is_nan {
+                continue;
+            }
+            write_index(fill, index);
+            if let (Some(value), true) = (&mut value, is_nothing) {
+                value.copy_from_slice(&no_value[..size]);
             }
         }
         Ok(())
@@ -295,18 +383,16 @@ impl<'py> Call<'_, 'py> {
         axes: Axes,
         first: &View<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Arguments { name, functions, answer, keepdims, .. } = *self.said;
+        let Arguments { functions, keepdims, .. } = *self.said;
         let total: usize = chunks.iter().map(|chunk| chunk.len).sum();
-        let result_sizes = axes.result_sizes(&[total], keepdims);
-        let out = self.out.map(|out| Out::new(name, out, self.index_type, result_sizes, total)).transpose()?;
-        let index_type = out.as_ref().map(|out| out.index_type).or(self.index_type).unwrap_or(DataType::I64);
-        arguments::check_fill(self.fill, index_type)?;
-        let find = |best: Best| {
-            let mut found = Found::new(py, first, index_type, result_sizes, answer != Answer::Indices)?;
+        let target = self.target(py, axes.result_sizes(&[total], keepdims), total)?;
+        if total == 0 {
+            return self.answer_of_nothing(py, first, &target);
+        }
+        let found = |best: Best| {
+            let mut found = Found::new(py, first, DataType::I64, target.sizes, self.needs_values(first))?;
             let (indices, values) = found.bytes();
-            let nothing = || value_error(Error::NothingThere { output: Vec::new() });
-            let index = if best.index[0] == -1 { self.fill.ok_or_else(nothing)? } else { best.index[0] };
-            write_index(index, indices);
+            indices.copy_from_slice(cast_slice(&best.index));
             if let Some(values) = values {
                 values.copy_from_slice(&cast_slice(&best.value)[..values.len()]);
             }
@@ -315,11 +401,11 @@ impl<'py> Call<'_, 'py> {
         match functions {
             Functions::One(function) => {
                 let [best] = self.best_of_pieces(py, chunks, total, [function])?;
-                self.answer(first, find(best)?, out.as_ref())
+                self.answer(first, [found(best)?], true, &target)
             }
             Functions::Both => {
                 let [min, max] = self.best_of_pieces(py, chunks, total, Functions::BOTH)?;
-                answer_of_both([find(min)?, find(max)?])
+                self.answer(first, [found(min)?, found(max)?], true, &target)
             }
         }
     }
@@ -341,7 +427,7 @@ impl<'py> Call<'_, 'py> {
                 return Err(column::not_an_axis(name));
             };
             let (layout, data_type) = (view.shape.layout().map_err(value_error)?, view.data_type);
-            let (whole, from, threads) = ([total], [start], &self.threads);
+            let (whole, from) = ([total], [start]);
             let mask = chunk.bits().map(|(bits, offset)| Mask::bits(bits, offset));
             for (function, best) in functions.into_iter().zip(&mut best) {
                 let reduce = ArgReduce::new(function, &layout).axes(&[0]).options(options).window(&whole, &from);
@@ -350,11 +436,9 @@ impl<'py> Call<'_, 'py> {
                 let to = of_chunk.bytes(data_type);
                 // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input.
                 let input = unsafe { view.bytes(name)? };
-                let run = || match mask {
-                    Some(mask) => plan.run_masked_partials_on(threads, input, mask, to.0, to.1),
-                    None => plan.run_partials_on(threads, input, to.0, to.1),
-                };
-                without_lock(py, input.len(), run).map_err(value_error)?;
+                let to = PartialBuffers { indices: to.1, values: to.0 };
+                let run = |threads: &dyn Executor| plan.run(argreduce::input(input).masked(mask).on(threads), to);
+                interrupt::run(py, view.work(), &self.threads, run)?.map_err(value_error)?;
                 let (best, (value, index)) = (best.bytes(data_type), of_chunk.bytes(data_type));
                 let merged = plan.merge().arrays_untyped((data_type, DataType::I64), best, (value, index));
                 merged.map_err(value_error)?;
@@ -396,6 +480,7 @@ impl<'py> Call<'_, 'py> {
 
 /// What one function finds.
 struct Found<'py> {
+    index_type: DataType,
     indices: NewArray<'py>,
     values: Option<NewArray<'py>>,
 }
@@ -411,7 +496,7 @@ impl<'py> Found<'py> {
     ) -> PyResult<Self> {
         let indices = NewArray::new(descr_of(py, index_type)?, &sizes)?;
         let values = if with_values { Some(NewArray::new(view.value_type(py)?, &sizes)?) } else { None };
-        Ok(Found { indices, values })
+        Ok(Found { index_type, indices, values })
     }
 
     fn bytes(&mut self) -> (&mut [u8], Option<&mut [u8]>) {
@@ -426,29 +511,38 @@ struct Best {
 }
 
 impl Best {
-    const NOTHING: Best = Best { value: [0], index: [-1] };
+    const NOTHING: Best = Best { value: [0], index: [NOTHING] };
 
     fn bytes(&mut self, data_type: DataType) -> (&mut [u8], &mut [u8]) {
         (&mut cast_slice_mut(&mut self.value)[..data_type.size()], cast_slice_mut(&mut self.index))
     }
 }
 
-/// What both functions found, as it is given back.
-fn answer_of_both<'py>([mut min, mut max]: [Found<'py>; 2]) -> PyResult<Bound<'py, PyAny>> {
-    let (argmin, argmax) = (number_or_array(&mut min.indices)?, number_or_array(&mut max.indices)?);
-    let py = argmin.py();
-    let (Some(min), Some(max)) = (&mut min.values, &mut max.values) else {
-        return interop(py)?.call_method1(intern!(py, "ArgMinMax"), (argmin, argmax));
-    };
-    let parts = (number_or_array(min)?, argmin, number_or_array(max)?, argmax);
-    interop(py)?.call_method1(intern!(py, "ArgMinMaxValues"), parts)
+/// Where indices go to.
+struct Target<'a, 'py> {
+    /// Those of the result.
+    sizes: Sizes,
+    out: Option<Out<'a, 'py>>,
+    /// Their type: that of `out`, or of what is made for it.
+    index_type: DataType,
 }
 
-/// Indices as they are given back: copied to `out`, if there is one.
-fn indices_or_out<'py>(indices: &mut NewArray<'py>, out: Option<&Out<'_, 'py>>) -> PyResult<Bound<'py, PyAny>> {
-    let Some(out) = out else { return number_or_array(indices) };
-    out.copy(&indices.array)?;
-    Ok(out.given())
+impl<'py> Target<'_, 'py> {
+    /// Indices as they are given back: copied to `out`, if there is one; otherwise of the type that was asked for. All
+    /// were checked to fit.
+    fn put(&self, found: &mut Found<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let indices = &mut found.indices;
+        if let Some(out) = &self.out {
+            out.copy(&indices.array)?;
+            return Ok(out.given());
+        }
+        if found.index_type == self.index_type {
+            return number_or_array(indices);
+        }
+        let mut narrow = NewArray::new(descr_of(indices.array.py(), self.index_type)?, &self.sizes)?;
+        narrow.fill_from(&indices.array)?;
+        number_or_array(&mut narrow)
+    }
 }
 
 /// An array without axes is given back as a number.
@@ -486,8 +580,27 @@ pub(crate) struct Run<'a, 'py> {
     pub(crate) fill: Option<i64>,
 }
 
-/// Which elements are there, if some are not, and what is written where none is.
-type MaskAndFill<'a> = Option<(Mask<'a>, Option<i64>)>;
+/// With what elements are read: threads, which of them are there, if some are not, and what is written where none is,
+/// if that is not as the plan says.
+pub(crate) struct Lent<'a> {
+    pub(crate) executor: Option<&'a dyn Executor>,
+    pub(crate) mask: Option<Mask<'a>>,
+    pub(crate) fill: Option<Option<i64>>,
+}
+
+impl Lent<'_> {
+    /// Elements as the input of a call.
+    pub(crate) fn input<'b>(&'b self, elements: &'b [u8]) -> argreduce::Input<'b, u8> {
+        let mut input = argreduce::Input::from(elements).masked(self.mask);
+        if let Some(executor) = self.executor {
+            input = input.on(executor);
+        }
+        if let Some(fill) = self.fill {
+            input = input.filled(fill);
+        }
+        input
+    }
+}
 
 impl Run<'_, '_> {
     fn run(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
@@ -500,25 +613,25 @@ impl Run<'_, '_> {
 
     /// By the order of the elements themselves.
     pub(crate) fn run_as_is(&self, indices: &mut [u8], values: Option<&mut [u8]>) -> PyResult<()> {
-        let (plan, threads, is_alone) = (self.key.plan(self.view.shape)?, self.threads, self.threads.count == 1);
+        let plan = self.key.plan(self.view.shape)?;
         let (plan, key) = (&*plan, &self.key);
-        let run =
-            |input: &[u8], mask: MaskAndFill<'_>, indices: &mut [u8], values: Option<&mut [u8]>| match (mask, values) {
-                (Some(mask), values) => plan.run_masked_with_fill(threads, input, mask, indices, values),
-                (None, None) if is_alone => plan.run(input, indices),
-                (None, None) => plan.run_on(threads, input, indices),
-                (None, Some(values)) if is_alone => plan.run_with_values(input, indices, values),
-                (None, Some(values)) => plan.run_with_values_on(threads, input, indices, values),
+        self.read(move |elements, lent| {
+            let run = |elements: &[u8], indices: &mut [u8], values: Option<&mut [u8]>| {
+                plan.run(lent.input(elements), Buffers { indices, values })
             };
-        self.read(move |input, mask| {
             if key.data_type != DataType::Bool {
-                return run(input, mask, indices, values).map_err(value_error);
+                return run(elements, indices, values).map_err(value_error);
             }
             let outputs = Outputs::of(key, [key.function], [indices], values.map(|values| [values]));
-            bools::run_of_any_bytes(input, outputs, |input, [indices], [values]| {
-                run(input, mask, indices, Some(values))
+            bools::run_of_any_bytes(elements, outputs, |elements, [indices], [values]| {
+                run(elements, indices, Some(values))
             })
         })
+    }
+
+    /// Whether nothing is divided: neither among threads, nor between pauses.
+    fn is_alone(&self) -> bool {
+        self.threads.count == 1 && is_short(self.view.work())
     }
 
     /// [`Run::run`] for both functions: into the indices and values of the smallest, and of the largest.
@@ -532,37 +645,39 @@ impl Run<'_, '_> {
             of_min.run(min, min_values)?;
             return of_max.run(max, max_values);
         }
-        let (plan, threads, is_alone) =
-            (self.key.plan_for_both(self.view.shape)?, self.threads, self.threads.count == 1);
+        let plan = self.key.plan_for_both(self.view.shape)?;
         let (plan, key) = (&*plan, &self.key);
-        let run =
-            |input: &[u8], mask: MaskAndFill<'_>, indices: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>| match mask {
-                Some(mask) => plan.run_masked_with_fill(threads, input, mask, indices, values),
-                None if is_alone => plan.run(input, indices, values),
-                None => plan.run_on(threads, input, indices, values),
+        self.read(move |elements, lent| {
+            let run = |elements: &[u8], [min, max]: [&mut [u8]; 2], values: Option<[&mut [u8]; 2]>| {
+                let [lowest, highest] = values.map_or([None, None], |values| values.map(Some));
+                let outputs = [Buffers { indices: min, values: lowest }, Buffers { indices: max, values: highest }];
+                plan.run(lent.input(elements), outputs.map(Into::into))
             };
-        self.read(move |input, mask| {
             if key.data_type != DataType::Bool {
-                return run(input, mask, indices, values).map_err(value_error);
+                return run(elements, indices, values).map_err(value_error);
             }
             let outputs = Outputs::of(key, Functions::BOTH, indices, values);
-            bools::run_of_any_bytes(input, outputs, |input, indices, values| run(input, mask, indices, Some(values)))
+            bools::run_of_any_bytes(elements, outputs, |elements, indices, values| run(elements, indices, Some(values)))
         })
     }
 
     /// Hands the elements to something that runs a plan, and which of them are there, with what is written where none
-    /// is. The lock of the interpreter is released meanwhile if they are many.
-    fn read(&self, run: impl FnOnce(&[u8], MaskAndFill<'_>) -> PyResult<()> + Send) -> PyResult<()> {
-        let Run { py, name, view, fill, .. } = *self;
+    /// is; and the threads for it. The lock of the interpreter is released meanwhile if they are many.
+    fn read(&self, run: impl FnOnce(&[u8], &Lent<'_>) -> PyResult<()> + Send) -> PyResult<()> {
+        let Run { py, name, view, threads, fill, .. } = *self;
+        let is_alone = self.is_alone();
         // SAFETY: no code of Python runs before the plan has run, and nothing here writes to the input: an `out` that
         // is (a part of) it is written after it was read.
         let input = unsafe { view.bytes(name)? };
+        let run = |mask: Option<Mask<'_>>| {
+            interrupt::run(py, view.work(), threads, |executor| {
+                run(input, &Lent { executor: (!is_alone).then_some(executor), mask, fill: Some(fill) })
+            })
+        };
         match self.there {
             // SAFETY: as above.
-            Some(there) => unsafe {
-                there.with(name, |mask| without_lock(py, input.len(), || run(input, Some((mask, fill)))))?
-            },
-            None => without_lock(py, input.len(), || run(input, None)),
+            Some(there) => unsafe { there.with(name, |mask| run(Some(mask)))?? },
+            None => run(None)?,
         }
     }
 
@@ -576,11 +691,6 @@ impl Run<'_, '_> {
             None => Ok(false),
         }
     }
-}
-
-/// Runs something that reads so many bytes: without the lock of the interpreter, if they are many.
-pub(crate) fn without_lock<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
-    if bytes >= MIN_BYTES_WITHOUT_LOCK { py.detach(run) } else { run() }
 }
 
 /// What is wrong with a call that NumPy has no other exception for.
@@ -602,6 +712,21 @@ fn write_index(index: i64, to: &mut [u8]) {
     let (bytes, width) = (index.to_ne_bytes(), to.len());
     let first = if cfg!(target_endian = "little") { 0 } else { 8 - width };
     to.copy_from_slice(&bytes[first..][..width]);
+}
+
+/// What the value of an output without an element is, in the first bytes: NaN or NaT, or 0 where a type has neither.
+fn no_value(view: &View<'_, '_>) -> [u8; 8] {
+    fn first<const N: usize>(bytes: [u8; N]) -> [u8; 8] {
+        std::array::from_fn(|n| bytes.get(n).copied().unwrap_or(0))
+    }
+    match view.data_type {
+        DataType::I64 if view.is_of_dates() => dates::NAT.to_ne_bytes(),
+        DataType::F16 => first(f16::NAN.to_ne_bytes()),
+        DataType::Bf16 => first(bf16::NAN.to_ne_bytes()),
+        DataType::F32 => first(f32::NAN.to_ne_bytes()),
+        DataType::F64 => f64::NAN.to_ne_bytes(),
+        _ => [0; 8],
+    }
 }
 
 /// Whether there is a NaN among values of a view, or a NaT.

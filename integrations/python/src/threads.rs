@@ -11,7 +11,7 @@
 //! So a call needs no thread of the pool to make progress: calls may be nested, several may run at once, and if the
 //! system gives no more threads, fewer do the work.
 
-use argreduce::{Executor, Input};
+use argreduce::Executor;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,14 +22,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// So many threads of the process's pool, that of the caller among them.
 pub(crate) struct Threads {
     pub(crate) count: usize,
-}
-
-impl Threads {
-    /// Elements as the input of a call on these threads.
-    pub(crate) fn lent_to<'a>(&'a self, elements: &'a [u8]) -> Input<'a, u8> {
-        let input = Input::from(elements);
-        if self.count == 1 { input } else { input.on(self) }
-    }
 }
 
 impl Executor for Threads {

@@ -18,7 +18,7 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyList, PyString, PyTuple};
 
 /// Sizes and strides in elements. Written where it stays: to move it takes as long as some of what a small call does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -230,6 +230,19 @@ fn is_of_dask(x: &Bound<'_, PyAny>) -> bool {
     is_of(x, "dask")
 }
 
+/// Whether it is an object of xarray, which has names for its axes, and maybe an array of dask in it.
+pub(crate) fn is_labelled(x: &Bound<'_, PyAny>) -> bool {
+    x.cast_exact::<PyUntypedArray>().is_err() && !x.is_exact_instance_of::<PyList>() && is_of(x, "xarray")
+}
+
+/// What such an object has elements in; any other, as it is.
+pub(crate) fn without_labels<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if !is_labelled(x) {
+        return Ok(x.clone());
+    }
+    interop(x.py())?.call_method1(intern!(x.py(), "elements_of_labelled"), (x,))
+}
+
 /// Whether it is of a class of a package, or of a subclass.
 fn is_of(x: &Bound<'_, PyAny>, package: &str) -> bool {
     let is_there = |name: &str| name.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -370,6 +383,13 @@ impl<'a, 'py> View<'a, 'py> {
     /// Whether these are dates or durations, which are compared as integers.
     pub(crate) fn is_of_dates(&self) -> bool {
         self.data_type == DataType::I64 && self.descr.as_ref().is_some_and(is_date)
+    }
+
+    /// How many bytes are worked on: all that lies between, or those of each element, as often as it is one.
+    pub(crate) fn work(&self) -> usize {
+        let (before, behind) = self.shape.reach();
+        let count = self.shape.sizes().iter().fold(1, |count: usize, &size| count.saturating_mul(size));
+        count.max(before + behind).saturating_mul(self.data_type.size())
     }
 
     /// Copies all elements to an array of the same sizes.

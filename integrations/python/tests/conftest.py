@@ -22,6 +22,13 @@ def is_float(dtype: np.dtype) -> bool:
     return dtype.kind not in "?biu"
 
 
+def nothing_of(dtype: np.dtype) -> np.generic:
+    """The value of an output without an element."""
+    if dtype.kind in "mM":
+        return dtype.type("NaT")
+    return np.array(np.nan if is_float(dtype) else 0).astype(dtype)[()]
+
+
 def random_array(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Few different elements, so that there are ties; some NaN, infinities and both zeros."""
     x = rng.integers(0, 5, shape).astype(np.float64)

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from argreduce import _argreduce
-from conftest import DTYPES, expected, is_float, random_array
+from conftest import DTYPES, expected, is_float, nothing_of, random_array
 from test_semantics import views
 
 FIELDS = {"argminmax": ("argmin", "argmax"), "argminmax_values": ("min", "argmin", "max", "argmax")}
@@ -189,8 +189,8 @@ def test_masks(rng, dtype):
                     rows = rows_of(y, axes)
                     for values, at in ((found.min, min_at), (found.max, max_at)):
                         picked = rows[np.arange(at.size), at.ravel()]
-                        # Where nothing is there, the value is 0.
-                        picked = np.where(at.ravel() == -1, np.zeros((), dtype), picked)
+                        # Where nothing is there, the value is NaN, or 0.
+                        picked = np.where(at.ravel() == -1, nothing_of(y.dtype), picked)
                         np.testing.assert_array_equal(np.ravel(values), picked)
                     np.testing.assert_array_equal(found.argmin, min_at)
     masked = np.ma.masked_array([[3, 1, 2], [5, 4, 9]], [[0, 1, 0], [0, 0, 1]])
@@ -208,7 +208,7 @@ def test_columns(rng, dtype):
             values[rng.random(length) < 0.2] = np.nan
         missing = rng.random(length) < rng.choice([0.0, 0.1, 0.9, 1.0])
         wanted = [int(masks.expected(f"arg{n}", values, ~missing, 0)) for n in ("min", "max")]
-        picked = [0 if at == -1 else values[at] for at in wanted]
+        picked = [nothing_of(values.dtype) if at == -1 else values[at] for at in wanted]
         for kind, column in masks.columns(values, missing, dtype):
             what = (kind, values, missing)
             assert list(argreduce.argminmax(column, fill=-1)) == wanted, what
@@ -245,7 +245,8 @@ def test_dates(dtype):
                 np.testing.assert_array_equal(both.argmax, np.squeeze(found.argmax, axis))
     x = np.array(["2020-01-01", "NaT", "2021-01-01", "1999-01-01"], "datetime64[D]")
     assert argreduce.argminmax(x, where=[True, False, True, True]) == (3, 2)
-    assert argreduce.argminmax(x, where=[False, True, False, False], nan="ignore", fill=-1) == (1, 1)
+    assert argreduce.argminmax(x, where=[False, True, False, False], nan="ignore", fill=-1) == (-1, -1)
+    assert argreduce.argminmax(x, where=[False, True, False, False], nan="ignore") == (1, 1)
 
 
 def test_dates_of_columns():

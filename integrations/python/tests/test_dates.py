@@ -117,8 +117,25 @@ def test_parts(function: Any, nan: Any) -> None:
     assert nothing.indices.tolist() == [-1, -1, -1]
     assert not as_integers(nothing.values).any()
     assert argreduce.merge(nothing, merged, **options).indices.tolist() == merged.indices.tolist()
-    with pytest.raises(TypeError, match=r"values of acc are of type datetime64\[ns\], and those of other of type"):
+    with pytest.raises(TypeError, match=r"values of part 0 are of type datetime64\[ns\], and values of part 1 of type"):
         argreduce.merge(merged, (merged.values.astype("M8[s]"), merged.indices))
+
+
+@pytest.mark.parametrize("nan", ["propagate", "ignore"])
+def test_values_under_masks(nan: Any) -> None:
+    rng = np.random.default_rng(9)
+    for part, there, seed in itertools.product((0, 0.1, 0.6, 1), (0.0, 0.1, 0.5), range(4)):
+        x = dates(rng, (6, 5), ("M8[s]", "m8[D]")[seed % 2], part)
+        where = rng.random(x.shape) < there
+        for name, is_max in (("min_argmin", False), ("max_argmax", True)):
+            values, indices = getattr(argreduce, name)(x, 1, where=where, fill=-9, nan=nan)
+            for row, is_there, value, index in zip(x, where, values, indices):
+                at = np.flatnonzero(is_there & ~np.isnat(row) if nan == "ignore" else is_there)
+                if not at.size:
+                    assert np.isnat(value) and index == -9
+                    continue
+                assert index == at[expected(row[at], 0, is_max, nan, False)]
+                assert as_integers(value) == as_integers(row[index])
 
 
 def test_dask() -> None:

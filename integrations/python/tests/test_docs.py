@@ -29,6 +29,7 @@ def test_modules(module):
 
 def test_readme():
     pytest.importorskip("dask.array")
+    pytest.importorskip("xarray")
     readme = Path(__file__).parent.parent / "README.md"
     result = doctest.testfile(str(readme), module_relative=False)
     assert result.failed == 0 and result.attempted > 20

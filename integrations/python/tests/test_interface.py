@@ -398,7 +398,7 @@ def test_named_tuples():
     number = argreduce.min_argmin(X)
     assert type(number.values) is np.float64 and type(number.indices) is np.int64
     part = argreduce.partial(X, 1, start=(0, 0), whole=X.shape)
-    assert type(pickle.loads(pickle.dumps(part))) is argreduce.Partial
+    assert isinstance(pickle.loads(pickle.dumps(part)), argreduce.Partial)
 
 
 def test_unravel():
@@ -414,6 +414,36 @@ def test_unravel():
         argreduce.unravel(60, x.shape, (1, 2, 3))
     with pytest.raises(np.exceptions.AxisError):
         argreduce.unravel(0, (2, 3), 2)
+
+
+def test_unravel_leaves_a_fill():
+    indices = argreduce.argmax(np.zeros((2, 3, 4)), (1, 2), where=np.array([True, False])[:, None, None], fill=-1)
+    assert [part.tolist() for part in argreduce.unravel(indices, (2, 3, 4), (1, 2), fill=-1)] == [[0, -1], [0, -1]]
+    # One that is an index, too.
+    assert [part.tolist() for part in argreduce.unravel([5, 7], (2, 4), fill=5)] == [[5, 1], [5, 3]]
+    assert argreduce.unravel(-1, (2, 3), fill=-1) == (-1, -1)
+    with pytest.raises(ValueError):
+        argreduce.unravel([-1], (2, 3))
+    with pytest.raises(ValueError):
+        argreduce.unravel([-2], (2, 3), fill=-1)
+
+
+def test_unravel_is_lazy():
+    da = pytest.importorskip("dask.array")
+
+    def fails(block):
+        raise AssertionError("it was computed")
+
+    lazy = da.zeros(4, dtype=np.int64, chunks=2)
+    argreduce.unravel(lazy.map_blocks(fails, dtype=np.int64, meta=np.empty(0, np.int64)), (2, 3))
+    x = np.random.default_rng(1).random((6, 3, 4))
+    found = argreduce.unravel(argreduce.argmax(da.from_array(x, 2), (1, 2)), x.shape, (1, 2))
+    assert all(isinstance(part, da.Array) and part.dtype == np.int64 and part.chunks == ((2, 2, 2),) for part in found)
+    wanted = argreduce.unravel(argreduce.argmax(x, (1, 2)), x.shape, (1, 2))
+    np.testing.assert_array_equal(da.compute(*found), wanted)
+    assert da.compute(*argreduce.unravel(da.from_array([5, -1], 1), (2, 4), fill=-1))[1].tolist() == [1, -1]
+    with pytest.raises(ValueError, match="index 6 is out of bounds"):
+        argreduce.unravel(lazy + 6, (2, 3))[0].compute(scheduler="synchronous")
 
 
 def test_other_threads_run_meanwhile():
@@ -458,3 +488,14 @@ def test_many_threads_at_once(rng):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("name", ["argmax", "nanargmin", "max_argmax", "argminmax", "argminmax_values"])
+def test_the_array_has_no_name(name):
+    function = getattr(argreduce, name)
+    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'a'"):
+        function(a=X)
+    with pytest.raises(TypeError, match=rf"{name}\(\) got some positional-only .* as keyword arguments: 'x'"):
+        function(x=X)
+    with pytest.raises(TypeError, match=rf"{name}\(\) missing 1 required positional argument: 'x'"):
+        function(axis=1)

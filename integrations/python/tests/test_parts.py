@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import itertools
 import math
+import pickle
 
 import argreduce
 import numpy as np
@@ -54,22 +58,22 @@ def test_errors():
     with pytest.raises(ValueError):
         argreduce.partial(np.zeros((2, 3)), 1, start=(0,), whole=(2, 5))
     a = (np.zeros(2), np.zeros(2, int))
-    with pytest.raises(ValueError, match=r"values of other have the shape \(3,\), and values of acc \(2,\)"):
+    with pytest.raises(ValueError, match=r"values of part 1 have the shape \(3,\), and values of part 0 \(2,\)"):
         argreduce.merge(a, (np.zeros(3), np.zeros(3, int)))
     for dtype in ("?", "f8", "O", "M8[s]"):
         indices = np.zeros(2, dtype)
-        with pytest.raises(TypeError, match="indices of other are of type .*: integers are needed"):
+        with pytest.raises(TypeError, match="indices of part 1 are of type .*: integers are needed"):
             argreduce.merge(a, (np.zeros(2), indices))
-        with pytest.raises(TypeError, match="indices of acc are of type .*: integers are needed"):
+        with pytest.raises(TypeError, match="indices of part 0 are of type .*: integers are needed"):
             argreduce.merge((np.zeros(2), indices), a)
-    with pytest.raises(ValueError, match=f"indices of acc have {2**63}: int64 holds less"):
+    with pytest.raises(ValueError, match=f"indices of part 0 have {2**63}: int64 holds less"):
         argreduce.merge((np.zeros(2), np.array([0, 2**63], np.uint64)), a)
     with pytest.raises(TypeError, match="merge takes bool, .*, not complex128"):
         argreduce.merge((np.zeros(2, complex), np.zeros(2, int)), a)
-    for acc, other, name in ((list(a), a, "acc"), (a, (*a, 1), "other"), (a, None, "other")):
-        with pytest.raises(TypeError, match=rf"{name} is of type \w+: a tuple \(values, indices\) is needed"):
+    for acc, other, n in ((list(a), a, 0), (a, (*a, 1), 1), (a, None, 1)):
+        with pytest.raises(TypeError, match=rf"part {n} is of type \w+: a tuple \(values, indices\) is needed"):
             argreduce.merge(acc, other)
-    with pytest.raises(TypeError, match="values of acc are of type float64, and those of other of type float32"):
+    with pytest.raises(TypeError, match="values of part 0 are of type float64, and values of part 1 of type float32"):
         argreduce.merge(a, (np.zeros(2, "f4"), np.zeros(2, int)))
     masked = (np.ma.masked_array(np.zeros(2), [True, False]), np.zeros(2, int))
     for acc, other in ((a, masked), (masked, a)):
@@ -176,3 +180,94 @@ def test_numbers_of_windows():
             argreduce.partial(x, 0, start=(0, 0) + ones, whole=(1 << 64, 4) + ones)
         with pytest.raises(TypeError, match="start is of type float on axis 1: an integer for each axis is needed"):
             argreduce.partial(x, 0, start=(0, 0.5) + ones, whole=(4, 4) + ones)
+
+
+RULES = list(itertools.product(("argmax", "argmin"), (False, True), ("propagate", "ignore")))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_parts_know_their_rule(rng, rule):
+    function, last, nan = rule
+    options = {"function": function, "select_last": last, "nan": nan}
+    for x in (random_array(rng, (60,), np.dtype("f8")), np.full(60, np.nan), np.arange(60) % 3):
+        parts = [argreduce.partial(x[n : n + 7], start=(n,), whole=x.shape, **options) for n in range(0, 60, 7)]
+        rng.shuffle(order := list(range(len(parts))))
+        parts = [parts[n] for n in order]
+        name = {"argmax": argreduce.max_argmax, "argmin": argreduce.min_argmin}[function]
+        wanted = name(x, select_last=last, nan=nan)
+        for merged in (functools.reduce(argreduce.merge, parts), argreduce.merge(*parts), argreduce.merge(parts)):
+            assert (merged.function, merged.select_last, merged.nan) == rule
+            assert merged.indices == wanted.indices
+            np.testing.assert_array_equal(merged.values, wanted.values)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_a_rule_stays(rule):
+    function, last, nan = rule
+    options = {"function": function, "select_last": last, "nan": nan}
+    part = argreduce.partial(np.array([2.0, 1.0]), start=(0,), whole=(9,), **options)
+    values, indices = part
+    assert (values, indices) == (part.values, part.indices) and part._fields == ("values", "indices")
+    assert repr(part) == f"Partial(values={values!r}, indices={indices!r})"
+    pickled = [pickle.loads(pickle.dumps(part, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    others = [copy.copy(part), copy.deepcopy(part), part._replace(values=np.array(7.0)), type(part)(*part)]
+    many = argreduce.partial(np.zeros((2,) * 9), 0, start=(0,) * 9, whole=(2,) * 9, **options)
+    for other in (part, many, argreduce.merge(part), *pickled, *others):
+        assert isinstance(other, argreduce.Partial) and type(other) is type(part)
+        assert tuple(other.rule) == (other.function, other.select_last, other.nan) == rule
+
+
+def test_a_rule_stays_in_dask(rng):
+    dask = pytest.importorskip("dask")
+    x = rng.random(12)
+    options = {"function": "argmin", "select_last": True}
+    parts = [argreduce.partial(x[n : n + 3], start=(n,), whole=x.shape, **options) for n in range(0, 12, 3)]
+    partial = dask.delayed(argreduce.partial)
+    lazy = [partial(x[n : n + 3], start=(n,), whole=x.shape, **options) for n in range(0, 12, 3)]
+    mixed = parts[0]._replace(values=dask.delayed(parts[0].values))
+    for scheduler in ("synchronous", "threads", "processes"):
+        found = [
+            *dask.compute(parts[0], mixed, *lazy, scheduler=scheduler),
+            dask.delayed(argreduce.merge)(*lazy).compute(scheduler=scheduler),
+            dask.delayed(argreduce.merge)(parts).compute(scheduler=scheduler),
+            dask.delayed(argreduce.merge)(mixed, *parts[1:]).compute(scheduler=scheduler),
+        ]
+        assert {tuple(part.rule) for part in found} == {("argmin", True, "propagate")}
+        assert {int(part.indices) for part in found[-3:]} == {int(x.argmin())}
+
+
+def test_parts_of_different_rules():
+    x = np.array([2.0, 1.0])
+
+    def part(**options):
+        return argreduce.partial(x, start=(0,), whole=(2,), **options)
+
+    for options in ({"function": "argmin"}, {"select_last": True}, {"nan": "ignore"}):
+        (name, value), = options.items()
+        for parts in ((part(), part(), part(**options)), ((x[0], 0), part(**options), part())):
+            with pytest.raises(ValueError, match=rf"different rules do not merge: part \d was found .*{name}={value!r}"):
+                argreduce.merge(*parts)
+        with pytest.raises(ValueError, match=rf"part 0 was found with .*, and merge was called with .*{name}={value!r}"):
+            argreduce.merge(part(), part(), **options)
+        # Said again, it is right.
+        assert argreduce.merge(part(**options), part(**options), **options).rule == part(**options).rule
+    # A plain pair is by the rule that the others know, or that is said.
+    pair = (np.array(0.0), np.array(7))
+    assert argreduce.Partial(*pair).rule is None and argreduce.Partial(*pair).function is None
+    assert argreduce.merge(pair, part(function="argmin")).indices == 7
+    assert argreduce.merge(argreduce.Partial(*pair), part()).indices == 0
+    assert argreduce.merge(pair, tuple(part()), function="argmin").function == "argmin"
+    assert argreduce.merge(pair, tuple(part())).function == "argmax"
+
+
+def test_how_many_parts_merge():
+    for call in (lambda: argreduce.merge(), lambda: argreduce.merge([])):
+        with pytest.raises(ValueError, match="merge was given no parts: at least one is needed"):
+            call()
+    part = argreduce.partial(np.array([2.0, 1.0]), start=(0,), whole=(2,))
+    alone = argreduce.merge(part)
+    assert alone.values is not part.values and (alone.values, alone.indices) == (2, 0)
+    with pytest.raises(TypeError, match="part 0 is of type list: a tuple"):
+        argreduce.merge([part], [part])
+    with pytest.raises(TypeError, match="part 2 is of type int: a tuple"):
+        argreduce.merge([part, part, 3])

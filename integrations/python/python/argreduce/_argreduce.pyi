@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -10,13 +10,21 @@ from ._interop import ArgMinMax, ArgMinMaxValues, Function, Nan, Partial, Values
 _OfNumPy: TypeAlias = NDArray[Any] | np.generic | float | Sequence[Any]
 _Integers: TypeAlias = NDArray[np.integer[Any]]
 _Out = TypeVar("_Out", bound=_Integers)
+_S = TypeVar("_S", bound=np.generic)
+_V = TypeVar("_V")
+_I = TypeVar("_I")
 _Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | _Integers | None
 _Threads: TypeAlias = SupportsIndex | Literal["all"] | None
 # Whatever has a truth value.
 _Truth: TypeAlias = object
-_Pair: TypeAlias = tuple[Any, Any]
+# Of what has names for its axes.
+_Name: TypeAlias = str | Sequence[SupportsIndex | str] | _Axis
 # Booleans that broadcast.
 _Where: TypeAlias = NDArray[np.bool] | np.bool | bool | Sequence[Any] | Any
+
+class _Labelled(Protocol):
+    @property
+    def dims(self) -> Any: ...
 
 __all__ = [
     "argmax", "argmin", "argminmax", "argminmax_values", "max_argmax", "merge", "min_argmin", "nanargmax", "nanargmin",
@@ -41,21 +49,33 @@ def argmax(
 ) -> np.integer[Any]: ...
 @overload
 def argmax(
-    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> NDArray[np.int64]: ...
+@overload
+def argmax(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> _Integers: ...
 @overload
 def argmax(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> _Out: ...
 @overload
 def argmax(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> Any: ...
+@overload
+def argmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> Any: ...
 @overload
 def argmin(
@@ -71,107 +91,233 @@ def argmin(
 ) -> np.integer[Any]: ...
 @overload
 def argmin(
-    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> NDArray[np.int64]: ...
+@overload
+def argmin(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> _Integers: ...
 @overload
 def argmin(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> _Out: ...
 @overload
 def argmin(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> Any: ...
+@overload
+def argmin(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> Any: ...
 @overload
 def nanargmax(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
-    dtype: None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    dtype: None = None, select_last: _Truth = False, threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> np.int64: ...
 @overload
 def nanargmax(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> np.integer[Any]: ...
 @overload
 def nanargmax(
-    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+) -> NDArray[np.int64]: ...
+@overload
+def nanargmax(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
 ) -> _Integers: ...
 @overload
 def nanargmax(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
 ) -> _Out: ...
 @overload
 def nanargmax(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+) -> Any: ...
+@overload
+def nanargmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
 ) -> Any: ...
 @overload
 def nanargmin(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
-    dtype: None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    dtype: None = None, select_last: _Truth = False, threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> np.int64: ...
 @overload
 def nanargmin(
     x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
 ) -> np.integer[Any]: ...
 @overload
 def nanargmin(
-    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+) -> NDArray[np.int64]: ...
+@overload
+def nanargmin(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
 ) -> _Integers: ...
 @overload
 def nanargmin(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
 ) -> _Out: ...
 @overload
 def nanargmin(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, threads: _Threads = None,
-    where: _Where = None, fill: SupportsIndex | None = None,
+    x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
 ) -> Any: ...
+@overload
+def nanargmin(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+) -> Any: ...
+@overload
 def max_argmax(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out | None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    x: NDArray[_S], /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
     where: _Where = None, fill: SupportsIndex | None = None,
-) -> ValuesAndIndices: ...
+) -> ValuesAndIndices[_S, np.int64]: ...
+@overload
+def max_argmax(
+    x: NDArray[_S], /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[NDArray[_S], NDArray[np.int64]]: ...
+@overload
+def max_argmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, _Out]: ...
+@overload
+def max_argmax(
+    x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, Any]: ...
+@overload
+def max_argmax(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, Any]: ...
+@overload
 def min_argmin(
-    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out | None = None,
-    dtype: DTypeLike | None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    x: NDArray[_S], /, axis: None = None, *, keepdims: Literal[False] | None = False, out: None = None,
+    dtype: None = None, select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
     where: _Where = None, fill: SupportsIndex | None = None,
-) -> ValuesAndIndices: ...
+) -> ValuesAndIndices[_S, np.int64]: ...
+@overload
+def min_argmin(
+    x: NDArray[_S], /, axis: _Axis = None, *, keepdims: Literal[True], out: None = None, dtype: None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[NDArray[_S], NDArray[np.int64]]: ...
+@overload
+def min_argmin(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: _Out, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, _Out]: ...
+@overload
+def min_argmin(
+    x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, Any]: ...
+@overload
+def min_argmin(
+    x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, out: None = None, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ValuesAndIndices[Any, Any]: ...
+@overload
+def argminmax(
+    x: _OfNumPy, /, axis: None = None, *, keepdims: Literal[False] | None = False, dtype: None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ArgMinMax[np.int64]: ...
+@overload
+def argminmax(
+    x: _OfNumPy, /, axis: _Axis = None, *, keepdims: Literal[True], dtype: None = None, select_last: _Truth = False,
+    nan: Nan = "propagate", threads: _Threads = None, where: _Where = None, fill: SupportsIndex | None = None,
+) -> ArgMinMax[NDArray[np.int64]]: ...
+@overload
+def argminmax(
+    x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ArgMinMax[Any]: ...
+@overload
 def argminmax(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
     fill: SupportsIndex | None = None,
-) -> ArgMinMax: ...
+) -> ArgMinMax[Any]: ...
+@overload
+def argminmax_values(
+    x: NDArray[_S], /, axis: None = None, *, keepdims: Literal[False] | None = False, dtype: None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ArgMinMaxValues[_S, np.int64]: ...
+@overload
+def argminmax_values(
+    x: NDArray[_S], /, axis: _Axis = None, *, keepdims: Literal[True], dtype: None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ArgMinMaxValues[NDArray[_S], NDArray[np.int64]]: ...
+@overload
+def argminmax_values(
+    x: _Labelled, /, axis: _Name = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
+    select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
+    fill: SupportsIndex | None = None,
+) -> ArgMinMaxValues[Any, Any]: ...
+@overload
 def argminmax_values(
     x: Any, /, axis: _Axis = None, *, keepdims: _Truth = False, dtype: DTypeLike | None = None,
     select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None, where: _Where = None,
     fill: SupportsIndex | None = None,
-) -> ArgMinMaxValues: ...
+) -> ArgMinMaxValues[Any, Any]: ...
+@overload
+def partial(
+    x: NDArray[_S], axis: _Axis = None, *, start: Iterable[SupportsIndex], whole: Iterable[SupportsIndex],
+    function: Function = "argmax", select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
+    where: _Where = None,
+) -> Partial[NDArray[_S], NDArray[np.int64]]: ...
+@overload
 def partial(
     x: Any, axis: _Axis = None, *, start: Iterable[SupportsIndex], whole: Iterable[SupportsIndex],
     function: Function = "argmax", select_last: _Truth = False, nan: Nan = "propagate", threads: _Threads = None,
     where: _Where = None,
-) -> Partial: ...
+) -> Partial[Any, Any]: ...
+@overload
 def merge(
-    acc: _Pair, other: _Pair, *, function: Function = "argmax", select_last: _Truth = False, nan: Nan = "propagate"
-) -> Partial: ...
+    *parts: tuple[_V, _I], function: Function | None = None, select_last: _Truth = None, nan: Nan | None = None
+) -> Partial[_V, _I]: ...
+@overload
+def merge(
+    parts: list[tuple[_V, _I]] | list[Partial[_V, _I]], /, *, function: Function | None = None,
+    select_last: _Truth = None, nan: Nan | None = None,
+) -> Partial[_V, _I]: ...

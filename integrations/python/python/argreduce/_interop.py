@@ -7,42 +7,103 @@ import inspect
 import math
 import sys
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
+
+from . import _labelled
 
 Nan = Literal["propagate", "ignore"]
 Function = Literal["argmax", "argmin"]
 
+# What elements are, and what indices are.
+_V = TypeVar("_V")
+_I = TypeVar("_I")
 
-class ValuesAndIndices(NamedTuple):
+
+class ValuesAndIndices(NamedTuple, Generic[_V, _I]):
     """The best elements, and where they are."""
 
-    values: Any
-    indices: Any
+    values: _V
+    indices: _I
 
 
-class Partial(NamedTuple):
-    """The best elements of a part of a larger array, and where they are in the whole: -1 where nothing was seen."""
+class Rule(NamedTuple):
+    """By what partial answers were found, and merge: see :func:`argreduce.partial`."""
 
-    values: Any
-    indices: Any
+    function: Function
+    select_last: bool
+    nan: Nan
 
 
-class ArgMinMax(NamedTuple):
+class Partial(NamedTuple, Generic[_V, _I]):
+    """The best elements of a part of a larger array, and where they are in the whole: -1 where nothing was seen.
+
+    That is all which it unpacks to. It knows by what rule that was found, too: :func:`argreduce.merge` goes by it. One
+    that is made of two arrays by ``Partial(values, indices)`` is a plain pair, and its rule is None.
+    """
+
+    values: _V
+    indices: _I
+
+    @property
+    def rule(self) -> Rule | None:
+        """The three below, or None."""
+        return getattr(type(self), "_rule", None)
+
+    @property
+    def function(self) -> Function | None:
+        """ "argmax" or "argmin"."""
+        return None if self.rule is None else self.rule.function
+
+    @property
+    def select_last(self) -> bool | None:
+        """Whether of equals the last one was taken."""
+        return None if self.rule is None else self.rule.select_last
+
+    @property
+    def nan(self) -> Nan | None:
+        """ "propagate" or "ignore"."""
+        return None if self.rule is None else self.rule.nan
+
+
+def _partial_class(rule: Rule) -> Any:
+    """The class of partial answers by one rule.
+
+    The class knows it, not the object: so it stays, whatever makes another object of two fields, as dask does of any
+    named tuple, and ``_replace``. It has a name in this module, by which it is pickled.
+    """
+    name = f"_Partial_{rule.function}_{'last' if rule.select_last else 'first'}_{rule.nan}"
+    names = {"__slots__": (), "__module__": __name__, "__doc__": Partial.__doc__, "_rule": rule}
+    made = type(Partial.__name__, (Partial,), names)
+    made.__qualname__ = name
+    globals()[name] = made
+    return made
+
+
+_RULES = [Rule(f, last, nan) for f in ("argmax", "argmin") for last in (False, True) for nan in ("propagate", "ignore")]
+_PARTIALS = {rule: _partial_class(rule) for rule in _RULES}
+
+
+def partial_by(function: Function, select_last: bool, nan: Nan, values: Any, indices: Any) -> Any:
+    """A partial answer that knows its rule."""
+    return _PARTIALS[Rule(function, select_last, nan)](values, indices)
+
+
+class ArgMinMax(NamedTuple, Generic[_I]):
     """Where the smallest elements are, and where the largest."""
 
-    argmin: Any
-    argmax: Any
+    argmin: _I
+    argmax: _I
 
 
-class ArgMinMaxValues(NamedTuple):
+class ArgMinMaxValues(NamedTuple, Generic[_V, _I]):
     """The smallest elements and where they are, and the largest and where they are."""
 
-    min: Any
-    argmin: Any
-    max: Any
-    argmax: Any
+    min: _V
+    argmin: _I
+    max: _V
+    argmax: _I
 
 
 # The fields of these tuples that have elements. The others have indices.
@@ -238,6 +299,25 @@ def of_dask(name: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
     return function(x, axis, **options)
 
 
+def of_labelled(name: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
+    """A function of the package for an object of xarray, as which the answer comes back."""
+    from . import _argreduce
+
+    keepdims, where, out = options.pop("keepdims"), options.pop("where", None), options.pop("out", None)
+
+    def of_elements(elements: Any, axis: Any, **more: Any) -> Any:
+        # An option that is not there is not the same as None to those functions that do not have it.
+        more = {option: value for option, value in more.items() if value is not None}
+        return getattr(_argreduce, name)(elements, axis, **options, **more)
+
+    return _labelled.reduce(name, of_elements, x, axis, keepdims=keepdims, where=where, out=out)
+
+
+def elements_of_labelled(x: Any) -> Any:
+    """What an object of xarray holds."""
+    return _labelled.elements(x)
+
+
 def give_back(result: Any, x: Any, out: Any, is_bfloat16: bool) -> Any:
     """The result as arrays of the library that ``x`` is from, if that takes them; as they are otherwise.
 
@@ -329,7 +409,7 @@ def many_axes(
 
 def partial_of_many_axes(
     x: np.ndarray[Any, Any], reduced: tuple[int, ...], start: list[int], whole: list[int], **options: Any
-) -> Partial:
+) -> Any:
     """:func:`argreduce.partial` for an array of more axes than it takes.
 
     Elements of a part come in the order that they have in the whole. So the part is reduced as an array of two axes,
@@ -360,7 +440,8 @@ def partial_of_many_axes(
     if options.get("where") is not None:
         options["where"] = _merged(options["where"], reduced)[0]
     # That the indices of the whole fit is checked there, too.
-    values, found = _argreduce.partial(merged, 1, start=(0, 0), whole=(len(merged), count), **options)
+    part = _argreduce.partial(merged, 1, start=(0, 0), whole=(len(merged), count), **options)
+    values, found = part
     if merged.shape[1]:
         rest, indices, stride = found, np.zeros_like(found), 1
         for axis in reversed(reduced):
@@ -369,7 +450,7 @@ def partial_of_many_axes(
             stride *= whole[axis]
         # Where nothing was seen, that stays.
         found = np.where(found == -1, found, indices)
-    return Partial(values.reshape(sizes), found.reshape(sizes))
+    return part._replace(values=values.reshape(sizes), indices=found.reshape(sizes))
 
 
 def _merged(x: np.ndarray[Any, Any], reduced: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], list[int]]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, SupportsIndex
 
 import numpy as np
 
+from . import _labelled
 
-def unravel(indices: Any, shape: Any, axis: Any = None) -> tuple[Any, ...]:
+
+def unravel(indices: Any, shape: Any, axis: Any = None, *, fill: SupportsIndex | None = None) -> tuple[Any, ...]:
     """The coordinates of the elements at ``indices``: an array for each reduced axis, in ascending order of axes.
 
     Parameters
     ----------
     indices : array_like of integers
-        What ``argmax(x, axis)`` gave, of any shape.
+        What ``argmax(x, axis)`` gave, of any shape. An array of dask stays lazy, and an object of xarray keeps its
+        dimensions and coordinates.
     shape : tuple of int, or int
         The shape of ``x``.
     axis : None, int or tuple of int
         The axes that were reduced.
+    fill : None or int
+        The index of what has no element, as ``argmax`` was given it: its coordinates are that, too.
 
     Returns
     -------
@@ -29,7 +35,8 @@ def unravel(indices: Any, shape: Any, axis: Any = None) -> tuple[Any, ...]:
     numpy.exceptions.AxisError
         An axis that ``shape`` does not have.
     ValueError
-        An axis given twice, or an index that is not below the product of the reduced sizes.
+        An axis given twice, or an index that is neither ``fill`` nor below the product of the reduced sizes: of an
+        array of dask, when it is computed.
 
     Examples
     --------
@@ -41,6 +48,11 @@ def unravel(indices: Any, shape: Any, axis: Any = None) -> tuple[Any, ...]:
     >>> peaks = argreduce.argmax(maps, axis=(1, 2))
     >>> argreduce.unravel(peaks, maps.shape, axis=(1, 2))
     (array([1, 3]), array([2, 4]))
+
+    Where nothing is there:
+
+    >>> argreduce.unravel([5, -1], (2, 4), fill=-1)
+    (array([ 1, -1]), array([ 1, -1]))
     """
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     rank = len(shape)
@@ -50,4 +62,25 @@ def unravel(indices: Any, shape: Any, axis: Any = None) -> tuple[Any, ...]:
     if not axes:
         # Nothing was reduced: each index is 0, and there is no coordinate.
         return ()
-    return tuple(np.unravel_index(np.asarray(indices), [shape[axis] for axis in axes]))
+    sizes = [shape[axis] for axis in axes]
+    if _labelled.is_labelled(indices):
+        parts = _coordinates(indices.data, sizes, fill)
+        return tuple(indices.copy(data=part) for part in parts)
+    return _coordinates(indices, sizes, fill)
+
+
+def _coordinates(indices: Any, sizes: list[int], fill: Any) -> tuple[Any, ...]:
+    dask = sys.modules.get("dask.array")
+    if dask is not None and isinstance(indices, dask.Array):
+        options = {"dtype": np.int64, "meta": np.empty((0,) * indices.ndim, np.int64)}
+        return tuple(indices.map_blocks(_coordinate, n, sizes, fill, **options) for n in range(len(sizes)))
+    indices = np.asarray(indices)
+    if fill is None:
+        return tuple(np.unravel_index(indices, sizes))
+    missing = indices == fill
+    found = np.unravel_index(np.where(missing, 0, indices), sizes)
+    return tuple(np.where(missing, fill, part)[()] for part in found)
+
+
+def _coordinate(indices: Any, n: int, sizes: list[int], fill: Any) -> Any:
+    return _coordinates(indices, sizes, fill)[n]

@@ -18,12 +18,13 @@ at the same time.
 from __future__ import annotations
 
 import operator
+import re
 from functools import partial as bind
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from . import _argreduce
+from . import _argreduce, _labelled
 from ._interop import ArgMinMax, ArgMinMaxValues, Function, Nan, ValuesAndIndices
 
 try:
@@ -36,6 +37,9 @@ except ImportError as _error:
 
 # dask's own types are incomplete.
 da: Any = dask.array
+
+# By number, or by the name that an object of xarray has for it.
+Axis: TypeAlias = int | str | tuple[int | str, ...] | list[int | str] | None
 
 __all__ = [
     "argmax",
@@ -55,7 +59,7 @@ def __dir__() -> list[str]:
 
 def argmax(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None = None,
+    axis: Axis = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -68,12 +72,12 @@ def argmax(
 
     Parameters
     ----------
-    x : dask array
+    x : dask array, or an object of xarray
         Of any chunks. Their sizes have to be known along the reduced axes that have more than one. A chunk whose
         elements are of another type than ``x.dtype`` is cast to that: floats are rounded to it; integers, bool and
         floats that are cast to integers or to bool have to keep their values, and so have dates of another unit.
     axis : None, int or tuple of int
-        The axes to reduce.
+        The axes to reduce; of an object of xarray, names too.
     keepdims : bool
         Reduced axes keep size 1.
     split_every : None, int or dict
@@ -85,12 +89,13 @@ def argmax(
 
     Returns
     -------
-    dask array of int64
+    dask array of int64, or an object of xarray with one in it
 
     Raises
     ------
     ValueError
-        A reduced axis is empty, or cut into chunks of unknown sizes: now, and not when it is computed. When it is
+        A reduced axis is empty, and there is no ``fill``, or it is cut into chunks of unknown sizes: now, and not when
+        it is computed. When it is
         computed, a chunk of another rank than ``x``, or of another size along a reduced axis than ``x.chunks`` says;
         and without ``fill``, an output of which no element is there.
     TypeError
@@ -108,7 +113,7 @@ def argmax(
 
 def argmin(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None = None,
+    axis: Axis = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -128,7 +133,7 @@ def argmin(
 
 def nanargmax(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None = None,
+    axis: Axis = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -147,7 +152,7 @@ def nanargmax(
 
 def nanargmin(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None = None,
+    axis: Axis = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -166,7 +171,7 @@ def nanargmin(
 
 def max_argmax(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None = None,
+    axis: Axis = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -174,7 +179,7 @@ def max_argmax(
     nan: Nan = "propagate",
     where: Any = None,
     fill: int | None = None,
-) -> ValuesAndIndices:
+) -> ValuesAndIndices[Any, Any]:
     """The largest elements and where they are, as two dask arrays that share their work: see :func:`argmax`.
 
     >>> import dask, dask.array as da, argreduce.dask
@@ -188,7 +193,7 @@ def max_argmax(
 
 def min_argmin(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None = None,
+    axis: Axis = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -196,7 +201,7 @@ def min_argmin(
     nan: Nan = "propagate",
     where: Any = None,
     fill: int | None = None,
-) -> ValuesAndIndices:
+) -> ValuesAndIndices[Any, Any]:
     """The smallest elements and where they are, as two dask arrays that share their work: see :func:`argmax`.
 
     >>> import dask, dask.array as da, argreduce.dask
@@ -209,7 +214,7 @@ def min_argmin(
 
 def argminmax(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None = None,
+    axis: Axis = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -217,7 +222,7 @@ def argminmax(
     nan: Nan = "propagate",
     where: Any = None,
     fill: int | None = None,
-) -> ArgMinMax:
+) -> ArgMinMax[Any]:
     """Where the smallest and the largest elements are, as two dask arrays that share their work: see :func:`argmax`.
 
     >>> import dask, dask.array as da, argreduce.dask
@@ -230,7 +235,7 @@ def argminmax(
 
 def argminmax_values(
     x: Any,
-    axis: int | tuple[int, ...] | list[int] | None = None,
+    axis: Axis = None,
     *,
     keepdims: bool = False,
     split_every: int | dict[int, int] | None = None,
@@ -238,7 +243,7 @@ def argminmax_values(
     nan: Nan = "propagate",
     where: Any = None,
     fill: int | None = None,
-) -> ArgMinMaxValues:
+) -> ArgMinMaxValues[Any, Any]:
     """The smallest and the largest elements and where they are, as four dask arrays that share their work.
 
     See :func:`argmax`.
@@ -267,9 +272,16 @@ def _reduce(
     if not name.startswith("argminmax"):
         functions = ("argmax",) if name.endswith("argmax") else ("argmin",)
     full_name = f"{__name__}.{name}"
+    if _labelled.is_labelled(x) or hasattr(x, "data_vars"):
+
+        def of_elements(elements: Any, axis: Any, *, keepdims: bool, where: Any) -> list[Any]:
+            return _reduce(name, elements, axis, keepdims, split_every, select_last, nan, where, fill)
+
+        labelled: list[Any] = _labelled.reduce(full_name, of_elements, x, axis, keepdims=keepdims, where=where)
+        return labelled
     options = {"select_last": select_last, "nan": nan}
     x = da.asanyarray(x)
-    axes = _checked_axes(full_name, x, axis, functions, options)
+    axes = _checked_axes(full_name, x, axis, functions, options, fill)
     if fill is not None:
         fill = operator.index(fill)
         np.array(fill, np.int64)
@@ -285,6 +297,7 @@ def _reduce(
         axes=axes,
         functions=functions,
         options=options,
+        has_fill=fill is not None,
         dtype=pairs,
         chunks=tuple((1,) * len(chunks) if n in axes else chunks for n, chunks in enumerate(x.chunks)),
         meta=np.empty((0,) * x.ndim, pairs),
@@ -311,14 +324,14 @@ def _reduce(
     for function in functions:
         if name in ("max_argmax", "min_argmin", "argminmax_values"):
             found.append(of_best(_values, dtype, function=function))
-        of_numbers = name.startswith("nan")
-        more = {"caller": full_name, "of_numbers": of_numbers, "fill": fill}
+        leaves_nan_out = name.startswith("nan") or nan == "ignore" and fill is not None
+        more = {"caller": full_name, "leaves_nan_out": leaves_nan_out, "fill": fill}
         found.append(of_best(_indices, np.int64, function=function, **more))
     return found
 
 
 def _checked_axes(
-    name: str, x: Any, axis: Any, functions: tuple[Function, ...], options: dict[str, Any]
+    name: str, x: Any, axis: Any, functions: tuple[Function, ...], options: dict[str, Any], fill: Any
 ) -> tuple[int, ...]:
     """The reduced axes, from 0. Says what is wrong with the arguments, before anything is computed."""
     # The code for one array does, asked about a single element: an array of the declared shape may fit no memory.
@@ -330,7 +343,7 @@ def _checked_axes(
     check([1] * x.ndim)
     axes = tuple(range(x.ndim)) if axis is None or x.ndim == 0 else tuple(n % x.ndim for n in _integers(axis))
     for n in axes:
-        if x.shape[n] == 0:
+        if x.shape[n] == 0 and fill is None:
             what = functions[0] if len(functions) == 1 else "argminmax"
             raise ValueError(f"{name}: attempt to get {what} of an empty sequence")
         if np.isnan(x.shape[n]) and x.numblocks[n] > 1:
@@ -339,13 +352,15 @@ def _checked_axes(
                 f"shape {x.shape}. See dask's compute_chunk_sizes()"
             )
     # That an index counts the reduced elements. It does not depend on the other axes.
-    check([x.shape[n] if n in axes and not np.isnan(x.shape[n]) else 1 for n in range(x.ndim)])
+    check([x.shape[n] if n in axes and x.shape[n] > 0 else 1 for n in range(x.ndim)])
     return axes
 
 
 def _there(name: str, where: Any, x: Any) -> Any:
     """What is there, of the chunks of ``x``."""
     where = da.asanyarray(where)
+    if isinstance(where._meta, np.ma.MaskedArray):
+        raise TypeError(f"{name} takes no masked array as where: its mask would be ignored")
     if where.dtype != bool:
         raise TypeError(f"{name}: where is of type {where.dtype}: booleans are needed")
     if any(np.isnan(size) for size in x.shape):
@@ -373,8 +388,8 @@ def _partial_for(caller: str, *args: Any, **options: Any) -> Any:
     except np.exceptions.AxisError:
         raise
     except (TypeError, ValueError) as error:
-        said, own_name = str(error), "partial "
-        said = f"{caller} {said.removeprefix(own_name)}" if said.startswith(own_name) else f"{caller}: {said}"
+        said = re.sub(r"^partial(?=:? )", caller, str(error))
+        said = said if said.startswith(caller) else f"{caller}: {said}"
         raise (TypeError if isinstance(error, TypeError) else ValueError)(said) from None
 
 
@@ -394,20 +409,20 @@ def _pairs(parts: dict[Function, tuple[Any, Any]], shape: tuple[int, ...]) -> An
 
 def _partial(
     block: Any,
-    there: Any = None,
-    *,
+    *there: Any,
     caller: str,
     declared: Any,
     axes: tuple[int, ...],
     functions: tuple[Function, ...],
     options: dict[str, Any],
+    has_fill: bool,
     block_info: Any = None,
 ) -> Any:
     # A number for an array of rank 0; an array of another library for some kinds of chunks. What is masked stays so.
     block = np.asanyarray(block)
-    if there is not None:
-        # A chunk that is one number for all, too.
-        options = {**options, "where": np.asarray(there)}
+    if there:
+        # A chunk that is one number for all, too. None is none of booleans, and what is masked is refused.
+        options = {**options, "where": np.asanyarray(there[0])}
     shape, location = block_info[0]["shape"], block_info[0]["array-location"]
     # On a kept axis, an index does not depend on where the chunk is. A reduced one of unknown size has one chunk.
     placed = [axis for axis in axes if not np.isnan(shape[axis])]
@@ -418,9 +433,13 @@ def _partial(
     for axis in placed:
         start[axis], whole[axis] = location[axis][0], shape[axis]
     block = _as_declared(caller, block, declared)
+    size = tuple(1 if axis in axes else size for axis, size in enumerate(block.shape))
+    if has_fill and any(whole[axis] == 0 for axis in axes):
+        nothing = np.zeros(size, block.dtype), np.full(size, -1)
+        return _pairs(dict.fromkeys(functions, nothing), size)
     options = {**options, "start": start, "whole": whole}
     parts = {function: _partial_for(caller, block, axes, function=function, **options) for function in functions}
-    return _pairs(parts, tuple(1 if axis in axes else size for axis, size in enumerate(block.shape)))
+    return _pairs(parts, size)
 
 
 def _as_declared(caller: str, block: Any, declared: Any) -> Any:
@@ -456,15 +475,12 @@ def _merge(
     blocks: Any, axis: Any, keepdims: bool, functions: tuple[Function, ...], options: dict[str, Any]
 ) -> Any:
     """Merges a list, or lists of lists, of partial answers."""
-    first, *others = _flat(blocks)
     merged: dict[Function, tuple[Any, Any]] = {}
+    flat = list(_flat(blocks))
     for function in functions:
-        acc = (first[function]["value"], first[function]["index"])
-        for block in others:
-            of_block = block[function]
-            acc = _argreduce.merge(acc, (of_block["value"], of_block["index"]), function=function, **options)
-        merged[function] = acc
-    return _pairs(merged, first.shape)
+        pairs = [(block[function]["value"], block[function]["index"]) for block in flat]
+        merged[function] = _argreduce.merge(pairs, function=function, **options)
+    return _pairs(merged, flat[0].shape)
 
 
 def _flat(blocks: Any) -> Any:
@@ -481,26 +497,30 @@ def _squeezed(blocks: Any, axis: Any, keepdims: bool, merge: Any) -> Any:
 
 
 def _values(pairs: Any, function: Function) -> Any:
-    return _field(pairs[function], "value")
+    values = pairs[function]["value"].copy()
+    if values.dtype.kind not in "biu":
+        nothing = "NaT" if values.dtype.kind in "Mm" else np.nan
+        values[pairs[function]["index"] == -1] = nothing
+    return _array_or_number(values)
 
 
-def _indices(pairs: Any, function: Function, caller: str, of_numbers: bool, fill: int | None) -> Any:
-    values, indices = pairs[function]["value"], pairs[function]["index"]
+def _indices(pairs: Any, function: Function, caller: str, leaves_nan_out: bool, fill: int | None) -> Any:
+    values, indices = pairs[function]["value"], pairs[function]["index"].copy()
     missing = indices == -1
-    if of_numbers and values.dtype.kind not in "?biu":
+    if leaves_nan_out and values.dtype.kind not in "biu":
         is_nan = np.isnan(values)
         if fill is None and np.any(is_nan & ~missing):
             raise ValueError(f"{caller}: All-NaN slice encountered")
         missing = missing | is_nan
-    if not np.any(missing):
-        return _field(pairs[function], "index")
-    if fill is None:
-        raise ValueError(f"{caller}: no element is there for an output: without a fill, an index needs at least one")
-    filled = np.where(missing, np.int64(fill), indices)
-    return filled if np.ndim(filled) else filled[()]
+    if np.any(missing):
+        if fill is None:
+            raise ValueError(
+                f"{caller}: no element is there for an output: without a fill, an index needs at least one"
+            )
+        indices[missing] = fill
+    return _array_or_number(indices)
 
 
-def _field(pairs: Any, name: str) -> Any:
+def _array_or_number(array: Any) -> Any:
     """An array of its own; a number, where there is one: as NumPy has it."""
-    field = pairs[name]
-    return field.copy() if np.ndim(field) else field[()]
+    return array if np.ndim(array) else array[()]
