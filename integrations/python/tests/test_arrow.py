@@ -143,7 +143,7 @@ def test_callbacks_of_streams_run_without_the_lock():
 
 def of_arrays_that_sleep():
     """What has `nanosleep` for its `release`, and so, where its first two numbers are, how long."""
-    sleep, nanoseconds = address(ct.CDLL(None).nanosleep), 500_000_000
+    sleep, nanoseconds = address(ct.CDLL(None).nanosleep), 900_000_000
     # (All of these are refused, for there is not much else that such numbers are.)
     yield OfArray(ints(), numbers(length=0, null_count=nanoseconds, release=sleep))
     yield OfArray(schema(None, name=nanoseconds, release=sleep), numbers(1))
