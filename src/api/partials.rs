@@ -67,7 +67,7 @@ impl ErasedPlan {
         self.check_typed_partials::<I>(input)?;
         check_len(names.partials, "Partial", partials.len(), outputs)?;
         let (mask, partials) = (self.mask_places(input)?, &mut partials[..outputs]);
-        let executor = self.for_several(&input);
+        let executor = self.for_several(input);
         if outputs == 0 {
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl ErasedPlan {
     ) -> Result<(), Error> {
         self.check_packed(named, input, &slices)?;
         let (mask, outputs) = (self.mask_places(input)?, self.output().element_count());
-        let executor = self.for_several(&input);
+        let executor = self.for_several(input);
         if outputs == 0 {
             return Ok(());
         }

@@ -16,8 +16,8 @@ use argreduce_kernels::BothKernel;
 impl ErasedPlan {
     /// Writes indices, and values if there are any.
     ///
-    /// Slices are put together where they are used: what is outlined takes them by reference, and a row that is answered
-    /// here would wait until they are in memory.
+    /// Slices are put together where they are used: what is outlined takes them by reference, and a row that is
+    /// answered here would wait until they are in memory.
     #[inline(always)]
     pub(crate) fn run(
         &self,

@@ -690,7 +690,7 @@ impl<B: Bits> Loser<B> {
     fn of(data_type: DataType, (function, policy): Order) -> Self {
         with_element_type!(data_type, T => match T::ANY_NAN {
             Some(_) if policy == NanPolicy::Ignore => {
-                let magnitude = u64::MAX >> (65 - 8 * size_of::<T>());
+                let magnitude = u64::MAX >> (65 - 8 * data_type.size());
                 let infinity: B = bits_of(T::HIGHEST);
                 Loser { bits: B::of(magnitude), nan: Some([magnitude, infinity.into()]) }
             }
