@@ -68,8 +68,8 @@
 //! # Types of other crates
 //!
 //! Elements [`f16`](struct@f16) and [`bf16`] are those of the crate `half`, version 2, which are re-exported: another
-//! major version of it would be one of this crate too. The arrays of the feature `ndarray` are those of the version that
-//! `Cargo.toml` names, and with the feature `rayon`, a `ThreadPool` of rayon 1 is an [`Executor`]. Nothing else in
+//! major version of it would be one of this crate too. The arrays of the feature `ndarray` are those of the version
+//! that `Cargo.toml` names, and with the feature `rayon`, a `ThreadPool` of rayon 1 is an [`Executor`]. Nothing else in
 //! the interface is of another crate. (Examples use `bytemuck` to see elements as bytes: `cargo add bytemuck`, or any
 //! other way.)
 //!
