@@ -87,8 +87,8 @@
 //!
 //! The kernels are compiled anew where the features, the profile or the compiler's flags change, and also where the
 //! features of `half`, `bytemuck` or `pulp` do, on which they are built: Cargo unites what all crates of a build ask of
-//! them. So a line like `half = "2.7"` in a `Cargo.toml`, or one less, has all kernels compiled again. In a workspace,
-//! say such features in one place, and build its members by one command.
+//! them. (The default features of `half` are asked for here, so that `half = "2.7"` in a program changes nothing.) In a
+//! workspace, say such features in one place, and build its members by one command.
 //!
 //! A type whose kernels were left out is an error of [`ArgReduce::plan_untyped`]. Where it is a type of the program,
 //! that is not built (`cargo check` does not see it). All index types are always there. `ndarray` and `rayon` are
