@@ -119,7 +119,7 @@ impl<T: Element, I: Index> PlanBoth<T, I> {
     fn run_places(&self, input: ErasedInput<'_>, places: [Places<'_, T, I>; 2]) -> Result<(), Error> {
         match places {
             [Places::Answers { indices: min, values: lowest }, Places::Answers { indices: max, values: highest }] => {
-                let named = Names::OF_BOTH.map(|names| (names, I::NAME));
+                let named = const { [&(Names::OF_BOTH[0], I::NAME), &(Names::OF_BOTH[1], I::NAME)] };
                 let values = [lowest.map(Into::into), highest.map(Into::into)];
                 self.erased().run(named, input, [min.into(), max.into()], values)
             }
@@ -287,7 +287,8 @@ impl UntypedPlanBoth {
         // SAFETY: `plan_both_untyped` alone makes them, of one description.
         #[allow(unsafe_code)]
         let both = unsafe { ErasedBoth::new([self.min.erased(), self.max.erased()], self.kernel) };
-        both.run_untyped([of_min, of_max].map(|names| (names, index_type.name())), input, [min, max])
+        let named = [&(of_min, index_type.name()), &(of_max, index_type.name())];
+        both.run_untyped(named, input, [min, max])
     }
 
     /// The plans for the smallest and the largest: what both have, and what merges and finishes the partial answers of

@@ -95,7 +95,7 @@ impl ErasedPlan {
     /// What can be wrong before partials are written in two slices.
     pub(crate) fn check_packed(
         &self,
-        (names, index_type): Named,
+        (names, index_type): &Named,
         input: &ErasedInput<'_>,
         OutputSlices { indices, values }: &OutputSlices<'_>,
     ) -> Result<(), Error> {
@@ -109,7 +109,7 @@ impl ErasedPlan {
     /// As [`ErasedPlan::run_partials`], with values and indices in two slices.
     pub(crate) fn run_packed(
         &self,
-        named: Named,
+        named: &Named,
         input: &ErasedInput<'_>,
         mut slices: OutputSlices<'_>,
     ) -> Result<(), Error> {

@@ -88,7 +88,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     fn run_places(&self, input: ErasedInput<'_>, places: Places<'_, T, I>) -> Result<(), Error> {
         match places {
             Places::Answers { indices, values } => {
-                self.erased.run((Names::OF_ONE, I::NAME), input, indices.into(), values.map(Into::into))
+                self.erased.run(const { &(Names::OF_ONE, I::NAME) }, input, indices.into(), values.map(Into::into))
             }
             Places::Partials(partials) => self.erased.run_partials(Names::OF_ONE, &input, partials),
         }

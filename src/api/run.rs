@@ -21,7 +21,7 @@ impl ErasedPlan {
     #[inline(always)]
     pub(crate) fn run(
         &self,
-        named: Named,
+        named: &Named,
         input: ErasedInput<'_>,
         indices: Indices<'_>,
         values: Option<Values<'_>>,
@@ -57,7 +57,7 @@ impl ErasedPlan {
     #[inline(never)]
     fn run_outlined(
         &self,
-        named: Named,
+        named: &Named,
         elements: ElementsRef<'_>,
         slices: &mut OutputSlices<'_>,
         executor: Option<&dyn Executor>,
@@ -81,7 +81,7 @@ impl ErasedPlan {
     /// Checks the lengths of slices.
     pub(super) fn check_slices(
         &self,
-        (names, index_type): Named,
+        (names, index_type): &Named,
         elements: ElementsRef<'_>,
         slices: &OutputSlices<'_>,
     ) -> Result<(), Error> {
@@ -121,7 +121,7 @@ impl ErasedPlan {
     #[inline(never)]
     fn run_masked(
         &self,
-        named: Named,
+        named: &Named,
         input: &ErasedInput<'_>,
         mask: Mask<'_>,
         slices: &mut OutputSlices<'_>,
@@ -219,7 +219,7 @@ impl<'a> ErasedBoth<'a> {
     #[inline(always)]
     pub(super) fn run(
         self,
-        named: [Named; 2],
+        named: [&Named; 2],
         input: ErasedInput<'_>,
         [min, max]: [Indices<'_>; 2],
         [lowest, highest]: [Option<Values<'_>>; 2],
@@ -251,7 +251,7 @@ impl<'a> ErasedBoth<'a> {
     #[inline(never)]
     fn run_outlined(
         self,
-        [of_min, of_max]: [Named; 2],
+        [of_min, of_max]: [&Named; 2],
         elements: ElementsRef<'_>,
         [to_min, to_max]: [&mut OutputSlices<'_>; 2],
         executor: Option<&dyn Executor>,
@@ -271,7 +271,7 @@ impl<'a> ErasedBoth<'a> {
     #[inline(never)]
     fn run_masked(
         self,
-        [of_min, of_max]: [Named; 2],
+        [of_min, of_max]: [&Named; 2],
         input: &ErasedInput<'_>,
         [to_min, to_max]: [&mut OutputSlices<'_>; 2],
     ) -> Result<(), Error> {
@@ -285,7 +285,7 @@ impl<'a> ErasedBoth<'a> {
     /// Writes indices and values, or partial answers, of both to buffers.
     pub(super) fn run_untyped(
         self,
-        named: [Named; 2],
+        named: [&Named; 2],
         input: ErasedInput<'_>,
         to: [UntypedPlaces<'_>; 2],
     ) -> Result<(), Error> {

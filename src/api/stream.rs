@@ -148,7 +148,7 @@ impl<T: Element, I: Index> ArgStream<T, I> {
         let (indices, chunk_indices) = self.indices.split_at_mut(outputs);
         let slices =
             OutputSlices { indices: chunk_indices[..].as_mut().into(), values: Some(chunk_values[..].as_mut().into()) };
-        plan.erased().run_packed((Names::OF_PARTIALS, I::NAME), input, slices)?;
+        plan.erased().run_packed(&(Names::OF_PARTIALS, I::NAME), input, slices)?;
         plan.merge().arrays(values, indices, chunk_values, chunk_indices)?;
         self.so_far.resize_whole(whole);
         self.start[axis] += len;

@@ -93,11 +93,11 @@ impl UntypedPlan {
             UntypedOutput::Answers(Buffers { indices, values }) => {
                 let indices = index_elements("output", index_type, indices)?;
                 let values = values.map(|values| Values::of_bytes("values", data_type, values)).transpose()?;
-                self.erased.run((Names::OF_ONE, index_type.name()), input, indices, values)
+                self.erased.run(&(Names::OF_ONE, index_type.name()), input, indices, values)
             }
             output => {
                 let slices = output.places(Names::OF_PARTIALS, data_type, index_type)?.slices;
-                self.erased.run_packed((Names::OF_PARTIALS, index_type.name()), &input, slices)
+                self.erased.run_packed(&(Names::OF_PARTIALS, index_type.name()), &input, slices)
             }
         }
     }
