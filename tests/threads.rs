@@ -742,3 +742,44 @@ fn errors_come_before_tasks() {
     assert_eq!(stream.position(), 0);
     assert_eq!(executor.calls.load(Relaxed), 0);
 }
+
+/// An executor that swallows the panic of a task: the part that it was in is not done, and that is no answer.
+#[test]
+fn what_is_swallowed_is_no_answer() {
+    struct Swallows<'a>(&'a (dyn Fn() + Sync));
+    impl Executor for Swallows<'_> {
+        fn width(&self) -> usize {
+            2
+        }
+
+        fn min_task_bytes(&self) -> usize {
+            1
+        }
+
+        fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            (0..tasks).for_each(|n| _ = catch_unwind(AssertUnwindSafe(|| task(n))));
+        }
+
+        fn pause(&self) -> Option<&(dyn Fn() + Sync)> {
+            Some(self.0)
+        }
+    }
+    let x = vec![1_u8; 8 << 20];
+    let mask: Vec<bool> = (0..x.len()).map(|n| n % 3 > 0).collect();
+    for (sizes, axis) in [([8 << 20, 1], 0), ([1 << 10, 8 << 10], 1)] {
+        let layout = Layout::contiguous(&sizes).unwrap();
+        let plan = ArgReduce::argmin(&layout).axes(&[axis]).plan::<u8, u32>().unwrap();
+        for mask in [None, Some(Mask::bools(&mask))] {
+            let first = AtomicUsize::new(0);
+            let pause = || {
+                if first.fetch_add(1, Relaxed) == 0 {
+                    resume_unwind(Box::new(17));
+                }
+            };
+            let run = || plan.collect::<Vec<u32>>(input(&x).masked(mask).on(&Swallows(&pause)));
+            let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("an answer that is not complete");
+            let said = panic.downcast_ref::<String>().expect("a message");
+            assert!(said.contains("a task has panicked"), "{said}");
+        }
+    }
+}

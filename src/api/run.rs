@@ -244,7 +244,7 @@ impl<'a> ErasedBoth<'a> {
             (&mut OutputSlices { indices: min, values: lowest }, &mut OutputSlices { indices: max, values: highest });
         match input.mask {
             None => self.run_outlined(named, input.elements, [to_min, to_max], executor),
-            Some(_) => self.run_masked(named, &ErasedInput { executor, ..input }, [to_min, to_max]),
+            Some(mask) => self.run_masked(named, &ErasedInput { executor, ..input }, mask, [to_min, to_max]),
         }
     }
 
@@ -273,10 +273,10 @@ impl<'a> ErasedBoth<'a> {
         self,
         [of_min, of_max]: [&Named; 2],
         input: &ErasedInput<'_>,
+        mask: Mask<'_>,
         [to_min, to_max]: [&mut OutputSlices<'_>; 2],
     ) -> Result<(), Error> {
         let ErasedBoth { plans: [min, max], .. } = self;
-        let Some(mask) = input.mask else { return Ok(()) };
         max.check_slices(of_max, input.elements, to_max)?;
         min.run_masked(of_min, input, mask, to_min)?;
         max.run_masked(of_max, input, mask, to_max)

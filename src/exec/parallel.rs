@@ -15,7 +15,7 @@ use crate::partial::Partial;
 use crate::planner::{
     CollapsedShape, Division, ExecPlan, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts,
 };
-use crate::threads::{Executor, Sequential, claims::Claims};
+use crate::threads::{Executor, Sequential, assert_done, claims::Claims};
 use crate::{Element, Index};
 use argreduce_kernels::{Tuning, WorkingSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -158,15 +158,15 @@ impl DividedCall<'_> {
                 claims.work(task, |part| {
                     pause.into_iter().for_each(|pause| pause());
                     do_part.get_or_insert_with(&worker)(part);
-                    if cfg!(debug_assertions) {
-                        done.fetch_add(1, Relaxed);
-                    }
+                    done.fetch_add(1, Relaxed);
                 });
             };
-            self.executor.parallel_for(self.division.tasks, &work);
+            if self.division.tasks > 1 {
+                self.executor.parallel_for(self.division.tasks, &work);
+            }
             work(0);
         });
-        debug_assert!(!cfg!(debug_assertions) || done.into_inner() == parts, "each part is done once");
+        assert_done(done.into_inner(), parts);
     }
 
     /// Answers parts of the outputs, each as plans of its own.

@@ -96,13 +96,14 @@ pub trait Executor {
     fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
 
     /// What a long call calls on its way, by each thread that works on it: every some ten megabytes of input, or more
-    /// often. Calls that read less do so never.
+    /// often. A call that is one task, by [`min_task_bytes`](Executor::min_task_bytes), does so under a mask alone.
     ///
     /// It may take its time, and it may panic: that ends the call, as a panic in
-    /// [`parallel_for`](Executor::parallel_for) does. (`std::panic::resume_unwind` does not print anything.)
+    /// [`parallel_for`](Executor::parallel_for) does. (`std::panic::resume_unwind` does not print anything.) If
+    /// `parallel_for` does not pass it on, the call panics itself: there is no answer.
     ///
     /// ```
-    /// use argreduce::{ArgReduce, Executor, Layout};
+    /// use argreduce::{ArgReduce, Executor, Layout, input};
     /// use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     /// use std::sync::atomic::{AtomicBool, Ordering};
     ///
@@ -125,7 +126,7 @@ pub trait Executor {
     ///
     /// struct Enough;
     ///
-    /// let (input, is_enough) = (vec![0_u8; 64 << 20], AtomicBool::new(true));
+    /// let (x, is_enough) = (vec![0_u8; 64 << 20], AtomicBool::new(true));
     /// let plan = ArgReduce::argmin(&Layout::contiguous(&[64, 1 << 20])?).axes(&[1]).plan::<u8, u32>()?;
     /// let pause = || {
     ///     if is_enough.load(Ordering::Relaxed) {
@@ -133,10 +134,10 @@ pub trait Executor {
     ///     }
     /// };
     /// let mut indices = [9; 64];
-    /// let ended = catch_unwind(AssertUnwindSafe(|| plan.run_on(&Until(&pause), &input, &mut indices)));
+    /// let ended = catch_unwind(AssertUnwindSafe(|| plan.run(input(&x).on(&Until(&pause)), &mut indices)));
     /// assert!(ended.is_err_and(|payload| payload.is::<Enough>()));
     /// is_enough.store(false, Ordering::Relaxed);
-    /// plan.run_on(&Until(&pause), &input, &mut indices)?;
+    /// plan.run(input(&x).on(&Until(&pause)), &mut indices)?;
     /// # Ok::<(), argreduce::Error>(())
     /// ```
     fn pause(&self) -> Option<&(dyn Fn() + Sync)> {

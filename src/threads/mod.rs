@@ -28,3 +28,12 @@ pub use scoped::ScopedThreads;
 mod atomic {
     pub(super) use std::sync::atomic::{AtomicUsize, Ordering};
 }
+
+/// That each part of a call was done.
+///
+/// # Panics
+/// If not: a task has panicked, in a [pause](Executor::pause), say, and the executor did not pass that on. What the
+/// part was to find is missing, so there is no answer.
+pub(crate) fn assert_done(done: usize, parts: usize) {
+    assert!(done == parts, "a task has panicked, which its executor did not pass on: {done} of {parts} parts are done");
+}

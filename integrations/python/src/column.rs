@@ -105,6 +105,11 @@ pub(crate) fn column_of<'py>(name: &str, x: &Bound<'py, PyAny>) -> PyResult<Opti
                     chunks.push(chunk);
                 }
             }
+            if chunks.is_empty() {
+                // It has a type, if nothing else.
+                let array = NewArray::new(element.descr(py)?, &[0])?.array;
+                chunks.push(Chunk { array, len: 0, validity: None, owner: py.None().into_bound(py) });
+            }
             Some(Column::Chunks(chunks))
         }
         Kind::Lists(sizes, element) => Some(lists(py, name, &sizes, &element, arrays)?),

@@ -8,7 +8,9 @@ use crate::mask::{self, There};
 use crate::output::{NewArray, first_of, flags, shape_text};
 use crate::reduce::{Lent, give_back, value_error};
 use crate::threads::Threads;
-use crate::view::{Shape, Source, View, descr_of, input_of, interop, native_copy, native_type, without_labels};
+use crate::view::{
+    Shape, Source, View, descr_of, input_of, interop, is_labelled, native_copy, native_type, without_labels,
+};
 use argreduce::{ArgReduce, DataType, Executor, Mask, Merge, NanPolicy, PartialBuffers, ReduceFunction};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -95,7 +97,7 @@ impl fmt::Display for Rule {
 /// start, whole : tuple of int
 ///     Where the part begins in the whole array, and the shape of that: a number for each axis of ``x``.
 /// function : "argmax" or "argmin"
-/// select_last, nan, threads
+/// select_last, nan, threads, where
 ///     As in :func:`argreduce.argmax`.
 ///
 /// Returns
@@ -139,14 +141,21 @@ pub(crate) fn partial<'py>(
     threads: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, name, x) = (x.py(), "partial", &without_labels(x)?);
+    let (py, name) = (x.py(), "partial");
+    let r#where = match r#where {
+        Some(there) if is_labelled(x) => {
+            Some(interop(py)?.call_method1(intern!(py, "where_of_labelled"), (name, there, x))?)
+        }
+        other => other.cloned(),
+    };
+    let x = &without_labels(x)?;
     // All that may run code of Python comes before the array is looked at.
     let axis = Axis::new(axis)?;
     let (start, whole) = (arguments::sizes("start", start)?, arguments::sizes("whole", whole)?);
     let threads = arguments::threads(threads)?;
     let rule = Rule { function, select_last, nan };
     let (mut shape, mut shape_of_there) = (Shape::NONE, Shape::NONE);
-    let (input, there) = mask::apart(name, input_of(name, x)?, r#where, py)?;
+    let (input, there) = mask::apart(name, input_of(name, x)?, r#where.as_ref(), py)?;
     let source = Source::of(name, input, py, &mut shape)?;
     let tensor_type = source.tensor_type();
     let part = match source {
@@ -316,6 +325,8 @@ fn merge_arrays<'py>(pairs: &[(Part<'py>, Part<'py>)], rule: Rule) -> PyResult<B
         bools::to_zeros_and_ones(best.bytes());
     }
     for (values, indices) in others {
+        // Parts may be too small to be interrupted themselves.
+        py.check_signals()?;
         let [mut values, indices] = [values.packed()?, indices.packed_indices()?];
         if is_nat_above || data_type == DataType::Bool {
             let mut copy = native_copy(NAME, &values)?;

@@ -422,6 +422,8 @@ impl<'py> Call<'_, 'py> {
         let options = Options::new().direction(arguments::direction(select_last)).nan_policy(nan_policy);
         let (mut best, mut start) = (functions.map(|_| Best::NOTHING), 0);
         for chunk in chunks {
+            // Pieces may be too short to be interrupted themselves.
+            py.check_signals()?;
             let mut shape = Shape::NONE;
             let Source::View(view) = Source::of_array(name, chunk.array.clone(), &mut shape)? else {
                 return Err(column::not_an_axis(name));

@@ -359,7 +359,8 @@ def test_nothing_but_nulls():
         assert argreduce.partial(column, start=(3,), whole=(9,)).indices == -1
     for empty in [pa.nulls(0), pl.Series([], dtype=pl.Null)]:
         with pytest.raises(ValueError, match="attempt to get argmax of an empty sequence"):
-            argreduce.argmax(empty, fill=-1)
+            argreduce.argmax(empty)
+        assert argreduce.argmax(empty, fill=-1) == -1
     most = (1 << 63) - 1
     with pytest.raises(ValueError, match="more elements than can be counted"):
         argreduce.argmax(OfStream(stream(schema(b"n"), [array(most), array(most), array(5)])))

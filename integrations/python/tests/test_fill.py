@@ -123,6 +123,9 @@ def test_columns_of_no_elements():
         assert argreduce.argminmax(column, fill=-1) == (-1, -1)
         with pytest.raises(ValueError, match="attempt to get argmax of an empty sequence"):
             argreduce.argmax(column)
+    for dtype, name in ((pl.Int32, "int32"), (pl.Boolean, "bool"), (pl.Date, "datetime64[D]")):
+        values, index = argreduce.max_argmax(pl.Series([], dtype=dtype), fill=-1)
+        assert (values.dtype, index) == (np.dtype(name), -1)
 
 
 def test_dask_fills():

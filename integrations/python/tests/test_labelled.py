@@ -157,6 +157,14 @@ def test_partial_answers_are_plain(rng):
     np.testing.assert_array_equal(argreduce.merge(part, pair).indices, part.indices)
 
 
+def test_partial_answers_take_masks_by_names(rng):
+    x = array(rng)
+    where = xarray.DataArray(rng.random(x.shape) < 0.5, dims=x.dims)
+    found = argreduce.partial(x, start=(0, 0, 0), whole=x.shape, where=where.transpose("z", "y", "x"))
+    wanted = argreduce.partial(x.data, start=(0, 0, 0), whole=x.shape, where=where.data)
+    assert tuple(found) == tuple(wanted)
+
+
 def test_unravel(rng):
     x = array(rng)
     for y in (x, x.chunk(2)):

@@ -318,6 +318,11 @@ def elements_of_labelled(x: Any) -> Any:
     return _labelled.elements(x)
 
 
+def where_of_labelled(name: str, where: Any, x: Any) -> Any:
+    """What says which elements of an object of xarray are there, in the order of its dimensions."""
+    return _labelled._placed(name, where, x)
+
+
 def give_back(result: Any, x: Any, out: Any, is_bfloat16: bool) -> Any:
     """The result as arrays of the library that ``x`` is from, if that takes them; as they are otherwise.
 
