@@ -397,7 +397,7 @@ pub enum Error(f) {
     } => write!(f, "the input slice has {len} elements of {element_type}: the sizes {sizes:?} make {expected}"),
     /// No memory for a vector of answers.
     OutOfMemory {
-        /// Which vector: `output` or `values`.
+        /// Which vector: `output`, `values`, `partials` or `indices`.
         slice: &'static str,
         /// Its element type.
         element_type: &'static str,
@@ -406,7 +406,8 @@ pub enum Error(f) {
     } => write!(f, "there is no memory for the {slice}: {len} elements of {element_type}"),
     /// Bytes at an address that their elements cannot have.
     Misaligned {
-        /// Which slice: `input`, `output`, `values`, `indices`, `other_values` or `other_indices`.
+        /// Which slice: `input`, `output`, `values`, `indices`; `min_indices`, `max_indices`, `min_values` or `max_values`
+        /// of both; `other_values` or `other_indices` of a merge.
         slice: &'static str,
         /// Its element type.
         element_type: &'static str,

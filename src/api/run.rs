@@ -237,7 +237,10 @@ impl<'a> ErasedBoth<'a> {
             // As for one function: an outlined call would take as long as a few elements.
             let bounds = plans.map(|plan| plan.bind(input.elements));
             let mut slices = [min, max].map(|indices| OutputSlices { indices, values: None });
-            run_both_row(bind_both(bounds.each_ref(), kernel), slices.each_mut());
+            // SAFETY: they are of these plans.
+            #[allow(unsafe_code)]
+            let both = unsafe { bind_both(bounds.each_ref(), kernel) };
+            run_both_row(both, slices.each_mut());
             return Ok(());
         }
         let (to_min, to_max) =
@@ -261,7 +264,9 @@ impl<'a> ErasedBoth<'a> {
         max.check_slices(of_max, elements, to_max)?;
         if min.has_outputs(elements)? {
             let bounds = [&min.bind(elements), &max.bind(elements)];
-            let both = kernel.map(|kernel| bind_both(bounds, kernel));
+            // SAFETY: they are of these plans.
+            #[allow(unsafe_code)]
+            let both = kernel.map(|kernel| unsafe { bind_both(bounds, kernel) });
             run_both_on(bounds, both, [to_min, to_max], executor);
         }
         Ok(())
@@ -313,9 +318,12 @@ impl<'a> ErasedBoth<'a> {
 }
 
 /// The plans of an [`ErasedBoth`], bound to one input, and its kernel.
+///
+/// # Safety
+/// - They are of one.
 #[allow(unsafe_code)]
 #[inline(always)]
-fn bind_both<'a>(bounds: [&'a BoundPlan<'a>; 2], kernel: BothKernel) -> BoundBoth<'a> {
-    // SAFETY: who made the `ErasedBoth` has promised so.
+unsafe fn bind_both<'a>(bounds: [&'a BoundPlan<'a>; 2], kernel: BothKernel) -> BoundBoth<'a> {
+    // SAFETY: who made the `ErasedBoth` has promised that the kernel is for both plans.
     unsafe { BoundBoth::new(bounds, kernel) }
 }
