@@ -406,8 +406,8 @@ pub enum Error(f) {
     } => write!(f, "there is no memory for the {slice}: {len} elements of {element_type}"),
     /// Bytes at an address that their elements cannot have.
     Misaligned {
-        /// Which slice: `input`, `output`, `values`, `indices`; `min_indices`, `max_indices`, `min_values` or `max_values`
-        /// of both; `other_values` or `other_indices` of a merge.
+        /// Which slice: `input`, `output`, `values`, `indices`; of both, `min_indices`, `max_indices`, `min_values` or
+        /// `max_values`; of a merge, `other_values` or `other_indices`.
         slice: &'static str,
         /// Its element type.
         element_type: &'static str,
