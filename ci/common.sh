@@ -9,7 +9,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/argreduce-ci
 UNAVAILABLE=75
 
 # Wherever the script goes.
-script=$(realpath "$0")
+script=$(realpath "$0" 2> /dev/null || true)
 
 # Says how a script is used, by the comment at its head, and ends it: for --help, or for a word that it does not know.
 # usage [WORD]

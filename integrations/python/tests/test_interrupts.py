@@ -40,8 +40,6 @@ def alarm() -> Iterator[Callable[[float], None]]:
 SERIES = np.random.default_rng(1).random(2_000_000)
 WINDOWS = sliding_window_view(SERIES, 1_000_000)
 WHERE = np.random.default_rng(2).random(1_000_000) < 0.5
-FEW = np.array([True, False, True, True])
-BROADCAST = np.broadcast_to(np.float32(1), (1 << 31, 4))
 SEGMENTS = as_strided(np.zeros(1 << 26, np.uint8), (8192, 1024, 8192), (4095, 4093, 5))
 PART = {"start": (0, 0), "whole": WINDOWS.shape}
 LONG: dict[str, Callable[..., Any]] = {
@@ -56,7 +54,6 @@ LONG: dict[str, Callable[..., Any]] = {
     "both of all": lambda **options: argreduce.argminmax(WINDOWS, **options),
     "out": lambda **options: argreduce.argmax(WINDOWS, 1, out=np.zeros(1_000_001, np.int64), **options),
     "where": lambda **options: argreduce.argmax(WINDOWS, 1, where=WHERE, **options),
-    "where of a broadcast array": lambda **options: argreduce.argmax(BROADCAST, 0, where=FEW, **options),
     "partial": lambda **options: argreduce.partial(WINDOWS, 1, **PART, **options),
     "partial where": lambda **options: argreduce.partial(WINDOWS, 1, where=WHERE, **PART, **options),
 }
