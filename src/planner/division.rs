@@ -113,7 +113,9 @@ impl ExecPlan {
         let most = tasks.saturating_mul(PARTS_PER_TASK);
         let worth = executor.min_task_bytes().saturating_mul(MIN_PART).max(1);
         let wanted = (self.input_bytes() / worth).clamp(tasks, most);
-        self.divide_into(tasks, (tasks.max(pauses / 2), wanted.max(pauses)), pauses, bytes)
+        // Two at least, or one part would be enough for a call of one thread that is to pause once.
+        let enough = tasks.max(pauses / 2).max(2);
+        self.divide_into(tasks, (enough, wanted.max(pauses)), pauses, bytes)
     }
 
     /// How many tasks the call is worth: each reads as much as the executor asks for.
@@ -612,7 +614,9 @@ mod tests {
     fn there_is_a_pause_every_some_megabytes() {
         const GIB: usize = 1 << 28;
         type Case = (&'static [usize], &'static [isize], &'static [isize]);
-        let cases: [Case; 12] = [
+        let cases: [Case; 13] = [
+            // As much as there are two pauses in.
+            (&[1 << 23], &[1], &[0]),
             (&[GIB], &[1], &[0]),
             (&[4, GIB], &[1 << 28, 1], &[1]),
             (&[GIB, 4], &[4, 1], &[0]),
