@@ -30,7 +30,7 @@ use super::values::Values;
 use crate::layout::{AxisSet, Window};
 use crate::mask::MaskPlaces;
 use crate::planner::{BLOCK_BYTES, BlockStart, Blocks, ExecPlan, MAX_BLOCK_LEN, MAX_BLOCK_OUTPUTS, PlanIsa};
-use crate::threads::{Executor, assert_done, claims::Claims};
+use crate::threads::{Executor, for_each_part};
 use crate::{AxisDirection, DataType, Element, Index, Isa, Layout, MAX_RANK, NanPolicy, ReduceFunction};
 use argreduce_kernels::{
     IndexBits, InputMask, LoopDim, MaskedCopier, StridedIter, WorkingSet, with_bits, with_element_type,
@@ -38,7 +38,6 @@ use argreduce_kernels::{
 use bytemuck::Pod;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// What to reduce, and what is there of it.
@@ -330,22 +329,9 @@ impl<'c, B: Bits> MaskedCall<'c, B> {
         parts: usize,
         do_part: &(dyn Fn(&mut Worker<'_, B>, usize) + Sync),
     ) {
-        let done = AtomicUsize::new(0);
-        Claims::with(parts, tasks, |claims| {
-            let work = |task: usize| {
-                Worker::with(self, |worker| {
-                    claims.work(task, |part| {
-                        do_part(worker, part);
-                        done.fetch_add(1, Relaxed);
-                    });
-                });
-            };
-            if tasks > 1 {
-                executor.parallel_for(tasks, &work);
-            }
-            work(0);
+        for_each_part(executor, tasks, parts, &|claim| {
+            Worker::with(self, |worker| claim(&mut |part| do_part(worker, part)));
         });
-        assert_done(done.into_inner(), parts);
     }
 
     /// A plan for blocks whose elements are at these strides, from the first on.

@@ -15,10 +15,9 @@ use crate::partial::Partial;
 use crate::planner::{
     CollapsedShape, Division, ExecPlan, MAX_PARTIALS, OutputBytes, OutputParts, Parts, ReductionParts,
 };
-use crate::threads::{Executor, Sequential, assert_done, claims::Claims};
+use crate::threads::{Executor, Sequential, for_each_part};
 use crate::{Element, Index};
 use argreduce_kernels::{Tuning, WorkingSet};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// As [`run`], on the threads of an executor, if the call is worth more than one.
 pub(crate) fn run_on(bound: &BoundPlan<'_>, slices: &mut OutputSlices<'_>, executor: &dyn Executor) {
@@ -150,23 +149,15 @@ impl DividedCall<'_> {
     /// Does each of so many parts once: on the executor's threads, and what is left then, on this one. Each task that
     /// finds one has a worker of its own.
     fn for_each_part<W: FnMut(usize)>(&self, parts: usize, worker: impl Fn() -> W + Sync) {
-        let (done, pause) = (AtomicUsize::new(0), self.executor.pause());
-        Claims::with(parts, self.division.tasks, |claims| {
-            let work = |task: usize| {
-                // Made for the first part: the caller most often finds that none is left.
-                let mut do_part = None;
-                claims.work(task, |part| {
-                    pause.into_iter().for_each(|pause| pause());
-                    do_part.get_or_insert_with(&worker)(part);
-                    done.fetch_add(1, Relaxed);
-                });
-            };
-            if self.division.tasks > 1 {
-                self.executor.parallel_for(self.division.tasks, &work);
-            }
-            work(0);
+        let pause = self.executor.pause();
+        for_each_part(self.executor, self.division.tasks, parts, &|claim| {
+            // Made for the first part: the caller most often finds that none is left.
+            let mut do_part = None;
+            claim(&mut |part| {
+                pause.into_iter().for_each(|pause| pause());
+                do_part.get_or_insert_with(&worker)(part);
+            });
         });
-        assert_done(done.into_inner(), parts);
     }
 
     /// Answers parts of the outputs, each as plans of its own.

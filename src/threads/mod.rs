@@ -24,16 +24,39 @@ pub use self::rayon::Rayon;
 pub use executor::{Executor, Sequential};
 pub use scoped::ScopedThreads;
 
+use claims::Claims;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 /// What `claims.rs` counts with.
 mod atomic {
     pub(super) use std::sync::atomic::{AtomicUsize, Ordering};
 }
 
-/// That each part of a call was done.
+/// What claims parts of a call until all are, and does each by a function that it is given.
+pub(crate) type Claim<'c> = dyn Fn(&mut dyn FnMut(usize)) + 'c;
+
+/// Does each of so many parts once: on the executor's threads, in so many tasks, and what is left then, on this one.
+/// Each task is a call of `work`.
 ///
 /// # Panics
-/// If not: a task has panicked, in a [pause](Executor::pause), say, and the executor did not pass that on. What the
-/// part was to find is missing, so there is no answer.
-pub(crate) fn assert_done(done: usize, parts: usize) {
+/// If a part was not done: a task has panicked, in a [pause](Executor::pause), say, and the executor did not pass that
+/// on. What the part was to find is missing, so there is no answer.
+pub(crate) fn for_each_part(executor: &dyn Executor, tasks: usize, parts: usize, work: &(dyn Fn(&Claim<'_>) + Sync)) {
+    let done = AtomicUsize::new(0);
+    Claims::with(parts, tasks, |claims| {
+        let run = |task: usize| {
+            work(&|do_part| {
+                claims.work(task, |part| {
+                    do_part(part);
+                    done.fetch_add(1, Relaxed);
+                });
+            });
+        };
+        if tasks > 1 {
+            executor.parallel_for(tasks, &run);
+        }
+        run(0);
+    });
+    let done = done.into_inner();
     assert!(done == parts, "a task has panicked, which its executor did not pass on: {done} of {parts} parts are done");
 }

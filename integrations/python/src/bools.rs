@@ -8,10 +8,10 @@
 //!
 //! Otherwise all bytes are looked at, and if there are others, a copy of zeros and ones is reduced.
 
+use crate::output::zeros;
 use crate::plans::Key;
 use crate::reduce::value_error;
 use argreduce::{Error, ReduceFunction};
-use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 /// What is found by `N` functions of the same elements: where it goes.
@@ -96,11 +96,4 @@ pub(crate) fn to_zeros_and_ones(bytes: &mut [u8]) {
     for byte in bytes {
         *byte = u8::from(*byte != 0);
     }
-}
-
-fn zeros(count: usize) -> PyResult<Vec<u8>> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(count).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
-    zeros.resize(count, 0);
-    Ok(zeros)
 }

@@ -12,12 +12,11 @@
 //! copy, which wraps: NaT becomes the largest integer, and the others keep their order. The copy is made only where
 //! there is a NaT. (Partial answers, which are merged by the same order, are always made of such a copy.)
 
-use crate::output::NewArray;
+use crate::output::{NewArray, zeros};
 use crate::reduce::Run;
 use crate::view::{Shape, View};
 use argreduce::{NanPolicy, ReduceFunction};
 use bytemuck::{cast_slice, cast_slice_mut};
-use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 /// "Not a time".
@@ -56,17 +55,6 @@ pub(crate) fn one_less<'a, 'py>(
     view.copy_to(name, &copy)?;
     add(copy.bytes(), -1);
     View::of_new(name, copy, shape)
-}
-
-/// As many zeros.
-///
-/// # Errors
-/// `MemoryError`
-fn zeros<T: Copy + Default>(count: usize) -> PyResult<Vec<T>> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(count).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
-    zeros.resize(count, T::default());
-    Ok(zeros)
 }
 
 impl Run<'_, '_> {

@@ -109,7 +109,6 @@ pub(crate) fn joined<'py>(
     there: Option<Bound<'py, PyUntypedArray>>,
 ) -> PyResult<(Bound<'py, PyUntypedArray>, Option<Bound<'py, PyUntypedArray>>)> {
     let array = match chunks {
-        [] => NewArray::new(descr_of(py, DataType::F64)?, &[0])?.array,
         [chunk] => chunk.array.clone(),
         _ => {
             let arrays = PyList::new(py, chunks.iter().map(|chunk| &chunk.array))?;

@@ -6,7 +6,7 @@ use numpy::npyffi::{
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArray_Descr, get_type_object, npy_intp,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ptr::null_mut;
 
@@ -236,4 +236,15 @@ pub(crate) fn descr_address(array: &Bound<'_, PyUntypedArray>) -> *const PyArray
 pub(crate) fn flags(array: &Bound<'_, PyUntypedArray>) -> i32 {
     // SAFETY: the array is held, and only a field is read.
     unsafe { (*array.as_array_ptr()).fields.flags }
+}
+
+/// As many zeros.
+///
+/// # Errors
+/// `MemoryError`
+pub(crate) fn zeros<T: Copy + Default>(count: usize) -> PyResult<Vec<T>> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(count).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    zeros.resize(count, T::default());
+    Ok(zeros)
 }

@@ -375,7 +375,7 @@ impl<'py> Call<'_, 'py> {
         self.run_view(py, &view, chunk.validity.is_some().then_some(&There::Bits(chunk)))
     }
 
-    /// Each piece gives a partial answer. They merge.
+    /// Each piece gives a partial answer. They merge. Of several pieces, none is empty.
     fn run_pieces(
         &self,
         py: Python<'py>,
@@ -386,9 +386,6 @@ impl<'py> Call<'_, 'py> {
         let Arguments { functions, keepdims, .. } = *self.said;
         let total: usize = chunks.iter().map(|chunk| chunk.len).sum();
         let target = self.target(py, axes.result_sizes(&[total], keepdims), total)?;
-        if total == 0 {
-            return self.answer_of_nothing(py, first, &target);
-        }
         let found = |best: Best| {
             let mut found = Found::new(py, first, DataType::I64, target.sizes, self.needs_values(first))?;
             let (indices, values) = found.bytes();

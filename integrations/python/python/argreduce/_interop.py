@@ -320,7 +320,7 @@ def elements_of_labelled(x: Any) -> Any:
 
 def where_of_labelled(name: str, where: Any, x: Any) -> Any:
     """What says which elements of an object of xarray are there, in the order of its dimensions."""
-    return _labelled._placed(name, where, x)
+    return _labelled.placed(name, where, x)
 
 
 def give_back(result: Any, x: Any, out: Any, is_bfloat16: bool) -> Any:

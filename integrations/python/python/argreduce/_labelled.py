@@ -40,7 +40,7 @@ def reduce(
     if not is_labelled(x):
         return function(np.asarray(x), axis, keepdims=keepdims, where=where, **options)
     axis = _positions(name, x, axis)
-    found = function(x.data, axis, keepdims=keepdims, where=_placed(name, where, x), **options)
+    found = function(x.data, axis, keepdims=keepdims, where=placed(name, where, x), **options)
     reduced: Any = range(x.ndim) if axis is None or x.ndim == 0 else axis
     axes = np.lib.array_utils.normalize_axis_tuple(reduced, x.ndim)
 
@@ -70,7 +70,7 @@ def _positions(name: str, x: Any, axis: Any) -> Any:
     return type(axis)(map(position, axis)) if type(axis) in (tuple, list) else position(axis)
 
 
-def _placed(name: str, where: Any, x: Any) -> Any:
+def placed(name: str, where: Any, x: Any) -> Any:
     """``where`` in the order of the dimensions of ``x``, if it has names: of the same coordinates, then."""
     if not is_labelled(where):
         return where
