@@ -1,17 +1,17 @@
 //! The command line: what can be asked, and how a mistake in asking is told. It must not know how anything is answered.
 
-use argreduce::{AxisDirection, Isa, NanPolicy};
+use anyhow::{Result, anyhow, ensure};
+use argreduce::{AxisDirection, Isa, NanPolicy, ReduceFunction};
 use clap::error::ContextKind;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::num::{IntErrorKind, NonZero};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
-
-/// Where a result with kept axes goes unless something else is said.
-pub const DEFAULT_OUTPUT: &str = "labels.npy";
+use std::thread::available_parallelism;
 
 /// Where is the largest or smallest element of a .npy file along these axes?
 ///
@@ -23,7 +23,7 @@ pub const DEFAULT_OUTPUT: &str = "labels.npy";
 #[derive(Parser)]
 #[command(name = "argreduce", version, after_help = "Exit status: 0, or 2 and one line on standard error.")]
 pub struct Arguments {
-    /// Which element to look for
+    /// Which element to look for; argminmax is both, to two files of each kind
     pub function: Function,
 
     /// The .npy file, or - for standard input: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, C or Fortran order,
@@ -42,7 +42,19 @@ pub struct Arguments {
     #[arg(long, default_value_t)]
     pub nan: NanPolicy,
 
-    /// Type of the indices written: auto is the smallest unsigned one that holds them all, i64 is NumPy's
+    /// A .npy file of bool or u1, as large as the array or broadcast to it: true, or any byte but 0, is there
+    ///
+    /// What is not there is left out, and indices count it all the same. - is standard input.
+    #[arg(long, value_name = "NPY")]
+    pub mask: Option<PathBuf>,
+
+    /// The index of an output of which nothing is there [default: that is an error]
+    ///
+    /// Its value is NaN, or 0 of a type without.
+    #[arg(long, value_name = "INDEX", requires = "mask", allow_hyphen_values = true)]
+    pub fill: Option<i64>,
+
+    /// Type of the indices written: auto is the smallest one that holds them all, i64 is NumPy's
     #[arg(long, value_enum, default_value_t)]
     pub index_type: IndexType,
 
@@ -50,10 +62,11 @@ pub struct Arguments {
     #[arg(long)]
     pub keepdims: bool,
 
-    /// Where the indices go [default: labels.npy; none if no axes are kept]
+    /// Where the indices go [default: labels.npy, of argminmax {}.npy; none if no axes are kept]
     ///
     /// With no axes kept there is one answer: its index, its place and its value are a line on standard output, and
-    /// only -o writes a file. - is standard output. Where that has an answer, messages go to standard error.
+    /// only -o writes a file. - is standard output. Where that has an answer, messages go to standard error. In the
+    /// name of any output, {} becomes argmin or argmax; for argminmax, each name has to have it.
     #[arg(short, long, value_name = "NPY")]
     pub output: Option<PathBuf>,
 
@@ -77,23 +90,86 @@ pub struct Arguments {
     #[arg(long)]
     pub bench: bool,
 
-    /// How many bytes of the array are read at a time; K, M and G are powers of 1024, as in 2M
+    /// How many threads reduce a chunk: all is one for each CPU, and so is any larger number [default:
+    /// ARGREDUCE_NUM_THREADS, or else 1]
+    ///
+    /// Where it has 2M or more for each of them. The answer does not depend on it.
+    #[arg(long, value_name = "N|all", value_parser = threads, allow_hyphen_values = true)]
+    pub threads: Option<usize>,
+
+    /// How many bytes of the array are read at a time; K, M and G are powers of 1024, as in 2M [default: 2M; 4M for
+    /// each of several threads]
     ///
     /// Up to 8 times as many where many outputs need them. Partial answers take up to twice as many again. Outputs are
     /// written as they come; those of an array in Fortran order that come in another order than C's are held in memory
-    /// until the end. A pipe that is not to be read from first to last is copied to a temporary file.
-    #[arg(long, value_name = "BYTES", default_value = "2M", value_parser = bytes)]
-    pub chunk: usize,
+    /// until the end, and so is a mask in another order than the array. A pipe that is not to be read from first to
+    /// last is copied to a temporary file.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub chunk: Option<usize>,
 
     /// Instruction set: portable, avx2, avx512, neon [default: the best this machine has]
     #[arg(long)]
     pub isa: Option<Isa>,
 }
 
+impl Arguments {
+    /// How many threads reduce a chunk: if the command does not say, the environment does.
+    pub fn threads(&self) -> Result<usize> {
+        const NAME: &str = "ARGREDUCE_NUM_THREADS";
+        let said = std::env::var_os(NAME).filter(|text| self.threads.is_none() && !text.is_empty());
+        let Some(text) = said else { return Ok(self.threads.unwrap_or(1)) };
+        let text = text.to_string_lossy();
+        threads(&text).map_err(|error| anyhow!("{NAME} is '{text}': {error}"))
+    }
+
+    pub fn chunk(&self, threads: usize) -> usize {
+        self.chunk.unwrap_or(if threads > 1 { threads.saturating_mul(4 << 20) } else { 2 << 20 })
+    }
+
+    /// Where a result with kept axes goes, unless something else is said.
+    pub fn default_output(&self) -> &'static Path {
+        Path::new(if self.function.each().len() > 1 { "{}.npy" } else { "labels.npy" })
+    }
+
+    /// The file of each function, from the name that an option gives to all.
+    pub fn each_output(&self, option: &str, path: &Path) -> Result<Vec<PathBuf>> {
+        const PLACE: &str = "{}";
+        let functions = self.function.each();
+        let Some(name) = path.to_str().filter(|name| name.contains(PLACE)) else {
+            let name = path.display();
+            ensure!(
+                functions.len() == 1,
+                "{option} {name}: argminmax has two outputs of each kind: {PLACE} in the name becomes argmin and argmax"
+            );
+            return Ok(vec![path.into()]);
+        };
+        Ok(functions.iter().map(|function| name.replace(PLACE, function.name()).into()).collect())
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Function {
     Argmin,
     Argmax,
+    Argminmax,
+}
+
+impl Function {
+    /// In the order of the answers.
+    pub fn each(self) -> &'static [ReduceFunction] {
+        match self {
+            Function::Argmin => &[ReduceFunction::ArgMin],
+            Function::Argmax => &[ReduceFunction::ArgMax],
+            Function::Argminmax => &[ReduceFunction::ArgMin, ReduceFunction::ArgMax],
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self.each() {
+            [function] => function.name(),
+            _ => "argminmax",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -106,6 +182,19 @@ pub enum IndexType {
     I64,
     U64,
     Auto,
+}
+
+/// At least one, and no more than there are CPUs. As the Python package has it.
+fn threads(text: &str) -> Result<usize, String> {
+    let all = available_parallelism().map_or(1, NonZero::get);
+    match text.trim() {
+        "all" | "-1" => Ok(all),
+        count => match count.parse::<usize>() {
+            Ok(count @ 1..) => Ok(count.min(all)),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Ok(all),
+            _ => Err("expected a whole number from 1 on, or all".into()),
+        },
+    }
 }
 
 /// At least one. Units are those of `ls -h`: `2M` and `2MiB` are the same, and `2MB` is not one of them.

@@ -24,6 +24,8 @@ pub struct Grid {
     pub sizes: Vec<usize>,
     /// How many axes are reduced.
     pub reduced: usize,
+    /// Which axis of the array each of its own is.
+    axes: Vec<usize>,
     /// The axes from the slowest to the fastest one in the file.
     order: Vec<usize>,
     /// How far apart elements are in the file, and outputs in C order (0 along reduced axes).
@@ -47,9 +49,8 @@ impl Grid {
         let kept = order.iter().copied().filter(|&axis| !is_reduced(axis));
         let axes: Vec<usize> = ascending.clone().filter(|&axis| is_reduced(axis)).chain(kept).collect();
         let reduced = ascending.clone().filter(|&axis| is_reduced(axis)).count();
-        let place = |axis| axes.iter().position(|&other| other == axis).unwrap_or(0);
-        let order: Vec<usize> = order.iter().map(|&axis| place(axis)).collect();
-        let outputs: Vec<usize> = ascending.filter(|&axis| !is_reduced(axis)).map(place).collect();
+        let order = places(&axes, order.iter().copied());
+        let outputs = places(&axes, ascending.filter(|&axis| !is_reduced(axis)));
         let sizes: Vec<usize> = axes.iter().map(|&axis| sizes[axis]).collect();
 
         let mut steps = vec![1; sizes.len()];
@@ -66,7 +67,24 @@ impl Grid {
             block *= if axis >= reduced { steps[axis] } else { 1 };
         }
         let (strides, output_strides) = (packed(&sizes, &order), packed(&sizes, &outputs));
-        Grid { sizes, reduced, order, strides, output_strides, steps }
+        Grid { sizes, reduced, axes, order, strides, output_strides, steps }
+    }
+
+    /// That of another array, which broadcasts to this one, in a file of its own: its sizes are 1 along other axes.
+    pub fn broadcast(&self, sizes: &[usize], order: &[usize]) -> Self {
+        let sizes: Vec<usize> = self.axes.iter().map(|&axis| sizes[axis]).collect();
+        let order = places(&self.axes, order.iter().copied());
+        let steps = sizes.iter().zip(&self.steps).map(|(&size, &step)| size.min(step)).collect();
+        Grid { strides: packed(&sizes, &order), sizes, order, steps, ..self.clone() }
+    }
+
+    /// What such an array has of a part.
+    pub fn own(&self, part: &Part) -> Part {
+        let own = |numbers: &[usize], one| {
+            let each = numbers.iter().zip(&self.sizes);
+            each.map(|(&number, &size)| if size == 1 { one } else { number }).collect()
+        };
+        Part { start: own(&part.start, 0), sizes: own(&part.sizes, 1) }
     }
 
     fn cuts(&self, axis: usize) -> usize {
@@ -99,11 +117,6 @@ impl Grid {
             *number /= self.cuts(axis);
         }
         Part { start, sizes }
-    }
-
-    /// Whether the chunks of a block follow each other along the first reduced axis, and along no other.
-    pub fn is_stream(&self) -> bool {
-        self.chunks() > 1 && (1..self.reduced).all(|axis| self.cuts(axis) == 1)
     }
 
     /// Whether blocks, and the chunks of each of them, follow each other in the file.
@@ -149,6 +162,11 @@ impl Grid {
     }
 }
 
+/// Where each of some axes of the array is among those of a grid.
+fn places(axes: &[usize], some: impl Iterator<Item = usize>) -> Vec<usize> {
+    some.map(|axis| axes.iter().position(|&other| other == axis).unwrap_or(0)).collect()
+}
+
 /// Strides of these axes, packed in this order; 0 along others.
 fn packed(sizes: &[usize], order: &[usize]) -> Vec<usize> {
     let (mut strides, mut stride) = (vec![0; sizes.len()], 1);
@@ -185,5 +203,10 @@ impl Runs {
             }
             start
         })
+    }
+
+    /// Where each of their elements is.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.starts().flat_map(move |start| (0..self.len).map(move |n| start + n * self.step))
     }
 }

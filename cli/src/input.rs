@@ -1,6 +1,6 @@
-//! Where the array comes from: a file, or standard input. It must not know what is in it.
+//! Where an array comes from: a file, or standard input. It must not know what is in it.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use same_file::Handle;
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -9,23 +9,48 @@ use std::path::Path;
 pub struct Input {
     /// For messages.
     pub name: String,
-    /// Which file it is, whatever it is called.
-    pub handle: Handle,
     pub source: Source,
 }
 
+/// What a run reads.
+pub struct Inputs {
+    pub array: Input,
+    pub mask: Option<Input>,
+    /// Which files they are, whatever they are called.
+    pub handles: Vec<Handle>,
+}
+
+/// What standard input is called.
+const STDIN: &str = "-";
+
+impl Inputs {
+    pub fn open(array: &Path, mask: Option<&Path>) -> Result<Self> {
+        let (array, handle) = Input::open("", array)?;
+        let mut inputs = Inputs { array, mask: None, handles: vec![handle] };
+        if let Some(path) = mask {
+            let (mask, handle) = Input::open("--mask ", path)?;
+            // What one of them reads, the other would not.
+            let is_shared = inputs.handles.contains(&handle) && (path == Path::new(STDIN) || mask.source.is_pipe);
+            ensure!(!is_shared, "{}: the array comes from there already", mask.name);
+            inputs.handles.push(handle);
+            inputs.mask = Some(mask);
+        }
+        Ok(inputs)
+    }
+}
+
 impl Input {
-    /// `-` is standard input.
-    pub fn open(path: &Path) -> Result<Self> {
-        let is_stdin = path == Path::new("-");
+    fn open(option: &str, path: &Path) -> Result<(Self, Handle)> {
+        let is_stdin = path == Path::new(STDIN);
         let name = if is_stdin { "standard input".to_string() } else { path.display().to_string() };
+        let name = format!("{option}{name}");
         let open = || {
             let handle = if is_stdin { Handle::stdin()? } else { Handle::from_file(File::open(path)?)? };
             let source = Source::new(handle.as_file().try_clone()?)?;
             io::Result::Ok((handle, source))
         };
         let (handle, source) = open().with_context(|| name.clone())?;
-        Ok(Input { name, handle, source })
+        Ok((Input { name, source }, handle))
     }
 }
 

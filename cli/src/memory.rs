@@ -34,3 +34,8 @@ pub fn defaults<T: Clone + Default>(count: usize) -> Result<Vec<T>> {
     elements.resize(count, T::default());
     Ok(elements)
 }
+
+/// So many bytes of 0 and a few more, aligned as any element is.
+pub fn bytes(count: usize) -> Result<Vec<u64>> {
+    defaults(count.div_ceil(size_of::<u64>()))
+}

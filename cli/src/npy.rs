@@ -5,7 +5,6 @@ use crate::header;
 use crate::input::Source;
 use anyhow::{Context, Result, bail, ensure};
 use argreduce::Layout;
-use bytemuck::Pod;
 use npyz::{DType, Endianness, TypeChar, TypeStr, WriteOptions, WriterBuilder};
 use std::io::Write;
 
@@ -40,15 +39,19 @@ impl Array {
         Ok(Layout::contiguous(&packed)?.permute(&order)?)
     }
 
+    /// How many bytes an element has.
+    pub fn size(&self) -> Result<usize> {
+        self.dtype.num_bytes().context("elements of unknown size")
+    }
+
     /// From now on, elements may be read in any order.
     pub fn keep(&mut self) -> Result<()> {
-        let size = self.dtype.num_bytes().context("elements of unknown size")?;
-        self.file.keep((self.count() as u64).saturating_mul(size as u64))
+        self.file.keep((self.count() as u64).saturating_mul(self.size()? as u64))
     }
 
     /// Whether a file has as many elements as its header promises; of a pipe, nobody knows.
     pub fn check_length(&mut self) -> Result<()> {
-        let size = self.dtype.num_bytes().context("elements of unknown size")?;
+        let size = self.size()?;
         let found = self.file.len()?.map_or(u64::MAX, |len| len.saturating_sub(self.start) / size as u64);
         ensure!(found >= self.count() as u64, self.ends_after(found));
         Ok(())
@@ -58,17 +61,16 @@ impl Array {
         format!("the file ends after {found} of {} elements", self.count())
     }
 
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.sizes.iter().product()
     }
 
-    /// Reads the elements from number `at` on, counted in the order of the file. Either byte order will do.
-    pub fn read<T: Pod>(&mut self, at: usize, elements: &mut [T]) -> Result<()> {
-        let (size, len) = (size_of::<T>(), size_of_val(elements));
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(elements);
+    /// Reads the bytes of elements from number `at` on, counted in the order of the file. Either byte order will do.
+    pub fn read(&mut self, at: usize, bytes: &mut [u8]) -> Result<()> {
+        let size = self.size()?;
         let place = at.checked_mul(size).and_then(|place| self.start.checked_add(place as u64));
         let got = self.file.read_at(place.context("more bytes than can be counted")?, bytes)?;
-        if got < len {
+        if got < bytes.len() {
             // Others may have cut the file short, also before this place.
             self.check_length()?;
             bail!(self.ends_after((at + got / size) as u64));

@@ -28,7 +28,7 @@ pub struct Writer {
 /// Outputs that do not have their names yet, and vanish unless [`persist`](Outputs::persist) is called.
 pub struct Outputs {
     existing: Existing,
-    input: Option<Handle>,
+    inputs: Vec<Handle>,
     /// What no other output may be.
     taken: Vec<Handle>,
     /// What goes to standard output, once all is there: it cannot be taken back.
@@ -53,8 +53,8 @@ struct Output {
 }
 
 impl Outputs {
-    /// `input` is never replaced.
-    pub fn new(existing: Existing, input: Option<Handle>) -> Result<Self> {
+    /// `inputs` are never replaced.
+    pub fn new(existing: Existing, inputs: Vec<Handle>) -> Result<Self> {
         let files = Arc::new(Mutex::new(Vec::new()));
         let watched = Arc::clone(&files);
         let clean = move || {
@@ -64,7 +64,7 @@ impl Outputs {
             std::mem::forget(files);
         };
         signals::clean_up_by(clean).context("signals cannot be caught")?;
-        Ok(Outputs { existing, input, taken: Vec::new(), stdout: None, names: Vec::new(), files })
+        Ok(Outputs { existing, inputs, taken: Vec::new(), stdout: None, names: Vec::new(), files })
     }
 
     /// Takes this path for an output, or standard output for `-` and its like, before there is anything to write.
@@ -110,7 +110,7 @@ impl Outputs {
     }
 
     fn take(&mut self, handle: Handle) -> Result<()> {
-        ensure!(self.input.as_ref() != Some(&handle), "this is the input, which is never replaced");
+        ensure!(!self.inputs.contains(&handle), "this is an input, which is never replaced");
         ensure!(!self.taken.contains(&handle), TWICE);
         self.taken.push(handle);
         Ok(())

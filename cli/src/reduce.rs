@@ -3,181 +3,197 @@
 //!
 //! ```text
 //! for each block of outputs:
-//!     chunks along the first reduced axis:   pushed to a stream of the block
-//!     chunks along others, or only one:      a plan with a window each, merged
+//!     for each chunk of the elements they are chosen from:
+//!         for each function: a plan with a window, and partial answers; those of other chunks merged into them
 //! ```
 
 use crate::grid::{Grid, Part};
+use crate::mask::{Beside, MaskFile};
 use crate::memory;
 use crate::npy::Array;
 use crate::progress::Progress;
 use anyhow::Result;
-use argreduce::{ArgReduce, ArgStream, AxisDirection, Element, Isa, Layout, NanPolicy, ReduceFunction};
-use bytemuck::Pod;
-use std::fmt::Debug;
+use argreduce::{
+    ArgReduce, AxisDirection, Buffers, DataType, Executor, Isa, Layout, NanPolicy, PartialBuffers, ReduceFunction,
+    UntypedOutput, input,
+};
+use bytemuck::{cast_slice, cast_slice_mut};
 use std::time::{Duration, Instant};
 
 /// What is asked of the array, whatever its axes.
 pub struct Question {
-    pub function: ReduceFunction,
+    pub functions: &'static [ReduceFunction],
     pub direction: AxisDirection,
     pub nan_policy: NanPolicy,
     pub isa: Option<Isa>,
 }
 
 impl Question {
-    pub fn of<'a>(&self, layout: &'a Layout, axes: &[isize]) -> ArgReduce<'a> {
-        let request = ArgReduce::new(self.function, layout).axes(axes);
+    pub fn of<'a>(&self, function: ReduceFunction, layout: &'a Layout, axes: &[isize]) -> ArgReduce<'a> {
+        let request = ArgReduce::new(function, layout).axes(axes);
         let request = request.direction(self.direction).nan_policy(self.nan_policy);
         self.isa.map_or(request, |isa| request.isa(isa))
     }
 }
 
-/// The outputs of a block, packed in the order of the file: indices in the whole, and the bytes of the elements there,
-/// if they are wanted.
+/// The index of an output of which nothing is there.
+pub const NOTHING: u64 = u64::MAX;
+
+/// The outputs of a block for one function, packed in the order of the file: indices in the whole, and the bytes of the
+/// elements there, if they are wanted.
 pub struct Block<'a> {
-    pub indices: &'a [u64],
-    pub values: &'a [u8],
+    pub indices: &'a mut [u64],
+    pub values: &'a mut [u8],
 }
 
-/// A [`Reducer`] of any element type.
-pub trait Reduce {
-    fn block(&mut self, block: usize) -> Result<Block<'_>>;
-    /// The first output of the block that was reduced last, and its element, which was wanted.
-    fn first(&self) -> Option<(u64, &dyn Debug)>;
-    /// The time that was spent, without reading.
-    fn spent(&self) -> Duration;
+/// With what an array is reduced.
+pub struct Means {
+    pub mask: Option<MaskFile>,
+    pub executor: Box<dyn Executor>,
+    /// How often each chunk is reduced; the best time counts.
+    pub runs: usize,
+    pub wants_values: bool,
 }
 
-pub struct Reducer<T> {
+pub struct Reducer {
     question: Question,
     axes: Vec<isize>,
     grid: Grid,
     array: Array,
-    /// How often each chunk is reduced; the best time counts.
+    data_type: DataType,
+    mask: Option<Beside>,
+    executor: Box<dyn Executor>,
     runs: usize,
     spent: Duration,
     progress: Progress,
     wants_values: bool,
     /// Of a chunk.
-    elements: Vec<T>,
-    best: Outputs<T>,
+    elements: Vec<u64>,
+    /// For each function.
+    best: Vec<Found>,
     /// Of the last chunk, where several are merged.
-    other: Outputs<T>,
+    other: Found,
 }
 
-/// Of a block.
-struct Outputs<T> {
-    indices: Vec<u64>,
-    values: Vec<T>,
-}
-
-impl<T: Copy + Default> Outputs<T> {
-    fn new(indices: usize, values: usize) -> Result<Self> {
-        Ok(Outputs { indices: memory::defaults(indices)?, values: memory::defaults(values)? })
-    }
-}
-
-impl<T: Element + Pod> Reducer<T> {
-    pub fn new(question: Question, grid: Grid, mut array: Array, runs: usize, wants_values: bool) -> Result<Self> {
-        let (largest, chunks) = (grid.largest(), grid.chunks());
-        let values = if wants_values || chunks > 1 { largest.outputs } else { 0 };
-        let others = if chunks > 1 && !grid.is_stream() { largest.outputs } else { 0 };
-        let (elements, best, other) = memory::large(|| {
-            let elements = memory::defaults(largest.elements)?;
-            Ok((elements, Outputs::new(largest.outputs, values)?, Outputs::new(others, others)?))
+impl Reducer {
+    pub fn new(question: Question, grid: Grid, mut array: Array, data_type: DataType, means: Means) -> Result<Self> {
+        let Means { mask, executor, runs, wants_values } = means;
+        let (largest, is_cut) = (grid.largest(), grid.chunks() > 1);
+        // Partial answers have them.
+        let has_values = wants_values || is_cut || mask.is_some();
+        let found = |outputs| Found::new(outputs, if has_values { data_type.size() } else { 0 });
+        let (elements, mask, best, other) = memory::large(|| {
+            let elements = memory::bytes(largest.elements.saturating_mul(data_type.size()))?;
+            let mask = mask.map(|mask| mask.beside(&grid)).transpose()?;
+            let best = question.functions.iter().map(|_| found(largest.outputs)).collect::<Result<_>>()?;
+            Ok((elements, mask, best, found(if is_cut { largest.outputs } else { 0 })?))
         })?;
         if !grid.is_sequential() {
             array.keep()?;
         }
-        let bytes = grid.sizes.iter().product::<usize>().saturating_mul(size_of::<T>());
-        let progress = Progress::new(bytes as u64);
-        let (axes, spent) = ((0..grid.reduced as isize).collect(), Duration::ZERO);
-        Ok(Reducer { question, axes, grid, array, runs, spent, progress, wants_values, elements, best, other })
+        let bytes = grid.sizes.iter().product::<usize>().saturating_mul(data_type.size());
+        let (axes, spent, progress) =
+            ((0..grid.reduced as isize).collect(), Duration::ZERO, Progress::new(bytes as u64));
+        #[rustfmt::skip]
+        let reducer = Reducer {
+            question, axes, grid, array, data_type, mask, executor, runs, spent, progress, wants_values, elements, best,
+            other,
+        };
+        Ok(reducer)
     }
 
     /// Reads a part, and tells how its elements lie.
     fn read(&mut self, part: &Part) -> Result<Layout> {
         let layout = self.grid.layout(part)?;
-        let runs = self.grid.elements(part);
-        let elements = &mut self.elements[..layout.required_len()];
-        for (at, run) in runs.starts().zip(elements.chunks_exact_mut(runs.len)) {
+        let (runs, size) = (self.grid.elements(part), self.data_type.size());
+        let elements = &mut cast_slice_mut(&mut self.elements)[..layout.required_len() * size];
+        for (at, run) in runs.starts().zip(elements.chunks_exact_mut(runs.len * size)) {
             self.array.read(at, run)?;
-            self.progress.add(size_of_val(run) as u64);
+            self.progress.add(run.len() as u64);
+        }
+        if let Some(mask) = &mut self.mask {
+            mask.read(part)?;
         }
         Ok(layout)
     }
 
-    /// A stream that begins with this chunk.
-    fn open_stream(&self, chunk: &Part) -> Result<ArgStream<T, u64>> {
-        let layout = self.grid.layout(chunk)?;
-        let question = self.question.of(&layout, &self.axes).window(&self.grid.sizes, &chunk.start);
-        memory::large(|| Ok(question.stream(0)?))
-    }
-
-    fn stream(&mut self, block: usize, len: usize) -> Result<()> {
-        let mut stream = self.open_stream(&self.grid.part(block, 0))?;
+    /// Reduces a block of outputs, whose indices may be [`NOTHING`] where there is a mask: one for each function.
+    pub fn block(&mut self, block: usize) -> Result<Vec<Block<'_>>> {
+        let outputs = self.grid.part(block, 0).sizes[self.grid.reduced..].iter().product();
         for chunk in 0..self.grid.chunks() {
             let part = self.grid.part(block, chunk);
             let layout = self.read(&part)?;
-            let best = best_time(self.runs, |run| {
-                // The other runs leave the answer alone.
-                let mut other = (run > 0).then(|| self.open_stream(&part)).transpose()?;
-                let start = Instant::now();
-                other.as_mut().unwrap_or(&mut stream).push(&layout, &self.elements[..])?;
-                Ok(start.elapsed())
-            })?;
-            self.spent += best;
-        }
-        Ok(stream.finish((&mut self.best.indices[..len], &mut self.best.values[..len]))?)
-    }
-
-    fn windows(&mut self, block: usize, len: usize) -> Result<()> {
-        for chunk in 0..self.grid.chunks() {
-            let part = self.grid.part(block, chunk);
-            let layout = self.read(&part)?;
-            let plan = self.question.of(&layout, &self.axes).window(&self.grid.sizes, &part.start).plan::<T, u64>()?;
-            let Outputs { indices, values } = if chunk == 0 { &mut self.best } else { &mut self.other };
-            self.spent += best_time(self.runs, |_| {
-                let start = Instant::now();
-                plan.run(&self.elements[..], (&mut indices[..len], values.get_mut(..len)))?;
-                Ok(start.elapsed())
-            })?;
-            if chunk > 0 {
-                let (best, other) = (&mut self.best, &self.other);
-                let (indices, values) = (&mut best.indices[..len], &mut best.values[..len]);
-                plan.merge().arrays(values, indices, &other.values[..len], &other.indices[..len])?;
+            let input = input(cast_slice::<_, u8>(&self.elements)).on(&*self.executor);
+            let input = input.masked(self.mask.as_ref().map(Beside::mask));
+            for (&function, best) in self.question.functions.iter().zip(&mut self.best) {
+                let question = self.question.of(function, &layout, &self.axes).window(&self.grid.sizes, &part.start);
+                let plan = question.plan_untyped(self.data_type, DataType::U64)?;
+                let found = if chunk == 0 { &mut *best } else { &mut self.other };
+                let mut time = Duration::MAX;
+                for _ in 0..self.runs {
+                    let start = Instant::now();
+                    plan.run(input, found.output(outputs))?;
+                    time = time.min(start.elapsed());
+                }
+                self.spent += time;
+                if chunk > 0 {
+                    let (best, (indices, values)) = (best.bytes(outputs), self.other.bytes(outputs));
+                    let types = (self.data_type, DataType::U64);
+                    plan.merge().arrays_untyped(types, (best.1, best.0), (values, indices))?;
+                }
             }
         }
-        Ok(())
-    }
-}
-
-impl<T: Element + Pod> Reduce for Reducer<T> {
-    fn block(&mut self, block: usize) -> Result<Block<'_>> {
-        let len = self.grid.part(block, 0).sizes[self.grid.reduced..].iter().product();
-        if self.grid.is_stream() {
-            self.stream(block, len)?;
-        } else {
-            self.windows(block, len)?;
-        }
-        let values = if self.wants_values { bytemuck::cast_slice(&self.best.values[..len]) } else { &[] };
-        Ok(Block { indices: &self.best.indices[..len], values })
+        let wants_values = self.wants_values;
+        Ok(self.best.iter_mut().map(|found| found.block(outputs, wants_values)).collect())
     }
 
-    fn first(&self) -> Option<(u64, &dyn Debug)> {
-        self.best.indices.first().copied().zip(self.best.values.first().map(|value| value as &dyn Debug))
+    pub fn is_masked(&self) -> bool {
+        self.mask.is_some()
     }
 
-    fn spent(&self) -> Duration {
+    pub fn functions(&self) -> &'static [ReduceFunction] {
+        self.question.functions
+    }
+
+    /// Of the block that was reduced last: the first output of a function, and its element, which was wanted.
+    pub fn first(&mut self, function: usize) -> (u64, &[u8]) {
+        let Block { indices, values } = self.best[function].block(1, true);
+        (indices[0], values)
+    }
+
+    /// The time that was spent, without reading.
+    pub fn spent(&self) -> Duration {
         self.spent
     }
 }
 
-fn best_time(runs: usize, mut time: impl FnMut(usize) -> Result<Duration>) -> Result<Duration> {
-    let mut best = Duration::MAX;
-    for run in 0..runs {
-        best = best.min(time(run)?);
+/// What one function finds in a block.
+struct Found {
+    indices: Vec<u64>,
+    values: Vec<u64>,
+    /// The bytes of a value; 0 if there are none.
+    size: usize,
+}
+
+impl Found {
+    fn new(outputs: usize, size: usize) -> Result<Self> {
+        Ok(Found { indices: memory::defaults(outputs)?, values: memory::bytes(outputs.saturating_mul(size))?, size })
     }
-    Ok(best)
+
+    fn block(&mut self, outputs: usize, with_values: bool) -> Block<'_> {
+        let bytes = if with_values { outputs * self.size } else { 0 };
+        Block { indices: &mut self.indices[..outputs], values: &mut cast_slice_mut(&mut self.values)[..bytes] }
+    }
+
+    fn bytes(&mut self, outputs: usize) -> (&mut [u8], &mut [u8]) {
+        let Block { indices, values } = self.block(outputs, true);
+        (cast_slice_mut(indices), values)
+    }
+
+    /// Where it is written to: as partial answers, which may be of nothing, if there is room for values.
+    fn output(&mut self, outputs: usize) -> UntypedOutput<'_> {
+        let has_values = self.size > 0;
+        let (indices, values) = self.bytes(outputs);
+        if has_values { PartialBuffers { indices, values }.into() } else { Buffers { indices, values: None }.into() }
+    }
 }

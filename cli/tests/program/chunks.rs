@@ -10,7 +10,19 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Every set of axes of a tensor, in both orders, from a file and from a pipe.
+/// Masks of a tensor of sizes 4, 3 and 5: their own sizes, and whether they are in Fortran order.
+const MASKS: [Option<(&[usize], bool)>; 8] = [
+    None,
+    Some((&[4, 3, 5], false)),
+    Some((&[4, 3, 5], true)),
+    None,
+    Some((&[5], false)),
+    Some((&[3, 1], false)),
+    Some((&[4, 1, 5], true)),
+    Some((&[], false)),
+];
+
+/// Every set of axes of a tensor, in both orders, from a file and from a pipe, under masks, for one function and both.
 #[test]
 fn chunks_make_no_difference() {
     let sizes = [4, 3, 5];
@@ -21,32 +33,38 @@ fn chunks_make_no_difference() {
     for axes in 0_usize..8 {
         let axes: Vec<usize> = (0..3).filter(|axis| axes >> axis & 1 == 1).collect();
         for is_fortran in [false, true] {
-            let data = if is_fortran { crate::to_fortran(&sizes, &elements) } else { elements.clone() };
-            let bytes: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
-            let order = if is_fortran { "True" } else { "False" };
-            let folder = Folder::new().with("in.npy", npy(1, "'<f4'", order, "(4, 3, 5)", &bytes));
+            let folder = Folder::new().with("in.npy", file("'<f4'", &sizes, is_fortran, &elements, f32::to_le_bytes));
             // From one element to all, from one output to all.
             for chunk in ["1", "5", "13", "25", "50", "100", "4000"] {
                 case += 1;
-                let (function, is_max) = if case % 2 == 0 { ("argmin", false) } else { ("argmax", true) };
-                let (direction, is_first) = if case % 3 == 0 { ("decreasing", false) } else { ("increasing", true) };
+                let (command, functions) =
+                    [("argmin", &["argmin"][..]), ("argmax", &["argmax"]), ("argminmax", &["argmin", "argmax"])]
+                        [case % 3];
+                let (direction, is_first) = if case % 5 < 3 { ("increasing", true) } else { ("decreasing", false) };
                 let (nan, propagates) = if case % 4 < 2 { ("propagate", true) } else { ("ignore", false) };
                 let list: Vec<String> = axes.iter().map(usize::to_string).collect();
                 let list = format!("--axes={}", list.join(","));
                 let options = ["--direction", direction, "--nan", nan, "--chunk", chunk, &list, "--force"];
                 let more = if case % 11 == 0 { "--bench" } else { "--keepdims" };
-                let index_type = ["i32", "i64", "u8", "u16", "auto"][case % 5];
-                let outputs = ["-o", "labels.npy", "--index-type", index_type, "--values", "best.npy", more];
-                let better = |(a, i): (f32, usize), (b, j): (f32, usize)| {
-                    let numbers = if is_max { a.partial_cmp(&b) } else { b.partial_cmp(&a) };
-                    let order = numbers.unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()));
-                    let order = if numbers.is_none() && !propagates { order.reverse() } else { order };
-                    order.then(if is_first { j.cmp(&i) } else { i.cmp(&j) }) == Ordering::Greater
-                };
-                let (indices, values) = answer(&sizes, &axes, &elements, better);
+                let (index_type, fill) =
+                    [("i32", -1), ("i64", -9), ("u8", 200), ("u16", 60), ("auto", 70_000), ("u64", 61)][case % 6];
+                let outputs = ["-o", "{}.npy", "--index-type", index_type, "--values", "{}.best.npy", more];
+                let mut mask_options = Vec::new();
+                let mut there = vec![true; elements.len()];
+                if let Some((own, is_fortran)) = MASKS[case % MASKS.len()] {
+                    // None is there of some outputs, whatever they are of.
+                    let mask: Vec<bool> =
+                        (0..own.iter().product::<usize>()).map(|n| n == 0 || (n * n / 3 + case) % 3 == 0).collect();
+                    there = (0..elements.len()).map(|place| mask[broadcast(&sizes, own, place)]).collect();
+                    let dtype = if case % 2 == 0 { "'|b1'" } else { "'|u1'" };
+                    let byte = |is_there| [if is_there && case % 2 == 1 { 200 } else { u8::from(is_there) }];
+                    fs::write(folder.path("mask.npy"), file(dtype, own, is_fortran, &mask, byte)).unwrap();
+                    mask_options.extend(["--mask".to_string(), "mask.npy".into(), format!("--fill={fill}")]);
+                }
                 for input in ["in.npy", "-"] {
-                    let mut command = folder.command(&[&[function, input], &options[..], &outputs[..]].concat());
+                    let mut command = folder.command(&[&[command, input], &options[..], &outputs[..]].concat());
                     // Standard input is a pipe, not the file.
+                    command.args(&mask_options);
                     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
                     let mut child = command.spawn().unwrap();
                     let mut stdin = child.stdin.take().unwrap();
@@ -56,22 +74,60 @@ fn chunks_make_no_difference() {
                     drop(stdin);
                     let context = format!("{command:?}, Fortran {is_fortran}");
                     assert!(child.wait().unwrap().success(), "{context}");
-                    assert_eq!(folder.indices("labels.npy").2, indices, "{context}");
-                    let found: Vec<u32> = folder.read("best.npy").1.into_iter().map(f32::to_bits).collect();
-                    assert_eq!(found, values, "{context}");
+                    for function in functions {
+                        let better = |(a, i): (f32, usize), (b, j): (f32, usize)| {
+                            let is_max = *function == "argmax";
+                            let numbers = if is_max { a.partial_cmp(&b) } else { b.partial_cmp(&a) };
+                            let order = numbers.unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()));
+                            let order = if numbers.is_none() && !propagates { order.reverse() } else { order };
+                            order.then(if is_first { j.cmp(&i) } else { i.cmp(&j) }) == Ordering::Greater
+                        };
+                        let best = answer(&sizes, &axes, (&elements, &there), better);
+                        let indices: Vec<i64> =
+                            best.iter().map(|best| best.map_or(fill, |best| best.1 as i64)).collect();
+                        assert_eq!(folder.indices(&format!("{function}.npy")).2, indices, "{context}");
+                        let found = folder.read::<f32>(&format!("{function}.best.npy")).1.into_iter();
+                        let values = best.iter().map(|best| best.map_or(f32::NAN, |best| best.0).to_bits());
+                        assert!(found.map(f32::to_bits).eq(values), "{context}");
+                    }
                 }
             }
         }
     }
 }
 
-/// By trying every element: indices in C order, and the bits of the elements there.
+/// A file of elements that are given in C order.
+fn file<T: Copy, const N: usize>(
+    dtype: &str,
+    sizes: &[usize],
+    is_fortran: bool,
+    elements: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) -> Vec<u8> {
+    let elements = if is_fortran { crate::to_fortran(sizes, elements) } else { elements.to_vec() };
+    let data: Vec<u8> = elements.into_iter().flat_map(bytes).collect();
+    let shape: String = sizes.iter().map(|size| format!("{size}, ")).collect();
+    npy(1, dtype, if is_fortran { "True" } else { "False" }, &format!("({shape})"), &data)
+}
+
+/// Which element is at this place in an array that broadcasts to these sizes.
+fn broadcast(sizes: &[usize], own: &[usize], place: usize) -> usize {
+    let mut rest = sizes.iter().product::<usize>();
+    let missing = sizes.len() - own.len();
+    sizes.iter().enumerate().fold(0, |number, (axis, size)| {
+        rest /= size;
+        let at = place / rest % size;
+        axis.checked_sub(missing).map_or(0, |axis| number * own[axis] + if own[axis] == 1 { 0 } else { at })
+    })
+}
+
+/// By trying every element that is there: the best ones in C order of the outputs, and their indices.
 fn answer(
     sizes: &[usize],
     axes: &[usize],
-    elements: &[f32],
+    (elements, there): (&[f32], &[bool]),
     better: impl Fn((f32, usize), (f32, usize)) -> bool,
-) -> (Vec<i64>, Vec<u32>) {
+) -> Vec<Option<(f32, usize)>> {
     // Row-major over some of the axes.
     let number = |place: usize, counts: &dyn Fn(usize) -> bool| {
         let mut rest = elements.len();
@@ -80,17 +136,18 @@ fn answer(
             if counts(axis) { number * size + place / rest % size } else { number }
         })
     };
-    let mut best = Vec::new();
+    let mut best: Vec<Option<(f32, usize)>> = Vec::new();
     for (place, &element) in elements.iter().enumerate() {
         let output = number(place, &|axis| !axes.contains(&axis));
         let found = (element, number(place, &|axis| axes.contains(&axis)));
         if output == best.len() {
-            best.push(found);
-        } else if better(found, best[output]) {
-            best[output] = found;
+            best.push(None);
+        }
+        if there[place] && best[output].is_none_or(|best| better(found, best)) {
+            best[output] = Some(found);
         }
     }
-    best.into_iter().map(|(element, index)| (index as i64, element.to_bits())).unzip()
+    best
 }
 
 /// 2 GiB of zeros that take no room on a disk. Tells where they begin.

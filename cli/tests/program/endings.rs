@@ -71,7 +71,7 @@ fn the_input_is_never_replaced() {
             for input in spellings.into_iter().chain(["/dev/stdin", "-"]) {
                 let mut command = folder.command(&[&["argmax", input, "--axes=", "--force"], &command[..]].concat());
                 let told = command.stdin(File::open(path("in.npy")).unwrap()).output().unwrap();
-                refused(&told, &format!("{output}: this is the input"), input);
+                refused(&told, &format!("{output}: this is an input"), input);
             }
         }
     }
@@ -79,7 +79,7 @@ fn the_input_is_never_replaced() {
     for append in [true, false] {
         let stdout = File::options().write(true).append(append).open(path("in.npy")).unwrap();
         let told = folder.command(&words("argmax in.npy -o - --force")).stdout(stdout).output().unwrap();
-        refused(&told, "--output -: this is the input", "standard output");
+        refused(&told, "--output -: this is an input", "standard output");
     }
     assert_eq!(fs::read(path("in.npy")).unwrap(), u1("(3,)", &[1, 3, 2]));
     assert_eq!(folder.names(), ["hard.npy", "in.npy", "soft.npy"]);
