@@ -2,13 +2,15 @@
 //! process, without a sanitizer and on any Unix, emulated or not. It knows nothing of what is tested.
 //!
 //! Mappings are used again and again by the thread that made them: two system calls for each slice would be most of a
-//! test's time. Beside that, what all tests share: whether to take [`few`] cases, the [floating-point
-//! modes](FloatMode) of callers, and [cases](directml) for descriptors.
+//! test's time. Beside that, what all tests share: whether to take [`few`] cases, [values](Sample) of each type, the
+//! [floating-point modes](FloatMode) of callers, and [cases](directml) for descriptors.
 
 pub mod directml;
 mod few;
 mod float_mode;
 mod huge_pages;
+#[cfg(not(loom))]
+mod sample;
 
 #[cfg_attr(not(unix), path = "plain.rs")]
 #[cfg_attr(unix, path = "pages.rs")]
@@ -18,6 +20,8 @@ pub use few::{few, is_slow};
 pub use float_mode::FloatMode;
 pub use huge_pages::advise_huge_pages;
 use region::Region;
+#[cfg(not(loom))]
+pub use sample::Sample;
 use std::cell::RefCell;
 use std::mem::take;
 use std::ops::{Deref, DerefMut};
@@ -67,12 +71,7 @@ impl<T: Copy> Guarded<T> {
 
     /// `len` times the same.
     pub fn filled(value: T, len: usize, edge: Edge) -> Self {
-        let guarded = Self::uninitialised(len, edge);
-        for n in 0..len {
-            // SAFETY: `first` has room for `len` elements, by `uninitialised`.
-            unsafe { guarded.first.add(n).write(value) };
-        }
-        guarded
+        Self::copy_of(&vec![value; len], edge)
     }
 
     fn uninitialised(len: usize, edge: Edge) -> Self {

@@ -2,10 +2,10 @@
 //! of few values, so that ties and special values are everywhere. Nothing here knows of MPI.
 
 use crate::sampler::Logit;
-use argreduce::{AxisDirection, NanPolicy, Options, f16};
-use rand::RngExt;
+use argreduce::{AxisDirection, NanPolicy, Options};
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
+use rand::{Rng, RngExt};
 use std::ops::Range;
 
 /// What a case has, beside ordinary logits; each has to occur.
@@ -13,39 +13,9 @@ pub const KINDS: [&str; 5] =
     ["ties across ranks", "NaN", "an infinity as the best", "shards of different sizes", "an empty shard"];
 
 /// A type of logits with test data.
-pub trait Sample: Logit {
-    /// Both zeros, small numbers, the extremes, infinities, and NaNs of either sign, quiet and signalling.
-    const SPECIAL: &'static [Self];
-    fn of(number: f32) -> Self;
-    fn number(self) -> f32;
-    /// The bits, to compare values that may be NaN.
-    fn bits(self) -> u32;
-}
+pub trait Sample: Logit + argreduce_guard::Sample + Into<f32> {}
 
-macro_rules! samples {
-    ($($t:ident: $of:expr, $one:literal, $quiet:literal, $signalling:literal, $negative:literal;)+) => {$(
-        impl Sample for $t {
-            const SPECIAL: &'static [$t] = &[
-                $t::from_bits(0), $t::from_bits(1 << (size_of::<$t>() * 8 - 1)), $t::from_bits(1), $t::from_bits($one),
-                $t::MAX, $t::MIN, $t::INFINITY, $t::NEG_INFINITY, $t::NEG_INFINITY,
-                $t::from_bits($quiet), $t::from_bits($signalling), $t::from_bits($negative),
-            ];
-            fn of(number: f32) -> $t {
-                $of(number)
-            }
-            fn number(self) -> f32 {
-                self.into()
-            }
-            fn bits(self) -> u32 {
-                self.to_bits().into()
-            }
-        }
-    )+};
-}
-samples! {
-    f32: f32::from, 0x3f80_0000, 0x7fc0_0000, 0x7f80_0001, 0xffff_ffff;
-    f16: f16::from_f32, 0x3c00, 0x7e00, 0x7c01, 0xffff;
-}
+impl<T: Logit + argreduce_guard::Sample + Into<f32>> Sample for T {}
 
 /// Logits `[batch, vocabulary]`, which of equal elements wins and where NaN stands, and the shard of each rank.
 pub struct Case<T> {
@@ -86,15 +56,15 @@ impl<T: Sample> Case<T> {
 
     /// Which of [`KINDS`] it has, given the best logit of each sequence.
     pub fn kinds(&self, best: &[T]) -> [bool; KINDS.len()] {
-        let is_tie = |a: T, b: T| a.number() == b.number() || (a.number().is_nan() && b.number().is_nan());
+        let is_tie = |a: T, b: T| a == b || (a.is_nan() && b.is_nan());
         let has_tie = |(row, &best): (&[T], &T)| {
             let has_best = |shard: &&Range<usize>| row[(*shard).clone()].iter().any(|&logit| is_tie(logit, best));
             self.shards.iter().filter(has_best).count() > 1
         };
         [
             self.logits.chunks(self.sizes[1]).zip(best).any(has_tie),
-            self.logits.iter().any(|logit| logit.number().is_nan()),
-            best.iter().any(|best| best.number().is_infinite()),
+            self.logits.iter().any(|logit| logit.is_nan()),
+            best.iter().any(|best| Into::<f32>::into(*best).is_infinite()),
             self.shards.iter().any(|shard| shard.len() != self.shards[0].len()),
             self.shards.iter().any(Range::is_empty),
         ]
@@ -105,5 +75,5 @@ impl<T: Sample> Case<T> {
 fn row<T: Sample>(rng: &mut SmallRng, len: usize) -> Vec<T> {
     let kinds = rng.random_range(0..=4);
     let values: Vec<T> = (0..kinds).map(|_| *T::SPECIAL.choose(rng).unwrap()).collect();
-    (0..len).map(|_| values.choose(rng).copied().unwrap_or_else(|| T::of(rng.random_range(-9.0..9.0)))).collect()
+    (0..len).map(|_| values.choose(rng).copied().unwrap_or_else(|| T::random(rng.next_u64()))).collect()
 }

@@ -1,19 +1,23 @@
 //! The one check: some strategies on a tile, by every order, against a plain loop over the walk. Nothing here chooses
 //! tiles.
 
-use crate::sample::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
 use argreduce_kernels::{
-    InputMask, Isa, KernelArgs, LoopDim, Outputs, Positions, Strategy, StridedIter, Tuning, WorkingSet, better,
-    both_kernel_of, kernel, offset_at,
+    Element, InputMask, Isa, KernelArgs, LoopDim, Outputs, Positions, Strategy, StridedIter, Tuning, WorkingSet,
+    better, both_kernel_of, kernel, offset_at,
 };
-use bytemuck::bytes_of;
+use bytemuck::{Pod, bytes_of};
 use std::marker::PhantomData;
 
 /// Of these and the tables of all microarchitectures, each pair is taken in turn.
 const WORKING_SETS: [WorkingSet; 3] = [WorkingSet::L2, WorkingSet::Llc, WorkingSet::Dram];
+
+/// A type of elements with values that are likely to matter.
+pub trait Sample: argreduce_guard::Sample + Element + Pod {}
+
+impl<T: argreduce_guard::Sample + Element + Pod> Sample for T {}
 
 /// What a test compares with the expected answer: one ISA's way of ordering one element type.
 pub struct Case<T> {
@@ -124,7 +128,7 @@ impl<T: Sample> Case<T> {
             _ => return,
         }
         let len = elements.len();
-        let fill = T::VALUES[len % T::VALUES.len()];
+        let fill = T::SPECIAL[len % T::SPECIAL.len()];
         // Any bits, of which some are one for long.
         let any = |n: usize| (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) as u8;
         let byte = |n: usize| if any(n / 16) & 1 == 0 { any(n) } else { any(n) | any(n + len) | any(n + 2 * len) };
@@ -138,7 +142,7 @@ impl<T: Sample> Case<T> {
         // SAFETY: the copy has as many elements.
         let expected = unsafe { self.run(strategy, function, policy, &of_copy) };
         let mask = InputMask::new(elements.as_ptr().cast(), &bits, (&raw const fill).cast());
-        let (mut positions, mut values) = (vec![u32::MAX; expected.len()], vec![T::VALUES[0]; expected.len()]);
+        let (mut positions, mut values) = (vec![u32::MAX; expected.len()], vec![T::SPECIAL[0]; expected.len()]);
         // SAFETY: the caller's promise, and each element has a bit.
         unsafe {
             kernel.run_masked(args, mask, Outputs::with_values(Positions::from(&mut positions[..]), &mut values));
@@ -173,7 +177,7 @@ impl<T: Sample> Case<T> {
         let (outputs, turn) = (args.outputs(), usize::from(function == ArgMax));
         let mut positions = Guarded::filled(u32::MAX, outputs, Edge::ALL[1 - turn]);
         let mut wide = Guarded::filled(u64::MAX, outputs, Edge::ALL[turn]);
-        let mut values = Guarded::filled(T::VALUES[outputs % T::VALUES.len()], outputs, Edge::ALL[outputs % 2]);
+        let mut values = Guarded::filled(T::SPECIAL[outputs % T::SPECIAL.len()], outputs, Edge::ALL[outputs % 2]);
         let (narrow, wider) = (Positions::from(&mut positions[..]), Positions::from(&mut wide[..]));
         // SAFETY: the kernel is for `T`, and the caller's promise.
         unsafe {
@@ -229,7 +233,7 @@ impl<T: Sample> Case<T> {
             return;
         };
         let mut positions = [(); 2].map(|()| Guarded::filled(u64::MAX, found.len(), Edge::End));
-        let mut of_turn = Guarded::filled(T::VALUES[0], found.len(), Edge::End);
+        let mut of_turn = Guarded::filled(T::SPECIAL[0], found.len(), Edge::End);
         let mut values = Some(&mut of_turn[..]);
         let [first, second] = positions.each_mut().map(|positions| Positions::from(&mut positions[..]));
         let mut with_values = |positions, is_asked| match values.take_if(|_| is_asked) {

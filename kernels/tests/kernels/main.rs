@@ -10,7 +10,6 @@ mod indices;
 mod keys;
 mod merge;
 mod modes;
-mod sample;
 mod scatter;
 mod tiles;
 mod tuning;

@@ -1,7 +1,7 @@
 //! Merging on one ISA: values of a type with indices of every width, by every order, of any length, against the rule as
 //! plain code; nothing beyond the pairs is touched, and values keep their bits.
 
-use crate::sample::Sample;
+use crate::case::Sample;
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{self, Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{self, ArgMax, ArgMin};
@@ -54,7 +54,7 @@ pub fn check_with<T: Sample, I: IndexBits>(isa: Isa) {
 
 fn check_len<T: Sample, I: IndexBits>(isa: Isa, order: Order, len: usize) {
     // Every value meets every other one, and nothing, with indices of either order.
-    let value = |n: usize| T::VALUES[n % T::VALUES.len()];
+    let value = |n: usize| T::SPECIAL[n % T::SPECIAL.len()];
     let side = |step: usize, shift: usize| -> (Vec<T>, Vec<I>) {
         let at = |n: usize| n / step + n * 5 + shift + len;
         let index = |n: usize| if at(n) % 9 == 0 { I::NONE } else { I::of(at(n) * 7 % 89) };

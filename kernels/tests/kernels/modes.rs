@@ -1,8 +1,7 @@
 //! The answer does not depend on the floating-point mode of the thread.
 
-use crate::case::Case;
+use crate::case::{Case, Sample};
 use crate::merge;
-use crate::sample::Sample;
 use argreduce_guard::{FloatMode, few};
 use argreduce_kernels::{Isa, LoopDim};
 use half::{bf16, f16};
@@ -41,7 +40,7 @@ impl<T: Sample> Case<T> {
             let mut data: Vec<T> =
                 (0..len).map(|_| float(rng.random_range(0..=top) | if rng.random() { 1 << 31 } else { 0 })).collect();
             if rng.random_range(0..4) == 0 {
-                data[rng.random_range(0..len)] = T::VALUES[T::VALUES.len() - 1 - rng.random_range(0..3)];
+                data[rng.random_range(0..len)] = T::SPECIAL[T::SPECIAL.len() - 1 - rng.random_range(0..3)];
             }
             data
         };

@@ -1,8 +1,7 @@
 //! Which tiles are tried: for each strategy, sizes around all that it counts by, and what leaves a search in an unusual
 //! state.
 
-use crate::case::{Case, first_best};
-use crate::sample::Sample;
+use crate::case::{Case, Sample, first_best};
 use argreduce_guard::{Edge, Guarded, few};
 use argreduce_kernels::NanPolicy::{Ignore, Propagate};
 use argreduce_kernels::ReduceFunction::{ArgMax, ArgMin};
@@ -54,8 +53,8 @@ impl<T: Sample> Case<T> {
         // Each special value on a plain background at each place, alone and as one of two: first, last, and either side
         // of every edge.
         let len = 5 * self.lanes + 2;
-        for &special in T::VALUES {
-            for &plain in [T::default(), T::VALUES[0], T::VALUES[1]].iter() {
+        for &special in T::SPECIAL {
+            for &plain in [T::default(), T::SPECIAL[0], T::SPECIAL[1]].iter() {
                 for place in few(0..len, 29) {
                     let mut data = vec![plain; len];
                     data[place] = special;
@@ -146,8 +145,8 @@ impl<T: Sample> Case<T> {
     fn run_hostile_states(&self) {
         let lanes = self.lanes;
         let lens = [1, 2, lanes - 1, lanes, lanes + 1, 4 * lanes, 9 * lanes + 1, 33 * lanes + 2];
-        let last = T::VALUES[T::VALUES.len() - 1];
-        for (&value, len) in T::VALUES.iter().flat_map(|value| few(0..8, 3).map(move |n| (value, lens[n].max(1)))) {
+        let last = T::SPECIAL[T::SPECIAL.len() - 1];
+        for (&value, len) in T::SPECIAL.iter().flat_map(|value| few(0..8, 3).map(move |n| (value, lens[n].max(1)))) {
             for second in [value, last] {
                 let data: Vec<T> = (0..3 * len).map(|n| if n % 2 == 0 { value } else { second }).collect();
                 let (row, rows) = (LoopDim { size: len, stride: 1 }, LoopDim { size: 3, stride: len as isize });
@@ -163,7 +162,7 @@ impl<T: Sample> Case<T> {
         // One value, but two others in it, each in a block of its own: what the fast path does not accept, the exact
         // order has to find. Of a length that is lane-indexed, and of one that is blocked; the first of several rows
         // without the others.
-        let values = T::VALUES;
+        let values = T::SPECIAL;
         for (n, len) in
             few(0..values.len().pow(3), 61).flat_map(|n| [12 * lanes + 2, 33 * lanes + 2].map(|len| (n, len)))
         {
@@ -179,7 +178,7 @@ impl<T: Sample> Case<T> {
         // So many rows that they go side by side; as their length is odd, every second of them starts with the second
         // value.
         for (&value, len) in
-            T::VALUES.iter().flat_map(|value| [2, lanes - 1, 2 * lanes + 1].map(|len| (value, len | 1)))
+            T::SPECIAL.iter().flat_map(|value| [2, lanes - 1, 2 * lanes + 1].map(|len| (value, len | 1)))
         {
             for second in [value, last] {
                 let data: Vec<T> = (0..(lanes + 1) * len).map(|n| if n % 2 == 0 { value } else { second }).collect();
@@ -193,12 +192,12 @@ impl<T: Sample> Case<T> {
     /// Rows in which one element alone is the best, at any place: of those that are read in several parts at once, each
     /// part counts.
     fn run_only_best(&self) {
-        let extreme = |function| T::VALUES[first_best(function, Ignore, T::VALUES.iter().copied()) as usize];
+        let extreme = |function| T::SPECIAL[first_best(function, Ignore, T::SPECIAL.iter().copied()) as usize];
         let (smallest, largest) = (extreme(ArgMin), extreme(ArgMax));
         // The first is the longest whose positions an 8-bit lane holds.
         for len in [8 * self.lanes, 9 * self.lanes - 1, 13 * self.lanes + 1] {
             for place in few(0..len, 17) {
-                let mut data = vec![T::VALUES[5]; len];
+                let mut data = vec![T::SPECIAL[5]; len];
                 (data[place], data[(place + len / 2) % len]) = (smallest, largest);
                 self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[LoopDim { size: len, stride: 1 }]);
                 self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE; 2], &[LoopDim { size: len, stride: -1 }]);
@@ -215,10 +214,10 @@ impl<T: Sample> Case<T> {
             _ => return,
         };
         let lanes = self.lanes;
-        let extreme = |function, policy| T::VALUES[first_best(function, policy, T::VALUES.iter().copied()) as usize];
+        let extreme = |function, policy| T::SPECIAL[first_best(function, policy, T::SPECIAL.iter().copied()) as usize];
         let extremes = (extreme(ArgMin, Ignore), extreme(ArgMax, Ignore));
         // The last before the last block, and NaN, if there is one, in the first alone.
-        let edges = |len| [(len - 4 * lanes - 1, extremes), (lanes, (extreme(ArgMax, Propagate), T::VALUES[5]))];
+        let edges = |len| [(len - 4 * lanes - 1, extremes), (lanes, (extreme(ArgMax, Propagate), T::SPECIAL[5]))];
         for len in [vectors * lanes, vectors * lanes + 3] {
             let parts = (0..16).map(|n| n * (len - 1) / 15);
             let ends = (1..20).flat_map(|n| [n * (lanes / 2), len - n * (lanes / 2)]);
@@ -226,7 +225,7 @@ impl<T: Sample> Case<T> {
             let some =
                 few(0..3 * places.len(), 23).map(|n| ([1, lanes / 2, lanes - 1][n % 3], places[n / 3], extremes));
             for (start, place, (value, other)) in some.chain(edges(len).map(|(place, data)| (lanes - 1, place, data))) {
-                let mut data = vec![T::VALUES[5]; start + len];
+                let mut data = vec![T::SPECIAL[5]; start + len];
                 (data[start + place], data[start + (place + len / 2) % len]) = (value, other);
                 for (start, stride) in [(start, 1), (start + len - 1, -1)] {
                     self.check_by(&[Strategy::Rows], &data, start, [ONCE; 2], &[LoopDim { size: len, stride }]);
@@ -310,7 +309,7 @@ impl<T: Sample> Case<T> {
         let counted = 1_usize << (8 * size_of::<T>());
         // Bytes can count so little that all places are tried everywhere.
         let part = |of: usize| if size_of::<T>() == 1 { 1 } else { of };
-        let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
+        let (default, best) = (T::default(), T::SPECIAL[T::SPECIAL.len() - 1]);
         // In a block, there are four vectors or eight.
         let blocks = [4, 8].map(|vectors| counted * vectors * self.lanes);
         let rows = blocks.map(|len| [(len + 1, len), (len + 1, len - 1), (len, len - 1)]);
@@ -413,10 +412,10 @@ impl<T: Sample> Case<T> {
     /// another in between.
     fn run_rows_of_columns(&self) {
         let (width, rows) = (9 * self.lanes + 3, 12);
-        let last = T::VALUES[T::VALUES.len() - 1];
+        let last = T::SPECIAL[T::SPECIAL.len() - 1];
         let (inner, fastest) = (LoopDim { size: width, stride: 1 }, LoopDim { size: rows, stride: width as isize });
         for (&special, plain) in
-            T::VALUES.iter().flat_map(|special| [T::default(), T::VALUES[0]].map(|plain| (special, plain)))
+            T::SPECIAL.iter().flat_map(|special| [T::default(), T::SPECIAL[0]].map(|plain| (special, plain)))
         {
             for n in few(0..6, 3) {
                 let place = n * (width * (rows - 2) - 1) / 5;
@@ -445,7 +444,7 @@ impl<T: Sample> Case<T> {
                 let to_last = (rows - 1) * width;
                 let downwards = LoopDim { stride: -fastest.stride, ..fastest };
                 self.check_by(&[Strategy::Columns], &data, to_last, [ONCE, inner], &[downwards]);
-                for (&special, plain) in T::VALUES.iter().zip(T::VALUES.iter().rev().cycle().skip(n)) {
+                for (&special, plain) in T::SPECIAL.iter().zip(T::SPECIAL.iter().rev().cycle().skip(n)) {
                     let mut data = vec![*plain; rows * width];
                     for (place, element) in data.iter_mut().enumerate() {
                         let (row, column) = (place / width, place % width);
@@ -520,7 +519,7 @@ impl<T: Sample> Case<T> {
                 let mut data = vec![T::default(); runs * step];
                 for run in 0..runs {
                     let row = (rows - 1 + run * 7) % rows;
-                    data[run * step + row * width + run % width] = T::VALUES[T::VALUES.len() - 1];
+                    data[run * step + row * width + run % width] = T::SPECIAL[T::SPECIAL.len() - 1];
                 }
                 self.check_by(&[Strategy::GatheredColumns], &data, start, [outer, inner], &[fastest]);
             }
@@ -531,7 +530,7 @@ impl<T: Sample> Case<T> {
     /// more; fewer of them than a vector has lanes, as many, and some more; rows in both directions.
     fn run_short_rows(&self) {
         let mut rng = SmallRng::seed_from_u64(19);
-        let last = T::VALUES[T::VALUES.len() - 1];
+        let last = T::SPECIAL[T::SPECIAL.len() - 1];
         let counts = [self.lanes - 1, self.lanes, self.lanes + 1, 2 * self.lanes + 1, 5 * self.lanes + 3];
         // The last two are the longest of which the buffer holds as many as a vector has lanes, and more.
         let longest = 8192 / self.isa.vector_bytes();
@@ -564,10 +563,10 @@ impl<T: Sample> Case<T> {
 
     /// Long enough for several segments, or read streams, the best element in each of them, and beyond.
     fn run_long_rows(&self) {
-        let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
-        let specials = [best, T::VALUES[0], T::VALUES[1]];
+        let (default, best) = (T::default(), T::SPECIAL[T::SPECIAL.len() - 1]);
+        let specials = [best, T::SPECIAL[0], T::SPECIAL[1]];
         // Of 16-bit floats, the second and the third are for the fast path, by either function.
-        let plains = [default, T::VALUES[2], T::VALUES[3]];
+        let plains = [default, T::SPECIAL[2], T::SPECIAL[3]];
         let strategies = &[Strategy::Rows, Strategy::SegmentedRows];
         let len = (1 << 20) / size_of::<T>() + 5;
         for n in few(0..9, 5) {
@@ -603,8 +602,8 @@ impl<T: Sample> Case<T> {
             let row = LoopDim { size: len, stride: 1 };
             let places = [0, part - 1, part, 3 * part, 7 * part + 1, 8 * part - 1, 8 * part, 17 * part, len - 1];
             for (n, &place) in few(0..places.len(), 4).map(|n| (n, &places[n])) {
-                let mut data = vec![T::VALUES[n % 2]; len];
-                data[place] = T::VALUES[T::VALUES.len() - 1 - n % 3];
+                let mut data = vec![T::SPECIAL[n % 2]; len];
+                data[place] = T::SPECIAL[T::SPECIAL.len() - 1 - n % 3];
                 data[place + (len - place) / 2] = data[place];
                 self.check_by(&[Strategy::Rows], &data, 0, [ONCE; 2], &[row]);
                 self.check_by(&[Strategy::Rows], &data, len - 1, [ONCE; 2], &[LoopDim { stride: -1, ..row }]);
@@ -625,9 +624,9 @@ impl<T: Sample> Case<T> {
         // Two loops over two segments each.
         let near = ([4 * outputs * next, 2 * outputs * next], next);
         let apart = ([2 * next, next], 4 * next);
-        let specials = [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]];
+        let specials = [T::SPECIAL[0], T::SPECIAL[1], T::SPECIAL[T::SPECIAL.len() - 1]];
         for (n, (special, plain)) in
-            specials.iter().flat_map(|special| [T::default(), T::VALUES[0]].map(|plain| (*special, plain))).enumerate()
+            specials.iter().flat_map(|special| [T::default(), T::SPECIAL[0]].map(|plain| (*special, plain))).enumerate()
         {
             for (strides, output) in few(0..2, 1).map(|n| [near, apart][n]) {
                 let slower = strides.map(|stride| LoopDim { size: 2, stride: stride as isize });
@@ -650,7 +649,7 @@ impl<T: Sample> Case<T> {
     /// time, and again in the last.
     fn run_interleaved_columns(&self) {
         let (rows, segments, output_rows) = (45, 7, 18);
-        let specials = [T::VALUES[0], T::VALUES[1], T::VALUES[T::VALUES.len() - 1]];
+        let specials = [T::SPECIAL[0], T::SPECIAL[1], T::SPECIAL[T::SPECIAL.len() - 1]];
         for (n, special) in specials.into_iter().enumerate() {
             for width in few(0..3, 2).map(|n| [self.lanes, 3 * self.lanes - 1, 5 * self.lanes + 1][n]) {
                 let (block, segment) = (rows * width, output_rows * rows * width);
@@ -669,7 +668,7 @@ impl<T: Sample> Case<T> {
     /// More than the buffer for gathered elements holds, in one loop or across two, the best element on either side of
     /// its end.
     fn run_beyond_scratch(&self) {
-        let (default, best) = (T::default(), T::VALUES[T::VALUES.len() - 1]);
+        let (default, best) = (T::default(), T::SPECIAL[T::SPECIAL.len() - 1]);
         let held = SCRATCH_BYTES / size_of::<T>();
         for place in [held - 1, held, 2 * held - 1, 2 * held] {
             let mut data = vec![default; 4 * held + 2];
@@ -698,7 +697,8 @@ impl<T: Sample> Case<T> {
 
     fn random(&self, rng: &mut SmallRng, len: usize) -> Vec<T> {
         // Mostly two values, so that the first of many ties has to be found; or all of them.
-        let values = if rng.random() { T::VALUES } else { &T::VALUES[rng.random_range(0..T::VALUES.len() - 1)..][..2] };
+        let first = rng.random_range(0..T::SPECIAL.len() - 1);
+        let values = if rng.random() { T::SPECIAL } else { &T::SPECIAL[first..][..2] };
         (0..len).map(|_| values[rng.random_range(0..values.len())]).collect()
     }
 }
