@@ -3,12 +3,12 @@
 mod common;
 
 use argreduce::{
-    ArgReduce, AxisDirection, Buffers, DataType, Element, Error, Isa, Layout, NanPolicy, Options, ReduceFunction,
-    SliceExt, argmax, argmin, argminmax, reference, with_element_type,
+    ArgReduce, AxisDirection, Buffers, DataType, Element, Error, Isa, Layout, Mask, NanPolicy, Options, Partial,
+    ReduceFunction, SliceExt, argmax, argmin, argminmax, reference, with_element_type,
 };
 use argreduce_guard::{few, is_slow};
 use bytemuck::{NoUninit, bytes_of_mut, cast_slice, cast_slice_mut};
-use common::{Sample, check, orders};
+use common::{Sample, orders};
 use half::{bf16, f16};
 use std::fmt::Debug;
 
@@ -248,11 +248,12 @@ fn options() {
                     ArgMin => (slice.argmin(), slice.nanargmin()),
                     _ => (slice.argmax(), slice.nanargmax()),
                 };
+                let of = |both: Option<(usize, usize)>| both.map(|(min, max)| [min, max][function as usize]);
                 if options == Options::new() {
-                    assert_eq!(plain, Some(expected), "{order:?} of {slice:?}");
+                    assert_eq!([plain, of(slice.argminmax())], [Some(expected); 2], "{order:?} of {slice:?}");
                 } else if options == Ignore.into() {
                     let expected = Some(expected).filter(|&index| !slice[index].is_nan());
-                    assert_eq!(numbers, expected, "{order:?} of {slice:?}");
+                    assert_eq!([numbers, of(slice.nanargminmax())], [expected; 2], "{order:?} of {slice:?}");
                 }
             }
             assert_eq!(data[..0].arg_reduce(function, options), None);
@@ -282,6 +283,143 @@ fn options() {
     for_each_type!(agree());
     assert_eq!(Options::from(Ignore), Options::default().nan_policy(Ignore));
     assert_eq!(Options::from(Decreasing), Options::default().direction(Decreasing));
+}
+
+/// A NaN is both; or neither, but where there is nothing else; and ties go to the same side in both.
+#[test]
+fn both_at_once() {
+    let layout = Layout::contiguous(&[6]).unwrap();
+    let of = |both: ArgReduce<'_>, input: [f32; 6]| {
+        let [min, max]: [Vec<u32>; 2] = both.all_axes().plan_both().unwrap().collect(&input).unwrap();
+        (min[0], max[0])
+    };
+    let both = ArgReduce::argminmax(&layout);
+    let tied = [2.0, 1.0, 3.0, 1.0, 3.0, 2.0];
+    assert_eq!(of(both, tied), (1, 2));
+    assert_eq!(of(both.direction(AxisDirection::Decreasing), tied), (3, 4));
+    let with_nan = [2.0, f32::NAN, 3.0, 1.0, f32::NAN, 2.0];
+    assert_eq!(of(both, with_nan), (1, 1));
+    assert_eq!(of(both.direction(AxisDirection::Decreasing), with_nan), (4, 4));
+    assert_eq!(of(both.nan_policy(NanPolicy::Ignore), with_nan), (3, 2));
+    assert_eq!(of(both.nan_policy(NanPolicy::Ignore), [f32::NAN; 6]), (0, 0));
+}
+
+/// The rules of a mask, one after another.
+#[test]
+fn masks() -> Result<(), Error> {
+    let layout = Layout::contiguous(&[2, 3])?;
+    let (input, nan) = ([1.0, f32::NAN, 2.0, f32::NAN, f32::NAN, 0.5], f32::NAN);
+    let reduce = ArgReduce::argmax(&layout).axes(&[1]);
+    let plan = reduce.fill(-9).plan::<f32, i32>()?;
+    // NaN that is not there does not count; what is there but NaN loses to numbers where NaN is ignored, and wins over
+    // nothing.
+    let (mut indices, mut values) = ([0; 2], [7.0; 2]);
+    plan.run(argreduce::input(&input).masked(Mask::bits(&[0b000_101], 0)), (&mut indices, &mut values))?;
+    assert_eq!((indices, values), ([2, -9], [2.0, 0.0]));
+    let ignoring = reduce.nan_policy(NanPolicy::Ignore).fill(-9).plan::<f32, i32>()?;
+    assert_eq!(ignoring.collect::<Vec<i32>>(argreduce::input(&input).masked(Mask::bits(&[0b110_111], 0)))?, [2, 2]);
+    assert_eq!(ignoring.collect::<Vec<i32>>(argreduce::input(&input).masked(Mask::bits(&[0b010_010], 0)))?, [1, 1]);
+    assert_eq!(ignoring.collect::<Vec<i32>>(argreduce::input(&input).masked(Mask::bits(&[0], 0)))?, [-9, -9]);
+
+    // Without a fill, the first output of which nothing is there is named. For a whole tensor there is no other.
+    let strict = reduce.plan::<f32, i32>()?;
+    let nothing = |result: Result<(), Error>| result.unwrap_err();
+    let error = nothing(strict.run(argreduce::input(&input).masked(Mask::bits(&[0b000_111], 0)), &mut indices));
+    assert_eq!(error, Error::NothingThere { output: vec![1, 0] });
+    let all = ArgReduce::argmin(&layout).all_axes().plan::<f32, u8>()?;
+    let error = nothing(all.run(argreduce::input(&input).masked(Mask::bytes(&[0; 6])), &mut [0]));
+    assert_eq!(error.to_string(), "no element is there at all: without a fill, an index needs at least one");
+
+    // A fill has to fit the type, whether there is an output or not.
+    for (fill, is_ok) in [(-1, false), (256, false), (255, true), (0, true)] {
+        assert_eq!(reduce.fill(fill).plan::<f32, u8>().is_ok(), is_ok);
+    }
+    assert!(
+        reduce.fill(i64::from(i32::MIN)).plan::<f32, i32>().is_ok() && reduce.fill(i64::MAX).plan::<f32, u64>().is_ok()
+    );
+    assert!(reduce.fill(i64::from(i32::MIN) - 1).plan::<f32, i32>().is_err());
+    assert!(reduce.fill(i64::MIN).plan::<f32, i64>().is_ok() && reduce.fill(-1).plan::<f32, usize>().is_err());
+
+    // A mask that does not fit: nothing is written.
+    let (row, other) = (Layout::contiguous(&[6])?, Layout::contiguous(&[2, 4])?);
+    let long = [true; 8];
+    for (mask, expected) in [
+        (Mask::bits(&[0xff], 3), Error::MaskTooShort { unit: "bits", required: 9, len: 8 }),
+        (Mask::bits(&[0xff], usize::MAX), Error::MaskTooShort { unit: "bits", required: usize::MAX, len: 8 }),
+        (Mask::bytes(&[1; 5]), Error::MaskTooShort { unit: "bytes", required: 6, len: 5 }),
+        (Mask::strided(&long, &row), Error::MaskRank { expected: 2, found: 1 }),
+        (Mask::strided(&long, &other), Error::MaskSize { axis: 1, expected: 3, found: 4 }),
+    ] {
+        indices = [77; 2];
+        assert_eq!(plan.run(argreduce::input(&input).masked(mask), &mut indices), Err(expected.clone()));
+        assert_eq!(plan.run(argreduce::input(&input).masked(mask), &mut [Partial::NONE; 2]), Err(expected));
+        assert_eq!(indices, [77; 2]);
+    }
+    assert!(plan.run(argreduce::input(&input[1..]).masked(Mask::bools(&long)), &mut indices).is_err());
+    assert!(plan.run(argreduce::input(&input).masked(Mask::bools(&long)), &mut indices[1..]).is_err());
+    // Longer ones than needed will do, as longer inputs do.
+    assert!(plan.run(argreduce::input(&input).masked(Mask::bools(&long)), &mut indices).is_ok());
+
+    // An extent of 0 is an empty reduction, whatever the fill; without outputs there is nothing to do.
+    let empty = ArgReduce::argmax(&Layout::contiguous(&[2, 0])?).axes(&[1]).fill(1);
+    assert!(matches!(empty.plan::<f32, i32>(), Err(Error::EmptyReduction { .. })));
+    let part = empty.window(&[2, 3], &[0, 1]).plan::<f32, i32>()?;
+    let result = part.run(argreduce::input(&[]).masked(Mask::bools(&[])), &mut indices);
+    assert!(matches!(result, Err(Error::EmptyReduction { .. })), "{result:?}");
+    let mut partials = [Partial { value: nan, index: 3 }; 2];
+    part.run(argreduce::input(&[]).masked(Mask::bits(&[], 0)), &mut partials)?;
+    assert!(partials.iter().all(Partial::is_none));
+    let none = ArgReduce::argmax(&Layout::contiguous(&[0, 3])?).axes(&[1]).plan::<f32, i32>()?;
+    assert_eq!(none.collect::<Vec<i32>>(argreduce::input(&[]).masked(Mask::bools(&[])))?, [0; 0]);
+
+    // Partial answers of nothing merge as any, and are finished by the fill.
+    let mut best = [Partial::NONE; 2];
+    plan.run(argreduce::input(&input).masked(Mask::bits(&[0b100_000], 0)), &mut best)?;
+    assert!(best[0].is_none() && best[1] == Partial { value: 0.5, index: 2 });
+    plan.finish(&best, &mut indices)?;
+    assert_eq!(indices, [-9, 2]);
+    assert_eq!(strict.finish(&best, &mut indices), Err(Error::NothingThere { output: vec![0, 0] }));
+    assert_eq!(indices, [-9, 2]);
+    Ok(())
+}
+
+/// Masks of a packed tensor, of the chunks of a stream, and of a part.
+#[test]
+fn masks_of_all_that_is_called() -> Result<(), Error> {
+    let (input, there) = ([3_i16, 9, 2, 5, 5, 4], [true, false, true, true, true, false]);
+    let mask = Mask::bools(&there);
+    let of_all = |mask| argmax::<Vec<u32>, _, _>(argreduce::input(&input).masked(mask), &[6], &[0]);
+    assert_eq!(of_all(mask)?, [3]);
+    assert_eq!(of_all(Mask::bits(&[0], 1)), Err(Error::NothingThere { output: vec![] }));
+    for (mask, message) in [
+        (Mask::bools(&there[1..]), "the mask has 5 elements of bool: the input needs 6"),
+        (Mask::strided(&there, &Layout::contiguous(&[2, 3])?), "the mask has rank 2: it has to have the input's, 1"),
+    ] {
+        assert_eq!(of_all(mask).unwrap_err().to_string(), message);
+    }
+    let masked = argreduce::input(&input).masked(mask);
+    assert_eq!(argmax::<Vec<u32>, _, _>(masked, &[2, 3], &[1])?, [0, 0]);
+    assert_eq!(argmin::<Vec<u8>, _, _>(masked, &[2, 3], &[-1])?, [2, 0]);
+    assert!(matches!(argmin::<Vec<u8>, _, _>(masked, &[1, 3], &[1]), Err(Error::TooLong { .. })));
+
+    let layout = Layout::contiguous(&[2, 3])?;
+    let reduce = ArgReduce::argmax(&layout).axes(&[0]).fill(-1);
+    // A stream in chunks, whose masks are theirs; and a window, whose mask is that of the part.
+    let mut stream = reduce.stream::<i16, i64>(0)?;
+    assert_eq!(stream.collect::<Vec<i64>>()?, [-1; 3]);
+    for (row, there) in input.chunks(3).zip(there.chunks(3)) {
+        stream.push(&Layout::contiguous(&[1, 3])?, argreduce::input(row).masked(Mask::bools(there)))?;
+    }
+    assert_eq!(stream.collect::<(Vec<i64>, Vec<i16>)>()?, (vec![1, 1, 0], vec![5, 5, 2]));
+    let error =
+        stream.push(&Layout::contiguous(&[1, 3])?, argreduce::input(&input).masked(Mask::bits(&[], 0))).unwrap_err();
+    assert_eq!((error, stream.position()), (Error::MaskTooShort { unit: "bits", required: 3, len: 0 }, 2));
+    let mut strict = ArgReduce::argmax(&layout).axes(&[0]).stream::<i16, i64>(0)?;
+    strict.push(&Layout::contiguous(&[1, 3])?, argreduce::input(&input).masked(Mask::bits(&[0b110], 0)))?;
+    assert_eq!(strict.collect::<Vec<i64>>(), Err(Error::NothingThere { output: vec![0, 0] }));
+    let part = ArgReduce::argmin(&layout).axes(&[1]).window(&[4, 9], &[1, 5]).plan::<i16, u32>()?;
+    assert_eq!(part.collect::<Vec<u32>>(argreduce::input(&input).masked(mask))?, [7, 5]);
+    Ok(())
 }
 
 /// `bool` in buffers is bytes, of which any but 0 is true: along each way that there is, one that is true is found, and
@@ -320,27 +458,6 @@ fn vectors_of_strided_outputs() {
     let plan = ArgReduce::argmax(&layout).axes(&[1]).output_layout(&output).plan::<u8, u32>().unwrap();
     assert_eq!(plan.collect::<Vec<u32>>(&input), Ok(vec![0, 1, 0, 0, 0, 1]));
     assert_eq!(plan.collect::<(Vec<u32>, Vec<u8>)>(&input), Ok((vec![0, 1, 0, 0, 0, 1], vec![5, 7, 9])));
-}
-
-/// A view of a layout is reduced as the elements that it shows are.
-#[test]
-fn views_of_layouts() {
-    let input: Vec<f32> = (0..120).map(|n| ((n * 37) % 19) as f32).collect();
-    let layout = Layout::contiguous(&[4, 5, 6]).unwrap();
-    let views = [
-        layout.select(1, -1),
-        layout.permute(&[2, 0, 1]),
-        layout.slice(2, 1.., 2),
-        layout.slice(0, .., -1),
-        layout.slice(1, 1..4, -2),
-        layout.select(0, 2).and_then(|view| view.broadcast(&[3, 5, 6])),
-    ];
-    for view in views {
-        let view = view.unwrap();
-        for axis in 0..view.sizes().len() as isize {
-            check::<f32, u32>(&input, &view, &[axis], None);
-        }
-    }
 }
 
 #[test]
@@ -452,48 +569,6 @@ fn more_rows_than_16_bits_count() {
     let mut input = vec![0_i16; 1_200_000];
     (input[2 * 7], input[2 * 590_000 + 1]) = (1, 1);
     assert_eq!(argreduce::argmax::<Vec<u32>, i16, _>(&input, &[600_000, 2], &[0]).unwrap(), [7, 590_000]);
-}
-
-#[test]
-fn views() {
-    let input: Vec<f32> = (0..60).map(|n| ((n * 37) % 19) as f32).collect();
-    let view = |sizes: &[usize], strides: &[isize], offset, axes: &[isize]| {
-        check::<f32, u32>(&input, &Layout::strided(sizes, strides, offset).unwrap(), axes, None);
-    };
-    view(&[4, 5], &[1, 4], 0, &[0]); // transposed
-    view(&[4, 5], &[1, 4], 0, &[1]);
-    view(&[4, 5], &[1, 4], 0, &[0, 1]);
-    view(&[3, 10], &[20, 2], 1, &[1]); // every second element
-    view(&[3, 20], &[-20, -1], 59, &[1]); // reversed
-    view(&[3, 20], &[-20, 1], 40, &[0]);
-    view(&[7, 20], &[0, 1], 0, &[1]); // a kept axis broadcast
-    view(&[3, 2, 5, 4], &[0, 4, 0, 1], 0, &[3]); // two of them, around another
-    view(&[20, 7], &[1, 0], 0, &[1]); // a reduced axis broadcast: the first or the last
-    view(&[2, 7, 5, 3], &[20, 0, 2, 0], 3, &[1, 2, 3]); // around another, so that index steps are longer
-    view(&[2, 4, 7, 3], &[12, 3, 0, 1], 0, &[1, 2, 3]); // between others, so that they are uneven
-    view(&[50, 8], &[1, 1], 0, &[1]); // windows that overlap
-    view(&[50, 8], &[1, 1], 0, &[0]);
-    view(&[4, 6], &[10, 1], 13, &[0, 1]); // a crop
-}
-
-#[test]
-fn outputs() {
-    let input: Vec<i16> = (0..120).map(|n| ((n * 37) % 19) as i16).collect();
-    let layout = Layout::contiguous(&[4, 5, 6]).unwrap();
-    let into = |strides: &[isize], offset, axes: &[isize]| {
-        let sizes: Vec<usize> =
-            (0..3).map(|n| if axes.contains(&n) { 1 } else { layout.sizes()[n as usize] }).collect();
-        let output = Layout::strided(&sizes, strides, offset).unwrap();
-        check::<i16, i64>(&input, &layout, axes, Some(&output));
-        check::<i16, u32>(&input, &layout, axes, Some(&output));
-    };
-    into(&[1, 4, 99], 0, &[2]); // transposed
-    into(&[20, -2, 0], 8, &[2]); // reversed, with gaps
-    into(&[8, 0, 1], 3, &[1]); // lines with gaps between them
-    into(&[-7, 0, -1], 40, &[1]);
-    into(&[3, 0, 2], 1, &[1, 2]);
-    into(&[30, 6, 1], 0, &[]);
-    into(&[0, 0, 0], 5, &[0, 1, 2]);
 }
 
 /// No value of an enum is forgotten where values lead to something: each has a name and a number of its own, and each

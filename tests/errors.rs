@@ -1,8 +1,8 @@
 //! Bad input: each error, its message, and that nothing was written.
 
 use argreduce::{
-    ArgReduce, DataType, Error, Index, Isa, Layout, Merge, Partial, PartialBuffers, ReduceFunction, argmax, argmin,
-    drop_axes, unravel,
+    ArgReduce, DataType, Error, Index, Isa, Layout, Mask, Merge, Partial, PartialBuffers, ReduceFunction, argmax,
+    argmin, drop_axes, unravel,
 };
 use bytemuck::{Pod, bytes_of_mut, cast_slice_mut};
 use std::ops::Bound;
@@ -393,6 +393,78 @@ fn slices() {
         argmax::<Vec<u32>, half::f16, _>(&[], &[1 << 50], &[]),
         "the input slice has 0 elements of f16: the layout needs 1125899906842624",
     );
+}
+
+/// Whatever is wrong with either is said before one is written.
+#[test]
+fn both_at_once() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let plan = ArgReduce::argminmax(&layout).axes(&[1]).plan_both::<i32, u32>().unwrap();
+    let input = [1, 2, 3, 4, 5, 6];
+    let (mut min, mut max, mut lowest, mut highest) = ([9; 2], [9; 2], [9; 2], [9; 2]);
+    let said = |result: Result<(), Error>| result.unwrap_err().to_string();
+    assert_eq!(
+        said(plan.run(&input[..5], [&mut min, &mut max])),
+        "the input slice has 5 elements of i32: the layout needs 6"
+    );
+    assert_eq!(
+        said(plan.run(&input, [&mut min[..1], &mut max[..]])),
+        "the min slice has 1 elements of u32: the layout needs 2"
+    );
+    assert_eq!(
+        said(plan.run(&input, [(&mut min, &mut lowest[..]), (&mut max, &mut highest[..1])])),
+        "the max_values slice has 1 elements of i32: the layout needs 2"
+    );
+    let mask = Mask::bits(&[0], 0);
+    assert_eq!(
+        said(plan.run(argreduce::input(&input).masked(Mask::bools(&[true; 5])), [&mut min, &mut max])),
+        "the mask has 5 elements of bool: the input needs 6"
+    );
+    let nothing = plan.collect::<Vec<u32>>(argreduce::input(&input).masked(mask));
+    assert!(matches!(nothing, Err(Error::NothingThere { .. })));
+    let (some, none) = ([Partial { value: 1, index: 1 }; 2], [Partial::NONE; 2]);
+    assert!(matches!(plan.finish([&some, &none], [&mut min, &mut max]), Err(Error::NothingThere { .. })));
+    let beyond = [Partial { value: 1, index: 3 }; 2];
+    assert!(matches!(plan.finish([&some, &beyond], [&mut min, &mut max]), Err(Error::IndexOutOfRange { .. })));
+    assert!(plan.finish([&some, &some[..1]], [&mut min, &mut max]).is_err());
+    let mut partials = [Partial::NONE; 2];
+    assert!(plan.run(&input, [&mut partials[..], &mut [Partial::NONE][..]]).is_err());
+    assert_eq!((partials, min, max, lowest, highest), ([Partial::NONE; 2], [9; 2], [9; 2], [9; 2], [9; 2]));
+}
+
+/// A slice that is too short is named, in each way to say it, and nothing is written.
+#[test]
+fn names_of_what_is_short() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    let reduce = ArgReduce::argmax(&layout).axes(&[1]);
+    let (plan, x) = (reduce.plan::<u8, u8>().unwrap(), [1, 5, 2, 7, 0, 7]);
+    let bytes = reduce.plan_untyped(DataType::U8, DataType::U8).unwrap();
+    let slice = |result: Result<(), argreduce::Error>| match result {
+        Err(argreduce::Error::TooShort { slice, .. }) => slice,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(slice(plan.run(&x[1..], &mut [0; 2])), "input");
+    assert_eq!(slice(plan.run(&x, &mut [0])), "output");
+    assert_eq!(slice(plan.run(&x, (&mut [0; 2], &mut [0]))), "values");
+    assert_eq!(slice(plan.run(&x, &mut [Partial::NONE])), "partials");
+    assert_eq!(slice(plan.finish(&[Partial::NONE], &mut [0; 2])), "partials");
+    assert_eq!(slice(bytes.run(&x, PartialBuffers { indices: &mut [0], values: &mut [0; 2] })), "indices");
+    assert_eq!(slice(bytes.run(&x, PartialBuffers { indices: &mut [0; 2], values: &mut [0] })), "values");
+    let both = reduce.plan_both::<u8, u8>().unwrap();
+    assert_eq!(slice(both.run(&x, [&mut [0; 2][..], &mut [0]])), "max");
+    assert_eq!(slice(both.run(&x, [(&mut [0; 2], &mut [0][..]), (&mut [0; 2], &mut [0; 2])])), "min_values");
+    let both = reduce.plan_both_untyped(DataType::U8, DataType::U8).unwrap();
+    for (short, name) in ["min_indices", "max_indices", "min_values", "max_values"].into_iter().enumerate() {
+        let mut slices = [[9; 2]; 4];
+        let [min, max, lowest, highest] = slices.each_mut().map(|slice| &mut slice[..]);
+        let mut of = [min, max, lowest, highest];
+        of[short] = &mut std::mem::take(&mut of[short])[1..];
+        let [min, max, lowest, highest] = of;
+        let to_min = PartialBuffers { indices: min, values: lowest };
+        let to_max = PartialBuffers { indices: max, values: highest };
+        assert_eq!(slice(both.run(&x, [to_min.into(), to_max.into()])), name);
+        assert_eq!(slices, [[9; 2]; 4]);
+    }
 }
 
 /// Indices of partial answers that no plan gives, negative ones among them, in each index type: typed and untyped plans

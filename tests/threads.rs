@@ -1,5 +1,5 @@
-//! The answer does not depend on the threads: whatever an executor does, and however many threads there are, against
-//! the reference.
+//! Threads that are lent: how a call is divided, who does what, panics and pauses, errors. (The differential test has
+//! whatever an executor does, and the answers.)
 
 mod common;
 
@@ -9,224 +9,15 @@ use argreduce::{
 };
 use argreduce_guard::{few, is_slow};
 use bytemuck::{cast_slice, cast_slice_mut};
-use common::problem::{Problem, problem};
-use common::{Sample, orders, rng, sample};
-use proptest::prelude::*;
+use common::executor::{Way, Wayward};
+use common::shapes::{SHAPES, layout, reduced_axes};
+use common::{Sample, dense_or_sparse, orders, rng, sample};
 use rand::RngExt;
-use rand::rngs::SmallRng;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
-use std::time::Duration;
-
-/// What an executor does with its tasks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
-    /// Runs nothing.
-    Nothing,
-    /// In their order, on this thread.
-    InOrder,
-    Twice,
-    Reversed,
-    /// Each from eight threads at once, and some that nobody asked for.
-    FromEight,
-    /// After the caller has waited for a while.
-    Late,
-    /// One at a time, with a pause.
-    Slowly,
-    /// On two threads.
-    Beside,
-}
-
-const WAYS: [Way; 8] =
-    [Way::Nothing, Way::InOrder, Way::Twice, Way::Reversed, Way::FromEight, Way::Late, Way::Slowly, Way::Beside];
-
-#[derive(Debug)]
-struct Wayward {
-    way: Way,
-    width: usize,
-    calls: AtomicUsize,
-}
-
-impl Wayward {
-    fn new(way: Way, width: usize) -> Wayward {
-        Wayward { way, width, calls: AtomicUsize::new(0) }
-    }
-}
-
-impl Executor for Wayward {
-    fn width(&self) -> usize {
-        self.width
-    }
-
-    /// So that anything is worth a task.
-    fn min_task_bytes(&self) -> usize {
-        1
-    }
-
-    fn parallel_for(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        self.calls.fetch_add(1, Relaxed);
-        match self.way {
-            Way::Nothing => {}
-            Way::InOrder => (0..tasks).for_each(task),
-            Way::Twice => (0..tasks).for_each(|n| (task(n), task(n)).1),
-            Way::Reversed => (0..tasks).rev().for_each(task),
-            Way::FromEight => thread::scope(|scope| {
-                for _ in 0..8 {
-                    scope.spawn(|| (0..tasks).chain([tasks, usize::MAX]).for_each(task));
-                }
-            }),
-            Way::Late => thread::scope(|scope| {
-                for n in 0..tasks.min(3) {
-                    scope.spawn(move || {
-                        thread::sleep(Duration::from_millis(1));
-                        task(n);
-                    });
-                }
-            }),
-            Way::Slowly => (0..tasks).for_each(|n| {
-                thread::sleep(Duration::from_micros(50));
-                task(n);
-            }),
-            Way::Beside => thread::scope(|scope| {
-                scope.spawn(|| (0..tasks / 2).for_each(task));
-                (tasks / 2..tasks).for_each(task);
-            }),
-        }
-    }
-}
-
-/// How many threads it says it has.
-const WIDTHS: [usize; 5] = [0, 1, 3, 64, 1000];
-
-type Axes = &'static [(usize, isize, bool)]; // size, stride, whether it is reduced
-
-/// Of each strategy some; outputs that are divided along each of their loops; few outputs, down to one; several reduced
-/// loops, backwards too; broadcast on either side.
-const SHAPES: [(&str, Axes); 21] = [
-    ("rows", &[(70, 50, false), (50, 1, true)]),
-    ("rows of three dimensions", &[(5, 30_000, false), (30, 701, false), (600, 1, true)]),
-    ("few rows", &[(3, 3000, false), (2900, 1, true)]),
-    ("one row", &[(9000, 1, true)]),
-    ("one row backwards", &[(9000, -1, true)]),
-    ("every second of one row", &[(7000, 2, true)]),
-    ("pieces of one output", &[(40, 300, true), (250, 1, true)]),
-    ("pieces of few outputs", &[(40, 900, true), (3, 300, false), (250, 1, true)]),
-    ("short pieces", &[(300, 40, true), (2, 20, false), (3, 5, true)]),
-    ("columns", &[(3, 7000, false), (7, 1000, true), (1000, 1, false)]),
-    ("wide columns", &[(4, 9000, true), (9000, 1, false)]),
-    ("few columns", &[(500, 70, true), (64, 1, false)]),
-    ("columns of two loops", &[(2, 40_000, false), (600, 65, true), (2, 32, false), (31, 1, false)]),
-    ("narrow columns", &[(3000, 3, true), (3, 1, false)]),
-    ("gathered columns", &[(1500, 12, false), (6, 2, true)]),
-    ("trivial", &[(700, 7, false), (30, 0, true)]),
-    ("broadcast outputs", &[(5, 0, false), (600, 9, false), (9, 1, true), (2, 0, false)]),
-    ("broadcast, one output", &[(5, 0, false), (9000, 1, true)]),
-    ("Fortran order", &[(70, 1, true), (1000, 70, true)]),
-    ("planes", &[(50, 60, true), (60, 1, true), (3, 3000, true)]),
-    ("channels last", &[(3, 7000, false), (10, 1, true), (700, 10, true)]),
-];
-
-fn layout(axes: &[(usize, isize, bool)]) -> Layout {
-    let (sizes, strides): (Vec<_>, Vec<_>) = axes.iter().map(|&(size, stride, _)| (size, stride)).unzip();
-    let before = axes.iter().map(|&(size, stride, _)| (size - 1) * stride.min(0).unsigned_abs()).sum();
-    Layout::strided(&sizes, &strides, before).unwrap()
-}
-
-fn reduced(axes: &[(usize, isize, bool)]) -> Vec<isize> {
-    (0..axes.len() as isize).filter(|&axis| axes[axis as usize].2).collect()
-}
-
-/// Output layouts: packed, with gaps, and in the other order.
-fn outputs(axes: &[(usize, isize, bool)]) -> [Option<Layout>; 3] {
-    let sizes: Vec<usize> = axes.iter().map(|&(size, _, reduced)| if reduced { 1 } else { size }).collect();
-    let strided = |axes: &mut dyn Iterator<Item = usize>, gap: isize| {
-        let (mut strides, mut stride) = (vec![0; sizes.len()], gap);
-        for axis in axes {
-            strides[axis] = stride;
-            stride *= sizes[axis] as isize;
-        }
-        Layout::strided(&sizes, &strides, 3).ok()
-    };
-    [None, strided(&mut (0..sizes.len()).rev(), 2), strided(&mut (0..sizes.len()), 1)]
-}
-
-/// Of few values that are everywhere, or of one, and a few others anywhere: so that the best is in any slab of a
-/// reduction, and not always in the first.
-fn dense_or_sparse<T: Sample>(rng: &mut SmallRng, len: usize, is_sparse: bool) -> Vec<T> {
-    if !is_sparse {
-        return sample(rng, len);
-    }
-    let mut input = vec![T::SPECIAL[rng.random_range(0..T::SPECIAL.len())]; len];
-    for _ in 0..rng.random_range(1..20) {
-        input[rng.random_range(0..len)] = T::SPECIAL[rng.random_range(0..T::SPECIAL.len())];
-    }
-    input
-}
-
-/// Runs a reduction by an executor, with and without values, and compares with what is expected.
-fn check<T: Sample>(axes: Axes, executors: &[&dyn Executor], seed: u64) {
-    let layout = layout(axes);
-    let input = dense_or_sparse::<T>(&mut rng(seed), layout.required_len(), seed / 8 % 2 == 1);
-    let flags: Vec<bool> = axes.iter().map(|axis| axis.2).collect();
-    let order = orders().nth(seed as usize % 8).unwrap();
-    let expected = reference::arg_reduce(order, &layout, &flags, &input);
-    for output in outputs(axes) {
-        let (function, direction, policy) = order;
-        let reduce = ArgReduce::new(function, &layout).axes(&reduced(axes)).direction(direction).nan_policy(policy);
-        let reduce = output.as_ref().map_or(reduce, |output| reduce.output_layout(output));
-        let plan = reduce.plan::<T, u32>().unwrap();
-        let len = plan.output_layout().required_len();
-        let (mut alone, mut alone_values) = (vec![77; len], vec![T::default(); expected.len()]);
-        plan.run(&input, (&mut alone, &mut alone_values)).unwrap();
-        if output.is_none() {
-            assert!(alone.iter().map(|&index| index as usize).eq(expected.iter().copied()), "{plan}");
-        }
-        for executor in executors {
-            let (mut indices, mut values) = (vec![77; len], vec![T::default(); expected.len()]);
-            plan.run(argreduce::input(&input).on(*executor), &mut indices).unwrap();
-            let how = || format!("{plan}, {}", plan.division_on(*executor));
-            assert_eq!(indices, alone, "{}", how());
-            indices.fill(77);
-            plan.run(argreduce::input(&input).on(*executor), (&mut indices, &mut values)).unwrap();
-            assert_eq!(indices, alone, "{}, values", how());
-            let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&values), bits(&alone_values), "{}, values", how());
-            let mut partials = vec![Partial::NONE; expected.len()];
-            plan.run(argreduce::input(&input).on(*executor), &mut partials).unwrap();
-            let (values, packed): (Vec<T>, Vec<u32>) = partials.iter().map(|best| (best.value, best.index)).unzip();
-            assert_eq!(bits(&values), bits(&alone_values), "{}, partials", how());
-            assert!(packed.iter().map(|&index| index as usize).eq(expected.iter().copied()), "{}, partials", how());
-            // Indices of another width.
-            let plan = reduce.plan::<T, u64>().unwrap();
-            let mut wide = vec![77; len];
-            plan.run(argreduce::input(&input).on(*executor), &mut wide).unwrap();
-            assert!(wide.iter().zip(&alone).all(|(&wide, &index)| wide == u64::from(index)), "{}, wide", how());
-        }
-    }
-}
-
-/// Every strategy, cut along the outputs and along the reduction.
-#[test]
-fn whatever_an_executor_does() {
-    fn all<T: Sample>() {
-        let element = T::DATA_TYPE as usize;
-        for n in few(0..SHAPES.len(), 6) {
-            for (m, width) in WIDTHS.into_iter().enumerate() {
-                let seed = element + n * WIDTHS.len() + m;
-                // One each time.
-                let ways = [Way::Nothing, WAYS[seed % WAYS.len()]].map(|way| Wayward::new(way, width));
-                check::<T>(SHAPES[n].1, &ways.each_ref().map(|way| way as &dyn Executor), seed as u64);
-                // Four calls for each of three outputs, if there are several threads.
-                let calls = if width < 2 { 0 } else { 12 };
-                assert!(ways.iter().all(|way| way.calls.load(Relaxed) == calls), "{}", SHAPES[n].0);
-            }
-        }
-    }
-    for_each_type!(all());
-}
 
 /// What nothing can beat, at a few places: parts of a reduction that come after one are not read, whichever is done
 /// first.
@@ -279,67 +70,13 @@ fn parts_of_huge_indices() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: if is_slow() { 100 } else { 600 },
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
-
-    /// Random views, axes and outputs, each as a part of a larger tensor, on slices that begin anywhere in a line.
-    #[test]
-    fn random_windows(problem in problem()) {
-        fn check_type<T: Sample>(problem: &Problem) {
-            if T::DATA_TYPE == problem.data_type {
-                check_window::<T>(problem);
-            }
-        }
-        for_each_type!(check_type(&problem));
-    }
-}
-
-fn check_window<T: Sample>(problem: &Problem) {
-    let Problem { layout, axes, output, seed, .. } = problem;
-    let input = dense_or_sparse::<T>(&mut rng(*seed), layout.required_len(), seed / 64 % 2 == 1);
-    let (function, direction, policy) = orders().nth((seed / 7 % 8) as usize).unwrap();
-    let (whole, start): (Vec<usize>, Vec<usize>) = layout.sizes().iter().map(|size| (size + 3, 2)).unzip();
-    let reduce = ArgReduce::new(function, layout).axes(axes).direction(direction).nan_policy(policy);
-    let reduce = reduce.window(&whole, &start);
-    let plan = output.as_ref().map_or(reduce, |output| reduce.output_layout(output)).plan::<T, u64>().unwrap();
-    let (len, count) = (plan.output_layout().required_len(), plan.output_layout().element_count());
-    let (mut alone, mut best) = (vec![77; len], vec![T::default(); count]);
-    plan.run(&input, (&mut alone, &mut best)).unwrap();
-    let mut partials = vec![Partial::NONE; count];
-    plan.run(&input, &mut partials).unwrap();
-
-    let bits = |values: &[T]| values.iter().map(|value| value.bits()).collect::<Vec<_>>();
-    let skipped = (seed % 9) as usize;
-    for (n, width) in WIDTHS.into_iter().enumerate() {
-        let executor = Wayward::new(WAYS[(*seed as usize + n) % WAYS.len()], width);
-        let (mut indices, mut values) = (vec![77; skipped + len], vec![T::default(); 9 - skipped + count]);
-        plan.run(argreduce::input(&input).on(&executor), &mut indices[skipped..]).unwrap();
-        let how = || format!("{plan}, {}, {executor:?}", plan.division_on(&executor));
-        assert_eq!(indices[skipped..], alone, "{}", how());
-        indices.fill(77);
-        plan.run(argreduce::input(&input).on(&executor), (&mut indices[skipped..], &mut values[9 - skipped..]))
-            .unwrap();
-        assert_eq!(indices[skipped..], alone, "{}, values", how());
-        assert_eq!(bits(&values[9 - skipped..]), bits(&best), "{}, values", how());
-        let mut found = vec![Partial::NONE; count];
-        plan.run(argreduce::input(&input).on(&executor), &mut found).unwrap();
-        let pairs =
-            |partials: &[Partial<T, u64>]| partials.iter().map(|p| (p.value.bits(), p.index)).collect::<Vec<_>>();
-        assert_eq!(pairs(&found), pairs(&partials), "{}, partials", how());
-    }
-}
-
 /// What answers by new vectors, and streams: each call is lent the executor once, and gives the answer of one thread.
 #[test]
 fn vectors_and_streams() {
     type Answer<T> = Result<(Vec<u32>, Vec<T>), Error>;
     fn bits<T: Sample>(answer: Answer<T>) -> (Vec<u32>, Vec<u64>) {
         let (indices, values) = answer.unwrap();
-        (indices, values.into_iter().map(Sample::bits).collect())
+        (indices, values.into_iter().map(|value| value.bits()).collect())
     }
     fn check_lent<T: Sample>(way: Way, alone: Answer<T>, run: impl Fn(&dyn Executor) -> Answer<T>) {
         let (executor, alone) = (Wayward::new(way, 3), bits(alone));
@@ -354,7 +91,7 @@ fn vectors_and_streams() {
         for (n, (function, direction, policy)) in orders().enumerate() {
             let options = Options::new().direction(direction).nan_policy(policy);
             let input = &dense_or_sparse::<T>(&mut rng(n as u64), layout.required_len(), n % 2 == 1);
-            let way = WAYS[n % WAYS.len()];
+            let way = Way::ALL[n % Way::ALL.len()];
             for axes in [&[1][..], &[0, 2], &[0, 1, 2]] {
                 let indices = |answer: Result<_, Error>| answer.map(|indices| (indices, vec![]));
                 let reduce = ArgReduce::new(function, &layout).axes(axes).options(options);
@@ -386,10 +123,10 @@ fn vectors_and_streams() {
             });
         }
     }
-    for_each_type!(agree());
+    for_each_type!(agree(): u8 f32 i64);
 }
 
-/// What the shapes above are divided into, so that none of the ways goes untested.
+/// What the shapes of the differential test are divided into, so that none of the ways goes untested.
 #[test]
 fn what_is_divided() {
     let expected = [
@@ -417,7 +154,7 @@ fn what_is_divided() {
     ];
     for ((name, axes), expected) in SHAPES.into_iter().zip(expected) {
         let layout = layout(axes);
-        let reduce = ArgReduce::argmax(&layout).axes(&reduced(axes)).isa(Isa::Portable);
+        let reduce = ArgReduce::argmax(&layout).axes(&reduced_axes(axes)).isa(Isa::Portable);
         let (plan, untyped) =
             (reduce.plan::<f32, u32>().unwrap(), reduce.plan_untyped(DataType::F32, DataType::U32).unwrap());
         for (width, expected) in [3, 64].into_iter().zip(expected) {
@@ -503,7 +240,7 @@ fn a_panic_resumes_on_the_caller() {
     for (_, axes) in SHAPES {
         let layout = layout(axes);
         let input = sample::<f32>(&mut rng(9), layout.required_len());
-        let axes = reduced(axes);
+        let axes = reduced_axes(axes);
         let reduce = ArgReduce::argmax(&layout).axes(&axes);
         let plan = reduce.plan::<f32, u32>().unwrap();
         let untyped = reduce.plan_untyped(DataType::F32, DataType::U32).unwrap();
