@@ -359,36 +359,97 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The partial answers of parts, as far as they are there, merged.
-    fn merged<T: Sample, I: Index, P: Plans<T, I, N>, const N: usize>(&self) -> Result<[Vec<Partial<T, I>>; N], Error> {
-        let mut answers = vec![];
-        let outputs = self.output().element_count();
-        for part in self.parts() {
+    /// The partial answers of parts, merged.
+    fn merged<T: Sample, I: Index + Pod, P: Plans<T, I, N>, const N: usize>(
+        &self,
+    ) -> Result<[Vec<Partial<T, I>>; N], Error> {
+        let run = |part: &Part, to: &mut [Place]| {
             let plan = P::new(self.described(&part.layout, Some(&part.start)))?;
             let found: [Vec<Partial<T, I>>; N] = plan.collect(self.read::<T>().masked(part.mask()))?;
-            let spread = |found: Vec<Partial<T, I>>| {
-                let mut all = vec![Partial::NONE; outputs];
-                part.outputs.iter().zip(found).for_each(|(&output, found)| all[output] = found);
+            to.iter_mut().zip(&found).for_each(|(to, found)| to.keep(found));
+            Ok(plan.merge().to_vec())
+        };
+        let merged = self.merge_parts(run, |merge, acc, other, by_arrays| {
+            let ((indices, values), (other_indices, other_values)) = (acc.typed::<T, I>(), other.typed::<T, I>());
+            if by_arrays {
+                return merge.arrays(values, indices, other_values, other_indices);
+            }
+            let others = partials(other_indices, other_values);
+            let mut merged = partials(indices, values);
+            merge.partials(&mut merged, &others)?;
+            acc.keep(&merged);
+            Ok(())
+        })?;
+        let mut merged = merged.into_iter().map(|mut place| {
+            let (indices, values) = place.typed::<T, I>();
+            partials(indices, values)
+        });
+        Ok([(); N].map(|()| merged.next().expect("as many as functions")))
+    }
+
+    /// As [`Call::merged`], of bytes.
+    fn merged_bytes(&self) -> Result<Vec<Place>, Error> {
+        let types @ (data_type, index_type) = (self.case.data_type, self.case.index_type);
+        let run = |part: &Part, to: &mut [Place]| {
+            let (reduce, x) = (self.described(&part.layout, Some(&part.start)), self.read::<u8>().masked(part.mask()));
+            let mut to = to.iter_mut().map(|Place { indices, values }| PartialBuffers { indices, values });
+            let mut next = || to.next().expect("as many as functions");
+            if self.case.is_both {
+                let plan = reduce.plan_both_untyped(data_type, index_type)?;
+                plan.run(x, [next().into(), next().into()])?;
+                Ok(plan.each().map(UntypedPlan::merge).to_vec())
+            } else {
+                let plan = reduce.plan_untyped(data_type, index_type)?;
+                plan.run(x, next())?;
+                Ok(vec![plan.merge()])
+            }
+        };
+        self.merge_parts(run, |merge, acc, other, _| {
+            let accs = (&mut acc.values[..], &mut acc.indices[..]);
+            merge.arrays_untyped(types, accs, (&other.values, &other.indices))
+        })
+    }
+
+    /// Runs parts, and merges their answers, any two of them at a time, in either way, on any ISA. Where a part has no
+    /// output, nothing is there.
+    fn merge_parts(
+        &self,
+        run: impl Fn(&Part, &mut [Place]) -> Result<Vec<Merge>, Error>,
+        merge: impl Fn(Merge, &mut Place, &mut Place, bool) -> Result<(), Error>,
+    ) -> Result<Vec<Place>, Error> {
+        let sizes = [self.case.index_type.size(), self.case.data_type.size()];
+        // An index with all bits set, and a value with none.
+        let none = |outputs: usize| Place {
+            indices: Guarded::filled(0xff, outputs * sizes[0], self.case.edge),
+            values: Guarded::filled(0, outputs * sizes[1], self.case.edge),
+        };
+        let mut answers = vec![];
+        for part in self.parts() {
+            let mut found: Vec<Place> = self.case.functions().iter().map(|_| none(part.outputs.len())).collect();
+            let merges = run(&part, &mut found)?;
+            let spread = |found: Place| {
+                let mut all = none(self.output().element_count());
+                let pairs = [(&found.indices, &mut all.indices), (&found.values, &mut all.values)];
+                for ((from, to), size) in pairs.into_iter().zip(sizes) {
+                    for (found, &output) in from.chunks(size).zip(&part.outputs) {
+                        to[output * size..][..size].copy_from_slice(found);
+                    }
+                }
                 all
             };
-            answers.push((found.map(spread), plan.merge()));
+            answers.push((found.into_iter().map(spread).collect::<Vec<_>>(), merges));
         }
-        Ok(merge_all(&mut Draw(self.case.seed), answers, |(all, merges), (other, _), isa, by_arrays| {
-            for ((all, other), merge) in all.iter_mut().zip(other).zip(merges) {
-                let merge = merge.isa(isa);
-                if !by_arrays {
-                    merge.partials(all, other).expect("both are as long");
-                    continue;
-                }
-                let apart = |partials: &[Partial<T, I>]| -> (Vec<T>, Vec<I>) {
-                    partials.iter().map(|partial| (partial.value, partial.index)).unzip()
-                };
-                let ((mut values, mut indices), (other_values, other_indices)) = (apart(all), apart(other));
-                merge.arrays(&mut values, &mut indices, &other_values, &other_indices).expect("all are as long");
-                *all = values.into_iter().zip(indices).map(|(value, index)| Partial { value, index }).collect();
+        let (isas, mut draw) = (Isa::available().collect::<Vec<_>>(), Draw(self.case.seed));
+        while answers.len() > 1 {
+            let (others, _) = answers.swap_remove(draw.below(answers.len()));
+            let n = draw.below(answers.len());
+            let (isa, by_arrays) = (isas[draw.below(isas.len())], draw.below(2) == 0);
+            let (accs, merges) = &mut answers[n];
+            for ((acc, mut other), of) in accs.iter_mut().zip(others).zip(merges) {
+                merge(of.isa(isa), acc, &mut other, by_arrays).expect("all are as long");
             }
-        })
-        .0)
+        }
+        Ok(answers.remove(0).0)
     }
 
     /// In chunks of any length.
@@ -478,53 +539,6 @@ impl<'a> Call<'a> {
             _ => unreachable!("one function, or two"),
         }
     }
-
-    /// As [`Call::merged`], of bytes.
-    fn merged_bytes(&self) -> Result<Vec<Place>, Error> {
-        let types @ (data_type, index_type) = (self.case.data_type, self.case.index_type);
-        let outputs = self.output().element_count();
-        // Bits that say that nothing is there.
-        let none = |outputs: usize| Place {
-            indices: Guarded::filled(0xff, outputs * index_type.size(), self.case.edge),
-            values: Guarded::filled(0, outputs * data_type.size(), self.case.edge),
-        };
-        let mut answers: Vec<(Vec<Place>, Vec<Merge>)> = vec![];
-        for part in self.parts() {
-            let (reduce, x) = (self.described(&part.layout, Some(&part.start)), self.read::<u8>().masked(part.mask()));
-            let mut found: Vec<Place> = self.case.functions().iter().map(|_| none(part.outputs.len())).collect();
-            let mut to = found.iter_mut().map(|Place { indices, values }| PartialBuffers { indices, values });
-            let mut next = || to.next().expect("as many as functions");
-            let merges = if self.case.is_both {
-                let plan = reduce.plan_both_untyped(data_type, index_type)?;
-                plan.run(x, [next().into(), next().into()])?;
-                plan.each().map(UntypedPlan::merge).to_vec()
-            } else {
-                let plan = reduce.plan_untyped(data_type, index_type)?;
-                plan.run(x, next())?;
-                vec![plan.merge()]
-            };
-            let spread = |found: Place| {
-                let mut all = none(outputs);
-                let copy = |from: &[u8], to: &mut [u8], size: usize| {
-                    for (found, &output) in from.chunks(size).zip(&part.outputs) {
-                        to[output * size..][..size].copy_from_slice(found);
-                    }
-                };
-                copy(&found.indices, &mut all.indices, index_type.size());
-                copy(&found.values, &mut all.values, data_type.size());
-                all
-            };
-            answers.push((found.into_iter().map(spread).collect(), merges));
-        }
-        Ok(merge_all(&mut Draw(self.case.seed), answers, |(all, merges), (other, _), isa, _| {
-            for ((all, other), merge) in all.iter_mut().zip(other).zip(merges) {
-                let accs = (&mut all.values[..], &mut all.indices[..]);
-                let others = (&other.values[..], &other.indices[..]);
-                merge.isa(isa).arrays_untyped(types, accs, others).expect("all are as long");
-            }
-        })
-        .0)
-    }
 }
 
 impl Part {
@@ -533,15 +547,8 @@ impl Part {
     }
 }
 
-/// Merges answers, any two of them at a time, in either way, on any ISA.
-fn merge_all<A>(draw: &mut Draw, mut answers: Vec<A>, merge: impl Fn(&mut A, &A, Isa, bool)) -> A {
-    let isas: Vec<Isa> = Isa::available().collect();
-    while answers.len() > 1 {
-        let other = answers.swap_remove(draw.below(answers.len()));
-        let n = draw.below(answers.len());
-        merge(&mut answers[n], &other, isas[draw.below(isas.len())], draw.below(2) == 0);
-    }
-    answers.pop().expect("there is at least one part")
+fn partials<T: Copy, I: Copy>(indices: &[I], values: &[T]) -> Vec<Partial<T, I>> {
+    indices.iter().zip(values).map(|(&index, &value)| Partial { value, index }).collect()
 }
 
 /// A plan of one function or of both: as many outputs of everything.
